@@ -1,0 +1,2 @@
+//! The command line `stiefel`.
+fn main() {}

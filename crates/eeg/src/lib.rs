@@ -1,0 +1,20 @@
+//! From EEG recordings to covariance matrices.
+//!
+//! ```text
+//! file ──reader──▶ Recording ──filter──▶ Recording ──epoch──▶ Epochs ──reject──▶ Epochs ──estimate──▶ covariances
+//! ```
+//!
+//! Conventions, the same everywhere in this crate:
+//! * samples are `f64`, channel-major: all samples of channel 0, then of channel 1, …;
+//! * voltages are in **microvolts**, whatever the unit in the file (channels without a voltage unit
+//!   keep their own);
+//! * an event's onset is a zero-based sample index of the recording it belongs to;
+//! * time is in seconds, frequency in hertz.
+
+mod epochs;
+mod error;
+mod recording;
+
+pub use epochs::{Epochs, TrialInfo};
+pub use error::{EegError, Result};
+pub use recording::{Channel, ChannelKind, Event, Recording};

@@ -1,0 +1,129 @@
+//! A continuous recording: channels × samples with events.
+
+use crate::{EegError, Result};
+
+/// What a channel measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChannelKind {
+    /// Scalp EEG.
+    Eeg,
+    /// Eye movement.
+    Eog,
+    /// Muscle.
+    Emg,
+    /// Heart.
+    Ecg,
+    /// Trigger or status line.
+    Stim,
+    /// Anything else.
+    Misc,
+}
+
+/// One channel of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Channel {
+    /// The name as the file gives it, trimmed.
+    pub name: String,
+    /// What it measures.
+    pub kind: ChannelKind,
+    /// The unit of the samples **in memory**: `µV` for every channel that had a voltage unit in the
+    /// file, otherwise the file's own text.
+    pub unit: String,
+}
+
+/// Something that happened at a sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Zero-based sample index in the recording.
+    pub sample: usize,
+    /// Onset in seconds from the first sample, as exact as the file tells.
+    pub onset: f64,
+    /// Duration in seconds, 0 where the file gives none.
+    pub duration: f64,
+    /// The file's text or code (`"T1"`, `"769"`).
+    pub label: String,
+}
+
+/// A continuous recording with one sampling rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    channels: Vec<Channel>,
+    sampling_rate: f64,
+    samples: usize,
+    data: Vec<f64>,
+    events: Vec<Event>,
+}
+
+impl Recording {
+    /// Builds a recording from channel-major samples, checking that the sizes agree.
+    pub fn new(
+        channels: Vec<Channel>,
+        sampling_rate: f64,
+        data: Vec<f64>,
+        events: Vec<Event>,
+    ) -> Result<Self> {
+        if !(sampling_rate.is_finite() && sampling_rate > 0.0) {
+            return Err(EegError::Invalid {
+                what: format!("the sampling rate is {sampling_rate} Hz"),
+                remedy: "give a positive, finite rate".into(),
+            });
+        }
+        let samples = data.len().checked_div(channels.len()).unwrap_or(0);
+        if samples * channels.len() != data.len() {
+            return Err(EegError::Invalid {
+                what: format!(
+                    "{} values do not divide into {} channels of equal length",
+                    data.len(),
+                    channels.len()
+                ),
+                remedy: "pass all samples of channel 0, then all of channel 1, and so on".into(),
+            });
+        }
+        Ok(Self {
+            channels,
+            sampling_rate,
+            samples,
+            data,
+            events,
+        })
+    }
+
+    /// The channels in storage order.
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    /// Samples per second.
+    pub fn sampling_rate(&self) -> f64 {
+        self.sampling_rate
+    }
+
+    /// Samples per channel.
+    pub fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// The samples of one channel.
+    ///
+    /// # Panics
+    /// If `channel >= self.channels().len()`.
+    pub fn channel(&self, channel: usize) -> &[f64] {
+        &self.data[channel * self.samples..(channel + 1) * self.samples]
+    }
+
+    /// All samples, channel-major.
+    pub fn data(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// All samples, channel-major, to be changed in place.
+    pub fn data_mut(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// The events in order of onset.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+}

@@ -1,1 +1,30 @@
-//! To be written.
+//! Batches of small dense matrices and the kernels on them.
+//!
+//! # Conventions
+//! * A batch is `count × rows × cols`, matrix after matrix, each row-major ([`MatBatch`]).
+//! * Symmetric input is read from its **lower** triangle.
+//! * Eigenvalues ascend; eigenvectors are the columns of `U`, so `X = U diag(λ) Uᵀ`.
+//! * Cholesky factors are lower: `X = L Lᵀ`. QR has a positive diagonal of `R`.
+//! * A matrix's result depends neither on its neighbours in the batch nor on the number of threads.
+//!
+//! Nothing in this crate knows what an SPD matrix means. Every threshold is in [`tolerance`].
+
+mod batch;
+mod cholesky;
+mod eigen;
+mod error;
+mod product;
+mod qr;
+mod reduce;
+mod scalar;
+mod simd;
+pub mod tolerance;
+
+pub use batch::{MatBatch, MatView, MatViewMut};
+pub use cholesky::{cholesky, invert_lower, solve_lower};
+pub use eigen::{Eigen, eigh};
+pub use error::{LinalgError, Result};
+pub use product::{Op, congruence, matmul, product, product_into, product_shape};
+pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
+pub use reduce::{frobenius_norm, symmetrise, trace};
+pub use scalar::Scalar;

@@ -1,0 +1,74 @@
+//! Thin QR factorisations `A = Q R` with a positive diagonal of `R`.
+//!
+//! * [`qr`] by Householder reflections: backward stable for every full-rank `A`.
+//! * [`cholesky_qr`] by `AᵀA = RᵀR`, `Q = A R⁻¹`: half the work, and as accurate where `A` is well conditioned, as
+//!   `W + Δ` is for `W` on the Stiefel manifold and `Δ` tangent there (`AᵀA = I + ΔᵀΔ`). The error in `QᵀQ` grows with
+//!   cond(A)².
+
+use crate::{LinalgError, MatBatch, MatView, Op, Result, Scalar, cholesky, invert_lower, product};
+
+/// The factors of `A = Q R`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Qr<T> {
+    /// `rows × cols` with orthonormal columns.
+    pub q: MatBatch<T>,
+    /// `cols × cols`, upper triangular, positive diagonal.
+    pub r: MatBatch<T>,
+}
+
+/// The factors of `A = Q R` with the inverse of `R`, which pull-backs need.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CholeskyQr<T> {
+    /// `rows × cols` with orthonormal columns.
+    pub q: MatBatch<T>,
+    /// `R⁻¹`, upper triangular.
+    pub r_inv: MatBatch<T>,
+}
+
+fn check_thin<T: Scalar>(a: MatView<'_, T>) -> Result<()> {
+    if a.rows() >= a.cols() {
+        return Ok(());
+    }
+    Err(LinalgError::Shape {
+        op: "thin QR",
+        expected: "at least as many rows as columns".into(),
+        found: format!("{} × {}", a.rows(), a.cols()),
+    })
+}
+
+/// Householder thin QR of every matrix.
+pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
+    check_thin(a)?;
+    a.check_finite("thin QR")?;
+    let (count, m, k) = a.shape();
+    let mut q = MatBatch::zeros(count, m, k);
+    let mut r = MatBatch::zeros(count, k, k);
+    for i in 0..count {
+        let f = faer::MatRef::from_row_major_slice(a.matrix(i), m, k).qr();
+        let (fq, fr) = (f.compute_thin_Q(), f.thin_R());
+        for c in 0..k {
+            let sign = if fr[(c, c)] < T::ZERO {
+                -T::ONE
+            } else {
+                T::ONE
+            };
+            for row in 0..m {
+                q.matrix_mut(i)[row * k + c] = sign * fq[(row, c)];
+            }
+            for col in c..k {
+                r.matrix_mut(i)[c * k + col] = sign * fr[(c, col)];
+            }
+        }
+    }
+    Ok(Qr { q, r })
+}
+
+/// CholeskyQR of every matrix.
+pub fn cholesky_qr<T: Scalar>(a: MatView<'_, T>) -> Result<CholeskyQr<T>> {
+    check_thin(a)?;
+    let gram = product(a, Op::T, a, Op::N)?;
+    let l_inv = invert_lower(cholesky(gram.view())?.view())?;
+    let r_inv = l_inv.transposed();
+    let q = product(a, Op::N, r_inv.view(), Op::N)?;
+    Ok(CholeskyQr { q, r_inv })
+}

@@ -1,0 +1,151 @@
+//! Vectors of lanes: one matrix per lane.
+//!
+//! [`Lane`] says how a scalar type travels in the registers of an instruction set `S` (a token of the
+//! `pulp` crate that exists only where the CPU has those instructions); [`Lanes`] carries the token
+//! and gives the arithmetic. The same kernel compiles for AVX2+FMA, NEON or plain scalars, and
+//! [`dispatch`] picks at run time. Every operation acts on each lane alone, so a lane's result cannot
+//! depend on its neighbours.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// How a scalar type is laid out in the registers of an instruction set.
+pub trait Lane: Sized + Copy {
+    /// A register of lanes.
+    type V<S: Simd>: Copy + std::fmt::Debug;
+    /// One truth value per lane.
+    type M<S: Simd>: Copy + std::fmt::Debug;
+
+    #[doc(hidden)]
+    fn splat<S: Simd>(s: S, x: Self) -> Self::V<S>;
+    #[doc(hidden)]
+    fn add<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn sub<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn mul<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn div<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn mul_add<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn neg_mul_add<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn sqrt<S: Simd>(s: S, a: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn abs<S: Simd>(s: S, a: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn neg<S: Simd>(s: S, a: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn max<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn less<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::M<S>;
+    #[doc(hidden)]
+    fn less_equal<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::M<S>;
+    #[doc(hidden)]
+    fn equal<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::M<S>;
+    #[doc(hidden)]
+    fn and<S: Simd>(s: S, a: Self::M<S>, b: Self::M<S>) -> Self::M<S>;
+    #[doc(hidden)]
+    fn select<S: Simd>(s: S, m: Self::M<S>, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
+    #[doc(hidden)]
+    fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>];
+    #[doc(hidden)]
+    fn view_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::V<S>];
+}
+
+macro_rules! lane {
+    ($t:ty, $v:ident, $m:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
+     $fma:ident, $fnma:ident, $sqrt:ident, $abs:ident, $neg:ident, $max:ident,
+     $lt:ident, $le:ident, $eq:ident, $and:ident, $select:ident, $view:ident, $view_mut:ident) => {
+        impl Lane for $t {
+            type V<S: Simd> = S::$v;
+            type M<S: Simd> = S::$m;
+
+            lane!(@op $splat => splat(x: Self) -> Self::V<S>);
+            lane!(@op $add => add(a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
+            lane!(@op $sub => sub(a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
+            lane!(@op $mul => mul(a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
+            lane!(@op $div => div(a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
+            lane!(@op $fma => mul_add(a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>);
+            lane!(@op $fnma => neg_mul_add(a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>);
+            lane!(@op $sqrt => sqrt(a: Self::V<S>) -> Self::V<S>);
+            lane!(@op $abs => abs(a: Self::V<S>) -> Self::V<S>);
+            lane!(@op $neg => neg(a: Self::V<S>) -> Self::V<S>);
+            lane!(@op $max => max(a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
+            lane!(@op $lt => less(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
+            lane!(@op $le => less_equal(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
+            lane!(@op $eq => equal(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
+            lane!(@op $and => and(a: Self::M<S>, b: Self::M<S>) -> Self::M<S>);
+            lane!(@op $select => select(m: Self::M<S>, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
+
+            #[inline(always)]
+            fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>] {
+                S::$view(slice).0
+            }
+            #[inline(always)]
+            fn view_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::V<S>] {
+                S::$view_mut(slice).0
+            }
+        }
+    };
+    (@op $pulp:ident => $name:ident($($arg:ident: $ty:ty),*) -> $out:ty) => {
+        #[inline(always)]
+        fn $name<S: Simd>(s: S, $($arg: $ty),*) -> $out {
+            s.$pulp($($arg),*)
+        }
+    };
+}
+
+lane!(
+    f64,
+    f64s,
+    m64s,
+    splat_f64s,
+    add_f64s,
+    sub_f64s,
+    mul_f64s,
+    div_f64s,
+    mul_add_e_f64s,
+    negate_mul_add_e_f64s,
+    sqrt_f64s,
+    abs_f64s,
+    neg_f64s,
+    max_f64s,
+    less_than_f64s,
+    less_than_or_equal_f64s,
+    equal_f64s,
+    and_m64s,
+    select_f64s,
+    as_simd_f64s,
+    as_mut_simd_f64s
+);
+lane!(
+    f32,
+    f32s,
+    m32s,
+    splat_f32s,
+    add_f32s,
+    sub_f32s,
+    mul_f32s,
+    div_f32s,
+    mul_add_e_f32s,
+    negate_mul_add_e_f32s,
+    sqrt_f32s,
+    abs_f32s,
+    neg_f32s,
+    max_f32s,
+    less_than_f32s,
+    less_than_or_equal_f32s,
+    equal_f32s,
+    and_m32s,
+    select_f32s,
+    as_simd_f32s,
+    as_mut_simd_f32s
+);
+
+#[allow(dead_code)]
+/// Runs a kernel with the widest instruction set of this CPU.
+#[inline]
+pub(crate) fn dispatch<K: WithSimd>(kernel: K) -> K::Output {
+    Arch::new().dispatch(kernel)
+}

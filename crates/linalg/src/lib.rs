@@ -22,7 +22,7 @@ pub mod tolerance;
 
 pub use batch::{MatBatch, MatView, MatViewMut};
 pub use cholesky::{cholesky, invert_lower, solve_lower};
-pub use eigen::{Eigen, eigh};
+pub use eigen::{Eigen, EigenScratch, eigenvalues, eigh, eigh_into};
 pub use error::{LinalgError, Result};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};

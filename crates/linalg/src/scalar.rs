@@ -86,6 +86,8 @@ pub trait Scalar:
     fn min(self, other: Self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
+    /// The largest power of two not above `|x|`, kept where its inverse is a normal number too; 1 for 0.
+    fn power_of_two_below(x: Self) -> Self;
 }
 
 macro_rules! scalar {
@@ -110,6 +112,14 @@ macro_rules! scalar {
             #[inline(always)]
             fn is_finite(self) -> bool {
                 $t::is_finite(self)
+            }
+            #[inline(always)]
+            fn power_of_two_below(x: Self) -> Self {
+                if x == 0.0 {
+                    return 1.0;
+                }
+                let exponent = $t::INFINITY.to_bits();
+                $t::from_bits(x.to_bits() & exponent).clamp($t::MIN_POSITIVE, 0.25 / $t::MIN_POSITIVE)
             }
         }
     };

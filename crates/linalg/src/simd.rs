@@ -7,11 +7,12 @@
 //! depend on its neighbours.
 
 use pulp::{Arch, Simd, WithSimd};
+use std::marker::PhantomData;
 
 /// How a scalar type is laid out in the registers of an instruction set.
-pub trait Lane: Sized + Copy {
+pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
     /// A register of lanes.
-    type V<S: Simd>: Copy + std::fmt::Debug;
+    type V<S: Simd>: Copy + std::fmt::Debug + pulp::bytemuck::Pod;
     /// One truth value per lane.
     type M<S: Simd>: Copy + std::fmt::Debug;
 
@@ -36,8 +37,6 @@ pub trait Lane: Sized + Copy {
     #[doc(hidden)]
     fn neg<S: Simd>(s: S, a: Self::V<S>) -> Self::V<S>;
     #[doc(hidden)]
-    fn max<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
-    #[doc(hidden)]
     fn less<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::M<S>;
     #[doc(hidden)]
     fn less_equal<S: Simd>(s: S, a: Self::V<S>, b: Self::V<S>) -> Self::M<S>;
@@ -55,7 +54,7 @@ pub trait Lane: Sized + Copy {
 
 macro_rules! lane {
     ($t:ty, $v:ident, $m:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
-     $fma:ident, $fnma:ident, $sqrt:ident, $abs:ident, $neg:ident, $max:ident,
+     $fma:ident, $fnma:ident, $sqrt:ident, $abs:ident, $neg:ident,
      $lt:ident, $le:ident, $eq:ident, $and:ident, $select:ident, $view:ident, $view_mut:ident) => {
         impl Lane for $t {
             type V<S: Simd> = S::$v;
@@ -71,7 +70,6 @@ macro_rules! lane {
             lane!(@op $sqrt => sqrt(a: Self::V<S>) -> Self::V<S>);
             lane!(@op $abs => abs(a: Self::V<S>) -> Self::V<S>);
             lane!(@op $neg => neg(a: Self::V<S>) -> Self::V<S>);
-            lane!(@op $max => max(a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
             lane!(@op $lt => less(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
             lane!(@op $le => less_equal(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
             lane!(@op $eq => equal(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
@@ -110,7 +108,6 @@ lane!(
     sqrt_f64s,
     abs_f64s,
     neg_f64s,
-    max_f64s,
     less_than_f64s,
     less_than_or_equal_f64s,
     equal_f64s,
@@ -133,7 +130,6 @@ lane!(
     sqrt_f32s,
     abs_f32s,
     neg_f32s,
-    max_f32s,
     less_than_f32s,
     less_than_or_equal_f32s,
     equal_f32s,
@@ -143,7 +139,65 @@ lane!(
     as_mut_simd_f32s
 );
 
-#[allow(dead_code)]
+/// Registers of lanes of `T` on the instruction set `S`.
+pub(crate) type V<S, T> = <T as Lane>::V<S>;
+/// One truth value per lane.
+pub(crate) type M<S, T> = <T as Lane>::M<S>;
+
+/// The arithmetic of registers of lanes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lanes<S, T> {
+    simd: S,
+    scalar: PhantomData<T>,
+}
+
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $ty:ident),*) -> $out:ident;)*) => {
+        $(#[inline(always)]
+        pub(crate) fn $name(self, $($arg: $ty<S, T>),*) -> $out<S, T> {
+            T::$name(self.simd, $($arg),*)
+        })*
+    };
+}
+
+impl<S: Simd, T: Lane> Lanes<S, T> {
+    #[inline(always)]
+    pub(crate) fn new(simd: S) -> Self {
+        Self {
+            simd,
+            scalar: PhantomData,
+        }
+    }
+
+    /// Lanes per register.
+    #[inline(always)]
+    pub(crate) fn width() -> usize {
+        size_of::<V<S, T>>() / size_of::<T>()
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat(self, x: T) -> V<S, T> {
+        T::splat(self.simd, x)
+    }
+
+    forward! {
+        add(a: V, b: V) -> V;
+        sub(a: V, b: V) -> V;
+        mul(a: V, b: V) -> V;
+        div(a: V, b: V) -> V;
+        mul_add(a: V, b: V, c: V) -> V;
+        neg_mul_add(a: V, b: V, c: V) -> V;
+        sqrt(a: V) -> V;
+        abs(a: V) -> V;
+        neg(a: V) -> V;
+        less(a: V, b: V) -> M;
+        less_equal(a: V, b: V) -> M;
+        equal(a: V, b: V) -> M;
+        and(a: M, b: M) -> M;
+        select(m: M, a: V, b: V) -> V;
+    }
+}
+
 /// Runs a kernel with the widest instruction set of this CPU.
 #[inline]
 pub(crate) fn dispatch<K: WithSimd>(kernel: K) -> K::Output {

@@ -1,5 +1,17 @@
 //! Every threshold of the project, each with its reason.
 
+use crate::Scalar;
+
+/// Eigen-decomposition: sweeps allowed per eigenvalue. Two are usual; LAPACK allows 30.
+pub const QL_SWEEPS_PER_EIGENVALUE: usize = 30;
+
+/// Eigen-decomposition of a matrix scaled to entries near one: a sum of squares below this may have lost digits to
+/// underflow, and a reflector or rotation made from it would not be orthogonal. What it stands for is below `ε²`, far under the
+/// rounding of the matrix itself, so it is dropped.
+pub fn negligible_square<T: Scalar>() -> T {
+    T::TINY / (T::EPSILON * T::EPSILON)
+}
+
 /// SPD check: an eigenvalue must exceed this fraction of the largest. Below `n·ε` an eigenvalue is rounding noise of
 /// the largest one (the eigen-decomposition's absolute error is of order `ε·‖X‖`), and its logarithm is noise too.
 pub const SPD_RELATIVE_FLOOR: f64 = 1e-15;

@@ -1,0 +1,112 @@
+//! Symmetric eigen-decomposition `X = U diag(λ) Uᵀ` of a batch.
+
+mod kernel;
+mod ql;
+mod rotations;
+mod tridiagonal;
+
+use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
+use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, simd};
+pub use kernel::EigenScratch;
+use kernel::{Decompose, Output};
+
+const OP: &str = "symmetric eigen-decomposition";
+
+/// Eigenvalues and eigenvectors of a batch of symmetric `n × n` matrices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Eigen<T> {
+    /// `count × n` eigenvalues, ascending within each matrix.
+    pub values: Vec<T>,
+    /// Eigenvectors as columns: `X_i = U_i diag(λ_i) U_iᵀ`.
+    pub vectors: MatBatch<T>,
+}
+
+impl<T: Scalar> Eigen<T> {
+    /// The ascending eigenvalues of matrix `i`.
+    ///
+    /// # Panics
+    /// If `i >= count`.
+    pub fn values_of(&self, i: usize) -> &[T] {
+        let n = self.vectors.rows();
+        &self.values[i * n..(i + 1) * n]
+    }
+}
+
+/// Decomposes every matrix of a batch. Only the lower triangles are read.
+///
+/// ```
+/// use stiefel_linalg::{MatBatch, eigh};
+///
+/// let x = MatBatch::from_vec(1, 2, 2, vec![2.0, 1.0, 1.0, 2.0])?;
+/// let e = eigh(x.view())?;
+/// assert!((e.values[0] - 1.0_f64).abs() < 1e-14 && (e.values[1] - 3.0).abs() < 1e-14);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+pub fn eigh<T: Scalar>(x: MatView<'_, T>) -> Result<Eigen<T>> {
+    let n = x.check_square(OP)?;
+    let mut values = vec![T::ZERO; x.count() * n];
+    let mut vectors = MatBatch::zeros(x.count(), n, n);
+    eigh_into(
+        x,
+        &mut values,
+        vectors.view_mut(),
+        &mut EigenScratch::default(),
+    )?;
+    Ok(Eigen { values, vectors })
+}
+
+/// [`eigh`] into given buffers: `values` holds `count × n`, `vectors` has the shape of `x`. Nothing is allocated once `scratch`
+/// has seen the size.
+pub fn eigh_into<T: Scalar>(
+    x: MatView<'_, T>,
+    values: &mut [T],
+    mut vectors: MatViewMut<'_, T>,
+    scratch: &mut EigenScratch<T>,
+) -> Result<()> {
+    if vectors.shape() != x.shape() {
+        return Err(LinalgError::Shape {
+            op: OP,
+            expected: format!("eigenvectors of {:?}", x.shape()),
+            found: format!("{:?}", vectors.shape()),
+        });
+    }
+    decompose(x, values, Some(vectors.data()), scratch)
+}
+
+/// The ascending eigenvalues alone, `count × n`: a third of the work of [`eigh`], and the same bits.
+pub fn eigenvalues<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
+    let mut values = vec![T::ZERO; x.count() * x.rows()];
+    decompose(x, &mut values, None, &mut EigenScratch::default())?;
+    Ok(values)
+}
+
+fn decompose<T: Scalar>(
+    x: MatView<'_, T>,
+    values: &mut [T],
+    vectors: Option<&mut [T]>,
+    scratch: &mut EigenScratch<T>,
+) -> Result<()> {
+    let n = x.check_square(OP)?;
+    x.check_finite(OP)?;
+    if values.len() != x.count() * n {
+        return Err(LinalgError::Shape {
+            op: OP,
+            expected: format!("{} eigenvalues", x.count() * n),
+            found: format!("{}", values.len()),
+        });
+    }
+    if n == 0 || x.count() == 0 {
+        return Ok(());
+    }
+    let output = Output { values, vectors };
+    simd::dispatch(Decompose {
+        n,
+        input: x.data(),
+        output,
+        scratch,
+    })
+    .map_err(|matrix| LinalgError::NoConvergence {
+        matrix,
+        sweeps: QL_SWEEPS_PER_EIGENVALUE * n,
+    })
+}

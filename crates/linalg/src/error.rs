@@ -53,4 +53,14 @@ pub enum LinalgError {
         /// Its value.
         value: f64,
     },
+    /// A zero on the diagonal of a triangular matrix.
+    #[error("{op}: matrix {matrix} is singular: diagonal entry {pivot} is zero")]
+    Singular {
+        /// The operation.
+        op: &'static str,
+        /// Which matrix of the batch.
+        matrix: usize,
+        /// Which diagonal entry, zero-based.
+        pivot: usize,
+    },
 }

@@ -13,6 +13,7 @@ mod batch;
 mod cholesky;
 mod eigen;
 mod error;
+mod parallel;
 mod product;
 mod qr;
 mod reduce;
@@ -21,7 +22,9 @@ mod simd;
 pub mod tolerance;
 
 pub use batch::{MatBatch, MatView, MatViewMut};
-pub use cholesky::{cholesky, invert_lower, solve_lower};
+pub use cholesky::{
+    CholeskyScratch, cholesky, inverse_cholesky, inverse_cholesky_into, invert_lower, solve_lower,
+};
 pub use eigen::{Eigen, EigenScratch, eigenvalues, eigh, eigh_into};
 pub use error::{LinalgError, Result};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};

@@ -5,7 +5,7 @@
 //!   `W + Δ` is for `W` on the Stiefel manifold and `Δ` tangent there (`AᵀA = I + ΔᵀΔ`). The error in `QᵀQ` grows with
 //!   cond(A)².
 
-use crate::{LinalgError, MatBatch, MatView, Op, Result, Scalar, cholesky, invert_lower, product};
+use crate::{LinalgError, MatBatch, MatView, Op, Result, Scalar, inverse_cholesky, product};
 
 /// The factors of `A = Q R`.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,8 +67,7 @@ pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
 pub fn cholesky_qr<T: Scalar>(a: MatView<'_, T>) -> Result<CholeskyQr<T>> {
     check_thin(a)?;
     let gram = product(a, Op::T, a, Op::N)?;
-    let l_inv = invert_lower(cholesky(gram.view())?.view())?;
-    let r_inv = l_inv.transposed();
+    let r_inv = inverse_cholesky(gram.view())?.transposed();
     let q = product(a, Op::N, r_inv.view(), Op::N)?;
     Ok(CholeskyQr { q, r_inv })
 }

@@ -224,3 +224,44 @@ impl Lane {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MatBatch;
+
+    /// Every instruction set gives the same answer to rounding; `Scalar` is what a CPU without vectors runs.
+    #[test]
+    fn portable_and_vector_kernels_agree() {
+        for n in [1, 2, 5, 12, 31] {
+            let x = MatBatch::<f64>::from_fn(7, n, n, |i, r, c| {
+                ((1 + i) as f64 * (1 + r.max(c)) as f64).sin() + 1.0 / (1.0 + r.min(c) as f64)
+            });
+            let run = |portable: bool| {
+                let (mut values, mut vectors) = (vec![0.0; 7 * n], vec![0.0; 7 * n * n]);
+                let output = Output {
+                    values: &mut values,
+                    vectors: Some(&mut vectors),
+                };
+                let scratch = &mut EigenScratch::default();
+                let kernel = Decompose {
+                    n,
+                    input: x.data(),
+                    output,
+                    scratch,
+                };
+                if portable {
+                    kernel.with_simd(pulp::Scalar)
+                } else {
+                    crate::simd::dispatch(kernel)
+                }
+                .expect("convergence");
+                (values, vectors)
+            };
+            let (slow, fast) = (run(true), run(false));
+            for (a, b) in slow.0.iter().zip(&fast.0) {
+                assert!((a - b).abs() < 1e-13 * n as f64, "n={n}: {a} against {b}");
+            }
+        }
+    }
+}

@@ -6,9 +6,10 @@ mod rotations;
 mod tridiagonal;
 
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
-use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, simd};
+use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel, simd};
 pub use kernel::EigenScratch;
 use kernel::{Decompose, Output};
+use rayon::prelude::*;
 
 const OP: &str = "symmetric eigen-decomposition";
 
@@ -98,15 +99,60 @@ fn decompose<T: Scalar>(
     if n == 0 || x.count() == 0 {
         return Ok(());
     }
-    let output = Output { values, vectors };
-    simd::dispatch(Decompose {
-        n,
-        input: x.data(),
-        output,
-        scratch,
-    })
-    .map_err(|matrix| LinalgError::NoConvergence {
-        matrix,
-        sweeps: QL_SWEEPS_PER_EIGENVALUE * n,
-    })
+    let whole = Output { values, vectors };
+    let done = if parallel::pays(x.count() * n * n * n) {
+        decompose_in_parallel(n, x.data(), whole)
+    } else {
+        simd::dispatch(Decompose {
+            n,
+            input: x.data(),
+            output: whole,
+            scratch,
+        })
+    };
+    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
+    done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
+}
+
+/// The same in chunks of whole groups over the threads of the current rayon pool. A matrix's result does not depend on
+/// its neighbours, so neither does it on the number of threads.
+fn decompose_in_parallel<T: Scalar>(
+    n: usize,
+    input: &[T],
+    output: Output<'_, T>,
+) -> std::result::Result<(), usize> {
+    const CHUNK: usize = 64;
+    let mut chunks: Vec<_> = input
+        .chunks(CHUNK * n * n)
+        .zip(output.values.chunks_mut(CHUNK * n))
+        .map(|(input, values)| {
+            (
+                input,
+                Output {
+                    values,
+                    vectors: None,
+                },
+            )
+        })
+        .collect();
+    if let Some(vectors) = output.vectors {
+        for ((_, part), vectors) in chunks.iter_mut().zip(vectors.chunks_mut(CHUNK * n * n)) {
+            part.vectors = Some(vectors);
+        }
+    }
+    let failed = chunks
+        .into_par_iter()
+        .enumerate()
+        .map_init(EigenScratch::default, |scratch, (at, (input, output))| {
+            let run = simd::dispatch(Decompose {
+                n,
+                input,
+                output,
+                scratch,
+            });
+            run.err().map(|matrix| at * CHUNK + matrix)
+        })
+        .flatten()
+        .min();
+    failed.map_or(Ok(()), Err)
 }

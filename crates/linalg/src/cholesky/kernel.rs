@@ -1,0 +1,248 @@
+//! Cholesky and triangular inverse, one matrix per lane.
+//!
+//! Row by row: `L_rc = (X_rc − Σ_{k<c} L_rk L_ck)/L_cc`, and the inverse `M = L⁻¹` by
+//! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; two columns (four for the inverse) at a
+//! time share the loads of row `r`.
+
+use crate::Scalar;
+use crate::simd::{Lanes, V};
+use pulp::bytemuck::{cast_slice, cast_slice_mut};
+use pulp::{Simd, WithSimd};
+
+/// What is wanted of a batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lower {
+    /// `L` of `X = L Lᵀ`.
+    Factor,
+    /// `L⁻¹` of `X = L Lᵀ`.
+    InverseOfFactor,
+    /// `L⁻¹` of the given `L`.
+    Inverse,
+}
+
+/// Buffers of one group, reused from group to group and from call to call.
+#[derive(Debug, Clone, Default)]
+pub struct CholeskyScratch<T> {
+    lanes: Vec<T>,
+}
+
+/// A pivot that is not positive.
+pub(super) struct BadPivot<T> {
+    pub(super) matrix: usize,
+    pub(super) pivot: usize,
+    pub(super) value: T,
+}
+
+pub(super) struct Factor<'a, T> {
+    pub(super) n: usize,
+    pub(super) input: &'a [T],
+    pub(super) task: Lower,
+    pub(super) output: &'a mut [T],
+    pub(super) scratch: &'a mut CholeskyScratch<T>,
+}
+
+impl<T: Scalar> WithSimd for Factor<'_, T> {
+    type Output = Result<(), BadPivot<T>>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let Self {
+            n,
+            input,
+            task,
+            output,
+            scratch,
+        } = self;
+        let l = Lanes::<S, T>::new(simd);
+        let width = Lanes::<S, T>::width();
+        let square = n * n;
+        let count = input.len() / square;
+        scratch
+            .lanes
+            .resize(((2 * square + n) * width).max(scratch.lanes.len()), T::ZERO);
+        let lanes = T::view_mut::<S>(&mut scratch.lanes[..(2 * square + n) * width]);
+        let (a, rest) = lanes.split_at_mut(square);
+        let (m, pivots) = rest.split_at_mut(square);
+        for begin in (0..count).step_by(width) {
+            let end = (begin + width).min(count);
+            gather(n, &input[begin * square..end * square], cast_slice_mut(a));
+            if task == Lower::Inverse {
+                invert_diagonal(l, n, a, pivots);
+            } else {
+                factor(l, n, a, pivots);
+                check(n, end - begin, cast_slice(pivots)).map_err(|bad| BadPivot {
+                    matrix: begin + bad.matrix,
+                    ..bad
+                })?;
+            }
+            let result = if task == Lower::Factor {
+                restore_diagonal(l, n, a, pivots);
+                &*a
+            } else {
+                invert(l, n, a, m);
+                &*m
+            };
+            scatter(
+                n,
+                cast_slice(result),
+                &mut output[begin * square..end * square],
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Lower triangles into lanes; lanes beyond the last matrix repeat it.
+fn gather<T: Scalar>(n: usize, input: &[T], lanes: &mut [T]) {
+    let (count, width) = (input.len() / (n * n), lanes.len() / (n * n));
+    for lane in 0..width {
+        let matrix = &input[lane.min(count - 1) * n * n..][..n * n];
+        for r in 0..n {
+            for c in 0..=r {
+                lanes[(r * n + c) * width + lane] = matrix[r * n + c];
+            }
+        }
+    }
+}
+
+/// Lower triangles out of lanes, zeros above.
+fn scatter<T: Scalar>(n: usize, lanes: &[T], output: &mut [T]) {
+    let width = lanes.len() / (n * n);
+    for (lane, matrix) in output.chunks_exact_mut(n * n).enumerate() {
+        for (r, row) in matrix.chunks_exact_mut(n).enumerate() {
+            for (c, x) in row.iter_mut().enumerate() {
+                *x = if c <= r {
+                    lanes[(r * n + c) * width + lane]
+                } else {
+                    T::ZERO
+                };
+            }
+        }
+    }
+}
+
+/// In place; the diagonal holds `1/L_rr` on return and `pivots` the squares of `L_rr`.
+#[inline(always)]
+fn factor<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, a: &mut [V<S, T>], pivots: &mut [V<S, T>]) {
+    for r in 0..n {
+        let (above, row) = a.split_at_mut(r * n);
+        let row = &mut row[..n];
+        let mut c = 0;
+        while c + 2 <= r {
+            let (first, second) = (&above[c * n..][..n], &above[(c + 1) * n..][..n]);
+            let (mut x, mut y) = (row[c], row[c + 1]);
+            for ((k, p), q) in row[..c].iter().zip(&first[..c]).zip(&second[..c]) {
+                x = l.neg_mul_add(*k, *p, x);
+                y = l.neg_mul_add(*k, *q, y);
+            }
+            let x = l.mul(x, first[c]);
+            row[c] = x;
+            row[c + 1] = l.mul(l.neg_mul_add(x, second[c], y), second[c + 1]);
+            c += 2;
+        }
+        if c < r {
+            let mut x = row[c];
+            let other = &above[c * n..][..n];
+            for (k, p) in row[..c].iter().zip(&other[..c]) {
+                x = l.neg_mul_add(*k, *p, x);
+            }
+            row[c] = l.mul(x, other[c]);
+        }
+        let mut pivot = row[r];
+        for k in &row[..r] {
+            pivot = l.neg_mul_add(*k, *k, pivot);
+        }
+        pivots[r] = pivot;
+        row[r] = l.div(l.splat(T::ONE), l.sqrt(pivot));
+    }
+}
+
+/// The first pivot of the first matrix that is not a positive, finite number.
+fn check<T: Scalar>(n: usize, count: usize, pivots: &[T]) -> Result<(), BadPivot<T>> {
+    let width = pivots.len() / n;
+    for matrix in 0..count {
+        for pivot in 0..n {
+            let value = pivots[pivot * width + matrix];
+            if !(value > T::ZERO && Scalar::is_finite(value)) {
+                return Err(BadPivot {
+                    matrix,
+                    pivot,
+                    value,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn restore_diagonal<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    n: usize,
+    a: &mut [V<S, T>],
+    pivots: &[V<S, T>],
+) {
+    for r in 0..n {
+        a[r * n + r] = l.sqrt(pivots[r]);
+    }
+}
+
+#[inline(always)]
+fn invert_diagonal<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    n: usize,
+    a: &mut [V<S, T>],
+    pivots: &mut [V<S, T>],
+) {
+    for r in 0..n {
+        pivots[r] = a[r * n + r];
+        a[r * n + r] = l.div(l.splat(T::ONE), a[r * n + r]);
+    }
+}
+
+/// `m = L⁻¹`, lower triangle, from `L` with an inverted diagonal. Columns go in blocks whose sums stay in registers.
+#[inline(always)]
+fn invert<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, a: &[V<S, T>], m: &mut [V<S, T>]) {
+    let mut c = 0;
+    while c + 4 <= n {
+        invert_columns::<S, T, 4>(l, n, a, m, c);
+        c += 4;
+    }
+    while c < n {
+        invert_columns::<S, T, 1>(l, n, a, m, c);
+        c += 1;
+    }
+}
+
+#[inline(always)]
+fn invert_columns<S: Simd, T: Scalar, const C: usize>(
+    l: Lanes<S, T>,
+    n: usize,
+    a: &[V<S, T>],
+    m: &mut [V<S, T>],
+    first: usize,
+) {
+    let zero = l.splat(T::ZERO);
+    for r in first..n {
+        let (done, rest) = m.split_at_mut(r * n);
+        let row = &a[r * n + first..r * n + r];
+        let mut sums = [zero; C];
+        for (k, above) in row.iter().zip(done[first * n..].chunks_exact(n)) {
+            let above: &[V<S, T>] = &above[first..first + C];
+            for c in 0..C {
+                sums[c] = l.mul_add(*k, above[c], sums[c]);
+            }
+        }
+        let diagonal = a[r * n + r];
+        let out = &mut rest[first..first + C];
+        for c in 0..C {
+            out[c] = l.neg(l.mul(sums[c], diagonal));
+        }
+        if r < first + C {
+            out[r - first] = diagonal;
+            for x in &mut out[r - first + 1..] {
+                *x = zero;
+            }
+        }
+    }
+}

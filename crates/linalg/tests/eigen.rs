@@ -1,0 +1,309 @@
+//! The batched eigen-decomposition against a naive one, on difficult spectra, and its promises.
+
+use proptest::prelude::*;
+use stiefel_linalg::{LinalgError, MatBatch, Op, Scalar, eigenvalues, eigh, product, qr};
+use stiefel_testkit::{random_batch, random_spd, random_symmetric};
+
+/// Cyclic Jacobi: slow, simple and accurate. Ascending eigenvalues.
+fn jacobi(x: &[f64], n: usize) -> Vec<f64> {
+    let mut a = x.to_vec();
+    for _ in 0..60 {
+        for p in 0..n {
+            for q in p + 1..n {
+                let apq = a[p * n + q];
+                if apq == 0.0 {
+                    continue;
+                }
+                let theta = (a[q * n + q] - a[p * n + p]) / (2.0 * apq);
+                let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
+                let t = if theta == 0.0 { 1.0 } else { t };
+                let c = 1.0 / t.hypot(1.0);
+                let s = t * c;
+                for k in 0..n {
+                    let (kp, kq) = (a[k * n + p], a[k * n + q]);
+                    a[k * n + p] = c * kp - s * kq;
+                    a[k * n + q] = s * kp + c * kq;
+                }
+                for k in 0..n {
+                    let (pk, qk) = (a[p * n + k], a[q * n + k]);
+                    a[p * n + k] = c * pk - s * qk;
+                    a[q * n + k] = s * pk + c * qk;
+                }
+            }
+        }
+    }
+    let mut d: Vec<f64> = (0..n).map(|i| a[i * n + i]).collect();
+    d.sort_by(f64::total_cmp);
+    d
+}
+
+/// Residual, orthogonality and order of every decomposition, in units of `n·ε·‖X‖`.
+fn check<T: Scalar>(what: &str, x: &MatBatch<T>) {
+    let n = x.rows();
+    let e = eigh(x.view()).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let unit = 4.0 * (n as f64 + 4.0) * T::EPSILON.to_f64();
+    for i in 0..x.count() {
+        let (m, u, d) = (x.matrix(i), e.vectors.matrix(i), e.values_of(i));
+        assert!(d.windows(2).all(|w| w[0] <= w[1]), "{what}: not ascending");
+        let size = d.iter().fold(0.0_f64, |s, v| s.max(v.to_f64().abs()));
+        for r in 0..n {
+            for c in 0..n {
+                let (mut xu, mut uu) = (0.0, 0.0);
+                for k in 0..n {
+                    let lower = if r >= k { m[r * n + k] } else { m[k * n + r] };
+                    xu += lower.to_f64() * u[k * n + c].to_f64();
+                    uu += u[k * n + r].to_f64() * u[k * n + c].to_f64();
+                }
+                let residual = (xu - u[r * n + c].to_f64() * d[c].to_f64()).abs();
+                assert!(
+                    residual <= unit * size,
+                    "{what}[{i}]: residual {residual:e} of {size:e}"
+                );
+                let eye = f64::from(u8::from(r == c));
+                assert!(
+                    (uu - eye).abs() <= unit,
+                    "{what}[{i}]: UᵀU − I = {:e}",
+                    uu - eye
+                );
+            }
+        }
+    }
+    let alone = eigenvalues(x.view()).expect("values");
+    assert_eq!(
+        alone, e.values,
+        "{what}: values alone differ from values with vectors"
+    );
+}
+
+/// `Q diag(λ) Qᵀ` with random orthogonal `Q`.
+fn with_spectrum(seed: u64, spectrum: &[f64]) -> MatBatch<f64> {
+    let n = spectrum.len();
+    let q = qr(random_batch::<f64>(seed, 1, n, n).view())
+        .expect("full rank")
+        .q;
+    let scaled = MatBatch::from_fn(1, n, n, |_, r, c| q.get(0, r, c) * spectrum[c]);
+    let x = product(scaled.view(), Op::N, q.view(), Op::T).expect("square");
+    MatBatch::from_fn(1, n, n, |_, r, c| x.get(0, r.max(c), r.min(c)))
+}
+
+#[test]
+fn agrees_with_jacobi() {
+    for n in [1, 2, 3, 4, 5, 7, 12, 13, 22, 30] {
+        let x = random_symmetric::<f64>(n as u64, 9, n);
+        let e = eigh(x.view()).expect("finite");
+        for i in 0..9 {
+            let truth = jacobi(x.matrix(i), n);
+            for (a, b) in e.values_of(i).iter().zip(&truth) {
+                assert!((a - b).abs() <= 1e-13 * n as f64, "n={n}: {a} against {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_size_and_both_precisions() {
+    for n in (1..=33).chain([47, 60, 64, 65, 101]) {
+        check(&format!("f64 n={n}"), &random_symmetric::<f64>(7, 5, n));
+        check(&format!("f32 n={n}"), &random_spd::<f32>(8, 5, n));
+    }
+}
+
+#[test]
+fn difficult_spectra() {
+    let mut cases: Vec<(String, MatBatch<f64>)> = vec![
+        ("zero".into(), MatBatch::zeros(3, 6, 6)),
+        ("identity".into(), MatBatch::identity(3, 6)),
+        ("ones".into(), MatBatch::from_fn(1, 9, 9, |_, _, _| 1.0)),
+        (
+            "anti-diagonal".into(),
+            MatBatch::from_fn(1, 8, 8, |_, r, c| f64::from(r + c == 7)),
+        ),
+        (
+            "arrow".into(),
+            MatBatch::from_fn(1, 9, 9, |_, r, c| {
+                if r == c {
+                    r as f64
+                } else if r == 0 || c == 0 {
+                    1.0
+                } else {
+                    0.0
+                }
+            }),
+        ),
+        (
+            "wilkinson".into(),
+            MatBatch::from_fn(1, 21, 21, |_, r, c| {
+                if r == c {
+                    (r as f64 - 10.0).abs()
+                } else {
+                    f64::from(r.abs_diff(c) == 1)
+                }
+            }),
+        ),
+        (
+            "graded".into(),
+            MatBatch::from_fn(1, 10, 10, |_, r, c| 10.0_f64.powi(-2 * r.max(c) as i32)),
+        ),
+        (
+            "graded up".into(),
+            MatBatch::from_fn(1, 10, 10, |_, r, c| {
+                10.0_f64.powi(-2 * (9 - r.min(c)) as i32)
+            }),
+        ),
+    ];
+    for (name, spectrum) in [
+        ("repeated", vec![1.0, 1.0, 1.0, 2.0, 2.0, 5.0, 5.0]),
+        (
+            "cluster",
+            (0..12).map(|i| 1.0 + 1e-14 * f64::from(i)).collect(),
+        ),
+        (
+            "two scales",
+            (0..12).map(|i| if i < 6 { 1e-12 } else { 1.0 }).collect(),
+        ),
+        (
+            "rank one",
+            (0..10).map(|i| f64::from(u8::from(i == 4))).collect(),
+        ),
+        ("signs", (0..11).map(|i| f64::from(i - 5)).collect()),
+        ("geometric", (0..20).map(|i| 0.5_f64.powi(3 * i)).collect()),
+    ] {
+        cases.push((name.into(), with_spectrum(3, &spectrum)));
+    }
+    for scale in [1.0, 1e-300, 1e300, 1e-310, 5e-324] {
+        for (name, x) in &cases {
+            let scaled = MatBatch::from_fn(x.count(), x.rows(), x.rows(), |i, r, c| {
+                x.get(i, r, c) * scale
+            });
+            // Subnormal input has few digits; what matters there is that nothing breaks.
+            if scale >= 1e-300 {
+                check(&format!("{name} × {scale:e}"), &scaled);
+            } else {
+                let e = eigh(scaled.view()).expect("finite");
+                assert!(
+                    e.values
+                        .iter()
+                        .chain(e.vectors.data())
+                        .all(|v| v.is_finite())
+                );
+            }
+        }
+    }
+    for (name, x) in &cases {
+        check(&format!("{name} f32"), &x.cast::<f32>());
+        for scale in [1e-30_f32, 1e30] {
+            let scaled = MatBatch::from_fn(x.count(), x.rows(), x.rows(), |i, r, c| {
+                x.get(i, r, c) as f32 * scale
+            });
+            check(&format!("{name} f32 × {scale:e}"), &scaled);
+        }
+    }
+}
+
+#[test]
+fn known_values() {
+    let x = MatBatch::from_fn(1, 40, 40, |_, r, c| match r.abs_diff(c) {
+        0 => 2.0,
+        1 => -1.0,
+        _ => 0.0,
+    });
+    let e = eigh(x.view()).expect("finite");
+    for (k, value) in e.values.iter().enumerate() {
+        let exact = 2.0 - 2.0 * (std::f64::consts::PI * (k + 1) as f64 / 41.0).cos();
+        assert!((value - exact).abs() < 1e-14, "{value} against {exact}");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_neighbours_batch_size_or_threads() {
+    let n = 13;
+    // Quick and slow lanes side by side.
+    let mut x = random_symmetric::<f64>(5, 301, n);
+    for i in (0..301).step_by(3) {
+        x.matrix_mut(i).fill(0.0);
+    }
+    let whole = eigh(x.view()).expect("finite");
+    for i in (0..301).step_by(17) {
+        let alone = eigh(x.single(i).view()).expect("finite");
+        assert!(
+            alone
+                .values
+                .iter()
+                .zip(whole.values_of(i))
+                .all(|(a, b)| a.to_bits() == b.to_bits())
+        );
+        let (a, b) = (alone.vectors.data(), whole.vectors.matrix(i));
+        assert!(
+            a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()),
+            "matrix {i}"
+        );
+    }
+    let large = random_spd::<f64>(6, 700, 22);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
+        pool.install(|| eigh(large.view()).expect("finite"))
+    };
+    let one = run(1);
+    for threads in [2, 4] {
+        let many = run(threads);
+        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+        assert!(same(&one.values, &many.values) && same(one.vectors.data(), many.vectors.data()));
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let mut x = MatBatch::<f64>::identity(9, 4);
+    x.matrix_mut(6)[2 * 4 + 1] = f64::NAN;
+    let error = eigh(x.view()).expect_err("a NaN");
+    assert!(
+        matches!(
+            error,
+            LinalgError::NotFinite {
+                matrix: 6,
+                row: 2,
+                col: 1,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    x.matrix_mut(6)[2 * 4 + 1] = f64::INFINITY;
+    assert!(eigh(x.view()).is_err());
+    assert!(matches!(
+        eigh(MatBatch::<f64>::zeros(1, 2, 3).view()),
+        Err(LinalgError::Shape { .. })
+    ));
+    assert!(
+        eigh(MatBatch::<f64>::zeros(0, 5, 5).view())
+            .expect("empty")
+            .values
+            .is_empty()
+    );
+    assert!(
+        eigh(MatBatch::<f64>::zeros(3, 0, 0).view())
+            .expect("empty")
+            .values
+            .is_empty()
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn trace_and_norm_are_kept(seed in 0_u64..1_000_000, n in 1_usize..25, count in 1_usize..12) {
+        let x = random_symmetric::<f64>(seed, count, n);
+        let e = eigh(x.view()).expect("finite");
+        for i in 0..count {
+            let trace: f64 = (0..n).map(|k| x.get(i, k, k)).sum();
+            let square: f64 = x.matrix(i).iter().map(|v| v * v).sum();
+            let (sum, squares) = e.values_of(i).iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
+            prop_assert!((sum - trace).abs() <= 1e-12 * n as f64 * square.sqrt().max(1.0));
+            prop_assert!((squares - square).abs() <= 1e-12 * n as f64 * square.max(1.0));
+        }
+    }
+}

@@ -24,3 +24,9 @@ pub const FRECHET_TOLERANCE: f64 = 1e-9;
 
 /// Fréchet mean: iterations before giving up and reporting non-convergence.
 pub const FRECHET_MAX_ITERATIONS: usize = 50;
+
+/// Symmetry check: how far `x_rc` and `x_cr` may differ, as a fraction of the largest entry. √ε of the type lets every
+/// rounding of a product or a text file through and stops matrices that were never symmetric.
+pub fn symmetry<T: Scalar>() -> T {
+    Scalar::sqrt(T::EPSILON)
+}

@@ -27,14 +27,28 @@ fn cargo(name: &'static str, arguments: &[&str]) -> Step {
 fn test() -> Vec<Step> {
     let mut documentation = cargo(
         "documentation",
-        &["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"],
+        &[
+            "doc",
+            "--workspace",
+            "--no-deps",
+            "--document-private-items",
+            "--quiet",
+        ],
     );
     documentation.command.env("RUSTDOCFLAGS", "-D warnings");
     vec![
         cargo("format", &["fmt", "--all", "--check"]),
         cargo(
             "lints",
-            &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+            &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--quiet",
+                "--",
+                "-D",
+                "warnings",
+            ],
         ),
         cargo("tests and doc tests", &["test", "--workspace", "--quiet"]),
         documentation,
@@ -64,7 +78,10 @@ fn run(steps: Vec<Step>) -> ExitCode {
                 return ExitCode::FAILURE;
             }
             Err(error) => {
-                eprintln!("── {} did not start: {error}: {:?}", step.name, step.command);
+                eprintln!(
+                    "── {} did not start: {error}: {:?}",
+                    step.name, step.command
+                );
                 return ExitCode::FAILURE;
             }
         }

@@ -104,9 +104,8 @@ fn chase<S: Simd, T: Scalar>(
     let square = l.mul_add(f, f, l.mul(g, g));
     let negligible = l.less(square, l.splat(tolerance::negligible_square::<T>()));
     let r = l.sqrt(square);
-    let inverse = l.div(one, r);
-    let s = l.select(negligible, zero, l.mul(f, inverse));
-    let c = l.select(negligible, one, l.mul(g, inverse));
+    let s = l.select(negligible, zero, l.div(f, r));
+    let c = l.select(negligible, one, l.div(g, r));
     let r = l.select(negligible, g, r);
 
     let shifted = l.sub(d[i + 1], p);

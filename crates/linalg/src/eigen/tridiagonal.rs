@@ -6,6 +6,9 @@
 //! `α = −sign(x₀)‖x‖`, `v = x − α e₀`, `h = ‖x‖² + |x₀|‖x‖`, `H = I − v vᵀ/h`, and then
 //! `A₂₂ ← H A₂₂ H = A₂₂ − v wᵀ − w vᵀ` with `p = A₂₂ v/h`, `w = p − (pᵀv/2h) v`.
 //!
+//! The first rows of `T` collect the large eigenvalues of a graded spectrum. QL is accurate for the small ones when
+//! these come first, so `T` and the columns of `Q` are handed on in **reversed order**: `d[n−1−k] = T_kk`.
+//!
 //! Golub & Van Loan, *Matrix Computations*, §8.3.1.
 
 use crate::simd::{Lanes, V};
@@ -16,7 +19,7 @@ use pulp::Simd;
 const BLOCK: usize = 4;
 
 /// Reduces the upper triangle `a`; on return row `k` of `a` right of the diagonal holds `v_k`, `h_inv[k]`
-/// holds `1/h_k`, and `d`, `e` the diagonal and off-diagonal of `T`. `p` is scratch of `n`.
+/// holds `1/h_k`, and `d`, `e` the diagonal and off-diagonal of `T`, reversed. `p` is scratch of `n`.
 #[inline(always)]
 pub(super) fn reduce<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -30,17 +33,17 @@ pub(super) fn reduce<S: Simd, T: Scalar>(
     for k in 0..n.saturating_sub(2) {
         let (head, trailing) = a.split_at_mut((k + 1) * n);
         let v = &mut head[k * n + k + 1..];
-        (e[k], h_inv[k]) = reflector(l, v);
+        (e[n - 2 - k], h_inv[k]) = reflector(l, v);
         let p = &mut p[..v.len()];
         symmetric_times(l, n, trailing, v, p);
         companion(l, v, h_inv[k], p);
         rank_two_update(l, n, trailing, v, p);
     }
     for k in 0..n {
-        d[k] = a[k * n + k];
+        d[n - 1 - k] = a[k * n + k];
     }
     if n >= 2 {
-        e[n - 2] = a[(n - 2) * n + n - 1];
+        e[0] = a[(n - 2) * n + n - 1];
     }
 }
 
@@ -164,7 +167,7 @@ fn rank_two_update<S: Simd, T: Scalar>(
     }
 }
 
-/// `Q = H_0 H_1 … H_{n−3}` from what [`reduce`] left in `a` and `h_inv`, into `z`, row-major.
+/// `Q = H_0 H_1 … H_{n−3}` from what [`reduce`] left in `a` and `h_inv`, into `z`, row-major, its columns reversed.
 #[inline(always)]
 pub(super) fn accumulate<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -175,21 +178,22 @@ pub(super) fn accumulate<S: Simd, T: Scalar>(
 ) {
     z.fill(l.splat(T::ZERO));
     for i in 0..n {
-        z[i * n + i] = l.splat(T::ONE);
+        z[i * n + n - 1 - i] = l.splat(T::ONE);
     }
     for k in (0..n.saturating_sub(2)).rev() {
         let v = &a[k * n + k + 1..(k + 1) * n];
         let block = &mut z[(k + 1) * n..];
-        let mut column = k + 1;
-        while column + 2 * BLOCK <= n {
+        // Reflector k touches columns k+1.. of Q: here the first ones.
+        let (mut column, end) = (0, n - 1 - k);
+        while column + 2 * BLOCK <= end {
             reflect_columns::<S, T, { 2 * BLOCK }>(l, n, v, h_inv[k], block, column);
             column += 2 * BLOCK;
         }
-        while column + BLOCK <= n {
+        while column + BLOCK <= end {
             reflect_columns::<S, T, BLOCK>(l, n, v, h_inv[k], block, column);
             column += BLOCK;
         }
-        while column < n {
+        while column < end {
             reflect_columns::<S, T, 1>(l, n, v, h_inv[k], block, column);
             column += 1;
         }

@@ -1,0 +1,29 @@
+//! The operations, each beside its pull-back, as methods of [`Var`](crate::Var).
+
+mod arrange;
+mod binary;
+mod broadcast;
+mod cross_entropy;
+mod matmul;
+mod norm;
+mod reduce;
+mod select;
+mod softmax;
+mod through;
+mod unary;
+
+pub use reduce::Axis;
+
+/// An error that names the first index not below `bound`.
+fn check_indices(what: &'static str, indices: &[usize], bound: usize) -> crate::OpResult {
+    let bad = |(_, index): &(usize, &usize)| **index >= bound;
+    match indices.iter().enumerate().find(bad) {
+        None => Ok(()),
+        Some((position, &index)) => Err(crate::OpError::Index {
+            what,
+            position,
+            index,
+            bound,
+        }),
+    }
+}

@@ -50,12 +50,8 @@ pub fn gradient_error_along(
             .map_or(0.0, |g| dot(g.data(), direction.data()));
         let along = |t: f64| -> Result<f64> {
             let tape = Tape::new();
-            let moved: Vec<Var<'_, f64>> = (inputs.iter().enumerate())
-                .map(|(l, x)| match l == j {
-                    true => tape.constant(&step(x, t, &direction)),
-                    false => tape.constant(x),
-                })
-                .collect();
+            let mut moved: Vec<Var<'_, f64>> = inputs.iter().map(|x| tape.constant(x)).collect();
+            moved[j] = tape.constant(&step(x, t, &direction));
             Ok(dot(f(&moved)?.value().data(), cotangent.data()))
         };
         let slope = |h: f64| -> Result<f64> { Ok((along(h)? - along(-h)?) / (2.0 * h)) };

@@ -5,6 +5,7 @@
 
 use crate::Shape;
 use std::panic::Location;
+use stiefel_geometry::GeometryError;
 use stiefel_linalg::LinalgError;
 
 /// The result of every fallible method of this crate.
@@ -57,9 +58,20 @@ pub enum OpError {
         /// What it must be.
         needs: &'static str,
     },
+    /// A triangular matrix that cannot be inverted.
+    #[error("matrix {matrix} has a zero on its diagonal, at row {row}: it cannot be inverted")]
+    Singular {
+        /// Which matrix of the batch.
+        matrix: usize,
+        /// Which row.
+        row: usize,
+    },
     /// An error of a kernel; it names the matrix of the batch.
     #[error(transparent)]
     Kernel(#[from] LinalgError),
+    /// An error of a map on a manifold; it names the matrix of the batch.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
 }
 
 /// An error of the tape. Matrices, rows and columns are counted from zero.

@@ -26,20 +26,13 @@ use stiefel_linalg::{MatView, Scalar};
 /// assert!(error.starts_with("matmul (") && error.contains("1 × 4 × 3 and 1 × 2 × 3"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone, Copy)]
 pub struct Var<'t, T: Scalar> {
     pub(crate) tape: &'t Tape<T>,
     pub(crate) node: usize,
     shape: Shape,
     detached: bool,
 }
-
-impl<T: Scalar> Clone for Var<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Scalar> Copy for Var<'_, T> {}
 
 impl<T: Scalar> std::fmt::Debug for Var<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -16,18 +16,7 @@ enum Arrange {
     ToDiagonal,
 }
 
-fn square(inputs: &[Shape]) -> OpResult<usize> {
-    let (_, rows, cols) = inputs[0];
-    if rows == cols {
-        return Ok(rows);
-    }
-    Err(OpError::Shape {
-        needs: "square matrices",
-        found: inputs.to_vec(),
-    })
-}
-
-/// `y ← y + Aᵀ`-like moves of one matrix, shared by both directions: `add(to, from)` for every pair of entries.
+/// Calls `add(to, from)` for every entry of the output that reads an entry of the `rows × cols` input; both directions use it.
 fn moves(kind: Arrange, rows: usize, cols: usize, mut add: impl FnMut(usize, usize)) {
     for r in 0..rows {
         for c in 0..cols {
@@ -63,8 +52,8 @@ impl<T: Scalar> Operation<T> for Arrange {
         match self {
             Self::Transpose => Ok((count, cols, rows)),
             Self::Tril(_) => Ok(inputs[0]),
-            Self::Symmetrise => square(inputs).map(|n| (count, n, n)),
-            Self::Diagonal => square(inputs).map(|n| (count, 1, n)),
+            Self::Symmetrise => super::square(inputs).map(|n| (count, n, n)),
+            Self::Diagonal => super::square(inputs).map(|n| (count, 1, n)),
             Self::ToDiagonal if rows == 1 => Ok((count, cols, cols)),
             Self::ToDiagonal => Err(OpError::Shape {
                 needs: "one row per matrix",

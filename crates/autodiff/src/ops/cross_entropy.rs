@@ -82,12 +82,12 @@ impl<T: Scalar> Operation<T> for CrossEntropy<T> {
         let mut slope = context.wants_gradient().then(|| context.buffer(z.len()));
         let mut loss = T::ZERO;
         for (i, (row, &label)) in z.chunks_exact(classes).zip(&self.labels).enumerate() {
-            let shift = log_sum_exp(row);
-            loss += share(i) * (shift - row[label]);
+            let (top, rest) = log_sum_exp(row);
+            loss += share(i) * (rest + (top - row[label]));
             if let Some(slope) = &mut slope {
                 let slope = &mut slope[i * classes..(i + 1) * classes];
                 let pairs = slope.iter_mut().zip(row);
-                pairs.for_each(|(s, &z)| *s = share(i) * Scalar::exp(z - shift));
+                pairs.for_each(|(s, &z)| *s = share(i) * Scalar::exp((z - top) - rest));
                 slope[label] -= share(i);
             }
         }

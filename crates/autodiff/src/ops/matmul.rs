@@ -125,6 +125,12 @@ impl<'t, T: Scalar> Var<'t, T> {
         self.product(Op::T, other, Op::T)
     }
 
+    /// The congruence `W_iᵀ X_i W_i` of symmetric `X_i`, exactly symmetric; `self` is `W` (BiMap).
+    #[track_caller]
+    pub fn congruence(self, x: Var<'t, T>) -> Result<Self> {
+        self.matmul_tn(x.matmul(self)?)?.symmetrise()
+    }
+
     /// The weighted sums `Σ_j α_ij Δ_j` as one product: weights `B × 1 × K` (or `1 × B × K`), terms `K × n × k`, result `B × n × k`.
     #[track_caller]
     pub fn mix(self, terms: Var<'t, T>) -> Result<Self> {

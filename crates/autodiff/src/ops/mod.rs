@@ -3,14 +3,18 @@
 mod arrange;
 mod binary;
 mod broadcast;
+mod cholesky;
 mod cross_entropy;
 mod matmul;
 mod norm;
 mod reduce;
 mod select;
 mod softmax;
+mod spectral;
 mod through;
+mod triangular;
 mod unary;
+mod vector;
 
 pub use reduce::Axis;
 
@@ -26,4 +30,16 @@ fn check_indices(what: &'static str, indices: &[usize], bound: usize) -> crate::
             bound,
         }),
     }
+}
+
+/// The side of square matrices, or an error.
+fn square(inputs: &[crate::Shape]) -> crate::OpResult<usize> {
+    let (_, rows, cols) = inputs[0];
+    if rows == cols {
+        return Ok(rows);
+    }
+    Err(crate::OpError::Shape {
+        needs: "square matrices",
+        found: inputs.to_vec(),
+    })
 }

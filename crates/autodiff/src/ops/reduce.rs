@@ -74,7 +74,9 @@ impl<T: Scalar> Operation<T> for Reduce<T> {
             view((1, 1, 1), &factor),
             |x, _| x,
         );
-        out.iter_mut().for_each(|y| *y *= self.factor);
+        for y in out {
+            *y *= self.factor;
+        }
         Ok(())
     }
 

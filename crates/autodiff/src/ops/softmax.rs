@@ -11,10 +11,12 @@ enum Softmax {
     Log,
 }
 
-/// `log Σ e^{x}`, and the row's maximum it was shifted by.
-pub(super) fn log_sum_exp<T: Scalar>(row: &[T]) -> T {
+/// `(m, log Σ e^{x − m})` with `m` the row's maximum; adding the two would lose the digits that a common offset of the
+/// logits takes.
+pub(super) fn log_sum_exp<T: Scalar>(row: &[T]) -> (T, T) {
     let top = maximum(row);
-    top + Scalar::ln(row.iter().map(|&x| Scalar::exp(x - top)).sum::<T>())
+    let sum: T = row.iter().map(|&x| Scalar::exp(x - top)).sum();
+    (top, Scalar::ln(sum))
 }
 
 /// The largest entry; a NaN anywhere makes the sums that follow NaN, so it cannot hide.
@@ -57,11 +59,15 @@ impl<T: Scalar> Operation<T> for Softmax {
                         *y = Scalar::exp(x - top);
                         sum += *y;
                     }
-                    y.iter_mut().for_each(|y| *y /= sum);
+                    for y in y {
+                        *y /= sum;
+                    }
                 }
                 Self::Log => {
-                    let shift = log_sum_exp(x);
-                    y.iter_mut().zip(x).for_each(|(y, &x)| *y = x - shift);
+                    let (top, rest) = log_sum_exp(x);
+                    y.iter_mut()
+                        .zip(x)
+                        .for_each(|(y, &x)| *y = (x - top) - rest);
                 }
             }
         }

@@ -82,7 +82,7 @@ fn dasp(name: &str, qf: Retraction) -> Result<()> {
         .matmul_nt(keys.detach())?
         .scale(1.0 / m.sqrt())?
         .softmax()?;
-    let delta = w.sub(base.matmul(base.matmul_tn(w)?.symmetrise()?)?)?;
+    let delta = base.project_tangent(w)?;
     let filters = qf(base, alpha.mix(delta)?)?;
     let (y, logits) = tail(filters, constant("X"), wc, bc)?;
     let ce = logits.cross_entropy(&golden.indices("y"), None)?;
@@ -121,9 +121,11 @@ fn baseline_medium() {
 #[test]
 fn small_dasp_full() {
     dasp("small_dasp_full", composed).unwrap();
+    dasp("small_dasp_full", |w, delta| w.retract_qr(delta)).unwrap();
 }
 
 #[test]
 fn medium_dasp_full() {
     dasp("medium_dasp_full", composed).unwrap();
+    dasp("medium_dasp_full", |w, delta| w.retract_qr(delta)).unwrap();
 }

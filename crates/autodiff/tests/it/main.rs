@@ -4,4 +4,5 @@ mod arithmetic;
 mod golden;
 mod riemannian;
 mod selection_and_losses;
+mod stiefel;
 mod tape;

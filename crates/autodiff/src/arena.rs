@@ -1,0 +1,170 @@
+//! Buffers that are used again: one list of idle vectors per length.
+//!
+//! A [`Buffer`] returns to its [`Arena`] when it is dropped, so that from the second training step on the same sizes are served
+//! without allocating. The contents of a buffer are whatever was there before; debug builds fill it with NaN, so that
+//! an operation which forgets to write an entry is found by its first test.
+
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use stiefel_linalg::Scalar;
+
+#[derive(Default)]
+struct Pool<T> {
+    idle: HashMap<usize, Vec<Vec<T>>>,
+    fresh: usize,
+    in_use: usize,
+}
+
+/// A handle to the pool of idle buffers; clones share the pool.
+///
+/// ```
+/// use stiefel_autodiff::Arena;
+///
+/// let arena = Arena::<f64>::new();
+/// drop(arena.take(100));
+/// drop(arena.take(100));
+/// assert_eq!(arena.fresh_allocations(), 1);
+/// ```
+#[derive(Clone)]
+pub struct Arena<T> {
+    pool: Arc<Mutex<Pool<T>>>,
+}
+
+/// A vector that belongs to an [`Arena`] and returns there when dropped.
+pub struct Buffer<T> {
+    data: Vec<T>,
+    pool: Arc<Mutex<Pool<T>>>,
+}
+
+/// A panic elsewhere leaves the pool consistent: every change to it is a single push or pop.
+fn lock<T>(pool: &Mutex<Pool<T>>) -> MutexGuard<'_, Pool<T>> {
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Scalar> Arena<T> {
+    /// An empty arena.
+    pub fn new() -> Self {
+        Self {
+            pool: Arc::new(Mutex::new(Pool {
+                idle: HashMap::new(),
+                fresh: 0,
+                in_use: 0,
+            })),
+        }
+    }
+
+    /// A buffer of `len` values, of unspecified contents.
+    pub fn take(&self, len: usize) -> Buffer<T> {
+        let mut pool = lock(&self.pool);
+        pool.in_use += 1;
+        let idle = pool.idle.get_mut(&len).and_then(Vec::pop);
+        #[cfg_attr(not(debug_assertions), allow(unused_mut))]
+        let mut data = idle.unwrap_or_else(|| {
+            pool.fresh += 1;
+            vec![T::ZERO; len]
+        });
+        drop(pool);
+        #[cfg(debug_assertions)]
+        data.fill(T::from_f64(f64::NAN));
+        Buffer {
+            data,
+            pool: Arc::clone(&self.pool),
+        }
+    }
+
+    /// A buffer of zeros.
+    pub fn zeros(&self, len: usize) -> Buffer<T> {
+        let mut buffer = self.take(len);
+        buffer.fill(T::ZERO);
+        buffer
+    }
+
+    /// A buffer with a copy of `values`.
+    pub fn copy_of(&self, values: &[T]) -> Buffer<T> {
+        let mut buffer = self.take(values.len());
+        buffer.copy_from_slice(values);
+        buffer
+    }
+
+    /// How many buffers were ever allocated; constant once every size has been seen.
+    pub fn fresh_allocations(&self) -> usize {
+        lock(&self.pool).fresh
+    }
+
+    /// How many buffers are out.
+    pub fn in_use(&self) -> usize {
+        lock(&self.pool).in_use
+    }
+
+    /// How many bytes wait idle.
+    pub fn idle_bytes(&self) -> usize {
+        let values: usize = lock(&self.pool).idle.iter().map(|(n, v)| n * v.len()).sum();
+        values * size_of::<T>()
+    }
+
+    /// Frees the idle buffers, for instance after the batch size has changed for good.
+    pub fn trim(&self) {
+        lock(&self.pool).idle.clear();
+    }
+}
+
+impl<T: Scalar> Default for Arena<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        let data = std::mem::take(&mut self.data);
+        let mut pool = lock(&self.pool);
+        pool.in_use -= 1;
+        pool.idle.entry(data.len()).or_default().push(data);
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.data
+    }
+}
+
+impl<T> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+}
+
+impl<T> std::fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Buffer({} values)", self.data.len())
+    }
+}
+
+impl<T> std::fmt::Debug for Arena<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let pool = lock(&self.pool);
+        write!(f, "Arena({} allocated, {} out)", pool.fresh, pool.in_use)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_allocated_once() {
+        let arena = Arena::<f32>::new();
+        let (a, b) = (arena.take(8), arena.zeros(8));
+        assert_eq!((arena.fresh_allocations(), arena.in_use()), (2, 2));
+        drop((a, b));
+        assert_eq!((arena.in_use(), arena.idle_bytes()), (0, 64));
+        assert_eq!(&*arena.copy_of(&[1.0; 8]), [1.0; 8]);
+        assert_eq!(arena.fresh_allocations(), 2);
+        arena.trim();
+        assert_eq!(arena.idle_bytes(), 0);
+    }
+}

@@ -1,0 +1,47 @@
+//! The operations, each beside its pull-back, as methods of [`Var`](crate::Var).
+
+mod arrange;
+mod binary;
+mod broadcast;
+mod cholesky;
+mod cross_entropy;
+mod matmul;
+mod norm;
+mod reduce;
+mod retract;
+mod select;
+mod softmax;
+mod spectral;
+mod tangent;
+mod through;
+mod triangular;
+mod unary;
+mod vector;
+
+pub use reduce::Axis;
+
+/// An error that names the first index not below `bound`.
+fn check_indices(what: &'static str, indices: &[usize], bound: usize) -> crate::OpResult {
+    let bad = |(_, index): &(usize, &usize)| **index >= bound;
+    match indices.iter().enumerate().find(bad) {
+        None => Ok(()),
+        Some((position, &index)) => Err(crate::OpError::Index {
+            what,
+            position,
+            index,
+            bound,
+        }),
+    }
+}
+
+/// The side of square matrices, or an error.
+fn square(inputs: &[crate::Shape]) -> crate::OpResult<usize> {
+    let (_, rows, cols) = inputs[0];
+    if rows == cols {
+        return Ok(rows);
+    }
+    Err(crate::OpError::Shape {
+        needs: "square matrices",
+        found: inputs.to_vec(),
+    })
+}

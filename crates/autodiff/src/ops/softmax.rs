@@ -1,0 +1,123 @@
+//! Softmax and its logarithm over the last axis, shifted by the row's maximum so that nothing overflows.
+//!
+//! `y_c = e^{x_c}/Σ e^{x}`, pull-back `y∘(g − Σ g y)`; `y_c = x_c − log Σ e^{x}`, pull-back `g − e^{y} Σ g`.
+
+use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
+use stiefel_linalg::{MatView, MatViewMut, Scalar};
+
+#[derive(Debug, Clone, Copy)]
+enum Softmax {
+    Plain,
+    Log,
+}
+
+/// `(m, log Σ e^{x − m})` with `m` the row's maximum; adding the two would lose the digits that a common offset of the
+/// logits takes.
+pub(super) fn log_sum_exp<T: Scalar>(row: &[T]) -> (T, T) {
+    let top = maximum(row);
+    let sum: T = row.iter().map(|&x| Scalar::exp(x - top)).sum();
+    (top, Scalar::ln(sum))
+}
+
+/// The largest entry; a NaN anywhere makes the sums that follow NaN, so it cannot hide.
+fn maximum<T: Scalar>(row: &[T]) -> T {
+    row.iter().fold(row[0], |top, &x| Scalar::max(top, x))
+}
+
+impl<T: Scalar> Operation<T> for Softmax {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Plain => "softmax",
+            Self::Log => "log_softmax",
+        }
+    }
+
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        if inputs[0].2 == 0 {
+            return Err(OpError::Shape {
+                needs: "at least one column",
+                found: inputs.to_vec(),
+            });
+        }
+        Ok(inputs[0])
+    }
+
+    fn forward(
+        &mut self,
+        inputs: &[MatView<'_, T>],
+        output: &mut MatViewMut<'_, T>,
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        let cols = inputs[0].cols();
+        let rows = output.data().chunks_exact_mut(cols);
+        for (y, x) in rows.zip(inputs[0].data().chunks_exact(cols)) {
+            match self {
+                Self::Plain => {
+                    let top = maximum(x);
+                    let mut sum = T::ZERO;
+                    for (y, &x) in y.iter_mut().zip(x) {
+                        *y = Scalar::exp(x - top);
+                        sum += *y;
+                    }
+                    for y in y {
+                        *y /= sum;
+                    }
+                }
+                Self::Log => {
+                    let (top, rest) = log_sum_exp(x);
+                    y.iter_mut()
+                        .zip(x)
+                        .for_each(|(y, &x)| *y = (x - top) - rest);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pull_back(
+        &self,
+        _: &[MatView<'_, T>],
+        output: MatView<'_, T>,
+        g: MatView<'_, T>,
+        gradients: &mut [Option<Gradient<'_, T>>],
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        let Some(dx) = &mut gradients[0] else {
+            return Ok(());
+        };
+        let cols = g.cols();
+        let rows = dx.accumulator().chunks_exact_mut(cols);
+        let given = output
+            .data()
+            .chunks_exact(cols)
+            .zip(g.data().chunks_exact(cols));
+        for (dx, (y, g)) in rows.zip(given) {
+            let entries = dx.iter_mut().zip(y).zip(g);
+            match self {
+                Self::Plain => {
+                    let mean: T = y.iter().zip(g).map(|(&y, &g)| y * g).sum();
+                    entries.for_each(|((d, &y), &g)| *d += y * (g - mean));
+                }
+                Self::Log => {
+                    let sum: T = g.iter().copied().sum();
+                    entries.for_each(|((d, &y), &g)| *d += g - Scalar::exp(y) * sum);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Var<'_, T> {
+    /// The softmax of every row.
+    #[track_caller]
+    pub fn softmax(self) -> Result<Self> {
+        self.tape.apply(Softmax::Plain, &[self])
+    }
+
+    /// The logarithm of the softmax of every row, accurate where the softmax underflows.
+    #[track_caller]
+    pub fn log_softmax(self) -> Result<Self> {
+        self.tape.apply(Softmax::Log, &[self])
+    }
+}

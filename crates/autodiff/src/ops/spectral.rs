@@ -1,0 +1,123 @@
+//! Spectral functions `f(X) = U f(λ) Uᵀ` of symmetric matrices `count × n × n`.
+//!
+//! Pull-back by divided differences (Daleckii–Krein): `U (L ∘ (Uᵀ sym(G) U)) Uᵀ`, finite for repeated eigenvalues, computed by
+//! `stiefel_geometry::spd`. Input must be symmetric to rounding; its gradient is exactly symmetric.
+
+use crate::{Context, Gradient, OpResult, Operation, Result, Shape, Var};
+use stiefel_geometry::spd::{self, SpectralFn};
+use stiefel_linalg::{Eigen, MatView, MatViewMut, Scalar};
+
+#[derive(Debug)]
+struct Spectral<T> {
+    f: SpectralFn<T>,
+    eigen: Option<Eigen<T>>,
+}
+
+impl<T: Scalar> Operation<T> for Spectral<T> {
+    fn name(&self) -> &'static str {
+        match self.f {
+            SpectralFn::Log => "spd_log",
+            SpectralFn::Exp => "spd_exp",
+            SpectralFn::Sqrt => "spd_sqrt",
+            SpectralFn::InvSqrt => "spd_inv_sqrt",
+            SpectralFn::Pow(_) => "spd_power",
+            SpectralFn::ReEig(_) => "reeig",
+            SpectralFn::ReLog(_) => "reeig_log",
+            _ => "spectral",
+        }
+    }
+
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        super::square(inputs)?;
+        Ok(inputs[0])
+    }
+
+    fn forward(
+        &mut self,
+        inputs: &[MatView<'_, T>],
+        output: &mut MatViewMut<'_, T>,
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        let map = spd::spectral_map(self.f, inputs[0])?;
+        output.data().copy_from_slice(map.value.data());
+        self.eigen = context.wants_gradient().then_some(map.eigen);
+        Ok(())
+    }
+
+    fn pull_back(
+        &self,
+        _: &[MatView<'_, T>],
+        _: MatView<'_, T>,
+        g: MatView<'_, T>,
+        gradients: &mut [Option<Gradient<'_, T>>],
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        if let (Some(dx), Some(eigen)) = (&mut gradients[0], &self.eigen) {
+            dx.add(spd::pull_back(self.f, eigen, g)?.data());
+        }
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Var<'_, T> {
+    /// `f(X_i) = U f(λ) Uᵀ` of symmetric matrices, for any [`SpectralFn`].
+    #[track_caller]
+    pub fn spectral(self, f: SpectralFn<T>) -> Result<Self> {
+        self.tape.apply(Spectral { f, eigen: None }, &[self])
+    }
+
+    /// The matrix logarithm of SPD matrices.
+    ///
+    /// ```
+    /// use stiefel_autodiff::Tape;
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let tape = Tape::<f64>::new();
+    /// let x = tape.parameter(&MatBatch::from_vec(1, 2, 2, vec![2.0, 1.0, 1.0, 2.0])?);
+    /// let trace = x.spd_log()?.trace()?; // = log det X
+    /// assert!((trace.item().unwrap() - 3_f64.ln()).abs() < 1e-14);
+    /// let gradients = tape.backward(trace)?; // = X⁻¹
+    /// assert!((gradients.get(x).unwrap().data()[1] + 1.0 / 3.0).abs() < 1e-14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn spd_log(self) -> Result<Self> {
+        self.spectral(SpectralFn::Log)
+    }
+
+    /// The matrix exponential of symmetric matrices.
+    #[track_caller]
+    pub fn spd_exp(self) -> Result<Self> {
+        self.spectral(SpectralFn::Exp)
+    }
+
+    /// The SPD square root of SPD matrices.
+    #[track_caller]
+    pub fn spd_sqrt(self) -> Result<Self> {
+        self.spectral(SpectralFn::Sqrt)
+    }
+
+    /// `X^{−1/2}` of SPD matrices.
+    #[track_caller]
+    pub fn spd_inv_sqrt(self) -> Result<Self> {
+        self.spectral(SpectralFn::InvSqrt)
+    }
+
+    /// `Xᵖ` of SPD matrices.
+    #[track_caller]
+    pub fn spd_power(self, p: f64) -> Result<Self> {
+        self.spectral(SpectralFn::Pow(T::from_f64(p)))
+    }
+
+    /// ReEig, `U max(λ, ε) Uᵀ`, of symmetric matrices.
+    #[track_caller]
+    pub fn reeig(self, epsilon: f64) -> Result<Self> {
+        self.spectral(SpectralFn::ReEig(T::from_f64(epsilon)))
+    }
+
+    /// ReEig and LogEig with one decomposition, `U log max(λ, ε) Uᵀ`.
+    #[track_caller]
+    pub fn reeig_log(self, epsilon: f64) -> Result<Self> {
+        self.spectral(SpectralFn::ReLog(T::from_f64(epsilon)))
+    }
+}

@@ -1,0 +1,94 @@
+//! Triangular systems `X_i = op(L_i)⁻¹ B_i` with lower-triangular `L_i` (`count × n × n`) and `B_i` (`count × n × p`).
+//!
+//! With `H = op(L)⁻ᵀ G`: `∂ℓ/∂B = H`, `∂ℓ/∂L = −tril(H Xᵀ)` for `L` as it is and `−tril(X Hᵀ)` for its transpose.
+
+use super::cholesky::lower;
+use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, Scalar, product, solve_lower};
+
+#[derive(Debug, Clone, Copy)]
+struct SolveLower(Op);
+
+impl<T: Scalar> Operation<T> for SolveLower {
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Op::N => "solve_lower",
+            Op::T => "solve_lower_transposed",
+        }
+    }
+
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        let (l, b) = (inputs[0], inputs[1]);
+        if l.1 == l.2 && l.0 == b.0 && l.1 == b.1 {
+            return Ok(b);
+        }
+        Err(OpError::Shape {
+            needs: "square matrices and as many right-hand sides with as many rows",
+            found: inputs.to_vec(),
+        })
+    }
+
+    fn forward(
+        &mut self,
+        inputs: &[MatView<'_, T>],
+        output: &mut MatViewMut<'_, T>,
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        let l = inputs[0];
+        for matrix in 0..l.count() {
+            let diagonal = l.matrix(matrix).iter().step_by(l.rows() + 1);
+            if let Some(row) = diagonal.copied().position(|d: T| d == T::ZERO) {
+                return Err(OpError::Singular { matrix, row });
+            }
+        }
+        output
+            .data()
+            .copy_from_slice(solve_lower(l, self.0, inputs[1])?.data());
+        Ok(())
+    }
+
+    fn pull_back(
+        &self,
+        inputs: &[MatView<'_, T>],
+        x: MatView<'_, T>,
+        g: MatView<'_, T>,
+        gradients: &mut [Option<Gradient<'_, T>>],
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        let other = if self.0 == Op::N { Op::T } else { Op::N };
+        let h = solve_lower(inputs[0], other, g)?;
+        if let Some(dl) = &mut gradients[0] {
+            let outer = match self.0 {
+                Op::N => product(h.view(), Op::N, x, Op::T)?,
+                Op::T => product(x, Op::N, h.view(), Op::T)?,
+            };
+            dl.add_map(lower(outer.view()).data(), |v| -v);
+        }
+        if let Some(db) = &mut gradients[1] {
+            db.add(h.data());
+        }
+        Ok(())
+    }
+}
+
+impl<'t, T: Scalar> Var<'t, T> {
+    /// `L_i⁻¹ B_i`; `self` is `L`, read from its lower triangle.
+    #[track_caller]
+    pub fn solve_lower(self, b: Var<'t, T>) -> Result<Self> {
+        self.tape.apply(SolveLower(Op::N), &[self, b])
+    }
+
+    /// `L_i⁻ᵀ B_i`; `self` is `L`, read from its lower triangle.
+    #[track_caller]
+    pub fn solve_lower_transposed(self, b: Var<'t, T>) -> Result<Self> {
+        self.tape.apply(SolveLower(Op::T), &[self, b])
+    }
+
+    /// `L_i⁻¹`, read from the lower triangle of `L`.
+    #[track_caller]
+    pub fn invert_lower(self) -> Result<Self> {
+        let (count, n, _) = self.shape();
+        let identity = self.tape.constant(&MatBatch::identity(count, n));
+        self.solve_lower(identity)
+    }
+}

@@ -1,0 +1,246 @@
+//! The tape: the list of values in the order in which they were computed, each with the operation that made it.
+
+use crate::error::{Result, TapeError};
+use crate::operation::{view, view_mut};
+use crate::store::Store;
+use crate::{Arena, Buffer, Context, Operation, Shape, Var};
+use smallvec::SmallVec;
+use std::cell::Cell;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stiefel_linalg::{MatBatch, MatView, Scalar};
+
+/// Lists of inputs; few operations have more than four, and those may allocate.
+pub(crate) type Few<N> = SmallVec<[N; 4]>;
+
+static STEPS: AtomicU64 = AtomicU64::new(0);
+
+/// A number no other tape has, and this one only until it is reset.
+fn next_step() -> u64 {
+    STEPS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A recording of one forward computation.
+///
+/// Every value is a batch `(count, rows, cols)`. Leaves are [`parameter`](Self::parameter)s and [`constant`](Self::constant)s;
+/// everything else is made by the methods of [`Var`] or by [`apply`](Self::apply). See the crate's page for a tour.
+///
+/// ```
+/// use stiefel_autodiff::{Axis, Tape};
+/// use stiefel_linalg::MatBatch;
+///
+/// let mut tape = Tape::<f64>::new();
+/// for step in 0..3 {
+///     let w = tape.parameter(&MatBatch::from_vec(1, 2, 1, vec![1.0, 2.0])?);
+///     let x = tape.constant(&MatBatch::from_vec(1, 1, 2, vec![3.0, 4.0])?);
+///     let loss = x.matmul(w)?.square()?.sum(Axis::All)?;
+///     let gradients = tape.backward(loss)?;
+///     assert_eq!(gradients.get(w).unwrap().data(), [66.0, 88.0]);
+///     tape.reset(); // the buffers are used again by the next step
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Tape<T: Scalar> {
+    pub(crate) nodes: Store<Node<T>>,
+    pub(crate) arena: Arena<T>,
+    pub(crate) step: u64,
+}
+
+pub(crate) struct Node<T: Scalar> {
+    pub(crate) value: Value<T>,
+    pub(crate) shape: Shape,
+    /// Whether a parameter is among its ancestors.
+    pub(crate) needs_gradient: bool,
+    /// Whether its gradient outlives the backward pass.
+    pub(crate) keep_gradient: Cell<bool>,
+    pub(crate) operation: Option<Box<dyn Operation<T>>>,
+    pub(crate) inputs: Few<Input>,
+    pub(crate) name: &'static str,
+    pub(crate) label: Cell<Option<&'static str>>,
+    pub(crate) at: &'static Location<'static>,
+}
+
+/// How a node reads one of its inputs: shape and attachment belong to the reader, since `reshape` and `detach` copy nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Input {
+    pub(crate) node: usize,
+    pub(crate) shape: Shape,
+    pub(crate) wanted: bool,
+}
+
+pub(crate) enum Value<T> {
+    Pooled(Buffer<T>),
+    Shared(Arc<MatBatch<T>>),
+}
+
+impl<T: Scalar> Value<T> {
+    pub(crate) fn data(&self) -> &[T] {
+        match self {
+            Self::Pooled(buffer) => buffer,
+            Self::Shared(batch) => batch.data(),
+        }
+    }
+}
+
+impl<T: Scalar> Tape<T> {
+    /// An empty tape with an arena of its own.
+    pub fn new() -> Self {
+        Self::with_arena(Arena::new())
+    }
+
+    /// An empty tape that takes its buffers from `arena`.
+    pub fn with_arena(arena: Arena<T>) -> Self {
+        Self {
+            nodes: Store::new(),
+            arena,
+            step: next_step(),
+        }
+    }
+
+    /// A leaf whose gradient is wanted. The values are copied.
+    #[track_caller]
+    pub fn parameter<'a>(&self, batch: impl Into<MatView<'a, T>>) -> Var<'_, T> {
+        let batch = batch.into();
+        let value = Value::Pooled(self.arena.copy_of(batch.data()));
+        self.leaf("parameter", batch.shape(), value, true)
+    }
+
+    /// A leaf without gradient. The values are copied; nothing else is computed or stored for it in the backward pass, nor
+    /// for whatever depends on constants only.
+    #[track_caller]
+    pub fn constant<'a>(&self, batch: impl Into<MatView<'a, T>>) -> Var<'_, T> {
+        let batch = batch.into();
+        let value = Value::Pooled(self.arena.copy_of(batch.data()));
+        self.leaf("constant", batch.shape(), value, false)
+    }
+
+    /// A constant that is shared with the caller instead of copied.
+    #[track_caller]
+    pub fn constant_shared(&self, batch: Arc<MatBatch<T>>) -> Var<'_, T> {
+        self.leaf("constant", batch.shape(), Value::Shared(batch), false)
+    }
+
+    /// One number as a constant `1 × 1 × 1`.
+    #[track_caller]
+    pub fn scalar(&self, value: f64) -> Var<'_, T> {
+        let value = Value::Pooled(self.arena.copy_of(&[T::from_f64(value)]));
+        self.leaf("constant", (1, 1, 1), value, false)
+    }
+
+    #[track_caller]
+    fn leaf(
+        &self,
+        name: &'static str,
+        shape: Shape,
+        value: Value<T>,
+        parameter: bool,
+    ) -> Var<'_, T> {
+        let node = Node {
+            value,
+            shape,
+            needs_gradient: parameter,
+            keep_gradient: Cell::new(parameter),
+            operation: None,
+            inputs: Few::new(),
+            name,
+            label: Cell::new(None),
+            at: Location::caller(),
+        };
+        Var::new(self, self.nodes.push(node), shape)
+    }
+
+    /// Applies an operation: computes its value now and remembers it for the backward pass.
+    #[track_caller]
+    pub fn apply<'t>(
+        &'t self,
+        mut operation: impl Operation<T>,
+        inputs: &[Var<'t, T>],
+    ) -> Result<Var<'t, T>> {
+        let (op, at) = (operation.name(), Location::caller());
+        if let Some(input) = inputs.iter().position(|v| !std::ptr::eq(v.tape, self)) {
+            return Err(TapeError::OtherTape { op, at, input });
+        }
+        let refuse = |source| TapeError::Operation { op, at, source };
+        let shapes: Few<Shape> = inputs.iter().map(Var::shape).collect();
+        let shape = operation.shape(&shapes).map_err(refuse)?;
+        let needs_gradient = inputs.iter().any(Var::wants_gradient);
+        let mut value = self.arena.take(shape.0 * shape.1 * shape.2);
+        let views: Few<MatView<'_, T>> = inputs.iter().map(Var::value).collect();
+        let context = Context {
+            arena: &self.arena,
+            wants_gradient: needs_gradient,
+        };
+        if let Err(source) = operation.forward(&views, &mut view_mut(shape, &mut value), &context) {
+            // A kernel that met a NaN knows only where it saw it; the tape knows where it came from.
+            self.check_finite()?;
+            return Err(refuse(source));
+        }
+        let recorded = inputs.iter().map(|v| Input {
+            node: v.node,
+            shape: v.shape(),
+            wanted: v.wants_gradient(),
+        });
+        let node = Node {
+            value: Value::Pooled(value),
+            shape,
+            needs_gradient,
+            keep_gradient: Cell::new(false),
+            operation: needs_gradient.then(|| Box::new(operation) as Box<dyn Operation<T>>),
+            inputs: recorded.collect(),
+            name: op,
+            label: Cell::new(None),
+            at,
+        };
+        Ok(Var::new(self, self.nodes.push(node), shape))
+    }
+
+    /// Forgets all values and returns their buffers to the arena. No [`Var`] of the step can be alive; gradients may be.
+    pub fn reset(&mut self) {
+        self.nodes.clear();
+        self.step = next_step();
+    }
+
+    /// The pool of buffers, for statistics and for sharing with another tape.
+    pub fn arena(&self) -> &Arena<T> {
+        &self.arena
+    }
+
+    /// How many values are recorded.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of one input of a node, in the shape in which the node reads it.
+    pub(crate) fn input_value(&self, input: &Input) -> MatView<'_, T> {
+        view(input.shape, self.nodes[input.node].value.data())
+    }
+}
+
+impl<T: Scalar> Default for Tape<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Scalar> std::fmt::Debug for Tape<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "Tape({} values)", self.len())?;
+        for id in 0..self.len() {
+            let node = &self.nodes[id];
+            let inputs: Vec<usize> = node.inputs.iter().map(|i| i.node).collect();
+            let label = node.label.get().unwrap_or("");
+            writeln!(
+                f,
+                "{id:4} {:<20} {:?} from {inputs:?} {label}",
+                node.name, node.shape
+            )?;
+        }
+        Ok(())
+    }
+}

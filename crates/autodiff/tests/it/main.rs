@@ -1,0 +1,8 @@
+//! The tape against central differences, closed forms and golden files.
+
+mod arithmetic;
+mod golden;
+mod riemannian;
+mod selection_and_losses;
+mod stiefel;
+mod tape;

@@ -64,3 +64,17 @@ pub enum LinalgError {
         pivot: usize,
     },
 }
+
+impl LinalgError {
+    /// The same error about a batch of which the failing one was a part that starts at matrix `first`.
+    pub fn offset(mut self, first: usize) -> Self {
+        match &mut self {
+            Self::NotFinite { matrix, .. }
+            | Self::NoConvergence { matrix, .. }
+            | Self::NotPositiveDefinite { matrix, .. }
+            | Self::Singular { matrix, .. } => *matrix += first,
+            Self::Shape { .. } => {}
+        }
+        self
+    }
+}

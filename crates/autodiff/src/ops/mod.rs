@@ -21,7 +21,11 @@ mod vector;
 pub use reduce::Axis;
 
 /// An error that names the first index not below `bound`.
-fn check_indices(what: &'static str, indices: &[usize], bound: usize) -> crate::OpResult {
+pub(crate) fn check_indices(
+    what: &'static str,
+    indices: &[usize],
+    bound: usize,
+) -> crate::OpResult {
     let bad = |(_, index): &(usize, &usize)| **index >= bound;
     match indices.iter().enumerate().find(bad) {
         None => Ok(()),

@@ -193,7 +193,7 @@ impl<T: Scalar> SpectralFn<T> {
     }
 
     /// The Loewner matrix `L_rc = f[λ_r, λ_c]` of one matrix, row-major, into `out` (`n·n` values).
-    pub(crate) fn loewner_into(&self, values: &[T], out: &mut [T]) {
+    pub fn loewner_into(&self, values: &[T], out: &mut [T]) {
         let n = values.len();
         for r in 0..n {
             for c in 0..=r {

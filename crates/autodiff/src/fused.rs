@@ -1,0 +1,167 @@
+//! One operation for the hot path: retract → BiMap → ReEig → LogEig → upper vector.
+//!
+//! For every sample `i`, with `A_i` of size `n × k` and a covariance `X_i` of size `n × n`:
+//!
+//! ```text
+//! W_i = qf(A_i)                       CholeskyQR: L Lᵀ = A_iᵀA_i, R⁻¹ = L⁻ᵀ, W_i = A_i R⁻¹
+//! Y_i = W_iᵀ X_i W_i = U diag(λ) Uᵀ
+//! z_i = upper(U log max(λ, ε) Uᵀ)     k(k+1)/2 values, off-diagonals × √2
+//! ```
+//!
+//! Pull-back, from `G` (the symmetric matrix of `∂ℓ/∂z`):
+//!
+//! ```text
+//! G_Y = U (Λ ∘ UᵀG U) Uᵀ              Λ: divided differences
+//! G_W = 2 X W G_Y                     G_X = W G_Y Wᵀ, where wanted
+//! G_A = [G_W + W·low(M)] R⁻ᵀ          M = WᵀG_W = 2 Y G_Y; low(M)_rc = −M_cr below the diagonal, −M_rc elsewhere
+//! ```
+//!
+//! Against the same chain as single operations it saves the intermediate gradients and all passes over memory in between; samples go
+//! through in groups that fit the caches.
+
+mod forward;
+mod pull_back;
+
+use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Tape, Var};
+use std::sync::Arc;
+use stiefel_geometry::spd::SpectralFn;
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar};
+
+/// Where the covariances of a batch of samples come from.
+#[derive(Debug, Clone)]
+pub enum Covariances<'t, T: Scalar> {
+    /// A value of the tape, `count × n × n`; its gradient is computed where wanted. Must be symmetric.
+    Value(Var<'t, T>),
+    /// Matrices of a shared data set at the given positions: nothing is copied.
+    Shared(Arc<MatBatch<T>>, Vec<usize>),
+}
+
+/// Samples handled together: a few lanes' worth, small enough for the second-level cache.
+const GROUP: usize = 16;
+
+struct FilterTail<T: Scalar> {
+    retract: bool,
+    f: SpectralFn<T>,
+    shared: Option<(Arc<MatBatch<T>>, Vec<usize>)>,
+    saved: Option<Saved<T>>,
+}
+
+/// What the pull-back needs of the forward pass, for all samples.
+struct Saved<T> {
+    /// `W`, where it differs from the input.
+    w: Option<Buffer<T>>,
+    xw: Buffer<T>,
+    y: Buffer<T>,
+    u: Buffer<T>,
+    values: Buffer<T>,
+    /// `L⁻¹ = R⁻ᵀ`.
+    l_inv: Option<Buffer<T>>,
+}
+
+impl<T: Scalar> FilterTail<T> {
+    /// Covariance `i` of the batch.
+    fn covariance<'a>(&'a self, inputs: &[MatView<'a, T>], i: usize) -> &'a [T] {
+        match &self.shared {
+            Some((data, indices)) => data.matrix(indices[i]),
+            None => inputs[1].matrix(i),
+        }
+    }
+
+    fn samples(&self, inputs: &[Shape]) -> usize {
+        self.shared
+            .as_ref()
+            .map_or_else(|| inputs[1].0, |(_, indices)| indices.len())
+    }
+}
+
+impl<T: Scalar> Operation<T> for FilterTail<T> {
+    fn name(&self) -> &'static str {
+        "filtered_log_vectors"
+    }
+
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        let (count, n, k) = inputs[0];
+        let samples = self.samples(inputs);
+        let side = match &self.shared {
+            Some((data, indices)) => {
+                super::ops::check_indices("covariance", indices, data.count())?;
+                (data.rows(), data.cols())
+            }
+            None => (inputs[1].1, inputs[1].2),
+        };
+        if side != (n, n) || k > n || k == 0 || (count != samples && count != 1) {
+            return Err(OpError::Shape {
+                needs: "filters n × k with 1 ≤ k ≤ n, one or as many as covariances n × n",
+                found: vec![inputs[0], (samples, side.0, side.1)],
+            });
+        }
+        Ok((samples, 1, k * (k + 1) / 2))
+    }
+
+    fn forward(
+        &mut self,
+        inputs: &[MatView<'_, T>],
+        output: &mut MatViewMut<'_, T>,
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        self.saved = Some(forward::run(self, inputs, output, context)?);
+        Ok(())
+    }
+
+    fn pull_back(
+        &self,
+        inputs: &[MatView<'_, T>],
+        _: MatView<'_, T>,
+        g: MatView<'_, T>,
+        gradients: &mut [Option<Gradient<'_, T>>],
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        match &self.saved {
+            Some(saved) => pull_back::run(self, saved, inputs, g, gradients, context),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<T: Scalar> Tape<T> {
+    /// `upper(log max(W_iᵀ X_i W_i, ε))` with `W_i = qf(A_i)` (where `retract`) or `W_i = A_i`: the whole tail of a routed
+    /// SPDNet in one operation, `samples × 1 × k(k+1)/2`.
+    ///
+    /// `filters` is `samples × n × k`, or one filter for all samples. With `retract`, the filters must be well conditioned, as points on
+    /// the Stiefel manifold plus tangent vectors are: the factorisation is CholeskyQR.
+    ///
+    /// ```
+    /// use stiefel_autodiff::{Covariances, Tape};
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let tape = Tape::<f64>::new();
+    /// let w = tape.parameter(&MatBatch::from_vec(1, 2, 1, vec![1.0, 0.0])?);
+    /// let x = tape.constant(&MatBatch::from_vec(1, 2, 2, vec![4.0, 0.0, 0.0, 9.0])?);
+    /// let z = tape.filtered_log_vectors(w, Covariances::Value(x), true, 1e-4)?;
+    /// assert!((z.item().unwrap() - 4_f64.ln()).abs() < 1e-14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn filtered_log_vectors<'t>(
+        &'t self,
+        filters: Var<'t, T>,
+        covariances: Covariances<'t, T>,
+        retract: bool,
+        epsilon: f64,
+    ) -> Result<Var<'t, T>> {
+        let (shared, inputs) = match covariances {
+            Covariances::Value(x) => (None, vec![filters, x]),
+            Covariances::Shared(data, indices) => (Some((data, indices)), vec![filters]),
+        };
+        let f = SpectralFn::ReLog(T::from_f64(epsilon));
+        self.apply(
+            FilterTail {
+                retract,
+                f,
+                shared,
+                saved: None,
+            },
+            &inputs,
+        )
+    }
+}

@@ -1,0 +1,152 @@
+//! The fused tail against the same chain of single operations, and against central differences.
+
+use proptest::prelude::*;
+use std::sync::Arc;
+use stiefel_autodiff::{Axis, Covariances, Result, Tape, Var, gradient_error_along};
+use stiefel_linalg::MatBatch;
+use stiefel_testkit::{assert_close, random_batch, random_spd, relative_error};
+
+const EPSILON: f64 = 0.6; // between the eigenvalues of the test matrices, so that some are clamped
+
+fn symmetric(x: &mut MatBatch<f64>) {
+    stiefel_linalg::symmetrise(&mut x.view_mut()).expect("square");
+}
+
+/// The same by single operations.
+fn chain<'t>(a: Var<'t, f64>, x: Var<'t, f64>, retract: bool) -> Result<Var<'t, f64>> {
+    let zero = a.scale(0.0)?.detach();
+    let w = if retract { a.retract_qr(zero)? } else { a };
+    w.congruence(x)?.reeig_log(EPSILON)?.upper()
+}
+
+fn check(seed: u64, samples: usize, filters: usize, n: usize, k: usize, retract: bool) {
+    let a = random_batch::<f64>(seed, filters, n, k);
+    let x = random_spd::<f64>(seed + 1, samples, n);
+    let weights = random_batch::<f64>(seed + 2, samples, 1, k * (k + 1) / 2);
+    let run = |fused: bool| {
+        let tape = Tape::new();
+        let (a, x) = (tape.parameter(&a), tape.parameter(&x));
+        let z = if fused {
+            tape.filtered_log_vectors(a, Covariances::Value(x), retract, EPSILON)
+        } else {
+            chain(a, x, retract)
+        }
+        .expect("well conditioned");
+        let loss = z
+            .mul(tape.constant(&weights))
+            .and_then(|l| l.sum(Axis::All))
+            .expect("fits");
+        let gradients = tape.backward(loss).expect("finite");
+        let get = |v| gradients.get(v).expect("reached").data().to_vec();
+        (z.value().data().to_vec(), get(a), get(x))
+    };
+    let (fused, plain) = (run(true), run(false));
+    assert_close("value", &fused.0, &plain.0, 1e-10);
+    assert_close("gradient in A", &fused.1, &plain.1, 1e-8);
+    assert_close("gradient in X", &fused.2, &plain.2, 1e-8);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn equals_the_chain(seed in 0_u64..100_000, samples in 1_usize..20, n in 2_usize..9, less in 0_usize..6, shared: bool, retract: bool) {
+        let k = n.saturating_sub(less).max(1);
+        // A square Gaussian matrix may be nearly singular, which CholeskyQR is not for.
+        let n = if retract { n + 4 } else { n };
+        check(seed, samples, if shared { 1 } else { samples }, n, k, retract);
+    }
+}
+
+#[test]
+fn central_differences() {
+    for (filters, retract) in [(3, true), (1, true), (3, false), (1, false)] {
+        let inputs = [
+            random_batch::<f64>(1, filters, 7, 4),
+            random_spd::<f64>(2, 3, 7),
+        ];
+        let project = |j: usize, direction: &mut MatBatch<f64>| {
+            if j == 1 {
+                symmetric(direction);
+            }
+        };
+        let error = gradient_error_along(&inputs, project, |v| {
+            v[0].tape()
+                .filtered_log_vectors(v[0], Covariances::Value(v[1]), retract, 1e-4)
+        })
+        .expect("finite");
+        assert!(
+            error < 1e-7,
+            "{filters} filters, retract {retract}: {error:e}"
+        );
+    }
+}
+
+#[test]
+fn shared_data_by_index() {
+    let data = Arc::new(random_spd::<f64>(3, 9, 6));
+    let a = random_batch::<f64>(4, 3, 6, 2);
+    let tape = Tape::new();
+    let filters = tape.parameter(&a);
+    let indices = vec![7, 0, 7];
+    let x = tape.constant(&data.select(&indices));
+    let shared = Covariances::Shared(Arc::clone(&data), indices);
+    let one = tape
+        .filtered_log_vectors(filters, shared, true, 1e-4)
+        .expect("fits");
+    let two = tape
+        .filtered_log_vectors(filters, Covariances::Value(x), true, 1e-4)
+        .expect("fits");
+    assert_eq!(one.value().data(), two.value().data());
+    let beyond = Covariances::Shared(data, vec![0, 9, 1]);
+    let error = tape
+        .filtered_log_vectors(filters, beyond, true, 1e-4)
+        .expect_err("out of range");
+    assert!(
+        error.to_string().contains("covariance 9 at position 1"),
+        "{error}"
+    );
+}
+
+#[test]
+fn single_precision_is_close() {
+    let (a, x) = (
+        random_batch::<f64>(5, 4, 12, 6),
+        random_spd::<f64>(6, 4, 12),
+    );
+    let tape = Tape::new();
+    let z = tape
+        .filtered_log_vectors(
+            tape.parameter(&a),
+            Covariances::Value(tape.constant(&x)),
+            true,
+            1e-4,
+        )
+        .expect("fits");
+    let tape32 = Tape::<f32>::new();
+    let (a, x) = (tape32.parameter(&a.cast()), tape32.constant(&x.cast()));
+    let z32 = tape32
+        .filtered_log_vectors(a, Covariances::Value(x), true, 1e-4)
+        .expect("fits");
+    assert!(relative_error(z32.value().data(), z.value().data()) < 1e-5);
+}
+
+#[test]
+fn errors_name_the_place() {
+    let tape = Tape::<f64>::new();
+    let x = tape.constant(&random_spd(1, 20, 4));
+    let mut a = random_batch::<f64>(2, 20, 4, 2);
+    a.matrix_mut(17).fill(0.0);
+    let singular = tape.parameter(&a);
+    let error = tape
+        .filtered_log_vectors(singular, Covariances::Value(x), true, 1e-4)
+        .expect_err("rank 0");
+    assert!(error.to_string().contains("matrix 17"), "{error}");
+    for (count, n, k) in [(3, 4, 2), (20, 5, 2), (20, 4, 5)] {
+        let a = tape.parameter(&random_batch(3, count, n, k));
+        assert!(
+            tape.filtered_log_vectors(a, Covariances::Value(x), true, 1e-4)
+                .is_err()
+        );
+    }
+}

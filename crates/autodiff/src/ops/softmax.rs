@@ -95,8 +95,10 @@ impl<T: Scalar> Operation<T> for Softmax {
             let entries = dx.iter_mut().zip(y).zip(g);
             match self {
                 Self::Plain => {
-                    let mean: T = y.iter().zip(g).map(|(&y, &g)| y * g).sum();
-                    entries.for_each(|((d, &y), &g)| *d += y * (g - mean));
+                    // A common offset of g changes nothing; taking it out first makes equal entries give exactly zero.
+                    let first = g[0];
+                    let mean: T = y.iter().zip(g).map(|(&y, &g)| y * (g - first)).sum();
+                    entries.for_each(|((d, &y), &g)| *d += y * ((g - first) - mean));
                 }
                 Self::Log => {
                     let sum: T = g.iter().copied().sum();

@@ -14,6 +14,7 @@ mod content;
 mod covariance_set;
 pub mod edf;
 mod events;
+pub mod mat;
 mod npy;
 mod npz;
 mod numbers;
@@ -37,7 +38,7 @@ pub use source::{ReadSeek, Source};
 const HEAD: usize = 1024;
 
 /// The readers, asked in this order.
-static READERS: [&dyn Reader; 3] = [&edf::Edf, &npy::Npy, &npz::Npz];
+static READERS: [&dyn Reader; 4] = [&edf::Edf, &npy::Npy, &npz::Npz, &mat::Mat];
 
 /// Reads any file that stiefel knows, with default options.
 pub fn read(path: impl AsRef<Path>) -> Result<Content> {

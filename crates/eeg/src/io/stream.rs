@@ -57,11 +57,6 @@ impl<'r> Stream<'r> {
         self.position
     }
 
-    /// The file this is a part of.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// An error about the bytes just read.
     pub(crate) fn malformed(&self, reason: impl Into<String>) -> EegError {
         let reason = reason.into();

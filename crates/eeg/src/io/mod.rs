@@ -10,6 +10,7 @@
 //! read or refused with its name, the offset and the reason; it cannot make a reader panic, hang or
 //! reserve more memory than its size accounts for.
 
+pub mod brainvision;
 mod content;
 mod covariance_set;
 pub mod edf;
@@ -38,7 +39,13 @@ pub use source::{ReadSeek, Source};
 const HEAD: usize = 1024;
 
 /// The readers, asked in this order.
-static READERS: [&dyn Reader; 4] = [&edf::Edf, &npy::Npy, &npz::Npz, &mat::Mat];
+static READERS: [&dyn Reader; 5] = [
+    &edf::Edf,
+    &brainvision::BrainVision,
+    &npy::Npy,
+    &npz::Npz,
+    &mat::Mat,
+];
 
 /// Reads any file that stiefel knows, with default options.
 pub fn read(path: impl AsRef<Path>) -> Result<Content> {

@@ -15,11 +15,13 @@ mod content;
 mod covariance_set;
 pub mod edf;
 mod events;
+pub mod gdf;
 pub mod mat;
 mod npy;
 mod npz;
 mod numbers;
 mod options;
+mod records;
 mod source;
 mod stream;
 mod units;
@@ -33,14 +35,16 @@ pub use content::{Content, Format, Head, Reader};
 pub use covariance_set::CovarianceSet;
 pub use npz::{write_covariances, write_covariances_to};
 pub use options::ReadOptions;
+pub use records::Block;
 pub use source::{ReadSeek, Source};
 
 /// So many first bytes decide the format.
 const HEAD: usize = 1024;
 
 /// The readers, asked in this order.
-static READERS: [&dyn Reader; 5] = [
+static READERS: [&dyn Reader; 6] = [
     &edf::Edf,
+    &gdf::Gdf,
     &brainvision::BrainVision,
     &npy::Npy,
     &npz::Npz,

@@ -19,6 +19,7 @@
 use std::str::FromStr;
 
 use crate::Result;
+use crate::io::records::calibration;
 use crate::io::source::Source;
 use crate::io::units::text;
 
@@ -58,10 +59,7 @@ pub struct Signal {
 impl Signal {
     /// `physical = gain · digital + offset`, or `None` where a range is empty.
     pub fn calibration(&self) -> Option<(f64, f64)> {
-        let (low, high) = self.digital;
-        let gain = (self.physical.1 - self.physical.0) / (high - low);
-        let usable = gain.is_finite() && gain != 0.0;
-        usable.then(|| (gain, self.physical.0 - gain * low))
+        calibration(self.digital, self.physical)
     }
 }
 

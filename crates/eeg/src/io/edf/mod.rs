@@ -27,7 +27,7 @@ use crate::io::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::{EegError, Recording, Result};
 
 pub use header::{Continuity, EdfHeader, Signal};
-pub use reader::{Block, EdfReader};
+pub use reader::EdfReader;
 
 /// Reads an EDF or BDF file without gaps.
 ///

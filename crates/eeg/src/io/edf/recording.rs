@@ -17,6 +17,7 @@ struct Stretch {
 impl EdfReader<'_> {
     /// Decodes everything: one recording, or one per stretch of a discontinuous file.
     pub fn into_recordings(mut self) -> Result<Vec<Recording>> {
+        self.rewind();
         let stretches = if self.discontinuous() {
             self.stretches()?
         } else {

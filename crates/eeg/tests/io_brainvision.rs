@@ -54,6 +54,16 @@ fn a_header_without_unit_or_markers() {
 }
 
 #[test]
+fn a_header_cannot_point_outside_its_folder() {
+    let whole = read_recording(common::path("brainvision/int16.vhdr")).unwrap();
+    for folder in ["../../secret/", "C:\\secret\\", "/etc/"] {
+        let moved =
+            with_header(|h| h.replace("=int16.eeg", &format!("={folder}int16.eeg"))).unwrap();
+        assert_eq!(moved, whole);
+    }
+}
+
+#[test]
 fn big_endian_data() {
     let whole = read_recording(common::path("brainvision/int16.vhdr")).unwrap();
     let header = String::from_utf8(common::bytes("brainvision/int16.vhdr")).unwrap();
@@ -94,21 +104,13 @@ fn bad_headers_say_where_and_what() {
         ("=4000.0", "=0", "sampling interval"),
         (",0.1,", ",ten,", "resolution of channel 1"),
         ("DataFile=int16.eeg", "DataFile=lost.eeg", "lost.eeg"),
-        (
-            "DataFile=int16.eeg",
-            "DataFile=../../secret/lost.eeg",
-            "lost.eeg",
-        ),
         ("DataFile=int16.eeg", "", "there is no datafile"),
         ("NumberOf", "DataPoints=121\nNumberOf", "121 samples"),
     ] {
         let error = with_header(|h| h.replace(from, to))
             .unwrap_err()
             .to_string();
-        assert!(
-            error.contains(reason) && !error.contains("secret"),
-            "{to}: {error}"
-        );
+        assert!(error.contains(reason), "{to}: {error}");
     }
 }
 

@@ -3,6 +3,7 @@
 //! `sample = round(onset · rate)`, halves to even as Python and NumPy round. A marker whose sample
 //! lies outside `0..samples` has no place in the recording: it is left out and noted.
 
+use super::units::excerpt;
 use crate::Event;
 
 /// A marker as a file tells it: seconds from the first sample.
@@ -37,7 +38,8 @@ pub(crate) fn place(
                 label,
             });
         } else {
-            let first = outside.get_or_insert_with(|| (0, format!("\"{label}\" at {onset} s")));
+            let first =
+                outside.get_or_insert_with(|| (0, format!("\"{}\" at {onset} s", excerpt(&label))));
             first.0 += 1;
         }
     }

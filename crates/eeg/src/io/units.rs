@@ -71,6 +71,21 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .to_string()
 }
 
+/// A piece of a file's text for a message: short, and without control characters.
+pub(crate) fn excerpt(text: impl AsRef<[u8]>) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(text.as_ref());
+    let mut shown: String = text
+        .chars()
+        .take(LONGEST)
+        .flat_map(char::escape_debug)
+        .collect();
+    if text.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@
 //! | `"RIFF"` or `"RF64"` and `"CNT "` at 8 | ANT Neuro CNT |
 //! | `0x1F 0x8B` at 0 | gzip |
 
+use super::units::excerpt;
 use super::{Head, Source};
 use crate::EegError;
 
@@ -81,7 +82,7 @@ fn unknown(source: &Source<'_>, bytes: &[u8]) -> EegError {
         0,
         format!(
             "no format starts with \"{}\"; EDF, BDF, GDF, BrainVision (.vhdr), MATLAB 5, .npy and .npz are read",
-            start.escape_ascii()
+            excerpt(start)
         ),
     )
 }

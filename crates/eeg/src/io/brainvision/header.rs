@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::ini::{Ini, fields};
+use super::ini::{Entry, Ini, fields};
 use crate::io::numbers::Number;
-use crate::io::units;
+use crate::io::units::{self, excerpt};
 use crate::{Channel, EegError, Result};
 
 const COMMON: &str = "common infos";
@@ -12,8 +12,8 @@ const COMMON: &str = "common infos";
 /// What the header says.
 #[derive(Debug)]
 pub(super) struct Vhdr {
-    pub(super) data_file: String,
-    pub(super) marker_file: Option<String>,
+    pub(super) data_file: Entry,
+    pub(super) marker_file: Option<Entry>,
     pub(super) channels: Vec<Channel>,
     /// From stored numbers to values in memory.
     pub(super) gains: Vec<f64>,
@@ -37,7 +37,7 @@ impl Vhdr {
         {
             return Err(EegError::Unsupported {
                 path: path.to_path_buf(),
-                kind: format!("BrainVision {}", format.value),
+                kind: format!("BrainVision {}", excerpt(&format.value)),
                 remedy: "export it again from the BrainVision software as binary".into(),
             });
         }
@@ -55,7 +55,7 @@ impl Vhdr {
         if !(rate.is_finite() && rate > 0.0) {
             let reason = format!(
                 "the sampling interval should be microseconds, found \"{}\"",
-                interval.value
+                excerpt(&interval.value)
             );
             return Err(ini.malformed(interval.offset, reason));
         }
@@ -65,12 +65,13 @@ impl Vhdr {
         };
         let (channels, gains) = channels(ini)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let file = |name: &str| name.replace("$b", &stem);
+        let file = |entry: &Entry| Entry {
+            value: entry.value.replace("$b", &stem),
+            offset: entry.offset,
+        };
         Ok(Self {
-            data_file: file(&ini.require(COMMON, "datafile")?.value),
-            marker_file: ini
-                .get(COMMON, "markerfile")
-                .map(|entry| file(&entry.value)),
+            data_file: file(ini.require(COMMON, "datafile")?),
+            marker_file: ini.get(COMMON, "markerfile").map(file),
             channels,
             gains,
             rate,
@@ -82,12 +83,12 @@ impl Vhdr {
     }
 }
 
-fn whole(ini: &Ini, entry: &super::ini::Entry) -> Result<u64> {
+fn whole(ini: &Ini, entry: &Entry) -> Result<u64> {
     let value = &entry.value;
     value.parse().map_err(|_| {
         ini.malformed(
             entry.offset,
-            format!("expected a whole number, found \"{value}\""),
+            format!("expected a whole number, found \"{}\"", excerpt(value)),
         )
     })
 }
@@ -104,7 +105,7 @@ fn one_of<T: Copy>(ini: &Ini, section: &str, key: &str, choices: &[(&str, T)]) -
             entry.offset,
             format!(
                 "{key} is \"{}\", read are {}",
-                entry.value,
+                excerpt(&entry.value),
                 names.join(", ")
             ),
         )
@@ -130,7 +131,7 @@ fn channels(ini: &Ini) -> Result<(Vec<Channel>, Vec<f64>)> {
         if !resolution.is_finite() {
             let reason = format!(
                 "the resolution of channel {i} should be a number, found \"{}\"",
-                field(2)
+                excerpt(field(2))
             );
             return Err(ini.malformed(entry.offset, reason));
         }

@@ -3,6 +3,7 @@
 use super::ini::{Ini, fields};
 use crate::Result;
 use crate::io::events::Marker;
+use crate::io::units::excerpt;
 
 /// Markers in file order; positions count from 1.
 pub(super) fn parse(ini: &Ini, rate: f64) -> Result<Vec<Marker>> {
@@ -21,7 +22,10 @@ pub(super) fn parse(ini: &Ini, rate: f64) -> Result<Vec<Marker>> {
                 .ok_or_else(|| {
                     ini.malformed(
                         entry.offset,
-                        format!("the {what} of marker {i} should be a number, found \"{text}\""),
+                        format!(
+                            "the {what} of marker {i} should be a number, found \"{}\"",
+                            excerpt(text)
+                        ),
                     )
                 })
         };

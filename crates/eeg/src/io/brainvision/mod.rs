@@ -19,11 +19,12 @@ mod markers;
 use std::path::Path;
 
 use self::header::Vhdr;
-use self::ini::Ini;
+use self::ini::{Entry, Ini};
 use super::numbers::swap_bytes;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::io::events::place;
-use crate::{Recording, Result};
+use crate::io::units::excerpt;
+use crate::{EegError, Recording, Result};
 
 /// About so many bytes are decoded at once; small enough to stay in the cache while transposing.
 const CHUNK: usize = 1 << 17;
@@ -65,15 +66,29 @@ impl Reader for BrainVision {
 fn read(mut source: Source<'_>, options: &ReadOptions) -> Result<Recording> {
     let header = Vhdr::parse(&source.path().to_path_buf(), &Ini::read(&mut source)?)?;
     let mut notes = Vec::new();
-    let mut data = source.sibling(&header.data_file)?;
+    let mut data = beside(&source, &header.data_file)?;
     let samples = count_samples(&data, &header, options, &mut notes)?;
     let values = read_values(&mut data, &header, samples)?;
     let markers = match &header.marker_file {
-        Some(name) => markers::parse(&Ini::read(&mut source.sibling(name)?)?, header.rate)?,
+        Some(name) => markers::parse(&Ini::read(&mut beside(&source, name)?)?, header.rate)?,
         None => Vec::new(),
     };
     let events = place(markers, header.rate, samples, &mut notes);
     Ok(Recording::new(header.channels, header.rate, values, events)?.with_notes(notes))
+}
+
+/// A file that the header names.
+fn beside<'a>(header: &Source<'a>, entry: &Entry) -> Result<Source<'a>> {
+    header.sibling(&entry.value).map_err(|error| match error {
+        EegError::Io { source, .. } => header.malformed(
+            entry.offset,
+            format!(
+                "the file \"{}\" should lie beside the header: {source}",
+                excerpt(&entry.value)
+            ),
+        ),
+        other => other,
+    })
 }
 
 /// Complete samples per channel.

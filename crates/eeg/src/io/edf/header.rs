@@ -21,7 +21,7 @@ use std::str::FromStr;
 use crate::Result;
 use crate::io::records::calibration;
 use crate::io::source::Source;
-use crate::io::units::text;
+use crate::io::units::{excerpt, text};
 
 const FIXED: u64 = 256;
 const PER_SIGNAL: u64 = 256;
@@ -109,7 +109,7 @@ impl Field<'_> {
                 format!(
                     "the {} should be a number, found \"{}\"",
                     self.name,
-                    text.escape_default()
+                    excerpt(&text)
                 ),
             )
         })
@@ -161,7 +161,7 @@ impl EdfHeader {
                     0,
                     format!(
                         "the version should be \"0\" or 0xFF \"BIOSEMI\", found \"{}\"",
-                        other.escape_ascii()
+                        excerpt(other)
                     ),
                 ));
             }

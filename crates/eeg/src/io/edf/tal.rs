@@ -10,7 +10,7 @@
 use crate::Result;
 use crate::io::events::Marker;
 use crate::io::source::Source;
-use crate::io::units::text;
+use crate::io::units::{excerpt, text};
 
 const DURATION: u8 = 0x15;
 const SEPARATOR: u8 = 0x14;
@@ -69,7 +69,7 @@ fn parse_list(
                 offset,
                 format!(
                     "an annotation should start with +seconds, found \"{}\"",
-                    stamp.escape_ascii()
+                    excerpt(stamp)
                 ),
             )
         })?;
@@ -78,7 +78,7 @@ fn parse_list(
         Some(bytes) => seconds(bytes).ok_or_else(|| {
             source.malformed(
                 offset,
-                format!("an annotation lasts \"{}\" s", bytes.escape_ascii()),
+                format!("an annotation lasts \"{}\" s", excerpt(bytes)),
             )
         })?,
     };

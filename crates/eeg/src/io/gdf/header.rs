@@ -21,7 +21,7 @@
 use crate::Result;
 use crate::io::numbers::Number;
 use crate::io::source::Source;
-use crate::io::units::text;
+use crate::io::units::{excerpt, text};
 
 const FIXED: u64 = 256;
 const PER_CHANNEL: u64 = 256;
@@ -99,10 +99,7 @@ impl GdfHeader {
             .ok_or_else(|| {
                 source.malformed(
                     0,
-                    format!(
-                        "expected GDF 1 or 2, found \"{}\"",
-                        fixed[..8].escape_ascii()
-                    ),
+                    format!("expected GDF 1 or 2, found \"{}\"", excerpt(&fixed[..8])),
                 )
             })?;
         let two = version >= 1.9;

@@ -9,9 +9,8 @@ use crate::io::units::text;
 /// Cells in cells in structs … deeper than this are no data.
 const DEEPEST: usize = 32;
 const COMPLEX: u32 = 0x0800;
-const LONGEST_NAME: u64 = 1 << 12;
-/// MATLAB allows 63 characters and a zero.
-const LONGEST_FIELD: usize = 64;
+/// MATLAB allows names of 63 characters and a zero.
+const LONGEST_NAME: u64 = 64;
 
 /// The head of an element.
 struct Tag {
@@ -235,7 +234,7 @@ impl<'r> Parser<'r> {
             .copied()
             .unwrap_or(0) as usize;
         let (_, names) = self.bytes(1 << 20, end, "the field names")?;
-        if length > LONGEST_FIELD || (length == 0 && !names.is_empty()) {
+        if length as u64 > LONGEST_NAME || (length == 0 && !names.is_empty()) {
             return Err(self
                 .stream
                 .malformed(format!("field names have length {length}")));

@@ -8,6 +8,7 @@ use super::matrix::Parser;
 use super::value::Value;
 use crate::Result;
 use crate::io::stream::Stream;
+use crate::io::units::excerpt;
 use crate::io::{ReadOptions, Source};
 
 const HEADER: u64 = 128;
@@ -41,7 +42,7 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
         b"\x00\x01IM" => false,
         b"\x01\x00MI" => true,
         other => {
-            let found = other.escape_ascii();
+            let found = excerpt(other);
             return Err(source.malformed(
                 124,
                 format!("expected version 0x0100 and IM or MI, found \"{found}\""),

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::io::numbers::Number;
 use crate::io::stream::Stream;
+use crate::io::units::excerpt;
 
 /// Headers beyond this are no arrays of numbers or strings.
 const LONGEST: u64 = 1 << 16;
@@ -111,7 +112,7 @@ impl<'t> Literal<'t> {
             shape.push(
                 word.trim_end_matches('L')
                     .parse()
-                    .map_err(|_| format!("a size is {word:?}"))?,
+                    .map_err(|_| format!("a size is {}", excerpt(word)))?,
             );
             if shape.len() > 32 {
                 return Err("more than 32 dimensions".into());
@@ -144,11 +145,11 @@ fn parse(text: &str) -> std::result::Result<NpyHeader, String> {
                 fortran_order = Some(match literal.word() {
                     "True" => true,
                     "False" => false,
-                    other => return Err(format!("fortran_order is {other:?}")),
+                    other => return Err(format!("fortran_order is {}", excerpt(other))),
                 });
             }
             "shape" => shape = Some(literal.shape()?),
-            other => return Err(format!("unknown key {other:?}")),
+            other => return Err(format!("unknown key {}", excerpt(other))),
         }
         if !literal.skip(',') {
             literal.expect('}')?;
@@ -169,7 +170,8 @@ fn item(descr: &str) -> std::result::Result<(Item, bool), String> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let unread = || {
         format!(
-            "items of type {descr:?} are not read; convert with NumPy, as in x.astype('f8') or y.astype('U')"
+            "items of type {} are not read; convert with NumPy, as in x.astype('f8') or y.astype('U')",
+            excerpt(descr)
         )
     };
     let mut chars = descr.chars();

@@ -12,20 +12,19 @@
 //! `X` holds covariances when its matrices are square and all symmetric, epochs otherwise. Other keys
 //! are ignored. Entries may be stored or deflated.
 
+mod archive;
 mod dataset;
 mod write;
+mod zip_writer;
 
-use std::io::Read;
 use std::path::Path;
-
-use zip::ZipArchive;
-use zip::result::ZipError;
 
 pub(crate) use dataset::{Tables, assemble};
 pub use write::{write_covariances, write_covariances_to};
 
+use self::archive::Entry;
 use super::npy::Array;
-use super::stream::Stream;
+use super::units::excerpt;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::{EegError, Result};
 
@@ -44,21 +43,19 @@ impl Reader for Npz {
 
     fn read(&self, mut source: Source<'_>, options: &ReadOptions) -> Result<Content> {
         let path = source.path().to_path_buf();
-        let len = source.len();
-        let mut archive = ZipArchive::new(&mut source)
-            .map_err(|e| zip_error(&path, len, "the zip directory", e))?;
-        let mut entries = Entries {
-            archive: &mut archive,
+        let entries = archive::entries(&mut source)?;
+        let mut entries = Arrays {
+            source: &mut source,
             path: &path,
-            len,
+            entries,
             budget: options.max_expanded,
         };
         let Some(x) = entries.array("X")? else {
             let found: Vec<_> = entries
-                .archive
-                .file_names()
+                .entries
+                .iter()
                 .take(8)
-                .map(str::to_string)
+                .map(|e| excerpt(&e.name))
                 .collect();
             return Err(EegError::Unsupported {
                 path,
@@ -79,14 +76,14 @@ impl Reader for Npz {
 }
 
 /// The arrays of an archive, by key.
-struct Entries<'e, R: Read + std::io::Seek> {
-    archive: &'e mut ZipArchive<R>,
+struct Arrays<'e, 's> {
+    source: &'e mut Source<'s>,
     path: &'e Path,
-    len: u64,
+    entries: Vec<Entry>,
     budget: u64,
 }
 
-impl<R: Read + std::io::Seek> Entries<'_, R> {
+impl Arrays<'_, '_> {
     fn first(&mut self, keys: &[&str]) -> Result<Option<Array>> {
         for key in keys {
             if let Some(array) = self.array(key)? {
@@ -98,24 +95,14 @@ impl<R: Read + std::io::Seek> Entries<'_, R> {
 
     fn array(&mut self, key: &str) -> Result<Option<Array>> {
         let name = format!("{key}.npy");
-        let what = format!("the entry {name}");
-        let entry = match self.archive.by_name(&name) {
-            Ok(entry) => entry,
-            Err(ZipError::FileNotFound) => return Ok(None),
-            Err(error) => return Err(zip_error(self.path, self.len, &what, error)),
+        let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
+            return Ok(None);
         };
-        let start = entry.header_start();
-        let mut stream = Stream::compressed(entry, self.path, start, self.budget);
+        let mut stream = entry.open(self.source, self.path, self.budget)?;
         let array = Array::read(&mut stream)?;
-        self.budget -= stream.finish(&what)?;
+        let expanded = stream.finish(&format!("the entry {name}"))?;
+        // Stored entries may be longer than the budget: the file accounts for them.
+        self.budget = self.budget.saturating_sub(expanded);
         Ok(Some(array))
-    }
-}
-
-fn zip_error(path: &Path, offset: u64, what: &str, error: ZipError) -> EegError {
-    EegError::Malformed {
-        path: path.to_path_buf(),
-        offset,
-        reason: format!("{what} cannot be read: {error}"),
     }
 }

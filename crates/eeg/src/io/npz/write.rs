@@ -4,9 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
-
+use super::zip_writer::ZipWriter;
 use crate::io::CovarianceSet;
 use crate::{EegError, Result};
 
@@ -56,9 +54,11 @@ fn write(writer: impl Write + Seek, set: &CovarianceSet) -> std::io::Result<()> 
         &format!("({trials}, {n}, {n})"),
         set.data().len() * 8,
         |out| {
-            set.data()
-                .iter()
-                .try_for_each(|v| out.write_all(&v.to_le_bytes()))
+            for values in set.data().chunks(4096) {
+                let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+                out.write_all(&bytes)?;
+            }
+            Ok(())
         },
     )?;
     let infos = || set.trials().iter();
@@ -81,7 +81,7 @@ fn write(writer: impl Write + Seek, set: &CovarianceSet) -> std::io::Result<()> 
             out.write_all(&rate.to_le_bytes())
         })?;
     }
-    zip.finish()?.flush()
+    zip.finish()
 }
 
 /// Strings as UTF-32 of equal width.
@@ -128,14 +128,13 @@ fn array<W: Write + Seek>(
     bytes: usize,
     values: impl FnOnce(&mut ZipWriter<W>) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
-        .large_file(bytes as u64 > u64::from(u32::MAX) - (1 << 16));
-    zip.start_file(format!("{key}.npy"), options)?;
     let dictionary = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let length = (10 + dictionary.len() + 1).next_multiple_of(64) - 10;
-    zip.write_all(b"\x93NUMPY\x01\x00")?;
-    zip.write_all(&(length as u16).to_le_bytes())?;
-    zip.write_all(format!("{dictionary:<width$}\n", width = length - 1).as_bytes())?;
-    values(zip)
+    let total = (10 + length + bytes) as u64;
+    zip.entry(&format!("{key}.npy"), total, |out| {
+        out.write_all(b"\x93NUMPY\x01\x00")?;
+        out.write_all(&(length as u16).to_le_bytes())?;
+        out.write_all(format!("{dictionary:<width$}\n", width = length - 1).as_bytes())?;
+        values(out)
+    })
 }

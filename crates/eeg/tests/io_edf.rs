@@ -4,7 +4,7 @@ mod common;
 
 use stiefel_eeg::io::edf::{Continuity, EdfReader, read_recording, read_recordings};
 use stiefel_eeg::io::{ReadOptions, Source, read};
-use stiefel_eeg::{ChannelKind, EegError};
+use stiefel_eeg::{ChannelKind, EegError, Recording};
 
 fn options(partial: bool) -> ReadOptions {
     ReadOptions {
@@ -48,7 +48,7 @@ fn a_file_with_gaps_gives_its_stretches() {
     let parts = read_recordings(&path).unwrap();
     let want = common::npy("edf/gaps.edf.npy");
     assert_eq!(
-        parts.iter().map(|p| p.samples()).collect::<Vec<_>>(),
+        parts.iter().map(Recording::samples).collect::<Vec<_>>(),
         [128, 64]
     );
     for c in 0..4 {

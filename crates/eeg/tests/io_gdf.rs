@@ -43,7 +43,8 @@ fn blocks_join_to_the_recording() {
     let whole = read_recording(common::path("gdf/mixed.gdf")).unwrap();
     let mut reader = GdfReader::open(common::path("gdf/mixed.gdf")).unwrap();
     let mut seen = 0;
-    while let Some(block) = reader.read_block(2).unwrap() {
+    for block in reader.blocks(2) {
+        let block = block.unwrap();
         assert_eq!(block.first_sample, seen);
         for c in 0..whole.channels().len() {
             let got = &block.data[c * block.samples..(c + 1) * block.samples];

@@ -4,61 +4,11 @@
 //! a clock proves that none hangs. The random numbers are fixed: a failure names its case and seed.
 
 mod common;
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use stiefel_eeg::io::{ReadOptions, Source, read_with};
-
-/// Counts the bytes of the current thread, so that tests may run side by side.
-struct Counting;
-
-thread_local! {
-    static LIVE: Cell<usize> = const { Cell::new(0) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count(added: usize, removed: usize) {
-    // The counters are gone while a thread ends; what it frees then is of no interest.
-    let _ = LIVE.try_with(|live| {
-        let now = (live.get() + added).saturating_sub(removed);
-        live.set(now);
-        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now)));
-    });
-}
-
-#[allow(
-    unsafe_code,
-    reason = "a global allocator cannot be written otherwise; every call goes to the system's"
-)]
-// SAFETY: each method passes its arguments unchanged to `System`, whose contract is the same.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(0, layout.size());
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Old and new may exist at the same time.
-        count(size, 0);
-        count(0, layout.size());
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Decompressor states, buffers and messages.
 const BASE: usize = 128 << 10;
@@ -149,10 +99,9 @@ impl Case {
         }
         let compressed = self.name.starts_with("matlab") || self.name.starts_with("numpy");
         let limit = BASE + FACTOR * (self.size() + if compressed { EXPANDED as usize } else { 0 });
-        let (start, clock) = (LIVE.get(), Instant::now());
-        PEAK.set(start);
-        let result = read_with(source, &options);
-        let (peak, time) = (PEAK.get() - start, clock.elapsed());
+        let clock = Instant::now();
+        let (result, peak) = counting::peak(|| read_with(source, &options));
+        let time = clock.elapsed();
         assert!(
             peak <= limit,
             "{context}: {peak} bytes reserved for {} of input, limit {limit}",
@@ -334,6 +283,8 @@ fn a_hundred_thousand_mutations() {
             }
         };
         let handles: Vec<_> = (0..threads).map(|t| scope.spawn(work(t))).collect();
-        handles.into_iter().for_each(|h| h.join().unwrap());
+        for handle in handles {
+            handle.join().unwrap();
+        }
     });
 }

@@ -52,6 +52,16 @@ static READERS: [&dyn Reader; 6] = [
 ];
 
 /// Reads any file that stiefel knows, with default options.
+///
+/// ```no_run
+/// use stiefel_eeg::io::{Content, read};
+/// match read("S001R04.edf")? {
+///     Content::Recordings(runs) => println!("{} recordings", runs.len()),
+///     Content::Epochs(epochs) => println!("{} trials", epochs.trials().len()),
+///     Content::Covariances(set) => println!("{} matrices", set.trials().len()),
+/// }
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
 pub fn read(path: impl AsRef<Path>) -> Result<Content> {
     read_from(Source::open(path)?)
 }
@@ -68,7 +78,7 @@ pub fn read_with(mut source: Source<'_>, options: &ReadOptions) -> Result<Conten
 
 /// Recognises the format of a source by its first bytes.
 pub fn detect(source: &mut Source<'_>) -> Result<Format> {
-    reader_for(source).map(|reader| reader.format())
+    reader_for(source).map(Reader::format)
 }
 
 fn reader_for(source: &mut Source<'_>) -> Result<&'static dyn Reader> {

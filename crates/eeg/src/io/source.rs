@@ -148,9 +148,14 @@ impl<'a> Source<'a> {
                 format!("the file ends here, {what} should start at byte {offset}"),
             ));
         }
-        self.seek(SeekFrom::Start(offset))
-            .map(|_| ())
-            .map_err(|source| self.io(source))
+        // A relative move keeps the bytes that are buffered already.
+        let moved = match i64::try_from(i128::from(offset) - i128::from(self.position)) {
+            Ok(distance) => self.inner.seek_relative(distance),
+            Err(_) => self.inner.seek(SeekFrom::Start(offset)).map(|_| ()),
+        };
+        moved.map_err(|source| self.io(source))?;
+        self.position = offset;
+        Ok(())
     }
 
     /// Fills `buffer`, or says that the file ended inside `what`.

@@ -152,7 +152,7 @@ impl<'r> Stream<'r> {
         what: &str,
     ) -> Result<Vec<f64>> {
         let size = number.size();
-        let bytes = count.checked_mul(size as u64).unwrap_or(u64::MAX);
+        let bytes = count.saturating_mul(size as u64);
         self.require(bytes, what)?;
         let mut values = Vec::new();
         if let Extent::Plain(_) = self.extent {

@@ -64,7 +64,8 @@ impl Reader for BrainVision {
 }
 
 fn read(mut source: Source<'_>, options: &ReadOptions) -> Result<Recording> {
-    let header = Vhdr::parse(&source.path().to_path_buf(), &Ini::read(&mut source)?)?;
+    let ini = Ini::read(&mut source)?;
+    let header = Vhdr::parse(source.path(), &ini)?;
     let mut notes = Vec::new();
     let mut data = beside(&source, &header.data_file)?;
     let samples = count_samples(&data, &header, options, &mut notes)?;

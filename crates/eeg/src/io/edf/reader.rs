@@ -88,6 +88,11 @@ impl<'a> EdfReader<'a> {
             notes,
         };
         reader.choose_channels();
+        if reader.channels.is_empty() {
+            let last = reader.notes.last().map_or("", String::as_str);
+            let reason = format!("no channel can be used: {last}");
+            return Err(reader.source.malformed(256, reason));
+        }
         Ok(reader)
     }
 
@@ -172,6 +177,18 @@ impl<'a> EdfReader<'a> {
     /// The next `records` records or as many as are left; `None` at the end.
     pub fn read_block(&mut self, records: usize) -> Result<Option<Block>> {
         self.records.block(&mut self.source, records)
+    }
+
+    /// The rest of the file in blocks of `records` records; stops after an error.
+    pub fn blocks(&mut self, records: usize) -> impl Iterator<Item = Result<Block>> {
+        let mut failed = false;
+        std::iter::from_fn(move || {
+            let block = (!failed)
+                .then(|| self.read_block(records).transpose())
+                .flatten();
+            failed = matches!(block, Some(Err(_)));
+            block
+        })
     }
 
     /// Back to the first record.

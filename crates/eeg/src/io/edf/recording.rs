@@ -51,6 +51,12 @@ impl EdfReader<'_> {
                 _ => stretches.push(Stretch { records: 1, start }),
             }
         }
+        if stretches.is_empty() {
+            stretches.push(Stretch {
+                records: 0,
+                start: 0.0,
+            });
+        }
         Ok(stretches)
     }
 

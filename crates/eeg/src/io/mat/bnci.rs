@@ -78,6 +78,13 @@ pub(super) fn recordings(path: &Path, data: Variable) -> Result<Vec<Recording>> 
             }
         }
     }
+    if runs.is_empty() {
+        return Err(EegError::Malformed {
+            path: path.to_path_buf(),
+            offset,
+            reason: "`data` has no runs".into(),
+        });
+    }
     let runs = runs.into_iter().enumerate();
     runs.map(|(i, fields)| {
         Run {

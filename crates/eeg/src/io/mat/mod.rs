@@ -20,6 +20,7 @@
 //! Source: MathWorks, *MAT-File Format*, version 5; channel names and classes as MOABB assigns them.
 
 mod bnci;
+mod element;
 mod matrix;
 mod value;
 mod variables;

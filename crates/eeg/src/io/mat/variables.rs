@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 
 use flate2::read::ZlibDecoder;
 
-use super::matrix::Parser;
+use super::element::Parser;
 use super::value::Value;
 use crate::Result;
 use crate::io::stream::Stream;

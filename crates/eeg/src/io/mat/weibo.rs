@@ -38,9 +38,9 @@ pub(super) fn epochs(path: &Path, data: Variable, label: &Variable) -> Result<Ep
     let Value::Numeric(array) = data.value else {
         return Err(malformed(data.offset, format!("data is a {kind}")));
     };
-    let dims = match array.dims.as_slice() {
-        &[channels, samples] => Some([channels, samples, 1]),
-        &[channels, samples, trials] => Some([channels, samples, trials]),
+    let dims = match *array.dims.as_slice() {
+        [channels, samples] => Some([channels, samples, 1]),
+        [channels, samples, trials] => Some([channels, samples, trials]),
         _ => None,
     };
     let Some([channels, samples, trials]) =

@@ -59,7 +59,7 @@ impl Array {
 
 fn read_text(stream: &mut Stream<'_>, header: &NpyHeader, count: usize) -> Result<Vec<String>> {
     let size = header.item.size();
-    let total = (count as u64).checked_mul(size as u64).unwrap_or(u64::MAX);
+    let total = (count as u64).saturating_mul(size as u64);
     stream.require(total, "the array")?;
     let mut texts = Vec::new();
     let mut item = vec![0; size];

@@ -135,11 +135,8 @@ fn parse(text: &str) -> std::result::Result<NpyHeader, String> {
         literal.expect(':')?;
         match key {
             "descr" => {
-                descr = Some(
-                    literal
-                        .string()
-                        .map_err(|e| format!("{e}; structured arrays are not read"))?,
-                )
+                let text = literal.string();
+                descr = Some(text.map_err(|e| format!("{e}; structured arrays are not read"))?);
             }
             "fortran_order" => {
                 fortran_order = Some(match literal.word() {

@@ -129,7 +129,9 @@ fn wide(numbers: &[u64]) -> Vec<u8> {
     if !numbers.is_empty() {
         bytes.extend(1u16.to_le_bytes());
         bytes.extend((8 * numbers.len() as u16).to_le_bytes());
-        numbers.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+        for number in numbers {
+            bytes.extend(number.to_le_bytes());
+        }
     }
     bytes
 }

@@ -18,6 +18,7 @@ fn files_without_gaps_match_mne() {
     for name in [
         "edf/plain.edf",
         "edf/plus.edf",
+        "edf/two.edf",
         "edf/status.bdf",
         "edf/plus.bdf",
     ] {

@@ -76,6 +76,11 @@ pub fn read_with(mut source: Source<'_>, options: &ReadOptions) -> Result<Conten
     reader_for(&mut source)?.read(source, options)
 }
 
+/// The formats that are read, in the order in which they are asked.
+pub fn readers() -> &'static [&'static dyn Reader] {
+    &READERS
+}
+
 /// Recognises the format of a source by its first bytes.
 pub fn detect(source: &mut Source<'_>) -> Result<Format> {
     reader_for(source).map(Reader::format)

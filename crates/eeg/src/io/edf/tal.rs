@@ -74,7 +74,8 @@ fn parse_list(
             )
         })?;
     let duration = match times.next() {
-        None => 0.0,
+        // Some recorders write the mark of a duration and no duration.
+        None | Some(b"") => 0.0,
         Some(bytes) => seconds(bytes).ok_or_else(|| {
             source.malformed(
                 offset,
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_list_without_timekeeping() {
-        let (onset, markers) = parse_all(b"+7\x14seizure\x14\0").unwrap();
+        let (onset, markers) = parse_all(b"+7\x15\x14seizure\x14\0").unwrap();
         assert_eq!((onset, markers.len()), (None, 1));
     }
 

@@ -4,9 +4,11 @@
 //! record 0: samples of signal 0, samples of signal 1, …   record 1: …        value = gain · stored + add
 //! ```
 
+use super::events::common_rate;
 use super::numbers::Number;
+use super::units::{self, guess_kind};
 use super::{ReadOptions, Source};
-use crate::Result;
+use crate::{Channel, ChannelKind, Result};
 
 /// About so many bytes are read at once.
 const CHUNK: usize = 1 << 20;
@@ -24,11 +26,11 @@ pub struct Block {
 
 /// A kept signal: where its samples lie in a record and how they become values in memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept {
-    pub(crate) offset: usize,
-    pub(crate) number: Number,
-    pub(crate) gain: f64,
-    pub(crate) add: f64,
+struct Kept {
+    offset: usize,
+    number: Number,
+    gain: f64,
+    add: f64,
 }
 
 /// `physical = gain · digital + add`, or `None` where a range is empty.
@@ -38,37 +40,116 @@ pub(crate) fn calibration(digital: (f64, f64), physical: (f64, f64)) -> Option<(
     (gain.is_finite() && gain != 0.0 && add.is_finite()).then_some((gain, add))
 }
 
-/// Where the records are and what is kept of them.
+/// A signal as a header describes it.
+pub(crate) struct Described<'h> {
+    pub(crate) label: &'h str,
+    pub(crate) unit: &'h str,
+    /// `None` where the header's ranges are empty.
+    pub(crate) calibration: Option<(f64, f64)>,
+    pub(crate) samples_per_record: usize,
+    pub(crate) offset: usize,
+    pub(crate) number: Number,
+}
+
+/// Where the records are and how long they last.
+pub(crate) struct Layout {
+    pub(crate) data_offset: u64,
+    pub(crate) record_bytes: usize,
+    /// Seconds per record.
+    pub(crate) duration: f64,
+    /// Complete records.
+    pub(crate) count: u64,
+}
+
+/// Records and what is kept of them.
 #[derive(Debug)]
 pub(crate) struct Records {
     pub(crate) data_offset: u64,
     pub(crate) record_bytes: usize,
     pub(crate) samples_per_record: usize,
+    /// Samples per second.
+    pub(crate) rate: f64,
     /// Complete records.
     pub(crate) count: u64,
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) channels: Vec<Channel>,
+    kept: Vec<Kept>,
     /// The record that comes next.
-    pub(crate) next: u64,
+    next: u64,
     buffer: Vec<u8>,
 }
 
 impl Records {
-    /// Records of which nothing is kept yet.
-    pub(crate) fn new(
-        data_offset: u64,
-        record_bytes: usize,
-        samples_per_record: usize,
-        count: u64,
-    ) -> Self {
-        Self {
-            data_offset,
-            record_bytes,
+    /// Keeps the signals of the common rate; the others are noted.
+    pub(crate) fn choose(
+        source: &Source<'_>,
+        layout: &Layout,
+        signals: &[Described<'_>],
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let sampled = signals.iter().filter(|s| s.samples_per_record > 0);
+        let eeg = |s: &Described<'_>| guess_kind(s.label, s.unit) == ChannelKind::Eeg;
+        let samples_per_record = common_rate(sampled.map(|s| (s.samples_per_record as f64, eeg(s))))
+            .ok_or_else(|| source.malformed(256, "no signal has samples"))?
+            as usize;
+        let rate = samples_per_record as f64 / layout.duration;
+        if !(rate.is_finite() && rate > 0.0) {
+            let reason = format!(
+                "a record of {samples_per_record} samples lasts {} s",
+                layout.duration
+            );
+            return Err(source.malformed(244, reason));
+        }
+        let mut records = Self {
+            data_offset: layout.data_offset,
+            record_bytes: layout.record_bytes,
             samples_per_record,
-            count,
+            rate,
+            count: layout.count,
+            channels: Vec::new(),
             kept: Vec::new(),
             next: 0,
             buffer: Vec::new(),
+        };
+        for signal in signals {
+            records.keep(signal, layout.duration, notes);
         }
+        if records.channels.is_empty() {
+            let last = notes.last().map_or("", String::as_str);
+            return Err(source.malformed(256, format!("no channel can be used: {last}")));
+        }
+        Ok(records)
+    }
+
+    fn keep(&mut self, signal: &Described<'_>, duration: f64, notes: &mut Vec<String>) {
+        if signal.samples_per_record != self.samples_per_record {
+            notes.push(format!(
+                "channel {} has {} samples per second and was left out of a recording at {} Hz",
+                signal.label,
+                signal.samples_per_record as f64 / duration,
+                self.rate
+            ));
+            return;
+        }
+        let Some((gain, add)) = signal.calibration else {
+            notes.push(format!(
+                "channel {} was left out: its digital or physical range is empty",
+                signal.label
+            ));
+            return;
+        };
+        let (channel, scale) = units::channel(signal.label, signal.unit);
+        self.channels.push(channel);
+        self.kept.push(Kept {
+            offset: signal.offset,
+            number: signal.number,
+            gain: gain * scale,
+            add: add * scale,
+        });
+    }
+
+    /// Back to the first record.
+    pub(crate) fn rewind(&mut self) {
+        self.next = 0;
     }
 
     /// Decodes up to `records` records; `None` at the end.

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use super::header::{Continuity, EdfHeader};
+use super::header::{Continuity, EdfHeader, Signal};
 use super::tal::{self, TalLog};
-use crate::io::events::common_rate;
 use crate::io::numbers::Number;
-use crate::io::records::{Block, Kept, Records, count_records};
-use crate::io::units::{guess_kind, microvolts_per};
-use crate::io::{ReadOptions, Source, units};
-use crate::{Channel, ChannelKind, Result};
+use crate::io::records::{Block, Described, Layout, Records, count_records};
+use crate::io::units::microvolts_per;
+use crate::io::{ReadOptions, Source};
+use crate::{Channel, Result};
 
 /// An EDF or BDF file read in blocks of records.
 ///
@@ -25,8 +24,6 @@ use crate::{Channel, ChannelKind, Result};
 pub struct EdfReader<'a> {
     pub(super) source: Source<'a>,
     header: EdfHeader,
-    channels: Vec<Channel>,
-    rate: f64,
     records: Records,
     notes: Vec<String>,
 }
@@ -58,85 +55,26 @@ impl<'a> EdfReader<'a> {
                 "{rest} bytes after the last of {count} records were ignored"
             ));
         }
-        let usable = |s: &super::Signal| !s.annotations && s.samples_per_record > 0;
-        let samples_per_record =
-            common_rate((header.signals.iter().filter(|s| usable(s))).map(|s| {
-                (
-                    s.samples_per_record as f64,
-                    guess_kind(&s.label, &s.unit) == ChannelKind::Eeg,
-                )
-            }))
-            .ok_or_else(|| source.malformed(256, "the file has annotations only, no signal"))?
-                as usize;
-        let rate = samples_per_record as f64 / header.record_duration;
-        if !(rate.is_finite() && rate > 0.0) {
-            return Err(source.malformed(
-                244,
-                format!(
-                    "a record of {samples_per_record} samples lasts {} s",
-                    header.record_duration
-                ),
-            ));
-        }
-        let records = Records::new(start, size, samples_per_record, count);
-        let mut reader = Self {
+        let bdf = header.bytes_per_sample == 3;
+        let described = header
+            .signals
+            .iter()
+            .filter(|s| !s.annotations)
+            .map(|s| describe(s, bdf));
+        let signals: Vec<_> = described.collect();
+        let layout = Layout {
+            data_offset: start,
+            record_bytes: size,
+            duration: header.record_duration,
+            count,
+        };
+        let records = Records::choose(&source, &layout, &signals, &mut notes)?;
+        Ok(Self {
             source,
             header,
-            channels: Vec::new(),
-            rate,
             records,
             notes,
-        };
-        reader.choose_channels();
-        if reader.channels.is_empty() {
-            let last = reader.notes.last().map_or("", String::as_str);
-            let reason = format!("no channel can be used: {last}");
-            return Err(reader.source.malformed(256, reason));
-        }
-        Ok(reader)
-    }
-
-    fn choose_channels(&mut self) {
-        let bdf = self.header.bytes_per_sample == 3;
-        let number = if bdf { Number::I24 } else { Number::I16 };
-        for signal in self.header.signals.iter().filter(|s| !s.annotations) {
-            if signal.samples_per_record != self.records.samples_per_record {
-                self.notes.push(format!(
-                    "channel {} has {} samples per second and was left out of a recording at {} Hz",
-                    signal.label,
-                    signal.samples_per_record as f64 / self.header.record_duration,
-                    self.rate
-                ));
-                continue;
-            }
-            if bdf && signal.label.eq_ignore_ascii_case("Status") {
-                let (channel, _) = units::channel(&signal.label, &signal.unit);
-                self.channels.push(channel);
-                self.records.kept.push(Kept {
-                    offset: signal.offset,
-                    gain: 1.0,
-                    add: 0.0,
-                    number: Number::U24,
-                });
-                continue;
-            }
-            let Some((gain, add)) = signal.calibration() else {
-                self.notes.push(format!(
-                    "channel {} was left out: its digital range {:?} or physical range {:?} is empty",
-                    signal.label, signal.digital, signal.physical
-                ));
-                continue;
-            };
-            let (channel, _) = units::channel(&signal.label, &signal.unit);
-            let scale = microvolts_per(&signal.unit).unwrap_or(1.0);
-            self.channels.push(channel);
-            self.records.kept.push(Kept {
-                offset: signal.offset,
-                gain: gain * scale,
-                add: add * scale,
-                number,
-            });
-        }
+        })
     }
 
     /// The header.
@@ -146,12 +84,12 @@ impl<'a> EdfReader<'a> {
 
     /// The channels that blocks hold.
     pub fn channels(&self) -> &[Channel] {
-        &self.channels
+        &self.records.channels
     }
 
     /// Samples per second of these channels.
     pub fn sampling_rate(&self) -> f64 {
-        self.rate
+        self.records.rate
     }
 
     /// Samples per channel in each record.
@@ -193,7 +131,7 @@ impl<'a> EdfReader<'a> {
 
     /// Back to the first record.
     pub(super) fn rewind(&mut self) {
-        self.records.next = 0;
+        self.records.rewind();
     }
 
     /// Decodes the next `records` records into `out`, channel-major, and collects their annotations.
@@ -248,6 +186,31 @@ impl<'a> EdfReader<'a> {
             starts.push(start);
         }
         Ok(starts)
+    }
+}
+
+/// A BDF status word is kept as its 24 bits, whatever ranges and unit the header gives.
+fn describe(signal: &Signal, bdf: bool) -> Described<'_> {
+    let status = bdf && signal.label.eq_ignore_ascii_case("Status");
+    Described {
+        label: &signal.label,
+        unit: if status && microvolts_per(&signal.unit).is_some() {
+            ""
+        } else {
+            &signal.unit
+        },
+        calibration: if status {
+            Some((1.0, 0.0))
+        } else {
+            signal.calibration()
+        },
+        samples_per_record: signal.samples_per_record,
+        offset: signal.offset,
+        number: match (bdf, status) {
+            (false, _) => Number::I16,
+            (true, false) => Number::I24,
+            (true, true) => Number::U24,
+        },
     }
 }
 

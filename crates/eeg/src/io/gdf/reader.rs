@@ -4,11 +4,10 @@ use std::path::Path;
 
 use super::events;
 use super::header::{GdfChannel, GdfHeader};
-use crate::io::events::{common_rate, place};
-use crate::io::records::{Block, Kept, Records, calibration, count_records};
-use crate::io::units::{self, guess_kind};
+use crate::io::events::place;
+use crate::io::records::{Block, Described, Layout, Records, calibration, count_records};
 use crate::io::{ReadOptions, Source};
-use crate::{Channel, ChannelKind, Recording, Result};
+use crate::{Channel, Recording, Result};
 
 /// A GDF file read in blocks of records.
 ///
@@ -24,8 +23,6 @@ use crate::{Channel, ChannelKind, Recording, Result};
 pub struct GdfReader<'a> {
     source: Source<'a>,
     header: GdfHeader,
-    channels: Vec<Channel>,
-    rate: f64,
     records: Records,
     notes: Vec<String>,
 }
@@ -51,57 +48,20 @@ impl<'a> GdfReader<'a> {
             options,
             &mut notes,
         )?;
-        let eeg = |c: &GdfChannel| guess_kind(&c.label, &c.unit) == ChannelKind::Eeg;
-        let sampled = header.channels.iter().filter(|c| c.samples_per_record > 0);
-        let samples_per_record = common_rate(sampled.map(|c| (c.samples_per_record as f64, eeg(c))))
-            .ok_or_else(|| source.malformed(256, "no channel has samples"))?
-            as usize;
-        let rate = samples_per_record as f64 / header.record_duration;
-        let records = Records::new(start, size, samples_per_record, count);
-        let mut reader = Self {
+        let signals: Vec<_> = header.channels.iter().map(describe).collect();
+        let layout = Layout {
+            data_offset: start,
+            record_bytes: size,
+            duration: header.record_duration,
+            count,
+        };
+        let records = Records::choose(&source, &layout, &signals, &mut notes)?;
+        Ok(Self {
             source,
             header,
-            channels: Vec::new(),
-            rate,
             records,
             notes,
-        };
-        reader.choose_channels();
-        if reader.channels.is_empty() {
-            let last = reader.notes.last().map_or("", String::as_str);
-            let reason = format!("no channel can be used: {last}");
-            return Err(reader.source.malformed(256, reason));
-        }
-        Ok(reader)
-    }
-
-    fn choose_channels(&mut self) {
-        for channel in &self.header.channels {
-            if channel.samples_per_record != self.records.samples_per_record {
-                self.notes.push(format!(
-                    "channel {} has {} samples per second and was left out of a recording at {} Hz",
-                    channel.label,
-                    channel.samples_per_record as f64 / self.header.record_duration,
-                    self.rate
-                ));
-                continue;
-            }
-            let Some((gain, add)) = calibration(channel.digital, channel.physical) else {
-                self.notes.push(format!(
-                    "channel {} was left out: its digital range {:?} or physical range {:?} is empty",
-                    channel.label, channel.digital, channel.physical
-                ));
-                continue;
-            };
-            let (kept, scale) = units::channel(&channel.label, &channel.unit);
-            self.channels.push(kept);
-            self.records.kept.push(Kept {
-                offset: channel.offset,
-                number: channel.number,
-                gain: gain * scale,
-                add: add * scale,
-            });
-        }
+        })
     }
 
     /// The header.
@@ -111,12 +71,12 @@ impl<'a> GdfReader<'a> {
 
     /// The channels that blocks hold.
     pub fn channels(&self) -> &[Channel] {
-        &self.channels
+        &self.records.channels
     }
 
     /// Samples per second of these channels.
     pub fn sampling_rate(&self) -> f64 {
-        self.rate
+        self.records.rate
     }
 
     /// Complete records in the file.
@@ -150,20 +110,34 @@ impl<'a> GdfReader<'a> {
     pub fn into_recording(mut self) -> Result<Recording> {
         let count = self.records.count as usize;
         let samples = count * self.records.samples_per_record;
-        let mut data = vec![0.0; samples * self.channels.len()];
-        self.records.next = 0;
+        let mut data = vec![0.0; samples * self.records.channels.len()];
+        self.records.rewind();
         self.records
             .fill(&mut self.source, count, &mut data, |_, _, _| Ok(()))?;
         // The table lies behind the announced records; without their number there is none.
         let markers = match self.header.announced_records {
             Some(announced) if announced == self.records.count => {
                 let table = self.header.data_offset + announced * self.header.record_bytes as u64;
-                events::read(&mut self.source, &self.header, table, self.rate)?
+                events::read(&mut self.source, &self.header, table, self.records.rate)?
             }
             _ => Vec::new(),
         };
         let mut notes = self.notes;
-        let events = place(markers, self.rate, samples, &mut notes);
-        Ok(Recording::new(self.channels, self.rate, data, events)?.with_notes(notes))
+        let events = place(markers, self.records.rate, samples, &mut notes);
+        Ok(
+            Recording::new(self.records.channels, self.records.rate, data, events)?
+                .with_notes(notes),
+        )
+    }
+}
+
+fn describe(channel: &GdfChannel) -> Described<'_> {
+    Described {
+        label: &channel.label,
+        unit: &channel.unit,
+        calibration: calibration(channel.digital, channel.physical),
+        samples_per_record: channel.samples_per_record,
+        offset: channel.offset,
+        number: channel.number,
     }
 }

@@ -13,6 +13,7 @@
 
 mod epochs;
 mod error;
+pub mod io;
 mod recording;
 
 pub use epochs::{Epochs, TrialInfo};

@@ -53,6 +53,7 @@ pub struct Recording {
     samples: usize,
     data: Vec<f64>,
     events: Vec<Event>,
+    notes: Vec<String>,
 }
 
 impl Recording {
@@ -86,7 +87,14 @@ impl Recording {
             samples,
             data,
             events,
+            notes: Vec::new(),
         })
+    }
+
+    /// Attaches what a reader left out or assumed, in plain sentences.
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
     }
 
     /// The channels in storage order.
@@ -125,5 +133,11 @@ impl Recording {
     /// The events in order of onset.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// What the reader left out or assumed (a channel of another rate, an event outside the signal),
+    /// one sentence each; empty where the file was taken as it is.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 }

@@ -1,0 +1,106 @@
+//! What a file can hold, and what a reader must do.
+
+use std::path::Path;
+
+use super::{CovarianceSet, ReadOptions, Source};
+use crate::{EegError, Epochs, Recording, Result};
+
+/// What was in a file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// Continuous signals: one per run, or per stretch of a file with gaps.
+    Recordings(Vec<Recording>),
+    /// Trials.
+    Epochs(Epochs),
+    /// One covariance matrix per trial.
+    Covariances(CovarianceSet),
+}
+
+impl Content {
+    /// What this is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Recordings(_) => "recordings",
+            Self::Epochs(_) => "epochs",
+            Self::Covariances(_) => "covariances",
+        }
+    }
+
+    /// The recordings, or an error that says what was there instead.
+    pub fn into_recordings(self) -> Result<Vec<Recording>> {
+        match self {
+            Self::Recordings(recordings) => Ok(recordings),
+            other => Err(other.unexpected("recordings")),
+        }
+    }
+
+    /// The epochs, or an error that says what was there instead.
+    pub fn into_epochs(self) -> Result<Epochs> {
+        match self {
+            Self::Epochs(epochs) => Ok(epochs),
+            other => Err(other.unexpected("epochs")),
+        }
+    }
+
+    /// The covariances, or an error that says what was there instead.
+    pub fn into_covariances(self) -> Result<CovarianceSet> {
+        match self {
+            Self::Covariances(set) => Ok(set),
+            other => Err(other.unexpected("covariances")),
+        }
+    }
+
+    fn unexpected(&self, wanted: &str) -> EegError {
+        EegError::Invalid {
+            what: format!("the file holds {}, {wanted} were asked for", self.kind()),
+            remedy: format!("give a file of {wanted}, or use what this one holds"),
+        }
+    }
+}
+
+/// The formats that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// EDF, EDF+, BDF, BDF+.
+    Edf,
+    /// GDF 1 and 2.
+    Gdf,
+    /// BrainVision, opened through its `.vhdr`.
+    BrainVision,
+    /// MATLAB 5 in the BNCI or Weibo 2014 layout.
+    Matlab,
+    /// A NumPy array.
+    Npy,
+    /// Named NumPy arrays.
+    Npz,
+}
+
+/// The start of a file, by which formats are recognised.
+#[derive(Debug, Clone, Copy)]
+pub struct Head<'b> {
+    /// The first bytes.
+    pub bytes: &'b [u8],
+    /// The name, for the few formats without a mark of their own.
+    pub path: &'b Path,
+}
+
+impl Head<'_> {
+    /// Whether the name ends in one of these extensions, whatever the case.
+    pub fn has_extension(&self, extensions: &[&str]) -> bool {
+        let extension = self.path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        extensions.iter().any(|e| extension.eq_ignore_ascii_case(e))
+    }
+}
+
+/// A format: how it is recognised and how it is read.
+pub trait Reader: Sync {
+    /// Which format this is.
+    fn format(&self) -> Format;
+
+    /// Whether a file that starts like this is of the format.
+    fn recognises(&self, head: &Head<'_>) -> bool;
+
+    /// Reads a source of this format.
+    fn read(&self, source: Source<'_>, options: &ReadOptions) -> Result<Content>;
+}

@@ -1,0 +1,103 @@
+//! The values of a MATLAB file.
+
+/// Anything a variable, a cell or a field can hold.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Numbers and logicals.
+    Numeric(NumericArray),
+    /// Text.
+    Char(CharArray),
+    /// A cell array.
+    Cell(CellArray),
+    /// A struct or an array of structs.
+    Struct(StructArray),
+    /// A class that is passed over, by name: objects, function handles, sparse matrices.
+    Other(&'static str),
+}
+
+/// Numbers of any class as `f64`; the first index runs fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NumericArray {
+    /// The size in each dimension.
+    pub dims: Vec<usize>,
+    /// The real parts.
+    pub data: Vec<f64>,
+    /// Whether imaginary parts were passed over.
+    pub complex: bool,
+}
+
+/// The rows of a char array, without trailing blanks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CharArray {
+    /// One string per row.
+    pub rows: Vec<String>,
+}
+
+/// Cells; the first index runs fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellArray {
+    /// The size in each dimension.
+    pub dims: Vec<usize>,
+    /// The cells.
+    pub cells: Vec<Value>,
+}
+
+/// Structs of the same fields; the first index runs fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StructArray {
+    /// The size in each dimension.
+    pub dims: Vec<usize>,
+    /// The field names.
+    pub fields: Vec<String>,
+    /// The fields of the first struct, then of the second, and so on.
+    pub values: Vec<Value>,
+}
+
+impl StructArray {
+    /// Takes the structs apart: each a list of its fields.
+    pub fn into_elements(self) -> Vec<Vec<(String, Value)>> {
+        let mut elements = Vec::new();
+        let mut values = self.values.into_iter().peekable();
+        while values.peek().is_some() {
+            elements.push(self.fields.iter().cloned().zip(values.by_ref()).collect());
+        }
+        elements
+    }
+}
+
+impl Value {
+    /// What this is, for messages.
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Numeric(array) => format!("numeric array of size {:?}", array.dims),
+            Self::Char(_) => "char array".into(),
+            Self::Cell(array) => format!("cell array of size {:?}", array.dims),
+            Self::Struct(array) => format!("struct array of size {:?}", array.dims),
+            Self::Other(class) => (*class).into(),
+        }
+    }
+
+    /// The numbers of a real array.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match self {
+            Self::Numeric(array) if !array.complex => Some(&array.data),
+            _ => None,
+        }
+    }
+
+    /// Strings: the rows of a char array, or the cells of a cell array of strings.
+    pub fn strings(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Char(array) => Some(array.rows.clone()),
+            Self::Cell(array) => array
+                .cells
+                .iter()
+                .map(|cell| match cell {
+                    Self::Char(text) => Some(text.rows.concat()),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        }
+    }
+}

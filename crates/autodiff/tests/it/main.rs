@@ -1,6 +1,7 @@
 //! The tape against central differences, closed forms and golden files.
 
 mod arithmetic;
+mod errors;
 mod golden;
 mod riemannian;
 mod selection_and_losses;

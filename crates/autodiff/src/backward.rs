@@ -38,8 +38,8 @@ impl<T: Scalar> Tape<T> {
     /// May be called for several losses of one forward computation.
     ///
     /// # Errors
-    /// A loss that is not one number or depends on no parameter; a non-finite loss, with the first operation whose value is not
-    /// finite; a non-finite gradient, with the pull-back in which the first one arose; an error of a kernel.
+    /// A loss that is not one number or depends on no parameter; a non-finite loss, with the operation in which it
+    /// arose; a non-finite gradient, with the pull-back in which the first one arose; an error of a kernel.
     pub fn backward(&self, loss: Var<'_, T>) -> Result<Gradients<T>> {
         if loss.shape() != (1, 1, 1) {
             let shape = loss.shape();
@@ -57,14 +57,13 @@ impl<T: Scalar> Tape<T> {
             return Err(TapeError::NoParameter);
         }
         if first_bad(loss.value()).is_some() {
-            self.check_finite()?;
+            self.trace(loss.node)?;
         }
         let gradients = self.sweep(loss.node, false)?;
         let finite =
             |(_, shape, data): &(usize, Shape, Buffer<T>)| first_bad(view(*shape, data)).is_none();
         if !gradients.kept.iter().all(finite) {
-            // A value may be infinite without reaching the loss (its gradient does): look there first.
-            self.check_finite()?;
+            // Again, looking at every gradient as it arises.
             self.sweep(loss.node, true)?;
         }
         Ok(gradients)

@@ -111,7 +111,7 @@ pub enum TapeError {
         "backward: the loss depends on no parameter (all its leaves are constants or detached)"
     )]
     NoParameter,
-    /// The first operation with a value that is not finite.
+    /// The operation in which a value stopped being finite.
     #[error(
         "{op}{} ({at}) is the first to produce a non-finite value: {value} in matrix {matrix}, row {row}, column {col}; {inputs}", named(*label)
     )]
@@ -130,10 +130,10 @@ pub enum TapeError {
         col: usize,
         /// NaN or an infinity.
         value: f64,
-        /// Its inputs with their ranges: all finite.
+        /// Its inputs with their ranges.
         inputs: String,
     },
-    /// The pull-back in which the first gradient stopped being finite; all values were finite.
+    /// The pull-back in which a gradient stopped being finite, though the loss is.
     #[error(
         "the pull-back of {op}{} ({at}) is the first to produce a non-finite gradient: {value} for its input {input}, matrix {matrix}, row {row}, column {col}; {inputs}", named(*label)
     )]
@@ -154,7 +154,7 @@ pub enum TapeError {
         col: usize,
         /// NaN or an infinity.
         value: f64,
-        /// Its inputs with their ranges: all finite.
+        /// Its inputs with their ranges.
         inputs: String,
     },
 }

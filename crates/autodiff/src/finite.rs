@@ -2,14 +2,19 @@
 
 use crate::Tape;
 use crate::error::{Result, TapeError};
+use crate::operation::view;
 use crate::tape::Node;
 use stiefel_linalg::{MatView, Scalar};
 
 /// The first entry that is not finite: `(matrix, row, col, value)`.
 pub(crate) fn first_bad<T: Scalar>(x: MatView<'_, T>) -> Option<(usize, usize, usize, f64)> {
-    // Zero times a finite number is zero: one pass without branches for the usual case.
-    let folded: T = x.data().iter().map(|&v| v * T::ZERO).sum();
-    if folded == T::ZERO {
+    // By blocks without branches inside: the usual case is one fast pass.
+    let finite = |block: &[T]| {
+        block
+            .iter()
+            .fold(true, |all, &v| all & Scalar::is_finite(v))
+    };
+    if x.data().chunks(64).all(finite) {
         return None;
     }
     let at = x.data().iter().position(|&v| !Scalar::is_finite(v))?;
@@ -22,8 +27,8 @@ impl<T: Scalar> Tape<T> {
     /// An error that names the first operation (or leaf) whose value is not finite, its line in the forward expression, the
     /// entry, and the ranges of its inputs.
     ///
-    /// [`backward`](Tape::backward) asks by itself where the loss or a gradient is not finite, and [`apply`](Tape::apply) where
-    /// a kernel refuses its input; call it for values that reach neither.
+    /// [`backward`](Tape::backward) reports by itself where a non-finite loss or gradient came from, and [`apply`](Tape::apply)
+    /// where the input came from that a kernel refused; call this for values that reach neither.
     ///
     /// ```
     /// use stiefel_autodiff::{Axis, Tape};
@@ -38,23 +43,53 @@ impl<T: Scalar> Tape<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check_finite(&self) -> Result<()> {
-        for id in 0..self.nodes.len() {
-            let node = &self.nodes[id];
-            let value = crate::operation::view(node.shape, node.value.data());
-            if let Some((matrix, row, col, value)) = first_bad(value) {
-                return Err(TapeError::NotFinite {
-                    op: node.name,
-                    label: node.label.get(),
-                    at: node.at,
-                    matrix,
-                    row,
-                    col,
-                    value,
-                    inputs: self.describe_inputs(node),
-                });
+        (0..self.nodes.len()).try_for_each(|id| self.node_finite(id))
+    }
+
+    /// An error where the value of a node is not finite: that of the ancestor where it arose, all of whose inputs are finite.
+    pub(crate) fn trace(&self, mut id: usize) -> Result<()> {
+        let bad = |id: usize| first_bad(self.node_value(id));
+        // An infinity may be meant (a mask), a NaN never is: follow the NaN where there is a choice.
+        let nan = |id: usize| {
+            self.node_value(id)
+                .data()
+                .iter()
+                .any(|&x| x.to_f64().is_nan())
+        };
+        loop {
+            let inputs = self.nodes[id].inputs.iter().map(|input| input.node);
+            let mut suspects = inputs.filter(|&j| bad(j).is_some());
+            match suspects
+                .clone()
+                .find(|&j| nan(j))
+                .or_else(|| suspects.next())
+            {
+                Some(origin) => id = origin,
+                None => return self.node_finite(id),
             }
         }
-        Ok(())
+    }
+
+    fn node_value(&self, id: usize) -> MatView<'_, T> {
+        let node = &self.nodes[id];
+        view(node.shape, node.value.data())
+    }
+
+    fn node_finite(&self, id: usize) -> Result<()> {
+        let Some((matrix, row, col, value)) = first_bad(self.node_value(id)) else {
+            return Ok(());
+        };
+        let node = &self.nodes[id];
+        Err(TapeError::NotFinite {
+            op: node.name,
+            label: node.label.get(),
+            at: node.at,
+            matrix,
+            row,
+            col,
+            value,
+            inputs: self.describe_inputs(node),
+        })
     }
 
     /// An error where a pull-back of `node` made a gradient that is not finite.

@@ -173,7 +173,7 @@ impl<T: Scalar> Tape<T> {
         };
         if let Err(source) = operation.forward(&views, &mut view_mut(shape, &mut value), &context) {
             // A kernel that met a NaN knows only where it saw it; the tape knows where it came from.
-            self.check_finite()?;
+            inputs.iter().try_for_each(|v| self.trace(v.node))?;
             return Err(refuse(source));
         }
         let recorded = inputs.iter().map(|v| Input {

@@ -18,19 +18,26 @@ enum Arrange {
 
 /// Calls `add(to, from)` for every entry of the output that reads an entry of the `rows × cols` input; both directions use it.
 fn moves(kind: Arrange, rows: usize, cols: usize, mut add: impl FnMut(usize, usize)) {
-    for r in 0..rows {
-        for c in 0..cols {
-            let at = r * cols + c;
-            match kind {
-                Arrange::Transpose => add(c * rows + r, at),
-                Arrange::Tril(offset) if c as isize - r as isize <= offset => add(at, at),
-                Arrange::Diagonal if r == c => add(r, at),
-                Arrange::ToDiagonal => add(c * cols + c, at),
-                Arrange::Symmetrise => {
-                    add(at, at);
-                    add(c * rows + r, at);
+    match kind {
+        Arrange::Diagonal => (0..rows).for_each(|r| add(r, r * cols + r)),
+        Arrange::ToDiagonal => (0..cols).for_each(|c| add(c * cols + c, c)),
+        Arrange::Tril(offset) => {
+            for r in 0..rows {
+                let end = (r + 1).saturating_add_signed(offset).min(cols);
+                (0..end).for_each(|c| add(r * cols + c, r * cols + c));
+            }
+        }
+        Arrange::Transpose => {
+            for r in 0..rows {
+                (0..cols).for_each(|c| add(c * rows + r, r * cols + c));
+            }
+        }
+        Arrange::Symmetrise => {
+            for r in 0..rows {
+                for c in 0..cols {
+                    add(r * cols + c, r * cols + c);
+                    add(c * cols + r, r * cols + c);
                 }
-                _ => {}
             }
         }
     }

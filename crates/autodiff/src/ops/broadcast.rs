@@ -1,6 +1,6 @@
 //! Reading and writing with broadcasting: an axis of size one is used with every index of the other operand's axis.
 //!
-//! The adjoint of reading an axis again and again is summing over it; the sums run in ascending order of the output.
+//! The adjoint of reading an axis again and again is summing over it, in an order that depends on nothing but the shapes.
 
 use crate::{OpError, Shape};
 use stiefel_linalg::{MatView, Scalar};
@@ -108,8 +108,11 @@ pub(super) fn reduce<T: Scalar>(
             let g = &g[start..start + len];
             let (target, other) = (&mut target[it..], &other.data()[io..]);
             match (step_t, step_o) {
-                (0, 0) => target[0] += g.iter().map(|&g| f(g, other[0])).sum::<T>(),
-                (0, _) => target[0] += g.iter().zip(other).map(|(&g, &o)| f(g, o)).sum::<T>(),
+                (0, 0) => target[0] += sum(len, |e| f(g[e], other[0])),
+                (0, _) => {
+                    let other = &other[..len];
+                    target[0] += sum(len, |e| f(g[e], other[e]));
+                }
                 (_, 0) => target
                     .iter_mut()
                     .zip(g)
@@ -121,4 +124,18 @@ pub(super) fn reduce<T: Scalar>(
             }
         },
     );
+}
+
+/// `Σ term(e)` in a fixed order: eight running sums, so that the additions need not wait for one another, then their sum.
+fn sum<T: Scalar>(len: usize, term: impl Fn(usize) -> T) -> T {
+    const LANES: usize = 8;
+    let mut lanes = [T::ZERO; LANES];
+    let whole = len / LANES * LANES;
+    for start in (0..whole).step_by(LANES) {
+        for (l, lane) in lanes.iter_mut().enumerate() {
+            *lane += term(start + l);
+        }
+    }
+    let rest: T = (whole..len).map(term).sum();
+    lanes.into_iter().sum::<T>() + rest
 }

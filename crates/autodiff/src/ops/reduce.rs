@@ -102,7 +102,7 @@ impl<T: Scalar> Operation<T> for Reduce<T> {
 }
 
 impl<T: Scalar> Var<'_, T> {
-    /// The sum over an axis, in ascending order.
+    /// The sum over an axis, in an order that depends on nothing but the shape.
     ///
     /// ```
     /// use stiefel_autodiff::{Axis, Tape};

@@ -119,7 +119,9 @@ impl<T: Scalar> Operation<T> for Retract<T> {
             Saved::Cayley(f) => {
                 let (in_w, in_delta) = f.pull_back(g)?;
                 for (dx, g) in gradients.iter_mut().zip([in_w, in_delta]) {
-                    dx.iter_mut().for_each(|dx| add_broadcast(dx, &g));
+                    if let Some(dx) = dx {
+                        add_broadcast(dx, &g);
+                    }
                 }
                 return Ok(());
             }

@@ -52,7 +52,9 @@ impl<T: Scalar> Operation<T> for Project {
     ) -> OpResult {
         let (in_w, in_z) = project_pull_back(inputs[0], inputs[1], g)?;
         for (dx, g) in gradients.iter_mut().zip([in_w, in_z]) {
-            dx.iter_mut().for_each(|dx| dx.add(g.data()));
+            if let Some(dx) = dx {
+                dx.add(g.data());
+            }
         }
         Ok(())
     }

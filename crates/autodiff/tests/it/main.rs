@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod fused;
+mod errors;
 mod golden;
 mod riemannian;
 mod selection_and_losses;

@@ -1,6 +1,7 @@
 //! Pull-backs on SPD matrices and triangular factors against central differences and against closed forms.
 
 use proptest::prelude::*;
+use std::slice::from_ref;
 use stiefel_autodiff::{Result, Tape, Var, gradient_error, gradient_error_along};
 use stiefel_linalg::{MatBatch, symmetrise};
 use stiefel_testkit::{assert_close, random_batch, random_spd, random_symmetric};
@@ -35,7 +36,7 @@ proptest! {
         ];
         let x = random_spd(seed, count, n);
         for (name, op) in ops {
-            let error = gradient_error_along(&[x.clone()], symmetric, |v| op(v[0]))?;
+            let error = gradient_error_along(from_ref(&x), symmetric, |v| op(v[0]))?;
             prop_assert!(error < TOLERANCE, "{name} {count} × {n}: {error:e}");
         }
     }
@@ -43,7 +44,7 @@ proptest! {
     #[test]
     fn vectors_and_back(count in 1..4_usize, n in 1..6_usize, seed in 0..1000_u64) {
         let v = random_batch(seed, count, 1, n * (n + 1) / 2);
-        let error = gradient_error(&[v.clone()], |v| v[0].from_upper())?;
+        let error = gradient_error(from_ref(&v), |v| v[0].from_upper())?;
         prop_assert!(error < TOLERANCE, "{error:e}");
         let tape = Tape::<f64>::new();
         let back = tape.constant(&v).from_upper()?.upper()?;
@@ -54,7 +55,7 @@ proptest! {
     fn cholesky(count in 1..4_usize, n in 1..6_usize, seed in 0..1000_u64) {
         let x = random_spd(seed, count, n);
         for op in [(|x| x.cholesky()) as Unary, |x| x.log_det()] {
-            let error = gradient_error_along(&[x.clone()], symmetric, |v| op(v[0]))?;
+            let error = gradient_error_along(from_ref(&x), symmetric, |v| op(v[0]))?;
             prop_assert!(error < TOLERANCE, "{error:e}");
         }
         // Two roads to the same determinant and its gradient.
@@ -78,7 +79,7 @@ proptest! {
         for error in [
             gradient_error_along(&[l.clone(), b.clone()], lower, |v| v[0].solve_lower(v[1]))?,
             gradient_error_along(&[l.clone(), b.clone()], lower, |v| v[0].solve_lower_transposed(v[1]))?,
-            gradient_error_along(&[l.clone()], lower, |v| v[0].invert_lower())?,
+            gradient_error_along(from_ref(&l), lower, |v| v[0].invert_lower())?,
         ] {
             prop_assert!(error < TOLERANCE, "{error:e}");
         }
@@ -105,7 +106,7 @@ fn equal_eigenvalues_have_finite_gradients() {
         |x| x.reeig_log(1e-4),
     ];
     for op in ops {
-        let error = gradient_error_along(&[x.clone()], symmetric, |v| op(v[0])).unwrap();
+        let error = gradient_error_along(from_ref(&x), symmetric, |v| op(v[0])).unwrap();
         assert!(error < TOLERANCE, "{error:e}");
     }
 }

@@ -1,6 +1,7 @@
 //! Pull-backs of the maps on St(n, k) against central differences.
 
 use proptest::prelude::*;
+use std::slice::from_ref;
 use stiefel_autodiff::{Result, Tape, Var, gradient_error};
 use stiefel_geometry::stiefel::{orthonormal_factor, orthonormality_defect, project};
 use stiefel_linalg::MatBatch;
@@ -45,7 +46,7 @@ proptest! {
         let z = random_batch::<f64>(seed + 1, b, n, k);
         let a = MatBatch::from_fn(b, n, k, |i, r, c| w.get(i, r, c) + 0.3 * z.get(i, r, c));
         for op in [(|a| a.orthonormal_factor()) as Unary, |a| a.polar_factor()] {
-            let error = gradient_error(&[a.clone()], |v| op(v[0]))?;
+            let error = gradient_error(from_ref(&a), |v| op(v[0]))?;
             prop_assert!(error < TOLERANCE, "{error:e}");
         }
     }
@@ -54,7 +55,7 @@ proptest! {
     fn cayley_parametrisation(b in 1..4_usize, n in 2..6_usize, k in 1..3_usize, seed in 0..1000_u64) {
         let base = point(seed, 1, n, n);
         let x = random_batch(seed + 1, b, n, k);
-        let error = gradient_error(&[x.clone()], |v| v[0].cayley_parametrisation(v[0].tape().constant(&base)))?;
+        let error = gradient_error(from_ref(&x), |v| v[0].cayley_parametrisation(v[0].tape().constant(&base)))?;
         prop_assert!(error < TOLERANCE, "{error:e}");
         let tape = Tape::<f64>::new();
         let w = tape.constant(&x).cayley_parametrisation(tape.parameter(&base))?;
@@ -88,4 +89,40 @@ fn the_projection_equals_the_expression_it_stands_for() {
     for (a, b) in loss(fused).iter().zip(&loss(plain)) {
         assert_close("gradient", a.data(), b.data(), 1e-13);
     }
+}
+
+#[test]
+fn bad_input_is_refused_with_the_operation_and_the_matrix() {
+    let tape = Tape::<f64>::new();
+    let of = |b, r, c| tape.parameter(&random_batch(1, b, r, c));
+    let (w, other, wide) = (of(2, 4, 2), of(3, 4, 2), of(2, 2, 4));
+    for (result, op) in [
+        (w.project_tangent(other), "project_tangent"),
+        (w.retract_qr(other), "retract_qr"),
+        (w.retract_polar(wide), "retract_polar"),
+        (w.retract_cayley(other), "retract_cayley"),
+        (wide.orthonormal_factor(), "orthonormal_factor"),
+        (wide.polar_factor(), "polar_factor"),
+        (w.cayley_parametrisation(wide), "cayley_parametrisation"),
+    ] {
+        let text = result.unwrap_err().to_string();
+        assert!(
+            text.starts_with(&format!("{op} (")) && text.contains("needs"),
+            "{text}"
+        );
+    }
+    let mut dependent = random_batch::<f64>(2, 3, 4, 2);
+    for r in 0..4 {
+        dependent.matrix_mut(1)[2 * r + 1] = 2.0 * dependent.matrix(1)[2 * r];
+    }
+    let dependent = tape.parameter(&dependent);
+    for result in [dependent.orthonormal_factor(), dependent.polar_factor()] {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("matrix 1"), "{text}");
+    }
+    let text = other.retract_cayley(other).unwrap_err().to_string();
+    assert!(
+        text.contains("matrix 0 is not on the Stiefel manifold"),
+        "{text}"
+    );
 }

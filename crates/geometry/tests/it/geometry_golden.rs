@@ -153,8 +153,7 @@ fn frechet_mean() {
 #[test]
 fn maps() {
     for case in ["s", "m", "ill"] {
-        // The whitened matrices of the last case have a condition of 1e10, which multiplies rounding.
-        maps_match::<f64>(case, if case == "ill" { 1e-7 } else { 1e-10 });
+        maps_match::<f64>(case, 1e-10);
         if case != "ill" {
             maps_match::<f32>(case, 1e-4);
         }

@@ -14,6 +14,7 @@
 mod epochs;
 mod error;
 mod recording;
+pub mod signal;
 
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{EegError, Result};

@@ -1,0 +1,13 @@
+//! From a recording to clean trials: filters, resampling, references, epochs, rejection.
+//!
+//! The order used throughout: band-pass the continuous recording (zero phase), cut trials around the
+//! cues, reject by amplitude within each domain. Data that comes already cut is filtered trial by trial.
+
+mod butterworth;
+mod filter;
+pub(crate) mod kernel;
+mod sos;
+
+pub use butterworth::{Band, MAX_ORDER};
+pub use filter::{FilterState, filter, filter_zero_phase};
+pub use sos::Sos;

@@ -11,8 +11,10 @@
 //! * an event's onset is a zero-based sample index of the recording it belongs to;
 //! * time is in seconds, frequency in hertz.
 
+pub mod covariance;
 mod epochs;
 mod error;
+pub mod montage;
 mod recording;
 pub mod signal;
 

@@ -128,21 +128,25 @@ fn zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
         });
     }
     let steady = sos.steady_state();
-    let mut extended = vec![ZERO; samples + 2 * edge];
+    let mut middle = vec![ZERO; samples];
+    let mut head = vec![ZERO; edge];
+    let mut tail = vec![ZERO; edge];
     let mut states = vec![[ZERO; 2]; steady.len()];
     for block in rows.chunks_mut(LANES * samples) {
-        extend(block, samples, edge, &mut extended);
-        settle(&steady, extended[0], &mut states);
-        for lanes in extended.chunks_mut(CHUNK) {
+        reflect(block, samples, &mut head, &mut tail);
+        settle(&steady, head[0], &mut states);
+        cascade(sos.sections(), &mut states, &mut head, Direction::Forward);
+        for (index, lanes) in middle.chunks_mut(CHUNK).enumerate() {
+            gather(block, samples, index * CHUNK, lanes);
             cascade(sos.sections(), &mut states, lanes, Direction::Forward);
         }
-        settle(&steady, extended[extended.len() - 1], &mut states);
-        for lanes in extended.rchunks_mut(CHUNK) {
+        cascade(sos.sections(), &mut states, &mut tail, Direction::Forward);
+        settle(&steady, tail[edge - 1], &mut states);
+        cascade(sos.sections(), &mut states, &mut tail, Direction::Backward);
+        // What the backward pass would make of the head is cut off anyway.
+        for (index, lanes) in middle.chunks_mut(CHUNK).enumerate().rev() {
             cascade(sos.sections(), &mut states, lanes, Direction::Backward);
-        }
-        for start in (0..samples).step_by(CHUNK) {
-            let end = samples.min(start + CHUNK);
-            scatter(&extended[edge + start..edge + end], block, samples, start);
+            scatter(lanes, block, samples, index * CHUNK);
         }
     }
     Ok(())
@@ -291,17 +295,16 @@ fn scatter(lanes: &[Lane], block: &mut [f64], samples: usize, start: usize) {
     }
 }
 
-/// Interleaves rows with their odd reflection at both ends.
-fn extend(block: &[f64], samples: usize, edge: usize, extended: &mut [Lane]) {
-    let (head, rest) = extended.split_at_mut(edge);
-    let (middle, tail) = rest.split_at_mut(samples);
-    for start in (0..samples).step_by(CHUNK) {
-        let end = samples.min(start + CHUNK);
-        gather(block, samples, start, &mut middle[start..end]);
-    }
-    let reflect = |end: Lane, inner: Lane| std::array::from_fn(|l| 2.0 * end[l] - inner[l]);
-    for k in 0..edge {
-        head[k] = reflect(middle[0], middle[edge - k]);
-        tail[k] = reflect(middle[samples - 1], middle[samples - 2 - k]);
+/// The odd reflection of up to `LANES` rows before their first and after their last sample.
+fn reflect(block: &[f64], samples: usize, head: &mut [Lane], tail: &mut [Lane]) {
+    let edge = head.len();
+    head.fill(ZERO);
+    tail.fill(ZERO);
+    for (l, row) in block.chunks(samples).enumerate() {
+        let last = samples - 1;
+        for k in 0..edge {
+            head[k][l] = 2.0 * row[0] - row[edge - k];
+            tail[k][l] = 2.0 * row[last] - row[last - 1 - k];
+        }
     }
 }

@@ -4,10 +4,16 @@
 //! cues, reject by amplitude within each domain. Data that comes already cut is filtered trial by trial.
 
 mod butterworth;
+mod epoching;
 mod filter;
 pub(crate) mod kernel;
+mod reference;
+mod rejection;
 mod sos;
 
 pub use butterworth::{Band, MAX_ORDER};
+pub use epoching::{Cut, Outside, Window};
 pub use filter::{FilterState, filter, filter_zero_phase};
+pub use reference::Reference;
+pub use rejection::{DEFAULT_DEVIATIONS, DomainRejection, Rejection};
 pub use sos::Sos;

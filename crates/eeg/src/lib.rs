@@ -17,6 +17,7 @@ mod error;
 pub mod montage;
 mod recording;
 pub mod signal;
+pub mod synthetic;
 
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{EegError, Result};

@@ -14,6 +14,7 @@
 pub mod covariance;
 mod epochs;
 mod error;
+pub mod live;
 pub mod montage;
 mod recording;
 pub mod signal;

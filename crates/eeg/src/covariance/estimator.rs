@@ -27,10 +27,11 @@ pub enum Estimator {
 }
 
 /// Buffers for one trial, reused from trial to trial.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch {
     centred: Vec<f64>,
     fourth: Vec<f64>,
+    energy: Vec<f64>,
 }
 
 /// Writes the covariance of `x` (`n × t`, `t ≥ 2`, finite) to `out` (`n × n`).
@@ -57,7 +58,7 @@ pub(crate) fn estimate(
     match estimator {
         Estimator::Sample => unbiased(out, t),
         Estimator::Oas => oas(out, n, t),
-        Estimator::LedoitWolf => ledoit_wolf(centred, out, n, t),
+        Estimator::LedoitWolf => ledoit_wolf(centred, &mut scratch.energy, out, n, t),
         Estimator::SchaeferStrimmer => {
             for x in centred.iter_mut() {
                 *x *= *x;
@@ -99,11 +100,12 @@ pub(crate) fn oas(c: &mut [f64], n: usize, t: usize) {
     to_identity(c, n, rho, mu);
 }
 
-fn ledoit_wolf(centred: &[f64], c: &mut [f64], n: usize, t: usize) {
+fn ledoit_wolf(centred: &[f64], energy: &mut Vec<f64>, c: &mut [f64], n: usize, t: usize) {
     let p = n as f64;
     let mu = trace(c, n) / p;
     let square = c.iter().map(|c| c * c).sum::<f64>();
-    let mut energy = vec![0.0; t];
+    energy.clear();
+    energy.resize(t, 0.0);
     for row in centred.chunks_exact(t) {
         for (e, x) in energy.iter_mut().zip(row) {
             *e += x * x;

@@ -9,6 +9,7 @@ mod filter;
 pub(crate) mod kernel;
 mod reference;
 mod rejection;
+mod resample;
 mod sos;
 
 pub use butterworth::{Band, MAX_ORDER};
@@ -16,4 +17,5 @@ pub use epoching::{Cut, Outside, Window};
 pub use filter::{FilterState, filter, filter_zero_phase};
 pub use reference::Reference;
 pub use rejection::{DEFAULT_DEVIATIONS, DomainRejection, Rejection};
+pub use resample::{MAX_FACTOR, resample};
 pub use sos::Sos;

@@ -95,9 +95,8 @@ impl Stream {
                 }
             }
         }
-        let density = |x: f64| (-0.5 * x * x).exp();
-        let (low, high) = (density(table.edge[layer]), density(table.edge[layer + 1]));
-        (low + self.uniform() * (high - low) < density(x)).then_some(x)
+        let (low, high) = (table.density[layer], table.density[layer + 1]);
+        (low + self.uniform() * (high - low) < (-0.5 * x * x).exp()).then_some(x)
     }
 
     /// Exponential with the given mean.
@@ -120,6 +119,8 @@ const AREA: f64 = 0.004_928_673_233_99;
 #[derive(Debug)]
 struct Ziggurat {
     edge: [f64; 257],
+    /// `exp(−x²/2)` at each edge.
+    density: [f64; 257],
 }
 
 static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(|| {
@@ -130,7 +131,10 @@ static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(|| {
         let x: f64 = edge[i - 1];
         edge[i] = (-2.0 * (AREA / x + (-0.5 * x * x).exp()).ln()).sqrt();
     }
-    Ziggurat { edge }
+    Ziggurat {
+        edge,
+        density: edge.map(|x| (-0.5 * x * x).exp()),
+    }
 });
 
 #[cfg(test)]

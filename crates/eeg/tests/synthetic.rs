@@ -208,12 +208,17 @@ fn without_spread_everyone_has_the_same_field() {
 
 #[test]
 fn bad_configurations_are_refused() {
-    let bad: Vec<(&str, Box<dyn Fn(&mut SyntheticConfig)>)> = vec![
+    type Spoil = Box<dyn Fn(&mut SyntheticConfig)>;
+    let bad: Vec<(&str, Spoil)> = vec![
         ("sampling_rate", Box::new(|c| c.sampling_rate = f64::NAN)),
         ("sampling_rate", Box::new(|c| c.sampling_rate = 60.0)),
         ("imagery", Box::new(|c| c.imagery = 0.0)),
         ("pause", Box::new(|c| c.pause = -1.0)),
         ("engagement", Box::new(|c| c.engagement = 1.5)),
+        ("values", Box::new(|c| c.imagery = 1e300)),
+        ("strength_spread", Box::new(|c| c.strength_spread = 1e3)),
+        ("bursts_per_minute", Box::new(|c| c.bursts_per_minute = 1e9)),
+        ("alpha", Box::new(|c| c.alpha = f64::NAN)),
         ("depth", Box::new(|c| c.depth = f64::INFINITY)),
         ("anatomy_spread", Box::new(|c| c.anatomy_spread = -0.1)),
         ("subjects", Box::new(|c| c.sessions.clear())),

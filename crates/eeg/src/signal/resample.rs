@@ -89,7 +89,7 @@ impl Recording {
             data.extend(row);
         }
         let move_event = |event: &Event| Event {
-            sample: (event.sample * up + down / 2) / down,
+            sample: event.sample.saturating_mul(up).saturating_add(down / 2) / down,
             ..event.clone()
         };
         Recording::new(

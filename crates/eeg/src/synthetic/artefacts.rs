@@ -32,12 +32,9 @@ impl Artefacts {
     ) -> Self {
         let mut coming = Vec::new();
         for (rate, muscle) in [(blinks_per_minute, false), (bursts_per_minute, true)] {
-            let mut now = 0.0;
-            while rate > 0.0 {
-                now += stream.exponential(60.0 / rate);
-                if now >= seconds {
-                    break;
-                }
+            // At a rate of 0 the first one comes after for ever.
+            let mut now = stream.exponential(60.0 / rate);
+            while now < seconds {
                 let strength = (0.3 * stream.normal()).exp();
                 coming.push(if muscle {
                     let source = 1 + stream.below(MUSCLES);
@@ -55,6 +52,7 @@ impl Artefacts {
                         source: 0,
                     }
                 });
+                now += stream.exponential(60.0 / rate);
             }
         }
         // The next one to come is at the end.

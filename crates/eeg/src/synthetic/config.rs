@@ -3,6 +3,9 @@
 use crate::montage::{Montage, position};
 use crate::{EegError, Result};
 
+/// The most values in one recording: 8 GB.
+const MAX_VALUES: f64 = 1e9;
+
 /// An imagined movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Imagery {
@@ -165,16 +168,17 @@ impl SyntheticConfig {
             ("imagery", self.imagery),
             ("pause", self.pause),
         ];
-        let not_negative = [
-            ("anatomy_spread", self.anatomy_spread),
-            ("strength_spread", self.strength_spread),
-            ("depth", self.depth),
-            ("mu", self.mu),
-            ("alpha", self.alpha),
-            ("background", self.background),
-            ("sensor_noise", self.sensor_noise),
-            ("blinks_per_minute", self.blinks_per_minute),
-            ("bursts_per_minute", self.bursts_per_minute),
+        let bounded = [
+            ("anatomy_spread", self.anatomy_spread, 10.0),
+            ("strength_spread", self.strength_spread, 2.0),
+            ("depth", self.depth, 5.0),
+            ("engagement", self.engagement, 1.0),
+            ("mu", self.mu, 1e4),
+            ("alpha", self.alpha, 1e4),
+            ("background", self.background, 1e4),
+            ("sensor_noise", self.sensor_noise, 1e4),
+            ("blinks_per_minute", self.blinks_per_minute, 600.0),
+            ("bursts_per_minute", self.bursts_per_minute, 600.0),
         ];
         for (name, value) in positive {
             refuse(
@@ -183,11 +187,11 @@ impl SyntheticConfig {
                 "give a positive, finite number",
             )?;
         }
-        for (name, value) in not_negative {
+        for (name, value, most) in bounded {
             refuse(
-                !(value.is_finite() && value >= 0.0),
+                !(0.0..=most).contains(&value),
                 || format!("{name} is {value}"),
-                "give a finite number that is not negative",
+                &format!("give a number between 0 and {most}"),
             )?;
         }
         refuse(
@@ -199,11 +203,6 @@ impl SyntheticConfig {
                 )
             },
             "take at least 80 Hz",
-        )?;
-        refuse(
-            !(0.0..=1.0).contains(&self.engagement),
-            || format!("engagement is {}", self.engagement),
-            "give a probability between 0 and 1",
         )?;
         let counts = [
             ("channels", self.channels.len()),
@@ -235,6 +234,14 @@ impl SyntheticConfig {
                 )
             },
             "take at least one trial of each class per run",
+        )?;
+        let trials = (self.trials_per_class.div_ceil(self.runs) * self.classes.len()) as f64;
+        let seconds = trials * (self.imagery + 1.1 * self.pause);
+        let values = seconds * self.sampling_rate * self.channels.len() as f64;
+        refuse(
+            values > MAX_VALUES,
+            || format!("a run would hold {values:e} values"),
+            "take more runs, fewer channels or a lower sampling rate; 1e9 values are the most",
         )?;
         for (index, name) in self.channels.iter().enumerate() {
             refuse(

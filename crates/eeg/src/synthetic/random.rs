@@ -113,7 +113,7 @@ impl Stream {
 }
 
 /// Where the tail begins for 256 layers, and the area of a layer.
-const TAIL: f64 = 3.654_152_885_361_008_8;
+const TAIL: f64 = 3.654_152_885_361_009;
 const AREA: f64 = 0.004_928_673_233_99;
 
 #[derive(Debug)]

@@ -133,16 +133,14 @@ impl Subject {
     }
 
     fn gain(&self, head: &Head, source: usize, e: Vec3) -> f64 {
-        match self.rhythm_dipole(source) {
-            Some(d) => head.potential(e, d.at, d.moment),
-            // Muscles lie under the skin: what an electrode sees of them fades within 20 degrees.
-            None => {
-                let muscle = source - (SOURCES - MUSCLES);
-                let at = position(["FT7", "FT8", "TP7", "TP8"][muscle]).unwrap_or([1.0, 0.0, 0.0]);
-                let angle = dot(e, at).clamp(-1.0, 1.0).acos().to_degrees();
-                (-0.5 * (angle / 20.0).powi(2)).exp()
-            }
+        if let Some(d) = self.rhythm_dipole(source) {
+            return head.potential(e, d.at, d.moment);
         }
+        // Muscles lie under the skin: what an electrode sees of them fades within 20 degrees.
+        let muscle = source - (SOURCES - MUSCLES);
+        let at = position(["FT7", "FT8", "TP7", "TP8"][muscle]).unwrap_or([1.0, 0.0, 0.0]);
+        let angle = dot(e, at).clamp(-1.0, 1.0).acos().to_degrees();
+        (-0.5 * (angle / 20.0).powi(2)).exp()
     }
 
     /// Background, then mu and beta of each area from one dipole, then alpha, then the blink.

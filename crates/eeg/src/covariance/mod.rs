@@ -5,11 +5,13 @@
 
 mod estimator;
 mod gram;
+mod pipeline;
 mod rank;
 
 pub use estimator::Estimator;
 pub(crate) use estimator::{Scratch, estimate, oas, unbiased};
 pub(crate) use gram::{Layout, gram_lower, mirror};
+pub use pipeline::{Pipeline, Prepared, Preparing};
 pub use rank::{RANK_TOLERANCE, Rank, RankLoss};
 
 use crate::{EegError, Epochs, Result, TrialInfo};

@@ -16,6 +16,6 @@ pub use butterworth::{Band, MAX_ORDER};
 pub use epoching::{Cut, Outside, Window};
 pub use filter::{FilterState, filter, filter_zero_phase};
 pub use reference::Reference;
-pub use rejection::{DEFAULT_DEVIATIONS, DomainRejection, Rejection};
+pub use rejection::{DEFAULT_DEVIATIONS, DomainRejection, Rejection, reject_peaks};
 pub use resample::{MAX_FACTOR, resample};
 pub use sos::Sos;

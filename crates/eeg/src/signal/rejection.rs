@@ -48,55 +48,62 @@ impl Epochs {
     /// # Ok::<(), stiefel_eeg::EegError>(())
     /// ```
     pub fn reject_by_amplitude(&self, c: f64) -> Result<Rejection> {
-        if !(c.is_finite() && c >= 0.0) {
-            return Err(EegError::Invalid {
-                what: format!("the rejection threshold is {c} median absolute deviations"),
-                remedy: "give a finite number that is not negative; 5 is the default".into(),
-            });
-        }
-        let peaks: Vec<f64> = (0..self.trials().len())
-            .map(|i| peak(self.trial(i)))
-            .collect();
-        let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (index, trial) in self.trials().iter().enumerate() {
-            members.entry(&trial.domain).or_default().push(index);
-        }
-        let mut rejection = Rejection {
-            kept: Vec::new(),
-            domains: Vec::new(),
-        };
-        for (domain, trials) in members {
-            let threshold = threshold(
-                trials
-                    .iter()
-                    .map(|&i| peaks[i])
-                    .filter(|p| p.is_finite())
-                    .collect(),
-                c,
-            )
-            .ok_or_else(|| EegError::Invalid {
-                what: format!(
-                    "all {} trials of domain {domain:?} hold values that are not finite",
-                    trials.len()
-                ),
-                remedy: "leave the domain out, or repair its recordings".into(),
-            })?;
-            let kept: Vec<usize> = trials
-                .iter()
-                .copied()
-                .filter(|&i| peaks[i] <= threshold)
-                .collect();
-            rejection.domains.push(DomainRejection {
-                domain: domain.into(),
-                trials: trials.len(),
-                rejected: trials.len() - kept.len(),
-                threshold,
-            });
-            rejection.kept.extend(kept);
-        }
-        rejection.kept.sort_unstable();
-        Ok(rejection)
+        let domains: Vec<&str> = self.trials().iter().map(|t| t.domain.as_str()).collect();
+        reject_peaks(&self.peaks(), &domains, c)
     }
+
+    /// The largest magnitude of each trial, infinite where a value is not finite.
+    pub fn peaks(&self) -> Vec<f64> {
+        (0..self.trials().len())
+            .map(|i| peak(self.trial(i)))
+            .collect()
+    }
+}
+
+/// Rejection from the peak and the domain of each trial.
+pub fn reject_peaks(peaks: &[f64], domains: &[&str], c: f64) -> Result<Rejection> {
+    if !(c.is_finite() && c >= 0.0) || peaks.len() != domains.len() {
+        return Err(EegError::Invalid {
+            what: format!(
+                "the rejection threshold is {c} median absolute deviations, for {} peaks and {} domains",
+                peaks.len(),
+                domains.len()
+            ),
+            remedy: "give a finite number that is not negative (5 is the default) and one domain per peak".into(),
+        });
+    }
+    let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, &domain) in domains.iter().enumerate() {
+        members.entry(domain).or_default().push(index);
+    }
+    let mut rejection = Rejection {
+        kept: Vec::new(),
+        domains: Vec::new(),
+    };
+    for (domain, trials) in members {
+        let finite = trials.iter().map(|&i| peaks[i]).filter(|p| p.is_finite());
+        let threshold = threshold(finite.collect(), c).ok_or_else(|| EegError::Invalid {
+            what: format!(
+                "all {} trials of domain {domain:?} hold values that are not finite",
+                trials.len()
+            ),
+            remedy: "leave the domain out, or repair its recordings".into(),
+        })?;
+        let kept: Vec<usize> = trials
+            .iter()
+            .copied()
+            .filter(|&i| peaks[i] <= threshold)
+            .collect();
+        rejection.domains.push(DomainRejection {
+            domain: domain.into(),
+            trials: trials.len(),
+            rejected: trials.len() - kept.len(),
+            threshold,
+        });
+        rejection.kept.extend(kept);
+    }
+    rejection.kept.sort_unstable();
+    Ok(rejection)
 }
 
 /// The largest magnitude, infinite where a value is not a number.

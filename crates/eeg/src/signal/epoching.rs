@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{EegError, Epochs, Recording, Result, TrialInfo};
+use crate::{EegError, Epochs, Event, Recording, Result, TrialInfo};
 
 /// Which events become trials, and the window around them.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +95,11 @@ impl Recording {
         }
         let length = length as usize;
         let mut cut = Pieces::default();
+        // At most this much: growing step by step would copy every trial several times.
+        let selected = |e: &&Event| window.classes.iter().any(|(label, _)| *label == e.label);
+        let most = self.events().iter().filter(selected).count();
+        cut.data
+            .reserve_exact(most * self.channels().len() * length);
         for (index, event) in self.events().iter().enumerate() {
             let Some((_, class)) = window
                 .classes

@@ -108,10 +108,21 @@ pub fn reject_peaks(peaks: &[f64], domains: &[&str], c: f64) -> Result<Rejection
 
 /// The largest magnitude, infinite where a value is not a number.
 fn peak(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |p, x| {
-        let x = x.abs();
-        if x.is_nan() { f64::INFINITY } else { x.max(p) }
-    })
+    // Eight running maxima, so that no comparison waits for the one before.
+    let mut largest = [0.0_f64; 8];
+    let mut finite = true;
+    let (chunks, rest) = x.as_chunks::<8>();
+    for chunk in chunks {
+        for (m, x) in largest.iter_mut().zip(chunk) {
+            *m = if x.abs() > *m { x.abs() } else { *m };
+            finite &= x.is_finite();
+        }
+    }
+    finite &= rest.iter().all(|x| x.is_finite());
+    if !finite {
+        return f64::INFINITY;
+    }
+    largest.iter().chain(rest).fold(0.0, |p, x| x.abs().max(p))
 }
 
 fn threshold(peaks: Vec<f64>, c: f64) -> Option<f64> {

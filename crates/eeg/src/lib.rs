@@ -11,10 +11,15 @@
 //! * an event's onset is a zero-based sample index of the recording it belongs to;
 //! * time is in seconds, frequency in hertz.
 
+pub mod covariance;
 mod epochs;
 mod error;
 pub mod io;
+pub mod live;
+pub mod montage;
 mod recording;
+pub mod signal;
+pub mod synthetic;
 
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{EegError, Result};

@@ -1,0 +1,138 @@
+//! Choosing channels by name.
+
+use super::{Montage, key};
+use crate::{Channel, ChannelKind, EegError, Epochs, Recording, Result};
+
+/// Where each of the named channels is. An exact name wins over one that only means the same electrode.
+pub(crate) fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Vec<usize>> {
+    let keys: Vec<String> = channels.iter().map(|c| key(&c.name)).collect();
+    let mut found = Vec::with_capacity(names.len());
+    let mut missing = Vec::new();
+    for name in names.iter().map(AsRef::as_ref) {
+        let wanted = key(name);
+        let exact: Vec<usize> = (0..channels.len())
+            .filter(|&i| channels[i].name == name)
+            .collect();
+        let alike: Vec<usize> = (0..channels.len()).filter(|&i| keys[i] == wanted).collect();
+        let candidates = if exact.is_empty() { alike } else { exact };
+        match candidates[..] {
+            [] => missing.push(name.to_string()),
+            [one] if found.contains(&one) => return Err(twice(name, &channels[one].name)),
+            [one] => found.push(one),
+            _ => {
+                return Err(ambiguous(
+                    name,
+                    candidates.iter().map(|&i| channels[i].name.as_str()),
+                ));
+            }
+        }
+    }
+    if missing.is_empty() {
+        return Ok(found);
+    }
+    Err(EegError::Invalid {
+        what: format!(
+            "there is no channel {}; the channels are {}",
+            missing.join(", "),
+            channels
+                .iter()
+                .map(|c| c.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+        remedy: "choose among the channels there are, or rename them".into(),
+    })
+}
+
+fn twice(name: &str, channel: &str) -> EegError {
+    EegError::Invalid {
+        what: format!("channel {channel} was asked for twice, the second time as {name}"),
+        remedy: "name every channel once".into(),
+    }
+}
+
+fn ambiguous<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> EegError {
+    EegError::Invalid {
+        what: format!(
+            "{name} may be any of the channels {}",
+            candidates.collect::<Vec<_>>().join(", ")
+        ),
+        remedy: "give the exact name, or rename the channels".into(),
+    }
+}
+
+impl Recording {
+    /// The named channels, in the order of the names, with all events.
+    ///
+    /// ```
+    /// # use stiefel_eeg::{Channel, ChannelKind, Recording};
+    /// # let channel = |name: &str| Channel { name: name.into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+    /// let recording = Recording::new(vec![channel("EEG T3-REF"), channel("Cz..")], 100.0, vec![1., 2.], vec![])?;
+    /// let picked = recording.pick(&["Cz", "T7"])?;
+    /// assert_eq!(picked.data(), [2.0, 1.0]);
+    /// # Ok::<(), stiefel_eeg::EegError>(())
+    /// ```
+    pub fn pick(&self, names: &[impl AsRef<str>]) -> Result<Recording> {
+        self.pick_at(&find(self.channels(), names)?)
+    }
+
+    /// The channels of a public dataset, in its order.
+    pub fn pick_montage(&self, montage: Montage) -> Result<Recording> {
+        self.pick(&montage.channels())
+    }
+
+    /// The channels of one kind, in order. Refuses to leave none.
+    pub fn pick_kind(&self, kind: ChannelKind) -> Result<Recording> {
+        let places: Vec<usize> = (0..self.channels().len())
+            .filter(|&i| self.channels()[i].kind == kind)
+            .collect();
+        if places.is_empty() {
+            return Err(EegError::Invalid {
+                what: format!(
+                    "none of the {} channels is of kind {kind:?}",
+                    self.channels().len()
+                ),
+                remedy: "pick channels by name instead".into(),
+            });
+        }
+        self.pick_at(&places)
+    }
+
+    fn pick_at(&self, places: &[usize]) -> Result<Recording> {
+        Recording::new(
+            places.iter().map(|&i| self.channels()[i].clone()).collect(),
+            self.sampling_rate(),
+            places
+                .iter()
+                .flat_map(|&i| self.channel(i).iter().copied())
+                .collect(),
+            self.events().to_vec(),
+        )
+    }
+}
+
+impl Epochs {
+    /// The named channels of every trial, in the order of the names.
+    pub fn pick(&self, names: &[impl AsRef<str>]) -> Result<Epochs> {
+        let places = find(self.channels(), names)?;
+        let t = self.samples();
+        let mut data = Vec::with_capacity(self.trials().len() * places.len() * t);
+        for trial in 0..self.trials().len() {
+            for &i in &places {
+                data.extend_from_slice(&self.trial(trial)[i * t..(i + 1) * t]);
+            }
+        }
+        Epochs::new(
+            places.iter().map(|&i| self.channels()[i].clone()).collect(),
+            self.sampling_rate(),
+            t,
+            data,
+            self.trials().to_vec(),
+        )
+    }
+
+    /// The channels of a public dataset, in its order.
+    pub fn pick_montage(&self, montage: Montage) -> Result<Epochs> {
+        self.pick(&montage.channels())
+    }
+}

@@ -1,0 +1,310 @@
+//! Applying second-order sections to rows of samples.
+//!
+//! * [`filter`]: causal, `y_t` from `x_0…x_t`, the state handed back (SciPy's `sosfilt`);
+//! * [`filter_zero_phase`]: forward, then backward over the signal extended at both ends by odd
+//!   reflection, `2x₀ − x_k`, each pass from its steady state (SciPy's `sosfiltfilt`).
+//!
+//! `rows` is `n × samples`, row-major; rows are independent, so they may be channels or the channels of
+//! several trials.
+
+use super::Sos;
+use super::kernel::{CHUNK, Direction, LANES, Lane, State, ZERO, cascade};
+use crate::{ChannelKind, EegError, Epochs, Recording, Result};
+
+/// The memory of a causal filter: two values per section and row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilterState {
+    rows: usize,
+    sections: usize,
+    groups: Vec<State>,
+}
+
+impl FilterState {
+    /// A filter at rest.
+    pub fn new(sos: &Sos, rows: usize) -> Self {
+        let sections = sos.sections().len();
+        Self {
+            rows,
+            sections,
+            groups: vec![[ZERO; 2]; sections * rows.div_ceil(LANES)],
+        }
+    }
+
+    /// A filter that has seen `first[row]` for ever, so that no step response appears at the start.
+    pub fn settled(sos: &Sos, first: &[f64]) -> Self {
+        let mut state = Self::new(sos, first.len());
+        let steady = sos.steady_state();
+        for (row, &value) in first.iter().enumerate() {
+            for (section, z) in steady.iter().enumerate() {
+                let group = &mut state.groups[row / LANES * steady.len() + section];
+                group[0][row % LANES] = z[0] * value;
+                group[1][row % LANES] = z[1] * value;
+            }
+        }
+        state
+    }
+
+    /// The rows it was made for.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// `(z₀, z₁)` of one section and row.
+    ///
+    /// # Panics
+    /// If `row >= self.rows()` or the filter has no such section.
+    pub fn get(&self, section: usize, row: usize) -> [f64; 2] {
+        assert!(row < self.rows && section < self.sections);
+        let group = &self.groups[row / LANES * self.sections + section];
+        [group[0][row % LANES], group[1][row % LANES]]
+    }
+
+    pub(crate) fn group_mut(&mut self, group: usize) -> &mut [State] {
+        &mut self.groups[group * self.sections..(group + 1) * self.sections]
+    }
+}
+
+/// Filters rows in place, causally, carrying `state` on. Nothing is changed where an error is returned.
+///
+/// ```
+/// use stiefel_eeg::signal::{filter, Band, FilterState, Sos};
+/// let sos = Sos::butterworth(2, Band::LowPass(10.0), 100.0)?;
+/// let mut state = FilterState::new(&sos, 1);
+/// let mut block = vec![1.0; 50];
+/// filter(&sos, &mut block, 50, &mut state)?;
+/// assert!(block[0] < 0.1 && (block[49] - 1.0).abs() < 1e-3);
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn filter(sos: &Sos, rows: &mut [f64], samples: usize, state: &mut FilterState) -> Result<()> {
+    let n = row_count(rows, samples)?;
+    check_rows(rows, samples)?;
+    if state.rows != n || state.sections != sos.sections().len() {
+        return Err(EegError::Invalid {
+            what: format!(
+                "the filter state is for {} rows and {} sections, the data has {n} rows and the filter {} sections",
+                state.rows,
+                state.sections,
+                sos.sections().len()
+            ),
+            remedy: "make the state with the same filter and number of rows".into(),
+        });
+    }
+    let mut chunk = [ZERO; CHUNK];
+    for (group, block) in rows.chunks_mut(LANES * samples).enumerate() {
+        for start in (0..samples).step_by(CHUNK) {
+            let lanes = &mut chunk[..CHUNK.min(samples - start)];
+            gather(block, samples, start, lanes);
+            cascade(
+                sos.sections(),
+                state.group_mut(group),
+                lanes,
+                Direction::Forward,
+            );
+            scatter(lanes, block, samples, start);
+        }
+    }
+    Ok(())
+}
+
+/// Filters rows in place without shifting their phase. Nothing is changed where an error is returned.
+///
+/// Refuses rows of [`Sos::padding`] samples or fewer, and values that are not finite.
+pub fn filter_zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
+    row_count(rows, samples)?;
+    check_rows(rows, samples)?;
+    zero_phase(sos, rows, samples)
+}
+
+/// [`filter_zero_phase`] for values already known to be finite.
+fn zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
+    let edge = sos.padding();
+    if samples <= edge {
+        return Err(EegError::Invalid {
+            what: format!(
+                "{samples} samples are too few for this zero-phase filter, which needs more than {edge}"
+            ),
+            remedy: "filter the continuous recording before cutting trials, or lower the order"
+                .into(),
+        });
+    }
+    let steady = sos.steady_state();
+    let mut middle = vec![ZERO; samples];
+    let mut head = vec![ZERO; edge];
+    let mut tail = vec![ZERO; edge];
+    let mut states = vec![[ZERO; 2]; steady.len()];
+    for block in rows.chunks_mut(LANES * samples) {
+        reflect(block, samples, &mut head, &mut tail);
+        settle(&steady, head[0], &mut states);
+        cascade(sos.sections(), &mut states, &mut head, Direction::Forward);
+        for (index, lanes) in middle.chunks_mut(CHUNK).enumerate() {
+            gather(block, samples, index * CHUNK, lanes);
+            cascade(sos.sections(), &mut states, lanes, Direction::Forward);
+        }
+        cascade(sos.sections(), &mut states, &mut tail, Direction::Forward);
+        settle(&steady, tail[edge - 1], &mut states);
+        cascade(sos.sections(), &mut states, &mut tail, Direction::Backward);
+        // What the backward pass would make of the head is cut off anyway.
+        for (index, lanes) in middle.chunks_mut(CHUNK).enumerate().rev() {
+            cascade(sos.sections(), &mut states, lanes, Direction::Backward);
+            scatter(lanes, block, samples, index * CHUNK);
+        }
+    }
+    Ok(())
+}
+
+impl Recording {
+    /// Filters every channel but trigger lines without shifting its phase, over the whole recording.
+    ///
+    /// ```
+    /// # use stiefel_eeg::{Channel, ChannelKind, Recording};
+    /// use stiefel_eeg::signal::{Band, Sos};
+    /// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+    /// # let mut recording = Recording::new(vec![cz], 250.0, vec![5.0; 1000], vec![])?;
+    /// let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), recording.sampling_rate())?;
+    /// recording.filter_zero_phase(&sos)?;
+    /// assert!(recording.channel(0).iter().all(|x| x.abs() < 1e-9));
+    /// # Ok::<(), stiefel_eeg::EegError>(())
+    /// ```
+    pub fn filter_zero_phase(&mut self, sos: &Sos) -> Result<()> {
+        let samples = self.samples();
+        let is_trigger: Vec<bool> = self
+            .channels()
+            .iter()
+            .map(|c| c.kind == ChannelKind::Stim)
+            .collect();
+        check_finite(self)?;
+        // Runs of neighbouring channels between trigger lines are filtered together.
+        let mut first = 0;
+        for run in is_trigger.chunk_by(|a, b| a == b) {
+            let rows = first * samples..(first + run.len()) * samples;
+            if !run[0] {
+                zero_phase(sos, &mut self.data_mut()[rows], samples)?;
+            }
+            first += run.len();
+        }
+        Ok(())
+    }
+}
+
+impl Epochs {
+    /// Filters every trial by itself without shifting its phase, never across the joins between trials.
+    pub fn filter_zero_phase(&mut self, sos: &Sos) -> Result<()> {
+        let samples = self.samples();
+        if let Some(at) = first_not_finite(self.data()) {
+            let row = at / samples;
+            let n = self.channels().len();
+            return Err(EegError::Invalid {
+                what: format!(
+                    "trial {} of domain {:?}, channel {}, sample {}: the value is {}",
+                    row / n,
+                    self.trials()[row / n].domain,
+                    self.channels()[row % n].name,
+                    at % samples,
+                    self.data()[at]
+                ),
+                remedy: NOT_FINITE_REMEDY.into(),
+            });
+        }
+        zero_phase(sos, self.data_mut(), samples)
+    }
+}
+
+const NOT_FINITE_REMEDY: &str = "drop the channel or the trial, or repair the gap before filtering: a recursive filter would spread it over everything after";
+
+fn check_finite(recording: &Recording) -> Result<()> {
+    for (index, channel) in recording.channels().iter().enumerate() {
+        if channel.kind == ChannelKind::Stim {
+            continue;
+        }
+        let row = recording.channel(index);
+        if let Some(at) = first_not_finite(row) {
+            return Err(EegError::Invalid {
+                what: format!(
+                    "channel {}, sample {at}: the value is {}",
+                    channel.name, row[at]
+                ),
+                remedy: NOT_FINITE_REMEDY.into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The first value that is not finite; one fast sweep where there is none.
+fn first_not_finite(row: &[f64]) -> Option<usize> {
+    let all = row.iter().fold(true, |all, x| all & x.is_finite());
+    if all {
+        None
+    } else {
+        row.iter().position(|x| !x.is_finite())
+    }
+}
+
+fn check_rows(rows: &[f64], samples: usize) -> Result<()> {
+    match first_not_finite(rows) {
+        None => Ok(()),
+        Some(at) => Err(EegError::Invalid {
+            what: format!(
+                "row {}, sample {}: the value is {}",
+                at / samples,
+                at % samples,
+                rows[at]
+            ),
+            remedy: NOT_FINITE_REMEDY.into(),
+        }),
+    }
+}
+
+fn row_count(rows: &[f64], samples: usize) -> Result<usize> {
+    if rows.len() != rows.len().checked_div(samples).unwrap_or(0) * samples {
+        return Err(EegError::Invalid {
+            what: format!(
+                "{} values are not whole rows of {samples} samples",
+                rows.len()
+            ),
+            remedy: "pass the samples row by row".into(),
+        });
+    }
+    Ok(rows.len().checked_div(samples).unwrap_or(0))
+}
+
+fn settle(steady: &[[f64; 2]], first: Lane, states: &mut [State]) {
+    for (state, z) in states.iter_mut().zip(steady) {
+        *state = z.map(|z| first.map(|x| z * x));
+    }
+}
+
+/// Interleaves samples `start..start + lanes.len()` of up to `LANES` rows; lanes without a row are 0.
+fn gather(block: &[f64], samples: usize, start: usize, lanes: &mut [Lane]) {
+    if block.len() < LANES * samples {
+        lanes.fill(ZERO);
+    }
+    for (l, row) in block.chunks(samples).enumerate() {
+        for (lane, &x) in lanes.iter_mut().zip(&row[start..]) {
+            lane[l] = x;
+        }
+    }
+}
+
+/// The inverse of [`gather`].
+fn scatter(lanes: &[Lane], block: &mut [f64], samples: usize, start: usize) {
+    for (l, row) in block.chunks_mut(samples).enumerate() {
+        for (x, lane) in row[start..].iter_mut().zip(lanes) {
+            *x = lane[l];
+        }
+    }
+}
+
+/// The odd reflection of up to `LANES` rows before their first and after their last sample.
+fn reflect(block: &[f64], samples: usize, head: &mut [Lane], tail: &mut [Lane]) {
+    let edge = head.len();
+    head.fill(ZERO);
+    tail.fill(ZERO);
+    for (l, row) in block.chunks(samples).enumerate() {
+        let last = samples - 1;
+        for k in 0..edge {
+            head[k][l] = 2.0 * row[0] - row[edge - k];
+            tail[k][l] = 2.0 * row[last] - row[last - 1 - k];
+        }
+    }
+}

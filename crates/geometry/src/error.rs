@@ -62,15 +62,16 @@ pub enum GeometryError {
     },
     /// A matrix of linearly dependent columns where full rank is needed.
     #[error(
-        "{op}: matrix {matrix} has linearly dependent columns: column {column} lies in the span of those before it"
+        "{op}: matrix {matrix} has linearly dependent columns: its smallest independent direction is {ratio:e} of \
+         the largest, which is rounding noise"
     )]
     RankDeficient {
         /// The operation.
         op: &'static str,
         /// Which matrix of the batch.
         matrix: usize,
-        /// The first dependent column, zero-based.
-        column: usize,
+        /// The smallest direction relative to the largest.
+        ratio: f64,
     },
     /// A number out of its range.
     #[error("{op}: {name} is {value}, expected {expected}")]

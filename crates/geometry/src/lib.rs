@@ -31,7 +31,10 @@
 //! [`MatView`]: stiefel_linalg::MatView
 //! [`MatBatch`]: stiefel_linalg::MatBatch
 
+mod batch;
 mod error;
+mod singular;
 pub mod spd;
+pub mod stiefel;
 
 pub use error::{GeometryError, Result, SpdDefect};

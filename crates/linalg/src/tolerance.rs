@@ -30,3 +30,16 @@ pub const FRECHET_MAX_ITERATIONS: usize = 50;
 pub fn symmetry<T: Scalar>() -> T {
     Scalar::sqrt(T::EPSILON)
 }
+
+/// How far `WᵀW` may be from the identity (largest entry) for `W` to count as a point of the Stiefel manifold where an
+/// operation assumes it: √ε lets the drift of long training through and stops matrices that never were orthonormal.
+pub fn orthonormality<T: Scalar>() -> T {
+    Scalar::sqrt(T::EPSILON)
+}
+
+/// QR retraction: condition number beyond which a matrix takes Householder reflections instead of CholeskyQR, whose
+/// orthonormality error is `ε·cond²`. At 4 it is below 5e-6 in f32 and 1e-14 in f64; tangent steps of norm 1 have √2.
+pub const CHOLESKY_QR_CONDITION: f64 = 4.0;
+
+/// One-sided Jacobi: sweeps before giving up. Convergence is quadratic; six to ten are usual.
+pub const JACOBI_MAX_SWEEPS: usize = 60;

@@ -1,21 +1,17 @@
 //! What several test files share.
 
-use stiefel_linalg::{MatBatch, Op, product, qr, symmetrise};
-use stiefel_testkit::{central_difference, random_batch, random_symmetric};
+use stiefel_geometry::stiefel;
+use stiefel_linalg::{MatBatch, Op, product, symmetrise};
+use stiefel_testkit::{central_difference, random_batch, random_symmetric, rng};
 
 /// `⟨a, b⟩`.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// A random orthogonal matrix per trial.
-pub(crate) fn random_orthogonal(seed: u64, count: usize, n: usize) -> MatBatch<f64> {
-    qr(random_batch(seed, count, n, n).view()).unwrap().q
-}
-
 /// `U diag(λ) Uᵀ` with a random orthogonal `U` and the same eigenvalues in each trial.
 pub(crate) fn with_spectrum(seed: u64, count: usize, lambda: &[f64]) -> MatBatch<f64> {
-    let u = random_orthogonal(seed, count, lambda.len());
+    let u = points(seed, count, lambda.len(), lambda.len());
     let scaled = MatBatch::from_fn(count, lambda.len(), lambda.len(), |i, r, c| {
         u.get(i, r, c) * lambda[c]
     });
@@ -24,8 +20,21 @@ pub(crate) fn with_spectrum(seed: u64, count: usize, lambda: &[f64]) -> MatBatch
     x
 }
 
+/// Points of St(n, k), drawn uniformly.
+pub(crate) fn points(seed: u64, count: usize, n: usize, k: usize) -> MatBatch<f64> {
+    stiefel::random_points(&mut rng(seed), count, n, k).unwrap()
+}
+
+/// A random tangent vector at each point.
+pub(crate) fn tangent(seed: u64, w: &MatBatch<f64>) -> MatBatch<f64> {
+    let (count, n, k) = w.shape();
+    let z = random_batch::<f64>(seed, count, n, k);
+    stiefel::project(w.view(), z.view()).unwrap()
+}
+
 /// Compares `⟨gradient, direction⟩` with central differences of `x ↦ ⟨cotangent, f(x)⟩` along three random
-/// directions, symmetric ones where `symmetric` asks for it. The error is relative to `‖gradient‖·‖direction‖`.
+/// directions, symmetric ones where `symmetric` asks for it. The error is relative to
+/// `‖gradient‖·‖direction‖`.
 #[track_caller]
 pub(crate) fn check_gradient(
     what: &str,
@@ -50,7 +59,9 @@ pub(crate) fn check_gradient(
         });
         let exact = dot(gradient.data(), direction.data());
         let norm = |v: &[f64]| dot(v, v).sqrt();
-        let scale = (norm(gradient.data()) * norm(direction.data())).max(1e-300);
+        // A gradient of zero has rounding noise in proportion to the cotangent.
+        let size = norm(gradient.data()).max(1e-3 * norm(cotangent.data()));
+        let scale = size * norm(direction.data());
         let error = (exact - difference).abs() / scale;
         assert!(
             error <= tolerance,

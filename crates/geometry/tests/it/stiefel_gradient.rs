@@ -1,0 +1,170 @@
+//! Pull-backs of the Stiefel maps against central differences, at steps of norm about one.
+
+use crate::support::{check_gradient, points, tangent};
+use stiefel_geometry::stiefel;
+use stiefel_linalg::{MatBatch, frobenius_norm};
+use stiefel_testkit::random_batch;
+
+const SHAPES: [(usize, usize); 5] = [(5, 3), (6, 1), (4, 4), (1, 1), (7, 6)];
+const STEP: (f64, f64) = (1e-3, 1e-9);
+
+/// A tangent vector of Frobenius norm 1 at each point.
+fn unit_tangent(seed: u64, w: &MatBatch<f64>) -> MatBatch<f64> {
+    let t = tangent(seed, w);
+    let norms = frobenius_norm(t.view());
+    MatBatch::from_fn(t.count(), t.rows(), t.cols(), |i, r, c| {
+        t.get(i, r, c) / norms[i].max(1e-12)
+    })
+}
+
+#[test]
+fn projection_in_both_arguments() {
+    for (n, k) in SHAPES {
+        // Any W, not only orthonormal ones: the gradient is the ambient one. Each side broadcast in turn.
+        for (count_w, count_z) in [(2, 2), (1, 3), (3, 1)] {
+            let w = random_batch::<f64>(1, count_w, n, k);
+            let z = random_batch::<f64>(2, count_z, n, k);
+            let g = random_batch::<f64>(3, count_w.max(count_z), n, k);
+            let (in_w, in_z) = stiefel::project_pull_back(w.view(), z.view(), g.view()).unwrap();
+            check_gradient("in W", &w, &in_w, &g, false, STEP, |w| {
+                stiefel::project(w.view(), z.view()).unwrap()
+            });
+            check_gradient("in Z", &z, &in_z, &g, false, STEP, |z| {
+                stiefel::project(w.view(), z.view()).unwrap()
+            });
+        }
+    }
+}
+
+#[test]
+fn qr_retraction() {
+    for (n, k) in SHAPES {
+        let w = points(4, 2, n, k);
+        let delta = unit_tangent(5, &w);
+        let g = random_batch::<f64>(6, 2, n, k);
+        let gradient = stiefel::retract_qr(w.view(), delta.view())
+            .unwrap()
+            .pull_back(g.view())
+            .unwrap();
+        for (what, at) in [("in Δ", &delta), ("in W", &w)] {
+            let other = if what == "in Δ" { &w } else { &delta };
+            check_gradient(
+                &format!("qr {n}×{k} {what}"),
+                at,
+                &gradient,
+                &g,
+                false,
+                STEP,
+                |x| stiefel::retract_qr(x.view(), other.view()).unwrap().q,
+            );
+        }
+    }
+}
+
+#[test]
+fn factors_of_general_matrices() {
+    for (n, k) in SHAPES {
+        let a = random_batch::<f64>(7, 2, n, k);
+        let g = random_batch::<f64>(8, 2, n, k);
+        let gradient = stiefel::orthonormal_factor(a.view())
+            .unwrap()
+            .pull_back(g.view())
+            .unwrap();
+        check_gradient("qf", &a, &gradient, &g, false, (1e-4, 1e-8), |a| {
+            stiefel::orthonormal_factor(a.view()).unwrap().q
+        });
+        let gradient = stiefel::polar_factor(a.view())
+            .unwrap()
+            .pull_back(g.view())
+            .unwrap();
+        check_gradient("polar", &a, &gradient, &g, false, (1e-4, 1e-8), |a| {
+            stiefel::polar_factor(a.view()).unwrap().q
+        });
+    }
+}
+
+#[test]
+fn polar_retraction() {
+    for (n, k) in SHAPES {
+        let w = points(9, 2, n, k);
+        // At Δ = 0 all eigenvalues of I + ΔᵀΔ are equal.
+        for delta in [unit_tangent(10, &w), MatBatch::zeros(2, n, k)] {
+            let g = random_batch::<f64>(11, 2, n, k);
+            let moved = stiefel::retract_polar(w.view(), delta.view()).unwrap();
+            let gradient = moved.pull_back(g.view()).unwrap();
+            check_gradient("polar in Δ", &delta, &gradient, &g, false, STEP, |d| {
+                stiefel::retract_polar(w.view(), d.view()).unwrap().q
+            });
+        }
+    }
+}
+
+#[test]
+fn cayley_retraction() {
+    for (n, k) in SHAPES {
+        for (count_w, count_d) in [(2, 2), (1, 2), (2, 1)] {
+            let w = points(12, count_w, n, k);
+            let delta = random_batch::<f64>(13, count_d, n, k);
+            let g = random_batch::<f64>(14, 2, n, k);
+            let moved = stiefel::retract_cayley(w.view(), delta.view()).unwrap();
+            let (in_w, in_delta) = moved.pull_back(g.view()).unwrap();
+            check_gradient("cayley in Δ", &delta, &in_delta, &g, false, STEP, |d| {
+                stiefel::retract_cayley(w.view(), d.view()).unwrap().q
+            });
+            // Off the manifold the map is refused, so W moves within √ε.
+            check_gradient("cayley in W", &w, &in_w, &g, false, (1e-9, 2e-6), |w| {
+                stiefel::retract_cayley(w.view(), delta.view()).unwrap().q
+            });
+        }
+    }
+}
+
+#[test]
+fn cayley_parametrisation() {
+    for (n, k) in SHAPES {
+        for bases in [1, 3] {
+            let base = points(15, bases, n, n);
+            let x = random_batch::<f64>(16, 3, n, k);
+            let g = random_batch::<f64>(17, 3, n, k);
+            let map = stiefel::cayley_parametrisation(base.view(), x.view()).unwrap();
+            let gradient = map.pull_back(g.view()).unwrap();
+            check_gradient("cayley in X", &x, &gradient, &g, false, STEP, |x| {
+                stiefel::cayley_parametrisation(base.view(), x.view())
+                    .unwrap()
+                    .w
+            });
+        }
+    }
+}
+
+/// A map of the manifold: differences along random directions would all leave it, where the gradient is compared
+/// with central differences along `qf`-curves instead.
+#[test]
+fn cayley_in_w_along_the_manifold() {
+    let (n, k) = (6, 3);
+    let w = points(18, 1, n, k);
+    let delta = random_batch::<f64>(19, 1, n, k);
+    let g = random_batch::<f64>(20, 1, n, k);
+    let (in_w, _) = stiefel::retract_cayley(w.view(), delta.view())
+        .unwrap()
+        .pull_back(g.view())
+        .unwrap();
+    let free = MatBatch::zeros(1, n, k);
+    let along = |t: &MatBatch<f64>| {
+        stiefel::retract_qr(
+            w.view(),
+            stiefel::project(w.view(), t.view()).unwrap().view(),
+        )
+        .unwrap()
+    };
+    let gradient = stiefel::project(
+        w.view(),
+        along(&free).pull_back(in_w.view()).unwrap().view(),
+    )
+    .unwrap();
+    check_gradient("cayley in W", &free, &gradient, &g, false, STEP, |t| {
+        stiefel::retract_cayley(along(t).q.view(), delta.view())
+            .unwrap()
+            .q
+    });
+}

@@ -8,12 +8,24 @@ use stiefel_linalg::{LinalgError, MatBatch, MatView, Scalar, tolerance};
 
 /// `count × n` singular values, descending within each matrix.
 pub(crate) fn singular_values<T: Scalar>(a: MatView<'_, T>) -> Result<Vec<T>, LinalgError> {
-    const OP: &str = "singular values";
-    a.check_finite(OP)?;
+    let (count, m, n) = a.shape();
+    if m == 0 {
+        return Ok(vec![T::ZERO; count * n]);
+    }
+    let columns = orthogonal_columns(a)?;
+    let mut sigma: Vec<T> = columns.data().chunks_exact(m).map(norm).collect();
+    for values in sigma.chunks_exact_mut(n.max(1)) {
+        values.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
+    }
+    Ok(sigma)
+}
+
+/// `(A V)ᵀ` for the orthogonal `V` that makes the columns of `A V` orthogonal: row j is `σ_j u_jᵀ`, in no particular order.
+pub(crate) fn orthogonal_columns<T: Scalar>(a: MatView<'_, T>) -> Result<MatBatch<T>, LinalgError> {
+    a.check_finite("singular values")?;
     let (count, m, n) = a.shape();
     // Columns become rows, which are contiguous.
     let mut columns: MatBatch<T> = a.to_owned().transposed();
-    let mut out = Vec::with_capacity(count * n);
     for i in 0..count {
         let c = columns.matrix_mut(i);
         // Scaled to a largest entry of one, squares underflow only for columns that do not matter.
@@ -21,7 +33,6 @@ pub(crate) fn singular_values<T: Scalar>(a: MatView<'_, T>) -> Result<Vec<T>, Li
             .iter()
             .fold(T::ZERO, |m, &x| Scalar::max(m, Scalar::abs(x)));
         if largest == T::ZERO {
-            out.resize(out.len() + n, T::ZERO);
             continue;
         }
         for x in c.iter_mut() {
@@ -31,14 +42,15 @@ pub(crate) fn singular_values<T: Scalar>(a: MatView<'_, T>) -> Result<Vec<T>, Li
         if !(0..sweeps).any(|_| sweep(c, m, n)) {
             return Err(LinalgError::NoConvergence { matrix: i, sweeps });
         }
-        let mut sigma: Vec<T> = c.chunks_exact(m).map(|x| largest * norm(x)).collect();
-        sigma.sort_by(|a, b| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
-        out.extend(sigma);
+        for x in c.iter_mut() {
+            *x *= largest;
+        }
     }
-    Ok(out)
+    Ok(columns)
 }
 
-fn norm<T: Scalar>(x: &[T]) -> T {
+/// `‖x‖₂`.
+pub(crate) fn norm<T: Scalar>(x: &[T]) -> T {
     Scalar::sqrt(dot(x, x))
 }
 

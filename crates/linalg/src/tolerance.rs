@@ -47,6 +47,25 @@ pub const CONSTANT_ROUTING: f64 = 1e-7;
 /// Fréchet mean: the iteration stops when the norm of the Riemannian gradient per √n falls below this.
 pub const FRECHET_TOLERANCE: f64 = 1e-9;
 
+/// [`FRECHET_TOLERANCE`], or what the rounding of the scalar type lets a gradient reach (about 100 ε) where that is more.
+pub fn frechet<T: Scalar>() -> T {
+    Scalar::max(
+        T::from_f64(FRECHET_TOLERANCE),
+        T::EPSILON * T::from_f64(100.0),
+    )
+}
+
+/// Fréchet mean: the conjugate gradients inside a Newton step stop at this fraction of the gradient at the latest; closer
+/// to the mean they go on to the gradient's own norm, which makes the steps converge quadratically.
+pub const NEWTON_FORCING: f64 = 0.1;
+
+/// Whitened pairs `A⁻¹B`: below this ratio of smallest to largest eigenvalue the eigen kernel has too few digits left in
+/// the smallest one (its error is `ε/ratio`), and one-sided Jacobi takes over. `ε^0.4` keeps `ε^0.6`: 4e-10 in f64, 7e-5
+/// in f32, for an eigenvalue whose logarithm is at least 6.
+pub fn jacobi_ratio<T: Scalar>() -> T {
+    Scalar::powf(T::EPSILON, T::from_f64(0.4))
+}
+
 /// Fréchet mean: iterations before giving up and reporting non-convergence.
 pub const FRECHET_MAX_ITERATIONS: usize = 50;
 

@@ -192,15 +192,46 @@ impl<T: Scalar> SpectralFn<T> {
         }
     }
 
-    /// The Loewner matrix `L_rc = f[λ_r, λ_c]` of one matrix, row-major, into `out` (`n·n` values).
-    pub(crate) fn loewner_into(&self, values: &[T], out: &mut [T]) {
+    /// The Loewner matrix `L_rc = f[λ_r, λ_c]` of one matrix, row-major, into `out`; what [`divided_difference`] gives pair by
+    /// pair, to rounding, with the logarithms taken once per eigenvalue where they do not cancel.
+    ///
+    /// [`divided_difference`]: Self::divided_difference
+    ///
+    /// # Panics
+    /// If `out.len() != values.len()²`.
+    pub fn loewner_into(&self, values: &[T], out: &mut [T]) {
         let n = values.len();
+        assert_eq!(out.len(), n * n, "a Loewner matrix of {n} eigenvalues");
+        // Below the smallest number every eigenvalue passes: no threshold.
+        let threshold = match *self {
+            Self::Log => Some(T::ZERO),
+            Self::ReLog(epsilon) => Some(epsilon),
+            _ => None,
+        };
+        let logs: Vec<T> = match threshold {
+            Some(_) => values.iter().map(|&l| self.value(l)).collect(),
+            None => Vec::new(),
+        };
         for r in 0..n {
             for c in 0..=r {
-                let l = self.divided_difference(values[r], values[c]);
+                let quick = threshold.and_then(|t| {
+                    let above = values[r] > t && values[c] > t;
+                    above.then(|| quotient(values[r], values[c], logs[r], logs[c]))?
+                });
+                let l = quick.unwrap_or_else(|| self.divided_difference(values[r], values[c]));
                 out[r * n + c] = l;
                 out[c * n + r] = l;
             }
         }
     }
+}
+
+/// `(x − y)/(a − b)` where neither difference cancels: `|x − y|` is at least half of `|x| + |y|`, and `a`, `b` are far apart
+/// as their logarithms `x`, `y` are.
+#[inline]
+fn quotient<T: Scalar>(a: T, b: T, x: T, y: T) -> Option<T> {
+    let gap = x - y;
+    let size = Scalar::abs(gap);
+    let exact = size + size >= Scalar::abs(x) + Scalar::abs(y) && size >= T::from_f64(0.5);
+    exact.then(|| gap / (a - b))
 }

@@ -117,7 +117,6 @@ pub fn retract_qr<T: Scalar>(
     const OP: &str = "QR retraction";
     let a = zip_with(OP, w, delta, |w, d| w + d)?;
     check_columns(OP, a.view())?;
-    a.view().check_finite(OP)?;
     match cholesky_qr(a.view()) {
         Ok(f) => {
             let mut factor = OrthonormalFactor {
@@ -127,9 +126,16 @@ pub fn retract_qr<T: Scalar>(
             repair(&a, &mut factor)?;
             Ok(factor)
         }
-        // Some Gram matrix is singular to rounding. Each matrix by itself, so that none depends on its neighbours.
-        Err(LinalgError::NotPositiveDefinite { .. }) if a.count() > 1 => one_by_one(&a),
-        Err(LinalgError::NotPositiveDefinite { .. }) => orthonormal_factor(a.view()),
+        // Some Gram matrix is singular to rounding, or not finite. Each matrix by itself, so that none depends on its
+        // neighbours.
+        Err(LinalgError::NotPositiveDefinite { .. }) => {
+            a.view().check_finite(OP)?;
+            if a.count() > 1 {
+                one_by_one(&a)
+            } else {
+                orthonormal_factor(a.view())
+            }
+        }
         Err(other) => Err(other.into()),
     }
 }

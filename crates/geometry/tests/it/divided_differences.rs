@@ -107,6 +107,23 @@ proptest! {
         prop_assert!((got - exact).abs() <= 3e-6 * exact.abs(), "{f:?} {a} {b}: {got} {exact}");
     }
 
+    /// The whole matrix at once is the pairs one by one.
+    #[test]
+    fn the_loewner_matrix_holds_the_pairs(
+        f in any_function(), values in proptest::collection::vec(prop_oneof![1e-4..1e-2, 0.9..1.1, 0.01..20.0_f64], 1..8),
+    ) {
+        let n = values.len();
+        let mut all = vec![0.0; n * n];
+        f.loewner_into(&values, &mut all);
+        for r in 0..n {
+            for c in 0..n {
+                let one = f.divided_difference(values[r], values[c]);
+                prop_assert!((all[r * n + c] - one).abs() <= 2e-15 * one.abs());
+                prop_assert_eq!(all[r * n + c], all[c * n + r]);
+            }
+        }
+    }
+
     /// Where the gap is wide the quotient itself is exact.
     #[test]
     fn it_is_the_quotient(f in any_function(), b in 0.01..3.0_f64, gap in 0.5..5.0_f64) {

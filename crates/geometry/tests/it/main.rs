@@ -1,6 +1,9 @@
 //! Golden files, finite differences, manifold laws and bad input, one file per subject.
 
 mod divided_differences;
+mod geometry_bad_input;
+mod geometry_golden;
+mod geometry_laws;
 mod spd_bad_input;
 mod spectral_golden;
 mod spectral_gradient;

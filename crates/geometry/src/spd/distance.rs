@@ -1,0 +1,245 @@
+//! Distances between SPD matrices.
+//!
+//! | metric | `d(A, B)` | source |
+//! |---|---|---|
+//! | affine-invariant | `‖log(A^{-1/2} B A^{-1/2})‖_F = (Σ ln² λ(A⁻¹B))^{1/2}` | Moakher 2005 |
+//! | log-Euclidean | `‖log A − log B‖_F` | Arsigny et al. 2007 |
+//! | Euclidean | `‖A − B‖_F` | |
+//! | Bures–Wasserstein | `(tr A + tr B − 2 tr (A^{1/2} B A^{1/2})^{1/2})^{1/2}` | Bhatia, Jain & Lim 2019 |
+//!
+//! The Bures–Wasserstein distance is taken as `‖L_A − L_B O‖_F` over Cholesky factors with `O` the polar factor of `L_Bᵀ L_A`,
+//! the same number without the cancellation between nearby matrices.
+
+use super::whiten::{Factor, factor, log_spectrum};
+use super::{check_symmetric, log};
+use crate::batch::{broadcast, common_count, sum_to};
+use crate::error::shape_error;
+use crate::singular::singular_values;
+use crate::stiefel::polar_factor;
+use crate::{GeometryError, Result};
+use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Scalar, product, symmetrise};
+
+/// A way to measure how far two SPD matrices are from each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Metric {
+    /// Invariant to every invertible linear mixing of the channels.
+    #[default]
+    AffineInvariant,
+    /// Euclidean between matrix logarithms.
+    LogEuclidean,
+    /// The Frobenius norm of the difference.
+    Euclidean,
+    /// Optimal transport between centred Gaussians.
+    BuresWasserstein,
+}
+
+const FIRST: &str = "distance, first argument";
+const SECOND: &str = "distance, second argument";
+
+/// `d(A_i, B_i)` of each pair; a single `A` or a single `B` is broadcast.
+///
+/// ```
+/// use stiefel_geometry::spd::{Metric, distance};
+/// use stiefel_linalg::MatBatch;
+///
+/// let a = MatBatch::<f64>::identity(1, 2);
+/// let b = MatBatch::from_vec(1, 2, 2, vec![1.0_f64.exp(), 0.0, 0.0, 1.0])?;
+/// let d = distance(Metric::AffineInvariant, a.view(), b.view())?;
+/// assert!((d[0] - 1.0).abs() < 1e-15);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn distance<T: Scalar>(metric: Metric, a: MatView<'_, T>, b: MatView<'_, T>) -> Result<Vec<T>> {
+    let count = common_count("distance", a, b)?;
+    let left = Prepared::new(metric, FIRST, a)?;
+    let right = Prepared::new(metric, SECOND, b)?;
+    left.to(&right, count)
+}
+
+/// The matrix of all `d(A_i, B_j)`, as one `Na × Nb` matrix.
+pub fn pairwise_distances<T: Scalar>(
+    metric: Metric,
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+) -> Result<MatBatch<T>> {
+    if (a.rows(), a.cols()) != (b.rows(), b.cols()) {
+        return Err(shape_error(
+            "distance",
+            "matrices of one size",
+            (a.shape(), b.shape()),
+        ));
+    }
+    let left = Prepared::new(metric, FIRST, a)?;
+    let right = Prepared::new(metric, SECOND, b)?;
+    let mut out = MatBatch::zeros(1, a.count(), b.count());
+    for i in 0..a.count() {
+        let row = left.select(i..i + 1).to(&right, b.count())?;
+        out.data_mut()[i * b.count()..(i + 1) * b.count()].copy_from_slice(&row);
+    }
+    Ok(out)
+}
+
+/// The symmetric matrix of all distances within one batch, zero on the diagonal: half the work of [`pairwise_distances`].
+pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let all = Prepared::new(metric, FIRST, x)?;
+    let count = x.count();
+    let mut out = MatBatch::zeros(1, count, count);
+    for i in 0..count {
+        let row = all
+            .select(i..i + 1)
+            .to(&all.select(i + 1..count), count - i - 1)?;
+        for (j, d) in (i + 1..count).zip(row) {
+            out.data_mut()[i * count + j] = d;
+            out.data_mut()[j * count + i] = d;
+        }
+    }
+    Ok(out)
+}
+
+/// A batch with what its metric needs once per matrix.
+struct Prepared<T> {
+    metric: Metric,
+    /// The matrices, or their logarithms for the log-Euclidean metric.
+    x: MatBatch<T>,
+    /// Cholesky factors where the metric uses them.
+    factor: Option<Factor<T>>,
+}
+
+impl<T: Scalar> Prepared<T> {
+    fn new(metric: Metric, op: &'static str, x: MatView<'_, T>) -> Result<Self> {
+        check_symmetric(op, x)?;
+        Ok(Self {
+            metric,
+            x: match metric {
+                Metric::LogEuclidean => log(x)?,
+                _ => x.to_owned(),
+            },
+            factor: match metric {
+                Metric::AffineInvariant | Metric::BuresWasserstein => Some(factor(op, x)?),
+                Metric::LogEuclidean | Metric::Euclidean => None,
+            },
+        })
+    }
+
+    fn select(&self, range: std::ops::Range<usize>) -> Self {
+        let indices: Vec<usize> = range.collect();
+        Self {
+            metric: self.metric,
+            x: self.x.select(&indices),
+            factor: self.factor.as_ref().map(|f| Factor {
+                l: f.l.select(&indices),
+                l_inv: f.l_inv.select(&indices),
+            }),
+        }
+    }
+
+    /// The distances of `count` pairs.
+    fn to(&self, other: &Self, count: usize) -> Result<Vec<T>> {
+        match (self.metric, &self.factor, &other.factor) {
+            (Metric::AffineInvariant, Some(left), _) => {
+                let n = self.x.rows();
+                let logs = log_spectrum(SECOND, left, other.x.view())?.values;
+                Ok(logs.chunks_exact(n).map(crate::singular::norm).collect())
+            }
+            (Metric::BuresWasserstein, Some(left), Some(right)) => {
+                bures_wasserstein(left.l.view(), right.l.view())
+            }
+            _ => Ok((0..count)
+                .map(|i| difference_norm(broadcast(self.x.view(), i), broadcast(other.x.view(), i)))
+                .collect()),
+        }
+    }
+}
+
+fn difference_norm<T: Scalar>(a: &[T], b: &[T]) -> T {
+    Scalar::sqrt(a.iter().zip(b).map(|(&a, &b)| (a - b) * (a - b)).sum::<T>())
+}
+
+/// `‖L_A − L_B O‖_F`, `O` the polar factor of `L_Bᵀ L_A`.
+fn bures_wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Result<Vec<T>> {
+    let m = product(b, Op::T, a, Op::N)?;
+    match polar_factor(m.view()) {
+        Ok(polar) => {
+            let turned = product(b, Op::N, polar.q.view(), Op::N)?;
+            Ok((0..m.count())
+                .map(|i| difference_norm(broadcast(a, i), turned.matrix(i)))
+                .collect())
+        }
+        Err(GeometryError::RankDeficient { .. }) if m.count() > 1 => {
+            let one = |i: usize| -> Result<T> {
+                let at =
+                    |x: MatView<'_, T>| x.to_owned().single(if x.count() == 1 { 0 } else { i });
+                Ok(bures_wasserstein(at(a).view(), at(b).view())?[0])
+            };
+            (0..m.count()).map(one).collect()
+        }
+        // cond(A)·cond(B) beyond 1/ε: no polar factor, but the sum of singular values still has its digits.
+        Err(GeometryError::RankDeficient { .. }) => {
+            let square = |x: MatView<'_, T>| x.data().iter().map(|&v| v * v).sum::<T>();
+            let nuclear: T = singular_values(m.view())?.into_iter().sum();
+            let squared = square(a) + square(b) - (nuclear + nuclear);
+            Ok(vec![Scalar::sqrt(Scalar::max(squared, T::ZERO))])
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// Squared affine-invariant distances with what their pull-back needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SquaredDistance<T> {
+    /// `d²(A_i, B_i)`.
+    pub value: Vec<T>,
+    counts: (usize, usize),
+    l_inv: MatBatch<T>,
+    logs: Eigen<T>,
+}
+
+/// `d²(A_i, B_i)` in the affine-invariant metric, differentiable in both arguments; a single one is broadcast.
+pub fn squared_distance<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+) -> Result<SquaredDistance<T>> {
+    common_count("distance", a, b)?;
+    let left = factor(FIRST, a)?;
+    let logs = log_spectrum(SECOND, &left, b)?;
+    let square = |l: &[T]| l.iter().map(|&x| x * x).sum::<T>();
+    Ok(SquaredDistance {
+        value: logs.values.chunks_exact(a.rows()).map(square).collect(),
+        counts: (a.count(), b.count()),
+        l_inv: left.l_inv,
+        logs,
+    })
+}
+
+impl<T: Scalar> SquaredDistance<T> {
+    /// The symmetric gradients `(in A, in B)` of a scalar whose gradient in the squared distances is `g`:
+    /// `−2g L⁻ᵀ log(C) L⁻¹` and `2g L⁻ᵀ log(C)C⁻¹ L⁻¹`, `C = L⁻¹BL⁻ᵀ`; summed where an argument was broadcast.
+    pub fn pull_back(&self, g: &[T]) -> Result<(MatBatch<T>, MatBatch<T>)> {
+        if g.len() != self.value.len() {
+            let expected = format!("{} gradients", self.value.len());
+            return Err(shape_error("distance pull-back", expected, g.len()));
+        }
+        let two = T::from_f64(2.0);
+        let in_a = self.coloured(|l| -two * l, g)?;
+        let in_b = self.coloured(|l| two * l * Scalar::exp(-l), g)?;
+        Ok((sum_to(in_a, self.counts.0), sum_to(in_b, self.counts.1)))
+    }
+
+    /// `g L⁻ᵀ U f(ln λ) Uᵀ L⁻¹`.
+    fn coloured(&self, f: impl Fn(T) -> T, g: &[T]) -> Result<MatBatch<T>> {
+        let u = product(self.l_inv.view(), Op::T, self.logs.vectors.view(), Op::N)?;
+        let (count, n, _) = u.shape();
+        let mut scaled = u.clone();
+        for i in 0..count {
+            let logs = self.logs.values_of(i);
+            for row in scaled.matrix_mut(i).chunks_exact_mut(n) {
+                for (x, &l) in row.iter_mut().zip(logs) {
+                    *x *= g[i] * f(l);
+                }
+            }
+        }
+        let mut out = product(scaled.view(), Op::N, u.view(), Op::T)?;
+        symmetrise(&mut out.view_mut())?;
+        Ok(out)
+    }
+}

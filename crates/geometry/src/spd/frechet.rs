@@ -1,0 +1,312 @@
+//! The Fréchet (Karcher, geometric) mean: the minimiser of `f(M) = ½ Σ w_i d²(M, X_i)` in the affine-invariant metric.
+//!
+//! Newton's method on the manifold. With `M = S Sᵀ` and `C_i = S⁻¹X_iS⁻ᵀ = U_i diag(λ) U_iᵀ`, in the chart `Z ↦ S exp(Z) Sᵀ`
+//! * the gradient is `−J`, `J = Σ w_i log C_i`;
+//! * the Hessian acts as `Z ↦ Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with `K_rc = (u/2)coth(u/2)`, `u = ln λ_r − ln λ_c`.
+//!
+//! Its eigenvalues start at 1, so that a few conjugate-gradient steps solve for `Z`; then `S ← S exp(Z/2)`. Convergence is
+//! quadratic: 3 to 5 evaluations (one batched eigen-decomposition each) instead of the 15 to 40 of gradient steps. A step
+//! that does not reduce `‖J‖` is halved. The start is the log-Euclidean mean. Matrices too ill-conditioned after whitening go
+//! through one-sided Jacobi on `S⁻¹L_i`, `X_i = L_iL_iᵀ`, which keeps the digits of small eigenvalues; where rounding stops the iteration short of the tolerance, all
+//! of them do.
+//!
+//! Sources: Moakher 2005; Ferreira et al. 2013 (Hessian); Jeuris, Vandebril & Vandereycken 2012.
+
+use super::mean::{normalised, weighted_sum};
+use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns, to_logarithms};
+use super::{SpectralFn, spectral_map};
+use crate::batch::add_scaled;
+use crate::singular::{norm, orthogonal_columns};
+use crate::{GeometryError, Result};
+use stiefel_linalg::{
+    Eigen, MatBatch, MatView, Op, Scalar, congruence, eigh, product, product_into, symmetrise,
+    tolerance,
+};
+
+const OP: &str = "Fréchet mean";
+
+/// How to look for the mean.
+#[derive(Debug, Clone, Copy)]
+pub struct FrechetOptions<'a, T> {
+    /// Non-negative weights, one per matrix; `None` for equal ones.
+    pub weights: Option<&'a [T]>,
+    /// Stop where `‖Σ w_i log C_i‖_F/√n` is at most this.
+    pub tolerance: T,
+    /// Evaluations of the gradient before giving up.
+    pub max_iterations: usize,
+}
+
+impl<T: Scalar> Default for FrechetOptions<'_, T> {
+    fn default() -> Self {
+        Self {
+            weights: None,
+            tolerance: tolerance::frechet::<T>(),
+            max_iterations: tolerance::FRECHET_MAX_ITERATIONS,
+        }
+    }
+}
+
+/// How the search for a mean went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrechetReport {
+    /// Evaluations of the gradient, each one eigen-decomposition of the whole batch.
+    pub iterations: usize,
+    /// `‖Σ w_i log(M^{-1/2} X_i M^{-1/2})‖_F/√n` at the result.
+    pub residual: f64,
+    /// Whether the residual met the tolerance.
+    pub converged: bool,
+}
+
+/// The mean of a batch, as a batch of one, and how it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrechetMean<T> {
+    /// The mean.
+    pub mean: MatBatch<T>,
+    /// How the search went.
+    pub report: FrechetReport,
+}
+
+/// The Fréchet mean of SPD matrices. Where it does not converge, the report says so; the matrix is the best one found.
+///
+/// ```
+/// use stiefel_geometry::spd::{FrechetOptions, frechet_mean};
+/// use stiefel_linalg::MatBatch;
+///
+/// let x = MatBatch::from_vec(2, 1, 1, vec![1.0_f64, 4.0])?;
+/// let found = frechet_mean(x.view(), &FrechetOptions::default())?;
+/// assert!((found.mean.get(0, 0, 0) - 2.0).abs() < 1e-14); // the geometric mean
+/// assert!(found.report.converged);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn frechet_mean<T: Scalar>(
+    x: MatView<'_, T>,
+    options: &FrechetOptions<'_, T>,
+) -> Result<FrechetMean<T>> {
+    if !(options.tolerance > T::ZERO && Scalar::is_finite(options.tolerance)) {
+        return Err(GeometryError::Parameter {
+            op: OP,
+            name: "the tolerance",
+            value: options.tolerance.to_f64(),
+            expected: "positive and finite",
+        });
+    }
+    let mut problem = Problem {
+        x,
+        weights: normalised(OP, x.count(), options.weights)?,
+        exact: false,
+    };
+    let mut here = problem.start()?;
+    let mut iterations = 1;
+    'newton: while here.residual > options.tolerance && iterations < options.max_iterations {
+        let mut z = problem.newton_step(&here)?;
+        loop {
+            let there = problem.move_along(&here, &z)?;
+            iterations += 1;
+            if there.residual < here.residual {
+                here = there;
+                break;
+            }
+            if iterations >= options.max_iterations {
+                break 'newton;
+            }
+            // So close to the mean only rounding can keep a Newton step from being one.
+            if norm(z.data()) <= Scalar::sqrt(T::EPSILON) {
+                if problem.exact {
+                    break 'newton;
+                }
+                problem.exact = true;
+                here = problem.evaluate(here.s, here.s_inv, here.factors)?;
+                iterations += 1;
+                break;
+            }
+            for z in z.data_mut() {
+                *z *= T::from_f64(0.5);
+            }
+        }
+    }
+    let mut mean = product(here.s.view(), Op::N, here.s.view(), Op::T)?;
+    symmetrise(&mut mean.view_mut())?;
+    let report = FrechetReport {
+        iterations,
+        residual: here.residual.to_f64(),
+        converged: here.residual <= options.tolerance,
+    };
+    Ok(FrechetMean { mean, report })
+}
+
+/// A candidate `M = S Sᵀ`, its gradient and what the Hessian needs.
+struct Point<T> {
+    s: MatBatch<T>,
+    s_inv: MatBatch<T>,
+    /// For the ill-conditioned: `F_i` with `C_i = F_iF_iᵀ` and orthogonal columns, transposed. They are carried from point to
+    /// point: each step is nearly the identity, which harms no digit of a matrix with orthogonal columns.
+    factors: Vec<Option<MatBatch<T>>>,
+    /// `ln λ` and eigenvectors of every `C_i`.
+    logs: Eigen<T>,
+    /// `J = Σ w_i log C_i`.
+    gradient: MatBatch<T>,
+    /// `‖J‖_F/√n`.
+    residual: T,
+}
+
+/// The matrices and their normalised weights.
+struct Problem<'a, T> {
+    x: MatView<'a, T>,
+    weights: Vec<T>,
+    /// Whether every matrix goes through one-sided Jacobi: the last resort for the last digits.
+    exact: bool,
+}
+
+impl<T: Scalar> Problem<'_, T> {
+    /// The log-Euclidean mean.
+    fn start(&self) -> Result<Point<T>> {
+        let log = spectral_map(SpectralFn::Log, self.x)?.value;
+        let start = eigh(weighted_sum(log.view(), &self.weights).view())?;
+        let half = T::from_f64(0.5);
+        let none = vec![None; self.x.count()];
+        self.evaluate(exp_scaled(&start, half)?, exp_scaled(&start, -half)?, none)
+    }
+
+    /// `S ← S exp(Z/2)`.
+    fn move_along(&self, here: &Point<T>, z: &MatBatch<T>) -> Result<Point<T>> {
+        let (half, z) = (T::from_f64(0.5), eigh(z.view())?);
+        let (ahead, back) = (exp_scaled(&z, half)?, exp_scaled(&z, -half)?);
+        let s = product(here.s.view(), Op::N, ahead.view(), Op::N)?;
+        let s_inv = product(back.view(), Op::N, here.s_inv.view(), Op::N)?;
+        let moved = |factor: &Option<MatBatch<T>>| -> Result<Option<MatBatch<T>>> {
+            let Some(factor) = factor else {
+                return Ok(None);
+            };
+            let f = product(back.view(), Op::N, factor.view(), Op::T)?;
+            Ok(Some(orthogonal_columns(f.view())?))
+        };
+        let factors = here.factors.iter().map(moved).collect::<Result<_>>()?;
+        self.evaluate(s, s_inv, factors)
+    }
+
+    fn evaluate(
+        &self,
+        s: MatBatch<T>,
+        s_inv: MatBatch<T>,
+        mut factors: Vec<Option<MatBatch<T>>>,
+    ) -> Result<Point<T>> {
+        let n = self.x.rows();
+        let c = congruence(s_inv.transposed().view(), self.x)?;
+        let mut logs = eigh(c.view())?;
+        for (i, factor) in factors.iter_mut().enumerate() {
+            let lambda = &mut logs.values[i * n..(i + 1) * n];
+            if factor.is_none() && is_resolved(lambda) && !self.exact {
+                to_logarithms(lambda);
+                continue;
+            }
+            let columns = match factor.take() {
+                Some(columns) => columns,
+                None => self.orthogonal_factor(&s_inv, i)?,
+            };
+            read_columns(columns.data(), n, lambda, logs.vectors.matrix_mut(i));
+            *factor = Some(columns);
+        }
+        let gradient = self.sum_congruences(&logs.vectors, &diagonal(&logs.values, n))?;
+        let residual = norm(gradient.data()) / Scalar::sqrt(T::from_f64(n as f64));
+        Ok(Point {
+            s,
+            s_inv,
+            factors,
+            logs,
+            gradient,
+            residual,
+        })
+    }
+
+    /// `S⁻¹L_i`, `X_i = L_iL_iᵀ`, with its columns made orthogonal.
+    fn orthogonal_factor(&self, s_inv: &MatBatch<T>, i: usize) -> Result<MatBatch<T>> {
+        let n = self.x.rows();
+        let single = MatView::new(1, n, n, self.x.matrix(i))?;
+        let l = factor(OP, single).map_err(|error| at_trial(error, i))?.l;
+        let f = product(s_inv.view(), Op::N, l.view(), Op::N)?;
+        Ok(orthogonal_columns(f.view())?)
+    }
+
+    /// `Σ w_i U_i D_i U_iᵀ`, symmetric.
+    fn sum_congruences(&self, u: &MatBatch<T>, d: &MatBatch<T>) -> Result<MatBatch<T>> {
+        let ud = product(u.view(), Op::N, d.view(), Op::N)?;
+        let (count, n, _) = u.shape();
+        let mut sum = MatBatch::zeros(1, n, n);
+        for i in 0..count {
+            let (left, right) = (
+                MatView::new(1, n, n, ud.matrix(i))?,
+                MatView::new(1, n, n, u.matrix(i))?,
+            );
+            let w = self.weights[i];
+            product_into(sum.view_mut(), true, w, left, Op::N, right, Op::T)?;
+        }
+        symmetrise(&mut sum.view_mut())?;
+        Ok(sum)
+    }
+
+    /// `Z` with `Hessian·Z ≈ J`, by conjugate gradients.
+    fn newton_step(&self, at: &Point<T>) -> Result<MatBatch<T>> {
+        let k = curvature(&at.logs);
+        let u = &at.logs.vectors;
+        let mut z = MatBatch::zeros(1, u.rows(), u.rows());
+        let mut rest = at.gradient.clone();
+        let mut direction = rest.clone();
+        let mut squared = square(&rest);
+        let forcing = Scalar::min(T::from_f64(tolerance::NEWTON_FORCING), at.residual);
+        let goal = squared * forcing * forcing;
+        for _ in 0..u.rows() * (u.rows() + 1) / 2 {
+            let du = product(direction.view(), Op::N, u.view(), Op::N)?;
+            let mut inner = product(u.view(), Op::T, du.view(), Op::N)?;
+            for (x, &k) in inner.data_mut().iter_mut().zip(k.data()) {
+                *x *= k;
+            }
+            let image = self.sum_congruences(u, &inner)?;
+            let along: T = direction
+                .data()
+                .iter()
+                .zip(image.data())
+                .map(|(&d, &h)| d * h)
+                .sum();
+            if along <= T::ZERO {
+                break;
+            }
+            let step = squared / along;
+            add_scaled(&mut z, step, &direction);
+            add_scaled(&mut rest, -step, &image);
+            let next = square(&rest);
+            if next <= goal {
+                break;
+            }
+            let ratio = next / squared;
+            squared = next;
+            for (d, &r) in direction.data_mut().iter_mut().zip(rest.data()) {
+                *d = r + ratio * *d;
+            }
+        }
+        Ok(z)
+    }
+}
+
+fn square<T: Scalar>(x: &MatBatch<T>) -> T {
+    x.data().iter().map(|&v| v * v).sum()
+}
+
+/// `diag(v_i)` of each run of `n` values.
+fn diagonal<T: Scalar>(values: &[T], n: usize) -> MatBatch<T> {
+    MatBatch::from_fn(values.len() / n, n, n, |i, r, c| {
+        if r == c { values[i * n + r] } else { T::ZERO }
+    })
+}
+
+/// `K_rc = (u/2)coth(u/2) = u/2 + u/(eᵘ − 1)`, `u = |ln λ_r − ln λ_c|`.
+fn curvature<T: Scalar>(logs: &Eigen<T>) -> MatBatch<T> {
+    let n = logs.vectors.rows();
+    MatBatch::from_fn(logs.vectors.count(), n, n, |i, r, c| {
+        let l = logs.values_of(i);
+        let u = Scalar::abs(l[r] - l[c]);
+        if u == T::ZERO {
+            return T::ONE;
+        }
+        T::from_f64(0.5) * u + u / Scalar::exp_m1(u)
+    })
+}

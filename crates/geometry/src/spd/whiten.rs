@@ -1,0 +1,138 @@
+//! Whitening by a Cholesky factor: `C = L⁻¹ B L⁻ᵀ` for `A = L Lᵀ`, with the logarithms of its eigenvalues.
+//!
+//! `C` is similar to `A⁻¹B`, so whatever is invariant to congruence (distance, geodesic, transport) can be taken from it.
+//! Where `C` is so ill-conditioned that the eigen kernel loses the digits of the smallest eigenvalues, they come from the
+//! singular values of `L_A⁻¹ L_B`, whose squares they are.
+
+use super::{SpectralFn, apply, check_spectrum, check_symmetric};
+use crate::batch::broadcast;
+use crate::singular::{norm, orthogonal_columns};
+use crate::{GeometryError, Result};
+use stiefel_linalg::{
+    Eigen, LinalgError, MatBatch, MatView, Op, Scalar, cholesky, congruence, eigh, frobenius_norm,
+    invert_lower, product, tolerance, trace,
+};
+
+/// `A = L Lᵀ` with `L⁻¹`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Factor<T> {
+    pub(crate) l: MatBatch<T>,
+    pub(crate) l_inv: MatBatch<T>,
+}
+
+/// The Cholesky factors of a batch that is checked to be SPD beyond rounding.
+pub(crate) fn factor<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<Factor<T>> {
+    let n = check_symmetric(op, x)?;
+    let l = match cholesky(x) {
+        Ok(l) => l,
+        Err(error @ LinalgError::NotPositiveDefinite { .. }) => {
+            check_spectrum(op, n, &eigh(x)?.values)?;
+            return Err(error.into());
+        }
+        Err(other) => return Err(other.into()),
+    };
+    let l_inv = invert_lower(l.view())?;
+    // 1/(tr X · tr X⁻¹) ≤ λ_min/λ_max: only where this bound does not settle it are eigenvalues needed.
+    let floor = T::EPSILON * T::from_f64(5.0 * n as f64);
+    let sizes = trace(x)?.into_iter().zip(frobenius_norm(l_inv.view()));
+    if sizes
+        .into_iter()
+        .any(|(t, inverse)| t * inverse * inverse * floor >= T::ONE)
+    {
+        check_spectrum(op, n, &eigh(x)?.values)?;
+    }
+    Ok(Factor { l, l_inv })
+}
+
+/// `L⁻¹ B L⁻ᵀ`, exactly symmetric; a single factor or a single `B` is broadcast.
+pub(crate) fn whiten<T: Scalar>(a: &Factor<T>, b: MatView<'_, T>) -> Result<MatBatch<T>> {
+    Ok(congruence(a.l_inv.transposed().view(), b)?)
+}
+
+/// `L Y Lᵀ`, exactly symmetric.
+pub(crate) fn colour<T: Scalar>(a: &Factor<T>, y: MatView<'_, T>) -> Result<MatBatch<T>> {
+    Ok(congruence(a.l.transposed().view(), y)?)
+}
+
+/// Eigenvectors of `C = L⁻¹BL⁻ᵀ` with the *logarithms* of its eigenvalues in place of the eigenvalues.
+pub(crate) fn log_spectrum<T: Scalar>(
+    op: &'static str,
+    a: &Factor<T>,
+    b: MatView<'_, T>,
+) -> Result<Eigen<T>> {
+    check_symmetric(op, b)?;
+    let c = whiten(a, b)?;
+    let mut eigen = eigh(c.view())?;
+    let n = b.rows();
+    for i in 0..c.count() {
+        let lambda = &mut eigen.values[i * n..(i + 1) * n];
+        if is_resolved(lambda) {
+            to_logarithms(lambda);
+            continue;
+        }
+        let single = MatView::new(1, n, n, broadcast(b, i))?;
+        let right =
+            factor(op, single).map_err(|e| at_trial(e, if b.count() == 1 { 0 } else { i }))?;
+        let l_inv = MatView::new(1, n, n, broadcast(a.l_inv.view(), i))?;
+        let f = product(l_inv, Op::N, right.l.view(), Op::N)?;
+        let columns = orthogonal_columns(f.view())?;
+        read_columns(columns.data(), n, lambda, eigen.vectors.matrix_mut(i));
+    }
+    Ok(eigen)
+}
+
+/// Whether the eigen kernel's smallest eigenvalue has enough digits for its logarithm.
+pub(crate) fn is_resolved<T: Scalar>(lambda: &[T]) -> bool {
+    lambda[0] > tolerance::jacobi_ratio::<T>() * lambda[lambda.len() - 1]
+}
+
+/// Each eigenvalue replaced by its logarithm.
+pub(crate) fn to_logarithms<T: Scalar>(lambda: &mut [T]) {
+    for l in lambda {
+        *l = Scalar::ln(*l);
+    }
+}
+
+/// `U exp(s·l) Uᵀ` from a decomposition with logarithms `l` in place of eigenvalues.
+pub(crate) fn exp_scaled<T: Scalar>(logs: &Eigen<T>, s: T) -> Result<MatBatch<T>> {
+    let scaled = Eigen {
+        values: logs.values.iter().map(|&l| s * l).collect(),
+        vectors: logs.vectors.clone(),
+    };
+    apply(SpectralFn::Exp, &scaled)
+}
+
+/// From rows `σ_j u_jᵀ`: `2 ln σ_j` into `logs` and `u_j` into the columns of `vectors`, ascending.
+pub(crate) fn read_columns<T: Scalar>(rows: &[T], n: usize, logs: &mut [T], vectors: &mut [T]) {
+    let two = T::from_f64(2.0);
+    let mut order: Vec<(T, &[T])> = rows.chunks_exact(n).map(|row| (norm(row), row)).collect();
+    order.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal));
+    for (c, (sigma, row)) in order.into_iter().enumerate() {
+        logs[c] = two * Scalar::ln(sigma);
+        for (r, &x) in row.iter().enumerate() {
+            vectors[r * n + c] = x / sigma;
+        }
+    }
+}
+
+/// An error about a batch of one, renamed to its place in the whole batch.
+pub(crate) fn at_trial(error: GeometryError, at: usize) -> GeometryError {
+    match error {
+        GeometryError::NotSpd {
+            op,
+            size,
+            smallest,
+            largest,
+            defect,
+            ..
+        } => GeometryError::NotSpd {
+            op,
+            trial: at,
+            size,
+            smallest,
+            largest,
+            defect,
+        },
+        other => other,
+    }
+}

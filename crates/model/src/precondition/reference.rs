@@ -9,8 +9,10 @@
 use super::OP;
 use super::config::Reference;
 use crate::{ModelError, Result};
-use stiefel_geometry::spd::{SpectralFn, apply, exp, log, power, spectral_map};
-use stiefel_linalg::{MatBatch, congruence};
+use stiefel_geometry::spd::{
+    FrechetOptions, exp, frechet_mean, geodesic, log, mean_euclidean, mean_log_euclidean,
+};
+use stiefel_linalg::{MatBatch, MatView};
 
 /// The mean of a batch, with equal weights.
 pub(crate) fn mean(reference: Reference, x: &MatBatch<f64>) -> Result<Vec<f64>> {
@@ -40,32 +42,32 @@ pub(crate) fn shrunk_mean(
 }
 
 fn weighted_mean(reference: Reference, x: &MatBatch<f64>, weights: &[f64]) -> Result<Vec<f64>> {
-    if x.count() == 0 {
-        return Err(ModelError::Empty {
-            op: OP,
-            remedy: "a mean needs at least one trial",
-        });
-    }
-    match reference {
-        Reference::Euclidean => Ok(weighted_average(x, weights)),
-        Reference::LogEuclidean => {
-            let (_, n, _) = x.shape();
-            let average = weighted_average(&log(x.view())?, weights);
-            Ok(exp(MatBatch::from_vec(1, n, n, average)?.view())?.into_vec())
+    let weights = Some(weights);
+    let mean = match reference {
+        Reference::Euclidean => mean_euclidean(x.view(), weights)?,
+        Reference::LogEuclidean => mean_log_euclidean(x.view(), weights)?,
+        Reference::Riemannian => {
+            let options = FrechetOptions {
+                weights,
+                ..FrechetOptions::default()
+            };
+            let found = frechet_mean(x.view(), &options)?;
+            if !found.report.converged {
+                return Err(ModelError::Impossible {
+                    op: OP,
+                    why: format!(
+                        "the Riemannian mean of {} matrices did not converge: residual {:e} after {} evaluations",
+                        x.count(),
+                        found.report.residual,
+                        found.report.iterations
+                    ),
+                    remedy: "use a larger diagonal loading, or the Euclidean reference",
+                });
+            }
+            found.mean
         }
-        Reference::Riemannian => riemannian_mean(x, weights),
-    }
-}
-
-/// `Σ w_i X_i/Σ w_i`, summed in the order of the trials.
-fn weighted_average(x: &MatBatch<f64>, weights: &[f64]) -> Vec<f64> {
-    let mut sum = vec![0.0; x.rows() * x.cols()];
-    for (i, &w) in weights.iter().enumerate() {
-        add_scaled(&mut sum, w, x.matrix(i));
-    }
-    let total: f64 = weights.iter().sum();
-    sum.iter_mut().for_each(|s| *s /= total);
-    sum
+    };
+    Ok(mean.into_vec())
 }
 
 fn add_scaled(sum: &mut [f64], w: f64, x: &[f64]) {
@@ -115,7 +117,9 @@ impl RunningMean {
             // Without a prior the first matrix is the mean.
             Reference::Riemannian if self.weight == 0.0 => self.state = x.into_vec(),
             Reference::Riemannian => {
-                self.state = geodesic(&self.state, &x, 1.0 / (self.weight + 1.0))?;
+                let here = MatView::new(1, self.n, self.n, &self.state)?;
+                let step = 1.0 / (self.weight + 1.0);
+                self.state = geodesic(here, x.view(), step)?.into_vec();
             }
         }
         self.weight += 1.0;
@@ -134,19 +138,4 @@ impl RunningMean {
         let average = MatBatch::from_vec(1, self.n, self.n, average)?;
         Ok(exp(average.view())?.into_vec())
     }
-}
-
-/// `M #_t X = M^{1/2} (M^{-1/2} X M^{-1/2})^t M^{1/2}`.
-fn geodesic(m: &[f64], x: &MatBatch<f64>, t: f64) -> Result<Vec<f64>> {
-    let n = x.rows();
-    let m = MatBatch::from_vec(1, n, n, m.to_vec())?;
-    let root = spectral_map(SpectralFn::Sqrt, m.view())?;
-    let inverse = apply(SpectralFn::InvSqrt, &root.eigen)?;
-    let whitened = congruence(inverse.view(), x.view())?;
-    let step = power(whitened.view(), t)?;
-    Ok(congruence(root.value.view(), step.view())?.into_vec())
-}
-
-fn riemannian_mean(_: &MatBatch<f64>, _: &[f64]) -> Result<Vec<f64>> {
-    Err(ModelError::NoUnseenPolicy)
 }

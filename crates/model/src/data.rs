@@ -1,0 +1,202 @@
+//! Trials `(X_i, y_i, d_i)`: a covariance `X_i` (`n × n`, symmetric, f64), a class, a domain, and where known the run and the
+//! names of the channels.
+//!
+//! Everything is checked once, here: sizes, ranges, finite values, symmetry. Positive definiteness is a question of its own
+//! ([`Trials::check_spd`]): raw covariances of re-referenced recordings lack it until they are loaded.
+
+use crate::factor::check_distinct;
+use crate::{Factor, ModelError, Result};
+use stiefel_geometry::GeometryError;
+use stiefel_linalg::{MatBatch, tolerance};
+
+const OP: &str = "trials";
+
+/// A set of trials of one montage.
+///
+/// ```
+/// use stiefel_linalg::MatBatch;
+/// use stiefel_model::{Factor, Trials};
+///
+/// let trials = Trials::new(
+///     MatBatch::identity(3, 2),
+///     Factor::from_labels(["hand", "feet", "hand"]),
+///     Factor::from_labels(["s1", "s1", "s2"]),
+/// )?
+/// .with_channels(vec!["C3".into(), "C4".into()])?;
+/// let first = trials.select(&[2])?;
+/// assert_eq!((first.len(), first.channels_count()), (1, 2));
+/// // The lists of names stay whole: domain 1 is "s2" in every part.
+/// assert_eq!(first.domains().indices(), [1]);
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trials {
+    covariances: MatBatch<f64>,
+    classes: Factor,
+    domains: Factor,
+    runs: Option<Factor>,
+    channels: Option<Vec<String>>,
+}
+
+impl Trials {
+    /// From covariances, classes and domains, one of each per trial.
+    pub fn new(covariances: MatBatch<f64>, classes: Factor, domains: Factor) -> Result<Self> {
+        check_covariances(&covariances)?;
+        let count = covariances.count();
+        check_count("classes", count, classes.len())?;
+        check_count("domains", count, domains.len())?;
+        Ok(Self {
+            covariances,
+            classes,
+            domains,
+            runs: None,
+            channels: None,
+        })
+    }
+
+    /// Adds the run of each trial.
+    pub fn with_runs(mut self, runs: Factor) -> Result<Self> {
+        check_count("runs", self.len(), runs.len())?;
+        self.runs = Some(runs);
+        Ok(self)
+    }
+
+    /// Adds the names of the channels, in the order of the rows of the covariances.
+    pub fn with_channels(mut self, names: Vec<String>) -> Result<Self> {
+        check_count("channel names", self.channels_count(), names.len())?;
+        check_distinct("channels", &names)?;
+        self.channels = Some(names);
+        Ok(self)
+    }
+
+    /// How many trials.
+    pub fn len(&self) -> usize {
+        self.covariances.count()
+    }
+
+    /// Whether there is no trial.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of channels, `n`.
+    pub fn channels_count(&self) -> usize {
+        self.covariances.rows()
+    }
+
+    /// The covariances, `count × n × n`.
+    pub fn covariances(&self) -> &MatBatch<f64> {
+        &self.covariances
+    }
+
+    /// The class of each trial.
+    pub fn classes(&self) -> &Factor {
+        &self.classes
+    }
+
+    /// The domain of each trial.
+    pub fn domains(&self) -> &Factor {
+        &self.domains
+    }
+
+    /// The run of each trial, where known.
+    pub fn runs(&self) -> Option<&Factor> {
+        self.runs.as_ref()
+    }
+
+    /// The names of the channels, where known.
+    pub fn channels(&self) -> Option<&[String]> {
+        self.channels.as_deref()
+    }
+
+    /// The trials at `indices`, in that order; the lists of names stay whole.
+    pub fn select(&self, indices: &[usize]) -> Result<Self> {
+        let count = self.len();
+        if let Some(&trial) = indices.iter().find(|&&i| i >= count) {
+            return Err(ModelError::NoSuchTrial {
+                op: "selection of trials",
+                trial,
+                count,
+            });
+        }
+        Ok(Self {
+            covariances: self.covariances.select(indices),
+            classes: self.classes.select(indices),
+            domains: self.domains.select(indices),
+            runs: self.runs.as_ref().map(|r| r.select(indices)),
+            channels: self.channels.clone(),
+        })
+    }
+
+    /// The same trials with other matrices: what a transformation gives.
+    pub fn with_covariances(&self, covariances: MatBatch<f64>) -> Result<Self> {
+        check_covariances(&covariances)?;
+        check_count("covariances", self.len(), covariances.count())?;
+        let channels = self.channels.clone();
+        let same_size = covariances.rows() == self.channels_count();
+        Ok(Self {
+            covariances,
+            classes: self.classes.clone(),
+            domains: self.domains.clone(),
+            runs: self.runs.clone(),
+            channels: channels.filter(|_| same_size),
+        })
+    }
+
+    /// An error that names the first covariance that is not positive definite beyond rounding.
+    pub fn check_spd(&self) -> Result<()> {
+        Ok(stiefel_geometry::spd::check_spd(self.covariances.view())?)
+    }
+}
+
+fn check_count(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(ModelError::Count {
+        op: OP,
+        what,
+        expected,
+        found,
+    })
+}
+
+/// Square, with at least one channel, finite, and symmetric to rounding.
+fn check_covariances(x: &MatBatch<f64>) -> Result<()> {
+    let n = x.view().check_square(OP)?;
+    if n == 0 {
+        return Err(ModelError::Count {
+            op: OP,
+            what: "channels",
+            expected: 1,
+            found: 0,
+        });
+    }
+    x.view().check_finite(OP)?;
+    for trial in 0..x.count() {
+        check_symmetric(x.matrix(trial), n, trial)?;
+    }
+    Ok(())
+}
+
+/// Symmetric to [`tolerance::symmetry`] of the largest entry.
+pub(crate) fn check_symmetric(m: &[f64], n: usize, trial: usize) -> Result<()> {
+    let largest = m.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+    let allowed = tolerance::symmetry::<f64>() * largest;
+    for r in 1..n {
+        for c in 0..r {
+            let (lower, upper) = (m[r * n + c], m[c * n + r]);
+            if (lower - upper).abs() > allowed {
+                return Err(ModelError::Geometry(GeometryError::Asymmetric {
+                    op: OP,
+                    trial,
+                    row: r,
+                    col: c,
+                    lower,
+                    upper,
+                }));
+            }
+        }
+    }
+    Ok(())
+}

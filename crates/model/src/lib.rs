@@ -1,0 +1,27 @@
+//! Whatever is fitted on training trials and travels with the model.
+//!
+//! # The way of the data
+//! [`Trials`] (covariances, classes, domains) → [`Preconditioning::fit`] on the training trials → [`Whitener`] →
+//! [`tangent_vectors`], once per split → [`DspEncoder`] → the network; [`metrics`] and [`routing_stats`] judge the result.
+//!
+//! # Conventions
+//! * Classes, domains and runs are zero-based indices into a list of names ([`Factor`]).
+//! * Preparation of data is in `f64`; the network chooses its precision.
+//! * Nothing fits and transforms in one call: what is fitted has seen the training trials only.
+//! * A quantity that does not exist is a [`Measure::Undefined`] with its reason, never a NaN.
+
+pub mod data;
+pub mod dsp;
+mod error;
+pub mod factor;
+pub mod measure;
+pub mod precondition;
+pub mod tangent;
+
+pub use data::Trials;
+pub use dsp::{DspConfig, DspEncoder};
+pub use error::{ModelError, Result};
+pub use factor::Factor;
+pub use measure::Measure;
+pub use precondition::{CausalWhitener, Preconditioning, Whitener};
+pub use tangent::tangent_vectors;

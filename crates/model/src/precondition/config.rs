@@ -1,0 +1,172 @@
+//! The choices of pre-conditioning: plain values, checked when they are used to fit.
+
+use super::OP;
+use crate::{ModelError, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Diagonal loading, which makes rank-deficient covariances positive definite.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tikhonov {
+    /// `X` as it is.
+    None,
+    /// `X + ε·(tr X/n)·I`: the same for volts and microvolts.
+    Relative(f64),
+    /// `X + ε·I`, as the paper writes.
+    Absolute(f64),
+}
+
+/// The mean a domain is whitened by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reference {
+    /// `(1/N) Σ X_i`.
+    Euclidean,
+    /// The Fréchet mean of the affine-invariant metric.
+    Riemannian,
+    /// `exp((1/N) Σ log X_i)`.
+    LogEuclidean,
+}
+
+/// Which square root of `M⁻¹` whitens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Whitening {
+    /// `Z = M^{-1/2}`: channels stay where they are.
+    Symmetric,
+    /// `Z = Λ^{-1/2} Uᵀ`, eigenvalues of `M = U Λ Uᵀ` descending, the largest entry of each row positive: channels become
+    /// principal components.
+    Pca,
+}
+
+/// The scale given to whitened matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scaling {
+    /// Each matrix by its own `tr(Y)/‖Y‖_F²`.
+    PerTrial,
+    /// One `β_d = Σ tr(Y)/Σ‖Y‖_F²` over the whitened training trials of the domain.
+    PerDomain,
+    /// None.
+    None,
+}
+
+/// What whitens a domain that had no training trials.
+///
+/// Printed in every report: the last two use unlabelled data of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "policy")]
+pub enum UnseenPolicy {
+    /// The pooled mean of the training domains.
+    Pooled,
+    /// The mean of all the given trials, shrunk towards the pooled mean: `(κ·M_pooled + Σ X)/(κ + t)`.
+    OwnMean {
+        /// How many trials the pooled mean counts for; 10 is usual.
+        kappa: f64,
+    },
+    /// The same mean of the trials seen so far, the current one included: for online use.
+    Causal {
+        /// How many trials the pooled mean counts for; 10 is usual.
+        kappa: f64,
+    },
+}
+
+/// How covariances are pre-conditioned; see the [module](super).
+///
+/// ```
+/// use stiefel_model::precondition::{Preconditioning, Tikhonov};
+///
+/// // The paper, as written:
+/// let paper = Preconditioning { tikhonov: Tikhonov::Absolute(1e-8), ..Preconditioning::default() };
+/// assert_ne!(paper, Preconditioning::default());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// Diagonal loading; `Relative(1e-8)` by default.
+    pub tikhonov: Tikhonov,
+    /// The mean; Euclidean by default.
+    pub reference: Reference,
+    /// The square root; symmetric by default.
+    pub whitening: Whitening,
+    /// The scale; per trial by default.
+    pub scaling: Scaling,
+    /// What to do with domains without training trials; none by default, so that it is a decision.
+    pub unseen: Option<UnseenPolicy>,
+}
+
+impl Default for Preconditioning {
+    fn default() -> Self {
+        Self {
+            tikhonov: Tikhonov::Relative(1e-8),
+            reference: Reference::Euclidean,
+            whitening: Whitening::Symmetric,
+            scaling: Scaling::PerTrial,
+            unseen: None,
+        }
+    }
+}
+
+impl Preconditioning {
+    /// An error where a number is out of its range.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Tikhonov::Relative(value) | Tikhonov::Absolute(value) = self.tikhonov
+            && !(value.is_finite() && value > 0.0)
+        {
+            return Err(ModelError::Parameter {
+                op: OP,
+                name: "the diagonal loading",
+                value,
+                expected: "a positive finite number (or `none`)",
+            });
+        }
+        self.unseen.map_or(Ok(()), UnseenPolicy::check)
+    }
+}
+
+impl UnseenPolicy {
+    /// How many trials the pooled mean counts for by default.
+    pub const DEFAULT_KAPPA: f64 = 10.0;
+
+    /// Whether unlabelled trials of the new domain are used.
+    pub fn uses_target_data(&self) -> bool {
+        !matches!(self, Self::Pooled)
+    }
+
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Self::Pooled => Ok(()),
+            Self::OwnMean { kappa } | Self::Causal { kappa } => check_kappa(kappa),
+        }
+    }
+}
+
+pub(crate) fn check_kappa(kappa: f64) -> Result<()> {
+    if kappa.is_finite() && kappa >= 0.0 {
+        return Ok(());
+    }
+    Err(ModelError::Parameter {
+        op: OP,
+        name: "κ",
+        value: kappa,
+        expected: "a finite number, zero or more (10 is usual)",
+    })
+}
+
+impl fmt::Display for UnseenPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pooled => {
+                f.write_str("pooled: mean of the training domains, no data of the new domain")
+            }
+            Self::OwnMean { kappa } => write!(
+                f,
+                "own-mean (κ = {kappa}): uses all unlabelled trials of the new domain"
+            ),
+            Self::Causal { kappa } => write!(
+                f,
+                "causal (κ = {kappa}): uses the unlabelled trials of the new domain up to and including the current one"
+            ),
+        }
+    }
+}

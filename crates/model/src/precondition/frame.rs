@@ -1,0 +1,162 @@
+//! One domain's frame: `Y = β(Y)·Z (X + loading) Zᵀ`, one matrix at a time and without allocation.
+
+use super::config::{Scaling, Tikhonov, Whitening};
+use super::{OP, Preconditioning};
+use crate::data::check_symmetric;
+use crate::{ModelError, Result};
+use stiefel_geometry::GeometryError;
+use stiefel_geometry::spd::{SpectralFn, spectral_map};
+use stiefel_linalg::{MatView, MatViewMut, Op, product_into, symmetrise};
+
+/// What whitens one domain.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Frame {
+    /// The reference mean `M`, `n × n`.
+    pub(crate) mean: Vec<f64>,
+    /// `Z` with `Z M Zᵀ = I`.
+    pub(crate) z: Vec<f64>,
+    /// The domain's scale, 1 unless scaling is per domain.
+    pub(crate) beta: f64,
+}
+
+/// Buffers of the single-trial path; grows to the size of the trial once.
+#[derive(Debug, Clone, Default)]
+pub struct WhitenScratch {
+    loaded: Vec<f64>,
+    half: Vec<f64>,
+}
+
+impl WhitenScratch {
+    fn resize(&mut self, n: usize) {
+        self.loaded.resize(n * n, 0.0);
+        self.half.resize(n * n, 0.0);
+    }
+}
+
+/// `tr Y` and `‖Y‖_F²`.
+pub(crate) fn trace_and_square(y: &[f64], n: usize) -> (f64, f64) {
+    let trace = y.iter().step_by(n + 1).sum();
+    let square = y.iter().map(|v| v * v).sum();
+    (trace, square)
+}
+
+/// `tr/‖·‖²`, or an error where it is not a positive number.
+pub(crate) fn scale_of(trial: usize, trace: f64, square: f64) -> Result<f64> {
+    let scale = trace / square;
+    if scale.is_finite() && scale > 0.0 {
+        return Ok(scale);
+    }
+    Err(ModelError::NoScale {
+        op: OP,
+        trial,
+        trace,
+        square,
+    })
+}
+
+impl Tikhonov {
+    /// Adds the loading to the diagonal, in place.
+    pub(crate) fn load(self, x: &mut [f64], n: usize) {
+        let epsilon = match self {
+            Self::None => return,
+            Self::Absolute(epsilon) => epsilon,
+            Self::Relative(epsilon) => epsilon * x.iter().step_by(n + 1).sum::<f64>() / n as f64,
+        };
+        for d in x.iter_mut().step_by(n + 1) {
+            *d += epsilon;
+        }
+    }
+}
+
+impl Frame {
+    /// The frame of a mean, with β = 1.
+    pub(crate) fn of_mean(
+        mean: Vec<f64>,
+        n: usize,
+        whitening: Whitening,
+    ) -> std::result::Result<Self, GeometryError> {
+        let view = MatView::new(1, n, n, &mean)?;
+        let root = spectral_map(SpectralFn::InvSqrt, view)?;
+        let z = match whitening {
+            Whitening::Symmetric => root.value.into_vec(),
+            Whitening::Pca => pca_rows(&root.eigen.values, root.eigen.vectors.data(), n),
+        };
+        Ok(Self { mean, z, beta: 1.0 })
+    }
+
+    /// `Z (X + loading) Zᵀ` into `out`, without a scale; `x` and `out` have `n·n` values.
+    pub(crate) fn whiten_into(
+        &self,
+        tikhonov: Tikhonov,
+        n: usize,
+        x: &[f64],
+        out: &mut [f64],
+        scratch: &mut WhitenScratch,
+    ) -> Result<()> {
+        scratch.resize(n);
+        scratch.loaded.copy_from_slice(x);
+        tikhonov.load(&mut scratch.loaded, n);
+        let z = MatView::new(1, n, n, &self.z)?;
+        let x = MatView::new(1, n, n, &scratch.loaded)?;
+        let half = MatViewMut::new(1, n, n, &mut scratch.half)?;
+        product_into(half, false, 1.0, z, Op::N, x, Op::N)?;
+        let half = MatView::new(1, n, n, &scratch.half)?;
+        let whole = MatViewMut::new(1, n, n, out)?;
+        product_into(whole, false, 1.0, half, Op::N, z, Op::T)?;
+        symmetrise(&mut MatViewMut::new(1, n, n, out)?)?;
+        Ok(())
+    }
+
+    /// All three steps for one matrix; `trial` is used in errors.
+    pub(crate) fn apply_into(
+        &self,
+        config: &Preconditioning,
+        n: usize,
+        trial: usize,
+        x: &[f64],
+        out: &mut [f64],
+        scratch: &mut WhitenScratch,
+    ) -> Result<()> {
+        self.whiten_into(config.tikhonov, n, x, out, scratch)?;
+        let scale = match config.scaling {
+            Scaling::None => return Ok(()),
+            Scaling::PerDomain => self.beta,
+            Scaling::PerTrial => {
+                let (trace, square) = trace_and_square(out, n);
+                scale_of(trial, trace, square)?
+            }
+        };
+        for y in out.iter_mut() {
+            *y *= scale;
+        }
+        Ok(())
+    }
+}
+
+/// `Λ^{-1/2} Uᵀ` with descending eigenvalues and the largest entry of each row positive.
+fn pca_rows(values: &[f64], vectors: &[f64], n: usize) -> Vec<f64> {
+    let mut z = Vec::with_capacity(n * n);
+    for j in (0..n).rev() {
+        let column = (0..n).map(|r| vectors[r * n + j]);
+        let largest = column
+            .clone()
+            .fold(0.0_f64, |a, x| if x.abs() > a.abs() { x } else { a });
+        let scale = largest.signum() / values[j].sqrt();
+        z.extend(column.map(|x| scale * x));
+    }
+    z
+}
+
+/// The door of the single-trial paths: size, finite values, symmetry.
+pub(crate) fn check_single(n: usize, x: &[f64], trial: usize) -> Result<()> {
+    if x.len() != n * n {
+        return Err(ModelError::Count {
+            op: OP,
+            what: "values of a covariance",
+            expected: n * n,
+            found: x.len(),
+        });
+    }
+    MatView::new(1, n, n, x)?.check_finite(OP)?;
+    check_symmetric(x, n, trial)
+}

@@ -1,0 +1,323 @@
+//! What pre-conditioning refuses, and with which words.
+
+use crate::support::mixed_trials;
+use stiefel_linalg::MatBatch;
+use stiefel_model::precondition::{
+    Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, WhitenScratch, Whitener,
+};
+use stiefel_model::{Factor, ModelError, Trials};
+
+fn fitted() -> (Whitener, Trials) {
+    let all = mixed_trials(1, 24, 3, 3);
+    let known: Vec<usize> = (0..24).filter(|i| i % 3 != 2).collect();
+    let training = all.select(&known).unwrap();
+    (Preconditioning::default().fit(&training).unwrap(), all)
+}
+
+fn of_domain(all: &Trials, d: usize) -> Trials {
+    let at: Vec<usize> = (0..all.len()).filter(|&i| i % 3 == d).collect();
+    all.select(&at).unwrap()
+}
+
+#[test]
+fn numbers_out_of_range() {
+    let trials = mixed_trials(1, 6, 3, 2);
+    for bad in [0.0, -1e-8, f64::NAN, f64::INFINITY] {
+        for tikhonov in [Tikhonov::Relative(bad), Tikhonov::Absolute(bad)] {
+            let config = Preconditioning {
+                tikhonov,
+                ..Preconditioning::default()
+            };
+            assert!(matches!(
+                config.fit(&trials),
+                Err(ModelError::Parameter { .. })
+            ));
+        }
+    }
+    for kappa in [-1.0, f64::NAN, f64::INFINITY] {
+        let config = Preconditioning {
+            unseen: Some(UnseenPolicy::OwnMean { kappa }),
+            ..Preconditioning::default()
+        };
+        assert!(matches!(
+            config.fit(&trials),
+            Err(ModelError::Parameter { name: "κ", .. })
+        ));
+        let (whitener, all) = fitted();
+        let new = of_domain(&all, 2);
+        for policy in [
+            UnseenPolicy::OwnMean { kappa },
+            UnseenPolicy::Causal { kappa },
+        ] {
+            assert!(whitener.transform_unseen(&new, policy).is_err());
+        }
+    }
+}
+
+#[test]
+fn nothing_to_fit_on() {
+    let empty = mixed_trials(1, 6, 3, 2).select(&[]).unwrap();
+    assert!(matches!(
+        Preconditioning::default().fit(&empty),
+        Err(ModelError::Empty { .. })
+    ));
+}
+
+#[test]
+fn unseen_domains_need_a_policy() {
+    let (whitener, all) = fitted();
+    let error = whitener.transform(&all).unwrap_err();
+    assert!(matches!(
+        &error,
+        ModelError::UnseenDomain { domain: 2, name, .. } if name == "s2"
+    ));
+    assert!(error.to_string().contains("own-mean"), "{error}");
+    assert_eq!(whitener.unseen_policy(), Err(ModelError::NoUnseenPolicy));
+    let mut out = vec![0.0; 9];
+    let x = all.covariances().matrix(2);
+    let single = whitener.transform_into(2, x, &mut out, &mut WhitenScratch::default());
+    assert!(matches!(single, Err(ModelError::UnseenDomain { .. })));
+    let beyond = whitener.transform_into(3, x, &mut out, &mut WhitenScratch::default());
+    assert!(matches!(
+        beyond,
+        Err(ModelError::NoSuchDomain {
+            domain: 3,
+            count: 3,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn known_domains_are_not_unseen_and_domains_are_not_mixed() {
+    let (whitener, all) = fitted();
+    let error = whitener
+        .transform_unseen(&of_domain(&all, 0), UnseenPolicy::Pooled)
+        .unwrap_err();
+    assert!(matches!(error, ModelError::KnownDomain { trials: 8, .. }));
+    let error = whitener
+        .transform_unseen(&all.select(&[2, 5, 0]).unwrap(), UnseenPolicy::Pooled)
+        .unwrap_err();
+    assert!(matches!(error, ModelError::MixedDomains { trial: 2, .. }));
+    let none = all.select(&[]).unwrap();
+    assert!(matches!(
+        whitener.transform_unseen(&none, UnseenPolicy::Pooled),
+        Err(ModelError::Empty { .. })
+    ));
+}
+
+#[test]
+fn domain_numbers_must_mean_what_they_meant() {
+    let (whitener, all) = fitted();
+    let renamed = |names: [&str; 3]| {
+        let names = names.map(String::from).to_vec();
+        let domains = Factor::new("domain", names, vec![0, 1]).unwrap();
+        let x = all.covariances().select(&[0, 1]);
+        Trials::new(x, Factor::from_labels(["a", "b"]), domains).unwrap()
+    };
+    assert!(whitener.transform(&renamed(["s0", "s1", "x"])).is_ok());
+    assert!(matches!(
+        whitener.transform(&renamed(["s1", "s0", "s2"])),
+        Err(ModelError::DomainIndex {
+            at_fit: 1,
+            found: 0,
+            ..
+        })
+    ));
+    assert!(matches!(
+        whitener.transform(&renamed(["s0", "other", "s2"])),
+        Err(ModelError::DomainName { domain: 1, .. })
+    ));
+}
+
+#[test]
+fn montages_must_agree() {
+    let (whitener, _) = fitted();
+    let four = mixed_trials(2, 6, 4, 3).select(&[0]).unwrap();
+    assert!(matches!(
+        whitener.transform(&four),
+        Err(ModelError::Channels {
+            expected: 3,
+            found: 4,
+            ..
+        })
+    ));
+    let named = |names: [&str; 3]| {
+        let names = names.map(String::from).to_vec();
+        mixed_trials(1, 6, 3, 3).with_channels(names).unwrap()
+    };
+    let whitener = Preconditioning::default()
+        .fit(&named(["C3", "Cz", "C4"]))
+        .unwrap();
+    let swapped = whitener.transform(&named(["C3", "C4", "Cz"]));
+    assert!(matches!(
+        swapped,
+        Err(ModelError::ChannelName { channel: 1, .. })
+    ));
+    let mut scratch = WhitenScratch::default();
+    let (mut out, x) = (vec![0.0; 9], vec![1.0; 4]);
+    assert!(
+        whitener
+            .transform_into(0, &x, &mut out, &mut scratch)
+            .is_err()
+    );
+    let x = MatBatch::identity(1, 3).into_vec();
+    assert!(
+        whitener
+            .transform_into(0, &x, &mut out[..8], &mut scratch)
+            .is_err()
+    );
+    let mut bad = x.clone();
+    bad[1] = f64::NAN;
+    assert!(
+        whitener
+            .transform_into(0, &bad, &mut out, &mut scratch)
+            .is_err()
+    );
+    bad[1] = 0.5;
+    assert!(
+        whitener
+            .transform_into(0, &bad, &mut out, &mut scratch)
+            .is_err()
+    );
+}
+
+#[test]
+fn own_mean_without_a_prior_needs_ten_trials() {
+    let (whitener, all) = fitted();
+    let new = of_domain(&all, 2);
+    for (policy, found) in [
+        (UnseenPolicy::OwnMean { kappa: 0.0 }, 8),
+        (UnseenPolicy::Causal { kappa: 0.0 }, 1),
+    ] {
+        let error = whitener.transform_unseen(&new, policy).unwrap_err();
+        let expected = ModelError::TooFewForOwnMean {
+            op: "pre-conditioning",
+            needed: 10,
+            found,
+        };
+        assert_eq!(error, expected);
+    }
+    // After ten trials taken in, the running mean stands on its own.
+    let mut causal = whitener.causal(0.0).unwrap();
+    assert!(causal.mean().is_err());
+    let mut out = vec![0.0; 9];
+    for i in 0..9 {
+        assert!(
+            causal
+                .transform_into(all.covariances().matrix(i), &mut out)
+                .is_err()
+        );
+        assert_eq!(causal.trials(), i);
+        causal.observe(all.covariances().matrix(i)).unwrap();
+    }
+    causal
+        .transform_into(all.covariances().matrix(9), &mut out)
+        .unwrap();
+}
+
+#[test]
+fn a_refused_trial_leaves_the_running_mean_alone() {
+    let (whitener, all) = fitted();
+    let mut causal = whitener.causal(10.0).unwrap();
+    causal.observe(all.covariances().matrix(2)).unwrap();
+    let before = causal.mean().unwrap();
+    let mut out = vec![0.0; 9];
+    let flat = [0.0; 9];
+    assert!(matches!(
+        causal.transform_into(&flat, &mut out),
+        Err(ModelError::NoScale { trial: 1, .. })
+    ));
+    assert!(causal.transform_into(&[f64::NAN; 9], &mut out).is_err());
+    assert!(causal.transform_into(&[1.0; 4], &mut out).is_err());
+    assert!(causal.observe(&[1.0; 4]).is_err());
+    assert_eq!(causal.mean().unwrap(), before);
+    assert_eq!(causal.trials(), 1);
+}
+
+#[test]
+fn flat_trials_and_singular_means_are_named() {
+    let all = mixed_trials(1, 12, 3, 2);
+    let mut x = all.covariances().clone();
+    x.matrix_mut(4).fill(0.0);
+    let flat = all.with_covariances(x).unwrap();
+    let whitener = Preconditioning::default().fit(&all).unwrap();
+    assert!(matches!(
+        whitener.transform(&flat),
+        Err(ModelError::NoScale { trial: 4, .. })
+    ));
+    // Every trial of a domain without one channel, and no loading.
+    let mut x = all.covariances().clone();
+    for i in (1..12).step_by(2) {
+        let m = x.matrix_mut(i);
+        for j in 0..3 {
+            m[j] = 0.0;
+            m[3 * j] = 0.0;
+        }
+    }
+    let dead = all.with_covariances(x).unwrap();
+    for reference in [
+        Reference::Euclidean,
+        Reference::LogEuclidean,
+        Reference::Riemannian,
+    ] {
+        let config = Preconditioning {
+            tikhonov: Tikhonov::None,
+            reference,
+            ..Preconditioning::default()
+        };
+        let error = config.fit(&dead).unwrap_err();
+        assert!(error.to_string().contains("domain 1 (\"s1\")"), "{error}");
+    }
+}
+
+#[test]
+fn damaged_states_are_refused() {
+    let (whitener, _) = fitted();
+    let good = serde_json::to_value(whitener.state()).unwrap();
+    let damage = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = good.clone();
+        change(&mut value);
+        let state = serde_json::from_value(value).unwrap();
+        Whitener::from_state(&state)
+    };
+    assert!(damage(&|_| ()).is_ok());
+    assert!(damage(&|v| v["n"] = 0.into()).is_err());
+    assert!(damage(&|v| v["n"] = u64::MAX.into()).is_err());
+    assert!(damage(&|v| v["trials"] = serde_json::json!([0, 0, 0])).is_err());
+    assert!(damage(&|v| v["trials"] = serde_json::json!([8, 8])).is_err());
+    assert!(damage(&|v| v["domains"] = serde_json::json!(["a", "a", "b"])).is_err());
+    assert!(damage(&|v| v["betas"] = serde_json::json!([1.0])).is_err());
+    assert!(damage(&|v| v["betas"] = serde_json::json!([1.0, -1.0])).is_err());
+    assert!(damage(&|v| v["pooled_square"] = 0.0.into()).is_err());
+    assert!(damage(&|v| v["means"] = serde_json::json!([1.0])).is_err());
+    assert!(damage(&|v| v["channels"] = serde_json::json!(["Cz"])).is_err());
+    assert!(damage(&|v| v["config"]["tikhonov"] = serde_json::json!({"relative": -1.0})).is_err());
+}
+
+#[test]
+fn per_domain_scale_of_flat_training_is_an_error() {
+    // Half of a domain's energy cannot vanish, but a wholly flat domain can only come with absolute loading: then it is
+    // white already, and has a scale.
+    let x = MatBatch::zeros(4, 3, 3);
+    let trials = Trials::new(
+        x,
+        Factor::from_labels(vec!["a"; 4]),
+        Factor::from_labels(vec!["s"; 4]),
+    )
+    .unwrap();
+    let relative = Preconditioning {
+        scaling: Scaling::PerDomain,
+        ..Preconditioning::default()
+    };
+    assert!(matches!(
+        relative.fit(&trials),
+        Err(ModelError::Reference { .. })
+    ));
+    let absolute = Preconditioning {
+        tikhonov: Tikhonov::Absolute(1e-8),
+        ..relative
+    };
+    let y = absolute.fit(&trials).unwrap().transform(&trials).unwrap();
+    assert!((y.covariances().get(0, 0, 0) - 1.0).abs() < 1e-12);
+}

@@ -3,7 +3,7 @@
 use crate::timing::side_by_side;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatRef, Par, Spec};
 use std::hint::black_box;
 use stiefel_linalg::{EigenScratch, MatBatch, Scalar, eigh_into};
 use stiefel_testkit::random_spd;
@@ -21,12 +21,8 @@ pub(crate) struct Yardstick<T: Scalar> {
 impl<T: Scalar> Yardstick<T> {
     pub(crate) fn new(input: MatBatch<T>) -> Self {
         let n = input.rows();
-        let need = self_adjoint_evd_scratch::<T>(
-            n,
-            ComputeEigenvectors::Yes,
-            Par::Seq,
-            Default::default(),
-        );
+        let need =
+            self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
         Self {
             input,
             vectors: Mat::zeros(n, n),
@@ -44,7 +40,7 @@ impl<T: Scalar> Yardstick<T> {
                 Some(self.vectors.as_mut()),
                 Par::Seq,
                 MemStack::new(&mut self.memory),
-                Default::default(),
+                Spec::default(),
             )
             .expect("a finite symmetric matrix");
             black_box(&self.vectors);

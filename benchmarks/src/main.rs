@@ -2,6 +2,7 @@
 
 mod clock;
 mod eigen;
+mod step;
 mod timing;
 
 fn main() {
@@ -10,4 +11,5 @@ fn main() {
         "clock while measuring: {clock:.2} GHz (a chain of dependent additions, one per cycle)\n"
     );
     eigen::run(clock);
+    step::run();
 }

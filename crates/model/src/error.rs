@@ -1,5 +1,6 @@
 //! What can go wrong between trials and a fitted model: the operation, the numbers and the remedy.
 
+use stiefel_autodiff::TapeError;
 use stiefel_geometry::GeometryError;
 use stiefel_linalg::LinalgError;
 
@@ -264,6 +265,9 @@ pub enum ModelError {
         /// What to do.
         remedy: &'static str,
     },
+    /// The tape refused an operation, or met a value that is not finite.
+    #[error(transparent)]
+    Tape(#[from] TapeError),
     /// A map or a kernel on manifolds refused.
     #[error(transparent)]
     Geometry(#[from] GeometryError),

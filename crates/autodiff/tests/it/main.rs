@@ -1,8 +1,8 @@
 //! The tape against central differences, closed forms and golden files.
 
 mod arithmetic;
-mod fused;
 mod errors;
+mod fused;
 mod golden;
 mod riemannian;
 mod selection_and_losses;

@@ -1,0 +1,119 @@
+//! One training step (forward, backward, Adam, retraction; batch of 32, one thread) in units of the yardstick: the time faer takes to
+//! decompose that batch's `k × k` matrices one by one, interleaved in the same run.
+
+use crate::eigen::Yardstick;
+use crate::timing::side_by_side;
+use std::sync::Arc;
+use stiefel_linalg::Scalar;
+use stiefel_model::net::{DaspConfig, DaspNet, LossWeights, Network, Sizes};
+use stiefel_model::train::Stepper;
+use stiefel_model::{AdamConfig, Prepared};
+use stiefel_testkit::{random_batch, random_spd};
+
+const BATCH: usize = 32;
+
+/// A geometry of the paper, with the ratios a hand-written prototype reached in f32 and f64.
+struct Case {
+    name: &'static str,
+    n: usize,
+    k: usize,
+    experts: usize,
+    domains: usize,
+    encoded: Option<usize>,
+    prototype: (f64, f64),
+}
+
+const CASES: [Case; 3] = [
+    Case {
+        name: "Weibo2014",
+        n: 60,
+        k: 30,
+        experts: 8,
+        domains: 9,
+        encoded: Some(40),
+        prototype: (1.25, 1.5),
+    },
+    Case {
+        name: "BNCI2014001",
+        n: 22,
+        k: 20,
+        experts: 8,
+        domains: 9,
+        encoded: None,
+        prototype: (1.1, 1.25),
+    },
+    Case {
+        name: "BNCI2015001",
+        n: 13,
+        k: 12,
+        experts: 16,
+        domains: 28,
+        encoded: None,
+        prototype: (1.6, 1.8),
+    },
+];
+
+fn row<T: Scalar>(case: &Case, prototype: f64) {
+    let encoded = case.encoded.unwrap_or(case.n * (case.n + 1) / 2);
+    let sizes = Sizes {
+        channels: case.n,
+        classes: 2,
+        domains: case.domains,
+        encoded,
+    };
+    let high = case.encoded.is_some();
+    let config = DaspConfig {
+        filters: case.k,
+        experts: case.experts,
+        decoupled_keys: high,
+        losses: LossWeights {
+            alignment: if high { 0.05 } else { 0.0 },
+            ..LossWeights::default()
+        },
+        ..DaspConfig::default()
+    };
+    let net = DaspNet::new(sizes, config).expect("a valid network");
+    let data = Prepared::<T>::from_parts(
+        Arc::new(random_spd(1, BATCH, case.n)),
+        random_batch(2, BATCH, 1, encoded),
+        (0..BATCH).map(|i| i % 2).collect(),
+        (0..BATCH).map(|i| i % case.domains).collect(),
+    )
+    .expect("matching sizes");
+    let mut stepper = Stepper::new(AdamConfig::default(), net.initial(3)).expect("Adam");
+    let batch = data.all();
+    let mut yardstick = Yardstick::new(random_spd::<T>(4, BATCH, case.k));
+    let rounds = if case.n > 40 { 150 } else { 600 };
+    let [step, unit] = side_by_side(
+        rounds,
+        [
+            &mut || {
+                stepper.step(&net, &batch).expect("a finite step");
+            },
+            &mut || yardstick.run(),
+        ],
+    );
+    println!(
+        "{:>12} {:>4} {:>4} {:>4} {:>4} {:>10.3} {:>10.3} {:>8.2} {:>10.2}",
+        case.name,
+        T::NAME,
+        case.n,
+        case.k,
+        case.experts,
+        step * 1e3,
+        unit * 1e3,
+        step / unit,
+        prototype
+    );
+}
+
+pub(crate) fn run() {
+    println!(
+        "\ntraining step of DASP, batch {BATCH}, one thread, milliseconds; ratio to the yardstick (lower is faster)"
+    );
+    println!("    geometry type    n    k    K       step  yardstick    ratio  prototype");
+    for case in &CASES {
+        row::<f32>(case, case.prototype.0);
+        row::<f64>(case, case.prototype.1);
+    }
+}

@@ -1,0 +1,205 @@
+//! Sizes and options of the networks, checked once, at the door.
+
+use crate::{ModelError, Result};
+use serde::{Deserialize, Serialize};
+use stiefel_linalg::tolerance::REEIG_EPSILON;
+
+/// What the data fixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// Channels, `n`.
+    pub channels: usize,
+    /// Classes, `C`.
+    pub classes: usize,
+    /// Training domains, `D`.
+    pub domains: usize,
+    /// Width of the query's data input: `r` with the encoder, else `n(n+1)/2`.
+    pub encoded: usize,
+}
+
+/// The point whose tangent space the experts are mixed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Anchor {
+    /// A point of its own, learnt.
+    Dedicated,
+    /// The first expert: the naive reading, in which that expert's tangent is zero.
+    First,
+    /// `qf(W_1 + mean_j P_{W_1}(W_j))`, recomputed each step.
+    Barycenter,
+    /// The same with the sample's routing weights in place of the mean.
+    RoutedBarycenter,
+}
+
+/// How a tangent vector becomes a point again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retraction {
+    /// The orthonormal factor of `W + Δ`.
+    Qr,
+    /// The polar factor of `W + Δ`.
+    Polar,
+}
+
+/// How filters stay orthonormal while they are learnt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Orthogonality {
+    /// Steps along the manifold.
+    Riemannian,
+    /// Free coordinates through the Cayley transform.
+    Cayley,
+}
+
+/// Weights of the losses beside the cross-entropy; zero turns one off.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct LossWeights {
+    /// Winner's key towards the query.
+    pub alignment: f64,
+    /// Switch-Transformer load balance.
+    pub balance: f64,
+    /// Routing entropy.
+    pub entropy: f64,
+}
+
+/// The routed network.
+///
+/// ```
+/// use stiefel_model::net::{DaspConfig, DaspNet, Network, Sizes};
+///
+/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253 };
+/// let net = DaspNet::new(sizes, DaspConfig { filters: 20, experts: 8, ..DaspConfig::default() })?;
+/// assert_eq!(Network::<f32>::experts(&net), 8);
+/// // A filter cannot keep more directions than there are channels.
+/// assert!(DaspNet::new(sizes, DaspConfig { filters: 23, ..DaspConfig::default() }).is_err());
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DaspConfig {
+    /// Directions a filter keeps, `k`.
+    pub filters: usize,
+    /// Experts, `K`.
+    pub experts: usize,
+    /// Width of queries, keys and embeddings, `m`.
+    pub width: usize,
+    /// Where the experts are mixed.
+    pub anchor: Anchor,
+    /// How the mixture becomes a filter.
+    pub retraction: Retraction,
+    /// Whether the query sees the domain.
+    pub domain_embedding: bool,
+    /// Whether keys learn from the alignment loss alone.
+    pub decoupled_keys: bool,
+    /// Losses beside the cross-entropy.
+    pub losses: LossWeights,
+    /// ReEig threshold.
+    pub epsilon: f64,
+    /// How filters stay orthonormal.
+    pub orthogonality: Orthogonality,
+}
+
+impl Default for DaspConfig {
+    /// The paper's Weibo2014 setting; `filters` and `experts` follow the scaling rule in practice.
+    fn default() -> Self {
+        Self {
+            filters: 30,
+            experts: 8,
+            width: 20,
+            anchor: Anchor::Dedicated,
+            retraction: Retraction::Qr,
+            domain_embedding: true,
+            decoupled_keys: true,
+            losses: LossWeights {
+                alignment: 0.05,
+                ..LossWeights::default()
+            },
+            epsilon: REEIG_EPSILON,
+            orthogonality: Orthogonality::Riemannian,
+        }
+    }
+}
+
+/// The baseline: one filter for everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpdNetConfig {
+    /// Directions the filter keeps, `k`.
+    pub filters: usize,
+    /// ReEig threshold.
+    pub epsilon: f64,
+    /// How the filter stays orthonormal.
+    pub orthogonality: Orthogonality,
+}
+
+impl Default for SpdNetConfig {
+    fn default() -> Self {
+        Self {
+            filters: 30,
+            epsilon: REEIG_EPSILON,
+            orthogonality: Orthogonality::Riemannian,
+        }
+    }
+}
+
+/// An error unless `good`.
+fn require(good: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {
+    if good {
+        return Ok(());
+    }
+    Err(ModelError::Parameter {
+        op: "network",
+        name,
+        value,
+        expected,
+    })
+}
+
+fn positive(name: &'static str, value: usize) -> Result<()> {
+    require(value >= 1, name, value as f64, "at least 1")
+}
+
+fn weight(name: &'static str, value: f64) -> Result<()> {
+    require(
+        value.is_finite() && value >= 0.0,
+        name,
+        value,
+        "a finite number, zero or above",
+    )
+}
+
+/// What both networks need of sizes, filters and threshold.
+pub(super) fn check_tail(sizes: &Sizes, filters: usize, epsilon: f64) -> Result<()> {
+    positive("the number of channels", sizes.channels)?;
+    require(
+        sizes.classes >= 2,
+        "the number of classes",
+        sizes.classes as f64,
+        "at least 2",
+    )?;
+    positive("the number of domains", sizes.domains)?;
+    require(
+        (1..=sizes.channels).contains(&filters),
+        "k, the directions a filter keeps,",
+        filters as f64,
+        "from 1 to the number of channels",
+    )?;
+    require(
+        epsilon.is_finite() && epsilon > 0.0,
+        "the ReEig threshold",
+        epsilon,
+        "above 0",
+    )
+}
+
+impl DaspConfig {
+    pub(super) fn check(&self, sizes: &Sizes) -> Result<()> {
+        check_tail(sizes, self.filters, self.epsilon)?;
+        positive("K, the number of experts,", self.experts)?;
+        positive("m, the width of queries and keys,", self.width)?;
+        positive("the width of the query's input", sizes.encoded)?;
+        weight("the weight of the alignment loss", self.losses.alignment)?;
+        weight("the weight of the balance loss", self.losses.balance)?;
+        weight("the weight of the entropy loss", self.losses.entropy)
+    }
+}

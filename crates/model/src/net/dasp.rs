@@ -1,0 +1,111 @@
+//! The Domain-Adaptive Stiefel Pool: a filter for every sample, routed from a pool of experts (the paper's §3).
+
+use super::config::{Anchor, DaspConfig, Orthogonality, Sizes};
+use super::layers;
+use super::{Losses, Network, Outputs, Routed, Routing};
+use crate::{Batch, Bound, Parameter, Parameters, Result, random};
+use stiefel_autodiff::Tape;
+use stiefel_linalg::Scalar;
+
+/// The routed network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DaspNet {
+    sizes: Sizes,
+    config: DaspConfig,
+}
+
+impl DaspNet {
+    /// An architecture, or what does not fit.
+    pub fn new(sizes: Sizes, config: DaspConfig) -> Result<Self> {
+        config.check(&sizes)?;
+        Ok(Self { sizes, config })
+    }
+
+    /// What the data fixed.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    /// The options.
+    pub fn config(&self) -> &DaspConfig {
+        &self.config
+    }
+}
+
+impl<T: Scalar> Network<T> for DaspNet {
+    fn name(&self) -> &'static str {
+        "dasp"
+    }
+
+    fn initial(&self, seed: u64) -> Parameters<T> {
+        let (s, c) = (&self.sizes, &self.config);
+        let (k, m) = (c.filters, c.width);
+        let cayley = c.orthogonality == Orthogonality::Cayley;
+        let gaussian = |name, rows| {
+            vec![Parameter::euclidean(
+                name,
+                random::gaussian(seed, name, (1, rows, m)),
+            )]
+        };
+        let mut lists = Vec::new();
+        let mut width = s.encoded;
+        if c.domain_embedding {
+            width += m;
+            lists.push(gaussian("embedding", s.domains));
+        }
+        lists.push(layers::query_parameters(seed, width, m));
+        lists.push(gaussian("keys", c.experts));
+        let stiefel = |name, count| layers::orthonormal(seed, name, (count, s.channels, k), cayley);
+        lists.push(vec![stiefel("experts", c.experts)]);
+        if c.anchor == Anchor::Dedicated {
+            lists.push(vec![stiefel("anchor", 1)]);
+        }
+        lists.push(layers::head_parameters(seed, s.classes, k * (k + 1) / 2));
+        layers::collect(lists)
+    }
+
+    fn forward<'t>(
+        &self,
+        tape: &'t Tape<T>,
+        p: &Bound<'t, T>,
+        batch: &Batch<'_, T>,
+        routing: Routing<'_, T>,
+    ) -> Result<Outputs<'t, T>> {
+        let c = &self.config;
+        let query = layers::query(tape, p, batch)?;
+        let keys = p.get("keys");
+        let seen = if c.decoupled_keys {
+            keys.detach()
+        } else {
+            keys
+        };
+        let (scores, learnt) = layers::scores(query, seen)?;
+        let alpha = layers::reroute(tape, learnt, routing);
+        let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
+        let z = layers::tail(tape, batch, &mixture, c.retraction, c.epsilon)?;
+        let tangents = mixture.tangents;
+        let routed = Routed {
+            query,
+            keys,
+            scores,
+            alpha,
+            tangents,
+        };
+        Ok(Outputs {
+            logits: layers::head(p, z)?,
+            routed: Some(routed),
+        })
+    }
+
+    fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>> {
+        let losses = Losses::cross_entropy(outputs, labels)?;
+        match &outputs.routed {
+            Some(routed) => losses.add_routing(self.config.losses, routed),
+            None => Ok(losses),
+        }
+    }
+
+    fn experts(&self) -> usize {
+        self.config.experts
+    }
+}

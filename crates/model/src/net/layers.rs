@@ -1,0 +1,227 @@
+//! Layers: small pieces of forward computation.
+//!
+//! ```text
+//! query     q = MLP([x̃; Emb(d)])                 one hidden layer of 2m, exact GELU
+//! routing   α = softmax(q Eᵀ/√m)
+//! anchor    W_base                              given, first expert, or a one-step barycenter
+//! pool      Δ_j = W_j − W_base sym(W_baseᵀ W_j),  A_i = W_base + Σ_j α_ij Δ_j
+//! tail      upper(log max(W_iᵀ X_i W_i, ε)), W_i = qf(A_i)
+//! head      z·wᵀ + b
+//! ```
+
+use super::{Anchor, Retraction, Routing};
+use crate::{Batch, Bound, Parameter, Parameters, Result, random};
+use std::sync::Arc;
+use stiefel_autodiff::{Covariances, Tape, Var};
+use stiefel_linalg::{MatBatch, Scalar};
+
+/// `MLP([x̃; Emb(d)])`, one row per sample; without embedding, `MLP(x̃)`.
+pub(super) fn query<'t, T: Scalar>(
+    tape: &'t Tape<T>,
+    p: &Bound<'t, T>,
+    batch: &Batch<'_, T>,
+) -> Result<Var<'t, T>> {
+    let mut input = tape.constant(&batch.encoded());
+    if let Some(embedding) = p.find("embedding") {
+        input = input.concat(&[embedding.gather_rows(&batch.domains())?])?;
+    }
+    let hidden = input
+        .matmul_nt(p.get("query.w1"))?
+        .add(p.get("query.b1"))?
+        .gelu()?;
+    Ok(hidden
+        .matmul_nt(p.get("query.w2"))?
+        .add(p.get("query.b2"))?)
+}
+
+/// The query's parameters for an input of `width` and an output of `m`.
+pub(super) fn query_parameters<T: Scalar>(seed: u64, width: usize, m: usize) -> Vec<Parameter<T>> {
+    let linear = |name, rows, cols, fan_in| {
+        Parameter::euclidean(name, random::linear(seed, name, (rows, cols), fan_in))
+    };
+    vec![
+        linear("query.w1", 2 * m, width, width),
+        linear("query.b1", 1, 2 * m, width),
+        linear("query.w2", m, 2 * m, 2 * m),
+        linear("query.b2", 1, m, 2 * m),
+    ]
+}
+
+/// The linear head on `width` features.
+pub(super) fn head_parameters<T: Scalar>(
+    seed: u64,
+    classes: usize,
+    width: usize,
+) -> Vec<Parameter<T>> {
+    let linear = |name, rows, cols| {
+        Parameter::euclidean(name, random::linear(seed, name, (rows, cols), width))
+    };
+    vec![
+        linear("head.w", classes, width),
+        linear("head.b", 1, classes),
+    ]
+}
+
+/// `z·wᵀ + b`.
+pub(super) fn head<'t, T: Scalar>(p: &Bound<'t, T>, z: Var<'t, T>) -> Result<Var<'t, T>> {
+    let (samples, _, width) = z.shape();
+    let rows = z.reshape(1, samples, width)?;
+    Ok(rows.matmul_nt(p.get("head.w"))?.add(p.get("head.b"))?)
+}
+
+/// `softmax(q Eᵀ/√m)` before and after the softmax.
+pub(super) fn scores<'t, T: Scalar>(
+    query: Var<'t, T>,
+    keys: Var<'t, T>,
+) -> Result<(Var<'t, T>, Var<'t, T>)> {
+    let scale = 1.0 / (keys.shape().2 as f64).sqrt();
+    let scores = query.matmul_nt(keys)?.scale(scale)?;
+    Ok((scores, scores.softmax()?))
+}
+
+/// The weights a pass uses in place of the learnt ones.
+pub(super) fn reroute<'t, T: Scalar>(
+    tape: &'t Tape<T>,
+    learnt: Var<'t, T>,
+    routing: Routing<'_, T>,
+) -> Var<'t, T> {
+    let (_, samples, experts) = learnt.shape();
+    match routing {
+        Routing::Learnt => learnt,
+        Routing::Given(weights) => tape.constant(weights),
+        Routing::Uniform => {
+            let share = T::ONE / T::from_f64(experts as f64);
+            tape.constant(&MatBatch::from_fn(1, samples, experts, |_, _, _| share))
+        }
+        Routing::HardTop1 => {
+            let winners = learnt.argmax();
+            tape.constant(&MatBatch::from_fn(1, samples, experts, |_, i, j| {
+                if winners[i] == j { T::ONE } else { T::ZERO }
+            }))
+        }
+    }
+}
+
+/// `qf(W + Δ)` or its polar counterpart, as an operation of its own.
+fn retract<'t, T: Scalar>(
+    retraction: Retraction,
+    w: Var<'t, T>,
+    delta: Var<'t, T>,
+) -> Result<Var<'t, T>> {
+    Ok(match retraction {
+        Retraction::Qr => w.retract_qr(delta)?,
+        Retraction::Polar => w.retract_polar(delta)?,
+    })
+}
+
+/// A sample's mixture in the tangent space of its anchor: `W_base + Σ_j α_ij Δ_j`, not yet retracted.
+pub(super) struct Mixture<'t, T: Scalar> {
+    /// The anchor, one or one per sample.
+    pub(super) anchor: Var<'t, T>,
+    /// `Δ_j`.
+    pub(super) tangents: Var<'t, T>,
+    /// `Σ_j α_ij Δ_j`, `B × n × k`.
+    pub(super) step: Var<'t, T>,
+}
+
+/// Mixes the experts for every sample.
+pub(super) fn mix<'t, T: Scalar>(
+    anchor: Anchor,
+    retraction: Retraction,
+    p: &Bound<'t, T>,
+    alpha: Var<'t, T>,
+) -> Result<Mixture<'t, T>> {
+    let experts = p.get("experts");
+    let first = || experts.gather(&[0]);
+    let shared = match anchor {
+        Anchor::Dedicated => p.get("anchor"),
+        Anchor::First => first()?,
+        Anchor::Barycenter => {
+            let from = first()?;
+            let mean = from
+                .project_tangent(experts)?
+                .mean(stiefel_autodiff::Axis::Count)?;
+            retract(retraction, from, mean)?
+        }
+        Anchor::RoutedBarycenter => {
+            let from = first()?;
+            let step = alpha.mix(from.project_tangent(experts)?)?;
+            return mix_per_sample(retract(retraction, from, step)?, experts, alpha);
+        }
+    };
+    let tangents = shared.project_tangent(experts)?;
+    Ok(Mixture {
+        anchor: shared,
+        tangents,
+        step: alpha.mix(tangents)?,
+    })
+}
+
+/// The mixture where every sample has an anchor of its own: `Σ_j α_ij P_{B_i}(W_j) = P_{B_i}(Σ_j α_ij W_j)`, the projection
+/// being linear.
+fn mix_per_sample<'t, T: Scalar>(
+    anchors: Var<'t, T>,
+    experts: Var<'t, T>,
+    alpha: Var<'t, T>,
+) -> Result<Mixture<'t, T>> {
+    let step = anchors.project_tangent(alpha.mix(experts)?)?;
+    // For the records, the experts as seen from the first sample's anchor.
+    let tangents = anchors
+        .gather(&[0])?
+        .detach()
+        .project_tangent(experts.detach())?;
+    Ok(Mixture {
+        anchor: anchors,
+        tangents,
+        step,
+    })
+}
+
+/// The features of every sample under its mixture.
+pub(super) fn tail<'t, T: Scalar>(
+    tape: &'t Tape<T>,
+    batch: &Batch<'_, T>,
+    mixture: &Mixture<'t, T>,
+    retraction: Retraction,
+    epsilon: f64,
+) -> Result<Var<'t, T>> {
+    let data = shared(batch);
+    Ok(match retraction {
+        Retraction::Qr => {
+            let filters = mixture.anchor.add(mixture.step)?;
+            tape.filtered_log_vectors(filters, data, true, epsilon)?
+        }
+        Retraction::Polar => {
+            let filters = mixture.anchor.retract_polar(mixture.step)?;
+            tape.filtered_log_vectors(filters, data, false, epsilon)?
+        }
+    })
+}
+
+/// The covariances of a batch, not copied.
+pub(super) fn shared<'t, T: Scalar>(batch: &Batch<'_, T>) -> Covariances<'t, T> {
+    Covariances::Shared(Arc::clone(batch.data.covariances()), batch.indices.clone())
+}
+
+/// Stiefel parameters under either way of staying orthonormal.
+pub(super) fn orthonormal<T: Scalar>(
+    seed: u64,
+    name: &'static str,
+    (count, n, k): (usize, usize, usize),
+    cayley: bool,
+) -> Parameter<T> {
+    if !cayley {
+        return Parameter::stiefel(name, random::points(seed, name, count, n, k).cast());
+    }
+    let base = random::points(seed, name, count, n, n).cast();
+    Parameter {
+        name,
+        value: MatBatch::zeros(count, n, k),
+        manifold: crate::Manifold::Cayley { base },
+    }
+}
+
+/// Joins lists of parameters.
+pub(super) fn collect<T: Scalar>(lists: Vec<Vec<Parameter<T>>>) -> Parameters<T> {
+    Parameters::new(lists.into_iter().flatten().collect())
+}

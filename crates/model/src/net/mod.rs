@@ -1,0 +1,80 @@
+//! Networks: a composition of layers that reads like the equations.
+//!
+//! A [`Network`] is an architecture: sizes and options, no numbers. Its numbers are [`Parameters`], kept apart so that the
+//! optimiser, checkpoints and model files treat every network alike. `forward` writes the computation on a tape.
+
+mod config;
+mod dasp;
+mod layers;
+mod losses;
+mod spdnet;
+
+pub use config::{Anchor, DaspConfig, LossWeights, Orthogonality, Retraction, Sizes, SpdNetConfig};
+pub use dasp::DaspNet;
+pub use losses::{Losses, alignment, balance, entropy};
+pub use spdnet::SpdNet;
+
+use crate::{Batch, Bound, Parameters, Result};
+use stiefel_autodiff::{Tape, Var};
+use stiefel_linalg::{MatBatch, Scalar};
+
+/// Which routing weights a forward pass uses.
+#[derive(Debug, Clone, Copy)]
+pub enum Routing<'a, T> {
+    /// Those the network computes.
+    Learnt,
+    /// `1/K` for every expert, inside a routed anchor too: the K = 1 proxy.
+    Uniform,
+    /// One-hot at the winner.
+    HardTop1,
+    /// Given weights, `1 × B × K`.
+    Given(&'a MatBatch<T>),
+}
+
+/// What a forward pass gives.
+#[derive(Debug, Clone)]
+pub struct Outputs<'t, T: Scalar> {
+    /// Class scores before the softmax, `B × 1 × C`.
+    pub logits: Var<'t, T>,
+    /// What happened in the router, where the network has one.
+    pub routed: Option<Routed<'t, T>>,
+}
+
+/// The inside of a router.
+#[derive(Debug, Clone, Copy)]
+pub struct Routed<'t, T: Scalar> {
+    /// Queries, `1 × B × m`.
+    pub query: Var<'t, T>,
+    /// Keys, `1 × K × m`.
+    pub keys: Var<'t, T>,
+    /// Scaled scores of the keys before the softmax, `1 × B × K`.
+    pub scores: Var<'t, T>,
+    /// Routing weights, `1 × B × K`.
+    pub alpha: Var<'t, T>,
+    /// Experts as tangent vectors at the anchor, `K × n × k` (per sample, `B·K × n × k`, under a routed anchor).
+    pub tangents: Var<'t, T>,
+}
+
+/// An architecture that decodes covariances.
+pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
+    /// What reports call it.
+    fn name(&self) -> &'static str;
+
+    /// Fresh parameters from a seed.
+    fn initial(&self, seed: u64) -> Parameters<T>;
+
+    /// The computation, on a tape.
+    fn forward<'t>(
+        &self,
+        tape: &'t Tape<T>,
+        parameters: &Bound<'t, T>,
+        batch: &Batch<'_, T>,
+        routing: Routing<'_, T>,
+    ) -> Result<Outputs<'t, T>>;
+
+    /// The losses of a forward pass.
+    fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>>;
+
+    /// The number of experts; 1 where nothing is routed.
+    fn experts(&self) -> usize;
+}

@@ -1,0 +1,194 @@
+//! Adam on a product of manifolds (Kingma & Ba 2015; Bécigneul & Ganea 2019 for the Riemannian form).
+//!
+//! Per parameter, with gradient `g` (on St(n,k) projected to the tangent space first):
+//!
+//! ```text
+//! m ← β₁m + (1 − β₁)g,   v ← β₂v + (1 − β₂)g²,   s = m̂/(√v̂ + ε)   with m̂ = m/(1 − β₁ᵗ), v̂ = v/(1 − β₂ᵗ)
+//! Euclidean   x ← x − ηs
+//! Stiefel     W ← qf(W − η P_W(s)),  m ← P_W(m)       P_W(Z) = Z − W sym(WᵀZ)
+//! ```
+//!
+//! On the Stiefel manifold the second moment is kept entry by entry, as in the Euclidean case, and the scaled direction is projected
+//! back to the tangent space; the first moment is carried to the new point by projection. No weight decay.
+
+use crate::{Manifold, ModelError, Parameter, Parameters, Result};
+use serde::{Deserialize, Serialize};
+use stiefel_geometry::stiefel;
+use stiefel_linalg::{MatBatch, MatView, Scalar};
+
+/// Adam's constants.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdamConfig {
+    /// Step size η.
+    pub learning_rate: f64,
+    /// β₁.
+    pub beta1: f64,
+    /// β₂.
+    pub beta2: f64,
+    /// ε.
+    pub epsilon: f64,
+}
+
+impl Default for AdamConfig {
+    fn default() -> Self {
+        Self {
+            learning_rate: 0.01,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+        }
+    }
+}
+
+impl AdamConfig {
+    /// An error where a constant is out of its range.
+    pub fn check(&self) -> Result<()> {
+        let unit = |x: f64| (0.0..1.0).contains(&x);
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        for (name, value, good, expected) in [
+            (
+                "the learning rate",
+                self.learning_rate,
+                positive(self.learning_rate),
+                "above 0",
+            ),
+            ("β₁", self.beta1, unit(self.beta1), "from 0 to below 1"),
+            ("β₂", self.beta2, unit(self.beta2), "from 0 to below 1"),
+            ("ε", self.epsilon, positive(self.epsilon), "above 0"),
+        ] {
+            if !good {
+                return Err(ModelError::Parameter {
+                    op: "Adam",
+                    name,
+                    value,
+                    expected,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The moments of one parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moments<T> {
+    /// Steps taken with a gradient.
+    pub steps: u64,
+    /// Mean of the gradients.
+    pub first: MatBatch<T>,
+    /// Mean of their squares.
+    pub second: MatBatch<T>,
+}
+
+/// Adam with its state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adam<T> {
+    config: AdamConfig,
+    moments: Vec<Moments<T>>,
+}
+
+impl<T: Scalar> Adam<T> {
+    /// At rest, for these parameters.
+    pub fn new(config: AdamConfig, parameters: &Parameters<T>) -> Result<Self> {
+        config.check()?;
+        let zeros = |p: &Parameter<T>| {
+            let (count, rows, cols) = p.value.shape();
+            MatBatch::zeros(count, rows, cols)
+        };
+        let moments = parameters
+            .iter()
+            .map(|p| Moments {
+                steps: 0,
+                first: zeros(p),
+                second: zeros(p),
+            })
+            .collect();
+        Ok(Self { config, moments })
+    }
+
+    /// With moments from a checkpoint, one per parameter and of its shape.
+    pub fn resume(
+        config: AdamConfig,
+        parameters: &Parameters<T>,
+        moments: Vec<Moments<T>>,
+    ) -> Result<Self> {
+        let fresh = Self::new(config, parameters)?;
+        let fits = |(a, b): (&Moments<T>, &Moments<T>)| {
+            a.first.shape() == b.first.shape() && a.second.shape() == b.second.shape()
+        };
+        if moments.len() != fresh.moments.len() || !moments.iter().zip(&fresh.moments).all(fits) {
+            return Err(ModelError::Impossible {
+                op: "resume",
+                why: "the moments of the checkpoint do not have the shapes of the parameters"
+                    .into(),
+                remedy: "resume with the network the checkpoint was made with",
+            });
+        }
+        Ok(Self { config, moments })
+    }
+
+    /// The moments, in the order of the parameters.
+    pub fn moments(&self) -> &[Moments<T>] {
+        &self.moments
+    }
+
+    /// Moves every parameter that has a gradient.
+    pub fn step<'a>(
+        &mut self,
+        parameters: &mut Parameters<T>,
+        gradient: impl Fn(usize) -> Option<MatView<'a, T>>,
+    ) -> Result<()> {
+        for (i, (parameter, moments)) in parameters.iter_mut().zip(&mut self.moments).enumerate() {
+            let Some(g) = gradient(i) else { continue };
+            match parameter.manifold {
+                Manifold::Stiefel => {
+                    let w = &parameter.value;
+                    let tangent = stiefel::project(w.view(), g)?;
+                    let step = direction(&self.config, moments, tangent.view());
+                    let step = stiefel::project(w.view(), step.view())?;
+                    parameter.value = stiefel::retract_qr(w.view(), step.view())?.q;
+                    moments.first = stiefel::project(parameter.value.view(), moments.first.view())?;
+                }
+                Manifold::Euclidean | Manifold::Cayley { .. } => {
+                    let step = direction(&self.config, moments, g);
+                    for (x, s) in parameter.value.data_mut().iter_mut().zip(step.data()) {
+                        *x += *s;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `−η m̂/(√v̂ + ε)` after taking in one gradient.
+fn direction<T: Scalar>(
+    config: &AdamConfig,
+    moments: &mut Moments<T>,
+    g: MatView<'_, T>,
+) -> MatBatch<T> {
+    moments.steps += 1;
+    let steps = i32::try_from(moments.steps).unwrap_or(i32::MAX);
+    let (b1, b2) = (T::from_f64(config.beta1), T::from_f64(config.beta2));
+    let (a1, a2) = (
+        T::from_f64(1.0 - config.beta1),
+        T::from_f64(1.0 - config.beta2),
+    );
+    let rate = T::from_f64(-config.learning_rate / (1.0 - config.beta1.powi(steps)));
+    let unbias = T::from_f64(1.0 / (1.0 - config.beta2.powi(steps)).sqrt());
+    let epsilon = T::from_f64(config.epsilon);
+    let (count, rows, cols) = g.shape();
+    let mut step = MatBatch::zeros(count, rows, cols);
+    let state = moments
+        .first
+        .data_mut()
+        .iter_mut()
+        .zip(moments.second.data_mut());
+    for ((s, &g), (m, v)) in step.data_mut().iter_mut().zip(g.data()).zip(state) {
+        *m = b1 * *m + a1 * g;
+        *v = b2 * *v + a2 * g * g;
+        *s = rate * *m / (Scalar::sqrt(*v) * unbias + epsilon);
+    }
+    step
+}

@@ -1,0 +1,229 @@
+//! What is learnt: named batches of matrices, each on its manifold.
+//!
+//! A network says which parameters it has ([`Parameters`]); the optimiser moves each one on its [`Manifold`]; the tape sees
+//! them as leaves ([`Parameters::bind`]). Nobody else needs to know how a point stays on its manifold.
+
+use crate::{ModelError, Result};
+use stiefel_autodiff::{Tape, Var};
+use stiefel_geometry::stiefel;
+use stiefel_linalg::{MatBatch, Scalar};
+
+/// Where a parameter lives and how it moves.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Manifold<T> {
+    /// Any value.
+    Euclidean,
+    /// Orthonormal columns; moves along tangent vectors and is retracted.
+    Stiefel,
+    /// Orthonormal columns through free coordinates `X`: `W = B·cayley(A(X))[:, :k]` with a fixed orthogonal `B` per matrix. The value
+    /// held is `X`, which moves freely.
+    Cayley {
+        /// `B`, one `n × n` per matrix.
+        base: MatBatch<T>,
+    },
+}
+
+/// A named parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter<T> {
+    /// Its name, unique within the network.
+    pub name: &'static str,
+    /// Its coordinates: the point itself, or `X` under [`Manifold::Cayley`].
+    pub value: MatBatch<T>,
+    /// Where it lives.
+    pub manifold: Manifold<T>,
+}
+
+impl<T: Scalar> Parameter<T> {
+    /// A free parameter.
+    pub fn euclidean(name: &'static str, value: MatBatch<T>) -> Self {
+        Self {
+            name,
+            value,
+            manifold: Manifold::Euclidean,
+        }
+    }
+
+    /// Points with orthonormal columns.
+    pub fn stiefel(name: &'static str, value: MatBatch<T>) -> Self {
+        Self {
+            name,
+            value,
+            manifold: Manifold::Stiefel,
+        }
+    }
+
+    /// The point itself, whatever the coordinates.
+    pub fn point(&self) -> Result<MatBatch<T>> {
+        match &self.manifold {
+            Manifold::Cayley { base } => {
+                Ok(stiefel::cayley_parametrisation(base.view(), self.value.view())?.w)
+            }
+            Manifold::Euclidean | Manifold::Stiefel => Ok(self.value.clone()),
+        }
+    }
+
+    /// Whether the point has orthonormal columns.
+    pub fn is_orthonormal(&self) -> bool {
+        !matches!(self.manifold, Manifold::Euclidean)
+    }
+}
+
+/// The parameters of a network, in the order in which it names them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters<T> {
+    list: Vec<Parameter<T>>,
+}
+
+/// Parameters on a tape.
+#[derive(Debug, Clone)]
+pub struct Bound<'t, T: Scalar> {
+    names: Vec<&'static str>,
+    /// The leaves, whose gradients the optimiser takes.
+    pub leaves: Vec<Var<'t, T>>,
+    points: Vec<Var<'t, T>>,
+}
+
+impl<'t, T: Scalar> Bound<'t, T> {
+    /// The point called `name`.
+    ///
+    /// # Panics
+    /// If the network has no such parameter: names are constants of the code.
+    pub fn get(&self, name: &'static str) -> Var<'t, T> {
+        self.find(name)
+            .unwrap_or_else(|| panic!("no parameter {name} among {:?}", self.names))
+    }
+
+    /// The point called `name`, where the network has one.
+    pub fn find(&self, name: &'static str) -> Option<Var<'t, T>> {
+        self.names
+            .iter()
+            .position(|n| *n == name)
+            .map(|at| self.points[at])
+    }
+}
+
+impl<T: Scalar> Parameters<T> {
+    /// From a list with distinct names.
+    pub fn new(list: Vec<Parameter<T>>) -> Self {
+        debug_assert!(
+            list.iter()
+                .enumerate()
+                .all(|(i, p)| list[..i].iter().all(|q| q.name != p.name)),
+            "names are distinct"
+        );
+        Self { list }
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Parameter<T>> {
+        self.list.iter()
+    }
+
+    /// All of them, to be moved.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Parameter<T>> {
+        self.list.iter_mut()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many numbers they hold.
+    pub fn size(&self) -> usize {
+        self.iter().map(|p| p.value.data().len()).sum()
+    }
+
+    /// The one called `name`.
+    pub fn get(&self, name: &str) -> Option<&Parameter<T>> {
+        self.iter().find(|p| p.name == name)
+    }
+
+    /// Replaces the coordinates of `name` by others of the same shape.
+    pub fn set(&mut self, name: &str, value: MatBatch<T>) -> Result<()> {
+        let known = self.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+        let Some(parameter) = self.list.iter_mut().find(|p| p.name == name) else {
+            let what = "parameter";
+            return Err(ModelError::UnknownName {
+                what,
+                found: name.into(),
+                known,
+            });
+        };
+        if parameter.value.shape() != value.shape() {
+            return Err(ModelError::Impossible {
+                op: "set parameter",
+                why: format!(
+                    "\"{name}\" has shape {:?}, not {:?}",
+                    parameter.value.shape(),
+                    value.shape()
+                ),
+                remedy: "give values of the same shape",
+            });
+        }
+        parameter.value = value;
+        Ok(())
+    }
+
+    /// Puts all parameters on a tape.
+    pub fn bind<'t>(&self, tape: &'t Tape<T>) -> Result<Bound<'t, T>> {
+        let mut bound = Bound {
+            names: Vec::new(),
+            leaves: Vec::new(),
+            points: Vec::new(),
+        };
+        for parameter in &self.list {
+            let leaf = tape.parameter(&parameter.value).named(parameter.name);
+            let point = match &parameter.manifold {
+                Manifold::Cayley { base } => leaf.cayley_parametrisation(tape.constant(base))?,
+                Manifold::Euclidean | Manifold::Stiefel => leaf,
+            };
+            bound.names.push(parameter.name);
+            bound.leaves.push(leaf);
+            bound.points.push(point);
+        }
+        Ok(bound)
+    }
+
+    /// Puts all points on a tape as constants: nothing is recorded for a backward pass.
+    pub fn bind_frozen<'t>(&self, tape: &'t Tape<T>) -> Result<Bound<'t, T>> {
+        let mut bound = Bound {
+            names: Vec::new(),
+            leaves: Vec::new(),
+            points: Vec::new(),
+        };
+        for parameter in &self.list {
+            let point = match &parameter.manifold {
+                Manifold::Cayley { .. } => tape.constant(&parameter.point()?),
+                Manifold::Euclidean | Manifold::Stiefel => tape.constant(&parameter.value),
+            };
+            bound.names.push(parameter.name);
+            bound.points.push(point.named(parameter.name));
+        }
+        Ok(bound)
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Parameters<T> {
+    type Item = &'a Parameter<T>;
+    type IntoIter = std::slice::Iter<'a, Parameter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut Parameters<T> {
+    type Item = &'a mut Parameter<T>;
+    type IntoIter = std::slice::IterMut<'a, Parameter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter_mut()
+    }
+}

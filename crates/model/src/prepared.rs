@@ -1,0 +1,134 @@
+//! A split ready for the network: everything that depends only on the data, computed once.
+
+use crate::{DspEncoder, ModelError, Result, Trials, tangent_vectors};
+use std::sync::Arc;
+use stiefel_linalg::{MatBatch, Scalar};
+
+/// Pre-conditioned covariances with the input of the query, classes and domains, in the precision of the network.
+#[derive(Debug, Clone)]
+pub struct Prepared<T> {
+    covariances: Arc<MatBatch<T>>,
+    encoded: MatBatch<T>,
+    labels: Vec<usize>,
+    domains: Vec<usize>,
+}
+
+/// Samples of a prepared split, by position.
+#[derive(Debug, Clone)]
+pub struct Batch<'a, T> {
+    /// The split.
+    pub data: &'a Prepared<T>,
+    /// Which of its samples.
+    pub indices: Vec<usize>,
+}
+
+impl<T: Scalar> Prepared<T> {
+    /// From pre-conditioned trials: tangent vectors `upper(log X)`, projected by the encoder where there is one.
+    pub fn new(trials: &Trials, encoder: Option<&DspEncoder>) -> Result<Self> {
+        let tangent = tangent_vectors::<f64>(trials)?;
+        let encoded = match encoder {
+            Some(encoder) => encoder.encode(tangent.view())?,
+            None => tangent,
+        };
+        Self::from_parts(
+            Arc::new(trials.covariances().cast()),
+            encoded.cast(),
+            trials.classes().indices().to_vec(),
+            trials.domains().indices().to_vec(),
+        )
+    }
+
+    /// From parts: covariances `N × n × n`, query input `N × 1 × r`, a class and a domain for each.
+    pub fn from_parts(
+        covariances: Arc<MatBatch<T>>,
+        encoded: MatBatch<T>,
+        labels: Vec<usize>,
+        domains: Vec<usize>,
+    ) -> Result<Self> {
+        let count = covariances.count();
+        for (what, found) in [
+            ("query rows", encoded.count()),
+            ("classes", labels.len()),
+            ("domains", domains.len()),
+        ] {
+            if found != count {
+                let op = "prepared split";
+                return Err(ModelError::Count {
+                    op,
+                    what,
+                    expected: count,
+                    found,
+                });
+            }
+        }
+        Ok(Self {
+            covariances,
+            encoded,
+            labels,
+            domains,
+        })
+    }
+
+    /// How many samples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The covariances, `N × n × n`.
+    pub fn covariances(&self) -> &Arc<MatBatch<T>> {
+        &self.covariances
+    }
+
+    /// The input of the query, `N × 1 × r`.
+    pub fn encoded(&self) -> &MatBatch<T> {
+        &self.encoded
+    }
+
+    /// The class of each sample.
+    pub fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
+    /// The domain of each sample.
+    pub fn domains(&self) -> &[usize] {
+        &self.domains
+    }
+
+    /// All samples.
+    pub fn all(&self) -> Batch<'_, T> {
+        self.batch((0..self.len()).collect())
+    }
+
+    /// The samples at `indices`.
+    pub fn batch(&self, indices: Vec<usize>) -> Batch<'_, T> {
+        Batch {
+            data: self,
+            indices,
+        }
+    }
+}
+
+impl<T: Scalar> Batch<'_, T> {
+    /// The class of each sample.
+    pub fn labels(&self) -> Vec<usize> {
+        self.indices.iter().map(|&i| self.data.labels[i]).collect()
+    }
+
+    /// The domain of each sample.
+    pub fn domains(&self) -> Vec<usize> {
+        self.indices.iter().map(|&i| self.data.domains[i]).collect()
+    }
+
+    /// The input of the query, one row per sample.
+    pub fn encoded(&self) -> MatBatch<T> {
+        let all = &self.data.encoded;
+        MatBatch::from_fn(1, self.indices.len(), all.cols(), |_, row, c| {
+            all.matrix(self.indices[row])[c]
+        })
+    }
+}

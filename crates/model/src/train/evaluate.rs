@@ -1,0 +1,94 @@
+//! What a trained network says of a set of samples.
+
+use crate::net::{Network, Routing};
+use crate::{Parameters, Prepared, Result};
+use stiefel_autodiff::Tape;
+use stiefel_linalg::{MatBatch, Scalar};
+
+/// Samples per forward pass: large enough for full lanes, small enough for the caches.
+const CHUNK: usize = 64;
+
+/// Probabilities and routing weights of every sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// `1 × N × C`.
+    pub probabilities: MatBatch<f64>,
+    /// `1 × N × K`, where the network routes.
+    pub alpha: Option<MatBatch<f64>>,
+    /// Queries, `1 × N × m`, where the network routes.
+    pub queries: Option<MatBatch<f64>>,
+    /// Mean cross-entropy.
+    pub cross_entropy: f64,
+}
+
+impl Evaluation {
+    /// The most probable class of each sample; the first of equals.
+    pub fn predictions(&self) -> Vec<usize> {
+        let classes = self.probabilities.cols();
+        let best =
+            |row: &[f64]| (1..classes).fold(0, |best, c| if row[c] > row[best] { c } else { best });
+        self.probabilities
+            .data()
+            .chunks_exact(classes)
+            .map(best)
+            .collect()
+    }
+}
+
+/// Runs a network over a whole split; nothing is recorded for a backward pass.
+pub fn evaluate<T: Scalar>(
+    network: &dyn Network<T>,
+    parameters: &Parameters<T>,
+    data: &Prepared<T>,
+    routing: Routing<'_, T>,
+) -> Result<Evaluation> {
+    let mut tape = Tape::new();
+    let (mut probabilities, mut alpha, mut queries) = (Vec::new(), Vec::new(), Vec::new());
+    let mut cross_entropy = 0.0;
+    let mut classes = 0;
+    let all: Vec<usize> = (0..data.len()).collect();
+    for indices in all.chunks(CHUNK) {
+        tape.reset();
+        let bound = parameters.bind_frozen(&tape)?;
+        let batch = data.batch(indices.to_vec());
+        let part;
+        let routing = match routing {
+            Routing::Given(weights) => {
+                let width = weights.cols();
+                let rows = &weights.data()[indices[0] * width..][..indices.len() * width];
+                part = MatBatch::from_vec(1, indices.len(), width, rows.to_vec())?;
+                Routing::Given(&part)
+            }
+            other => other,
+        };
+        let outputs = network.forward(&tape, &bound, &batch, routing)?;
+        classes = outputs.logits.shape().2;
+        let log_p = outputs.logits.log_softmax()?;
+        for (row, &label) in log_p
+            .value()
+            .data()
+            .chunks_exact(classes)
+            .zip(&batch.labels())
+        {
+            cross_entropy -= row[label].to_f64();
+            probabilities.extend(row.iter().map(|x| x.to_f64().exp()));
+        }
+        if let Some(routed) = outputs.routed {
+            alpha.extend(routed.alpha.value().data().iter().map(|x| x.to_f64()));
+            queries.extend(routed.query.value().data().iter().map(|x| x.to_f64()));
+        }
+    }
+    let n = data.len();
+    let table = |values: Vec<f64>| -> Result<Option<MatBatch<f64>>> {
+        if values.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(MatBatch::from_vec(1, n, values.len() / n, values)?))
+    };
+    Ok(Evaluation {
+        probabilities: MatBatch::from_vec(1, n, classes, probabilities)?,
+        alpha: table(alpha)?,
+        queries: table(queries)?,
+        cross_entropy: cross_entropy / n.max(1) as f64,
+    })
+}

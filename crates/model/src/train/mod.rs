@@ -1,0 +1,256 @@
+//! Training: mini-batches, early stopping on the validation set, the best epoch restored.
+//!
+//! Progress, logging and checkpoints are [`Observer`]s; the algorithm knows none of them. Every epoch draws its order from a stream
+//! of its own, so a run resumed from a [`Checkpoint`] ends in the same bits as one that was never stopped.
+
+mod config;
+mod evaluate;
+mod observe;
+
+pub use config::TrainConfig;
+pub use evaluate::{Evaluation, evaluate};
+pub use observe::{EpochRecord, Flow, Observer, Silent};
+
+use crate::net::{Network, Routing};
+use crate::optim::{Adam, Moments};
+use crate::{ModelError, Parameters, Prepared, Result, random};
+use stiefel_autodiff::Tape;
+use stiefel_linalg::{MatBatch, Scalar};
+
+/// Everything a run needs to go on as if it had never stopped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint<T> {
+    /// Current parameters.
+    pub parameters: Parameters<T>,
+    /// The optimiser's moments, in the order of the parameters.
+    pub moments: Vec<Moments<T>>,
+    /// The best parameters so far and the epoch they are of.
+    pub best: Option<(usize, Parameters<T>)>,
+    /// The epochs done.
+    pub history: Vec<EpochRecord>,
+}
+
+/// Why training ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// All epochs were done.
+    Completed,
+    /// The validation score had not improved for `patience` epochs.
+    EarlyStop,
+    /// An observer asked for it.
+    Cancelled,
+}
+
+/// A trained network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted<T> {
+    /// The parameters of the best epoch.
+    pub parameters: Parameters<T>,
+    /// Which epoch that was.
+    pub best_epoch: usize,
+    /// All epochs.
+    pub history: Vec<EpochRecord>,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+/// Trains a network from a seed.
+pub fn train<T: Scalar>(
+    network: &dyn Network<T>,
+    training: &Prepared<T>,
+    validation: &Prepared<T>,
+    config: &TrainConfig,
+    observer: &mut dyn Observer<T>,
+) -> Result<Fitted<T>> {
+    let parameters = network.initial(config.seed);
+    let moments = Adam::new(config.adam, &parameters)?.moments().to_vec();
+    let start = Checkpoint {
+        parameters,
+        moments,
+        best: None,
+        history: Vec::new(),
+    };
+    resume(network, training, validation, config, start, observer)
+}
+
+/// Goes on from a checkpoint made with the same network, data and configuration.
+pub fn resume<T: Scalar>(
+    network: &dyn Network<T>,
+    training: &Prepared<T>,
+    validation: &Prepared<T>,
+    config: &TrainConfig,
+    start: Checkpoint<T>,
+    observer: &mut dyn Observer<T>,
+) -> Result<Fitted<T>> {
+    config.check()?;
+    for (split, what) in [(training, "training"), (validation, "validation")] {
+        if split.is_empty() {
+            return Err(ModelError::Impossible {
+                op: "training",
+                why: format!("the {what} set is empty"),
+                remedy: "give every (domain, class) cell enough trials for all parts of the split",
+            });
+        }
+    }
+    let mut run = Run {
+        network,
+        config,
+        tape: Tape::new(),
+        state: start,
+    };
+    let ended = loop {
+        if let Some(ended) = run.finished() {
+            break ended;
+        }
+        let Some(record) = run.epoch(training, validation, observer)? else {
+            break Ended::Cancelled;
+        };
+        if observer.epoch(&record, &run.state) == Flow::Stop {
+            break Ended::Cancelled;
+        }
+    };
+    let Checkpoint {
+        parameters,
+        best,
+        history,
+        ..
+    } = run.state;
+    let (best_epoch, parameters) = best.unwrap_or((0, parameters));
+    Ok(Fitted {
+        parameters,
+        best_epoch,
+        history,
+        ended,
+    })
+}
+
+struct Run<'a, T: Scalar> {
+    network: &'a dyn Network<T>,
+    config: &'a TrainConfig,
+    tape: Tape<T>,
+    state: Checkpoint<T>,
+}
+
+impl<T: Scalar> Run<'_, T> {
+    fn finished(&self) -> Option<Ended> {
+        let done = self.state.history.len();
+        let best = self
+            .state
+            .best
+            .as_ref()
+            .map_or(done, |(epoch, _)| epoch + 1);
+        if done >= self.config.epochs {
+            Some(Ended::Completed)
+        } else if done >= best + self.config.patience {
+            Some(Ended::EarlyStop)
+        } else {
+            None
+        }
+    }
+
+    /// One epoch; `None`, and the state as before, where the observer stopped it half-way.
+    fn epoch(
+        &mut self,
+        training: &Prepared<T>,
+        validation: &Prepared<T>,
+        observer: &mut dyn Observer<T>,
+    ) -> Result<Option<EpochRecord>> {
+        let epoch = self.state.history.len();
+        let mut rng = random::stream(self.config.seed, "batches", epoch as u64);
+        let order = random::permutation(&mut rng, training.len());
+        let mut parameters = self.state.parameters.clone();
+        let moments = self.state.moments.clone();
+        let mut adam = Adam::resume(self.config.adam, &parameters, moments)?;
+        let mut sums = observe::Sums::default();
+        for indices in order.chunks(self.config.batch) {
+            self.step(training, indices, &mut parameters, &mut adam, &mut sums)?;
+            if observer.step(epoch) == Flow::Stop {
+                return Ok(None);
+            }
+        }
+        let scores = evaluate(self.network, &parameters, validation, Routing::Learnt)?;
+        let record = sums.record(epoch, training.len(), &scores, validation, &parameters)?;
+        let better = self
+            .state
+            .best
+            .as_ref()
+            .is_none_or(|(best, _)| record.better_than(&self.state.history[*best]));
+        self.state.parameters = parameters;
+        self.state.moments = adam.moments().to_vec();
+        self.state.history.push(record.clone());
+        if better {
+            self.state.best = Some((epoch, self.state.parameters.clone()));
+        }
+        Ok(Some(record))
+    }
+
+    fn step(
+        &mut self,
+        training: &Prepared<T>,
+        indices: &[usize],
+        parameters: &mut Parameters<T>,
+        adam: &mut Adam<T>,
+        sums: &mut observe::Sums,
+    ) -> Result<()> {
+        self.tape.reset();
+        let bound = parameters.bind(&self.tape)?;
+        let batch = training.batch(indices.to_vec());
+        let outputs = self
+            .network
+            .forward(&self.tape, &bound, &batch, Routing::Learnt)?;
+        let losses = self.network.losses(&outputs, &batch.labels())?;
+        let scores = outputs.routed.map(|r| r.scores.keep_gradient());
+        let gradients = self.tape.backward(losses.total)?;
+        sums.add(
+            indices.len(),
+            &losses,
+            &outputs,
+            scores.and_then(|s| gradients.get(s)),
+        );
+        adam.step(parameters, |i| gradients.get(bound.leaves[i]))
+    }
+}
+
+/// One step of training on one batch, for benchmarks and tests: forward, backward, update. Gives the loss.
+#[derive(Debug)]
+pub struct Stepper<T: Scalar> {
+    tape: Tape<T>,
+    adam: Adam<T>,
+    /// The parameters as they stand.
+    pub parameters: Parameters<T>,
+}
+
+impl<T: Scalar> Stepper<T> {
+    /// From given parameters.
+    pub fn new(adam: crate::AdamConfig, parameters: Parameters<T>) -> Result<Self> {
+        let adam = Adam::new(adam, &parameters)?;
+        Ok(Self {
+            tape: Tape::new(),
+            adam,
+            parameters,
+        })
+    }
+
+    /// One step; gives the total loss before it.
+    pub fn step(&mut self, network: &dyn Network<T>, batch: &crate::Batch<'_, T>) -> Result<f64> {
+        self.tape.reset();
+        let bound = self.parameters.bind(&self.tape)?;
+        let outputs = network.forward(&self.tape, &bound, batch, Routing::Learnt)?;
+        let total = network.losses(&outputs, &batch.labels())?.total;
+        let gradients = self.tape.backward(total)?;
+        self.adam
+            .step(&mut self.parameters, |i| gradients.get(bound.leaves[i]))?;
+        Ok(total.item().unwrap_or(f64::NAN))
+    }
+}
+
+/// The largest `|WᵀW − I|` over all orthonormal parameters; 0 where there is none.
+pub fn orthonormality_defect<T: Scalar>(parameters: &Parameters<T>) -> Result<f64> {
+    let mut worst = 0.0_f64;
+    for parameter in parameters.iter().filter(|p| p.is_orthonormal()) {
+        let point: MatBatch<f64> = parameter.point()?.cast();
+        let defects = stiefel_geometry::stiefel::orthonormality_defect(point.view())?;
+        worst = defects.into_iter().fold(worst, f64::max);
+    }
+    Ok(worst)
+}

@@ -280,7 +280,7 @@ fn trajectory(name: &str) {
                 .expect("same shape");
         }
     }
-    for parameter in parameters.iter_mut() {
+    for parameter in &mut parameters {
         let base = match parameter.name {
             "experts" => "init_experts_base",
             "anchor" => "init_base_base",

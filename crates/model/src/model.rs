@@ -1,0 +1,237 @@
+//! A fitted model: everything learnt from training trials, in one piece.
+//!
+//! ```text
+//! trials ─▶ whitener ─▶ upper(log X) ─▶ encoder ─▶ network ─▶ class probabilities
+//!           └──────────────── fitted on the training trials only ────────────────┘
+//! ```
+
+use crate::net::{DaspConfig, DaspNet, Network, Routing, Sizes, SpdNet, SpdNetConfig};
+use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train};
+use crate::{
+    DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
+    Whitener, tangent_vectors,
+};
+use serde::{Deserialize, Serialize};
+use stiefel_linalg::{MatBatch, Scalar};
+
+/// Which network.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "network", rename_all = "kebab-case")]
+pub enum Architecture {
+    /// The routed network.
+    Dasp(DaspConfig),
+    /// The baseline.
+    Spdnet(SpdNetConfig),
+}
+
+impl Architecture {
+    /// The network for data of these sizes.
+    pub fn network<T: Scalar>(&self, sizes: Sizes) -> Result<Box<dyn Network<T>>> {
+        Ok(match *self {
+            Self::Dasp(config) => Box::new(DaspNet::new(sizes, config)?),
+            Self::Spdnet(config) => Box::new(SpdNet::new(sizes, config)?),
+        })
+    }
+}
+
+/// Everything that is decided before training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ModelConfig {
+    /// How covariances are whitened and scaled.
+    pub preconditioning: Preconditioning,
+    /// The domain-separating encoder in front of the query; `None` gives the query the whole tangent vector.
+    pub encoder: Option<DspConfig>,
+    /// The network.
+    pub architecture: Architecture,
+    /// The protocol of training.
+    pub training: TrainConfig,
+}
+
+/// What is fitted on the training trials before the network: whitening and encoder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frontend {
+    /// Whitening per domain.
+    pub whitener: Whitener,
+    /// The query's encoder, where there is one.
+    pub encoder: Option<DspEncoder>,
+}
+
+impl Frontend {
+    /// Fits on training trials; gives them prepared as well.
+    pub fn fit<T: Scalar>(
+        training: &Trials,
+        preconditioning: &Preconditioning,
+        encoder: Option<&DspConfig>,
+    ) -> Result<(Self, Prepared<T>)> {
+        let whitener = preconditioning.fit(training)?;
+        let whitened = whitener.transform(training)?;
+        let encoder = match encoder {
+            Some(config) => {
+                let tangent = tangent_vectors::<f64>(&whitened)?;
+                Some(config.fit(tangent.view(), training.domains().indices())?)
+            }
+            None => None,
+        };
+        let prepared = Prepared::new(&whitened, encoder.as_ref())?;
+        Ok((Self { whitener, encoder }, prepared))
+    }
+
+    /// Trials of known domains, ready for the network.
+    pub fn prepare<T: Scalar>(&self, trials: &Trials) -> Result<Prepared<T>> {
+        Prepared::new(&self.whitener.transform(trials)?, self.encoder.as_ref())
+    }
+}
+
+/// How a model came to be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainingRecord {
+    /// Training trials.
+    pub trials: usize,
+    /// Validation trials.
+    pub validation: usize,
+    /// The epoch whose parameters are kept.
+    pub best_epoch: usize,
+    /// Whether training was cancelled.
+    pub cancelled: bool,
+    /// Every epoch.
+    pub history: Vec<EpochRecord>,
+}
+
+/// A fitted model.
+#[derive(Debug)]
+pub struct Model<T: Scalar> {
+    pub(crate) config: ModelConfig,
+    pub(crate) sizes: Sizes,
+    pub(crate) frontend: Frontend,
+    pub(crate) network: Box<dyn Network<T>>,
+    pub(crate) parameters: Parameters<T>,
+    pub(crate) classes: Vec<String>,
+    pub(crate) domains: Vec<String>,
+    pub(crate) channels: Option<Vec<String>>,
+    pub(crate) record: TrainingRecord,
+}
+
+impl<T: Scalar> Model<T> {
+    /// Fits whitening and encoder on `training`, then trains the network, watching `validation` to know when to stop.
+    ///
+    /// Both are selected from one set of trials, so that names and numbers of classes and domains agree.
+    pub fn fit(
+        training: &Trials,
+        validation: &Trials,
+        config: &ModelConfig,
+        observer: &mut dyn Observer<T>,
+    ) -> Result<Self> {
+        check_classes(training)?;
+        let (frontend, prepared) =
+            Frontend::fit::<T>(training, &config.preconditioning, config.encoder.as_ref())?;
+        let validation_set = frontend.prepare(validation)?;
+        let sizes = sizes(training, &prepared);
+        let network = config.architecture.network::<T>(sizes)?;
+        let fitted = train(
+            &*network,
+            &prepared,
+            &validation_set,
+            &config.training,
+            observer,
+        )?;
+        let record = TrainingRecord {
+            trials: training.len(),
+            validation: validation.len(),
+            best_epoch: fitted.best_epoch,
+            cancelled: fitted.ended == Ended::Cancelled,
+            history: fitted.history,
+        };
+        Ok(Self {
+            config: *config,
+            sizes,
+            frontend,
+            network,
+            parameters: fitted.parameters,
+            classes: training.classes().names().to_vec(),
+            domains: training.domains().names().to_vec(),
+            channels: training.channels().map(<[String]>::to_vec),
+            record,
+        })
+    }
+
+    /// Probabilities and routing of trials of known domains.
+    pub fn evaluate(&self, trials: &Trials) -> Result<Evaluation> {
+        let prepared = self.frontend.prepare(trials)?;
+        evaluate(&*self.network, &self.parameters, &prepared, Routing::Learnt)
+    }
+
+    /// What was decided before training.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// Whitening and encoder.
+    pub fn frontend(&self) -> &Frontend {
+        &self.frontend
+    }
+
+    /// The network.
+    pub fn network(&self) -> &dyn Network<T> {
+        &*self.network
+    }
+
+    /// Its parameters.
+    pub fn parameters(&self) -> &Parameters<T> {
+        &self.parameters
+    }
+
+    /// The experts as points, `K × n × k`, where the network routes.
+    pub fn experts(&self) -> Result<Option<MatBatch<T>>> {
+        self.parameters
+            .get("experts")
+            .map(crate::Parameter::point)
+            .transpose()
+    }
+
+    /// Names of the classes, in the order of the probabilities.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Names of the domains.
+    pub fn domains(&self) -> &[String] {
+        &self.domains
+    }
+
+    /// Names of the channels, where they were known.
+    pub fn channels(&self) -> Option<&[String]> {
+        self.channels.as_deref()
+    }
+
+    /// How it came to be.
+    pub fn record(&self) -> &TrainingRecord {
+        &self.record
+    }
+}
+
+/// The sizes the data fixes. Domains without training trials have a row in the embedding too: it stays at its first value.
+pub(crate) fn sizes<T: Scalar>(training: &Trials, prepared: &Prepared<T>) -> Sizes {
+    Sizes {
+        channels: training.channels_count(),
+        classes: training.classes().names().len(),
+        domains: training.domains().names().len(),
+        encoded: prepared.encoded().cols(),
+    }
+}
+
+/// An error unless every class has a training trial.
+fn check_classes(training: &Trials) -> Result<()> {
+    let counts = training.classes().counts();
+    match counts.iter().position(|&c| c == 0) {
+        None => Ok(()),
+        Some(missing) => Err(ModelError::Impossible {
+            op: "training",
+            why: format!(
+                "class \"{}\" has no trial among the {} training trials",
+                training.classes().name(missing),
+                training.len()
+            ),
+            remedy: "leave the class out of the list of names, or give it training trials",
+        }),
+    }
+}

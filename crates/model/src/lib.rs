@@ -15,7 +15,11 @@ pub mod dsp;
 mod error;
 pub mod factor;
 pub mod measure;
+pub mod metrics;
 pub mod precondition;
+pub mod routing_stats;
+pub mod scaling;
+pub mod split;
 pub mod tangent;
 
 pub use data::Trials;

@@ -56,7 +56,11 @@ fn run<T: Scalar>(
     let prepared = model.frontend().prepare::<T>(&test)?;
     let score = |routing| -> Result<(f64, Option<f64>), Failure> {
         let e = evaluate(model.network(), model.parameters(), &prepared, routing)?;
-        let accuracy = metrics::balanced_accuracy(prepared.labels(), &e.predictions(), 2)?;
+        let accuracy = metrics::Confusion::new(prepared.labels(), &e.predictions(), 2)?;
+        let accuracy = accuracy
+            .balanced_accuracy()
+            .value()
+            .ok_or("an empty test set")?;
         let entropy = e.alpha.as_ref().map(|a| {
             let h: f64 = a
                 .data()

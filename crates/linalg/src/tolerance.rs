@@ -27,8 +27,8 @@ pub fn direction_rank(m: usize, p: usize) -> f64 {
     10.0 * m.max(p) as f64 * f64::EPSILON
 }
 
-/// Block Krylov iteration: a direction is found where `‖AᵀA v − σ²v‖` is below this fraction of the largest σ². Two digits above
-/// rounding; the Rayleigh–Ritz step that follows squares what is left of the error in σ².
+/// Block Krylov iteration: an eigenvector is found where `‖G u − θu‖` is below this fraction of the largest θ, two digits above
+/// rounding.
 pub const KRYLOV_RESIDUAL: f64 = 1e-13;
 
 /// Block Krylov iteration: directions carried besides those asked for, which keeps a cluster at the cut from slowing it down.

@@ -24,6 +24,8 @@ pub mod precondition;
 mod prepared;
 mod random;
 pub mod routing_stats;
+pub mod scaling;
+pub mod split;
 pub mod tangent;
 pub mod train;
 

@@ -1,7 +1,7 @@
 //! Leading right singular directions of `m` rows of length `p`, without ever forming more than a `min(m, p)`-square matrix.
 //!
 //! 1. Eigenvectors of the smaller Gram matrix, `A Aᵀ` or `AᵀA`, largest first, decide the rank and span the directions; where
-//!    few are needed of many, a block Krylov iteration finds them without it ([`krylov`]).
+//!    few are needed of many, a block Krylov iteration finds them.
 //! 2. Squaring costs half the digits of the small ones. A Rayleigh–Ritz step gives them back: `Q` an orthonormal basis of that
 //!    span, the singular value decomposition `A Q = U Σ Vᵀ` (`m × s`), directions `Q V`.
 
@@ -121,19 +121,34 @@ pub(super) fn leading_directions(
 ) -> Result<Mat<f64>> {
     let (m, p) = a.shape();
     let most = most.min(p - taken.ncols());
-    let leading = match krylov::leading(a, most) {
+    let wide = p > m;
+    let gram = if wide {
+        gram(a.as_ref(), a.transpose())
+    } else {
+        gram(a.transpose(), a.as_ref())
+    };
+    let leading = match krylov::leading(&gram, most) {
         Some(leading) => leading,
-        None => leading_of_gram(a, most)?,
+        None => leading_eigenvectors(&gram, most)?,
     };
     // Rounding of the data enters squared, rounding of the products does not.
     let relative = tolerance::direction_rank(m, p);
-    let largest = leading.squares.first().copied().unwrap_or_default();
+    let largest = leading.values.first().copied().unwrap_or_default();
     let floor = (relative * largest).max(relative * relative * total);
-    let s = leading.squares.iter().filter(|&&l| l > floor).count();
+    let s = leading.values.iter().filter(|&&l| l > floor).count();
     if s == 0 {
         return Ok(Mat::zeros(p, 0));
     }
-    let mut span = leading.vectors.subcols(0, s).to_owned();
+    let top = leading.vectors.subcols(0, s);
+    let mut span = if wide {
+        let mut span = a.transpose() * top;
+        for (mut column, &square) in span.col_iter_mut().zip(&leading.values) {
+            column *= faer::Scale(1.0 / square.sqrt());
+        }
+        span
+    } else {
+        top.to_owned()
+    };
     let along = taken.transpose() * &span;
     span -= taken * along;
     let q = span.qr().compute_thin_Q();
@@ -141,46 +156,28 @@ pub(super) fn leading_directions(
     Ok(q * ritz.V())
 }
 
-/// Squared singular values, descending, and right singular vectors (columns), not yet refined.
+/// Eigenvalues of a Gram matrix, descending, and their eigenvectors (columns).
 pub(super) struct Leading {
-    pub(super) squares: Vec<f64>,
+    pub(super) values: Vec<f64>,
     pub(super) vectors: Mat<f64>,
 }
 
-/// From the eigen-decomposition of the smaller Gram matrix.
-fn leading_of_gram(a: &Mat<f64>, most: usize) -> Result<Leading> {
-    let (m, p) = a.shape();
-    let wide = p > m;
-    let gram = if wide {
-        gram(a.as_ref(), a.transpose())
-    } else {
-        gram(a.transpose(), a.as_ref())
-    };
+/// The leading eigenpairs from a decomposition of the whole.
+fn leading_eigenvectors(gram: &Mat<f64>, most: usize) -> Result<Leading> {
     let eigen = (gram.self_adjoint_eigen(Side::Lower)).map_err(|_| diverged())?;
     let size = gram.nrows();
     let s = most.min(size);
     let lambda = eigen.S().column_vector();
-    let squares: Vec<f64> = (0..s).map(|j| lambda[size - 1 - j]).collect();
-    let top = Mat::from_fn(size, s, |r, c| eigen.U()[(r, size - 1 - c)]);
-    if !wide {
-        return Ok(Leading {
-            squares,
-            vectors: top,
-        });
-    }
-    let mut vectors = a.transpose() * top;
-    for (mut column, &square) in vectors.col_iter_mut().zip(&squares) {
-        // Where it is not positive the column is below the floor and dropped.
-        if square > 0.0 {
-            column *= faer::Scale(1.0 / square.sqrt());
-        }
-    }
-    Ok(Leading { squares, vectors })
+    Ok(Leading {
+        values: (0..s).map(|j| lambda[size - 1 - j]).collect(),
+        vectors: Mat::from_fn(size, s, |r, c| eigen.U()[(r, size - 1 - c)]),
+    })
 }
 
-/// The lower triangle of `l·r`, which is symmetric.
+/// `l·r`, which is symmetric: the lower triangle is computed, the upper one copied.
 fn gram(l: MatRef<'_, f64>, r: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = Mat::zeros(l.nrows(), l.nrows());
+    let size = l.nrows();
+    let mut out = Mat::zeros(size, size);
     triangular_matmul(
         out.as_mut(),
         BlockStructure::TriangularLower,
@@ -192,6 +189,11 @@ fn gram(l: MatRef<'_, f64>, r: MatRef<'_, f64>) -> Mat<f64> {
         1.0,
         Par::Seq,
     );
+    for c in 1..size {
+        for r in 0..c {
+            out[(r, c)] = out[(c, r)];
+        }
+    }
     out
 }
 
@@ -219,56 +221,67 @@ mod tests {
     use super::*;
     use stiefel_testkit::random_batch;
 
-    /// Gaussian rows whose columns have standard deviations `decay^c`.
-    fn rows(m: usize, p: usize, decay: f64) -> Mat<f64> {
-        let g = random_batch::<f64>(7, 1, m, p);
-        Mat::from_fn(m, p, |r, c| g.get(0, r, c) * decay.powi(c as i32))
-    }
-
-    /// `1 − ` the smallest singular value of `VᵀW`: zero for equal column spaces.
-    fn gap(v: &Mat<f64>, w: &Mat<f64>) -> f64 {
-        let overlap = v.transpose() * w;
-        let s = overlap.singular_values().unwrap();
-        1.0 - s.iter().copied().fold(f64::INFINITY, f64::min)
+    /// The Gram matrix of Gaussian rows whose columns have standard deviations `decay^c`.
+    fn scatter(size: usize, p: usize, decay: f64) -> Mat<f64> {
+        let g = random_batch::<f64>(7, 1, size, p);
+        let rows = Mat::from_fn(size, p, |r, c| g.get(0, r, c) * decay.powi(c as i32));
+        &rows * rows.transpose()
     }
 
     #[test]
-    fn krylov_and_gram_agree_on_tall_and_wide_rows() {
-        for (m, p) in [(420, 640), (640, 420)] {
-            let a = rows(m, p, 0.96);
-            for s in [1, 12] {
-                let fast = krylov::leading(&a, s).expect("it converges on a decaying spectrum");
-                let full = leading_of_gram(&a, s).unwrap();
-                for (x, y) in fast.squares.iter().zip(&full.squares) {
-                    assert!((x / y - 1.0).abs() < 1e-11, "{x:e} {y:e}");
-                }
-                let gap = gap(&fast.vectors, &full.vectors);
-                assert!(gap < 1e-12, "{gap:e}");
+    fn krylov_and_the_whole_decomposition_agree() {
+        let gram = scatter(420, 640, 0.96);
+        for most in [1, 12] {
+            let fast = krylov::leading(&gram, most).expect("it converges on a decaying spectrum");
+            let full = leading_eigenvectors(&gram, most).unwrap();
+            for (x, y) in fast.values.iter().zip(&full.values) {
+                assert!((x / y - 1.0).abs() < 1e-12, "{x:e} {y:e}");
             }
+            // The distance between the two spans: what is left of one outside the other.
+            let along = full.vectors.transpose() * &fast.vectors;
+            let outside = &fast.vectors - &full.vectors * along;
+            assert!(outside.norm_l2() < 1e-10, "{:e}", outside.norm_l2());
         }
     }
 
     #[test]
     fn krylov_leaves_what_it_cannot_do_quickly() {
-        // Small, nearly everything asked for, of low rank, flat spectrum.
-        assert!(krylov::leading(&rows(40, 50, 0.9), 2).is_none());
-        assert!(krylov::leading(&rows(420, 420, 0.99), 300).is_none());
-        let thin = rows(420, 5, 1.0);
-        let low = &thin * rows(420, 5, 1.0).transpose();
-        assert!(krylov::leading(&low, 3).is_none());
-        assert!(krylov::leading(&Mat::zeros(420, 420), 3).is_none());
-        let flat = rows(420, 420, 1.0).qr().compute_thin_Q();
-        let bent = &flat
-            * Mat::from_fn(
-                420,
-                420,
-                |r, c| if r == c { 1.0 + 1e-6 * r as f64 } else { 0.0 },
-            );
-        assert!(krylov::leading(&bent, 3).is_none());
-        // And the whole still gives an answer for each of them.
-        for a in [low, bent] {
-            let v = leading_directions(&a, 3, a.squared_norm_l2(), &Mat::zeros(420, 0)).unwrap();
-            assert_eq!(v.shape(), (420, 3));
+        let flat = Mat::from_fn(
+            420,
+            420,
+            |r, c| {
+                if r == c { 1.0 + 1e-6 * r as f64 } else { 0.0 }
+            },
+        );
+        assert!(krylov::leading(&flat, 3).is_none());
+        assert!(krylov::leading(&scatter(50, 60, 0.9), 2).is_none(), "small");
+        assert!(
+            krylov::leading(&scatter(420, 420, 0.96), 300).is_none(),
+            "many"
+        );
+        assert!(
+            krylov::leading(&scatter(420, 5, 1.0), 3).is_none(),
+            "low rank"
+        );
+        assert!(
+            krylov::leading(&Mat::zeros(420, 420), 3).is_none(),
+            "nothing"
+        );
+    }
+
+    #[test]
+    fn large_rows_of_low_rank_or_flat_spectrum_have_directions_too() {
+        let g = random_batch::<f64>(8, 1, 420, 430);
+        let flat = Mat::from_fn(420, 430, |r, c| g.get(0, r, c));
+        let low = Mat::from_fn(420, 430, |r, c| g.get(0, r, c % 2));
+        for (a, rank) in [(flat, 5), (low, 2)] {
+            let v = leading_directions(&a, 5, a.squared_norm_l2(), &Mat::zeros(430, 0)).unwrap();
+            assert_eq!(v.shape(), (430, rank));
+            // Right singular vectors: AᵀA v = σ² v.
+            let image = a.transpose() * (&a * &v);
+            let along = v.transpose() * &image;
+            let outside = &image - &v * along;
+            assert!(outside.norm_l2() < 1e-9 * image.norm_l2());
         }
     }
 }

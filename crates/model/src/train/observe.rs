@@ -1,9 +1,9 @@
 //! What training tells, and who listens.
 
 use super::{Checkpoint, Evaluation, orthonormality_defect};
-use crate::metrics::balanced_accuracy;
+use crate::metrics::Confusion;
 use crate::net::{Losses, Outputs};
-use crate::routing_stats::routing_entropy;
+use crate::routing_stats::routing_stats;
 use crate::{Parameters, Prepared, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatView, Scalar};
@@ -106,9 +106,13 @@ impl Sums {
     ) -> Result<EpochRecord> {
         let mean = |x: f64| x / samples as f64;
         let classes = scores.probabilities.cols();
-        let accuracy = balanced_accuracy(validation.labels(), &scores.predictions(), classes)?;
+        let confusion = Confusion::new(validation.labels(), &scores.predictions(), classes)?;
+        // Every set with a trial has a class present; an empty one was refused before training.
+        let accuracy = confusion.balanced_accuracy().value().unwrap_or(0.0);
         let entropy = match &scores.alpha {
-            Some(alpha) => routing_entropy(alpha)?.value(),
+            Some(alpha) => routing_stats(alpha.view(), validation.domains())?
+                .entropy
+                .value(),
             None => None,
         };
         Ok(EpochRecord {

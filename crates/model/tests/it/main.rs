@@ -2,7 +2,11 @@
 
 mod data;
 mod dsp;
+mod metrics;
 mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;
+mod routing_stats;
+mod scaling;
+mod split;
 mod support;

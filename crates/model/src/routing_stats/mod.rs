@@ -1,0 +1,207 @@
+//! What the router does: entropy, domain alignment, the diversity of the experts, and the verdict.
+//!
+//! For weights `α` (`N × K`, rows on the simplex) and domains `d_i`:
+//! * entropy `H̄ = mean_i H(α_i)/log K` in `[0, 1]`; sharp below 0.70;
+//! * domain alignment `r_d = Var_d(ᾱ_d)/Var_i(α_i)`, population variances summed over the K components, domains unweighted;
+//!   structured above 0.10;
+//! * expert diversity: see [`expert_diversity`];
+//! * verdict: genuine routing where the K=1 proxy gap `Δ_K1 > 0.01` in at least 60 % of the folds.
+//!
+//! Source: the paper's "Routing Diagnostics". What does not exist is undefined with a reason, never NaN.
+
+mod diversity;
+
+pub use diversity::{ExpertDiversity, expert_diversity, largest_mean_angle, random_mean_angle};
+
+use crate::{Measure, ModelError, Result};
+use serde::Serialize;
+use stiefel_linalg::{MatView, Scalar, tolerance};
+
+const OP: &str = "routing statistics";
+
+/// Entropy below which routing counts as sharp.
+pub const SHARP_ENTROPY: f64 = 0.70;
+
+/// Domain alignment above which routing counts as structured by domain.
+pub const STRUCTURED_ALIGNMENT: f64 = 0.10;
+
+/// The K=1 proxy gap a fold must exceed to count as won.
+pub const GAP_THRESHOLD: f64 = 0.01;
+
+/// The share of folds that must be won for the verdict, in percent.
+pub const GAP_FOLDS_PERCENT: usize = 60;
+
+/// Entropy and domain alignment of a set of trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RoutingStats {
+    /// `H̄`.
+    pub entropy: Measure,
+    /// `r_d`.
+    pub domain_alignment: Measure,
+    /// Mean weight of each expert.
+    pub mean_weights: Vec<f64>,
+}
+
+impl RoutingStats {
+    /// Whether routing is sharp (`H̄ < 0.70`); nothing where `H̄` does not exist.
+    pub fn is_sharp(&self) -> Option<bool> {
+        self.entropy.value().map(|h| h < SHARP_ENTROPY)
+    }
+
+    /// Whether routing follows the domains (`r_d > 0.10`); nothing where `r_d` does not exist.
+    pub fn is_structured(&self) -> Option<bool> {
+        let r = self.domain_alignment.value();
+        r.map(|r| r > STRUCTURED_ALIGNMENT)
+    }
+}
+
+/// The statistics of weights, as one `N × K` matrix or `N` rows of `1 × K`, and one domain per sample.
+///
+/// ```
+/// use stiefel_linalg::MatBatch;
+/// use stiefel_model::routing_stats::routing_stats;
+///
+/// // Each domain has its own expert: sharp, and wholly explained by the domain.
+/// let alpha = MatBatch::from_vec(1, 4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0])?;
+/// let stats = routing_stats(alpha.view(), &[0, 1, 0, 1])?;
+/// assert_eq!((stats.entropy.value(), stats.domain_alignment.value()), (Some(0.0), Some(1.0)));
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+pub fn routing_stats<T: Scalar>(alpha: MatView<'_, T>, domains: &[usize]) -> Result<RoutingStats> {
+    let k = alpha.cols();
+    let count = alpha.count() * alpha.rows();
+    if domains.len() != count {
+        return Err(ModelError::Count {
+            op: OP,
+            what: "domains",
+            expected: count,
+            found: domains.len(),
+        });
+    }
+    if count == 0 || k == 0 {
+        return Err(ModelError::Empty {
+            op: OP,
+            remedy: "pass the routing weights of at least one trial and one expert",
+        });
+    }
+    let alpha: Vec<f64> = alpha.data().iter().map(|a| a.to_f64()).collect();
+    for (trial, row) in alpha.chunks_exact(k).enumerate() {
+        check_simplex(trial, row)?;
+    }
+    Ok(RoutingStats {
+        entropy: entropy(&alpha, k),
+        domain_alignment: domain_alignment(&alpha, k, domains),
+        mean_weights: mean_rows(&alpha, k, |_| true),
+    })
+}
+
+/// Weights that are not negative and sum to one.
+fn check_simplex(trial: usize, row: &[f64]) -> Result<()> {
+    let bad = row.iter().find(|a| !(a.is_finite() && **a >= 0.0));
+    let sum: f64 = row.iter().sum();
+    let (what, value) = match bad {
+        Some(&a) => ("a weight", a),
+        None if (sum - 1.0).abs() <= tolerance::SIMPLEX_SUM => return Ok(()),
+        None => ("the sum of the weights", sum),
+    };
+    Err(ModelError::Impossible {
+        op: OP,
+        why: format!("{what} of trial {trial} is {value}"),
+        remedy: "pass the output of a softmax: weights of zero or more that sum to one",
+    })
+}
+
+fn entropy(alpha: &[f64], k: usize) -> Measure {
+    if k == 1 {
+        return Measure::undefined("one expert: there is nothing to choose");
+    }
+    let count = (alpha.len() / k) as f64;
+    let terms = alpha.iter().filter(|a| **a > 0.0).map(|a| -a * a.ln());
+    let mean = terms.sum::<f64>() / count / (k as f64).ln();
+    // Rounding must not leave the range.
+    Measure::Value(mean.clamp(0.0, 1.0))
+}
+
+fn domain_alignment(alpha: &[f64], k: usize, domains: &[usize]) -> Measure {
+    let total = variance(alpha, k);
+    if total.sqrt() <= tolerance::CONSTANT_ROUTING {
+        return Measure::undefined("the weights are the same for every trial");
+    }
+    let mut present = domains.to_vec();
+    present.sort_unstable();
+    present.dedup();
+    if present.len() == 1 {
+        return Measure::undefined("one domain: there is nothing to align with");
+    }
+    let means: Vec<f64> = (present.iter())
+        .flat_map(|&d| mean_rows(alpha, k, |i| domains[i] == d))
+        .collect();
+    Measure::Value(variance(&means, k) / total)
+}
+
+/// The mean of the rows that `of` picks.
+fn mean_rows(rows: &[f64], k: usize, of: impl Fn(usize) -> bool) -> Vec<f64> {
+    let mut sum = vec![0.0; k];
+    let mut count = 0.0;
+    for (i, row) in rows.chunks_exact(k).enumerate() {
+        if of(i) {
+            count += 1.0;
+            sum.iter_mut().zip(row).for_each(|(s, x)| *s += x);
+        }
+    }
+    sum.iter().map(|s| s / count).collect()
+}
+
+/// The population variance of rows of length `k`, summed over the components.
+fn variance(rows: &[f64], k: usize) -> f64 {
+    let mean = mean_rows(rows, k, |_| true);
+    let squares = rows
+        .chunks_exact(k)
+        .flat_map(|row| row.iter().zip(&mean))
+        .map(|(x, m)| (x - m) * (x - m));
+    squares.sum::<f64>() / (rows.len() / k) as f64
+}
+
+/// Whether routing is genuine, by the K=1 proxy gaps of the folds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// `Δ_K1 > 0.01` in at least 60 % of the folds.
+    pub genuine: bool,
+    /// Folds with `Δ_K1 > 0.01`.
+    pub won: usize,
+    /// All folds.
+    pub folds: usize,
+}
+
+/// The verdict over the gaps `Δ_K1 = bAcc(adaptive) − bAcc(K=1 proxy)`, one per fold.
+///
+/// A positive gap does not by itself show that routing helps the class: read it beside the controls.
+///
+/// ```
+/// use stiefel_model::routing_stats::verdict;
+///
+/// assert!(verdict(&[0.02, 0.03, 0.05, 0.0, -0.01])?.genuine);
+/// assert!(!verdict(&[0.02, 0.03, 0.01, 0.0, -0.01])?.genuine);
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+pub fn verdict(gaps: &[f64]) -> Result<Verdict> {
+    if gaps.is_empty() {
+        return Err(ModelError::Empty {
+            op: "verdict",
+            remedy: "pass the gap of at least one fold",
+        });
+    }
+    if let Some(fold) = gaps.iter().position(|g| !g.is_finite()) {
+        return Err(ModelError::Impossible {
+            op: "verdict",
+            why: format!("the gap of fold {fold} is {}", gaps[fold]),
+            remedy: "leave out folds whose balanced accuracy does not exist",
+        });
+    }
+    let won = gaps.iter().filter(|g| **g > GAP_THRESHOLD).count();
+    Ok(Verdict {
+        genuine: 100 * won >= GAP_FOLDS_PERCENT * gaps.len(),
+        won,
+        folds: gaps.len(),
+    })
+}

@@ -1,0 +1,291 @@
+//! How trials are divided: training, validation and test, by fold.
+//!
+//! A **cell** is the set of trials of one domain and one class. With a seed, each cell is shuffled once by its own ChaCha stream:
+//! its order depends on the seed, the domain, the class and the cell's trials, not on the rest of the data.
+//!
+//! * [`cross_domain_folds`]: five folds. Fold f tests on its own 15 % of every cell (the five test sets are disjoint), validates on
+//!   the 15 % that follow in the cell's shuffled circle, and trains on the rest.
+//! * [`block_folds`]: one fold per block (run; without runs, contiguous fifths of each domain in recording order) held out
+//!   whole; 15 % of each remaining cell validates.
+//! * [`loso_folds`]: one fold per subject, all of whose domains are held out; 15 % of each remaining cell validates.
+//!
+//! Small cells: one trial always trains; with two to four, each tests in one fold (and one validates from three on); from five on
+//! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
+
+use crate::{ModelError, Result};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const OP: &str = "split";
+
+/// Folds of [`cross_domain_folds`], and blocks where there are no runs.
+pub const FOLDS: usize = 5;
+
+/// Percent of a cell that tests, and that validates.
+const HELD_OUT_PERCENT: usize = 15;
+
+/// One division of the trials; indices ascend.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fold {
+    /// Trials to fit on.
+    pub train: Vec<usize>,
+    /// Trials to choose the epoch (and nothing else) on.
+    pub validation: Vec<usize>,
+    /// Trials to report on.
+    pub test: Vec<usize>,
+}
+
+/// The trials of each (domain, class), in recording order.
+type Cells = BTreeMap<(usize, usize), Vec<usize>>;
+
+/// Five folds of 70 % training, 15 % validation, 15 % test in every (domain, class) cell.
+///
+/// ```
+/// use stiefel_model::split::cross_domain_folds;
+///
+/// let labels: Vec<usize> = (0..80).map(|i| i % 2).collect();
+/// let domains: Vec<usize> = (0..80).map(|i| i / 40).collect();
+/// let folds = cross_domain_folds(&labels, &domains, 7)?;
+/// assert_eq!(folds.len(), 5);
+/// assert_eq!((folds[0].train.len(), folds[0].validation.len(), folds[0].test.len()), (56, 12, 12));
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+pub fn cross_domain_folds(labels: &[usize], domains: &[usize], seed: u64) -> Result<Vec<Fold>> {
+    let cells = cells(labels, domains)?;
+    let mut parts = vec![vec![Part::Train; labels.len()]; FOLDS];
+    for (&(domain, class), trials) in &cells {
+        let shuffled = shuffled(trials, seed, domain, class);
+        let cuts = test_cuts(trials.len());
+        for (fold, parts) in parts.iter_mut().enumerate() {
+            let slot = (fold + domain) % FOLDS;
+            let (from, to) = (cuts[slot], cuts[slot + 1]);
+            for &trial in &shuffled[from..to] {
+                parts[trial] = Part::Test;
+            }
+            // The next ones round the circle, so that the five validation sets differ as well.
+            for step in 0..validation_size(trials.len(), to - from) {
+                parts[shuffled[(to + step) % trials.len()]] = Part::Validation;
+            }
+        }
+    }
+    let folds: Vec<Fold> = parts.iter().map(|parts| Fold::from_parts(parts)).collect();
+    check_tests(&folds, "every (domain, class) cell has a single trial")?;
+    Ok(folds)
+}
+
+/// One fold per block held out whole. `runs` is the block of each trial; without it, each domain is cut into contiguous fifths in the
+/// order of its trials.
+pub fn block_folds(
+    labels: &[usize],
+    domains: &[usize],
+    runs: Option<&[usize]>,
+    seed: u64,
+) -> Result<Vec<Fold>> {
+    let cells = cells(labels, domains)?;
+    let blocks = match runs {
+        Some(runs) => {
+            check_count("runs", labels.len(), runs.len())?;
+            runs.to_vec()
+        }
+        None => fifths(domains),
+    };
+    let held_out = distinct(&blocks);
+    if held_out.len() < 2 {
+        return Err(ModelError::Impossible {
+            op: OP,
+            why: format!("all {} trials are of one block", labels.len()),
+            remedy: "whole blocks need at least two runs; without run information pass none, and fifths are taken",
+        });
+    }
+    let mut seen: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (&d, &b) in domains.iter().zip(&blocks) {
+        let of = seen.entry(d).or_default();
+        if !of.contains(&b) {
+            of.push(b);
+        }
+    }
+    if let Some((domain, only)) = seen.iter().find(|(_, of)| of.len() < 2) {
+        return Err(ModelError::Impossible {
+            op: OP,
+            why: format!(
+                "all trials of domain {domain} are of block {}: held out, nothing of the domain is left to train on",
+                only[0]
+            ),
+            remedy: "leave the domain out, or hold out whole subjects instead (LOSO)",
+        });
+    }
+    let of = |block: usize| hold_out(&cells, labels.len(), seed, |trial| blocks[trial] == block);
+    Ok(held_out.into_iter().map(of).collect())
+}
+
+/// One fold per subject: `subject_of_domain[d]` is the subject of domain `d`, so that all sessions of a subject are held out together.
+pub fn loso_folds(
+    labels: &[usize],
+    domains: &[usize],
+    subject_of_domain: &[usize],
+    seed: u64,
+) -> Result<Vec<Fold>> {
+    let cells = cells(labels, domains)?;
+    let count = subject_of_domain.len();
+    if let Some(trial) = domains.iter().position(|&d| d >= count) {
+        return Err(ModelError::IndexOutOfRange {
+            op: OP,
+            what: "domain",
+            trial,
+            index: domains[trial],
+            count,
+        });
+    }
+    let subject = |trial: usize| subject_of_domain[domains[trial]];
+    let subjects = distinct(&(0..labels.len()).map(subject).collect::<Vec<_>>());
+    if subjects.len() < 2 {
+        return Err(ModelError::Impossible {
+            op: OP,
+            why: "all trials are of one subject".into(),
+            remedy: "leaving one subject out needs at least two",
+        });
+    }
+    let of = |who: usize| hold_out(&cells, labels.len(), seed, |trial| subject(trial) == who);
+    Ok(subjects.into_iter().map(of).collect())
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Train,
+    Validation,
+    Test,
+}
+
+impl Fold {
+    fn from_parts(parts: &[Part]) -> Self {
+        let of = |part: Part| (0..parts.len()).filter(|&i| parts[i] == part).collect();
+        Self {
+            train: of(Part::Train),
+            validation: of(Part::Validation),
+            test: of(Part::Test),
+        }
+    }
+}
+
+/// Tests on what `held` says, validates on 15 % of what is left of each cell.
+fn hold_out(cells: &Cells, count: usize, seed: u64, held: impl Fn(usize) -> bool) -> Fold {
+    let mut parts = vec![Part::Train; count];
+    for (&(domain, class), trials) in cells {
+        let (test, mut rest): (Vec<usize>, Vec<usize>) =
+            (shuffled(trials, seed, domain, class).into_iter()).partition(|&t| held(t));
+        for t in test {
+            parts[t] = Part::Test;
+        }
+        rest.truncate(validation_size(rest.len(), 0));
+        for t in rest {
+            parts[t] = Part::Validation;
+        }
+    }
+    Fold::from_parts(&parts)
+}
+
+/// Where a cell's shuffled trials are cut into five test sets.
+fn test_cuts(size: usize) -> [usize; FOLDS + 1] {
+    std::array::from_fn(|slot| match size {
+        0 | 1 => 0,
+        // Below seven, 15 % is less than one trial: one each, as far as they go.
+        2..7 => slot.min(size),
+        _ => (2 * HELD_OUT_PERCENT * size * slot + 100) / 200,
+    })
+}
+
+/// How many of a cell validate: 15 %, at least one where something is left to train on.
+fn validation_size(size: usize, tested: usize) -> usize {
+    let share = ((2 * HELD_OUT_PERCENT * size + 100) / 200).max(1);
+    share.min((size - tested).saturating_sub(1)).min(
+        // A pair: one tests or trains, the other trains.
+        if size < 3 { 0 } else { size },
+    )
+}
+
+fn cells(labels: &[usize], domains: &[usize]) -> Result<Cells> {
+    check_count("domains", labels.len(), domains.len())?;
+    if labels.is_empty() {
+        return Err(ModelError::Empty {
+            op: OP,
+            remedy: "pass the class and the domain of every trial",
+        });
+    }
+    let mut cells = Cells::new();
+    for (trial, (&class, &domain)) in labels.iter().zip(domains).enumerate() {
+        cells.entry((domain, class)).or_default().push(trial);
+    }
+    Ok(cells)
+}
+
+fn check_count(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(ModelError::Count {
+        op: OP,
+        what,
+        expected,
+        found,
+    })
+}
+
+/// An error where a fold has nothing to test on.
+fn check_tests(folds: &[Fold], why: &str) -> Result<()> {
+    match folds.iter().position(|f| f.test.is_empty()) {
+        None => Ok(()),
+        Some(fold) => Err(ModelError::Impossible {
+            op: OP,
+            why: format!("fold {fold} has no trial to test on: {why}, or too few have more"),
+            remedy: "five folds need at least five trials in some (domain, class) cell",
+        }),
+    }
+}
+
+fn distinct(values: &[usize]) -> Vec<usize> {
+    let mut all = values.to_vec();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The fifth of its domain each trial is in.
+fn fifths(domains: &[usize]) -> Vec<usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    let positions: Vec<usize> = (domains.iter())
+        .map(|&d| {
+            let at = counts.entry(d).or_default();
+            *at += 1;
+            *at - 1
+        })
+        .collect();
+    (domains.iter().zip(positions))
+        .map(|(d, at)| at * FOLDS / counts[d])
+        .collect()
+}
+
+/// A cell's trials in random order (Fisher–Yates), from a stream of its own.
+fn shuffled(trials: &[usize], seed: u64, domain: usize, class: usize) -> Vec<usize> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    // Domains and classes are list positions, far below 2³².
+    rng.set_stream(((domain as u64) << 32) ^ class as u64);
+    let mut out = trials.to_vec();
+    for i in (1..out.len()).rev() {
+        out.swap(i, below(&mut rng, i as u64 + 1) as usize);
+    }
+    out
+}
+
+/// A uniform number below `bound` by multiplication and rejection (Lemire 2019), written out so that splits never change with a
+/// version of a library.
+fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
+    let rejected = bound.wrapping_neg() % bound;
+    loop {
+        let wide = u128::from(rng.next_u64()) * u128::from(bound);
+        if (wide as u64) >= rejected {
+            return (wide >> 64) as u64;
+        }
+    }
+}

@@ -11,6 +11,7 @@
 //! * A quantity that does not exist is a [`Measure::Undefined`] with its reason, never a NaN.
 
 pub mod data;
+pub mod diagnostics;
 pub mod dsp;
 mod error;
 pub mod factor;

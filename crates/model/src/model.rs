@@ -5,7 +5,9 @@
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
-use crate::net::{DaspConfig, DaspNet, Network, Routing, Sizes, SpdNet, SpdNetConfig};
+use crate::diagnostics::{RoutingReport, routing_report};
+use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdNet, SpdNetConfig};
+use crate::scaling::Recommendation;
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train};
 use crate::{
     DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
@@ -45,6 +47,41 @@ pub struct ModelConfig {
     pub architecture: Architecture,
     /// The protocol of training.
     pub training: TrainConfig,
+}
+
+impl ModelConfig {
+    /// The configuration a [`Recommendation`] stands for; where it turns routing off, the baseline of the same size.
+    pub fn recommended(auto: &Recommendation, training: TrainConfig) -> Self {
+        let filters = auto.filters.value;
+        let architecture = if auto.routing.value {
+            Architecture::Dasp(DaspConfig {
+                filters,
+                experts: auto.experts.value,
+                width: auto.embedding.value,
+                decoupled_keys: auto.decouple_keys.value,
+                losses: LossWeights {
+                    alignment: auto.lambda_align.value,
+                    ..LossWeights::default()
+                },
+                ..DaspConfig::default()
+            })
+        } else {
+            Architecture::Spdnet(SpdNetConfig {
+                filters,
+                ..SpdNetConfig::default()
+            })
+        };
+        let encoder = auto.dsp_rank.value.map(|rank| DspConfig {
+            rank,
+            ..DspConfig::default()
+        });
+        Self {
+            preconditioning: Preconditioning::default(),
+            encoder,
+            architecture,
+            training,
+        }
+    }
 }
 
 /// What is fitted on the training trials before the network: whitening and encoder.
@@ -158,6 +195,16 @@ impl<T: Scalar> Model<T> {
     pub fn evaluate(&self, trials: &Trials) -> Result<Evaluation> {
         let prepared = self.frontend.prepare(trials)?;
         evaluate(&*self.network, &self.parameters, &prepared, Routing::Learnt)
+    }
+
+    /// The routing report on labelled test trials of known domains; `training` gives the mean weights of each domain.
+    pub fn report(&self, training: &Trials, test: &Trials) -> Result<RoutingReport> {
+        let (training, test) = (
+            self.frontend.prepare(training)?,
+            self.frontend.prepare(test)?,
+        );
+        let seed = self.config.training.seed;
+        routing_report(&*self.network, &self.parameters, &training, &test, seed)
     }
 
     /// What was decided before training.

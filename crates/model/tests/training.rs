@@ -502,7 +502,9 @@ fn small_and_odd_sizes_work_or_are_refused() {
 #[test]
 fn bad_data_is_refused_with_the_reason() {
     let all = trials(36, 1);
-    let only_a: Vec<usize> = (0..36).filter(|i| (i / DOMAINS) % 2 == 0).collect();
+    let only_a: Vec<usize> = (0..36)
+        .filter(|i| (i / DOMAINS).is_multiple_of(2))
+        .collect();
     let config = ModelConfig {
         preconditioning: Preconditioning::default(),
         encoder: None,

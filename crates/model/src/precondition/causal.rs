@@ -1,8 +1,9 @@
 //! Online whitening of a domain without training trials.
 //!
 //! `M_t = (κ·M_pooled + Σ_{s≤t} X_s)/(κ + t)`: the mean that whitens trial `t` **includes trial `t`** (it is known when the
-//! decision is made; no later one is). For the other references see the table in [`reference`](super::Reference). A
-//! per-domain scale runs the same way, `β_t = (κ·tr_pooled + Σ tr Y_s)/(κ·sq_pooled + Σ ‖Y_s‖²)`, each `Y_s` as it was whitened.
+//! decision is made; no later one is). The log-Euclidean reference has the same sum of logarithms; the Riemannian one takes a
+//! step along the geodesic, `M_t = M_{t−1} #_{1/(κ+t)} X_t` (Ho et al. 2013), which keeps no trial in memory. A per-domain scale
+//! runs the same way, `β_t = (κ·tr_pooled + Σ tr Y_s)/(κ·sq_pooled + Σ ‖Y_s‖²)`, each `Y_s` as it was whitened.
 
 use super::config::{Scaling, check_kappa};
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};

@@ -29,23 +29,12 @@ fn golden_projections_and_codes() {
                 "{key}"
             );
             assert_eq!(encoder.between(), r.min(3), "{key}");
-            assert_close(&key, encoder.projection().data(), expected.data(), 1e-9);
+            assert_close(&key, encoder.projection().data(), expected.data(), 1e-11);
             let code = encoder.encode(x.view()).unwrap();
             let expected = golden.vec(&format!("{key}_xt"));
-            assert_close(&key, code.data(), &expected, 1e-9);
+            assert_close(&key, code.data(), &expected, 1e-11);
         }
     }
-}
-
-#[test]
-fn tangent_vectors_of_the_golden_file() {
-    let golden = Golden::open("ops_precond_dsp");
-    let trials = crate::support::named(golden.batch("sym_per_matrix"), 4);
-    let x = stiefel_model::tangent_vectors::<f64>(&trials).unwrap();
-    assert_eq!(x.shape(), (40, 1, 21));
-    assert_close("x", x.data(), &golden.vec("x"), 1e-9);
-    let single = stiefel_model::tangent_vectors::<f32>(&trials).unwrap();
-    assert_eq!(single.data()[5], x.data()[5] as f32);
 }
 
 /// `(S_B, S_W)` with sums as they are written.

@@ -1,5 +1,6 @@
 //! Golden files, properties and bad input, one file per subject.
 
+mod allocation;
 mod data;
 mod dsp;
 mod metrics;
@@ -10,3 +11,4 @@ mod routing_stats;
 mod scaling;
 mod split;
 mod support;
+mod tangent;

@@ -5,7 +5,7 @@ use stiefel_model::precondition::{Preconditioning, Scaling, Tikhonov, Whitening}
 use stiefel_model::{Factor, Trials};
 use stiefel_testkit::{Golden, assert_close};
 
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-12;
 
 fn golden_trials(golden: &Golden) -> (Trials, Vec<usize>) {
     let domains = golden.indices("d");

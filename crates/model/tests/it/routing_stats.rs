@@ -35,7 +35,7 @@ fn golden_diagnostics() {
         let stats = routing_stats(alpha.view(), &golden.indices("d")).unwrap();
         let close = |found: Option<f64>, key: &str| {
             let gap = (found.unwrap() - golden.scalar(key)).abs();
-            assert!(gap < 1e-9, "{file} {key}: {gap:e}");
+            assert!(gap < 1e-11, "{file} {key}: {gap:e}");
         };
         close(stats.entropy.value(), "diag_H");
         close(stats.domain_alignment.value(), "diag_r_d");

@@ -182,6 +182,13 @@ impl<'r> Stream<'r> {
         Ok(values)
     }
 
+    /// Ends the reading, whether bytes follow or not; where none do, a checksum is compared.
+    pub(crate) fn leave(mut self, what: &str) -> Result<u64> {
+        let read = self.inner.read(&mut [0; 1]);
+        read.map_err(|error| self.malformed(format!("{what} is damaged: {error}")))?;
+        Ok(self.position)
+    }
+
     /// Checks that nothing follows; for a compressed part this also checks its checksum.
     pub(crate) fn finish(mut self, what: &str) -> Result<u64> {
         match self.inner.read(&mut [0; 1]) {

@@ -294,3 +294,108 @@ fn note(strange: &BTreeMap<String, usize>) -> Option<String> {
         counts.join(", ")
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::find;
+
+    /// A recording as the EDF reader gives it: other spelling, one channel more, two samples each.
+    fn physionet() -> Recording {
+        let dataset = find("eegmmidb").unwrap();
+        let mut names: Vec<String> = vec!["Extra".into()];
+        names.extend(dataset.channels().iter().rev().map(|n| n.to_lowercase()));
+        let channel = |name: &String| Channel {
+            name: name.clone(),
+            kind: ChannelKind::Eeg,
+            unit: "µV".into(),
+        };
+        let data = (0..names.len())
+            .flat_map(|c| [c as f64, c as f64 + 0.5])
+            .collect();
+        let event = |(i, label): (usize, &str)| Event {
+            sample: i % 2,
+            onset: i as f64,
+            duration: 4.1,
+            label: label.into(),
+        };
+        let events = ["T0", "T1", "T0", "T2", "x"]
+            .into_iter()
+            .enumerate()
+            .map(event);
+        Recording::new(
+            names.iter().map(channel).collect(),
+            160.0,
+            data,
+            events.collect(),
+        )
+        .unwrap()
+    }
+
+    fn read(selection: &Selection, task: usize) -> Found {
+        let dataset = find("eegmmidb").unwrap();
+        let task = &dataset.tasks[task];
+        let reader = FileReader {
+            dataset,
+            classes: dataset.choose(selection).unwrap().classes_of(task),
+            known: task.classes,
+            path: Path::new("S001R06.edf"),
+        };
+        reader.recordings(&[physionet()]).unwrap().remove(0)
+    }
+
+    fn labels(found: &Found) -> Vec<String> {
+        let Signal::Recording(recording) = &found.signal else {
+            panic!()
+        };
+        recording.events().iter().map(|e| e.label.clone()).collect()
+    }
+
+    #[test]
+    fn codes_mean_what_the_task_says() {
+        let all = Selection::all().with_tasks(["all"]);
+        assert_eq!(labels(&read(&all, 0)), ["both_hands", "feet"]);
+        assert_eq!(labels(&read(&all, 1)), ["left_hand", "right_hand"]);
+        let rest = Selection::all().with_classes(["rest", "feet"]);
+        assert_eq!(labels(&read(&rest, 0)), ["rest", "rest", "feet"]);
+        assert!(read(&all, 0).notes[0].contains("1 × \"x\""));
+    }
+
+    #[test]
+    fn channels_come_in_the_order_and_spelling_of_the_table() {
+        let found = read(&Selection::all(), 0);
+        let Signal::Recording(recording) = &found.signal else {
+            panic!()
+        };
+        assert_eq!(recording.channels()[0].name, "FC5");
+        assert_eq!(
+            (recording.channel(0), recording.channel(63)),
+            (&[64.0, 64.5][..], &[1.0, 1.5][..])
+        );
+    }
+
+    #[test]
+    fn another_rate_or_a_missing_channel_is_refused() {
+        let dataset = find("eegmmidb").unwrap();
+        let reader = FileReader {
+            dataset,
+            classes: Vec::new(),
+            known: dataset.tasks[0].classes,
+            path: Path::new("S088R06.edf"),
+        };
+        let good = physionet();
+        let again = |channels: Vec<Channel>, rate| {
+            let data = vec![0.0; channels.len()];
+            Recording::new(channels, rate, data, good.events().to_vec()).unwrap()
+        };
+        let slow = again(good.channels().to_vec(), 128.0);
+        let error = reader.recordings(&[slow]).err().unwrap().to_string();
+        assert!(
+            error.contains("S088R06.edf") && error.contains("128"),
+            "{error}"
+        );
+        let fewer = again(good.channels()[..40].to_vec(), 160.0);
+        let error = reader.recordings(&[fewer]).err().unwrap().to_string();
+        assert!(error.contains("no channel"), "{error}");
+    }
+}

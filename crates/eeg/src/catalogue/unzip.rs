@@ -26,6 +26,10 @@ pub(super) struct Member {
 
 /// Unpacks the members, each whole or not at all.
 pub(super) fn unzip(path: &Path, members: &[Member], disk: &dyn Disk) -> Result<()> {
+    unzip_within(path, members, disk, LARGEST)
+}
+
+fn unzip_within(path: &Path, members: &[Member], disk: &dyn Disk, largest: u64) -> Result<()> {
     let wrong = |reason: String| CatalogueError::Archive {
         path: path.to_path_buf(),
         reason: format!("{reason}; the archive was deleted, fetch it again"),
@@ -53,7 +57,7 @@ pub(super) fn unzip(path: &Path, members: &[Member], disk: &dyn Disk) -> Result<
             )));
         };
         let part = beside(&member.path, ".part");
-        let unpacked = unpack(&mut source, entry, path, &part, disk);
+        let unpacked = unpack(&mut source, entry, path, &part, disk, largest);
         let checked = unpacked.and_then(|()| match Kind::Matlab.check(&part)? {
             Ok(()) => publish(&part, &member.path),
             Err(reason) => Err(wrong(format!("{}: {reason}", excerpt(&entry.name)))),
@@ -88,8 +92,9 @@ fn unpack(
     archive: &Path,
     part: &Path,
     disk: &dyn Disk,
+    largest: u64,
 ) -> Result<()> {
-    let mut stream = entry.open(source, archive, LARGEST)?;
+    let mut stream = entry.open(source, archive, largest)?;
     let failed = |source| CatalogueError::writing(part, source);
     let mut file = disk.open(part, false).map_err(failed)?;
     let mut buffer = vec![0; 1 << 16];
@@ -102,8 +107,39 @@ fn unpack(
 }
 
 #[cfg(test)]
+#[path = "../../tests/support/zip.rs"]
+mod zip;
+
+#[cfg(test)]
 mod tests {
+    use super::zip::zip;
     use super::*;
+    use crate::catalogue::OsDisk;
+
+    #[test]
+    fn a_file_that_expands_too_far_leaves_nothing() {
+        let folder = std::env::temp_dir().join(format!("stiefel-unzip-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let archive = folder.join("data0.zip");
+        let mut content = vec![0; 1 << 20];
+        content[124..128].copy_from_slice(b"\x00\x01IM");
+        std::fs::write(&archive, zip(&[("cl.mat", &content)])).unwrap();
+        let member = Member {
+            prefix: "cl",
+            path: folder.join("subject_1.mat"),
+            name: "subject_1.mat".into(),
+        };
+        let members = [member];
+        let error = unzip_within(&archive, &members, &OsDisk, 1 << 19).unwrap_err();
+        let left = std::fs::read_dir(&folder).unwrap().count();
+        let whole = unzip_within(&archive, &members, &OsDisk, 1 << 20);
+        let bytes = std::fs::read(&members[0].path);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(error.to_string().contains("524288"), "{error}");
+        assert_eq!(left, 1);
+        whole.unwrap();
+        assert_eq!(bytes.unwrap(), content);
+    }
 
     #[test]
     fn names_that_leave_the_folder() {

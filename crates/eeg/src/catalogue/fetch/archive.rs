@@ -1,14 +1,16 @@
 //! Zips that hold the files of several subjects: fetched, unpacked, removed.
 
 use std::fs;
+use std::path::Path;
 
 use super::super::Sha256;
+use super::super::cache::expected;
 use super::super::dataset::Dataset;
 use super::super::disk::{create_folder, remove};
 use super::super::error::{CatalogueError, Result};
 use super::super::files::{Archive, Kind};
 use super::super::lock::Lock;
-use super::super::records::{Record, remember};
+use super::super::records::{Record, Records, remember};
 use super::super::unzip::{Member, unzip};
 use super::Context;
 use super::observer::Progress;
@@ -54,18 +56,33 @@ pub(super) fn fetch_archive(
         }
         return Err(error);
     }
-    let records = cache.records(dataset)?;
-    for member in members {
-        let record = Record {
-            sha256: Sha256::of_file(&member.path)?,
-            bytes: fs::metadata(&member.path).map_or(0, |m| m.len()),
-            url: archive.url.to_string(),
-        };
-        // A checksum that is on record stands: the check that follows compares with it.
-        if !records.contains_key(&member.name) {
-            remember(&folder, &member.name, record)?;
-        }
-    }
     remove(&path);
-    Ok(())
+    let records = cache.records(dataset)?;
+    members
+        .iter()
+        .try_for_each(|member| check_or_record(&folder, &records, member, archive.url))
+}
+
+/// Compares an unpacked file with the checksum on record, or records it.
+fn check_or_record(folder: &Path, records: &Records, member: &Member, url: &str) -> Result<()> {
+    let found = Sha256::of_file(&member.path)?;
+    let Some((expected, because)) = expected(None, records, &member.name) else {
+        let record = Record {
+            sha256: found,
+            bytes: fs::metadata(&member.path).map_or(0, |m| m.len()),
+            url: url.to_string(),
+        };
+        return remember(folder, &member.name, record);
+    };
+    if found == expected {
+        return Ok(());
+    }
+    remove(&member.path);
+    Err(CatalogueError::Checksum {
+        path: member.path.clone(),
+        expected: expected.into(),
+        found: found.into(),
+        because,
+        action: "the unpacked file was deleted. If the publisher has replaced it, delete its entry in checksums.json".into(),
+    })
 }

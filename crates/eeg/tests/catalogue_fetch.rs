@@ -500,6 +500,21 @@ fn nobody_there() {
 }
 
 #[test]
+fn a_server_without_tls_is_no_https_server() {
+    let (sandbox, server) = (Sandbox::new(), good());
+    let options = FetchOptions {
+        attempts: 1,
+        ..options(&server.url.replace("http:", "https:"))
+    };
+    let error = run(
+        &Fetcher::new(sandbox.cache(), options).unwrap(),
+        &Diary::default(),
+    )
+    .unwrap_err();
+    assert!(matches!(error, CatalogueError::Network { .. }), "{error}");
+}
+
+#[test]
 fn redirects_are_followed_also_for_the_rest_of_a_file() {
     let sandbox = Sandbox::new();
     let store = Server::new(|r| {

@@ -10,7 +10,7 @@ pub(super) const DATASET: Dataset = Dataset {
     id: "bnci2014001",
     name: "BNCI2014_001",
     aliases: &["001-2014", "bciciv2a", "BNCI2014001"],
-    title: "Four-class motor imagery, 9 people on two days (BCI competition IV, data set 2a)",
+    title: "Four-class motor imagery on two days (BCI competition IV 2a)",
     licence: Licence {
         name: "CC BY-ND 4.0",
         url: "https://creativecommons.org/licenses/by-nd/4.0/",

@@ -9,7 +9,7 @@ pub(super) const DATASET: Dataset = Dataset {
     id: "bnci2015001",
     name: "BNCI2015_001",
     aliases: &["001-2015", "BNCI2015001"],
-    title: "Right hand against feet with feedback, 12 people on two or three days",
+    title: "Right hand against feet with feedback, on two or three days",
     licence: Licence {
         name: "CC BY-NC-ND 4.0",
         url: "https://creativecommons.org/licenses/by-nc-nd/4.0/",

@@ -16,7 +16,7 @@ pub(super) const DATASET: Dataset = Dataset {
     id: "eegmmidb",
     name: "EEGMMIDB",
     aliases: &["PhysionetMI", "Physionet_MI", "eegbci", "physionet"],
-    title: "PhysioNet EEG Motor Movement/Imagery, imagery runs, 106 of 109 people, 64 channels",
+    title: "PhysioNet EEG Motor Movement/Imagery, the imagery runs",
     licence: Licence {
         name: "ODC-By 1.0",
         url: "https://opendatacommons.org/licenses/by/1-0/",

@@ -11,7 +11,7 @@ pub(super) const DATASET: Dataset = Dataset {
     id: "weibo2014",
     name: "Weibo2014",
     aliases: &["weibo"],
-    title: "Simple and compound motor imagery, 10 people, 60 channels",
+    title: "Simple and compound motor imagery",
     licence: Licence {
         name: "CC0 1.0",
         url: "https://creativecommons.org/publicdomain/zero/1.0/",

@@ -8,8 +8,8 @@ use indicatif::{DecimalBytes, MultiProgress, ProgressBar, ProgressStyle};
 use stiefel_eeg::catalogue::{Observer, Progress};
 
 /// A bar with a known size, and one without; no colours.
-const BAR: &str = "{msg:24} {bar:30} {decimal_bytes:>10} of {decimal_total_bytes:10} {decimal_bytes_per_sec:>12} {eta:>5}";
-const COUNTER: &str = "{msg:24} {spinner} {decimal_bytes:>10} {decimal_bytes_per_sec:>12}";
+const BAR: &str = "{msg:18} {wide_bar} {decimal_bytes:>9} of {decimal_total_bytes:9} {decimal_bytes_per_sec:>11} {eta:>4}";
+const COUNTER: &str = "{msg:18} {spinner} {decimal_bytes:>9} {decimal_bytes_per_sec:>11}";
 
 /// Shows how downloads go.
 pub(crate) struct Downloads {

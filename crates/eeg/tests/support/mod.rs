@@ -1,6 +1,7 @@
 //! A folder that goes away, files that look right, a disk with little room.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod bnci;
 pub(crate) mod server;
 pub(crate) mod zip;
 

@@ -11,6 +11,7 @@
 //! * an event's onset is a zero-based sample index of the recording it belongs to;
 //! * time is in seconds, frequency in hertz.
 
+pub mod catalogue;
 pub mod covariance;
 mod epochs;
 mod error;

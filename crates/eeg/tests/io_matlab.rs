@@ -2,6 +2,10 @@
 
 mod common;
 
+use std::io::Read;
+
+use flate2::Compression;
+use flate2::read::{ZlibDecoder, ZlibEncoder};
 use stiefel_eeg::io::mat::{Value, read_variables};
 use stiefel_eeg::io::{ReadOptions, Source, read, read_with};
 use stiefel_eeg::{ChannelKind, EegError, Recording};
@@ -81,6 +85,36 @@ fn weibo_trials_become_epochs() {
         assert_eq!(kind(57), ("CB1", ChannelKind::Misc));
         assert_eq!(kind(62), ("VEO", ChannelKind::Eog));
     }
+}
+
+/// MOABB switches SciPy's check of the length off for Weibo 2014.
+#[test]
+fn bytes_after_a_compressed_variable_are_passed_over() {
+    let bytes = common::bytes("matlab/weibo_compressed.mat");
+    let (mut longer, mut at) = (bytes[..128].to_vec(), 128);
+    while at < bytes.len() {
+        let len = u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()) as usize;
+        let mut content = Vec::new();
+        ZlibDecoder::new(&bytes[at + 8..at + 8 + len])
+            .read_to_end(&mut content)
+            .unwrap();
+        content.extend([0; 24]);
+        let mut packed = Vec::new();
+        ZlibEncoder::new(content.as_slice(), Compression::default())
+            .read_to_end(&mut packed)
+            .unwrap();
+        longer.extend(&bytes[at..at + 4]);
+        longer.extend((packed.len() as u32).to_le_bytes());
+        longer.extend(packed);
+        at += 8 + len;
+    }
+    let epochs = read_with(
+        Source::from_bytes("weibo.mat", &longer),
+        &ReadOptions::default(),
+    );
+    let epochs = epochs.unwrap().into_epochs().unwrap();
+    assert_eq!(epochs.data(), common::npy("matlab/weibo_X.npy"));
+    assert_eq!(epochs.trials().len(), 5);
 }
 
 #[test]

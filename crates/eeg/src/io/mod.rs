@@ -33,10 +33,12 @@ use crate::Result;
 
 pub use content::{Content, Format, Head, Reader};
 pub use covariance_set::CovarianceSet;
+pub(crate) use npz::{Entry, zip_entries};
 pub use npz::{write_covariances, write_covariances_to};
 pub use options::ReadOptions;
 pub use records::Block;
 pub use source::{ReadSeek, Source};
+pub(crate) use units::excerpt;
 
 /// So many first bytes decide the format.
 const HEAD: usize = 1024;

@@ -111,6 +111,15 @@ impl<'r> Stream<'r> {
         }
     }
 
+    /// Some of the next bytes: at most a buffer full, none at the end (where a checksum is compared).
+    pub(crate) fn read_some(&mut self, buffer: &mut [u8], what: &str) -> Result<usize> {
+        let read = self.inner.read(buffer);
+        let count = read.map_err(|error| self.malformed(format!("{what} is damaged: {error}")))?;
+        self.require(count as u64, what)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+
     /// The next `N` bytes.
     pub(crate) fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
         let mut bytes = [0; N];
@@ -171,6 +180,13 @@ impl<'r> Stream<'r> {
             number.decode(chunk, &mut values[from..]);
         }
         Ok(values)
+    }
+
+    /// Ends the reading, whether bytes follow or not; where none do, a checksum is compared.
+    pub(crate) fn leave(mut self, what: &str) -> Result<u64> {
+        let read = self.inner.read(&mut [0; 1]);
+        read.map_err(|error| self.malformed(format!("{what} is damaged: {error}")))?;
+        Ok(self.position)
     }
 
     /// Checks that nothing follows; for a compressed part this also checks its checksum.

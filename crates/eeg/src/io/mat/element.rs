@@ -23,9 +23,9 @@ impl<'r> Parser<'r> {
         Self { stream, big_endian }
     }
 
-    /// Checks the end of a compressed element; returns its expanded size.
+    /// Leaves a compressed element; returns its expanded size. Bytes after the variable are allowed: some writers leave them.
     pub(super) fn finish(self) -> Result<u64> {
-        self.stream.finish("the variable")
+        self.stream.leave("the variable")
     }
 
     pub(super) fn word(&mut self, what: &str) -> Result<u32> {

@@ -1,4 +1,4 @@
-//! The zip container, as far as `.npz` needs it: stored and deflated entries, zip64, checksums.
+//! The zip container, as far as `.npz` and the archives of data sets need it: stored and deflated entries, zip64, checksums.
 //!
 //! ```text
 //! entry:     "PK" 3 4 … name, extra, data                    (30 bytes + name + extra)
@@ -27,8 +27,8 @@ const WIDE: u64 = 0xffff_ffff;
 
 /// One entry of the directory.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) name: String,
+pub(crate) struct Entry {
+    pub(crate) name: String,
     method: u16,
     encrypted: bool,
     crc: u32,
@@ -49,7 +49,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Reads the directory.
-pub(super) fn entries(source: &mut Source<'_>) -> Result<Vec<Entry>> {
+pub(crate) fn entries(source: &mut Source<'_>) -> Result<Vec<Entry>> {
     let (offset, size) = directory_place(source)?;
     source.seek_to(offset, "the zip directory")?;
     let directory = source.read_vec(size, "the zip directory")?;
@@ -153,7 +153,7 @@ fn directory_place(source: &mut Source<'_>) -> Result<(u64, u64)> {
 
 impl Entry {
     /// Opens the entry's content.
-    pub(super) fn open<'s>(
+    pub(crate) fn open<'s>(
         &self,
         source: &'s mut Source<'_>,
         path: &Path,
@@ -175,7 +175,7 @@ impl Entry {
             return Err(EegError::Unsupported {
                 path: path.to_path_buf(),
                 kind: format!("zip with encrypted entries or of method {}", self.method),
-                remedy: "save it again with np.savez or np.savez_compressed".into(),
+                remedy: "save it again stored or deflated, as np.savez_compressed does".into(),
             });
         }
         let data = source.take(self.compressed);

@@ -19,10 +19,10 @@ mod zip_writer;
 
 use std::path::Path;
 
+pub(crate) use archive::{Entry, entries as zip_entries};
 pub(crate) use dataset::{Tables, assemble};
 pub use write::{write_covariances, write_covariances_to};
 
-use self::archive::Entry;
 use super::npy::Array;
 use super::units::excerpt;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};

@@ -1,0 +1,93 @@
+//! `stiefel data fetch`.
+
+use clap::{Args, value_parser};
+use serde_json::{Value, json};
+use stiefel_eeg::catalogue::{Cache, FetchOptions, Fetcher, LocalFile, Place};
+
+use super::Wanted;
+use crate::failure::Outcome;
+use crate::output::Output;
+use crate::progress::Downloads;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What has arrived of a file is kept: run the same command again and it goes on from there. A full copy
+needs no network. Every file is compared with its published SHA-256, or with the one recorded at the
+first fetch.
+
+Environment: STIEFEL_DATA (folder for data), STIEFEL_MIRROR (like --mirror), MNE_DATA (files of MNE and
+MOABB), HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    wanted: Wanted,
+    /// Fetch from this server: takes the place of scheme and host in every address
+    #[arg(long, value_name = "URL")]
+    mirror: Option<String>,
+    /// Files fetched at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u8).range(1..=16))]
+    jobs: u8,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    /// Print the files as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        let (dataset, selection) = self.wanted.resolve()?;
+        let from_env = FetchOptions::from_env();
+        let options = FetchOptions {
+            mirror: self.mirror.or(from_env.mirror.clone()),
+            jobs: self.jobs.into(),
+            ..from_env
+        };
+        let fetcher = Fetcher::new(Cache::from_env()?, options)?;
+        let downloads = Downloads::new(self.quiet);
+        let licence = dataset.licence;
+        downloads.say(&format!(
+            "{}: licence {}: {}",
+            dataset.id, licence.name, licence.allows
+        ));
+        let files = fetcher.fetch(dataset, &selection, &downloads)?;
+        let folder = fetcher.cache().folder(dataset);
+        if self.json {
+            return output.json(&json!({
+                "dataset": dataset.id,
+                "folder": folder,
+                "files": files.iter().map(value).collect::<Vec<_>>(),
+            }));
+        }
+        if self.quiet {
+            return Ok(());
+        }
+        let elsewhere = files.iter().filter(|f| f.place == Place::Mne).count();
+        let here = files.len() - elsewhere;
+        let mne = if elsewhere > 0 {
+            format!(", {elsewhere} where MNE keeps them")
+        } else {
+            String::new()
+        };
+        output.line(&format!(
+            "{}: {here} files in {}{mne}",
+            dataset.id,
+            folder.display()
+        ))
+    }
+}
+
+pub(super) fn value(local: &LocalFile) -> Value {
+    json!({
+        "subject": local.file.subject,
+        "session": local.file.session,
+        "run": local.file.run,
+        "name": local.file.name,
+        "path": local.path,
+        "url": local.file.url,
+        "kept_by": match local.place {
+            Place::Own => "stiefel",
+            Place::Mne => "mne",
+        },
+    })
+}

@@ -1,0 +1,52 @@
+//! How a command ends.
+
+use std::io;
+use std::process::ExitCode;
+
+use stiefel_eeg::catalogue::CatalogueError;
+
+/// What every command returns.
+pub(crate) type Outcome = Result<(), Failure>;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It was asked for something that does not exist: exit code 2.
+    Misuse(String),
+    /// It could not be done: exit code 1.
+    Failed(String),
+    /// Whoever read the output has gone away; that is no failure.
+    Unread,
+}
+
+impl From<CatalogueError> for Failure {
+    fn from(error: CatalogueError) -> Self {
+        match error {
+            CatalogueError::UnknownDataset { .. }
+            | CatalogueError::Selection { .. }
+            | CatalogueError::Setting { .. } => Self::Misuse(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Unread,
+            _ => Self::Failed(format!("the output could not be written: {error}")),
+        }
+    }
+}
+
+/// Says what went wrong and gives the exit code.
+pub(crate) fn report(outcome: Outcome) -> ExitCode {
+    let (message, code) = match outcome {
+        Ok(()) | Err(Failure::Unread) => return ExitCode::SUCCESS,
+        Err(Failure::Failed(message)) => (message, 1),
+        Err(Failure::Misuse(message)) => (message, 2),
+    };
+    // Without a standard error there is nobody to tell.
+    let _ = io::Write::write_all(&mut io::stderr(), format!("error: {message}\n").as_bytes());
+    ExitCode::from(code)
+}

@@ -1,0 +1,31 @@
+//! The standard output; a reader that goes away (`stiefel … | head`) is no error.
+
+use std::io::{Stdout, Write};
+
+use serde_json::Value;
+
+use crate::failure::Outcome;
+
+/// Where results go.
+pub(crate) struct Output {
+    out: Stdout,
+}
+
+impl Output {
+    pub(crate) fn standard() -> Self {
+        Self {
+            out: std::io::stdout(),
+        }
+    }
+
+    /// Writes a line, or several.
+    pub(crate) fn line(&mut self, text: &str) -> Outcome {
+        writeln!(self.out, "{text}")?;
+        Ok(self.out.flush()?)
+    }
+
+    /// Writes a JSON value.
+    pub(crate) fn json(&mut self, value: &Value) -> Outcome {
+        self.line(&format!("{value:#}"))
+    }
+}

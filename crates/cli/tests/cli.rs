@@ -1,0 +1,284 @@
+//! The program from outside: help, tables, JSON, exit codes, and fetching from a server on this machine.
+//!
+//! Texts are compared with `tests/snapshots`; `STIEFEL_BLESS=1 cargo test -p stiefel-cli` writes them anew.
+
+#[path = "../../eeg/tests/support/server.rs"]
+#[allow(dead_code, reason = "the tests of the library use the rest")]
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::Value;
+use server::{Reply, Server};
+
+/// A home folder of its own, removed at the end.
+struct Home(PathBuf);
+
+impl Home {
+    fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("home-{}-{number}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stiefel"));
+        command
+            .args(arguments.split_whitespace())
+            .env_clear()
+            .env("HOME", &self.0)
+            .env("STIEFEL_DATA", self.0.join("data"));
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// What is printed, with the folder for data replaced by a word.
+    fn text(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.replace(self.0.join("data").to_str().unwrap(), "[DATA]")
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn compare(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{name}.txt"));
+    if std::env::var_os("STIEFEL_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(
+        text, stored,
+        "{name}: run with STIEFEL_BLESS=1 if this is meant"
+    );
+}
+
+fn code(output: &Output) -> (i32, String) {
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    (output.status.code().unwrap(), text)
+}
+
+#[test]
+fn help_and_tables() {
+    let home = Home::new();
+    for (name, arguments) in [
+        ("stiefel", ""),
+        ("help", "--help"),
+        ("data_help", "data --help"),
+        ("list_help", "data list --help"),
+        ("info_help", "data info --help"),
+        ("fetch_help", "data fetch --help"),
+        ("path_help", "data path --help"),
+        ("list", "data list"),
+        ("list_json", "data list --json"),
+        ("info_bnci2014001", "data info BNCI2014_001"),
+        ("info_bnci2015001", "data info bnci2015001"),
+        ("info_eegmmidb", "data info PhysionetMI"),
+        ("info_weibo2014", "data info weibo2014"),
+        ("info_json", "data info bnci2015001 --json"),
+        ("path", "data path weibo2014"),
+        ("path_json", "data path bnci2014001 --subjects 2 --json"),
+    ] {
+        let text = home.text(arguments);
+        assert!(
+            !text.contains('\u{1b}'),
+            "{name}: no colours where nobody sees them"
+        );
+        compare(name, &text);
+    }
+    assert_eq!(
+        home.text("--version"),
+        concat!("stiefel ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn misuse_is_2_and_says_what_there_is() {
+    let home = Home::new();
+    for (arguments, reason) in [
+        ("dta", "unrecognized subcommand"),
+        ("data", "Usage: stiefel data <COMMAND>"),
+        ("data info", "<NAME>"),
+        (
+            "data info nothing",
+            "the catalogue has bnci2014001, bnci2015001, eegmmidb, weibo2014",
+        ),
+        (
+            "data fetch weibo2014 --subjects 3-1",
+            "\"3-1\" is no list of subjects",
+        ),
+        (
+            "data fetch weibo2014 --subjects 11",
+            "its subjects are 1 to 10",
+        ),
+        ("data path eegmmidb --subjects 88", "128 Hz"),
+        ("data fetch eegmmidb --task feet", "hands-feet, left-right"),
+        ("data fetch weibo2014 --jobs 0", "--jobs"),
+        (
+            "data fetch weibo2014 --mirror nowhere",
+            "the mirror \"nowhere\" cannot be used",
+        ),
+    ] {
+        let (code, text) = code(&home.run(arguments));
+        assert_eq!(code, 2, "{arguments}: {text}");
+        assert!(text.contains(reason), "{arguments}: {text}");
+    }
+    assert!(!home.0.join("data").exists());
+}
+
+#[test]
+fn what_is_missing_is_1() {
+    let home = Home::new();
+    let (code, text) = code(&home.run("data path bnci2014001 --files"));
+    assert_eq!(code, 1);
+    assert!(text.contains("stiefel data fetch bnci2014001"), "{text}");
+}
+
+fn matlab() -> Vec<u8> {
+    let mut bytes = vec![7; 40_000];
+    bytes[124..128].copy_from_slice(b"\x00\x01IM");
+    bytes
+}
+
+#[test]
+fn fetch_then_path_then_offline() {
+    let home = Home::new();
+    let server = Server::new(|r| Reply::file(&matlab(), "\"v\"", r));
+    let fetch = format!(
+        "data fetch bnci2015001 --subjects 1,8 --mirror {}",
+        server.url
+    );
+    let output = home.run(&fetch);
+    let (done, told) = code(&output);
+    assert_eq!(done, 0, "{told}");
+    assert!(
+        told.contains("licence CC BY-NC-ND 4.0") && told.contains("S08C.mat: 40.00 kB fetched"),
+        "{told}"
+    );
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.starts_with("bnci2015001: 5 files in "), "{printed}");
+    assert_eq!(server.count(), 5);
+    drop(server);
+
+    let files = home.text("data path bnci2015001 --subjects 8 --files");
+    assert_eq!(
+        files,
+        ["A", "B", "C"]
+            .map(|s| format!("[DATA]/bnci2015001/S08{s}.mat\n"))
+            .concat()
+    );
+    let quiet = home.run(&format!("{fetch} --quiet"));
+    assert!(
+        quiet.status.success() && quiet.stdout.is_empty() && quiet.stderr.is_empty(),
+        "{quiet:?}"
+    );
+    let json = home.run(&format!("{fetch} --json --quiet"));
+    let value: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(
+        (
+            value["dataset"].as_str(),
+            value["files"].as_array().unwrap().len()
+        ),
+        (Some("bnci2015001"), 5)
+    );
+    assert_eq!(value["files"][4]["session"], "C");
+    assert!(home.text("data list").contains("5 of 28"));
+}
+
+#[test]
+fn the_mirror_of_the_environment_and_a_failure() {
+    let home = Home::new();
+    let server = Server::new(|_| Reply::status(403));
+    let output = home
+        .command("data fetch weibo2014 --subjects 1")
+        .env("STIEFEL_MIRROR", &server.url)
+        .output();
+    let (code, text) = code(&output.unwrap());
+    assert_eq!(code, 1);
+    assert!(
+        text.contains("/api/access/datafile/2499178: the server answered 403"),
+        "{text}"
+    );
+    assert_eq!(server.count(), 1);
+}
+
+#[test]
+fn the_proxy_of_the_environment() {
+    let home = Home::new();
+    let proxy = Server::new(|r| Reply::file(&matlab(), "\"v\"", r));
+    let fetch = "data fetch bnci2014001 --subjects 1 --quiet --mirror http://no-such-host.invalid";
+    let mut command = home.command(fetch);
+    let output = command.env("http_proxy", &proxy.url).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(proxy.requests()[0].method, "CONNECT");
+
+    let mut command = home.command(fetch);
+    let output = command
+        .env("SSL_CERT_FILE", home.0.join("none.pem"))
+        .output();
+    let (code, text) = code(&output.unwrap());
+    assert_eq!(code, 2, "{text}");
+    assert!(
+        text.contains("SSL_CERT_FILE") && text.contains("none.pem"),
+        "{text}"
+    );
+}
+
+#[test]
+fn two_processes_fetch_each_file_once() {
+    let home = Home::new();
+    let server = Server::new(|r| {
+        std::thread::sleep(Duration::from_millis(300));
+        Reply::file(&matlab(), "\"v\"", r)
+    });
+    let fetch = format!(
+        "data fetch bnci2014001 --subjects 1 --quiet --mirror {}",
+        server.url
+    );
+    let mut both = [home.command(&fetch), home.command(&fetch)].map(|mut c| c.spawn().unwrap());
+    assert!(both.iter_mut().all(|child| child.wait().unwrap().success()));
+    assert_eq!(server.count(), 2);
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_no_lock() {
+    let home = Home::new();
+    let server = Server::new(|r| {
+        let reply = Reply::file(&matlab(), "\"v\"", r);
+        if r.number == 0 {
+            reply.stall(10_000)
+        } else {
+            reply
+        }
+    });
+    let fetch = format!(
+        "data fetch bnci2014001 --subjects 1 --jobs 1 --quiet --mirror {}",
+        server.url
+    );
+    let mut child = home.command(&fetch).spawn().unwrap();
+    let part = home.0.join("data/bnci2014001/A01T.mat.part");
+    while std::fs::metadata(&part).map_or(0, |m| m.len()) < 10_000 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(home.run(&fetch).status.success());
+    assert_eq!(server.requests()[1].range(), Some(10_000));
+    assert_eq!(std::fs::read(part.with_extension("")).unwrap(), matlab());
+}

@@ -1,0 +1,97 @@
+//! What has arrived of a file: `NAME.part`, and in `NAME.part.json` by what the server tells one version of the file from another.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::super::disk::{beside, remove, write_whole};
+use super::super::error::Result;
+
+/// What tells one version of a file from another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Version {
+    pub(super) url: String,
+    pub(super) etag: Option<String>,
+    pub(super) last_modified: Option<String>,
+    pub(super) total: Option<u64>,
+}
+
+impl Version {
+    /// Whether `other` may be the same version: nothing that both know differs.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        fn differ<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
+            a.zip(b).is_some_and(|(a, b)| a != b)
+        }
+        !(differ(self.etag.as_ref(), other.etag.as_ref())
+            || differ(self.last_modified.as_ref(), other.last_modified.as_ref())
+            || differ(self.total.as_ref(), other.total.as_ref()))
+    }
+
+    /// The value of `If-Range`: a strong entity tag, or else the date.
+    pub(super) fn condition(&self) -> Option<&str> {
+        let strong = self.etag.as_deref().filter(|tag| !tag.starts_with("W/"));
+        strong.or(self.last_modified.as_deref())
+    }
+
+    fn from_json(text: &[u8]) -> Option<Self> {
+        let value: Value = serde_json::from_slice(text).ok()?;
+        let text = |key: &str| value.get(key)?.as_str().map(str::to_string);
+        Some(Self {
+            url: text("url")?,
+            etag: text("etag"),
+            last_modified: text("last_modified"),
+            total: value.get("total").and_then(Value::as_u64),
+        })
+    }
+}
+
+/// The two files.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    version: PathBuf,
+}
+
+impl Part {
+    pub(super) fn of(target: &Path) -> Self {
+        Self {
+            path: beside(target, ".part"),
+            version: beside(target, ".part.json"),
+        }
+    }
+
+    /// How many bytes are there.
+    pub(super) fn len(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |m| m.len())
+    }
+
+    /// What is there of this address, if anything can be built on.
+    pub(super) fn held(&self, url: &str) -> Option<(u64, Version)> {
+        let version = Version::from_json(&fs::read(&self.version).ok()?)?;
+        let len = self.len();
+        (len > 0 && version.url == url).then_some((len, version))
+    }
+
+    /// Notes which version the bytes to come belong to.
+    pub(super) fn note(&self, version: &Version) -> Result<()> {
+        let text = json!({
+            "url": version.url,
+            "etag": version.etag,
+            "last_modified": version.last_modified,
+            "total": version.total,
+        });
+        write_whole(&self.version, text.to_string().as_bytes())
+    }
+
+    /// Leaves nothing behind.
+    pub(super) fn discard(&self) {
+        remove(&self.path);
+        remove(&self.version);
+    }
+
+    /// Forgets the version once the bytes have their final name.
+    pub(super) fn forget_version(&self) {
+        remove(&self.version);
+    }
+}

@@ -34,7 +34,7 @@ fn trials() -> Result<Trials, ModelError> {
 /// One unit: every fifth trial, counted from the unit's number, validates; the others train.
 fn unit(trials: &Trials, number: usize) -> Result<Fitted<f32>, ModelError> {
     let (validation, training): (Vec<usize>, Vec<usize>) =
-        (0..trials.len()).partition(|t| (t / 18 + number) % 5 == 0);
+        (0..trials.len()).partition(|t| (t / 18 + number).is_multiple_of(5));
     let (training, validation) = (trials.select(&training)?, trials.select(&validation)?);
     let whitener = Preconditioning::default().fit(&training)?;
     let training = Prepared::<f32>::new(&whitener.transform(&training)?, None)?;

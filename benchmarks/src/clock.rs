@@ -7,7 +7,7 @@ use std::time::Instant;
 /// Cycles per nanosecond, from a chain of dependent rotations and additions of one cycle each.
 pub(crate) fn gigahertz() -> f64 {
     const STEPS: u64 = 2_000_000;
-    let mut times: Vec<f64> = (0..15)
+    let times: Vec<f64> = (0..15)
         .map(|_| {
             let start = Instant::now();
             let mut x = black_box(1_u64);
@@ -19,5 +19,5 @@ pub(crate) fn gigahertz() -> f64 {
             start.elapsed().as_secs_f64()
         })
         .collect();
-    2.0 * STEPS as f64 / tenth_percentile(&mut times) / 1e9
+    2.0 * STEPS as f64 / tenth_percentile(&times) / 1e9
 }

@@ -1,15 +1,93 @@
-//! Side-by-side timings on one thread, printed as ratios: machines differ and are noisy, ratios in one run are not.
+//! Side-by-side timings, printed as ratios: machines differ and are noisy, ratios in one run are not.
 
+mod arguments;
 mod clock;
+mod data;
 mod eigen;
+mod frechet;
 mod step;
 mod timing;
+mod units;
 
-fn main() {
+use arguments::{Accepted, Arguments};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+stiefel-bench [command]     without a command: eigen, step, frechet and units
+
+  eigen                     symmetric eigen-decomposition against faer's
+  step [options]            one training step in units of faer's decompositions
+    --rounds N              steps timed (default 600, 150 for the largest)
+    --json                  all times, as JSON
+  frechet [FILE.npy] [...]  Fréchet mean of covariances, count × n × n float64 (default: those of `data`)
+    --tolerance T           largest ‖mean log(M^-1/2 X M^-1/2)‖_F accepted (default 1e-8)
+    --rounds N              calls timed (default 30)
+    --mean OUT.npy          where to write the mean
+    --json                  all times, as JSON
+  units [--rounds N]        ten short trainings with one thread and with two
+  data FILE.npy             writes the 500 covariances, 22 × 22, of `frechet`
+";
+
+fn dispatch(command: &str, words: std::env::Args) -> Result<(), String> {
+    let (file, flags, options): (_, &[&str], &[&str]) = match command {
+        "eigen" => (false, &[], &[]),
+        "step" => (false, &["--json"], &["--rounds"]),
+        "frechet" => (true, &["--json"], &["--tolerance", "--rounds", "--mean"]),
+        "units" => (false, &[], &["--rounds"]),
+        "data" => (true, &[], &[]),
+        _ => return Err(format!("there is no command {command:?}")),
+    };
+    let arguments = Arguments::read(
+        words,
+        &Accepted {
+            file,
+            flags,
+            options,
+        },
+    )?;
+    match command {
+        "eigen" => eigen::run(clock()),
+        "step" => step::run(&arguments)?,
+        "frechet" => frechet::run(&arguments)?,
+        "units" => units::run(&arguments)?,
+        _ => data::write(&arguments)?,
+    }
+    Ok(())
+}
+
+fn all() -> Result<(), String> {
+    let defaults = Arguments::default();
+    eigen::run(clock());
+    step::run(&defaults)?;
+    frechet::run(&defaults)?;
+    units::run(&defaults)
+}
+
+fn clock() -> f64 {
     let clock = clock::gigahertz();
     println!(
         "clock while measuring: {clock:.2} GHz (a chain of dependent additions, one per cycle)\n"
     );
-    eigen::run(clock);
-    step::run();
+    clock
+}
+
+fn main() -> ExitCode {
+    let mut words = std::env::args();
+    let command = words.nth(1);
+    // Large batches spread over the threads of the current pool: one thread unless a benchmark says otherwise.
+    let done = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build_global()
+        .map_err(|error| error.to_string())
+        .and_then(|()| match command.as_deref() {
+            None => all(),
+            Some(command) => dispatch(command, words),
+        });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprint!("{error}\n\n{HELP}");
+            ExitCode::from(2)
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! One training step (forward, backward, Adam, retraction; batch of 32, one thread) in units of the yardstick: the time faer takes to
 //! decompose that batch's `k × k` matrices one by one, interleaved in the same run.
 
+use crate::arguments::Arguments;
 use crate::eigen::Yardstick;
-use crate::timing::side_by_side;
+use crate::timing::{interleaved, tenth_percentile};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use stiefel_linalg::Scalar;
 use stiefel_model::net::{DaspConfig, DaspNet, LossWeights, Network, Sizes};
@@ -53,7 +55,8 @@ const CASES: [Case; 3] = [
     },
 ];
 
-fn row<T: Scalar>(case: &Case, prototype: f64) {
+/// The network of a geometry and one batch for it.
+fn problem<T: Scalar>(case: &Case) -> (DaspNet, Prepared<T>) {
     let encoded = case.encoded.unwrap_or(case.n * (case.n + 1) / 2);
     let sizes = Sizes {
         channels: case.n,
@@ -73,18 +76,23 @@ fn row<T: Scalar>(case: &Case, prototype: f64) {
         ..DaspConfig::default()
     };
     let net = DaspNet::new(sizes, config).expect("a valid network");
-    let data = Prepared::<T>::from_parts(
+    let data = Prepared::from_parts(
         Arc::new(random_spd(1, BATCH, case.n)),
         random_batch(2, BATCH, 1, encoded),
         (0..BATCH).map(|i| i % 2).collect(),
         (0..BATCH).map(|i| i % case.domains).collect(),
     )
     .expect("matching sizes");
+    (net, data)
+}
+
+/// Seconds of every step and of every run of the yardstick.
+fn times<T: Scalar>(case: &Case, rounds: usize) -> [Vec<f64>; 2] {
+    let (net, data) = problem::<T>(case);
     let mut stepper = Stepper::new(AdamConfig::default(), net.initial(3)).expect("Adam");
     let batch = data.all();
     let mut yardstick = Yardstick::new(random_spd::<T>(4, BATCH, case.k));
-    let rounds = if case.n > 40 { 150 } else { 600 };
-    let [step, unit] = side_by_side(
+    interleaved(
         rounds,
         [
             &mut || {
@@ -92,7 +100,11 @@ fn row<T: Scalar>(case: &Case, prototype: f64) {
             },
             &mut || yardstick.run(),
         ],
-    );
+    )
+}
+
+fn table_row<T: Scalar>(case: &Case, [step, unit]: [&[f64]; 2], prototype: f64) {
+    let (step, unit) = (tenth_percentile(step), tenth_percentile(unit));
     println!(
         "{:>12} {:>4} {:>4} {:>4} {:>4} {:>10.3} {:>10.3} {:>8.2} {:>10.2}",
         case.name,
@@ -107,13 +119,45 @@ fn row<T: Scalar>(case: &Case, prototype: f64) {
     );
 }
 
-pub(crate) fn run() {
-    println!(
-        "\ntraining step of DASP, batch {BATCH}, one thread, milliseconds; ratio to the yardstick (lower is faster)"
-    );
-    println!("    geometry type    n    k    K       step  yardstick    ratio  prototype");
-    for case in &CASES {
-        row::<f32>(case, case.prototype.0);
-        row::<f64>(case, case.prototype.1);
+fn json_row<T: Scalar>(case: &Case, step: &[f64]) -> Value {
+    json!({
+        "geometry": case.name, "type": T::NAME, "batch": BATCH,
+        "n": case.n, "k": case.k, "experts": case.experts,
+        "domains": case.domains, "encoded": case.encoded,
+        "seconds": tenth_percentile(step), "times": step,
+    })
+}
+
+fn row<T: Scalar>(
+    case: &Case,
+    prototype: f64,
+    rounds: Option<usize>,
+    json: Option<&mut Vec<Value>>,
+) {
+    let rounds = rounds.unwrap_or(if case.n > 40 { 150 } else { 600 });
+    let [step, unit] = times::<T>(case, rounds);
+    match json {
+        Some(rows) => rows.push(json_row::<T>(case, &step)),
+        None => table_row::<T>(case, [&step, &unit], prototype),
     }
+}
+
+/// The command `step`.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let rounds = arguments.number("--rounds")?;
+    let mut json = arguments.has("--json").then(Vec::new);
+    if json.is_none() {
+        println!(
+            "\ntraining step of DASP, batch {BATCH}, one thread, milliseconds; ratio to the yardstick (lower is faster)"
+        );
+        println!("    geometry type    n    k    K       step  yardstick    ratio  prototype");
+    }
+    for case in &CASES {
+        row::<f32>(case, case.prototype.0, rounds, json.as_mut());
+        row::<f64>(case, case.prototype.1, rounds, json.as_mut());
+    }
+    if let Some(rows) = json {
+        println!("{}", Value::Array(rows));
+    }
+    Ok(())
 }

@@ -2,7 +2,8 @@
 //!
 //! Newton's method on the manifold. With `M = S Sᵀ` and `C_i = S⁻¹X_iS⁻ᵀ = U_i diag(λ) U_iᵀ`, in the chart `Z ↦ S exp(Z) Sᵀ`
 //! * the gradient is `−J`, `J = Σ w_i log C_i`;
-//! * the Hessian acts as `Z ↦ Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with `K_rc = (u/2)coth(u/2)`, `u = ln λ_r − ln λ_c`.
+//! * the Hessian acts as `Z ↦ Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with `K_rc = (u/2)coth(u/2)`, `u = ln λ_r − ln λ_c`
+//!   (both in `spectra.rs`).
 //!
 //! Its eigenvalues start at 1, so that a few conjugate-gradient steps solve for `Z`; then `S ← S exp(Z/2)`. Convergence is
 //! quadratic: 3 or 4 evaluations (one batched eigen-decomposition each) for well-conditioned trials, about 10 where the
@@ -12,16 +13,14 @@
 //!
 //! Sources: Moakher 2005; Ferreira et al. 2013 (Hessian); Jeuris, Vandebril & Vandereycken 2012.
 
-use super::mean::{normalised, weighted_sum};
+use super::mean::normalised;
+use super::spectra::Spectra;
 use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns, to_logarithms};
-use super::{SpectralFn, spectral_map};
+use super::{check_spectrum, check_symmetric};
 use crate::batch::add_scaled;
 use crate::singular::{norm, orthogonal_columns};
 use crate::{GeometryError, Result};
-use stiefel_linalg::{
-    Eigen, MatBatch, MatView, Op, Scalar, congruence, eigh, product, product_into, symmetrise,
-    tolerance,
-};
+use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigh, product, symmetrise, tolerance};
 
 const OP: &str = "Fréchet mean";
 
@@ -90,9 +89,11 @@ pub fn frechet_mean<T: Scalar>(
             expected: "positive and finite",
         });
     }
+    let weights = normalised(OP, x.count(), options.weights)?;
+    let n = check_symmetric(OP, x)?;
     let mut problem = Problem {
         x,
-        weights: normalised(OP, x.count(), options.weights)?,
+        spectra: Spectra::new(n, weights),
         exact: false,
     };
     let mut here = problem.start()?;
@@ -134,41 +135,44 @@ pub fn frechet_mean<T: Scalar>(
     Ok(FrechetMean { mean, report })
 }
 
-/// A candidate `M = S Sᵀ`, its gradient and what the Hessian needs.
+/// A candidate `M = S Sᵀ` and its gradient.
 struct Point<T> {
     s: MatBatch<T>,
     s_inv: MatBatch<T>,
     /// For the ill-conditioned: `F_i` with `C_i = F_iF_iᵀ` and orthogonal columns, transposed. They are carried from point to
     /// point: each step is nearly the identity, which harms no digit of a matrix with orthogonal columns.
     factors: Vec<Option<MatBatch<T>>>,
-    /// `ln λ` and eigenvectors of every `C_i`.
-    logs: Eigen<T>,
     /// `J = Σ w_i log C_i`.
     gradient: MatBatch<T>,
     /// `‖J‖_F/√n`.
     residual: T,
 }
 
-/// The matrices and their normalised weights.
+/// The matrices, and the spectra of the `C_i` at the point evaluated last.
 struct Problem<'a, T> {
     x: MatView<'a, T>,
-    weights: Vec<T>,
+    spectra: Spectra<T>,
     /// Whether every matrix goes through one-sided Jacobi: the last resort for the last digits.
     exact: bool,
 }
 
 impl<T: Scalar> Problem<'_, T> {
     /// The log-Euclidean mean.
-    fn start(&self) -> Result<Point<T>> {
-        let log = spectral_map(SpectralFn::Log, self.x)?.value;
-        let start = eigh(weighted_sum(log.view(), &self.weights).view())?;
+    fn start(&mut self) -> Result<Point<T>> {
+        let n = self.x.rows();
+        self.spectra.decompose(None, self.x, |i, lambda, _| {
+            check_spectrum(OP, n, lambda).map_err(|error| at_trial(error, i))?;
+            to_logarithms(lambda);
+            Ok(())
+        })?;
+        let start = eigh(self.spectra.mean_log()?.view())?;
         let half = T::from_f64(0.5);
         let none = vec![None; self.x.count()];
         self.evaluate(exp_scaled(&start, half)?, exp_scaled(&start, -half)?, none)
     }
 
     /// `S ← S exp(Z/2)`.
-    fn move_along(&self, here: &Point<T>, z: &MatBatch<T>) -> Result<Point<T>> {
+    fn move_along(&mut self, here: &Point<T>, z: &MatBatch<T>) -> Result<Point<T>> {
         let (half, z) = (T::from_f64(0.5), eigh(z.view())?);
         let (ahead, back) = (exp_scaled(&z, half)?, exp_scaled(&z, -half)?);
         let s = product(here.s.view(), Op::N, ahead.view(), Op::N)?;
@@ -185,82 +189,49 @@ impl<T: Scalar> Problem<'_, T> {
     }
 
     fn evaluate(
-        &self,
+        &mut self,
         s: MatBatch<T>,
         s_inv: MatBatch<T>,
         mut factors: Vec<Option<MatBatch<T>>>,
     ) -> Result<Point<T>> {
-        let n = self.x.rows();
-        let c = congruence(s_inv.transposed().view(), self.x)?;
-        let mut logs = eigh(c.view())?;
-        for (i, factor) in factors.iter_mut().enumerate() {
-            let lambda = &mut logs.values[i * n..(i + 1) * n];
-            if factor.is_none() && is_resolved(lambda) && !self.exact {
-                to_logarithms(lambda);
-                continue;
-            }
-            let columns = match factor.take() {
-                Some(columns) => columns,
-                None => self.orthogonal_factor(&s_inv, i)?,
-            };
-            read_columns(columns.data(), n, lambda, logs.vectors.matrix_mut(i));
-            *factor = Some(columns);
-        }
-        let gradient = self.sum_congruences(&logs.vectors, &diagonal(&logs.values, n))?;
+        let (x, exact, n) = (self.x, self.exact, self.x.rows());
+        self.spectra
+            .decompose(Some(&s_inv), x, |i, lambda, vectors| {
+                if factors[i].is_none() && is_resolved(lambda) && !exact {
+                    to_logarithms(lambda);
+                    return Ok(());
+                }
+                let columns = match factors[i].take() {
+                    Some(columns) => columns,
+                    None => orthogonal_factor(&s_inv, x, i)?,
+                };
+                read_columns(columns.data(), n, lambda, vectors);
+                factors[i] = Some(columns);
+                Ok(())
+            })?;
+        let gradient = self.spectra.mean_log()?;
         let residual = norm(gradient.data()) / Scalar::sqrt(T::from_f64(n as f64));
         Ok(Point {
             s,
             s_inv,
             factors,
-            logs,
             gradient,
             residual,
         })
     }
 
-    /// `S⁻¹L_i`, `X_i = L_iL_iᵀ`, with its columns made orthogonal.
-    fn orthogonal_factor(&self, s_inv: &MatBatch<T>, i: usize) -> Result<MatBatch<T>> {
+    /// `Z` with `Hessian·Z ≈ J` at the point evaluated last, by conjugate gradients.
+    fn newton_step(&mut self, at: &Point<T>) -> Result<MatBatch<T>> {
         let n = self.x.rows();
-        let single = MatView::new(1, n, n, self.x.matrix(i))?;
-        let l = factor(OP, single).map_err(|error| at_trial(error, i))?.l;
-        let f = product(s_inv.view(), Op::N, l.view(), Op::N)?;
-        Ok(orthogonal_columns(f.view())?)
-    }
-
-    /// `Σ w_i U_i D_i U_iᵀ`, symmetric.
-    fn sum_congruences(&self, u: &MatBatch<T>, d: &MatBatch<T>) -> Result<MatBatch<T>> {
-        let ud = product(u.view(), Op::N, d.view(), Op::N)?;
-        let (count, n, _) = u.shape();
-        let mut sum = MatBatch::zeros(1, n, n);
-        for i in 0..count {
-            let (left, right) = (
-                MatView::new(1, n, n, ud.matrix(i))?,
-                MatView::new(1, n, n, u.matrix(i))?,
-            );
-            let w = self.weights[i];
-            product_into(sum.view_mut(), true, w, left, Op::N, right, Op::T)?;
-        }
-        symmetrise(&mut sum.view_mut())?;
-        Ok(sum)
-    }
-
-    /// `Z` with `Hessian·Z ≈ J`, by conjugate gradients.
-    fn newton_step(&self, at: &Point<T>) -> Result<MatBatch<T>> {
-        let k = curvature(&at.logs);
-        let u = &at.logs.vectors;
-        let mut z = MatBatch::zeros(1, u.rows(), u.rows());
+        self.spectra.prepare_hessian();
+        let mut z = MatBatch::zeros(1, n, n);
         let mut rest = at.gradient.clone();
         let mut direction = rest.clone();
         let mut squared = square(&rest);
         let forcing = Scalar::min(T::from_f64(tolerance::NEWTON_FORCING), at.residual);
         let goal = squared * forcing * forcing;
-        for _ in 0..u.rows() * (u.rows() + 1) / 2 {
-            let du = product(direction.view(), Op::N, u.view(), Op::N)?;
-            let mut inner = product(u.view(), Op::T, du.view(), Op::N)?;
-            for (x, &k) in inner.data_mut().iter_mut().zip(k.data()) {
-                *x *= k;
-            }
-            let image = self.sum_congruences(u, &inner)?;
+        for _ in 0..n * (n + 1) / 2 {
+            let image = self.spectra.hessian(&direction)?;
             let along: T = direction
                 .data()
                 .iter()
@@ -287,26 +258,19 @@ impl<T: Scalar> Problem<'_, T> {
     }
 }
 
+/// `S⁻¹L_i`, `X_i = L_iL_iᵀ`, with its columns made orthogonal.
+fn orthogonal_factor<T: Scalar>(
+    s_inv: &MatBatch<T>,
+    x: MatView<'_, T>,
+    i: usize,
+) -> Result<MatBatch<T>> {
+    let n = x.rows();
+    let single = MatView::new(1, n, n, x.matrix(i))?;
+    let l = factor(OP, single).map_err(|error| at_trial(error, i))?.l;
+    let f = product(s_inv.view(), Op::N, l.view(), Op::N)?;
+    Ok(orthogonal_columns(f.view())?)
+}
+
 fn square<T: Scalar>(x: &MatBatch<T>) -> T {
     x.data().iter().map(|&v| v * v).sum()
-}
-
-/// `diag(v_i)` of each run of `n` values.
-fn diagonal<T: Scalar>(values: &[T], n: usize) -> MatBatch<T> {
-    MatBatch::from_fn(values.len() / n, n, n, |i, r, c| {
-        if r == c { values[i * n + r] } else { T::ZERO }
-    })
-}
-
-/// `K_rc = (u/2)coth(u/2) = u/2 + u/(eᵘ − 1)`, `u = |ln λ_r − ln λ_c|`.
-fn curvature<T: Scalar>(logs: &Eigen<T>) -> MatBatch<T> {
-    let n = logs.vectors.rows();
-    MatBatch::from_fn(logs.vectors.count(), n, n, |i, r, c| {
-        let l = logs.values_of(i);
-        let u = Scalar::abs(l[r] - l[c]);
-        if u == T::ZERO {
-            return T::ONE;
-        }
-        T::from_f64(0.5) * u + u / Scalar::exp_m1(u)
-    })
 }

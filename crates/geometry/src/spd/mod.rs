@@ -15,6 +15,7 @@ mod distance;
 mod frechet;
 mod function;
 mod mean;
+mod spectra;
 mod spectral;
 mod tangent;
 mod vector;

@@ -1,0 +1,109 @@
+//! Throughput of a study: ten units (fold and seed), each preparing its split and training for three epochs, with one thread and
+//! with two. A unit's result may not depend on the number of threads.
+
+use crate::arguments::Arguments;
+use crate::data;
+use crate::timing::side_by_side;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use stiefel_model::net::{DaspConfig, DaspNet, LossWeights, Sizes};
+use stiefel_model::precondition::Preconditioning;
+use stiefel_model::train::{Fitted, Silent, TrainConfig, train};
+use stiefel_model::{Factor, ModelError, Prepared, Trials};
+
+const UNITS: usize = 10;
+const TRIALS: usize = 400;
+const EPOCHS: usize = 3;
+const ROUNDS: usize = 10;
+
+/// Trials of a synthetic study, two classes in every domain.
+fn trials() -> Result<Trials, ModelError> {
+    let covariances = data::covariances(0, TRIALS, data::CHANNELS);
+    let name = |prefix: &'static str| move |i: usize| format!("{prefix} {i}");
+    let classes = (0..TRIALS)
+        .map(|t| t / data::SUBJECTS % 2)
+        .map(name("class"));
+    let domains = (0..TRIALS).map(|t| t % data::SUBJECTS).map(name("subject"));
+    Trials::new(
+        covariances,
+        Factor::from_labels(classes),
+        Factor::from_labels(domains),
+    )
+}
+
+/// One unit: every fifth trial, counted from the unit's number, validates; the others train.
+fn unit(trials: &Trials, number: usize) -> Result<Fitted<f32>, ModelError> {
+    let (validation, training): (Vec<usize>, Vec<usize>) =
+        (0..trials.len()).partition(|t| (t / 18 + number).is_multiple_of(5));
+    let (training, validation) = (trials.select(&training)?, trials.select(&validation)?);
+    let whitener = Preconditioning::default().fit(&training)?;
+    let training = Prepared::<f32>::new(&whitener.transform(&training)?, None)?;
+    let validation = Prepared::<f32>::new(&whitener.transform(&validation)?, None)?;
+    let n = data::CHANNELS;
+    let sizes = Sizes {
+        channels: n,
+        classes: 2,
+        domains: data::SUBJECTS,
+        encoded: n * (n + 1) / 2,
+    };
+    let config = DaspConfig {
+        filters: 20,
+        experts: 8,
+        decoupled_keys: false,
+        losses: LossWeights::default(),
+        ..DaspConfig::default()
+    };
+    let protocol = TrainConfig {
+        epochs: EPOCHS,
+        seed: number as u64,
+        ..TrainConfig::default()
+    };
+    let network = DaspNet::new(sizes, config)?;
+    train(&network, &training, &validation, &protocol, &mut Silent)
+}
+
+fn pool(threads: usize) -> Result<ThreadPool, String> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+/// All units on one pool.
+fn study(pool: &ThreadPool, trials: &Trials) -> Result<Vec<Fitted<f32>>, String> {
+    pool.install(|| {
+        (0..UNITS)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|number| unit(trials, number).map_err(|error| error.to_string()))
+            .collect()
+    })
+}
+
+/// The command `units`.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let rounds = arguments.number("--rounds")?.unwrap_or(ROUNDS);
+    let trials = trials().map_err(|error| error.to_string())?;
+    let (one, two) = (pool(1)?, pool(2)?);
+    if study(&one, &trials)? != study(&two, &trials)? {
+        return Err("the fitted models depend on the number of threads".into());
+    }
+    let [alone, shared] = side_by_side(
+        rounds,
+        [&mut || drop(study(&one, &trials)), &mut || {
+            drop(study(&two, &trials));
+        }],
+    );
+    println!(
+        "\n{UNITS} trainings ({TRIALS} trials, {} channels, {EPOCHS} epochs), milliseconds; same models to the bit",
+        data::CHANNELS
+    );
+    println!("one thread  two threads  speed-up");
+    println!(
+        "{:>10.1} {:>12.1} {:>8.2}x",
+        alone * 1e3,
+        shared * 1e3,
+        alone / shared
+    );
+    Ok(())
+}

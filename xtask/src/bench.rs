@@ -1,0 +1,47 @@
+//! `cargo xtask bench`: the Rust benchmarks, and on request the side-by-sides with Python peers in an environment of their own.
+
+use crate::chore::{Step, cargo, step};
+use std::env;
+use std::path::Path;
+
+/// Where the peers are installed, below the workspace root.
+const ENVIRONMENT: &str = "target/peers";
+
+/// The Rust benchmarks.
+pub(crate) fn benchmarks() -> Vec<Step> {
+    vec![cargo(
+        "benchmarks",
+        &["run", "--release", "--quiet", "--package", "stiefel-bench"],
+    )]
+}
+
+/// pyRiemann, PyTorch and spd_learn beside the same binary.
+pub(crate) fn peers() -> Vec<Step> {
+    let folder = if cfg!(windows) { "Scripts" } else { "bin" };
+    let python = Path::new(ENVIRONMENT).join(folder).join("python");
+    let requirements = "benchmarks/requirements.txt";
+    let system = env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    vec![
+        step("environment", system, ["-m", "venv", ENVIRONMENT]),
+        step(
+            "peers",
+            &python,
+            ["-m", "pip", "install", "--quiet", "-r", requirements],
+        ),
+        step(
+            "Fréchet mean beside pyRiemann",
+            &python,
+            ["benchmarks/frechet.py"],
+        ),
+        step(
+            "PyTorch model against the golden files",
+            &python,
+            ["benchmarks/step_pytorch.py", "--check"],
+        ),
+        step(
+            "training step beside PyTorch",
+            &python,
+            ["benchmarks/step_pytorch.py"],
+        ),
+    ]
+}

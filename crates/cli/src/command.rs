@@ -1,6 +1,8 @@
 //! The commands, a file each.
 
 mod data;
+mod demo;
+mod recommend;
 
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -8,14 +10,20 @@ use crate::output::Output;
 /// What the program can do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    /// From raw synthetic EEG to a routing report, in one go
+    Demo(demo::Arguments),
     /// List, describe and fetch public data sets
     Data(data::Arguments),
+    /// The network's sizes and options for given data, each with its reason
+    Recommend(recommend::Arguments),
 }
 
 impl Command {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         match self {
+            Self::Demo(arguments) => arguments.run(output),
             Self::Data(arguments) => arguments.run(output),
+            Self::Recommend(arguments) => arguments.run(output),
         }
     }
 }

@@ -274,7 +274,10 @@ fn a_circle_of_redirects_ends() {
 #[test]
 fn a_log_in_page_is_no_recording() {
     let page = b"<!DOCTYPE html><title>Welcome to the airport</title>".to_vec();
-    for kind in ["text/html; charset=utf-8", "application/octet-stream"] {
+    for (kind, reason) in [
+        ("text/html; charset=utf-8", "answered with a web page"),
+        ("application/octet-stream", "starts with \"<!DOCTYPE"),
+    ] {
         let (sandbox, page) = (Sandbox::new(), page.clone());
         let server = Server::new(move |_| Reply::whole(&page, "\"p\"").with("Content-Type", kind));
         let error = run(
@@ -282,7 +285,10 @@ fn a_log_in_page_is_no_recording() {
             &Diary::default(),
         )
         .unwrap_err();
-        assert!(matches!(error, CatalogueError::Content { .. }), "{error}");
+        assert!(
+            matches!(error, CatalogueError::Content { .. }) && error.to_string().contains(reason),
+            "{error}"
+        );
         assert!(sandbox.files().is_empty(), "{:?}", sandbox.files());
     }
 }

@@ -75,6 +75,42 @@ fn code(output: &Output) -> (i32, String) {
 }
 
 #[test]
+fn the_scaling_rule_is_explained() {
+    let home = Home::new();
+    compare("recommend_help", &home.text("recommend --help"));
+    compare(
+        "recommend",
+        &home.text("recommend --channels 64 --domains 40"),
+    );
+    let json: Value =
+        serde_json::from_str(&home.text("recommend --preset weibo2014 --json")).unwrap();
+    assert_eq!(json["experts"]["value"], 8);
+    for misuse in [
+        "recommend --channels 64",
+        "recommend --channels 0 --domains 4",
+        "recommend --preset bnci",
+    ] {
+        assert_eq!(home.run(misuse).status.code(), Some(2), "{misuse}");
+    }
+}
+
+#[test]
+fn the_demo_ends_in_a_report() {
+    let home = Home::new();
+    compare("demo_help", &home.text("demo --help"));
+    let output = home.run("demo --subjects 2 --trials 10 --seed 3");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in ["40", "K=1 proxy", "permuted routing", "baseline"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // One person: nothing to route, and the program says so.
+    let output = home.run("demo --subjects 1 --trials 10");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(home.run("demo --subjects 0").status.code(), Some(2));
+}
+
+#[test]
 fn help_and_tables() {
     let home = Home::new();
     for (name, arguments) in [

@@ -130,6 +130,11 @@ impl Recording {
         &mut self.data
     }
 
+    /// Channels, samples per channel and the samples to be changed.
+    pub(crate) fn parts_mut(&mut self) -> (&[Channel], usize, &mut [f64]) {
+        (&self.channels, self.samples, &mut self.data)
+    }
+
     /// The events in order of onset.
     pub fn events(&self) -> &[Event] {
         &self.events

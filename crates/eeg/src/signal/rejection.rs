@@ -107,7 +107,7 @@ pub fn reject_peaks(peaks: &[f64], domains: &[&str], c: f64) -> Result<Rejection
 }
 
 /// The largest magnitude, infinite where a value is not a number.
-fn peak(x: &[f64]) -> f64 {
+pub(crate) fn peak(x: &[f64]) -> f64 {
     // Eight running maxima, so that no comparison waits for the one before.
     let mut largest = [0.0_f64; 8];
     let mut finite = true;

@@ -56,20 +56,27 @@ pub struct Recording {
     notes: Vec<String>,
 }
 
+/// Refuses a sampling rate that is not a positive number.
+pub(crate) fn check_rate(sampling_rate: f64) -> Result<()> {
+    if sampling_rate.is_finite() && sampling_rate > 0.0 {
+        return Ok(());
+    }
+    Err(EegError::Invalid {
+        what: format!("the sampling rate is {sampling_rate} Hz"),
+        remedy: "give a positive, finite rate".into(),
+    })
+}
+
 impl Recording {
-    /// Builds a recording from channel-major samples, checking that the sizes agree.
+    /// Builds a recording from channel-major samples, checking that the sizes agree, the rate is positive and no event lies
+    /// behind the last sample.
     pub fn new(
         channels: Vec<Channel>,
         sampling_rate: f64,
         data: Vec<f64>,
         events: Vec<Event>,
     ) -> Result<Self> {
-        if !(sampling_rate.is_finite() && sampling_rate > 0.0) {
-            return Err(EegError::Invalid {
-                what: format!("the sampling rate is {sampling_rate} Hz"),
-                remedy: "give a positive, finite rate".into(),
-            });
-        }
+        check_rate(sampling_rate)?;
         let samples = data.len().checked_div(channels.len()).unwrap_or(0);
         if samples * channels.len() != data.len() {
             return Err(EegError::Invalid {
@@ -79,6 +86,15 @@ impl Recording {
                     channels.len()
                 ),
                 remedy: "pass all samples of channel 0, then all of channel 1, and so on".into(),
+            });
+        }
+        if let Some(event) = events.iter().find(|e| e.sample >= samples) {
+            return Err(EegError::Invalid {
+                what: format!(
+                    "event {:?} is at sample {}, the recording has {samples}",
+                    event.label, event.sample
+                ),
+                remedy: "count samples from 0 at the recording's start, and leave out events after its end".into(),
             });
         }
         Ok(Self {

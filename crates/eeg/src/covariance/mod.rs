@@ -14,7 +14,9 @@ pub(crate) use gram::{Layout, gram_lower, mirror};
 pub use pipeline::{Pipeline, Prepared, Preparing};
 pub use rank::{RANK_TOLERANCE, Rank, RankLoss};
 
-use crate::signal::Plan;
+use std::cell::Cell;
+
+use crate::signal::{Plan, peak};
 use crate::{Channel, EegError, Epochs, Recording, Result, TrialInfo};
 
 /// One symmetric matrix per trial, `trials × n × n`, contiguous.
@@ -53,15 +55,22 @@ impl Covariances {
         )
     }
 
-    /// The covariance of every trial of `plan`, straight from the recording: no trial is copied out.
+    /// The covariance and the peak of every trial of `plan`, straight from the recording: no trial is copied out.
     pub(crate) fn of_plan(
         recording: &Recording,
         plan: &Plan,
         estimator: Estimator,
-    ) -> Result<Self> {
-        let rows = |trial: usize| recording.rows(plan.starts[trial], plan.length);
+    ) -> Result<(Self, Vec<f64>)> {
+        let peaks = vec![Cell::new(0.0_f64); plan.starts.len()];
+        // The peak is taken while the row is in the cache.
+        let rows = |trial: usize| {
+            let highest = &peaks[trial];
+            let rows = recording.rows(plan.starts[trial], plan.length);
+            rows.inspect(|row| highest.set(highest.get().max(peak(row))))
+        };
         let trials = plan.trials.clone();
-        Self::reduce(recording.channels(), plan.length, trials, rows, estimator)
+        let part = Self::reduce(recording.channels(), plan.length, trials, rows, estimator)?;
+        Ok((part, peaks.into_iter().map(Cell::into_inner).collect()))
     }
 
     /// `rows(trial)` gives the `t` samples of each channel.

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::{Covariances, Estimator};
-use crate::signal::{Band, Outside, Rejection, Sos, Window, peak, reject_peaks};
+use crate::signal::{Band, Outside, Rejection, Sos, Window, reject_peaks};
 use crate::{EegError, Recording, Result};
 
 /// The steps from a recording to covariances.
@@ -105,7 +105,7 @@ impl Preparing<'_> {
         let sos = Sos::butterworth(steps.order, steps.band, recording.sampling_rate())?;
         let recording = recording.into_zero_phase(&sos)?;
         let plan = recording.plan(&steps.window, domain, run)?;
-        let part = Covariances::of_plan(&recording, &plan, steps.estimator)?;
+        let (part, peaks) = Covariances::of_plan(&recording, &plan, steps.estimator)?;
         if let Some(first) = self.parts.first()
             && (first.channels() != part.channels() || self.samples != plan.length)
         {
@@ -122,11 +122,7 @@ impl Preparing<'_> {
         }
         let place = self.parts.len();
         self.samples = plan.length;
-        let peak_of = |&start: &usize| {
-            let peaks = recording.rows(start, plan.length).map(peak);
-            peaks.fold(0.0, f64::max)
-        };
-        self.peaks.extend(plan.starts.iter().map(peak_of));
+        self.peaks.extend(peaks);
         self.outside
             .extend(plan.outside.into_iter().map(|o| (place, o)));
         for (label, count) in plan.not_selected {

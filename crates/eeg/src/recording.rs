@@ -68,8 +68,8 @@ pub(crate) fn check_rate(sampling_rate: f64) -> Result<()> {
 }
 
 impl Recording {
-    /// Builds a recording from channel-major samples, checking that the sizes agree, the rate is positive and no event lies
-    /// behind the last sample.
+    /// Builds a recording from channel-major samples, checking that the sizes agree and the rate is positive. Events behind the
+    /// last sample are kept and noted; no trial can be cut for them.
     pub fn new(
         channels: Vec<Channel>,
         sampling_rate: f64,
@@ -88,28 +88,28 @@ impl Recording {
                 remedy: "pass all samples of channel 0, then all of channel 1, and so on".into(),
             });
         }
-        if let Some(event) = events.iter().find(|e| e.sample >= samples) {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "event {:?} is at sample {}, the recording has {samples}",
-                    event.label, event.sample
-                ),
-                remedy: "count samples from 0 at the recording's start, and leave out events after its end".into(),
-            });
-        }
+        let mut behind = events.iter().filter(|e| e.sample >= samples);
+        let notes = behind.next().map(|first| {
+            format!(
+                "{} events lie behind the {samples} samples, the first {:?} at sample {}",
+                1 + behind.count(),
+                first.label,
+                first.sample
+            )
+        });
         Ok(Self {
             channels,
             sampling_rate,
             samples,
             data,
             events,
-            notes: Vec::new(),
+            notes: notes.into_iter().collect(),
         })
     }
 
     /// Attaches what a reader left out or assumed, in plain sentences.
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
-        self.notes = notes;
+        self.notes.extend(notes);
         self
     }
 

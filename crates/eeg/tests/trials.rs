@@ -372,7 +372,7 @@ proptest! {
 }
 
 #[test]
-fn rates_and_events_out_of_range_are_refused() {
+fn bad_rates_are_refused_and_events_behind_the_end_noted() {
     for rate in [0.0, -160.0, f64::NAN, f64::INFINITY] {
         let message = Epochs::new(vec![eeg("C3")], rate, 2, vec![], vec![])
             .unwrap_err()
@@ -385,8 +385,10 @@ fn rates_and_events_out_of_range_are_refused() {
         ..event(0.0, "T1")
     };
     let recording = |sample| Recording::new(vec![eeg("C3")], 100.0, vec![0.0; 4], vec![at(sample)]);
-    assert!(recording(3).is_ok());
-    let message = recording(4).unwrap_err().to_string();
+    assert!(recording(3).unwrap().notes().is_empty());
+    let noted = recording(4).unwrap().with_notes(vec!["more".into()]);
+    assert_eq!(noted.notes().len(), 2, "a reader's notes join it");
+    let message = &noted.notes()[0];
     assert!(
         message.contains("\"T1\"") && message.contains("sample 4"),
         "{message}"

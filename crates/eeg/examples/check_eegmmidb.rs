@@ -45,7 +45,7 @@ fn covariances(run: &Run) -> Result<Covariances> {
     preparing.add(
         edf::read_recording(&run.path)?,
         &run.subject.to_string(),
-        Some(&run.run.to_string()),
+        Some(&run.number.to_string()),
     )?;
     Ok(preparing.finish()?.covariances)
 }
@@ -62,7 +62,7 @@ fn relative_error(got: &[f64], want: &[f64]) -> f64 {
 
 fn compare(run: &Run, reference: &CovarianceSet) -> Result<Outcome> {
     let got = covariances(run)?;
-    let (subject, number) = (run.subject.to_string(), run.run.to_string());
+    let (subject, number) = (run.subject.to_string(), run.number.to_string());
     let places: Vec<usize> = (0..reference.trials().len())
         .filter(|&i| {
             let trial = &reference.trials()[i];

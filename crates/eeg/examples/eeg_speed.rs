@@ -23,7 +23,7 @@ fn reduce(run: &Run) -> Result<Prepared> {
     preparing.add(
         edf::read_recording(&run.path)?,
         &domain,
-        Some(&run.run.to_string()),
+        Some(&run.number.to_string()),
     )?;
     preparing.finish()
 }

@@ -9,7 +9,7 @@ use stiefel_eeg::{EegError, Result};
 pub(crate) struct Run {
     pub(crate) path: PathBuf,
     pub(crate) subject: u32,
-    pub(crate) run: u32,
+    pub(crate) number: u32,
 }
 
 impl Run {
@@ -17,13 +17,17 @@ impl Run {
     fn named(path: PathBuf) -> Option<Self> {
         let stem = path.file_stem()?.to_str()?;
         let (subject, run) = stem.strip_prefix('S')?.split_once('R')?;
-        let (subject, run) = (subject.parse().ok()?, run.parse().ok()?);
-        Some(Self { path, subject, run })
+        let (subject, number) = (subject.parse().ok()?, run.parse().ok()?);
+        Some(Self {
+            path,
+            subject,
+            number,
+        })
     }
 
     /// The classes that the cues T1 and T2 stand for; the fists take turns with fists and feet.
     fn classes(&self) -> Result<[(&'static str, &'static str); 2]> {
-        match self.run {
+        match self.number {
             4 | 8 | 12 => Ok([("T1", "left_hand"), ("T2", "right_hand")]),
             6 | 10 | 14 => Ok([("T1", "both_hands"), ("T2", "feet")]),
             run => Err(invalid(

@@ -1,5 +1,6 @@
 //! Trials cut from recordings, or read as such.
 
+use crate::recording::check_rate;
 use crate::{Channel, EegError, Result};
 
 /// What is known of one trial besides its samples.
@@ -24,7 +25,7 @@ pub struct Epochs {
 }
 
 impl Epochs {
-    /// Builds epochs from `trials × channels × samples` values, checking that the sizes agree.
+    /// Builds epochs from `trials × channels × samples` values, checking that the sizes agree and the rate is positive.
     pub fn new(
         channels: Vec<Channel>,
         sampling_rate: f64,
@@ -32,6 +33,7 @@ impl Epochs {
         data: Vec<f64>,
         trials: Vec<TrialInfo>,
     ) -> Result<Self> {
+        check_rate(sampling_rate)?;
         let expected = trials.len() * channels.len() * samples;
         if data.len() != expected {
             return Err(EegError::Invalid {

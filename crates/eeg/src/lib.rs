@@ -9,7 +9,9 @@
 //! * voltages are in **microvolts**, whatever the unit in the file (channels without a voltage unit
 //!   keep their own);
 //! * an event's onset is a zero-based sample index of the recording it belongs to;
-//! * time is in seconds, frequency in hertz.
+//! * time is in seconds, frequency in hertz;
+//! * classes that this crate names itself are `left_hand`, `right_hand`, `both_hands`, `feet`, `tongue` and `rest`; labels that
+//!   a file spells out stay as they are, and a [`Window`](signal::Window) says which class each stands for.
 
 pub mod catalogue;
 pub mod covariance;

@@ -56,20 +56,27 @@ pub struct Recording {
     notes: Vec<String>,
 }
 
+/// Refuses a sampling rate that is not a positive number.
+pub(crate) fn check_rate(sampling_rate: f64) -> Result<()> {
+    if sampling_rate.is_finite() && sampling_rate > 0.0 {
+        return Ok(());
+    }
+    Err(EegError::Invalid {
+        what: format!("the sampling rate is {sampling_rate} Hz"),
+        remedy: "give a positive, finite rate".into(),
+    })
+}
+
 impl Recording {
-    /// Builds a recording from channel-major samples, checking that the sizes agree.
+    /// Builds a recording from channel-major samples, checking that the sizes agree and the rate is positive. Events behind the
+    /// last sample are kept and noted; no trial can be cut for them.
     pub fn new(
         channels: Vec<Channel>,
         sampling_rate: f64,
         data: Vec<f64>,
         events: Vec<Event>,
     ) -> Result<Self> {
-        if !(sampling_rate.is_finite() && sampling_rate > 0.0) {
-            return Err(EegError::Invalid {
-                what: format!("the sampling rate is {sampling_rate} Hz"),
-                remedy: "give a positive, finite rate".into(),
-            });
-        }
+        check_rate(sampling_rate)?;
         let samples = data.len().checked_div(channels.len()).unwrap_or(0);
         if samples * channels.len() != data.len() {
             return Err(EegError::Invalid {
@@ -81,19 +88,28 @@ impl Recording {
                 remedy: "pass all samples of channel 0, then all of channel 1, and so on".into(),
             });
         }
+        let mut behind = events.iter().filter(|e| e.sample >= samples);
+        let notes = behind.next().map(|first| {
+            format!(
+                "{} events lie behind the {samples} samples, the first {:?} at sample {}",
+                1 + behind.count(),
+                first.label,
+                first.sample
+            )
+        });
         Ok(Self {
             channels,
             sampling_rate,
             samples,
             data,
             events,
-            notes: Vec::new(),
+            notes: notes.into_iter().collect(),
         })
     }
 
     /// Attaches what a reader left out or assumed, in plain sentences.
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
-        self.notes = notes;
+        self.notes.extend(notes);
         self
     }
 
@@ -128,6 +144,11 @@ impl Recording {
     /// All samples, channel-major, to be changed in place.
     pub fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
+    }
+
+    /// Channels, samples per channel and the samples to be changed.
+    pub(crate) fn parts_mut(&mut self) -> (&[Channel], usize, &mut [f64]) {
+        (&self.channels, self.samples, &mut self.data)
     }
 
     /// The events in order of onset.

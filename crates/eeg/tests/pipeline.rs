@@ -93,3 +93,27 @@ fn recordings_that_do_not_fit_together_are_refused() {
     assert_eq!(preparing.finish().unwrap().rejection.domains[0].trials, 8);
     assert!(pipeline.start().finish().is_err());
 }
+
+#[test]
+fn a_value_that_is_not_finite_is_named() {
+    let pipeline = pipeline();
+    for (channel, sample, value) in [
+        (0, 0, f64::NAN),
+        (8, 77, f64::INFINITY),
+        (12, 500, f64::NAN),
+    ] {
+        let mut recording = study().recording(0, 0, 0).unwrap();
+        let (samples, name) = (
+            recording.samples(),
+            recording.channels()[channel].name.clone(),
+        );
+        recording.data_mut()[channel * samples + sample] = value;
+        let message = pipeline
+            .start()
+            .add(recording, "S0", None)
+            .unwrap_err()
+            .to_string();
+        let expected = format!("channel {name}, sample {sample}: the value is {value}");
+        assert!(message.starts_with(&expected), "{message}");
+    }
+}

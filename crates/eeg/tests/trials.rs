@@ -47,7 +47,7 @@ fn trials_start_at_the_documented_sample() {
     let r = recording(vec![event(1.0, "T1"), event(2.004, "T2"), event(3.0, "T0")]);
     let cut = r
         .epochs(
-            &Window::named(-0.5, 0.25, &[("T1", "hands"), ("T2", "feet")]),
+            &Window::named(-0.5, 0.25, &[("T1", "both_hands"), ("T2", "feet")]),
             "S1",
             Some("4"),
         )
@@ -369,4 +369,39 @@ proptest! {
             prop_assert!(2 * domain.rejected <= domain.trials);
         }
     }
+}
+
+#[test]
+fn bad_rates_are_refused_and_events_behind_the_end_noted() {
+    for rate in [0.0, -160.0, f64::NAN, f64::INFINITY] {
+        let message = Epochs::new(vec![eeg("C3")], rate, 2, vec![], vec![])
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("sampling rate"), "{message}");
+        assert!(Recording::new(vec![eeg("C3")], rate, vec![0.0; 4], vec![]).is_err());
+    }
+    let at = |sample| Event {
+        sample,
+        ..event(0.0, "T1")
+    };
+    let recording = |sample| Recording::new(vec![eeg("C3")], 100.0, vec![0.0; 4], vec![at(sample)]);
+    assert!(recording(3).unwrap().notes().is_empty());
+    let noted = recording(4).unwrap().with_notes(vec!["more".into()]);
+    assert_eq!(noted.notes().len(), 2, "a reader's notes join it");
+    let message = &noted.notes()[0];
+    assert!(
+        message.contains("\"T1\"") && message.contains("sample 4"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_event_at_the_end_stays_inside_a_shorter_recording() {
+    let last = Event {
+        sample: 399,
+        ..event(3.99, "T1")
+    };
+    let r = Recording::new(vec![eeg("C3")], 100.0, vec![0.0; 400], vec![last]).unwrap();
+    let half = r.resample(1, 2).unwrap();
+    assert_eq!((half.samples(), half.events()[0].sample), (200, 199));
 }

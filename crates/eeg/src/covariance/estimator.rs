@@ -34,16 +34,15 @@ pub(crate) struct Scratch {
     energy: Vec<f64>,
 }
 
-/// Writes the covariance of `x` (`n × t`, `t ≥ 2`, finite) to `out` (`n × n`).
-pub(crate) fn estimate(
+/// Writes the covariance of `rows` (`n` of `t ≥ 2` finite values, wherever they lie) to `out` (`n × n`).
+pub(crate) fn estimate<'a>(
     estimator: Estimator,
-    x: &[f64],
-    n: usize,
+    rows: impl Iterator<Item = &'a [f64]>,
     t: usize,
     scratch: &mut Scratch,
     out: &mut [f64],
 ) {
-    centre(x, t, &mut scratch.centred);
+    let n = centre(rows, t, &mut scratch.centred);
     let centred = &mut scratch.centred;
     gram_lower(
         centred,
@@ -164,12 +163,14 @@ fn trace(c: &[f64], n: usize) -> f64 {
     (0..n).map(|i| c[i * n + i]).sum()
 }
 
-fn centre(x: &[f64], t: usize, centred: &mut Vec<f64>) {
+/// Takes each row's mean away; returns the number of rows.
+fn centre<'a>(rows: impl Iterator<Item = &'a [f64]>, t: usize, centred: &mut Vec<f64>) -> usize {
     centred.clear();
-    for row in x.chunks_exact(t) {
+    for row in rows {
         let mean = sum(row) / t as f64;
         centred.extend(row.iter().map(|x| x - mean));
     }
+    centred.len() / t
 }
 
 /// Eight running sums, so that no addition waits for the one before.

@@ -14,7 +14,10 @@ pub(crate) use gram::{Layout, gram_lower, mirror};
 pub use pipeline::{Pipeline, Prepared, Preparing};
 pub use rank::{RANK_TOLERANCE, Rank, RankLoss};
 
-use crate::{EegError, Epochs, Result, TrialInfo};
+use std::cell::Cell;
+
+use crate::signal::{Plan, peak};
+use crate::{Channel, EegError, Epochs, Recording, Result, TrialInfo};
 
 /// One symmetric matrix per trial, `trials × n × n`, contiguous.
 ///
@@ -41,28 +44,64 @@ impl Covariances {
     ///
     /// Refuses trials of fewer than two samples and values that are not finite.
     pub fn estimate(epochs: &Epochs, estimator: Estimator) -> Result<Self> {
-        let (n, t) = (epochs.channels().len(), epochs.samples());
+        let t = epochs.samples();
+        let rows = |trial| epochs.trial(trial).chunks_exact(t.max(1));
+        Self::reduce(
+            epochs.channels(),
+            t,
+            epochs.trials().to_vec(),
+            rows,
+            estimator,
+        )
+    }
+
+    /// The covariance and the peak of every trial of `plan`, straight from the recording: no trial is copied out.
+    pub(crate) fn of_plan(
+        recording: &Recording,
+        plan: &Plan,
+        estimator: Estimator,
+    ) -> Result<(Self, Vec<f64>)> {
+        let peaks = vec![Cell::new(0.0_f64); plan.starts.len()];
+        // The peak is taken while the row is in the cache.
+        let rows = |trial: usize| {
+            let highest = &peaks[trial];
+            let rows = recording.rows(plan.starts[trial], plan.length);
+            rows.inspect(|row| highest.set(highest.get().max(peak(row))))
+        };
+        let trials = plan.trials.clone();
+        let part = Self::reduce(recording.channels(), plan.length, trials, rows, estimator)?;
+        Ok((part, peaks.into_iter().map(Cell::into_inner).collect()))
+    }
+
+    /// `rows(trial)` gives the `t` samples of each channel.
+    fn reduce<'a, R: Iterator<Item = &'a [f64]>>(
+        channels: &[Channel],
+        t: usize,
+        trials: Vec<TrialInfo>,
+        rows: impl Fn(usize) -> R,
+        estimator: Estimator,
+    ) -> Result<Self> {
+        let n = channels.len();
         if n == 0 || t < 2 {
             return Err(EegError::Invalid {
                 what: format!("a covariance cannot be estimated from {n} channels and {t} samples per trial"),
                 remedy: "keep at least one channel and two samples; several times more samples than channels".into(),
             });
         }
-        let mut data = vec![0.0; epochs.trials().len() * n * n];
+        let mut data = vec![0.0; trials.len() * n * n];
         let mut scratch = Scratch::default();
         for (trial, out) in data.chunks_exact_mut(n * n).enumerate() {
-            let x = epochs.trial(trial);
-            estimate(estimator, x, n, t, &mut scratch, out);
+            estimate(estimator, rows(trial), t, &mut scratch, out);
             // A value that is not finite anywhere reaches some variance.
             if (0..n).any(|i| !out[i * n + i].is_finite()) {
-                return Err(not_finite(epochs, trial));
+                return Err(not_finite(channels, trial, &trials[trial], rows(trial)));
             }
         }
         Ok(Self {
             n,
             data,
-            channels: epochs.channels().iter().map(|c| c.name.clone()).collect(),
-            trials: epochs.trials().to_vec(),
+            channels: channels.iter().map(|c| c.name.clone()).collect(),
+            trials,
         })
     }
 
@@ -138,22 +177,31 @@ impl Covariances {
     }
 }
 
-fn not_finite(epochs: &Epochs, trial: usize) -> EegError {
-    let (x, t) = (epochs.trial(trial), epochs.samples());
-    let holed = x.iter().position(|x| !x.is_finite());
-    let largest = || (0..x.len()).max_by(|&a, &b| x[a].abs().total_cmp(&x[b].abs()));
-    let at = holed.or_else(largest).unwrap_or(0);
+/// Names the first value that is not finite, or else the largest.
+fn not_finite<'a>(
+    channels: &[Channel],
+    trial: usize,
+    info: &TrialInfo,
+    rows: impl Iterator<Item = &'a [f64]>,
+) -> EegError {
+    let mut worst = (0, 0, 0.0_f64);
+    for (channel, row) in rows.enumerate() {
+        for (sample, &x) in row.iter().enumerate() {
+            if worst.2.is_finite() && (!x.is_finite() || x.abs() > worst.2.abs()) {
+                worst = (channel, sample, x);
+            }
+        }
+    }
+    let (channel, sample, x) = worst;
     EegError::Invalid {
         what: format!(
-            "trial {trial} of domain {:?}, channel {}: sample {} is {:e}{}",
-            epochs.trials()[trial].domain,
-            epochs.channels()[at / t].name,
-            at % t,
-            x[at],
-            if holed.is_some() {
-                ""
-            } else {
+            "trial {trial} of domain {:?}, channel {}: sample {sample} is {x:e}{}",
+            info.domain,
+            channels[channel].name,
+            if x.is_finite() {
                 ", whose square overflows"
+            } else {
+                ""
             }
         ),
         remedy: "drop the trial or the channel, or repair it before estimating".into(),

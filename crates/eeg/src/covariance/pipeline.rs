@@ -100,20 +100,20 @@ impl Pipeline {
 impl Preparing<'_> {
     /// Filters and cuts a recording and keeps the covariances of its trials. All recordings must have the same channels
     /// and the same number of samples in a trial.
-    pub fn add(&mut self, mut recording: Recording, domain: &str, run: Option<&str>) -> Result<()> {
+    pub fn add(&mut self, recording: Recording, domain: &str, run: Option<&str>) -> Result<()> {
         let steps = self.pipeline;
         let sos = Sos::butterworth(steps.order, steps.band, recording.sampling_rate())?;
-        recording.filter_zero_phase(&sos)?;
-        let cut = recording.epochs(&steps.window, domain, run)?;
-        let part = Covariances::estimate(&cut.epochs, steps.estimator)?;
+        let recording = recording.into_zero_phase(&sos)?;
+        let plan = recording.plan(&steps.window, domain, run)?;
+        let (part, peaks) = Covariances::of_plan(&recording, &plan, steps.estimator)?;
         if let Some(first) = self.parts.first()
-            && (first.channels() != part.channels() || self.samples != cut.epochs.samples())
+            && (first.channels() != part.channels() || self.samples != plan.length)
         {
             return Err(EegError::Invalid {
                 what: format!(
                     "recording {} (domain {domain:?}) has other channels than the first, or {} samples per trial instead of {}",
                     self.parts.len(),
-                    cut.epochs.samples(),
+                    plan.length,
                     self.samples
                 ),
                 remedy: "pick the same channels in the same order and resample to one rate first"
@@ -121,11 +121,11 @@ impl Preparing<'_> {
             });
         }
         let place = self.parts.len();
-        self.samples = cut.epochs.samples();
-        self.peaks.extend(cut.epochs.peaks());
+        self.samples = plan.length;
+        self.peaks.extend(peaks);
         self.outside
-            .extend(cut.outside.into_iter().map(|o| (place, o)));
-        for (label, count) in cut.not_selected {
+            .extend(plan.outside.into_iter().map(|o| (place, o)));
+        for (label, count) in plan.not_selected {
             *self.not_selected.entry(label).or_default() += count;
         }
         self.parts.push(part);

@@ -127,8 +127,7 @@ impl SlidingCovariance {
                 self.gather_channels();
                 estimate(
                     self.estimator,
-                    &self.gathered,
-                    self.n,
+                    self.gathered.chunks_exact(self.window),
                     self.window,
                     &mut self.scratch,
                     &mut self.covariance,

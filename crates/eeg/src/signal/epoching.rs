@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{EegError, Epochs, Event, Recording, Result, TrialInfo};
+use crate::{EegError, Epochs, Recording, Result, TrialInfo};
 
 /// Which events become trials, and the window around them.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +63,17 @@ pub struct Cut {
     pub not_selected: BTreeMap<String, usize>,
 }
 
+/// Where the trials of a recording lie.
+pub(crate) struct Plan {
+    /// Samples of a trial.
+    pub(crate) length: usize,
+    /// The first sample of each trial.
+    pub(crate) starts: Vec<usize>,
+    pub(crate) trials: Vec<TrialInfo>,
+    pub(crate) outside: Vec<Outside>,
+    pub(crate) not_selected: BTreeMap<String, usize>,
+}
+
 impl Recording {
     /// Cuts one trial per selected event, all labelled with one domain and run.
     ///
@@ -79,84 +90,101 @@ impl Recording {
     /// # Ok::<(), stiefel_eeg::EegError>(())
     /// ```
     pub fn epochs(&self, window: &Window, domain: &str, run: Option<&str>) -> Result<Cut> {
+        let plan = self.plan(window, domain, run)?;
+        let n = self.channels().len();
+        let mut data = Vec::with_capacity(plan.starts.len() * n * plan.length);
+        for &start in &plan.starts {
+            for row in self.rows(start, plan.length) {
+                data.extend_from_slice(row);
+            }
+        }
+        let channels = self.channels().to_vec();
+        Ok(Cut {
+            epochs: Epochs::new(
+                channels,
+                self.sampling_rate(),
+                plan.length,
+                data,
+                plan.trials,
+            )?,
+            outside: plan.outside,
+            not_selected: plan.not_selected,
+        })
+    }
+
+    /// Samples `start..start + length` of each channel.
+    pub(crate) fn rows(&self, start: usize, length: usize) -> impl Iterator<Item = &[f64]> {
+        (0..self.channels().len()).map(move |c| &self.channel(c)[start..start + length])
+    }
+
+    /// Finds the trials that [`Self::epochs`] cuts.
+    pub(crate) fn plan(&self, window: &Window, domain: &str, run: Option<&str>) -> Result<Plan> {
         let fs = self.sampling_rate();
         let offset = (window.tmin * fs).round_ties_even();
-        let length = ((window.tmax - window.tmin) * fs).round_ties_even();
-        if !(offset.is_finite() && length >= 1.0 && length <= self.samples() as f64) {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "the window {}–{} s does not fit a recording of {} samples at {fs} Hz",
-                    window.tmin,
-                    window.tmax,
-                    self.samples()
-                ),
-                remedy: "give tmin < tmax in seconds from the event".into(),
-            });
-        }
-        let length = length as usize;
-        let mut cut = Pieces::default();
-        // At most this much: growing step by step would copy every trial several times.
-        let selected = |e: &&Event| window.classes.iter().any(|(label, _)| *label == e.label);
-        let most = self.events().iter().filter(selected).count();
-        cut.data
-            .reserve_exact(most * self.channels().len() * length);
+        let length = self.window_length(window)?;
+        let mut plan = Plan {
+            length,
+            starts: Vec::new(),
+            trials: Vec::new(),
+            outside: Vec::new(),
+            not_selected: BTreeMap::new(),
+        };
         for (index, event) in self.events().iter().enumerate() {
             let Some((_, class)) = window
                 .classes
                 .iter()
                 .find(|(label, _)| *label == event.label)
             else {
-                *cut.not_selected.entry(event.label.clone()).or_default() += 1;
+                *plan.not_selected.entry(event.label.clone()).or_default() += 1;
                 continue;
             };
             let start = (event.onset * fs).round_ties_even() + offset;
             if start >= 0.0 && start + length as f64 <= self.samples() as f64 {
-                let start = start as usize;
-                for channel in 0..self.channels().len() {
-                    cut.data
-                        .extend_from_slice(&self.channel(channel)[start..start + length]);
-                }
-                cut.trials.push(TrialInfo {
+                plan.starts.push(start as usize);
+                plan.trials.push(TrialInfo {
                     label: class.clone(),
                     domain: domain.into(),
                     run: run.map(Into::into),
                 });
             } else {
-                cut.outside.push(Outside {
+                plan.outside.push(Outside {
                     event: index,
                     label: event.label.clone(),
                     onset: event.onset,
                 });
             }
         }
-        if cut.trials.is_empty() && cut.outside.is_empty() {
+        if plan.trials.is_empty() && plan.outside.is_empty() {
+            let asked: Vec<_> = window.classes.iter().map(|(label, _)| label).collect();
             return Err(EegError::Invalid {
                 what: format!(
-                    "none of the labels {:?} occurs; the recording has {:?}",
-                    window
-                        .classes
-                        .iter()
-                        .map(|(label, _)| label)
-                        .collect::<Vec<_>>(),
-                    cut.not_selected
+                    "none of the labels {asked:?} occurs; the recording has {:?}",
+                    plan.not_selected
                 ),
                 remedy: "select among the labels that occur".into(),
             });
         }
-        Ok(Cut {
-            epochs: Epochs::new(self.channels().to_vec(), fs, length, cut.data, cut.trials)?,
-            outside: cut.outside,
-            not_selected: cut.not_selected,
+        Ok(plan)
+    }
+
+    /// Samples of a trial; refuses a window that no trial can have.
+    fn window_length(&self, window: &Window) -> Result<usize> {
+        let fs = self.sampling_rate();
+        let length = ((window.tmax - window.tmin) * fs).round_ties_even();
+        let fits = length >= 1.0 && length <= self.samples() as f64;
+        if (window.tmin * fs).is_finite() && fits {
+            return Ok(length as usize);
+        }
+        Err(EegError::Invalid {
+            what: format!(
+                "the window {}–{} s does not fit a recording of {} samples at {fs} Hz",
+                window.tmin,
+                window.tmax,
+                self.samples()
+            ),
+            remedy: "give tmin < tmax in seconds from the event".into(),
         })
     }
-}
-
-#[derive(Default)]
-struct Pieces {
-    data: Vec<f64>,
-    trials: Vec<TrialInfo>,
-    outside: Vec<Outside>,
-    not_selected: BTreeMap<String, usize>,
 }
 
 impl Epochs {

@@ -9,7 +9,7 @@
 
 use super::Sos;
 use super::kernel::{CHUNK, Direction, LANES, Lane, State, ZERO, cascade};
-use crate::{ChannelKind, EegError, Epochs, Recording, Result};
+use crate::{Channel, ChannelKind, EegError, Epochs, Recording, Result};
 
 /// The memory of a causal filter: two values per section and row.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,11 +112,17 @@ pub fn filter(sos: &Sos, rows: &mut [f64], samples: usize, state: &mut FilterSta
 pub fn filter_zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
     row_count(rows, samples)?;
     check_rows(rows, samples)?;
-    zero_phase(sos, rows, samples)
+    zero_phase(sos, rows, samples, row_not_finite)
 }
 
-/// [`filter_zero_phase`] for values already known to be finite.
-fn zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
+/// [`filter_zero_phase`] in one sweep. Finds values that are not finite on its way, when rows before them are filtered
+/// already; `refuse(row, sample, value)` makes the error.
+fn zero_phase(
+    sos: &Sos,
+    rows: &mut [f64],
+    samples: usize,
+    refuse: impl Fn(usize, usize, f64) -> EegError,
+) -> Result<()> {
     let edge = sos.padding();
     if samples <= edge {
         return Err(EegError::Invalid {
@@ -132,7 +138,7 @@ fn zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
     let mut head = vec![ZERO; edge];
     let mut tail = vec![ZERO; edge];
     let mut states = vec![[ZERO; 2]; steady.len()];
-    for block in rows.chunks_mut(LANES * samples) {
+    for (group, block) in rows.chunks_mut(LANES * samples).enumerate() {
         reflect(block, samples, &mut head, &mut tail);
         settle(&steady, head[0], &mut states);
         cascade(sos.sections(), &mut states, &mut head, Direction::Forward);
@@ -141,6 +147,16 @@ fn zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
             cascade(sos.sections(), &mut states, lanes, Direction::Forward);
         }
         cascade(sos.sections(), &mut states, &mut tail, Direction::Forward);
+        // A recursion never gets rid of such a value: the last state tells, and the rows are not looked over.
+        if !tail[edge - 1].iter().all(|y| y.is_finite())
+            && let Some(at) = first_not_finite(block)
+        {
+            return Err(refuse(
+                group * LANES + at / samples,
+                at % samples,
+                block[at],
+            ));
+        }
         settle(&steady, tail[edge - 1], &mut states);
         cascade(sos.sections(), &mut states, &mut tail, Direction::Backward);
         // What the backward pass would make of the head is cut off anyway.
@@ -166,19 +182,27 @@ impl Recording {
     /// # Ok::<(), stiefel_eeg::EegError>(())
     /// ```
     pub fn filter_zero_phase(&mut self, sos: &Sos) -> Result<()> {
-        let samples = self.samples();
-        let is_trigger: Vec<bool> = self
-            .channels()
-            .iter()
-            .map(|c| c.kind == ChannelKind::Stim)
-            .collect();
         check_finite(self)?;
+        self.zero_phase(sos)
+    }
+
+    /// [`Self::filter_zero_phase`] without the sweep beforehand that leaves a refused recording as it was.
+    pub(crate) fn into_zero_phase(mut self, sos: &Sos) -> Result<Self> {
+        self.zero_phase(sos)?;
+        Ok(self)
+    }
+
+    fn zero_phase(&mut self, sos: &Sos) -> Result<()> {
+        let (channels, samples, data) = self.parts_mut();
         // Runs of neighbouring channels between trigger lines are filtered together.
+        let is_trigger = |c: &Channel| c.kind == ChannelKind::Stim;
         let mut first = 0;
-        for run in is_trigger.chunk_by(|a, b| a == b) {
-            let rows = first * samples..(first + run.len()) * samples;
-            if !run[0] {
-                zero_phase(sos, &mut self.data_mut()[rows], samples)?;
+        for run in channels.chunk_by(|a, b| is_trigger(a) == is_trigger(b)) {
+            let rows = &mut data[first * samples..(first + run.len()) * samples];
+            if !is_trigger(&run[0]) {
+                zero_phase(sos, rows, samples, |row, sample, value| {
+                    channel_not_finite(&run[row], sample, value)
+                })?;
             }
             first += run.len();
         }
@@ -193,23 +217,17 @@ impl Epochs {
         if let Some(at) = first_not_finite(self.data()) {
             let row = at / samples;
             let n = self.channels().len();
-            return Err(EegError::Invalid {
-                what: format!(
-                    "trial {} of domain {:?}, channel {}, sample {}: the value is {}",
-                    row / n,
-                    self.trials()[row / n].domain,
-                    self.channels()[row % n].name,
-                    at % samples,
-                    self.data()[at]
-                ),
-                remedy: NOT_FINITE_REMEDY.into(),
-            });
+            let place = format!(
+                "trial {} of domain {:?}, channel {}",
+                row / n,
+                self.trials()[row / n].domain,
+                self.channels()[row % n].name
+            );
+            return Err(not_finite(&place, at % samples, self.data()[at]));
         }
-        zero_phase(sos, self.data_mut(), samples)
+        zero_phase(sos, self.data_mut(), samples, row_not_finite)
     }
 }
-
-const NOT_FINITE_REMEDY: &str = "drop the channel or the trial, or repair the gap before filtering: a recursive filter would spread it over everything after";
 
 fn check_finite(recording: &Recording) -> Result<()> {
     for (index, channel) in recording.channels().iter().enumerate() {
@@ -218,13 +236,7 @@ fn check_finite(recording: &Recording) -> Result<()> {
         }
         let row = recording.channel(index);
         if let Some(at) = first_not_finite(row) {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "channel {}, sample {at}: the value is {}",
-                    channel.name, row[at]
-                ),
-                remedy: NOT_FINITE_REMEDY.into(),
-            });
+            return Err(channel_not_finite(channel, at, row[at]));
         }
     }
     Ok(())
@@ -243,15 +255,22 @@ fn first_not_finite(row: &[f64]) -> Option<usize> {
 fn check_rows(rows: &[f64], samples: usize) -> Result<()> {
     match first_not_finite(rows) {
         None => Ok(()),
-        Some(at) => Err(EegError::Invalid {
-            what: format!(
-                "row {}, sample {}: the value is {}",
-                at / samples,
-                at % samples,
-                rows[at]
-            ),
-            remedy: NOT_FINITE_REMEDY.into(),
-        }),
+        Some(at) => Err(row_not_finite(at / samples, at % samples, rows[at])),
+    }
+}
+
+fn row_not_finite(row: usize, sample: usize, value: f64) -> EegError {
+    not_finite(&format!("row {row}"), sample, value)
+}
+
+fn channel_not_finite(channel: &Channel, sample: usize, value: f64) -> EegError {
+    not_finite(&format!("channel {}", channel.name), sample, value)
+}
+
+fn not_finite(place: &str, sample: usize, value: f64) -> EegError {
+    EegError::Invalid {
+        what: format!("{place}, sample {sample}: the value is {value}"),
+        remedy: "drop the channel or the trial, or repair the gap before filtering: a recursive filter would spread it over everything after".into(),
     }
 }
 

@@ -13,9 +13,11 @@ mod resample;
 mod sos;
 
 pub use butterworth::{Band, MAX_ORDER};
+pub(crate) use epoching::Plan;
 pub use epoching::{Cut, Outside, Window};
 pub use filter::{FilterState, filter, filter_zero_phase};
 pub use reference::Reference;
+pub(crate) use rejection::peak;
 pub use rejection::{DEFAULT_DEVIATIONS, DomainRejection, Rejection, reject_peaks};
 pub use resample::{MAX_FACTOR, resample};
 pub use sos::Sos;

@@ -107,19 +107,18 @@ pub fn reject_peaks(peaks: &[f64], domains: &[&str], c: f64) -> Result<Rejection
 }
 
 /// The largest magnitude, infinite where a value is not a number.
-fn peak(x: &[f64]) -> f64 {
-    // Eight running maxima, so that no comparison waits for the one before.
-    let mut largest = [0.0_f64; 8];
-    let mut finite = true;
+pub(crate) fn peak(x: &[f64]) -> f64 {
+    // Eight running maxima, so that no comparison waits for the one before. Zero times a value is zero only where it is finite.
+    let (mut largest, mut zero) = ([0.0_f64; 8], [0.0_f64; 8]);
     let (chunks, rest) = x.as_chunks::<8>();
     for chunk in chunks {
-        for (m, x) in largest.iter_mut().zip(chunk) {
-            *m = if x.abs() > *m { x.abs() } else { *m };
-            finite &= x.is_finite();
+        for l in 0..8 {
+            let size = chunk[l].abs();
+            largest[l] = if size > largest[l] { size } else { largest[l] };
+            zero[l] += 0.0 * chunk[l];
         }
     }
-    finite &= rest.iter().all(|x| x.is_finite());
-    if !finite {
+    if zero.iter().any(|z| z.is_nan()) || rest.iter().any(|x| !x.is_finite()) {
         return f64::INFINITY;
     }
     largest.iter().chain(rest).fold(0.0, |p, x| x.abs().max(p))

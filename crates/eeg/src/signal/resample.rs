@@ -88,8 +88,14 @@ impl Recording {
             })?;
             data.extend(row);
         }
+        let last = data
+            .len()
+            .checked_div(self.channels().len())
+            .unwrap_or(0)
+            .saturating_sub(1);
+        // The nearest sample; the very last may be nearest to one behind the end.
         let move_event = |event: &Event| Event {
-            sample: event.sample.saturating_mul(up).saturating_add(down / 2) / down,
+            sample: (event.sample.saturating_mul(up).saturating_add(down / 2) / down).min(last),
             ..event.clone()
         };
         Recording::new(

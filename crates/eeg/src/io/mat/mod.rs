@@ -17,7 +17,7 @@
 //!
 //! EEGLAB's `.set` files are recognised and refused. [`read_variables`] gives the variables of any file.
 //!
-//! Source: MathWorks, *MAT-File Format*, version 5; channel names and classes as MOABB assigns them.
+//! Source: MathWorks, *MAT-File Format*, version 5; channel names as MOABB assigns them.
 
 mod bnci;
 mod element;

@@ -273,6 +273,23 @@ pub enum ModelError {
     Geometry(#[from] GeometryError),
 }
 
+impl ModelError {
+    /// The same error about a set of which the failing trial was a part that starts at trial `first`.
+    pub(crate) fn offset(mut self, first: usize) -> Self {
+        match &mut self {
+            Self::NoScale { trial, .. } | Self::NotFinite { trial, .. } => *trial += first,
+            Self::Geometry(
+                GeometryError::NotSpd { trial, .. } | GeometryError::Asymmetric { trial, .. },
+            ) => *trial += first,
+            Self::Geometry(GeometryError::Linalg(error)) => {
+                *error = error.clone().offset(first);
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
 impl From<LinalgError> for ModelError {
     fn from(error: LinalgError) -> Self {
         Self::Geometry(error.into())

@@ -11,6 +11,7 @@
 //! * A quantity that does not exist is a [`Measure::Undefined`] with its reason, never a NaN.
 
 pub mod data;
+pub mod decoder;
 pub mod dsp;
 mod error;
 pub mod factor;
@@ -30,6 +31,7 @@ pub mod tangent;
 pub mod train;
 
 pub use data::Trials;
+pub use decoder::{Decision, Decoder, Domain};
 pub use dsp::{DspConfig, DspEncoder};
 pub use error::{ModelError, Result};
 pub use factor::Factor;

@@ -5,6 +5,7 @@
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
+use crate::decoder::DomainMeans;
 use crate::net::{DaspConfig, DaspNet, Network, Routing, Sizes, SpdNet, SpdNetConfig};
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train};
 use crate::{
@@ -103,6 +104,7 @@ pub struct Model<T: Scalar> {
     pub(crate) config: ModelConfig,
     pub(crate) sizes: Sizes,
     pub(crate) frontend: Frontend,
+    pub(crate) domain_means: DomainMeans,
     pub(crate) network: Box<dyn Network<T>>,
     pub(crate) parameters: Parameters<T>,
     pub(crate) classes: Vec<String>,
@@ -124,6 +126,7 @@ impl<T: Scalar> Model<T> {
         check_classes(training)?;
         let (frontend, prepared) =
             Frontend::fit::<T>(training, &config.preconditioning, config.encoder.as_ref())?;
+        let domain_means = DomainMeans::fit(&frontend.whitener.transform(training)?)?;
         let validation_set = frontend.prepare(validation)?;
         let sizes = sizes(training, &prepared);
         let network = config.architecture.network::<T>(sizes)?;
@@ -145,6 +148,7 @@ impl<T: Scalar> Model<T> {
             config: *config,
             sizes,
             frontend,
+            domain_means,
             network,
             parameters: fitted.parameters,
             classes: training.classes().names().to_vec(),
@@ -168,6 +172,16 @@ impl<T: Scalar> Model<T> {
     /// Whitening and encoder.
     pub fn frontend(&self) -> &Frontend {
         &self.frontend
+    }
+
+    /// Where the training domains lie after pre-conditioning.
+    pub fn domain_means(&self) -> &DomainMeans {
+        &self.domain_means
+    }
+
+    /// The sizes the data fixed.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
     }
 
     /// The network.

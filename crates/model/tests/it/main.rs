@@ -1,8 +1,10 @@
 //! Golden files, properties and bad input, one file per subject.
 
 mod data;
+mod decoder;
 mod dsp;
 mod metrics;
+mod models;
 mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;

@@ -265,6 +265,14 @@ pub enum ModelError {
         /// What to do.
         remedy: &'static str,
     },
+    /// A model file that cannot be written or read.
+    #[error("model file {}: {problem}", path.display())]
+    File {
+        /// Where it is.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        problem: crate::file::FileProblem,
+    },
     /// The tape refused an operation, or met a value that is not finite.
     #[error(transparent)]
     Tape(#[from] TapeError),
@@ -274,15 +282,15 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// The same error about a set of which the failing trial was a part that starts at trial `first`.
-    pub(crate) fn offset(mut self, first: usize) -> Self {
+    /// The error of a single trial, told about trial `at` of a set.
+    pub(crate) fn at_trial(mut self, at: usize) -> Self {
         match &mut self {
-            Self::NoScale { trial, .. } | Self::NotFinite { trial, .. } => *trial += first,
+            Self::NoScale { trial, .. } | Self::NotFinite { trial, .. } => *trial = at,
             Self::Geometry(
                 GeometryError::NotSpd { trial, .. } | GeometryError::Asymmetric { trial, .. },
-            ) => *trial += first,
+            ) => *trial = at,
             Self::Geometry(GeometryError::Linalg(error)) => {
-                *error = error.clone().offset(first);
+                *error = error.clone().offset(at);
             }
             _ => {}
         }

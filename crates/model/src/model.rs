@@ -7,6 +7,7 @@
 
 use crate::decoder::DomainMeans;
 use crate::net::{DaspConfig, DaspNet, Network, Routing, Sizes, SpdNet, SpdNetConfig};
+use crate::scaling::Recommendation;
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train};
 use crate::{
     DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
@@ -110,6 +111,7 @@ pub struct Model<T: Scalar> {
     pub(crate) classes: Vec<String>,
     pub(crate) domains: Vec<String>,
     pub(crate) channels: Option<Vec<String>>,
+    pub(crate) scaling: Option<Recommendation>,
     pub(crate) record: TrainingRecord,
 }
 
@@ -154,8 +156,20 @@ impl<T: Scalar> Model<T> {
             classes: training.classes().names().to_vec(),
             domains: training.domains().names().to_vec(),
             channels: training.channels().map(<[String]>::to_vec),
+            scaling: None,
             record,
         })
+    }
+
+    /// Remembers why its options were chosen, for those who read the file later.
+    pub fn with_scaling(mut self, recommendation: Recommendation) -> Self {
+        self.scaling = Some(recommendation);
+        self
+    }
+
+    /// Why its options were chosen, where the scaling rule did.
+    pub fn scaling(&self) -> Option<&Recommendation> {
+        self.scaling.as_ref()
     }
 
     /// Probabilities and routing of trials of known domains.

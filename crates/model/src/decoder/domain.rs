@@ -7,7 +7,7 @@
 use super::means::nearest;
 use super::network::Row;
 use super::{Decoder, OP};
-use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch};
+use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch, check_single};
 use crate::{ModelError, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
@@ -112,10 +112,14 @@ impl<T: Scalar> Decoder<T> {
             });
         }
         let mut state = self.whitening(trials, whitening)?;
-        let learns = matches!(whitening, UnseenPolicy::Causal { .. });
-        let whitened = if learns || embedding.uses_target_data() {
+        let whitened = if embedding.uses_target_data() {
             Some(self.whiten_all(trials, &mut state)?)
         } else {
+            if let Whitening::Causal(causal) = &mut state {
+                for i in 0..trials.count() {
+                    (causal.observe(trials.matrix(i))).map_err(|error| error.at_trial(i))?;
+                }
+            }
             None
         };
         let means = self.model.domain_means();
@@ -150,7 +154,7 @@ impl<T: Scalar> Decoder<T> {
     fn whitening(&self, trials: MatView<'_, f64>, policy: UnseenPolicy) -> Result<Whitening> {
         let (whitener, n) = (&self.model.frontend.whitener, self.model.sizes.channels);
         for i in 0..trials.count() {
-            crate::precondition::check_single(n, trials.matrix(i), i)?;
+            (check_single(n, trials.matrix(i), i)).map_err(|error| error.at_trial(i))?;
         }
         Ok(match policy {
             UnseenPolicy::Pooled => Whitening::Pooled,
@@ -174,7 +178,7 @@ impl<T: Scalar> Decoder<T> {
         for i in 0..trials.count() {
             let (x, y) = (trials.matrix(i), out.matrix_mut(i));
             whiten_unseen(&self.model.frontend.whitener, whitening, x, y, &mut scratch)
-                .map_err(|error| error.offset(i))?;
+                .map_err(|error| error.at_trial(i))?;
         }
         Ok(out)
     }

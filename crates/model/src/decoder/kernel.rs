@@ -2,7 +2,9 @@
 
 use crate::Result;
 use stiefel_geometry::spd::{SpectralFn, check_spectrum};
-use stiefel_linalg::{EigenScratch, MatView, MatViewMut, Op, Scalar, eigh_into, product_into};
+use stiefel_linalg::{
+    MatView, MatViewMut, Op, Scalar, SingleScratch, eigh_single_into, product_into,
+};
 
 /// `out ← op(a)·op(b)`, or `out + op(a)·op(b)`; shapes are `rows × cols` as stored.
 pub(super) fn multiply<T: Scalar>(
@@ -68,7 +70,7 @@ pub(super) struct Spectrum<T> {
     u: Vec<T>,
     scaled: Vec<T>,
     f: Vec<T>,
-    scratch: EigenScratch<T>,
+    scratch: SingleScratch<T>,
 }
 
 impl<T: Scalar> Spectrum<T> {
@@ -80,7 +82,7 @@ impl<T: Scalar> Spectrum<T> {
             u: square(),
             scaled: square(),
             f: square(),
-            scratch: EigenScratch::default(),
+            scratch: SingleScratch::default(),
         }
     }
 
@@ -89,7 +91,7 @@ impl<T: Scalar> Spectrum<T> {
         let n = self.n;
         let x = MatView::new(1, n, n, x)?;
         let u = MatViewMut::new(1, n, n, &mut self.u)?;
-        eigh_into(x, &mut self.values, u, &mut self.scratch)?;
+        eigh_single_into(x, &mut self.values, u, &mut self.scratch)?;
         if f.needs_spd() {
             check_spectrum(f.name(), n, &self.values)?;
         }

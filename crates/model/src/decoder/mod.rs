@@ -11,7 +11,7 @@
 //! ```
 //! use stiefel_linalg::MatBatch;
 //! use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
-//! use stiefel_model::net::{DaspConfig, SpdNetConfig};
+//! use stiefel_model::net::DaspConfig;
 //! use stiefel_model::precondition::{Preconditioning, UnseenPolicy};
 //! use stiefel_model::train::{Silent, TrainConfig};
 //! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials};
@@ -135,7 +135,7 @@ impl<T: Scalar> Decoder<T> {
         }
         for i in 0..count {
             self.run(covariances.matrix(i), &mut domain)
-                .map_err(|error| error.offset(i))?;
+                .map_err(|error| error.at_trial(i))?;
             probabilities[i * classes..][..classes].copy_from_slice(&self.probabilities);
             if let Some(routing) = &mut routing {
                 routing[i * experts..][..experts].copy_from_slice(&self.routing);

@@ -285,8 +285,9 @@ impl ModelError {
     /// The error of a single trial, told about trial `at` of a set.
     pub(crate) fn at_trial(mut self, at: usize) -> Self {
         match &mut self {
-            Self::NoScale { trial, .. } | Self::NotFinite { trial, .. } => *trial = at,
-            Self::Geometry(
+            Self::NoScale { trial, .. }
+            | Self::NotFinite { trial, .. }
+            | Self::Geometry(
                 GeometryError::NotSpd { trial, .. } | GeometryError::Asymmetric { trial, .. },
             ) => *trial = at,
             Self::Geometry(GeometryError::Linalg(error)) => {

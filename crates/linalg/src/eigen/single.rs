@@ -90,7 +90,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
 fn load<T: Scalar>(n: usize, input: &[T], a: &mut [T], row: usize) -> T {
     let mut largest = T::ZERO;
     for r in 0..n {
-        for &x in &input[r * n..r * n + r + 1] {
+        for &x in &input[r * n..=r * n + r] {
             largest = Scalar::max(largest, Scalar::abs(x));
         }
     }

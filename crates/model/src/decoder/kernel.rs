@@ -45,7 +45,9 @@ pub(super) fn softmax<T: Scalar>(x: &mut [T]) {
         *v = Scalar::exp(*v - top);
         sum += *v;
     }
-    x.iter_mut().for_each(|v| *v /= sum);
+    for v in x {
+        *v /= sum;
+    }
 }
 
 /// Class probabilities of a row of scores.

@@ -112,6 +112,8 @@ fn mean_row(x: &MatBatch<f64>) -> Vec<f64> {
         sum.iter_mut().zip(row).for_each(|(s, v)| *s += v);
     }
     let count = x.count() as f64;
-    sum.iter_mut().for_each(|s| *s /= count);
+    for s in &mut sum {
+        *s /= count;
+    }
     sum
 }

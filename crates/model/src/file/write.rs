@@ -74,9 +74,9 @@ impl<T: Scalar> Model<T> {
     /// The file as bytes.
     fn to_bytes(&self) -> std::result::Result<Vec<u8>, FileProblem> {
         let description = self.description();
-        let text = serde_json::to_string(&description).map_err(unwritable)?;
+        let text = serde_json::to_string(&description).map_err(|e| unwritable(&e))?;
         // JSON has no NaN and no infinity: better to notice now than when the file is read.
-        let again: Description = serde_json::from_str(&text).map_err(unwritable)?;
+        let again: Description = serde_json::from_str(&text).map_err(|e| unwritable(&e))?;
         if again != description {
             return Err(FileProblem::Inconsistent(
                 "the description of the model does not survive being written".into(),
@@ -91,7 +91,7 @@ impl<T: Scalar> Model<T> {
             "model": text,
         });
         tensors.header.insert(METADATA.to_owned(), metadata);
-        let mut header = serde_json::to_vec(&tensors.header).map_err(unwritable)?;
+        let mut header = serde_json::to_vec(&tensors.header).map_err(|e| unwritable(&e))?;
         // Values begin at a multiple of eight bytes.
         header.resize(header.len().next_multiple_of(8), b' ');
         let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
@@ -150,7 +150,7 @@ impl<T: Scalar> Model<T> {
     }
 }
 
-fn unwritable(error: serde_json::Error) -> FileProblem {
+fn unwritable(error: &serde_json::Error) -> FileProblem {
     FileProblem::Inconsistent(format!(
         "the description of the model cannot be written (a training record with a value that is not finite?): {error}"
     ))

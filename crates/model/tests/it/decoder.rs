@@ -45,12 +45,16 @@ fn agrees<T: Scalar>(config: &ModelConfig, tolerance: f64) {
 
 #[test]
 fn equals_the_tape_in_double_precision() {
-    all().iter().for_each(|config| agrees::<f64>(config, 1e-12));
+    for config in all() {
+        agrees::<f64>(&config, 1e-12);
+    }
 }
 
 #[test]
 fn equals_the_tape_in_single_precision() {
-    all().iter().for_each(|config| agrees::<f32>(config, 1e-5));
+    for config in all() {
+        agrees::<f32>(&config, 1e-5);
+    }
 }
 
 #[test]

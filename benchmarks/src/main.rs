@@ -3,6 +3,7 @@
 mod arguments;
 mod clock;
 mod data;
+mod decision;
 mod eigen;
 mod frechet;
 mod step;
@@ -13,7 +14,7 @@ use arguments::{Accepted, Arguments};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-stiefel-bench [command]     without a command: eigen, step, frechet and units
+stiefel-bench [command]     without a command: eigen, step, decision, frechet and units
 
   eigen                     symmetric eigen-decomposition against faer's
   step [options]            one training step in units of faer's decompositions
@@ -24,13 +25,14 @@ stiefel-bench [command]     without a command: eigen, step, frechet and units
     --rounds N              calls timed (default 30)
     --mean OUT.npy          where to write the mean
     --json                  all times, as JSON
+  decision                  one decision, covariance to probabilities, in units of faer's decompositions
   units [--rounds N]        ten short trainings with one thread and with two
   data FILE.npy             writes the 500 covariances, 22 × 22, of `frechet`
 ";
 
 fn dispatch(command: &str, words: std::env::Args) -> Result<(), String> {
     let (file, flags, options): (_, &[&str], &[&str]) = match command {
-        "eigen" => (false, &[], &[]),
+        "eigen" | "decision" => (false, &[], &[]),
         "step" => (false, &["--json"], &["--rounds"]),
         "frechet" => (true, &["--json"], &["--tolerance", "--rounds", "--mean"]),
         "units" => (false, &[], &["--rounds"]),
@@ -48,6 +50,7 @@ fn dispatch(command: &str, words: std::env::Args) -> Result<(), String> {
     match command {
         "eigen" => eigen::run(clock()),
         "step" => step::run(&arguments)?,
+        "decision" => decision::run(),
         "frechet" => frechet::run(&arguments)?,
         "units" => units::run(&arguments)?,
         _ => data::write(&arguments)?,
@@ -59,6 +62,7 @@ fn all() -> Result<(), String> {
     let defaults = Arguments::default();
     eigen::run(clock());
     step::run(&defaults)?;
+    decision::run();
     frechet::run(&defaults)?;
     units::run(&defaults)
 }

@@ -25,7 +25,9 @@ pub use batch::{MatBatch, MatView, MatViewMut};
 pub use cholesky::{
     CholeskyScratch, cholesky, inverse_cholesky, inverse_cholesky_into, invert_lower, solve_lower,
 };
-pub use eigen::{Eigen, EigenScratch, eigenvalues, eigh, eigh_into};
+pub use eigen::{
+    Eigen, EigenScratch, SingleScratch, eigenvalues, eigh, eigh_into, eigh_single_into,
+};
 pub use error::{LinalgError, Result};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};

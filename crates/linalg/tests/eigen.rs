@@ -1,7 +1,10 @@
 //! The batched eigen-decomposition against a naive one, on difficult spectra, and its promises.
 
 use proptest::prelude::*;
-use stiefel_linalg::{LinalgError, MatBatch, Op, Scalar, eigenvalues, eigh, product, qr};
+use stiefel_linalg::{
+    Eigen, LinalgError, MatBatch, MatView, MatViewMut, Op, Scalar, SingleScratch, eigenvalues,
+    eigh, eigh_single_into, product, qr,
+};
 use stiefel_testkit::{random_batch, random_spd, random_symmetric};
 
 /// Cyclic Jacobi: slow, simple and accurate. Ascending eigenvalues.
@@ -39,8 +42,32 @@ fn jacobi(x: &[f64], n: usize) -> Vec<f64> {
 
 /// Residual, orthogonality and order of every decomposition, in units of `n·ε·‖X‖`.
 fn check<T: Scalar>(what: &str, x: &MatBatch<T>) {
-    let n = x.rows();
     let e = eigh(x.view()).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let alone = eigenvalues(x.view()).expect("values");
+    assert_eq!(
+        alone, e.values,
+        "{what}: values alone differ from values with vectors"
+    );
+    check_decomposition(what, x, &e);
+    check_decomposition(what, x, &one_by_one(what, x));
+}
+
+/// The kernel for single matrices, one after the other.
+fn one_by_one<T: Scalar>(what: &str, x: &MatBatch<T>) -> Eigen<T> {
+    let (count, n, _) = x.shape();
+    let (mut values, mut vectors) = (vec![T::ZERO; count * n], MatBatch::zeros(count, n, n));
+    let mut scratch = SingleScratch::default();
+    for i in 0..count {
+        let matrix = MatView::new(1, n, n, x.matrix(i)).unwrap();
+        let out = MatViewMut::new(1, n, n, vectors.matrix_mut(i)).unwrap();
+        eigh_single_into(matrix, &mut values[i * n..(i + 1) * n], out, &mut scratch)
+            .unwrap_or_else(|error| panic!("{what}[{i}] alone: {error}"));
+    }
+    Eigen { values, vectors }
+}
+
+fn check_decomposition<T: Scalar>(what: &str, x: &MatBatch<T>, e: &Eigen<T>) {
+    let n = x.rows();
     let unit = 4.0 * (n as f64 + 4.0) * T::EPSILON.to_f64();
     for i in 0..x.count() {
         let (m, u, d) = (x.matrix(i), e.vectors.matrix(i), e.values_of(i));
@@ -68,11 +95,6 @@ fn check<T: Scalar>(what: &str, x: &MatBatch<T>) {
             }
         }
     }
-    let alone = eigenvalues(x.view()).expect("values");
-    assert_eq!(
-        alone, e.values,
-        "{what}: values alone differ from values with vectors"
-    );
 }
 
 /// `Q diag(λ) Qᵀ` with random orthogonal `Q`.
@@ -306,4 +328,24 @@ proptest! {
             prop_assert!((squares - square).abs() <= 1e-12 * n as f64 * square.max(1.0));
         }
     }
+}
+
+#[test]
+fn one_matrix_alone_refuses_bad_input() {
+    let mut scratch = SingleScratch::default();
+    let mut run = |x: &MatBatch<f64>, values: usize| {
+        let mut vectors = MatBatch::zeros(x.count(), x.rows(), x.cols());
+        let mut values = vec![0.0; values];
+        eigh_single_into(x.view(), &mut values, vectors.view_mut(), &mut scratch)
+    };
+    assert!(run(&MatBatch::identity(2, 3), 3).is_err());
+    assert!(run(&MatBatch::identity(1, 3), 4).is_err());
+    assert!(run(&MatBatch::zeros(1, 2, 3), 2).is_err());
+    let mut bad = MatBatch::identity(1, 3);
+    bad.data_mut()[4] = f64::NAN;
+    assert!(matches!(
+        run(&bad, 3),
+        Err(LinalgError::NotFinite { row: 1, col: 1, .. })
+    ));
+    assert!(run(&MatBatch::zeros(1, 0, 0), 0).is_ok());
 }

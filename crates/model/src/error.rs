@@ -265,12 +265,38 @@ pub enum ModelError {
         /// What to do.
         remedy: &'static str,
     },
+    /// A model file that cannot be written or read.
+    #[error("model file {}: {problem}", path.display())]
+    File {
+        /// Where it is.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        problem: crate::file::FileProblem,
+    },
     /// The tape refused an operation, or met a value that is not finite.
     #[error(transparent)]
     Tape(#[from] TapeError),
     /// A map or a kernel on manifolds refused.
     #[error(transparent)]
     Geometry(#[from] GeometryError),
+}
+
+impl ModelError {
+    /// The error of a single trial, told about trial `at` of a set.
+    pub(crate) fn at_trial(mut self, at: usize) -> Self {
+        match &mut self {
+            Self::NoScale { trial, .. }
+            | Self::NotFinite { trial, .. }
+            | Self::Geometry(
+                GeometryError::NotSpd { trial, .. } | GeometryError::Asymmetric { trial, .. },
+            ) => *trial = at,
+            Self::Geometry(GeometryError::Linalg(error)) => {
+                *error = error.clone().offset(at);
+            }
+            _ => {}
+        }
+        self
+    }
 }
 
 impl From<LinalgError> for ModelError {

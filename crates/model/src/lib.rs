@@ -11,10 +11,12 @@
 //! * A quantity that does not exist is a [`Measure::Undefined`] with its reason, never a NaN.
 
 pub mod data;
+pub mod decoder;
 pub mod diagnostics;
 pub mod dsp;
 mod error;
 pub mod factor;
+pub mod file;
 pub mod measure;
 pub mod metrics;
 mod model;
@@ -31,9 +33,11 @@ pub mod tangent;
 pub mod train;
 
 pub use data::Trials;
+pub use decoder::{Decision, Decoder, Domain};
 pub use dsp::{DspConfig, DspEncoder};
 pub use error::{ModelError, Result};
 pub use factor::Factor;
+pub use file::inspect_file;
 pub use measure::Measure;
 pub use model::{Architecture, Frontend, Model, ModelConfig, TrainingRecord};
 pub use optim::AdamConfig;

@@ -5,6 +5,7 @@
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
+use crate::decoder::DomainMeans;
 use crate::diagnostics::{RoutingReport, routing_report};
 use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdNet, SpdNetConfig};
 use crate::scaling::Recommendation;
@@ -140,11 +141,13 @@ pub struct Model<T: Scalar> {
     pub(crate) config: ModelConfig,
     pub(crate) sizes: Sizes,
     pub(crate) frontend: Frontend,
+    pub(crate) domain_means: DomainMeans,
     pub(crate) network: Box<dyn Network<T>>,
     pub(crate) parameters: Parameters<T>,
     pub(crate) classes: Vec<String>,
     pub(crate) domains: Vec<String>,
     pub(crate) channels: Option<Vec<String>>,
+    pub(crate) scaling: Option<Recommendation>,
     pub(crate) record: TrainingRecord,
 }
 
@@ -161,6 +164,7 @@ impl<T: Scalar> Model<T> {
         check_classes(training)?;
         let (frontend, prepared) =
             Frontend::fit::<T>(training, &config.preconditioning, config.encoder.as_ref())?;
+        let domain_means = DomainMeans::fit(&frontend.whitener.transform(training)?)?;
         let validation_set = frontend.prepare(validation)?;
         let sizes = sizes(training, &prepared);
         let network = config.architecture.network::<T>(sizes)?;
@@ -182,13 +186,26 @@ impl<T: Scalar> Model<T> {
             config: *config,
             sizes,
             frontend,
+            domain_means,
             network,
             parameters: fitted.parameters,
             classes: training.classes().names().to_vec(),
             domains: training.domains().names().to_vec(),
             channels: training.channels().map(<[String]>::to_vec),
+            scaling: None,
             record,
         })
+    }
+
+    /// Remembers why its options were chosen, for those who read the file later.
+    pub fn with_scaling(mut self, recommendation: Recommendation) -> Self {
+        self.scaling = Some(recommendation);
+        self
+    }
+
+    /// Why its options were chosen, where the scaling rule did.
+    pub fn scaling(&self) -> Option<&Recommendation> {
+        self.scaling.as_ref()
     }
 
     /// Probabilities and routing of trials of known domains.
@@ -215,6 +232,16 @@ impl<T: Scalar> Model<T> {
     /// Whitening and encoder.
     pub fn frontend(&self) -> &Frontend {
         &self.frontend
+    }
+
+    /// Where the training domains lie after pre-conditioning.
+    pub fn domain_means(&self) -> &DomainMeans {
+        &self.domain_means
+    }
+
+    /// The sizes the data fixed.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
     }
 
     /// The network.

@@ -35,10 +35,14 @@ fn relative_floor<T: Scalar>(n: usize) -> T {
     Scalar::max(T::from_f64(tolerance::SPD_RELATIVE_FLOOR), noise)
 }
 
-/// An error unless all eigenvalues (ascending within each matrix of size `n`) are positive beyond rounding.
-pub(crate) fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Result<()> {
+/// An error unless all eigenvalues (ascending within each matrix of size `n`) are positive beyond rounding: for callers that have
+/// the decomposition already. `op` names the operation in errors.
+pub fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Result<()> {
     let floor = relative_floor::<T>(n);
-    for (trial, lambda) in values.chunks_exact(n.max(1)).enumerate() {
+    if n == 0 {
+        return Ok(());
+    }
+    for (trial, lambda) in values.chunks_exact(n).enumerate() {
         let (smallest, largest) = (lambda[0], lambda[n - 1]);
         if smallest > floor * largest {
             continue;

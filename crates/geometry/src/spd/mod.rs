@@ -21,7 +21,7 @@ mod tangent;
 mod vector;
 mod whiten;
 
-pub use check::check_spd;
+pub use check::{check_spd, check_spectrum};
 pub use distance::{
     Metric, SquaredDistance, distance, mutual_distances, pairwise_distances, squared_distance,
 };
@@ -38,4 +38,4 @@ pub use vector::{
     from_upper, from_upper_pull_back, side_of_upper, upper, upper_len, upper_pull_back,
 };
 
-pub(crate) use check::{check_spectrum, check_symmetric};
+pub(crate) use check::check_symmetric;

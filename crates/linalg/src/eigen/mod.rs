@@ -3,6 +3,7 @@
 mod kernel;
 mod ql;
 mod rotations;
+mod single;
 mod tridiagonal;
 
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
@@ -10,6 +11,8 @@ use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel
 pub use kernel::EigenScratch;
 use kernel::{Decompose, Output};
 use rayon::prelude::*;
+use single::DecomposeSingle;
+pub use single::SingleScratch;
 
 const OP: &str = "symmetric eigen-decomposition";
 
@@ -72,6 +75,40 @@ pub fn eigh_into<T: Scalar>(
         });
     }
     decompose(x, values, Some(vectors.data()), scratch)
+}
+
+/// [`eigh_into`] of a single matrix alone, at two to three times its speed: for decisions one by one. The same to rounding, not to the
+/// bit. Nothing is allocated once `scratch` has seen the size.
+pub fn eigh_single_into<T: Scalar>(
+    x: MatView<'_, T>,
+    values: &mut [T],
+    mut vectors: MatViewMut<'_, T>,
+    scratch: &mut SingleScratch<T>,
+) -> Result<()> {
+    let n = x.check_square(OP)?;
+    if x.count() != 1 || vectors.shape() != x.shape() || values.len() != n {
+        return Err(LinalgError::Shape {
+            op: OP,
+            expected: format!("one matrix, its eigenvectors and {n} eigenvalues"),
+            found: format!("{:?}, {:?}, {}", x.shape(), vectors.shape(), values.len()),
+        });
+    }
+    x.check_finite(OP)?;
+    if n == 0 {
+        return Ok(());
+    }
+    let converged = simd::dispatch(DecomposeSingle {
+        n,
+        input: x.data(),
+        values,
+        vectors: vectors.data(),
+        scratch,
+    });
+    if converged {
+        return Ok(());
+    }
+    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
+    Err(LinalgError::NoConvergence { matrix: 0, sweeps })
 }
 
 /// The ascending eigenvalues alone, `count × n`: a third of the work of [`eigh`], and the same bits.

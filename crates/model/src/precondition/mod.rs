@@ -38,13 +38,14 @@ mod causal;
 mod config;
 mod fit;
 mod frame;
-mod reference;
+pub(crate) mod reference;
 mod state;
 mod whitener;
 
 pub use causal::CausalWhitener;
 pub use config::{Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, Whitening};
 pub use frame::WhitenScratch;
+pub(crate) use frame::{Frame, check_single};
 pub use state::WhitenerState;
 pub use whitener::Whitener;
 

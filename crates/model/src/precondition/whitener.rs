@@ -1,6 +1,6 @@
 //! The fitted whitener: transforms trials of known domains, and of an unseen one under a named policy.
 
-use super::config::{Scaling, UnseenPolicy};
+use super::config::{Scaling, UnseenPolicy, check_kappa};
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::shrunk_mean;
 use super::{CausalWhitener, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
@@ -108,10 +108,7 @@ impl Whitener {
         out: &mut [f64],
         scratch: &mut WhitenScratch,
     ) -> Result<()> {
-        check_single(self.n, x, 0)?;
-        check_out(self.n, out)?;
-        let frame = &self.pooled.frame;
-        frame.apply_into(&self.config, self.n, 0, x, out, scratch)
+        self.transform_by_into(&self.pooled.frame, x, out, scratch)
     }
 
     /// Pre-conditions the trials of **one** domain that had no training trials, under a named policy; `Causal` takes them in the
@@ -157,7 +154,14 @@ impl Whitener {
     }
 
     fn with_own_mean(&self, trials: &Trials, kappa: f64) -> Result<MatBatch<f64>> {
-        let (n, count) = (self.n, trials.len());
+        let frame = self.own_mean_frame(trials.covariances(), kappa)?;
+        self.apply(trials, |_| Ok(&frame))
+    }
+
+    /// The frame of the shrunk mean of an unseen domain's trials.
+    pub(crate) fn own_mean_frame(&self, x: &MatBatch<f64>, kappa: f64) -> Result<Frame> {
+        check_kappa(kappa)?;
+        let (n, count) = (self.n, x.count());
         if kappa == 0.0 && count < OWN_MEAN_MIN_TRIALS {
             return Err(ModelError::TooFewForOwnMean {
                 op: OP,
@@ -165,7 +169,7 @@ impl Whitener {
                 found: count,
             });
         }
-        let mut loaded = trials.covariances().clone();
+        let mut loaded = x.clone();
         for i in 0..count {
             self.config.tikhonov.load(loaded.matrix_mut(i), n);
         }
@@ -181,14 +185,27 @@ impl Whitener {
             let mut y = vec![0.0; n * n];
             let mut scratch = WhitenScratch::default();
             for i in 0..count {
-                let x = trials.covariances().matrix(i);
+                let x = x.matrix(i);
                 frame.whiten_into(self.config.tikhonov, n, x, &mut y, &mut scratch)?;
                 let (trace, square) = trace_and_square(&y, n);
                 sums = (sums.0 + trace, sums.1 + square);
             }
             frame.beta = scale_of(0, sums.0, sums.1)?;
         }
-        self.apply(trials, |_| Ok(&frame))
+        Ok(frame)
+    }
+
+    /// [`Whitener::transform_into`] by a given frame.
+    pub(crate) fn transform_by_into(
+        &self,
+        frame: &Frame,
+        x: &[f64],
+        out: &mut [f64],
+        scratch: &mut WhitenScratch,
+    ) -> Result<()> {
+        check_single(self.n, x, 0)?;
+        check_out(self.n, out)?;
+        frame.apply_into(&self.config, self.n, 0, x, out, scratch)
     }
 
     /// The frame of a known domain.

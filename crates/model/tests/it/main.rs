@@ -2,8 +2,10 @@
 
 mod allocation;
 mod data;
+mod decoder;
 mod dsp;
 mod metrics;
+mod models;
 mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;

@@ -1,0 +1,285 @@
+//! Whose trial it is: a training domain, or a new one under policies that the caller names.
+//!
+//! A network trained with domains has two questions about a new one: what whitens its trials ([`UnseenPolicy`]) and what stands in
+//! for its row of the embedding ([`UnseenEmbedding`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
+//! decisions that follow.
+
+use super::means::nearest;
+use super::network::Row;
+use super::{Decoder, OP};
+use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch, check_single};
+use crate::{ModelError, Result};
+use stiefel_linalg::{MatBatch, MatView, Scalar};
+
+/// The domain of a trial to be decoded.
+#[derive(Debug)]
+pub enum Domain<'a> {
+    /// A domain with training trials, by its number.
+    Known(usize),
+    /// A domain with training trials, by its name.
+    Named(&'a str),
+    /// A domain without training trials; the handle comes from [`Decoder::adapt_domain`] and changes under
+    /// [`UnseenPolicy::Causal`], which learns from every trial decoded.
+    Unseen(&'a mut DomainHandle),
+}
+
+/// What stands in for the embedding of a domain without training trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnseenEmbedding {
+    /// Nothing: the network was trained without an embedding.
+    InputOnly,
+    /// Zeros.
+    Zero,
+    /// The untrained row of this domain, which was in the list of names and had no training trials.
+    Initial(usize),
+    /// The row of the training domain nearest in `‖μ − μ_d‖₂`, mean tangent vectors of pre-conditioned trials.
+    NearestTangent,
+    /// The row of the training domain nearest in the affine-invariant distance of Fréchet means of pre-conditioned trials.
+    NearestRiemannian,
+}
+
+impl UnseenEmbedding {
+    /// Whether unlabelled trials of the new domain are needed.
+    pub fn uses_target_data(self) -> bool {
+        matches!(self, Self::NearestTangent | Self::NearestRiemannian)
+    }
+}
+
+/// The training domain a new one is nearest to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nearest {
+    /// Its number.
+    pub domain: usize,
+    /// Number of and distance to every training domain.
+    pub distances: Vec<(usize, f64)>,
+}
+
+/// A new domain, ready for decisions; made by [`Decoder::adapt_domain`], valid for models with the same pre-conditioning and embedding.
+#[derive(Debug, Clone)]
+pub struct DomainHandle {
+    whitening: Whitening,
+    row: Row,
+    nearest: Option<Nearest>,
+    policy: UnseenPolicy,
+    embedding: UnseenEmbedding,
+}
+
+/// What whitens the trials of a new domain.
+#[derive(Debug, Clone)]
+enum Whitening {
+    Pooled,
+    OwnMean(Box<Frame>),
+    Causal(Box<CausalWhitener>),
+}
+
+impl DomainHandle {
+    /// The nearest training domain, where the embedding is borrowed from it.
+    pub fn nearest(&self) -> Option<&Nearest> {
+        self.nearest.as_ref()
+    }
+
+    /// How its trials are whitened.
+    pub fn whitening(&self) -> UnseenPolicy {
+        self.policy
+    }
+
+    /// What stands in for its embedding.
+    pub fn embedding(&self) -> UnseenEmbedding {
+        self.embedding
+    }
+}
+
+impl<T: Scalar> Decoder<T> {
+    /// Prepares decisions for a domain without training trials.
+    ///
+    /// `trials` are raw, unlabelled covariances of the new domain, `count × n × n`. Own-mean whitening takes its mean from them, causal
+    /// whitening starts with them in the order given, a nearest domain is found with them; the other policies do not look at them,
+    /// and an empty batch will do.
+    pub fn adapt_domain(
+        &self,
+        trials: MatView<'_, f64>,
+        whitening: UnseenPolicy,
+        embedding: UnseenEmbedding,
+    ) -> Result<DomainHandle> {
+        whitening.check()?;
+        self.check_embedding(embedding)?;
+        let own_mean = matches!(whitening, UnseenPolicy::OwnMean { .. });
+        if trials.count() == 0 && (own_mean || embedding.uses_target_data()) {
+            return Err(ModelError::Empty {
+                op: OP,
+                remedy: "own-mean whitening and nearest domains need unlabelled trials of the new domain",
+            });
+        }
+        let mut state = self.whitening(trials, whitening)?;
+        let whitened = if embedding.uses_target_data() {
+            Some(self.whiten_all(trials, &mut state)?)
+        } else {
+            if let Whitening::Causal(causal) = &mut state {
+                for i in 0..trials.count() {
+                    (causal.observe(trials.matrix(i))).map_err(|error| error.at_trial(i))?;
+                }
+            }
+            None
+        };
+        let means = self.model.domain_means();
+        let distances = match (embedding, &whitened) {
+            (UnseenEmbedding::NearestTangent, Some(x)) => Some(means.tangent_distances(x)?),
+            (UnseenEmbedding::NearestRiemannian, Some(x)) => Some(means.riemannian_distances(x)?),
+            _ => None,
+        };
+        let nearest = match distances {
+            Some(distances) => Some(Nearest {
+                domain: nearest(means.domains(), &distances)?,
+                distances: means.domains().iter().copied().zip(distances).collect(),
+            }),
+            None => None,
+        };
+        let row = match (embedding, &nearest) {
+            (UnseenEmbedding::InputOnly, _) => Row::Absent,
+            (UnseenEmbedding::Initial(row), _) => Row::At(row),
+            (_, Some(nearest)) => Row::At(nearest.domain),
+            (_, None) => Row::Zero,
+        };
+        Ok(DomainHandle {
+            whitening: state,
+            row,
+            nearest,
+            policy: whitening,
+            embedding,
+        })
+    }
+
+    /// The whitening a policy starts with; a causal one has seen nothing yet.
+    fn whitening(&self, trials: MatView<'_, f64>, policy: UnseenPolicy) -> Result<Whitening> {
+        let (whitener, n) = (&self.model.frontend.whitener, self.model.sizes.channels);
+        for i in 0..trials.count() {
+            (check_single(n, trials.matrix(i), i)).map_err(|error| error.at_trial(i))?;
+        }
+        Ok(match policy {
+            UnseenPolicy::Pooled => Whitening::Pooled,
+            UnseenPolicy::OwnMean { kappa } => {
+                let frame = whitener.own_mean_frame(&trials.to_owned(), kappa)?;
+                Whitening::OwnMean(Box::new(frame))
+            }
+            UnseenPolicy::Causal { kappa } => Whitening::Causal(Box::new(whitener.causal(kappa)?)),
+        })
+    }
+
+    /// The trials whitened one after the other.
+    fn whiten_all(
+        &self,
+        trials: MatView<'_, f64>,
+        whitening: &mut Whitening,
+    ) -> Result<MatBatch<f64>> {
+        let n = self.model.sizes.channels;
+        let mut out = MatBatch::zeros(trials.count(), n, n);
+        let mut scratch = WhitenScratch::default();
+        for i in 0..trials.count() {
+            let (x, y) = (trials.matrix(i), out.matrix_mut(i));
+            whiten_unseen(&self.model.frontend.whitener, whitening, x, y, &mut scratch)
+                .map_err(|error| error.at_trial(i))?;
+        }
+        Ok(out)
+    }
+
+    /// The embedding policy fits the network.
+    fn check_embedding(&self, embedding: UnseenEmbedding) -> Result<()> {
+        let (has, whitener) = (self.network.has_embedding(), &self.model.frontend.whitener);
+        match embedding {
+            UnseenEmbedding::InputOnly if has => Err(ModelError::Impossible {
+                op: OP,
+                why: "the network was trained with a domain embedding, so its query cannot do without one".into(),
+                remedy: "choose zero, initial, nearest-tangent or nearest-riemannian, or train without an embedding",
+            }),
+            UnseenEmbedding::InputOnly => Ok(()),
+            _ if !has => Err(ModelError::Impossible {
+                op: OP,
+                why: "the network has no domain embedding for which something could stand in".into(),
+                remedy: "choose input-only",
+            }),
+            UnseenEmbedding::Initial(domain) => {
+                let name = (self.model.domains.get(domain)).ok_or(ModelError::NoSuchDomain {
+                    op: OP,
+                    domain,
+                    count: self.model.domains.len(),
+                })?;
+                match whitener.trials_of(domain) {
+                    0 => Ok(()),
+                    trials => Err(ModelError::KnownDomain {
+                        op: OP,
+                        name: name.clone(),
+                        trials,
+                    }),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T: Scalar> Decoder<T> {
+    /// Whitens a trial into the decoder's buffer, and says which row of the embedding it is decoded with.
+    pub(super) fn whiten(&mut self, x: &[f64], domain: &mut Domain<'_>) -> Result<Row> {
+        let whitener = &self.model.frontend.whitener;
+        let known = match domain {
+            Domain::Unseen(handle) => {
+                let (out, scratch) = (&mut self.whitened, &mut self.scratch);
+                whiten_unseen(whitener, &mut handle.whitening, x, out, scratch)?;
+                return self.checked_row(handle.row);
+            }
+            Domain::Known(index) => *index,
+            Domain::Named(name) => {
+                let at = whitener.domains().iter().position(|d| d == name);
+                at.ok_or_else(|| ModelError::UnknownName {
+                    what: "domain",
+                    found: (*name).to_owned(),
+                    known: whitener.domains().join(", "),
+                })?
+            }
+        };
+        whitener.transform_into(known, x, &mut self.whitened, &mut self.scratch)?;
+        Ok(Row::At(known))
+    }
+
+    /// A handle may come from another model.
+    fn checked_row(&self, row: Row) -> Result<Row> {
+        let (has, count) = (self.network.has_embedding(), self.model.domains.len());
+        let fits = match row {
+            Row::Absent => !has,
+            Row::Zero => has,
+            Row::At(row) => has && row < count,
+        };
+        if fits {
+            return Ok(row);
+        }
+        Err(ModelError::Impossible {
+            op: OP,
+            why: "the handle was made for another network".into(),
+            remedy: "make it with this decoder's adapt_domain",
+        })
+    }
+}
+
+/// Whitens one trial of a new domain; a causal whitener learns from it.
+fn whiten_unseen(
+    whitener: &crate::Whitener,
+    whitening: &mut Whitening,
+    x: &[f64],
+    out: &mut [f64],
+    scratch: &mut WhitenScratch,
+) -> Result<()> {
+    match whitening {
+        Whitening::Pooled => whitener.transform_pooled_into(x, out, scratch),
+        Whitening::OwnMean(frame) if frame.mean.len() == out.len() => {
+            whitener.transform_by_into(frame, x, out, scratch)
+        }
+        Whitening::OwnMean(frame) => Err(ModelError::Count {
+            op: OP,
+            what: "values of the new domain's mean",
+            expected: out.len(),
+            found: frame.mean.len(),
+        }),
+        Whitening::Causal(causal) => causal.transform_into(x, out),
+    }
+}

@@ -1,0 +1,209 @@
+//! The spatial filter of a trial: one for everybody, or mixed from the experts.
+//!
+//! ```text
+//! W_i = R(W_base + Σ_j α_ij Δ_j),   Δ_j = P_{W_base}(W_j),   P_W(Z) = Z − W sym(WᵀZ)
+//! ```
+//!
+//! `R` is the orthonormal factor (CholeskyQR) or the polar factor. What does not depend on the trial is computed once: with an anchor
+//! shared by all trials, `W_base` and every `Δ_j` (`n × k`). Both factorisations are safe without a fallback: `W + Δ` with `Δ` tangent
+//! at `W` has `AᵀA = I + ΔᵀΔ`, and mixtures of projected points have `‖Δ‖₂ ≤ 1`.
+
+use super::kernel::{Spectrum, multiply};
+use crate::net::{Anchor, Retraction};
+use crate::{ModelError, Parameters, Result};
+use stiefel_geometry::spd::SpectralFn;
+use stiefel_geometry::stiefel::{project, retract_polar, retract_qr};
+use stiefel_linalg::{
+    CholeskyScratch, MatBatch, MatView, MatViewMut, Op, Scalar, inverse_cholesky_into,
+};
+
+/// Mixes experts into a filter.
+#[derive(Debug)]
+pub(super) struct Mixer<T> {
+    n: usize,
+    k: usize,
+    /// `W_base` where all trials share it, else the first expert, from which each trial's anchor is found.
+    anchor: MatBatch<T>,
+    /// `P_anchor(W_j)`, `K × n × k`.
+    tangents: MatBatch<T>,
+    /// `W_j`, where each trial has an anchor of its own.
+    experts: Option<MatBatch<T>>,
+    retraction: Retractor<T>,
+    /// `W_base + Σ α Δ` before the retraction.
+    sum: Vec<T>,
+    /// A trial's own anchor, and `Σ α W_j`.
+    own: Vec<T>,
+    mixed: Vec<T>,
+    square: Vec<T>,
+}
+
+impl<T: Scalar> Mixer<T> {
+    pub(super) fn new(
+        parameters: &Parameters<T>,
+        anchor: Anchor,
+        retraction: Retraction,
+    ) -> Result<Self> {
+        let experts = point(parameters, "experts")?;
+        let (_, n, k) = experts.shape();
+        let first = experts.single(0);
+        let base = match anchor {
+            Anchor::Dedicated => point(parameters, "anchor")?,
+            Anchor::First | Anchor::RoutedBarycenter => first,
+            Anchor::Barycenter => {
+                let tangents = project(first.view(), experts.view())?;
+                let mean = mean(&tangents)?;
+                match retraction {
+                    Retraction::Qr => retract_qr(first.view(), mean.view())?.q,
+                    Retraction::Polar => retract_polar(first.view(), mean.view())?.q,
+                }
+            }
+        };
+        let routed = anchor == Anchor::RoutedBarycenter;
+        let own = if routed { n * k } else { 0 };
+        Ok(Self {
+            n,
+            k,
+            tangents: project(base.view(), experts.view())?,
+            anchor: base,
+            experts: routed.then_some(experts),
+            retraction: Retractor::new(retraction, n, k),
+            sum: vec![T::ZERO; n * k],
+            own: vec![T::ZERO; own],
+            mixed: vec![T::ZERO; own],
+            square: vec![T::ZERO; k * k],
+        })
+    }
+
+    /// The number of experts, `K`.
+    pub(super) fn experts(&self) -> usize {
+        self.tangents.count()
+    }
+
+    /// The filter of routing weights `alpha`, `n × k`.
+    pub(super) fn filter_into(&mut self, alpha: &[T], w: &mut [T]) -> Result<()> {
+        self.sum.copy_from_slice(self.anchor.data());
+        add_weighted(&mut self.sum, alpha, &self.tangents)?;
+        let Some(experts) = &self.experts else {
+            return self.retraction.retract_into(&self.sum, w);
+        };
+        // The trial's own anchor B; then Σ α P_B(W_j) = P_B(Σ α W_j), the projection being linear.
+        self.retraction.retract_into(&self.sum, &mut self.own)?;
+        self.mixed.fill(T::ZERO);
+        add_weighted(&mut self.mixed, alpha, experts)?;
+        let (tall, square) = ((self.n, self.k), (self.k, self.k));
+        let own: (&[T], _, _) = (&self.own, tall, Op::T);
+        multiply(
+            (&mut self.square, square),
+            false,
+            own,
+            (&self.mixed, tall, Op::N),
+        )?;
+        minus_symmetric(&mut self.square, self.k);
+        self.sum.copy_from_slice(&self.own);
+        for (sum, &mixed) in self.sum.iter_mut().zip(&self.mixed) {
+            *sum += mixed;
+        }
+        let own: (&[T], _, _) = (&self.own, tall, Op::N);
+        multiply(
+            (&mut self.sum, tall),
+            true,
+            own,
+            (&self.square, square, Op::N),
+        )?;
+        self.retraction.retract_into(&self.sum, w)
+    }
+}
+
+/// The point called `name`, `count × n × k`.
+pub(super) fn point<T: Scalar>(parameters: &Parameters<T>, name: &str) -> Result<MatBatch<T>> {
+    let known = || parameters.iter().map(|p| p.name).collect::<Vec<_>>();
+    let parameter = parameters
+        .get(name)
+        .ok_or_else(|| ModelError::UnknownName {
+            what: "parameter",
+            found: name.into(),
+            known: known().join(", "),
+        })?;
+    parameter.point()
+}
+
+/// The mean over a batch.
+fn mean<T: Scalar>(x: &MatBatch<T>) -> Result<MatBatch<T>> {
+    let (count, n, k) = x.shape();
+    let share = vec![T::ONE / T::from_f64(count as f64); count];
+    let mut mean = MatBatch::zeros(1, n, k);
+    add_weighted(mean.data_mut(), &share, x)?;
+    Ok(mean)
+}
+
+/// `out + Σ_j α_j X_j`.
+fn add_weighted<T: Scalar>(out: &mut [T], alpha: &[T], x: &MatBatch<T>) -> Result<()> {
+    let size = out.len();
+    let terms = (x.data(), (alpha.len(), size), Op::N);
+    multiply(
+        (out, (1, size)),
+        true,
+        (alpha, (1, alpha.len()), Op::N),
+        terms,
+    )
+}
+
+/// `−sym(S)`, in place.
+fn minus_symmetric<T: Scalar>(s: &mut [T], k: usize) {
+    let half = T::from_f64(-0.5);
+    for r in 0..k {
+        for c in 0..=r {
+            let value = half * (s[r * k + c] + s[c * k + r]);
+            (s[r * k + c], s[c * k + r]) = (value, value);
+        }
+    }
+}
+
+/// The orthonormal or the polar factor of one `n × k` matrix.
+#[derive(Debug)]
+struct Retractor<T> {
+    n: usize,
+    k: usize,
+    gram: Vec<T>,
+    kind: Kind<T>,
+}
+
+#[derive(Debug)]
+enum Kind<T> {
+    Qr {
+        inverse: Vec<T>,
+        scratch: CholeskyScratch<T>,
+    },
+    Polar(Spectrum<T>),
+}
+
+impl<T: Scalar> Retractor<T> {
+    fn new(retraction: Retraction, n: usize, k: usize) -> Self {
+        let kind = match retraction {
+            Retraction::Qr => Kind::Qr {
+                inverse: vec![T::ZERO; k * k],
+                scratch: CholeskyScratch::default(),
+            },
+            Retraction::Polar => Kind::Polar(Spectrum::new(k)),
+        };
+        let gram = vec![T::ZERO; k * k];
+        Self { n, k, gram, kind }
+    }
+
+    /// `W = A L⁻ᵀ` with `L Lᵀ = AᵀA`, or `W = A (AᵀA)^{-1/2}`.
+    fn retract_into(&mut self, a: &[T], w: &mut [T]) -> Result<()> {
+        let (tall, square, k) = ((self.n, self.k), (self.k, self.k), self.k);
+        let gram = (&mut self.gram[..], square);
+        multiply(gram, false, (a, tall, Op::T), (a, tall, Op::N))?;
+        let (factor, op) = match &mut self.kind {
+            Kind::Qr { inverse, scratch } => {
+                let gram = MatView::new(1, k, k, &self.gram)?;
+                let out = MatViewMut::new(1, k, k, inverse)?;
+                inverse_cholesky_into(gram, out, scratch)?;
+                (&inverse[..], Op::T)
+            }
+            Kind::Polar(spectrum) => (spectrum.map(SpectralFn::InvSqrt, &self.gram)?, Op::N),
+        };
+        multiply((w, tall), false, (a, tall, Op::N), (factor, square, op))
+    }
+}

@@ -1,0 +1,132 @@
+//! The small maps of the forward pass on plain slices, as the tape computes them, without allocation.
+
+use crate::Result;
+use stiefel_geometry::spd::{SpectralFn, check_spectrum};
+use stiefel_linalg::{
+    MatView, MatViewMut, Op, Scalar, SingleScratch, eigh_single_into, product_into,
+};
+
+/// `out ← op(a)·op(b)`, or `out + op(a)·op(b)`; shapes are `rows × cols` as stored.
+pub(super) fn multiply<T: Scalar>(
+    (out, out_shape): (&mut [T], (usize, usize)),
+    add: bool,
+    (a, a_shape, op_a): (&[T], (usize, usize), Op),
+    (b, b_shape, op_b): (&[T], (usize, usize), Op),
+) -> Result<()> {
+    let out = MatViewMut::new(1, out_shape.0, out_shape.1, out)?;
+    let a = MatView::new(1, a_shape.0, a_shape.1, a)?;
+    let b = MatView::new(1, b_shape.0, b_shape.1, b)?;
+    Ok(product_into(out, add, T::ONE, a, op_a, b, op_b)?)
+}
+
+/// `out ← w·x + b` with `w` of `out.len() × x.len()`.
+pub(super) fn linear<T: Scalar>(out: &mut [T], w: &[T], b: &[T], x: &[T]) -> Result<()> {
+    out.copy_from_slice(b);
+    let (rows, cols) = (out.len(), x.len());
+    multiply(
+        (out, (1, rows)),
+        true,
+        (x, (1, cols), Op::N),
+        (w, (rows, cols), Op::T),
+    )
+}
+
+/// `x·Φ(x)` with the exact normal distribution function.
+pub(super) fn gelu<T: Scalar>(x: T) -> T {
+    let cdf = 0.5 * libm::erfc(-x.to_f64() * std::f64::consts::FRAC_1_SQRT_2);
+    x * T::from_f64(cdf)
+}
+
+/// The softmax of a row, in place.
+pub(super) fn softmax<T: Scalar>(x: &mut [T]) {
+    let top = maximum(x);
+    let mut sum = T::ZERO;
+    for v in x.iter_mut() {
+        *v = Scalar::exp(*v - top);
+        sum += *v;
+    }
+    for v in x {
+        *v /= sum;
+    }
+}
+
+/// Class probabilities of a row of scores.
+pub(super) fn probabilities<T: Scalar>(scores: &[T], out: &mut [f64]) {
+    let top = maximum(scores);
+    let sum: T = scores.iter().map(|&x| Scalar::exp(x - top)).sum();
+    let rest = Scalar::ln(sum);
+    for (p, &x) in out.iter_mut().zip(scores) {
+        *p = ((x - top) - rest).to_f64().exp();
+    }
+}
+
+fn maximum<T: Scalar>(x: &[T]) -> T {
+    x.iter().fold(x[0], |top, &x| Scalar::max(top, x))
+}
+
+/// Buffers of spectral functions of one `n × n` matrix.
+#[derive(Debug)]
+pub(super) struct Spectrum<T> {
+    n: usize,
+    values: Vec<T>,
+    u: Vec<T>,
+    scaled: Vec<T>,
+    f: Vec<T>,
+    scratch: SingleScratch<T>,
+}
+
+impl<T: Scalar> Spectrum<T> {
+    pub(super) fn new(n: usize) -> Self {
+        let square = || vec![T::ZERO; n * n];
+        Self {
+            n,
+            values: vec![T::ZERO; n],
+            u: square(),
+            scaled: square(),
+            f: square(),
+            scratch: SingleScratch::default(),
+        }
+    }
+
+    /// `U f(λ) Uᵀ` of a symmetric matrix, `n × n`.
+    pub(super) fn map(&mut self, f: SpectralFn<T>, x: &[T]) -> Result<&[T]> {
+        let n = self.n;
+        let x = MatView::new(1, n, n, x)?;
+        let u = MatViewMut::new(1, n, n, &mut self.u)?;
+        eigh_single_into(x, &mut self.values, u, &mut self.scratch)?;
+        if f.needs_spd() {
+            check_spectrum(f.name(), n, &self.values)?;
+        }
+        for value in &mut self.values {
+            *value = f.value(*value);
+        }
+        for (row, from) in (self.scaled.chunks_exact_mut(n)).zip(self.u.chunks_exact(n)) {
+            for ((x, &u), &value) in row.iter_mut().zip(from).zip(&self.values) {
+                *x = u * value;
+            }
+        }
+        multiply(
+            (&mut self.f, (n, n)),
+            false,
+            (&self.scaled, (n, n), Op::N),
+            (&self.u, (n, n), Op::T),
+        )?;
+        Ok(&self.f)
+    }
+
+    /// `upper(U f(λ) Uᵀ)`: row-major upper triangle, off-diagonals times √2.
+    pub(super) fn vector(&mut self, f: SpectralFn<T>, x: &[T], out: &mut [T]) -> Result<()> {
+        let n = self.n;
+        let z = self.map(f, x)?;
+        let root_two = T::from_f64(std::f64::consts::SQRT_2);
+        let mut at = 0;
+        for r in 0..n {
+            out[at] = z[r * n + r];
+            let row = out[at + 1..at + n - r].iter_mut();
+            row.zip(&z[r * n + r + 1..(r + 1) * n])
+                .for_each(|(o, &x)| *o = root_two * x);
+            at += n - r;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Decisions from raw covariances, one at a time: whiten, route, filter, classify.
+//!
+//! ```text
+//! covariance (n × n, f64) ─▶ whitener ─▶ upper(log X) P ─▶ query ─▶ α ─▶ W = R(W_base + Σ_j α_j Δ_j) ─▶ upper(log WᵀXW) ─▶ class
+//! ```
+//!
+//! A [`Decoder`] owns a fitted [`Model`] and every buffer a decision needs: after the first decision nothing is allocated (causal
+//! whitening, which updates a mean, excepted). It computes what [`Model::evaluate`] does, without a tape, and gives the same
+//! numbers to rounding.
+//!
+//! ```
+//! use stiefel_linalg::MatBatch;
+//! use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
+//! use stiefel_model::net::DaspConfig;
+//! use stiefel_model::precondition::{Preconditioning, UnseenPolicy};
+//! use stiefel_model::train::{Silent, TrainConfig};
+//! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials};
+//!
+//! let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
+//! let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
+//! let domains = Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]);
+//! let trials = Trials::new(x, classes, domains)?;
+//! let config = ModelConfig {
+//!     preconditioning: Preconditioning::default(),
+//!     encoder: None,
+//!     architecture: Architecture::Dasp(DaspConfig { filters: 2, experts: 2, width: 4, ..DaspConfig::default() }),
+//!     training: TrainConfig { epochs: 2, ..TrainConfig::default() },
+//! };
+//! let mut decoder = Decoder::new(Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?)?;
+//!
+//! let covariance = [1.5, 0.2, 0.1, 0.2, 2.0, 0.0, 0.1, 0.0, 1.0];
+//! let decision = decoder.decide(&covariance, Domain::Named("s2"))?;
+//! assert!((decision.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+//! assert_eq!(decision.routing.map(<[f64]>::len), Some(2));
+//!
+//! // A new person: say what whitens their trials and what stands in for their embedding.
+//! let unlabelled = MatBatch::from_vec(1, 3, 3, covariance.to_vec())?;
+//! let policy = UnseenPolicy::OwnMean { kappa: 10.0 };
+//! let mut new = decoder.adapt_domain(unlabelled.view(), policy, UnseenEmbedding::NearestTangent)?;
+//! let decision = decoder.decide(&covariance, Domain::Unseen(&mut new))?;
+//! assert!(decision.class < 2);
+//! # Ok::<(), stiefel_model::ModelError>(())
+//! ```
+
+mod domain;
+mod filter;
+mod kernel;
+mod means;
+mod network;
+
+pub use domain::{Domain, DomainHandle, Nearest, UnseenEmbedding};
+pub use means::DomainMeans;
+
+use crate::precondition::WhitenScratch;
+use crate::{Model, ModelError, Result};
+use network::Frozen;
+use stiefel_linalg::{MatView, Scalar};
+
+/// Named in errors.
+const OP: &str = "decoder";
+
+/// A fitted model that decides; see the [module](self).
+#[derive(Debug)]
+pub struct Decoder<T: Scalar> {
+    model: Model<T>,
+    network: Frozen<T>,
+    scratch: WhitenScratch,
+    whitened: Vec<f64>,
+    probabilities: Vec<f64>,
+    routing: Vec<f64>,
+}
+
+/// What a decoder says about one trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decision<'a> {
+    /// The most probable class; the first of equals.
+    pub class: usize,
+    /// The probability of every class.
+    pub probabilities: &'a [f64],
+    /// The weight of every expert, where the network routes.
+    pub routing: Option<&'a [f64]>,
+}
+
+impl<T: Scalar> Decoder<T> {
+    /// Freezes a model: everything that does not depend on the trial is computed here.
+    pub fn new(model: Model<T>) -> Result<Self> {
+        let network = Frozen::new(&model)?;
+        let n = model.sizes.channels;
+        Ok(Self {
+            whitened: vec![0.0; n * n],
+            probabilities: vec![0.0; model.classes.len()],
+            routing: vec![0.0; network.experts().unwrap_or(0)],
+            scratch: WhitenScratch::default(),
+            network,
+            model,
+        })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model<T> {
+        &self.model
+    }
+
+    /// Gives the model back.
+    pub fn into_model(self) -> Model<T> {
+        self.model
+    }
+
+    /// Decodes one raw covariance, `n × n` row-major.
+    pub fn decide(&mut self, covariance: &[f64], mut domain: Domain<'_>) -> Result<Decision<'_>> {
+        self.run(covariance, &mut domain)?;
+        let p = &self.probabilities;
+        let class = (1..p.len()).fold(0, |best, c| if p[c] > p[best] { c } else { best });
+        Ok(Decision {
+            class,
+            probabilities: p,
+            routing: self.network.experts().map(|_| &self.routing[..]),
+        })
+    }
+
+    /// Decodes raw covariances `count × n × n` of one domain, in order, into `probabilities` (`count × C`) and, where wanted, `routing`
+    /// (`count × K`).
+    pub fn decide_batch(
+        &mut self,
+        covariances: MatView<'_, f64>,
+        mut domain: Domain<'_>,
+        probabilities: &mut [f64],
+        mut routing: Option<&mut [f64]>,
+    ) -> Result<()> {
+        let (count, classes) = (covariances.count(), self.probabilities.len());
+        let experts = self.routing.len();
+        check_len("class probabilities", count * classes, probabilities.len())?;
+        if let Some(routing) = &routing {
+            check_len("routing weights", count * experts, routing.len())?;
+        }
+        for i in 0..count {
+            self.run(covariances.matrix(i), &mut domain)
+                .map_err(|error| error.at_trial(i))?;
+            probabilities[i * classes..][..classes].copy_from_slice(&self.probabilities);
+            if let Some(routing) = &mut routing {
+                routing[i * experts..][..experts].copy_from_slice(&self.routing);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, covariance: &[f64], domain: &mut Domain<'_>) -> Result<()> {
+        let row = self.whiten(covariance, domain)?;
+        let (out, routing) = (&mut self.probabilities, &mut self.routing);
+        self.network.run(&self.whitened, row, out, routing)
+    }
+}
+
+fn check_len(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(ModelError::Count {
+        op: OP,
+        what,
+        expected,
+        found,
+    })
+}

@@ -1,0 +1,221 @@
+//! The networks without a tape: one pre-conditioned trial through frozen parameters.
+//!
+//! ```text
+//! query    q = W₂ gelu(W₁ [x̃; Emb(d)] + b₁) + b₂,   x̃ = upper(log X) P
+//! routing  α = softmax(q Eᵀ/√m)
+//! filter   W = R(W_base + Σ_j α_j Δ_j)               (one fixed W for the baseline, which needs no query)
+//! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b
+//! ```
+//!
+//! `X` is `n × n`; its logarithm and the encoder are in f64 as at training, the rest in the precision of the network.
+
+use super::filter::{Mixer, point};
+use super::kernel::{Spectrum, gelu, linear, multiply, probabilities, softmax};
+use crate::model::Architecture;
+use crate::net::DaspConfig;
+use crate::{DspEncoder, Model, ModelError, Parameters, Result};
+use stiefel_geometry::spd::SpectralFn;
+use stiefel_linalg::{MatBatch, Op, Scalar};
+
+/// The row of the embedding a trial is decoded with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Row {
+    /// The network has no embedding.
+    Absent,
+    /// Zeros.
+    Zero,
+    /// A row.
+    At(usize),
+}
+
+/// A frozen network with all the buffers a trial needs.
+#[derive(Debug)]
+pub(super) struct Frozen<T> {
+    n: usize,
+    k: usize,
+    router: Option<Router<T>>,
+    x: Vec<T>,
+    w: Vec<T>,
+    xw: Vec<T>,
+    y: Vec<T>,
+    spectrum: Spectrum<T>,
+    rectified_log: SpectralFn<T>,
+    features: Vec<T>,
+    head: (Vec<T>, Vec<T>),
+    scores: Vec<T>,
+}
+
+/// Everything in front of the filter.
+#[derive(Debug)]
+struct Router<T> {
+    log: Spectrum<f64>,
+    tangent: Vec<f64>,
+    encoder: Option<DspEncoder>,
+    encoded: Vec<f64>,
+    embedding: Option<MatBatch<T>>,
+    input: Vec<T>,
+    hidden: Vec<T>,
+    query: Vec<T>,
+    layers: [(Vec<T>, Vec<T>); 2],
+    keys: MatBatch<T>,
+    alpha: Vec<T>,
+    mixer: Mixer<T>,
+}
+
+impl<T: Scalar> Frozen<T> {
+    pub(super) fn new(model: &Model<T>) -> Result<Self> {
+        let (p, n) = (&model.parameters, model.sizes.channels);
+        let (k, epsilon, router) = match &model.config.architecture {
+            Architecture::Dasp(config) => {
+                let router = Router::new(p, config, n, model.frontend.encoder.as_ref())?;
+                (config.filters, config.epsilon, Some(router))
+            }
+            Architecture::Spdnet(config) => (config.filters, config.epsilon, None),
+        };
+        let w = match &router {
+            Some(_) => vec![T::ZERO; n * k],
+            None => point(p, "filter")?.into_vec(),
+        };
+        let head = weights(p, "head.w", "head.b")?;
+        Ok(Self {
+            n,
+            k,
+            router,
+            x: vec![T::ZERO; n * n],
+            w,
+            xw: vec![T::ZERO; n * k],
+            y: vec![T::ZERO; k * k],
+            spectrum: Spectrum::new(k),
+            rectified_log: SpectralFn::ReLog(T::from_f64(epsilon)),
+            features: vec![T::ZERO; k * (k + 1) / 2],
+            scores: vec![T::ZERO; head.1.len()],
+            head,
+        })
+    }
+
+    /// Whether the query sees an embedding of the domain.
+    pub(super) fn has_embedding(&self) -> bool {
+        self.router.as_ref().is_some_and(|r| r.embedding.is_some())
+    }
+
+    /// The number of experts, where trials are routed.
+    pub(super) fn experts(&self) -> Option<usize> {
+        self.router.as_ref().map(|r| r.mixer.experts())
+    }
+
+    /// Decodes a pre-conditioned trial into class probabilities and, where there are any, routing weights.
+    pub(super) fn run(
+        &mut self,
+        whitened: &[f64],
+        row: Row,
+        probability: &mut [f64],
+        routing: &mut [f64],
+    ) -> Result<()> {
+        let (tall, square, k) = ((self.n, self.k), (self.n, self.n), self.k);
+        if let Some(router) = &mut self.router {
+            router.route(whitened, row)?;
+            router.mixer.filter_into(&router.alpha, &mut self.w)?;
+            let alpha = routing.iter_mut().zip(&router.alpha);
+            alpha.for_each(|(out, a)| *out = a.to_f64());
+        }
+        for (x, &value) in self.x.iter_mut().zip(whitened) {
+            *x = T::from_f64(value);
+        }
+        let xw = (&mut self.xw[..], tall);
+        multiply(xw, false, (&self.x, square, Op::N), (&self.w, tall, Op::N))?;
+        let y = (&mut self.y[..], (k, k));
+        multiply(y, false, (&self.w, tall, Op::T), (&self.xw, tall, Op::N))?;
+        (self.spectrum).vector(self.rectified_log, &self.y, &mut self.features)?;
+        linear(&mut self.scores, &self.head.0, &self.head.1, &self.features)?;
+        if let Some(bad) = self.scores.iter().find(|s| !Scalar::is_finite(**s)) {
+            return Err(ModelError::NotFinite {
+                op: super::OP,
+                what: "a class score",
+                trial: 0,
+                value: bad.to_f64(),
+            });
+        }
+        probabilities(&self.scores, probability);
+        Ok(())
+    }
+}
+
+impl<T: Scalar> Router<T> {
+    fn new(
+        p: &Parameters<T>,
+        config: &DaspConfig,
+        n: usize,
+        encoder: Option<&DspEncoder>,
+    ) -> Result<Self> {
+        let layers = [
+            weights(p, "query.w1", "query.b1")?,
+            weights(p, "query.w2", "query.b2")?,
+        ];
+        let tangent = n * (n + 1) / 2;
+        let encoded = encoder.map_or(tangent, DspEncoder::outputs);
+        let embedding = p.get("embedding").map(|e| e.value.clone());
+        let width = encoded + embedding.as_ref().map_or(0, MatBatch::cols);
+        let keys = point(p, "keys")?;
+        Ok(Self {
+            log: Spectrum::new(n),
+            tangent: vec![0.0; tangent],
+            encoded: vec![0.0; if encoder.is_some() { encoded } else { 0 }],
+            encoder: encoder.cloned(),
+            embedding,
+            input: vec![T::ZERO; width],
+            hidden: vec![T::ZERO; layers[0].1.len()],
+            query: vec![T::ZERO; layers[1].1.len()],
+            layers,
+            alpha: vec![T::ZERO; keys.rows()],
+            keys,
+            mixer: Mixer::new(p, config.anchor, config.retraction)?,
+        })
+    }
+
+    /// Routing weights of a pre-conditioned trial, into `alpha`.
+    fn route(&mut self, whitened: &[f64], row: Row) -> Result<()> {
+        self.log
+            .vector(SpectralFn::Log, whitened, &mut self.tangent)?;
+        let code = match &self.encoder {
+            None => &self.tangent,
+            Some(encoder) => {
+                let (p, r) = (encoder.inputs(), encoder.outputs());
+                let projection = (encoder.projection().data(), (p, r), Op::N);
+                let tangent = (&self.tangent[..], (1, p), Op::N);
+                multiply((&mut self.encoded, (1, r)), false, tangent, projection)?;
+                &self.encoded
+            }
+        };
+        let (input, embedded) = self.input.split_at_mut(code.len());
+        for (x, &value) in input.iter_mut().zip(code) {
+            *x = T::from_f64(value);
+        }
+        match (&self.embedding, row) {
+            (Some(table), Row::At(d)) => {
+                embedded.copy_from_slice(&table.data()[d * table.cols()..][..table.cols()]);
+            }
+            _ => embedded.fill(T::ZERO),
+        }
+        let [first, second] = &self.layers;
+        linear(&mut self.hidden, &first.0, &first.1, &self.input)?;
+        self.hidden.iter_mut().for_each(|h| *h = gelu(*h));
+        linear(&mut self.query, &second.0, &second.1, &self.hidden)?;
+        let (experts, m) = (self.keys.rows(), self.keys.cols());
+        let query = (&self.query[..], (1, m), Op::N);
+        let keys = (self.keys.data(), (experts, m), Op::T);
+        multiply((&mut self.alpha, (1, experts)), false, query, keys)?;
+        let scale = T::from_f64(1.0 / (m as f64).sqrt());
+        self.alpha.iter_mut().for_each(|a| *a *= scale);
+        softmax(&mut self.alpha);
+        Ok(())
+    }
+}
+
+/// Weights and bias of a linear layer.
+fn weights<T: Scalar>(
+    p: &Parameters<T>,
+    w: &'static str,
+    b: &'static str,
+) -> Result<(Vec<T>, Vec<T>)> {
+    Ok((point(p, w)?.into_vec(), point(p, b)?.into_vec()))
+}

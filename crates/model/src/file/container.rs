@@ -1,0 +1,159 @@
+//! The safetensors container: named tensors behind a JSON header, every length checked before it is used.
+//!
+//! The rules: the header's length fits into the file; a tensor's `data_offsets` hold exactly its shape times the size of its
+//! type; sorted by offset, the tensors cover the rest of the file without gap or overlap; no name occurs twice.
+
+use super::FileProblem;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use stiefel_linalg::Scalar;
+
+/// Bytes in front of the header.
+pub(super) const PREFIX: u64 = 8;
+
+/// The key of the free text.
+pub(super) const METADATA: &str = "__metadata__";
+
+/// The type of a tensor's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Dtype {
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+impl Dtype {
+    /// That of a scalar type.
+    pub(super) fn of<T: Scalar>() -> Self {
+        if size_of::<T>() == 4 {
+            Self::F32
+        } else {
+            Self::F64
+        }
+    }
+
+    /// Bytes per value.
+    fn size(self) -> u64 {
+        match self {
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+/// One tensor as the header describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorInfo {
+    /// The type of its values.
+    pub dtype: Dtype,
+    /// Its sizes.
+    pub shape: Vec<u64>,
+    /// Its first byte and the one after its last, from the end of the header.
+    pub data_offsets: [u64; 2],
+}
+
+/// The header of a container.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Table {
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) tensors: BTreeMap<String, TensorInfo>,
+}
+
+impl<'de> Deserialize<'de> for Table {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TableVisitor)
+    }
+}
+
+struct TableVisitor;
+
+impl<'de> Visitor<'de> for TableVisitor {
+    type Value = Table;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of tensors")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Table, A::Error> {
+        let mut table = Table::default();
+        let mut described = false;
+        while let Some(name) = map.next_key::<String>()? {
+            let twice = if name == METADATA {
+                table.metadata = map.next_value()?;
+                std::mem::replace(&mut described, true)
+            } else {
+                let info = map.next_value()?;
+                table.tensors.insert(name.clone(), info).is_some()
+            };
+            if twice {
+                return Err(A::Error::custom(format!("\"{name}\" occurs twice")));
+            }
+        }
+        Ok(table)
+    }
+}
+
+impl Table {
+    /// Checks every tensor against the bytes behind the header, which starts at [`PREFIX`] and ends at `start`; `length` is the file's.
+    pub(super) fn check(&self, start: u64, length: u64) -> Result<(), FileProblem> {
+        let mut order: Vec<_> = self.tensors.iter().collect();
+        order.sort_by_key(|(_, info)| info.data_offsets);
+        let mut at = 0;
+        for (name, info) in order {
+            let wrong = |why: String| FileProblem::Damaged {
+                offset: PREFIX,
+                why: format!("tensor \"{name}\" {why}"),
+            };
+            let [begin, end] = info.data_offsets;
+            let values = (info.shape.iter()).try_fold(1_u64, |size, &n| size.checked_mul(n));
+            let bytes = values.and_then(|v| v.checked_mul(info.dtype.size()));
+            if begin != at || end < begin {
+                return Err(wrong(format!("lies at {begin}..{end}, expected from {at}")));
+            }
+            if bytes != Some(end - begin) {
+                let (shape, size) = (&info.shape, end - begin);
+                return Err(wrong(format!(
+                    "of shape {shape:?} does not fill its {size} bytes"
+                )));
+            }
+            at = end;
+        }
+        let expected = start.saturating_add(at);
+        if expected == length {
+            return Ok(());
+        }
+        Err(FileProblem::Length {
+            expected,
+            found: length,
+        })
+    }
+}
+
+/// Little-endian values of a tensor; `bytes` has its exact length.
+pub(super) fn decode<T: Scalar>(dtype: Dtype, bytes: &[u8]) -> Vec<T> {
+    match dtype {
+        Dtype::F32 => (bytes.chunks_exact(4))
+            .map(|b| T::from_f64(f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))))
+            .collect(),
+        Dtype::F64 => (bytes.chunks_exact(8))
+            .map(|b| {
+                let b = [b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]];
+                T::from_f64(f64::from_le_bytes(b))
+            })
+            .collect(),
+    }
+}
+
+/// Appends values as little-endian bytes.
+pub(super) fn encode<T: Scalar>(values: &[T], out: &mut Vec<u8>) {
+    for &value in values {
+        match Dtype::of::<T>() {
+            Dtype::F32 => out.extend((value.to_f64() as f32).to_le_bytes()),
+            Dtype::F64 => out.extend(value.to_f64().to_le_bytes()),
+        }
+    }
+}

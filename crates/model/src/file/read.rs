@@ -1,0 +1,309 @@
+//! Reading: header, then tensors, each checked against the architecture before a model is made of them.
+
+use super::container::{Dtype, PREFIX, Table, decode};
+use super::header::{Description, FileHeader};
+use super::{FileProblem, TensorInfo};
+use crate::decoder::DomainMeans;
+use crate::dsp::DspState;
+use crate::factor::check_distinct;
+use crate::precondition::WhitenerState;
+use crate::{DspEncoder, Frontend, Manifold, Model, ModelError, Parameters, Result, Whitener};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use stiefel_geometry::{spd, stiefel};
+use stiefel_linalg::{MatBatch, MatView, Scalar};
+
+type Found<T> = std::result::Result<T, FileProblem>;
+
+/// The description of a model file, without reading its tensors.
+pub fn inspect_file(path: impl AsRef<Path>) -> Result<FileHeader> {
+    let path = path.as_ref();
+    let opened = open(path).map_err(|problem| problem.at(path))?;
+    Ok(opened.header)
+}
+
+impl<T: Scalar> Model<T> {
+    /// Reads a model written by [`Model::save`] in the same precision; it gives the same numbers, to the bit.
+    ///
+    /// Every error names the path. [`inspect_file`] tells the precision of a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        read(path).map_err(|problem| problem.at(path))
+    }
+}
+
+/// A file whose header has been read and checked.
+struct Opened {
+    file: File,
+    header: FileHeader,
+    /// Where the tensors begin.
+    start: u64,
+    length: u64,
+}
+
+fn open(path: &Path) -> Found<Opened> {
+    let io = |doing| move |error: std::io::Error| FileProblem::io(doing, &error);
+    let mut file = File::open(path).map_err(io("open it"))?;
+    let about = file.metadata().map_err(io("ask for its size"))?;
+    if !about.is_file() {
+        return Err(FileProblem::NotAModel("it is not a regular file".into()));
+    }
+    let length = about.len();
+    let mut prefix = [0; PREFIX as usize];
+    if length < PREFIX {
+        return Err(FileProblem::NotAModel(format!("it has {length} bytes")));
+    }
+    file.read_exact(&mut prefix).map_err(io("read it"))?;
+    let size = u64::from_le_bytes(prefix);
+    let start = size.saturating_add(PREFIX);
+    if start > length {
+        return Err(FileProblem::Length {
+            expected: start,
+            found: length,
+        });
+    }
+    // Bounded by the size of the file.
+    let mut text = vec![0; size as usize];
+    file.read_exact(&mut text).map_err(io("read it"))?;
+    let table: Table = serde_json::from_slice(&text).map_err(|error| FileProblem::Damaged {
+        offset: PREFIX,
+        why: format!("the header: {error}"),
+    })?;
+    table.check(start, length)?;
+    Ok(Opened {
+        file,
+        header: FileHeader::from_table(table)?,
+        start,
+        length,
+    })
+}
+
+fn read<T: Scalar>(path: &Path) -> Found<Model<T>> {
+    let mut opened = open(path)?;
+    if opened.header.precision != T::NAME {
+        return Err(FileProblem::Precision {
+            found: opened.header.precision,
+            wanted: T::NAME,
+        });
+    }
+    let mut data = vec![0; (opened.length - opened.start) as usize];
+    (opened.file.read_exact(&mut data)).map_err(|error| FileProblem::io("read it", &error))?;
+    let mut source = Source {
+        tensors: opened.header.tensors.into_iter().collect(),
+        data,
+        start: opened.start,
+    };
+    assemble(opened.header.model, &mut source)
+}
+
+/// The tensors not yet taken.
+struct Source {
+    tensors: std::collections::BTreeMap<String, TensorInfo>,
+    data: Vec<u8>,
+    start: u64,
+}
+
+impl Source {
+    /// Takes the tensor called `name`, which must have this shape and type, and finite values.
+    fn take<T: Scalar>(&mut self, name: &str, shape: &[usize]) -> Found<Vec<T>> {
+        let Some(info) = self.tensors.remove(name) else {
+            return Err(self.wrong(name, None, "it is missing".into()));
+        };
+        let fits = info.shape.len() == shape.len()
+            && info.shape.iter().zip(shape).all(|(&a, &b)| a == b as u64);
+        if !fits || info.dtype != Dtype::of::<T>() {
+            let (found, dtype, wanted) = (&info.shape, info.dtype, Dtype::of::<T>());
+            let why =
+                format!("{dtype:?} of shape {found:?}, expected {wanted:?} of shape {shape:?}");
+            return Err(self.wrong(name, Some(&info), why));
+        }
+        // In range: the table has been checked against the length of the file.
+        let [begin, end] = info.data_offsets;
+        let bytes = self.data.get(begin as usize..end as usize).unwrap_or(&[]);
+        let values: Vec<T> = decode(info.dtype, bytes);
+        match values.iter().position(|v| !Scalar::is_finite(*v)) {
+            None => Ok(values),
+            Some(at) => {
+                let why = format!("value {at} is {}", values[at]);
+                Err(self.wrong(name, Some(&info), why))
+            }
+        }
+    }
+
+    fn take_batch<T: Scalar>(
+        &mut self,
+        name: &str,
+        (count, rows, cols): (usize, usize, usize),
+    ) -> Found<MatBatch<T>> {
+        let values = self.take(name, &[count, rows, cols])?;
+        MatBatch::from_vec(count, rows, cols, values).map_err(|e| inconsistent(&e))
+    }
+
+    fn wrong(&self, name: &str, info: Option<&TensorInfo>, why: String) -> FileProblem {
+        FileProblem::Tensor {
+            name: name.to_owned(),
+            offset: info.map_or(0, |info| self.start + info.data_offsets[0]),
+            why,
+        }
+    }
+}
+
+fn inconsistent(error: &dyn std::fmt::Display) -> FileProblem {
+    FileProblem::Inconsistent(error.to_string())
+}
+
+/// The model of a description and its tensors.
+fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T>> {
+    check_lists(&about).map_err(|e| inconsistent(&e))?;
+    let whitener = whitener(&about, source)?;
+    let encoder = encoder(&about, source)?;
+    let n = about.sizes.channels;
+    let known = about.known_domains();
+    let p = n * (n + 1) / 2;
+    let tangent = source.take("domains.tangent", &[known.len(), p])?;
+    let riemannian: Vec<f64> = source.take("domains.riemannian", &[known.len(), n, n])?;
+    MatView::new(known.len(), n, n, &riemannian)
+        .map_err(ModelError::from)
+        .and_then(|means| Ok(spd::check_spd(means)?))
+        .map_err(|e| inconsistent(&e))?;
+    let domain_means =
+        DomainMeans::from_parts(known, n, tangent, riemannian).map_err(|e| inconsistent(&e))?;
+    let promised = about.numbers();
+    if promised > source.data.len() as u128 / size_of::<T>() as u128 {
+        return Err(FileProblem::Inconsistent(format!(
+            "the architecture has at least {promised} numbers, the file {} bytes",
+            source.data.len()
+        )));
+    }
+    let network =
+        (about.config.architecture.network::<T>(about.sizes)).map_err(|e| inconsistent(&e))?;
+    let mut parameters = network.initial(0);
+    fill(&mut parameters, source)?;
+    if let Some(name) = source.tensors.keys().next() {
+        let name = name.clone();
+        let info = source.tensors.get(&name).cloned();
+        return Err(source.wrong(
+            &name,
+            info.as_ref(),
+            "the network has no such tensor".into(),
+        ));
+    }
+    Ok(Model {
+        config: about.config,
+        sizes: about.sizes,
+        frontend: Frontend { whitener, encoder },
+        domain_means,
+        network,
+        parameters,
+        classes: about.classes,
+        domains: about.domains,
+        channels: about.channels,
+        scaling: about.scaling,
+        record: about.record,
+    })
+}
+
+/// Names are distinct and as many as the sizes say.
+fn check_lists(about: &Description) -> Result<()> {
+    let s = &about.sizes;
+    let op = "model file";
+    about.config.training.check()?;
+    check_distinct("classes", &about.classes)?;
+    check_distinct("channels", about.channels.as_deref().unwrap_or(&[]))?;
+    let tangent = s.channels.saturating_mul(s.channels.saturating_add(1)) / 2;
+    let with_encoder = usize::from(about.config.encoder.is_some());
+    for (what, expected, found) in [
+        ("classes", s.classes, about.classes.len()),
+        ("domains", s.domains, about.domains.len()),
+        ("numbers of trials", s.domains, about.domain_trials.len()),
+        (
+            "encoders",
+            with_encoder,
+            usize::from(about.encoder_between.is_some()),
+        ),
+        (
+            "columns of the query without encoder",
+            tangent,
+            if with_encoder == 0 {
+                s.encoded
+            } else {
+                tangent
+            },
+        ),
+    ] {
+        if expected != found {
+            return Err(ModelError::Count {
+                op,
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn whitener(about: &Description, source: &mut Source) -> Found<Whitener> {
+    let (n, known) = (about.sizes.channels, about.known_domains().len());
+    let means = source.take("whitener.means", &[known, n, n])?;
+    let whitening = source.take("whitener.matrices", &[known, n, n])?;
+    let betas = source.take("whitener.betas", &[known])?;
+    let mut pooled_mean: Vec<f64> = source.take("whitener.pooled", &[2, n, n])?;
+    let pooled_whitening = pooled_mean.split_off(pooled_mean.len() / 2);
+    let moments: Vec<f64> = source.take("whitener.pooled_moments", &[2])?;
+    let state = WhitenerState {
+        config: about.config.preconditioning,
+        n,
+        channels: about.channels.clone(),
+        domains: about.domains.clone(),
+        trials: about.domain_trials.clone(),
+        means,
+        whitening,
+        betas,
+        pooled_mean,
+        pooled_whitening,
+        pooled_trace: moments[0],
+        pooled_square: moments[1],
+    };
+    Whitener::from_state(&state).map_err(|e| inconsistent(&e))
+}
+
+fn encoder(about: &Description, source: &mut Source) -> Found<Option<DspEncoder>> {
+    let Some(between) = about.encoder_between else {
+        return Ok(None);
+    };
+    // In range: n² numbers have been read.
+    let n = about.sizes.channels;
+    let (inputs, outputs) = (n * (n + 1) / 2, about.sizes.encoded);
+    let state = DspState {
+        inputs,
+        outputs,
+        between,
+        projection: source.take("encoder.projection", &[inputs, outputs])?,
+    };
+    let encoder = DspEncoder::from_state(&state).map_err(|e| inconsistent(&e))?;
+    Ok(Some(encoder))
+}
+
+/// Replaces first values by those of the file.
+fn fill<T: Scalar>(parameters: &mut Parameters<T>, source: &mut Source) -> Found<()> {
+    for parameter in parameters {
+        let name = format!("parameter.{}", parameter.name);
+        let info = source.tensors.get(&name).cloned();
+        parameter.value = source.take_batch(&name, parameter.value.shape())?;
+        match &mut parameter.manifold {
+            Manifold::Euclidean => {}
+            Manifold::Stiefel => stiefel::check_orthonormal("model file", parameter.value.view())
+                .map_err(|e| source.wrong(&name, info.as_ref(), e.to_string()))?,
+            Manifold::Cayley { base } => {
+                let name = format!("base.{}", parameter.name);
+                let info = source.tensors.get(&name).cloned();
+                *base = source.take_batch(&name, base.shape())?;
+                stiefel::check_orthonormal("model file", base.view())
+                    .map_err(|e| source.wrong(&name, info.as_ref(), e.to_string()))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! The decoder against the tape, and its doors.
+
+use crate::models::{all, dasp, fit, of_domain, spdnet, trials};
+use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
+use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
+use stiefel_model::precondition::{Scaling, UnseenPolicy};
+use stiefel_model::train::evaluate;
+use stiefel_model::{Factor, Model, ModelConfig, ModelError, Prepared, Trials};
+
+/// The largest difference, relative to the larger of the two values.
+fn gap(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    (a.iter().zip(b))
+        .map(|(a, b)| (a - b).abs() / a.abs().max(b.abs()))
+        .fold(0.0, f64::max)
+}
+
+/// Every decision equals the tape's to `tolerance`.
+fn agrees<T: Scalar>(config: &ModelConfig, tolerance: f64) {
+    let trials = trials();
+    let model = fit::<T>(&trials, config);
+    let expected = model.evaluate(&trials).unwrap();
+    let (classes, predictions) = (expected.probabilities.cols(), expected.predictions());
+    let mut decoder = Decoder::new(model).unwrap();
+    for i in 0..trials.len() {
+        let domain = trials.domains().indices()[i];
+        let x = trials.covariances().matrix(i);
+        let decision = decoder.decide(x, Domain::Known(domain)).unwrap();
+        let p = &expected.probabilities.data()[i * classes..][..classes];
+        let far = gap(decision.probabilities, p);
+        assert!(far <= tolerance, "{config:?} trial {i}: {far:e}");
+        assert_eq!(decision.class, predictions[i]);
+        match (&expected.alpha, decision.routing) {
+            (Some(alpha), Some(routing)) => {
+                let k = alpha.cols();
+                let far = gap(routing, &alpha.data()[i * k..][..k]);
+                assert!(far <= tolerance, "{config:?} routing of {i}: {far:e}");
+            }
+            (None, None) => {}
+            other => panic!("routing on one side only: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn equals_the_tape_in_double_precision() {
+    for config in all() {
+        agrees::<f64>(&config, 1e-12);
+    }
+}
+
+#[test]
+fn equals_the_tape_in_single_precision() {
+    for config in all() {
+        agrees::<f32>(&config, 1e-5);
+    }
+}
+
+#[test]
+fn names_batches_and_single_trials_agree() {
+    let trials = trials();
+    let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+    let mut decoder = Decoder::new(fit::<f64>(&trials, &config)).unwrap();
+    let own = of_domain(&trials, 2, true);
+    let (mut p, mut alpha) = (vec![0.0; own.len() * 2], vec![0.0; own.len() * 3]);
+    decoder
+        .decide_batch(
+            own.covariances().view(),
+            Domain::Known(2),
+            &mut p,
+            Some(&mut alpha),
+        )
+        .unwrap();
+    for i in 0..own.len() {
+        let x = own.covariances().matrix(i);
+        let decision = decoder.decide(x, Domain::Named("s2")).unwrap();
+        assert_eq!(decision.probabilities, &p[2 * i..2 * i + 2]);
+        assert_eq!(decision.routing, Some(&alpha[3 * i..3 * i + 3]));
+    }
+}
+
+/// What the tape says about whitened trials whose embedding is `row`.
+fn tape(model: &Model<f64>, whitened: &Trials, row: &[f64]) -> Vec<f64> {
+    let mut parameters = model.parameters().clone();
+    let mut table = parameters.get("embedding").unwrap().value.clone();
+    let width = table.cols();
+    table.data_mut()[..width].copy_from_slice(row);
+    parameters.set("embedding", table).unwrap();
+    let first = Factor::new("domain", model.domains().to_vec(), vec![0; whitened.len()]).unwrap();
+    let as_first = Trials::new(
+        whitened.covariances().clone(),
+        whitened.classes().clone(),
+        first,
+    );
+    let encoder = model.frontend().encoder.as_ref();
+    let data = Prepared::new(&as_first.unwrap(), encoder).unwrap();
+    let result = evaluate(model.network(), &parameters, &data, Routing::Learnt).unwrap();
+    result.probabilities.data().to_vec()
+}
+
+/// The naive reading of "nearest": mean tangent vectors, or brute force over the affine-invariant distance of Fréchet means.
+fn naive_nearest(model: &Model<f64>, training: &Trials, new: &Trials, riemannian: bool) -> usize {
+    use stiefel_geometry::spd;
+    let centre = |x: &MatBatch<f64>| {
+        if riemannian {
+            let options = spd::FrechetOptions::default();
+            return spd::frechet_mean(x.view(), &options).unwrap().mean;
+        }
+        let tangent = spd::log(x.view()).unwrap();
+        spd::mean_euclidean(tangent.view(), None).unwrap()
+    };
+    let target = centre(new.covariances());
+    let whitened = model.frontend().whitener.transform(training).unwrap();
+    let metric = if riemannian {
+        spd::Metric::AffineInvariant
+    } else {
+        spd::Metric::Euclidean
+    };
+    let far = |d: usize| {
+        let own = centre(of_domain(&whitened, d, true).covariances());
+        if riemannian {
+            return spd::distance(metric, target.view(), own.view()).unwrap()[0];
+        }
+        let difference = own.data().iter().zip(target.data());
+        difference
+            .map(|(a, b)| (a - b) * (a - b))
+            .sum::<f64>()
+            .sqrt()
+    };
+    (0..3).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap()
+}
+
+#[test]
+fn unseen_domains_equal_the_tape_under_every_policy() {
+    let all = trials();
+    let (training, new) = (of_domain(&all, 3, false), of_domain(&all, 3, true));
+    for scaling in [Scaling::PerTrial, Scaling::PerDomain] {
+        let mut config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+        config.preconditioning.scaling = scaling;
+        let mut decoder = Decoder::new(fit::<f64>(&training, &config)).unwrap();
+        let embedding = decoder
+            .model()
+            .parameters()
+            .get("embedding")
+            .unwrap()
+            .value
+            .clone();
+        let row = |d: usize| embedding.data()[5 * d..5 * d + 5].to_vec();
+        for policy in [
+            UnseenPolicy::Pooled,
+            UnseenPolicy::OwnMean { kappa: 4.0 },
+            UnseenPolicy::Causal { kappa: 4.0 },
+        ] {
+            let model = decoder.model();
+            let whitened = model
+                .frontend()
+                .whitener
+                .transform_unseen(&new, policy)
+                .unwrap();
+            let near = |riemannian| naive_nearest(model, &training, &whitened, riemannian);
+            let (tangent, riemannian) = (near(false), near(true));
+            for (stand_in, expected) in [
+                (UnseenEmbedding::Zero, vec![0.0; 5]),
+                (UnseenEmbedding::Initial(3), row(3)),
+                (UnseenEmbedding::NearestTangent, row(tangent)),
+                (UnseenEmbedding::NearestRiemannian, row(riemannian)),
+            ] {
+                let expected = tape(decoder.model(), &whitened, &expected);
+                let causal = matches!(policy, UnseenPolicy::Causal { .. });
+                if causal && stand_in.uses_target_data() {
+                    continue; // below: these trials have been taken in already
+                }
+                // A causal whitener takes the trials in as they are decided.
+                let x = new.covariances();
+                let calibration = if causal {
+                    MatBatch::zeros(0, 7, 7)
+                } else {
+                    x.clone()
+                };
+                let mut handle = decoder
+                    .adapt_domain(calibration.view(), policy, stand_in)
+                    .unwrap();
+                let mut p = vec![0.0; expected.len()];
+                let domain = Domain::Unseen(&mut handle);
+                decoder
+                    .decide_batch(x.view(), domain, &mut p, None)
+                    .unwrap();
+                let far = gap(&p, &expected);
+                assert!(far < 1e-11, "{policy} {stand_in:?}: {far:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_causal_handle_goes_on_from_its_calibration() {
+    let all = trials();
+    let (training, new) = (of_domain(&all, 3, false), of_domain(&all, 3, true));
+    let config = dasp(Anchor::First, Retraction::Qr, true, false);
+    let mut decoder = Decoder::new(fit::<f64>(&training, &config)).unwrap();
+    let (early, late) = (
+        new.select(&[0, 1, 2, 3]).unwrap(),
+        new.covariances().matrix(4),
+    );
+    let policy = UnseenPolicy::Causal { kappa: 10.0 };
+    let stand_in = UnseenEmbedding::NearestRiemannian;
+    let mut handle = decoder
+        .adapt_domain(early.covariances().view(), policy, stand_in)
+        .unwrap();
+    let nearest = handle.nearest().unwrap();
+    let smallest = nearest.distances.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    assert_eq!(smallest.unwrap().0, nearest.domain);
+    assert_eq!(nearest.distances.len(), 3);
+    let row = nearest.domain;
+    let p = decoder.decide(late, Domain::Unseen(&mut handle)).unwrap();
+    let p = p.probabilities.to_vec();
+    let five = new.select(&[0, 1, 2, 3, 4]).unwrap();
+    let model = decoder.model();
+    let whitened = model
+        .frontend()
+        .whitener
+        .transform_unseen(&five, policy)
+        .unwrap();
+    let table = &model.parameters().get("embedding").unwrap().value;
+    let row = table.data()[5 * row..5 * row + 5].to_vec();
+    let expected = tape(model, &whitened, &row);
+    assert!(gap(&p, &expected[8..]) < 1e-11);
+}
+
+#[test]
+fn policies_that_do_not_fit_the_network_are_refused() {
+    let all = trials();
+    let training = of_domain(&all, 3, false);
+    let none = MatBatch::<f64>::zeros(0, 7, 7);
+    let with = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+    let mut decoder = Decoder::new(fit::<f64>(&training, &with)).unwrap();
+    let adapt = |decoder: &Decoder<f64>, embedding| {
+        decoder.adapt_domain(none.view(), UnseenPolicy::Pooled, embedding)
+    };
+    let error = adapt(&decoder, UnseenEmbedding::InputOnly).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("trained with a domain embedding")
+    );
+    let error = adapt(&decoder, UnseenEmbedding::Initial(1)).unwrap_err();
+    assert!(matches!(error, ModelError::KnownDomain { trials: 15, .. }));
+    let error = adapt(&decoder, UnseenEmbedding::Initial(4)).unwrap_err();
+    assert!(matches!(
+        error,
+        ModelError::NoSuchDomain {
+            domain: 4,
+            count: 4,
+            ..
+        }
+    ));
+    let error = adapt(&decoder, UnseenEmbedding::NearestTangent).unwrap_err();
+    assert!(matches!(error, ModelError::Empty { .. }));
+    let own = UnseenPolicy::OwnMean { kappa: 1.0 };
+    let error = decoder.adapt_domain(none.view(), own, UnseenEmbedding::Zero);
+    assert!(matches!(error.unwrap_err(), ModelError::Empty { .. }));
+    let bad = UnseenPolicy::Causal { kappa: -1.0 };
+    assert!(
+        decoder
+            .adapt_domain(none.view(), bad, UnseenEmbedding::Zero)
+            .is_err()
+    );
+
+    for config in [
+        dasp(Anchor::Dedicated, Retraction::Qr, false, true),
+        spdnet(Orthogonality::Riemannian),
+    ] {
+        let mut without = Decoder::new(fit::<f64>(&training, &config)).unwrap();
+        let error = adapt(&without, UnseenEmbedding::Zero).unwrap_err();
+        assert!(error.to_string().contains("no domain embedding"));
+        let mut handle = adapt(&without, UnseenEmbedding::InputOnly).unwrap();
+        let x = all.covariances().matrix(3);
+        without.decide(x, Domain::Unseen(&mut handle)).unwrap();
+        // A handle of another network is refused, not misread.
+        let error = decoder.decide(x, Domain::Unseen(&mut handle)).unwrap_err();
+        assert!(error.to_string().contains("another network"), "{error}");
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let all = trials();
+    let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+    let mut decoder = Decoder::new(fit::<f64>(&of_domain(&all, 3, false), &config)).unwrap();
+    let good = all.covariances().matrix(0).to_vec();
+    let error = decoder.decide(&good, Domain::Known(3)).unwrap_err();
+    assert!(matches!(error, ModelError::UnseenDomain { domain: 3, .. }));
+    let error = decoder.decide(&good, Domain::Known(9)).unwrap_err();
+    assert!(matches!(error, ModelError::NoSuchDomain { domain: 9, .. }));
+    let error = decoder.decide(&good, Domain::Named("nobody")).unwrap_err();
+    assert!(error.to_string().contains("s0, s1, s2, s3"), "{error}");
+    let error = decoder.decide(&good[1..], Domain::Known(0)).unwrap_err();
+    assert!(matches!(
+        error,
+        ModelError::Count {
+            expected: 49,
+            found: 48,
+            ..
+        }
+    ));
+    for (at, value) in [(3, f64::NAN), (9, f64::INFINITY), (1, 1e9)] {
+        let mut bad = good.clone();
+        bad[at] = value;
+        assert!(decoder.decide(&bad, Domain::Known(0)).is_err());
+    }
+    assert!(decoder.decide(&[0.0; 49], Domain::Known(0)).is_err());
+    // The trial of a batch that failed is named.
+    let mut batch = all.covariances().select(&[0, 4, 8]);
+    batch.matrix_mut(2)[0] = f64::NAN;
+    let mut p = vec![0.0; 6];
+    let error = decoder
+        .decide_batch(batch.view(), Domain::Known(0), &mut p, None)
+        .unwrap_err();
+    assert!(error.to_string().contains("matrix 2"), "{error}");
+    let error = decoder.decide_batch(batch.view(), Domain::Known(0), &mut p[1..], None);
+    assert!(matches!(
+        error.unwrap_err(),
+        ModelError::Count {
+            expected: 6,
+            found: 5,
+            ..
+        }
+    ));
+    // After all that, decisions are as before.
+    let first = decoder.decide(&good, Domain::Known(0)).unwrap().class;
+    assert!(first < 2);
+}

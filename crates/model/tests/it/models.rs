@@ -1,0 +1,100 @@
+//! Small fitted models of every kind.
+
+use crate::support::mixed_trials;
+use stiefel_linalg::Scalar;
+use stiefel_model::net::{Anchor, DaspConfig, Orthogonality, Retraction, SpdNetConfig};
+use stiefel_model::train::{Silent, TrainConfig};
+use stiefel_model::{Architecture, DspConfig, Model, ModelConfig, Preconditioning, Trials};
+
+/// Sixty trials of four domains and seven channels; the last domain is for those who leave it out.
+pub(crate) fn trials() -> Trials {
+    let names = (0..7).map(|c| format!("C{c}")).collect();
+    mixed_trials(5, 60, 7, 4).with_channels(names).unwrap()
+}
+
+/// The trials of a domain, or those of all others.
+pub(crate) fn of_domain(trials: &Trials, domain: usize, inside: bool) -> Trials {
+    let at: Vec<usize> = (0..trials.len())
+        .filter(|&i| (trials.domains().indices()[i] == domain) == inside)
+        .collect();
+    trials.select(&at).unwrap()
+}
+
+/// A routed network with these options; five epochs move every parameter off its first value.
+pub(crate) fn dasp(
+    anchor: Anchor,
+    retraction: Retraction,
+    domain_embedding: bool,
+    encoded: bool,
+) -> ModelConfig {
+    let config = DaspConfig {
+        filters: 4,
+        experts: 3,
+        width: 5,
+        anchor,
+        retraction,
+        domain_embedding,
+        ..DaspConfig::default()
+    };
+    with(Architecture::Dasp(config), encoded)
+}
+
+/// The baseline.
+pub(crate) fn spdnet(orthogonality: Orthogonality) -> ModelConfig {
+    let config = SpdNetConfig {
+        filters: 4,
+        orthogonality,
+        ..SpdNetConfig::default()
+    };
+    with(Architecture::Spdnet(config), false)
+}
+
+fn with(architecture: Architecture, encoded: bool) -> ModelConfig {
+    ModelConfig {
+        preconditioning: Preconditioning::default(),
+        encoder: encoded.then_some(DspConfig {
+            rank: 6,
+            ..DspConfig::default()
+        }),
+        architecture,
+        training: TrainConfig {
+            epochs: 5,
+            batch: 16,
+            seed: 3,
+            ..TrainConfig::default()
+        },
+    }
+}
+
+/// Every kind of model.
+pub(crate) fn all() -> Vec<ModelConfig> {
+    let mut all = vec![
+        spdnet(Orthogonality::Riemannian),
+        spdnet(Orthogonality::Cayley),
+    ];
+    for anchor in [
+        Anchor::Dedicated,
+        Anchor::First,
+        Anchor::Barycenter,
+        Anchor::RoutedBarycenter,
+    ] {
+        for retraction in [Retraction::Qr, Retraction::Polar] {
+            for embedding in [true, false] {
+                for encoded in [true, false] {
+                    all.push(dasp(anchor, retraction, embedding, encoded));
+                }
+            }
+        }
+    }
+    let mut cayley = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+    if let Architecture::Dasp(config) = &mut cayley.architecture {
+        config.orthogonality = Orthogonality::Cayley;
+    }
+    all.push(cayley);
+    all
+}
+
+/// Fits on the given trials.
+pub(crate) fn fit<T: Scalar>(training: &Trials, config: &ModelConfig) -> Model<T> {
+    Model::fit(training, training, config, &mut Silent).unwrap()
+}

@@ -1,0 +1,394 @@
+//! The model file: what comes back is what was saved, and no damage gets through or runs away with memory.
+
+#[path = "it/models.rs"]
+mod models;
+#[path = "it/support.rs"]
+#[allow(dead_code, reason = "shared with the other tests, which use all of it")]
+mod support;
+
+use rand::RngExt;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use stiefel_linalg::Scalar;
+use stiefel_model::file::{FORMAT_VERSION, FileProblem, inspect_file};
+use stiefel_model::net::{Anchor, Orthogonality, Retraction};
+use stiefel_model::scaling::ScalingRule;
+use stiefel_model::{Decoder, Domain, Model, ModelConfig, ModelError};
+
+struct Counting;
+
+thread_local! {
+    static LIVE: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count(added: usize, removed: usize) {
+    let _ = LIVE.try_with(|live| {
+        let now = (live.get() + added).saturating_sub(removed);
+        live.set(now);
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now)));
+    });
+}
+
+#[allow(
+    unsafe_code,
+    reason = "a global allocator cannot be written otherwise; every call goes to the system's"
+)]
+// SAFETY: every call is passed on to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(0, layout.size());
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A folder of its own, gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("model-file-{name}"));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("model.safetensors")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn small() -> ModelConfig {
+    models::dasp(Anchor::Dedicated, Retraction::Qr, true, true)
+}
+
+/// A saved model, as bytes.
+fn saved(config: &ModelConfig, folder: &Folder) -> Vec<u8> {
+    let training = models::of_domain(&models::trials(), 3, false);
+    let model = models::fit::<f64>(&training, config);
+    model.save(folder.file()).unwrap();
+    std::fs::read(folder.file()).unwrap()
+}
+
+fn load(folder: &Folder, bytes: &[u8]) -> Result<Model<f64>, ModelError> {
+    std::fs::write(folder.file(), bytes).unwrap();
+    Model::load(folder.file())
+}
+
+fn problem(folder: &Folder, bytes: &[u8]) -> FileProblem {
+    match load(folder, bytes) {
+        Err(ModelError::File { path, problem }) => {
+            assert_eq!(path, folder.file());
+            problem
+        }
+        other => panic!("expected an error about the file, got {other:?}"),
+    }
+}
+
+/// The header's text and the tensors behind it.
+fn parts(bytes: &[u8]) -> (String, &[u8]) {
+    let size = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let text = String::from_utf8(bytes[8..8 + size].to_vec()).unwrap();
+    (text, &bytes[8 + size..])
+}
+
+fn joined(header: &str, data: &[u8]) -> Vec<u8> {
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+/// With one piece of its header changed.
+fn changed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let (header, data) = parts(bytes);
+    assert!(header.contains(from), "{from} in {header}");
+    joined(&header.replacen(from, to, 1), data)
+}
+
+fn round_trip<T: Scalar>(config: &ModelConfig, folder: &Folder) {
+    let all = models::trials();
+    let training = models::of_domain(&all, 3, false);
+    let rule = ScalingRule::default().recommend(7, 3).unwrap();
+    let model = models::fit::<T>(&training, config).with_scaling(rule);
+    model.save(folder.file()).unwrap();
+    let again = Model::<T>::load(folder.file()).unwrap();
+    assert_eq!(
+        again.evaluate(&training).unwrap(),
+        model.evaluate(&training).unwrap()
+    );
+    assert_eq!(again.parameters(), model.parameters());
+    assert_eq!(again.frontend(), model.frontend());
+    assert_eq!(again.domain_means(), model.domain_means());
+    assert_eq!(
+        (again.config(), again.sizes()),
+        (model.config(), model.sizes())
+    );
+    assert_eq!(
+        (again.classes(), again.domains()),
+        (model.classes(), model.domains())
+    );
+    assert_eq!(
+        (again.channels(), again.record()),
+        (model.channels(), model.record())
+    );
+    assert_eq!(again.scaling(), model.scaling());
+    let header = inspect_file(folder.file()).unwrap();
+    assert_eq!(
+        (header.format_version, &header.precision[..]),
+        (FORMAT_VERSION, T::NAME)
+    );
+    assert_eq!(header.model.config, *config);
+    assert_eq!(header.model.domain_trials, [15, 15, 15, 0]);
+    let (mut a, mut b) = (Decoder::new(model).unwrap(), Decoder::new(again).unwrap());
+    let x = all.covariances().matrix(1);
+    let expected = a.decide(x, Domain::Known(1)).unwrap();
+    assert_eq!(b.decide(x, Domain::Known(1)).unwrap(), expected);
+    // Saved again, the same bytes.
+    let bytes = std::fs::read(folder.file()).unwrap();
+    b.model().save(folder.file()).unwrap();
+    assert_eq!(std::fs::read(folder.file()).unwrap(), bytes);
+}
+
+#[test]
+fn what_comes_back_is_what_was_saved_to_the_bit() {
+    let folder = Folder::new("round-trip");
+    for config in models::all() {
+        round_trip::<f64>(&config, &folder);
+        round_trip::<f32>(&config, &folder);
+    }
+    // No temporary file is left.
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1);
+}
+
+#[test]
+fn the_other_precision_is_an_error_that_says_so() {
+    let folder = Folder::new("precision");
+    saved(&small(), &folder);
+    let error = Model::<f32>::load(folder.file()).unwrap_err().to_string();
+    assert!(
+        error.contains("load it as f64") && error.contains("model.safetensors"),
+        "{error}"
+    );
+}
+
+#[test]
+fn truncation_anywhere_is_an_error() {
+    let folder = Folder::new("truncation");
+    let bytes = saved(&small(), &folder);
+    for length in 0..bytes.len() {
+        std::fs::write(folder.file(), &bytes[..length]).unwrap();
+        assert!(Model::<f64>::load(folder.file()).is_err(), "{length} bytes");
+        assert!(inspect_file(folder.file()).is_err(), "{length} bytes");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(matches!(
+        problem(&folder, &longer),
+        FileProblem::Length { .. }
+    ));
+}
+
+#[test]
+fn no_mutation_panics_or_runs_away_with_memory() {
+    let folder = Folder::new("mutation");
+    let bytes = saved(&small(), &folder);
+    let header = parts(&bytes).0.len() + 8;
+    let mut rng = stiefel_testkit::rng(11);
+    let mut refused = 0;
+    for round in 0..20_000 {
+        let mut bad = bytes.clone();
+        // Most of them where they hurt: in the header.
+        let range = if round % 4 == 0 { bytes.len() } else { header };
+        for _ in 0..rng.random_range(1..4) {
+            let at = rng.random_range(0..range);
+            match rng.random_range(0..4) {
+                0 => bad[at] = rng.random(),
+                1 => bad[at] = b"0123456789-.,:\"[]{}e"[rng.random_range(0..20)],
+                2 => bad[at] ^= 1 << rng.random_range(0..8),
+                _ => {
+                    let from = rng.random_range(0..range);
+                    bad[at] = bytes[from];
+                }
+            }
+        }
+        std::fs::write(folder.file(), &bad).unwrap();
+        PEAK.set(LIVE.get());
+        let start = LIVE.get();
+        refused += usize::from(Model::<f64>::load(folder.file()).is_err());
+        let used = PEAK.get() - start;
+        assert!(
+            used < 30 * bytes.len() + 100_000,
+            "round {round}: {used} bytes"
+        );
+    }
+    // What got through changed a number into another possible one.
+    assert!(refused > 14_000, "{refused} refused");
+}
+
+#[test]
+fn sizes_that_no_file_holds_are_refused_before_memory_is_reserved() {
+    let folder = Folder::new("sizes");
+    let bytes = saved(&small(), &folder);
+    let huge = u64::MAX.to_string();
+    for (from, to) in [
+        ("\\\"channels\\\":7", format!("\\\"channels\\\":{huge}")),
+        ("\\\"channels\\\":7", "\\\"channels\\\":4000000000".into()),
+        ("\\\"experts\\\":3", "\\\"experts\\\":100000000000".into()),
+        ("\\\"width\\\":5", "\\\"width\\\":4000000000".into()),
+        ("\\\"encoded\\\":6", format!("\\\"encoded\\\":{huge}")),
+        ("\\\"filters\\\":4", "\\\"filters\\\":7".into()),
+        ("\\\"classes\\\":2", "\\\"classes\\\":3".into()),
+        ("\\\"domains\\\":4", "\\\"domains\\\":5".into()),
+        ("\"shape\":[3,7,7]", format!("\"shape\":[{huge},7,7]")),
+        ("\"shape\":[3,7,7]", "\"shape\":[3,49,1]".into()),
+        ("\"data_offsets\":[0,", format!("\"data_offsets\":[{huge},")),
+    ] {
+        let bad = changed(&bytes, from, &to);
+        PEAK.set(LIVE.get());
+        let start = LIVE.get();
+        problem(&folder, &bad);
+        assert!(PEAK.get() - start < 30 * bytes.len() + 100_000, "{to}");
+    }
+    let mut bad = bytes.clone();
+    bad[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(matches!(problem(&folder, &bad), FileProblem::Length { .. }));
+}
+
+#[test]
+fn newer_formats_and_other_files_are_named() {
+    let folder = Folder::new("newer");
+    let bytes = saved(&small(), &folder);
+    let newer = changed(
+        &bytes,
+        "\"format_version\":\"1\"",
+        "\"format_version\":\"2\"",
+    );
+    let found = problem(&folder, &newer);
+    assert!(matches!(
+        found,
+        FileProblem::Newer {
+            found: 2,
+            supported: 1,
+            ..
+        }
+    ));
+    assert!(found.to_string().contains("use a newer stiefel"));
+    let other = changed(&bytes, "\"format\":\"stiefel-model\"", "\"format\":\"pt\"");
+    assert!(matches!(
+        problem(&folder, &other),
+        FileProblem::NotAModel(_)
+    ));
+    assert!(matches!(problem(&folder, b"MZ"), FileProblem::NotAModel(_)));
+    let plain = joined("{}", &[]);
+    assert!(matches!(
+        problem(&folder, &plain),
+        FileProblem::NotAModel(_)
+    ));
+    let twice = changed(&bytes, "\"whitener.betas\"", "\"whitener.means\"");
+    assert!(problem(&folder, &twice).to_string().contains("twice"));
+    let missing = Model::<f64>::load(folder.0.join("nowhere")).unwrap_err();
+    assert!(missing.to_string().contains("nowhere"), "{missing}");
+    assert!(Model::<f64>::load(&folder.0).is_err());
+}
+
+/// Writes values over the beginning of a tensor.
+fn overwrite(bytes: &[u8], tensor: &str, values: &[f64]) -> Vec<u8> {
+    let (header, data) = parts(bytes);
+    let json: serde_json::Value = serde_json::from_str(&header).unwrap();
+    let begin = json[tensor]["data_offsets"][0].as_u64().unwrap() as usize;
+    let mut data = data.to_vec();
+    for (i, value) in values.iter().enumerate() {
+        data[begin + 8 * i..][..8].copy_from_slice(&value.to_le_bytes());
+    }
+    joined(&header, &data)
+}
+
+#[test]
+fn tensors_that_cannot_be_right_are_named() {
+    let folder = Folder::new("tensors");
+    let bytes = saved(&small(), &folder);
+    for (tensor, value, says) in [
+        ("parameter.head.w", f64::NAN, "value 0 is NaN"),
+        ("parameter.keys", f64::INFINITY, "value 0 is inf"),
+        ("whitener.means", f64::NAN, "value 0 is NaN"),
+        ("parameter.experts", 0.5, "not on the Stiefel manifold"),
+        ("parameter.anchor", 7.0, "not on the Stiefel manifold"),
+        ("whitener.betas", -1.0, "positive where it is a scale"),
+        ("domains.riemannian", -9.0, "not positive definite"),
+    ] {
+        let found = problem(&folder, &overwrite(&bytes, tensor, &[value])).to_string();
+        assert!(found.contains(says), "{tensor}: {found}");
+    }
+    let mut cayley = models::spdnet(Orthogonality::Cayley);
+    cayley.training.epochs = 1;
+    let bytes = saved(&cayley, &folder);
+    let found = problem(&folder, &overwrite(&bytes, "base.filter", &[3.0])).to_string();
+    assert!(
+        found.contains("base.filter") && found.contains("Stiefel"),
+        "{found}"
+    );
+}
+
+#[test]
+fn tensors_of_another_network_are_refused() {
+    let folder = Folder::new("network");
+    let dasp = saved(&small(), &folder);
+    let spdnet = saved(&models::spdnet(Orthogonality::Riemannian), &folder);
+    // The description of one with the tensors of the other.
+    let model = |bytes: &[u8]| {
+        let json: serde_json::Value = serde_json::from_str(&parts(bytes).0).unwrap();
+        json["__metadata__"]["model"].as_str().unwrap().to_owned()
+    };
+    for (bytes, other) in [(&dasp, &spdnet), (&spdnet, &dasp)] {
+        let mut json: serde_json::Value = serde_json::from_str(&parts(bytes).0).unwrap();
+        json["__metadata__"]["model"] = model(other).into();
+        let found = problem(&folder, &joined(&json.to_string(), parts(bytes).1));
+        let named = matches!(
+            found,
+            FileProblem::Tensor { .. } | FileProblem::Inconsistent(_)
+        );
+        assert!(named, "{found}");
+    }
+    let renamed = changed(&dasp, "\"parameter.keys\"", "\"parameter.kyes\"");
+    assert!(
+        problem(&folder, &renamed)
+            .to_string()
+            .contains("parameter.keys")
+    );
+}
+
+#[test]
+fn a_failed_save_leaves_the_old_file() {
+    let folder = Folder::new("save");
+    let bytes = saved(&small(), &folder);
+    let model = Model::<f64>::load(folder.file()).unwrap();
+    let error = model
+        .save(folder.0.join("no/such/folder/model"))
+        .unwrap_err();
+    assert!(matches!(error, ModelError::File { .. }));
+    // A folder in the way of the name: renaming fails, nothing is left behind.
+    std::fs::create_dir_all(folder.0.join("taken/inside")).unwrap();
+    assert!(model.save(folder.0.join("taken")).is_err());
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 2);
+    assert_eq!(std::fs::read(folder.file()).unwrap(), bytes);
+}

@@ -262,11 +262,6 @@ impl<T: Scalar> Model<T> {
             .transpose()
     }
 
-    /// What the data fixed.
-    pub fn sizes(&self) -> &Sizes {
-        &self.sizes
-    }
-
     /// Names of the classes, in the order of the probabilities.
     pub fn classes(&self) -> &[String] {
         &self.classes

@@ -25,12 +25,11 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         let misuse = |error: stiefel::model::ModelError| Failure::Misuse(error.to_string());
-        let auto = match &self.preset {
-            Some(name) => name.parse::<Preset>().map_err(misuse)?.recommendation(),
-            None => {
-                let (n, d) = (self.channels.unwrap_or(0), self.domains.unwrap_or(0));
-                ScalingRule::default().recommend(n, d).map_err(misuse)?
-            }
+        let auto = if let Some(name) = &self.preset {
+            name.parse::<Preset>().map_err(misuse)?.recommendation()
+        } else {
+            let (n, d) = (self.channels.unwrap_or(0), self.domains.unwrap_or(0));
+            ScalingRule::default().recommend(n, d).map_err(misuse)?
         };
         if self.json {
             let value = serde_json::to_value(&auto);

@@ -5,6 +5,13 @@ use crate::Scalar;
 /// Eigen-decomposition: sweeps allowed per eigenvalue. Two are usual; LAPACK allows 30.
 pub const QL_SWEEPS_PER_EIGENVALUE: usize = 30;
 
+/// Eigen-decomposition of a matrix scaled to entries near one: an off-diagonal below this is zero whatever its neighbours. The
+/// reduction to tridiagonal form has already left errors of order `ε`; a thousandth of that adds nothing, and without it
+/// the sweeps would chase rounding noise in matrices without full rank.
+pub fn ql_floor<T: Scalar>() -> T {
+    T::EPSILON * T::from_f64(1.0 / 1024.0)
+}
+
 /// Eigen-decomposition of a matrix scaled to entries near one: a sum of squares below this may have lost digits to
 /// underflow, and a reflector or rotation made from it would not be orthogonal. What it stands for is below `ε²`, far under the
 /// rounding of the matrix itself, so it is dropped.

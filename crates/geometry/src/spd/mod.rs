@@ -5,7 +5,7 @@
 //! | spectral functions | `f(X) = U f(λ) Uᵀ` | [`spectral_map`], [`log`], [`exp`], [`sqrt`], [`inv_sqrt`], [`power`], [`reeig`], [`reeig_log`] |
 //! | vectors | `⟨A, B⟩ = upper(A)·upper(B)` | [`upper`], [`from_upper`] |
 //! | the check at the door | `λ_min > floor·λ_max` | [`check_spd`] |
-//! | distances | `‖log(A^{-1/2}BA^{-1/2})‖_F` and others | [`distance`], [`pairwise_distances`], [`mutual_distances`], [`squared_distance`] |
+//! | distances | `‖log(A^{-1/2}BA^{-1/2})‖_F` and others | [`distance()`], [`pairwise_distances`], [`mutual_distances`], [`squared_distance`] |
 //! | means | `argmin Σ w_i d²(M, X_i)` | [`frechet_mean`], [`mean_euclidean`], [`mean_log_euclidean`] |
 //! | geodesics and tangent spaces | `γ_t`, `log_M`, `exp_M` | [`geodesic`], [`log_map`], [`exp_map`], [`transport`], [`inner_product`] |
 //! | recentring | `M^{-1/2}XM^{-1/2}` | [`recentre`], [`tangent_space`], [`untangent_space`] |

@@ -2,7 +2,7 @@
 //!
 //! | verb | formula | function |
 //! |---|---|---|
-//! | project to the tangent space at W | `Z − W sym(WᵀZ)` | [`project`] |
+//! | project to the tangent space at W | `Z − W sym(WᵀZ)` | [`project()`] |
 //! | retract by QR | `qf(W + Δ)`, positive diagonal of R | [`retract_qr`] |
 //! | retract by the polar factor | `(W + Δ)(I + ΔᵀΔ)^{-1/2}` | [`retract_polar`] |
 //! | retract by Cayley | `(I − Ω/2)⁻¹(I + Ω/2) W` | [`retract_cayley`] |

@@ -77,7 +77,7 @@ pub fn eigh_into<T: Scalar>(
     decompose(x, values, Some(vectors.data()), scratch)
 }
 
-/// [`eigh_into`] of a single matrix alone, at two to three times its speed: for decisions one by one. The same to rounding, not to the
+/// [`eigh_into`] of a single matrix alone, along its rows instead of one matrix per lane: for decisions one by one. The same to rounding, not to the
 /// bit. Nothing is allocated once `scratch` has seen the size.
 pub fn eigh_single_into<T: Scalar>(
     x: MatView<'_, T>,

@@ -36,7 +36,7 @@ fn scan<S: Simd, T: Scalar>(
 ) -> Window<S, T> {
     let n = d.len();
     let zero = l.splat(T::ZERO);
-    let (eps, floor) = (l.splat(T::EPSILON), l.splat(T::EPSILON * T::EPSILON));
+    let (eps, floor) = (l.splat(T::EPSILON), l.splat(tolerance::ql_floor::<T>()));
     let mut first = l.splat(T::from_f64(n as f64));
     let mut last = zero;
     let (mut end, mut d_end) = (l.splat(T::from_f64((n - 1) as f64)), d[n - 1]);

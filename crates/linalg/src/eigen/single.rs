@@ -159,7 +159,8 @@ fn reduce<S: Simd, T: Scalar>(
         let p = &mut p[..blocks * width];
         times(l, m, stride, blocks, above, v, p);
         p[m..].fill(T::ZERO);
-        let half = T::from_f64(0.5) * t * t * dot(l, T::view::<S>(v), T::view::<S>(p));
+        // In this order: t² alone may overflow where v is tiny.
+        let half = T::from_f64(0.5) * t * (t * dot(l, T::view::<S>(v), T::view::<S>(p)));
         let (t, half) = (l.splat(t), l.splat(half));
         for (p, &v) in T::view_mut::<S>(p).iter_mut().zip(T::view::<S>(v)) {
             *p = l.neg_mul_add(half, v, l.mul(t, *p));
@@ -281,7 +282,7 @@ fn iterate<S: Simd, T: Scalar>(
     z: &mut [T],
     rotations: &mut [[T; 2]],
 ) -> bool {
-    let floor = T::EPSILON * T::EPSILON;
+    let floor = tolerance::ql_floor::<T>();
     let mut budget = tolerance::QL_SWEEPS_PER_EIGENVALUE * n;
     for first in 0..n.saturating_sub(1) {
         loop {

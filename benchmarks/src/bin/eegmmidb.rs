@@ -8,11 +8,9 @@ use std::path::Path;
 use std::time::Instant;
 use stiefel_eeg::io::{Content, read};
 use stiefel_linalg::{MatBatch, Scalar};
-use stiefel_model::net::{DaspConfig, Orthogonality, Routing, SpdNetConfig};
-use stiefel_model::train::{Silent, TrainConfig, evaluate};
-use stiefel_model::{
-    Architecture, DspConfig, Factor, Model, ModelConfig, Preconditioning, Trials, metrics,
-};
+use stiefel_model::net::{DaspConfig, Orthogonality, SpdNetConfig};
+use stiefel_model::train::{Silent, TrainConfig};
+use stiefel_model::{Architecture, DspConfig, Factor, Model, ModelConfig, Preconditioning, Trials};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -34,12 +32,10 @@ fn load(folder: &Path) -> Result<Trials, Failure> {
     Ok(Trials::new(x, label(|t| &t.label), label(|t| &t.domain))?)
 }
 
-/// Test balanced accuracy, entropy, and the K=1 proxy's accuracy.
+/// Test balanced accuracy, and the figures of the routing report by name.
 struct Score {
     accuracy: f64,
-    proxy: f64,
-    entropy: Option<f64>,
-    epochs: usize,
+    figures: Vec<(&'static str, f64)>,
 }
 
 fn run<T: Scalar>(
@@ -53,32 +49,29 @@ fn run<T: Scalar>(
     };
     let (training, validation, test) = (part("train")?, part("val")?, part("test")?);
     let model = Model::<T>::fit(&training, &validation, config, &mut Silent)?;
-    let prepared = model.frontend().prepare::<T>(&test)?;
-    let score = |routing| -> Result<(f64, Option<f64>), Failure> {
-        let e = evaluate(model.network(), model.parameters(), &prepared, routing)?;
-        let accuracy = metrics::Confusion::new(prepared.labels(), &e.predictions(), 2)?;
-        let accuracy = accuracy
-            .balanced_accuracy()
-            .value()
-            .ok_or("an empty test set")?;
-        let entropy = e.alpha.as_ref().map(|a| {
-            let h: f64 = a
-                .data()
-                .iter()
-                .filter(|p| **p > 0.0)
-                .map(|p| -p * p.ln())
-                .sum();
-            h / a.rows() as f64 / (a.cols() as f64).ln()
-        });
-        Ok((accuracy, entropy))
-    };
-    let (accuracy, entropy) = score(Routing::Learnt)?;
-    let (proxy, _) = score(Routing::Uniform)?;
+    let report = model.report(&training, &test)?;
+    let accuracy = report
+        .scores
+        .balanced_accuracy
+        .value()
+        .ok_or("an empty test set")?;
+    let mut figures = Vec::new();
+    if let Some(stats) = &report.stats {
+        figures.push(("H", stats.entropy.value()));
+        figures.push(("r_d", stats.domain_alignment.value()));
+    }
+    if let Some(controls) = &report.controls {
+        figures.push(("K=1 proxy", report.proxy_accuracy.value()));
+        figures.push(("permuted", Some(controls.permuted)));
+        figures.push(("domain mean", Some(controls.domain_mean)));
+        figures.push(("hard top-1", Some(controls.hard_top1)));
+    }
+    let figures = figures
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
     Ok(Score {
         accuracy,
-        proxy,
-        entropy,
-        epochs: model.record().history.len(),
+        figures: figures.collect(),
     })
 }
 
@@ -158,14 +151,17 @@ fn main() -> Result<(), Failure> {
             println!("  fold {f}: {:.3}   stored {:.3}", ours[f], theirs[f]);
         }
         println!(
-            "  mean {:.4}, stored {:.4}, difference {:+.4}; proxy {:.4}; entropy {:.3}; epochs {:.1}",
+            "  mean {:.4}, stored {:.4}, difference {:+.4}",
             mean(ours.iter().copied()),
             mean(theirs.iter().copied()),
             mean(ours.iter().zip(&theirs).map(|(a, b)| a - b)),
-            mean(scores.iter().map(|s| s.proxy)),
-            mean(scores.iter().map(|s| s.entropy.unwrap_or(f64::NAN))),
-            mean(scores.iter().map(|s| s.epochs as f64)),
         );
+        for (at, (name, _)) in scores[0].figures.iter().enumerate() {
+            println!(
+                "  {name:<12} {:.3}",
+                mean(scores.iter().filter_map(|s| Some(s.figures.get(at)?.1)))
+            );
+        }
     }
     Ok(())
 }

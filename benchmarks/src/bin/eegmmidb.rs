@@ -8,9 +8,12 @@ use std::path::Path;
 use std::time::Instant;
 use stiefel_eeg::io::{Content, read};
 use stiefel_linalg::{MatBatch, Scalar};
-use stiefel_model::net::{DaspConfig, Orthogonality, SpdNetConfig};
-use stiefel_model::train::{Silent, TrainConfig};
-use stiefel_model::{Architecture, DspConfig, Factor, Model, ModelConfig, Preconditioning, Trials};
+use stiefel_model::diagnostics::routing_report;
+use stiefel_model::net::{DaspConfig, Orthogonality, Sizes, SpdNetConfig};
+use stiefel_model::train::{Silent, TrainConfig, train};
+use stiefel_model::{
+    Architecture, DspConfig, Factor, Frontend, ModelConfig, Preconditioning, Trials,
+};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -48,8 +51,26 @@ fn run<T: Scalar>(
         Ok(trials.select(&indices)?)
     };
     let (training, validation, test) = (part("train")?, part("val")?, part("test")?);
-    let model = Model::<T>::fit(&training, &validation, config, &mut Silent)?;
-    let report = model.report(&training, &test)?;
+    // The pieces of `Model::fit`: a study needs no decoder, and so none of the domain means that one keeps.
+    let (frontend, training) =
+        Frontend::fit::<T>(&training, &config.preconditioning, config.encoder.as_ref())?;
+    let (validation, test) = (frontend.prepare(&validation)?, frontend.prepare(&test)?);
+    let sizes = Sizes {
+        channels: trials.channels_count(),
+        classes: trials.classes().names().len(),
+        domains: trials.domains().names().len(),
+        encoded: training.encoded().cols(),
+    };
+    let network = config.architecture.network::<T>(sizes)?;
+    let fitted = train(
+        &*network,
+        &training,
+        &validation,
+        &config.training,
+        &mut Silent,
+    )?;
+    let seed = config.training.seed;
+    let report = routing_report(&*network, &fitted.parameters, &training, &test, seed)?;
     let accuracy = report
         .scores
         .balanced_accuracy

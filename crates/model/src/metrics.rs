@@ -7,7 +7,7 @@
 //! The same numbers as scikit-learn's; what does not exist (AUC of one class) is undefined with a reason, never NaN.
 
 use crate::{Factor, Measure, ModelError, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const OP: &str = "scores";
 
@@ -21,7 +21,7 @@ const OP: &str = "scores";
 /// assert!((c.balanced_accuracy().value().unwrap() - 5.0 / 6.0).abs() < 1e-15);
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confusion {
     classes: usize,
     counts: Vec<usize>,
@@ -175,7 +175,7 @@ pub fn roc_auc(truth: &[usize], scores: &[f64]) -> Result<Measure> {
 }
 
 /// All scores of a set of trials.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// How many trials.
     pub trials: usize,
@@ -190,7 +190,7 @@ pub struct Scores {
 }
 
 /// The scores of one domain.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DomainScores {
     /// The domain's index.
     pub domain: usize,

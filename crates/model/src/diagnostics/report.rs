@@ -4,11 +4,11 @@ use super::balanced;
 use crate::Measure;
 use crate::metrics::Scores;
 use crate::routing_stats::{ExpertDiversity, RoutingStats};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Balanced accuracies under other routing weights, on the same test trials.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Controls {
     /// Each sample with another one's weights.
     pub permuted: f64,
@@ -21,7 +21,7 @@ pub struct Controls {
 }
 
 /// What routing does on a set of labelled trials.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoutingReport {
     /// Scores of the model as it is.
     pub scores: Scores,

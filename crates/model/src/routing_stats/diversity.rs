@@ -11,7 +11,7 @@ use super::OP;
 use crate::{Measure, ModelError, Result};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stiefel_geometry::stiefel::{mean_pairwise_angle, random_points};
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigenvalues, product};
 
@@ -23,7 +23,7 @@ const ROUND: usize = 256;
 const MOST_DRAWS: usize = 1 << 18;
 
 /// How different the experts' subspaces are; degrees.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExpertDiversity {
     /// The mean principal angle over all pairs.
     pub mean_angle: Measure,

@@ -14,7 +14,7 @@ mod diversity;
 pub use diversity::{ExpertDiversity, expert_diversity, largest_mean_angle, random_mean_angle};
 
 use crate::{Measure, ModelError, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatView, Scalar, tolerance};
 
 const OP: &str = "routing statistics";
@@ -32,7 +32,7 @@ pub const GAP_THRESHOLD: f64 = 0.01;
 pub const GAP_FOLDS_PERCENT: usize = 60;
 
 /// Entropy and domain alignment of a set of trials.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoutingStats {
     /// `H̄`.
     pub entropy: Measure,
@@ -163,7 +163,7 @@ fn variance(rows: &[f64], k: usize) -> f64 {
 }
 
 /// Whether routing is genuine, by the K=1 proxy gaps of the folds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// `Δ_K1 > 0.01` in at least 60 % of the folds.
     pub genuine: bool,

@@ -1,0 +1,98 @@
+//! What a unit of work leaves behind.
+
+use serde::{Deserialize, Serialize};
+use stiefel_model::diagnostics::RoutingReport;
+use stiefel_model::metrics::Scores;
+use stiefel_model::train::EpochRecord;
+
+/// What a study ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DatasetSummary {
+    /// Its name, or the name of its file.
+    pub name: String,
+    /// SHA-256 of matrices, classes, domains, runs and names.
+    pub fingerprint: String,
+    /// Trials.
+    pub trials: usize,
+    /// Names of the channels; `1`, `2`, … where they are not known.
+    pub channels: Vec<String>,
+    /// Names of the classes.
+    pub classes: Vec<String>,
+    /// Names of the domains.
+    pub domains: Vec<String>,
+    /// Names of the subjects.
+    pub subjects: Vec<String>,
+    /// The subject of each domain.
+    pub subject_of_domain: Vec<usize>,
+    /// Trials left out for their amplitude, per domain, where it is known.
+    pub rejected: Vec<(String, usize)>,
+    /// How the covariances were made: band, window, estimator.
+    pub preparation: Option<String>,
+    /// Licence of the recordings.
+    pub licence: Option<String>,
+    /// How to cite them.
+    pub citation: Option<String>,
+}
+
+/// The result of a unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnitRecord {
+    /// Its identity: SHA-256 of everything that decides the result.
+    pub id: String,
+    /// The version of the code that computed it.
+    pub code: String,
+    /// Fingerprint of the data.
+    pub dataset: String,
+    /// What the table calls the method.
+    pub method: String,
+    /// The method's whole configuration.
+    pub settings: serde_json::Value,
+    /// Zero-based.
+    pub fold: usize,
+    /// What is held out, where it has a name (a subject, a run).
+    pub held_out: Option<String>,
+    /// The seed of initial values, batches and split.
+    pub seed: u64,
+    /// What came out.
+    pub outcome: Outcome,
+    /// Wall-clock seconds; the only part that differs from run to run.
+    pub seconds: f64,
+}
+
+/// Decisions on the test trials, and how they came about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Indices of the test trials in the dataset.
+    pub test: Vec<usize>,
+    /// Their classes.
+    pub truth: Vec<usize>,
+    /// Their domains.
+    pub domains: Vec<usize>,
+    /// The classes decided.
+    pub decided: Vec<usize>,
+    /// Class probabilities, one row of `C` per test trial.
+    pub probabilities: Vec<f64>,
+    /// Scores over all test trials.
+    pub scores: Scores,
+    /// What routing did, where the method routes.
+    pub routing: Option<RoutingRecord>,
+    /// The epochs of training, where there were any.
+    pub history: Vec<EpochRecord>,
+    /// Choices made on validation and anything a reader should know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Figures and pictures of a router.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoutingRecord {
+    /// The routing report on the test trials.
+    pub report: RoutingReport,
+    /// Mean routing weights of each domain's test trials, `D` rows of `K`; empty where a domain has none.
+    pub domain_weights: Vec<Vec<f64>>,
+    /// Queries of the test trials on their first two principal axes, in the order of `test`.
+    pub queries: Vec<[f64; 2]>,
+    /// Mean principal angle between experts, degrees, `K` rows of `K`.
+    pub angles: Vec<Vec<f64>>,
+    /// Spatial activation patterns of each expert: per expert the two strongest, one value per channel.
+    pub patterns: Vec<Vec<Vec<f64>>>,
+}

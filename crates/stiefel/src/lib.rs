@@ -36,14 +36,13 @@
 //! [`linalg`]: batches of small matrices, one matrix per SIMD lane. [`geometry`]: SPD(n) and St(n,k), each map with its adjoint.
 //! [`autodiff`]: the tape on which a new layer or loss is a forward expression. [`model`]: what is fitted. [`eeg`]: files and signals.
 
-mod bridge;
-
-pub use bridge::{BridgeError, synthetic_trials, trials_of};
 pub use stiefel_autodiff as autodiff;
 pub use stiefel_eeg as eeg;
 pub use stiefel_geometry as geometry;
 pub use stiefel_linalg as linalg;
 pub use stiefel_model as model;
+pub use stiefel_study as study;
+pub use stiefel_study::{StudyError, synthetic_trials, trials_of};
 
 /// What most programs need.
 pub mod prelude {

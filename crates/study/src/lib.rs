@@ -7,8 +7,14 @@
 //! A **unit** is one method on one fold with one seed. Its identity is derived from its content (data, configuration, code version);
 //! its result, a [`UnitRecord`], is written atomically when it is finished.
 
+pub mod dataset;
+mod error;
 mod record;
 mod summary;
 
+pub use dataset::{
+    ChannelChoice, DataChoice, Dataset, Provenance, load, synthetic_trials, trials_of,
+};
+pub use error::{Result, StudyError};
 pub use record::{DatasetSummary, Outcome, RoutingRecord, UnitRecord};
 pub use summary::{Comparison, MeanStd, PaperRow, Row, StudySummary, UnitScore};

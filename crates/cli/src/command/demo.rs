@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use clap::Args;
-use stiefel::BridgeError;
+use stiefel::StudyError;
 use stiefel::eeg::montage::Montage;
 use stiefel::eeg::synthetic::{Imagery, SyntheticConfig};
 use stiefel::model::ModelError;
@@ -103,8 +103,8 @@ impl From<ModelError> for Failure {
     }
 }
 
-impl From<BridgeError> for Failure {
-    fn from(error: BridgeError) -> Self {
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
         Self::Failed(error.to_string())
     }
 }

@@ -1,26 +1,25 @@
 //! From covariances of recordings to trials of a model.
 
-use stiefel_eeg::covariance::{Covariances, Pipeline};
+use crate::Result;
+use stiefel_eeg::TrialInfo;
+use stiefel_eeg::covariance::{Covariances, Pipeline, Prepared};
 use stiefel_eeg::signal::{Band, Window};
 use stiefel_eeg::synthetic::{Synthetic, SyntheticConfig};
-use stiefel_eeg::{EegError, TrialInfo};
 use stiefel_linalg::MatBatch;
 use stiefel_model::{Factor, ModelError, Trials};
 
-/// What can go wrong on the way: on the side of the recordings, or on the side of the model.
-#[derive(Debug, thiserror::Error)]
-pub enum BridgeError {
-    /// Reading, filtering, cutting or estimating.
-    #[error(transparent)]
-    Eeg(#[from] EegError),
-    /// Checking trials.
-    #[error(transparent)]
-    Model(#[from] ModelError),
+/// Covariances with their labels, domains, runs and channel names as the trials of a model.
+pub fn trials_of(covariances: Covariances) -> Result<Trials> {
+    let (data, channels, info) = covariances.into_parts();
+    trials_from_parts(data, channels, &info)
 }
 
-/// Covariances with their labels, domains, runs and channel names as the trials of a model.
-pub fn trials_of(covariances: Covariances) -> Result<Trials, BridgeError> {
-    let (data, channels, info) = covariances.into_parts();
+/// Matrices `count × n × n` with what is known of each.
+pub(super) fn trials_from_parts(
+    data: Vec<f64>,
+    channels: Vec<String>,
+    info: &[TrialInfo],
+) -> Result<Trials> {
     let n = channels.len();
     let x = MatBatch::from_vec(info.len(), n, n, data).map_err(ModelError::from)?;
     let labels = |f: fn(&TrialInfo) -> &str| Factor::from_labels(info.iter().map(f));
@@ -35,10 +34,28 @@ pub fn trials_of(covariances: Covariances) -> Result<Trials, BridgeError> {
 
 /// A synthetic study from raw signal to trials: band-pass 8–32 Hz, the imagery from half a second after the cue on, sample
 /// covariance. A domain is a subject, or a subject-session pair where some subject has several sessions.
-pub fn synthetic_trials(config: &SyntheticConfig) -> Result<Trials, BridgeError> {
+///
+/// ```
+/// use stiefel_eeg::synthetic::SyntheticConfig;
+///
+/// let two = SyntheticConfig { sessions: vec![1; 2], trials_per_class: 6, ..SyntheticConfig::bnci2015001() };
+/// let trials = stiefel_study::synthetic_trials(&two)?;
+/// assert_eq!((trials.channels_count(), trials.domains().names().len()), (13, 2));
+/// # Ok::<(), stiefel_study::StudyError>(())
+/// ```
+pub fn synthetic_trials(config: &SyntheticConfig) -> Result<Trials> {
+    trials_of(prepare_synthetic(config, (8.0, 32.0), (0.5, config.imagery))?.covariances)
+}
+
+/// The same with the band in hertz and the window in seconds after the cue chosen, and with the rejected trials counted.
+pub(super) fn prepare_synthetic(
+    config: &SyntheticConfig,
+    band: (f64, f64),
+    window: (f64, f64),
+) -> Result<Prepared> {
     let labels: Vec<&str> = config.classes.iter().map(|class| class.label()).collect();
-    let window = Window::new(0.5, config.imagery, &labels);
-    let pipeline = Pipeline::new(Band::BandPass(8.0, 32.0), window);
+    let window = Window::new(window.0, window.1, &labels);
+    let pipeline = Pipeline::new(Band::BandPass(band.0, band.1), window);
     let several = config.sessions.iter().any(|&s| s > 1);
     let mut prepared = pipeline.start();
     for item in Synthetic::new(config.clone())?.recordings() {
@@ -49,8 +66,8 @@ pub fn synthetic_trials(config: &SyntheticConfig) -> Result<Trials, BridgeError>
         } else {
             subject
         };
-        let run = format!("{}-{}", item.session + 1, item.run + 1);
+        let run = format!("{}/{}", item.session + 1, item.run + 1);
         prepared.add(item.recording, &domain, Some(&run))?;
     }
-    trials_of(prepared.finish()?.covariances)
+    Ok(prepared.finish()?)
 }

@@ -1,0 +1,66 @@
+//! What can go wrong in a study.
+
+use std::path::PathBuf;
+use stiefel_eeg::EegError;
+use stiefel_eeg::catalogue::CatalogueError;
+use stiefel_model::ModelError;
+
+/// A result of this crate.
+pub type Result<T, E = StudyError> = std::result::Result<T, E>;
+
+/// Why a study, a dataset or a unit could not be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// Reading, filtering, cutting or estimating.
+    #[error(transparent)]
+    Eeg(#[from] EegError),
+    /// A public dataset.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// Fitting or evaluating.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A name, an option or a selection that cannot be.
+    #[error("{what}; {remedy}")]
+    Setting {
+        /// What was asked for.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A file or folder of results.
+    #[error("{}: {error}; {remedy}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        error: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// Someone asked to stop; what was finished is kept.
+    #[error("interrupted; finished units are kept, the same command goes on from there")]
+    Interrupted,
+}
+
+impl StudyError {
+    pub(crate) fn setting(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Setting {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    pub(crate) fn file(
+        path: impl Into<PathBuf>,
+        error: impl std::fmt::Display,
+        remedy: &'static str,
+    ) -> Self {
+        Self::File {
+            path: path.into(),
+            error: error.to_string(),
+            remedy,
+        }
+    }
+}

@@ -7,7 +7,9 @@
 //! A **unit** is one method on one fold with one seed. Its identity is derived from its content (data, configuration, code version);
 //! its result, a [`UnitRecord`], is written atomically when it is finished.
 
+pub mod peers;
 mod record;
+pub mod stats;
 mod summary;
 
 pub use record::{DatasetSummary, Outcome, RoutingRecord, UnitRecord};

@@ -1,0 +1,3 @@
+//! Integration tests of the study crate, in one binary.
+
+mod stats;

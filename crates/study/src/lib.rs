@@ -9,7 +9,9 @@
 
 pub mod dataset;
 mod error;
+pub mod peers;
 mod record;
+pub mod stats;
 mod summary;
 
 pub use dataset::{

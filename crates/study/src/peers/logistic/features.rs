@@ -1,0 +1,177 @@
+//! Features `X` (`N × p`) as the solver sees them, `Z` (`N × r`): `X` itself, or where trials are few (`2N ≤ p`) the factor of
+//! `X Xᵀ = Z Zᵀ` (Cholesky, `r = N`), which has the same inner products and so the same regression in fewer coordinates.
+//!
+//! One pass over the rows does it all: `z_i = V z_i + b`, a function of them, and the sums `Σ_i h_i z_iᵀ`, `Σ_i h_i`. Sums are taken in
+//! blocks of a fixed size and order, so that results do not depend on the number of threads.
+
+use rayon::prelude::*;
+use stiefel_linalg::{LinalgError, MatView, Op, product};
+
+/// Rows of a partial sum.
+const BLOCK: usize = 128;
+
+/// Below this many features in all, one thread is as fast as several.
+const WORTH_THREADS: usize = 1 << 17;
+
+#[derive(Debug)]
+pub(super) struct Features {
+    rows: usize,
+    /// `p`.
+    given: usize,
+    x: Vec<f64>,
+    /// The factor, where it stands in for `X`.
+    factor: Option<Vec<f64>>,
+}
+
+/// What a pass over the rows gives.
+#[derive(Default)]
+pub(super) struct Pass {
+    /// `Σ_i` of what the function returned.
+    pub(super) value: f64,
+    /// `h_i`, `N` rows of `m`.
+    pub(super) h: Vec<f64>,
+    /// `Σ_i h_i z_iᵀ` (`m` rows of `r`), then `Σ_i h_i` (`m`).
+    pub(super) sums: Vec<f64>,
+}
+
+impl Features {
+    /// From `rows × features` numbers, row by row.
+    pub(super) fn new(rows: usize, features: usize, x: Vec<f64>) -> Result<Self, LinalgError> {
+        let factor = if 2 * rows <= features {
+            let view = MatView::new(1, rows, features, &x)?;
+            Some(semidefinite_factor(
+                product(view, Op::N, view, Op::T)?.into_vec(),
+                rows,
+            ))
+        } else {
+            None
+        };
+        Ok(Self {
+            rows,
+            given: features,
+            x,
+            factor,
+        })
+    }
+
+    /// `p`.
+    pub(super) fn given(&self) -> usize {
+        self.given
+    }
+
+    /// `r`.
+    pub(super) fn cols(&self) -> usize {
+        if self.factor.is_some() {
+            self.rows
+        } else {
+            self.given
+        }
+    }
+
+    /// For every row `i`, `f(i, V z_i + b)` turns decision values into `h_i` in place and returns a number to sum. `theta` is `V` (`m`
+    /// rows of `r`), then `b` (`m`).
+    pub(super) fn pass<F>(&self, theta: &[f64], f: F) -> Pass
+    where
+        F: Fn(usize, &mut [f64]) -> f64 + Sync,
+    {
+        let z = self.factor.as_ref().unwrap_or(&self.x);
+        let r = self.cols();
+        let m = theta.len() / (r + 1);
+        let block = |b: usize| {
+            let rows = b * BLOCK..((b + 1) * BLOCK).min(self.rows);
+            let mut out = Pass {
+                value: 0.0,
+                h: vec![0.0; rows.len() * m],
+                sums: vec![0.0; theta.len()],
+            };
+            for (i, h) in rows.zip(out.h.chunks_exact_mut(m)) {
+                let row = &z[i * r..(i + 1) * r];
+                for (c, h) in h.iter_mut().enumerate() {
+                    *h = dot(row, &theta[c * r..(c + 1) * r]) + theta[m * r + c];
+                }
+                out.value += f(i, h);
+                for (c, &h) in h.iter().enumerate() {
+                    add_scaled(&mut out.sums[c * r..(c + 1) * r], h, row);
+                    out.sums[m * r + c] += h;
+                }
+            }
+            out
+        };
+        let blocks = self.rows.div_ceil(BLOCK);
+        let parts: Vec<Pass> = if z.len() < WORTH_THREADS {
+            (0..blocks).map(block).collect()
+        } else {
+            (0..blocks).into_par_iter().map(block).collect()
+        };
+        let mut all = Pass {
+            sums: vec![0.0; theta.len()],
+            ..Pass::default()
+        };
+        for part in parts {
+            all.value += part.value;
+            all.h.extend(part.h);
+            add_scaled(&mut all.sums, 1.0, &part.sums);
+        }
+        all
+    }
+
+    /// The weights of the given features (`m` rows of `p`) at the minimum `theta`, where `h` is the gradient of the loss in the
+    /// decision values: there `W = −C hᵀ X`.
+    pub(super) fn weights(&self, theta: &[f64], c: f64, h: &[f64]) -> Vec<f64> {
+        let m = theta.len() / (self.cols() + 1);
+        if self.factor.is_none() {
+            return theta[..m * self.given].to_vec();
+        }
+        let mut weights = vec![0.0; m * self.given];
+        for (row, h) in self.x.chunks_exact(self.given).zip(h.chunks_exact(m)) {
+            for (w, h) in weights.chunks_exact_mut(self.given).zip(h) {
+                add_scaled(w, -c * h, row);
+            }
+        }
+        weights
+    }
+}
+
+/// `y ← y + t x`.
+pub(super) fn add_scaled(y: &mut [f64], t: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += t * x;
+    }
+}
+
+/// `Σ a_i b_i` in eight sums, which the compiler keeps in vector registers.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a_chunks
+        .remainder()
+        .iter()
+        .zip(b_chunks.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for l in 0..8 {
+            sums[l] += a[l] * b[l];
+        }
+    }
+    rest + sums.iter().sum::<f64>()
+}
+
+/// The lower factor of a positive semi-definite matrix (row-major, in place). A pivot below rounding becomes rounding: that is a
+/// change of the diagonal by as much, where dropping it would lose the column.
+fn semidefinite_factor(mut k: Vec<f64>, n: usize) -> Vec<f64> {
+    let largest = (0..n).map(|i| k[i * n + i]).fold(0.0, f64::max);
+    let floor = (n as f64 * f64::EPSILON * largest).max(f64::MIN_POSITIVE);
+    for i in 0..n {
+        let (above, rest) = k.split_at_mut(i * n);
+        let row = &mut rest[..n];
+        for j in 0..i {
+            let other = &above[j * n..=j * n + j];
+            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+        }
+        let pivot = row[i] - dot(&row[..i], &row[..i]);
+        row[i] = pivot.max(floor).sqrt();
+        row[i + 1..].fill(0.0);
+    }
+    k
+}

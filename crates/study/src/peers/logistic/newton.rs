@@ -1,0 +1,201 @@
+//! Newton's method with conjugate gradients for `φ(V, b) = ½‖V‖² + C Σ_i loss_i(V z_i + b)`.
+//!
+//! With `h_i` the gradient of a loss in its decision values and `H_i` its Hessian, the gradient is `(V + C Σ h_i z_iᵀ, C Σ h_i)`, and the
+//! Hessian takes `(U, u)` to `(U + C Σ g_i z_iᵀ, C Σ g_i)` with `g_i = H_i(U z_i + u)`: one pass over the features each.
+//!
+//! The penalty keeps the Hessian's eigenvalues above one, and few are large. The intercepts are scaled by their curvature. Steps
+//! are halved until the objective falls; the conjugate gradients stop at the share of the gradient that keeps convergence
+//! quadratic.
+
+use super::features::{Features, add_scaled, dot};
+use super::loss::Loss;
+use super::{GRADIENT, GRADIENT_ENOUGH};
+use crate::peers::PeerError;
+
+/// Newton steps before giving up; 5 to 10 are usual.
+const MAX_STEPS: usize = 100;
+/// Conjugate-gradient iterations per step; what they found by then is still a direction downhill.
+const MAX_ITERATIONS: usize = 1000;
+/// Halvings of a step; 1e-12 of a Newton step is none.
+const MAX_HALVINGS: usize = 40;
+/// The share of the decrease promised by the gradient that a step has to bring.
+const ARMIJO: f64 = 1e-4;
+/// Rounding of the objective.
+const ROUNDING: f64 = 1e-13;
+
+/// A point with everything a step needs.
+pub(super) struct Point {
+    /// `V` (`m` rows of `r`), then `b` (`m`).
+    pub(super) theta: Vec<f64>,
+    /// `h_i`, `N` rows of `m`.
+    pub(super) h: Vec<f64>,
+    objective: f64,
+    gradient: Vec<f64>,
+    /// The curvature of an intercept, one for all of them so that their sum stays zero.
+    b_curvature: f64,
+    /// Of the gradient, in the metric in which the intercepts are scaled.
+    norm: f64,
+}
+
+/// The minimum, and how it was found.
+pub(super) struct Minimum {
+    pub(super) at: Point,
+    pub(super) steps: usize,
+    /// As a share of the gradient at zero.
+    pub(super) gradient: f64,
+}
+
+struct Problem<'a> {
+    features: &'a Features,
+    loss: &'a Loss,
+    c: f64,
+}
+
+/// Looks for the minimum from `start`, or from zero where that is better.
+pub(super) fn minimise(
+    features: &Features,
+    loss: &Loss,
+    c: f64,
+    start: Option<Vec<f64>>,
+) -> Result<Minimum, PeerError> {
+    let problem = Problem { features, loss, c };
+    let mut here = problem.evaluate(vec![0.0; loss.columns() * (features.cols() + 1)]);
+    let scale = here.norm;
+    if let Some(theta) = start {
+        let there = problem.evaluate(theta);
+        if there.objective < here.objective {
+            here = there;
+        }
+    }
+    let mut steps = 0;
+    while here.norm > GRADIENT * scale && steps < MAX_STEPS {
+        let direction = problem.newton_direction(&here, scale);
+        let Some(there) = problem.line_search(&here, &direction) else {
+            break;
+        };
+        steps += 1;
+        // So close to the minimum rounding may leave nothing to gain.
+        let stuck = there.norm > 0.5 * here.norm && here.norm <= GRADIENT_ENOUGH * scale;
+        if there.norm < here.norm || !stuck {
+            here = there;
+        }
+        if stuck {
+            break;
+        }
+    }
+    let gradient = if scale > 0.0 { here.norm / scale } else { 0.0 };
+    if gradient.is_nan() || gradient > GRADIENT_ENOUGH {
+        return Err(PeerError::NotConverged { c, steps, gradient });
+    }
+    Ok(Minimum {
+        at: here,
+        steps,
+        gradient,
+    })
+}
+
+impl Problem<'_> {
+    /// Where the intercepts start.
+    fn split(&self) -> usize {
+        self.loss.columns() * self.features.cols()
+    }
+
+    /// `u·v` with the intercepts divided by their curvature.
+    fn scaled_inner(&self, u: &[f64], v: &[f64], b_curvature: f64) -> f64 {
+        let at = self.split();
+        dot(&u[..at], &v[..at]) + dot(&u[at..], &v[at..]) / b_curvature
+    }
+
+    /// `(V + C·sums_V, C·sums_b)`.
+    fn with_penalty(&self, theta: &[f64], mut sums: Vec<f64>) -> Vec<f64> {
+        for s in &mut sums {
+            *s *= self.c;
+        }
+        let at = self.split();
+        add_scaled(&mut sums[..at], 1.0, &theta[..at]);
+        sums
+    }
+
+    fn evaluate(&self, theta: Vec<f64>) -> Point {
+        let pass = self.features.pass(&theta, |i, z| self.loss.gradient(i, z));
+        let weights = &theta[..self.split()];
+        let objective = 0.5 * dot(weights, weights) + self.c * pass.value;
+        let gradient = self.with_penalty(&theta, pass.sums);
+        let b_curvature = self.c * self.loss.diagonal(&pass.h).max(f64::MIN_POSITIVE.sqrt());
+        let norm = self.scaled_inner(&gradient, &gradient, b_curvature).sqrt();
+        Point {
+            theta,
+            h: pass.h,
+            objective,
+            gradient,
+            b_curvature,
+            norm,
+        }
+    }
+
+    /// The Hessian times `v`.
+    fn hessian(&self, here: &Point, v: &[f64]) -> Vec<f64> {
+        let m = self.loss.columns();
+        let pass = self.features.pass(v, |i, z| {
+            self.loss.curve(i, &here.h[i * m..(i + 1) * m], z);
+            0.0
+        });
+        self.with_penalty(v, pass.sums)
+    }
+
+    /// `−H⁻¹g`, to the accuracy the step is worth.
+    fn newton_direction(&self, here: &Point, scale: f64) -> Vec<f64> {
+        let share = here.norm / scale;
+        // Quadratic convergence, but no digit below the aim.
+        let forcing = share.min(0.1).max(0.1 * GRADIENT / share);
+        let goal = forcing * here.norm;
+        let at = self.split();
+        let preconditioned = |r: &[f64]| {
+            let mut z = r.to_vec();
+            for b in &mut z[at..] {
+                *b /= here.b_curvature;
+            }
+            z
+        };
+        let mut residual: Vec<f64> = here.gradient.iter().map(|g| -g).collect();
+        let mut direction = vec![0.0; residual.len()];
+        let mut p = preconditioned(&residual);
+        let mut square = here.norm * here.norm;
+        for _ in 0..MAX_ITERATIONS {
+            let h = self.hessian(here, &p);
+            let curvature = dot(&p, &h);
+            if curvature.is_nan() || curvature <= 0.0 {
+                break;
+            }
+            let t = square / curvature;
+            add_scaled(&mut direction, t, &p);
+            add_scaled(&mut residual, -t, &h);
+            let next = self.scaled_inner(&residual, &residual, here.b_curvature);
+            if next.is_nan() || next <= goal * goal {
+                break;
+            }
+            let mut following = preconditioned(&residual);
+            add_scaled(&mut following, next / square, &p);
+            p = following;
+            square = next;
+        }
+        direction
+    }
+
+    /// The first of the steps 1, ½, ¼, … that lowers the objective as the gradient promises.
+    fn line_search(&self, here: &Point, direction: &[f64]) -> Option<Point> {
+        let slope = dot(&here.gradient, direction);
+        let mut t = 1.0;
+        for _ in 0..MAX_HALVINGS {
+            let mut theta = here.theta.clone();
+            add_scaled(&mut theta, t, direction);
+            let there = self.evaluate(theta);
+            let allowed = here.objective + ARMIJO * t * slope + ROUNDING * here.objective.abs();
+            if there.objective <= allowed {
+                return Some(there);
+            }
+            t *= 0.5;
+        }
+        None
+    }
+}

@@ -1,0 +1,167 @@
+//! What peers refuse, and how they say so.
+
+use crate::peers::{Case, cases, preconditioning};
+use stiefel_model::precondition::Tikhonov;
+use stiefel_model::{Factor, ModelError, Preconditioning, Trials};
+use stiefel_study::peers::{Peer, PeerError, run_peer};
+
+/// Training, validation and test trials.
+fn parts(case: &Case) -> [Trials; 3] {
+    let part = |indices: &[usize]| case.trials.select(indices).unwrap();
+    [
+        part(&case.fold.train),
+        part(&case.fold.validation),
+        part(&case.fold.test),
+    ]
+}
+
+fn refused(peer: Peer, [train, validation, test]: &[Trials; 3]) -> PeerError {
+    run_peer(&peer, train, validation, test, &preconditioning()).unwrap_err()
+}
+
+#[test]
+fn empty_parts() {
+    let good = parts(&cases()[0]);
+    let empty = good[0].select(&[]).unwrap();
+    for peer in Peer::ALL {
+        for (k, name) in [(0, "training"), (2, "test")] {
+            let mut bad = good.clone();
+            bad[k] = empty.clone();
+            let error = refused(peer, &bad);
+            assert!(
+                matches!(error, PeerError::EmptyPart { part, .. } if part == name),
+                "{error}"
+            );
+        }
+    }
+    let mut bad = good;
+    bad[1] = empty;
+    for peer in [
+        Peer::TangentLrPooled,
+        Peer::TangentLrPerDomain,
+        Peer::RecentredLr,
+    ] {
+        let error = refused(peer, &bad);
+        assert!(
+            matches!(
+                error,
+                PeerError::EmptyPart {
+                    part: "validation",
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+    // Nothing to choose, nothing to validate.
+    let [train, validation, test] = &bad;
+    run_peer(&Peer::Mdm, train, validation, test, &preconditioning()).unwrap();
+}
+
+#[test]
+fn one_class() {
+    let mut bad = parts(&cases()[0]);
+    let labels = bad[0].classes().indices();
+    let own: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == 1).collect();
+    bad[0] = bad[0].select(&own).unwrap();
+    for peer in Peer::ALL {
+        let error = refused(peer, &bad);
+        assert!(
+            matches!(&error, PeerError::OneClass { found, .. } if found == "c1"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn names_and_channels_that_differ() {
+    let good = parts(&cases()[0]);
+    let x = |k: usize| good[k].covariances().clone();
+    let renamed = |f: &Factor| Factor::from_labels(f.indices().iter().map(|i| format!("z{i}")));
+    for (k, part) in [(1, "validation"), (2, "test")] {
+        let (classes, domains) = (good[k].classes(), good[k].domains());
+        let others = [
+            (
+                "classes",
+                Trials::new(x(k), renamed(classes), domains.clone()),
+            ),
+            (
+                "domains",
+                Trials::new(x(k), classes.clone(), renamed(domains)),
+            ),
+        ];
+        for (what, other) in others {
+            let mut bad = good.clone();
+            bad[k] = other.unwrap();
+            let error = refused(Peer::Mdm, &bad);
+            let named = matches!(error, PeerError::Names { part: p, what: w, .. } if p == part && w == what);
+            assert!(named, "{error}");
+        }
+    }
+    let channels = |from: usize| {
+        (from..from + 8)
+            .map(|c| format!("E{c}"))
+            .collect::<Vec<_>>()
+    };
+    let mut bad = good.clone().map(|t| t.with_channels(channels(0)).unwrap());
+    bad[2] = good[2].clone().with_channels(channels(1)).unwrap();
+    let error = refused(Peer::Mdm, &bad);
+    assert!(
+        matches!(
+            error,
+            PeerError::Model(ModelError::ChannelName { channel: 0, .. })
+        ),
+        "{error}"
+    );
+    let mut bad = good.clone();
+    let smaller = stiefel_linalg::MatBatch::identity(good[2].len(), 7);
+    bad[2] = good[2].with_covariances(smaller).unwrap();
+    let error = refused(Peer::RecentredMdm, &bad);
+    assert!(
+        matches!(
+            error,
+            PeerError::Model(ModelError::Channels {
+                expected: 8,
+                found: 7,
+                ..
+            })
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_unseen_domain_without_a_policy() {
+    let [train, validation, test] = parts(&cases()[2]);
+    let none = Preconditioning::default();
+    for peer in [
+        Peer::TangentLrPooled,
+        Peer::TangentLrPerDomain,
+        Peer::RecentredMdm,
+    ] {
+        let error = run_peer(&peer, &train, &validation, &test, &none).unwrap_err();
+        assert!(
+            matches!(error, PeerError::Model(ModelError::NoUnseenPolicy)),
+            "{error}"
+        );
+    }
+    run_peer(&Peer::Mdm, &train, &validation, &test, &none).unwrap();
+}
+
+#[test]
+fn matrices_that_are_not_positive_definite_and_loadings_that_are_none() {
+    let [train, validation, test] = parts(&cases()[0]);
+    let mut x = train.covariances().clone();
+    x.matrix_mut(3).fill(0.0);
+    let flat = train.with_covariances(x).unwrap();
+    for peer in Peer::ALL {
+        run_peer(&peer, &flat, &validation, &test, &preconditioning()).unwrap_err();
+        for epsilon in [0.0, -1.0, f64::NAN] {
+            let bad = Preconditioning {
+                tikhonov: Tikhonov::Relative(epsilon),
+                ..preconditioning()
+            };
+            run_peer(&peer, &train, &validation, &test, &bad).unwrap_err();
+        }
+    }
+}

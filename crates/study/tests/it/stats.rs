@@ -1,0 +1,217 @@
+//! Statistics against SciPy and statsmodels, against their definitions, and under bad input.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use stiefel_model::Measure;
+use stiefel_study::stats::{
+    EXACT_SIGN_FLIPS, RANDOM_SIGN_FLIPS, StatsError, compare, effect_size, holm, mean_std,
+    sign_flip, wilcoxon,
+};
+
+fn numbers(v: &Value) -> Vec<f64> {
+    let array = v.as_array().unwrap();
+    array.iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn fixture() -> Value {
+    serde_json::from_str(include_str!("../fixtures/stats.json")).unwrap()
+}
+
+fn assert_near(what: &str, found: f64, expected: f64, tolerance: f64) {
+    let gap = (found - expected).abs();
+    assert!(gap <= tolerance, "{what}: {found} is off by {gap:e}");
+}
+
+#[test]
+fn scipy_agrees() {
+    let fixture = fixture();
+    let cases = fixture["paired"].as_array().unwrap();
+    assert_eq!(cases.len(), 32);
+    for case in cases {
+        let name = case["name"].as_str().unwrap();
+        let d = numbers(&case["differences"]);
+        let near = |what: &str, found: f64| {
+            let expected = case[what].as_f64().unwrap();
+            assert_near(&format!("{name}, {what}"), found, expected, 1e-12);
+        };
+        near("wilcoxon", wilcoxon(&d).unwrap().value().unwrap());
+        near("effect", effect_size(&d).unwrap().value().unwrap());
+        let m = mean_std(&d).unwrap();
+        near("mean", m.mean);
+        near("std", m.std);
+        if d.len() <= EXACT_SIGN_FLIPS {
+            near("sign_flip", sign_flip(&d, 0).unwrap().value().unwrap());
+        }
+    }
+}
+
+#[test]
+fn small_p_values_keep_their_digits() {
+    // 109 subjects, far from zero: an absolute tolerance says nothing here.
+    let fixture = fixture();
+    let cases = fixture["paired"].as_array().unwrap();
+    let case = cases.iter().find(|c| c["name"] == "shifted 109").unwrap();
+    let found = wilcoxon(&numbers(&case["differences"])).unwrap();
+    let ratio = found.value().unwrap() / case["wilcoxon"].as_f64().unwrap();
+    assert!(found.value().unwrap() < 1e-12);
+    assert_near("ratio", ratio, 1.0, 1e-12);
+}
+
+#[test]
+fn random_flips_come_close_to_all_flips() {
+    let fixture = fixture();
+    let cases = fixture["paired"].as_array().unwrap();
+    let case = cases.iter().find(|c| c["name"] == "plain 18").unwrap();
+    let d = numbers(&case["differences"]);
+    let p = case["sign_flip"].as_f64().unwrap();
+    // Four standard deviations of a share of that many.
+    let allowed = 4.0 * (p * (1.0 - p) / RANDOM_SIGN_FLIPS as f64).sqrt();
+    let found: Vec<f64> = (0..5)
+        .map(|seed| sign_flip(&d, seed).unwrap().value().unwrap())
+        .collect();
+    for &found in &found {
+        assert_near("sign flips", found, p, allowed);
+    }
+    assert!(found.iter().any(|p| *p != found[0]));
+    assert_eq!(sign_flip(&d, 3).unwrap().value(), Some(found[3]));
+    // The +1 rule: never zero.
+    let sure = vec![1.0; 70];
+    let p = sign_flip(&sure, 0).unwrap().value().unwrap();
+    assert_eq!(p, 1.0 / (RANDOM_SIGN_FLIPS + 1) as f64);
+}
+
+#[test]
+fn statsmodels_agrees_on_holm() {
+    let fixture = fixture();
+    for case in fixture["holm"].as_array().unwrap() {
+        let p: Vec<Option<f64>> = numbers(&case["p"]).into_iter().map(Some).collect();
+        let found = holm(&p).unwrap();
+        for (found, expected) in found.iter().zip(numbers(&case["holm"])) {
+            assert_near("holm", found.unwrap(), expected, 1e-12);
+        }
+    }
+    assert_eq!(holm(&[]).unwrap(), []);
+    assert_eq!(holm(&[None]).unwrap(), [None]);
+}
+
+#[test]
+fn what_does_not_exist_has_a_reason() {
+    for (d, word) in [
+        (vec![], "two subjects"),
+        (vec![0.4], "two subjects"),
+        (vec![0.0; 8], "zero"),
+        (vec![0.0; 80], "zero"),
+    ] {
+        for found in [wilcoxon(&d).unwrap(), sign_flip(&d, 0).unwrap()] {
+            assert!(found.reason().unwrap().contains(word), "{found:?}");
+        }
+        assert!(effect_size(&d).unwrap().reason().is_some());
+    }
+    // Equal but for rounding: no spread.
+    let d = [0.3 - 0.2, 0.2 - 0.1, 0.1];
+    let found = effect_size(&d).unwrap();
+    assert!(found.reason().unwrap().contains("equal"), "{found:?}");
+    assert!(matches!(
+        compare(&[], &[], 0).unwrap().difference,
+        Measure::Undefined(_)
+    ));
+}
+
+#[test]
+fn scores_that_differ_by_rounding_are_equal() {
+    let c = compare(&[0.1 + 0.2, 0.7], &[0.3, 0.7], 0).unwrap();
+    assert_eq!(c.difference.value(), Some(0.0));
+    assert!(c.wilcoxon.reason().unwrap().contains("zero"));
+    // Ties that binary fractions hide: 0.3 − 0.2, 0.2 − 0.1 and 0.1 are one group of three.
+    let hidden = wilcoxon(&[0.3 - 0.2, 0.2 - 0.1, -0.1, 0.5]).unwrap();
+    assert_eq!(hidden, wilcoxon(&[1.0, 1.0, -1.0, 5.0]).unwrap());
+}
+
+#[test]
+fn bad_input_is_an_error() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        let d = [0.1, bad];
+        let named = |e: StatsError| matches!(e, StatsError::NotFinite { index: 1, .. });
+        assert!(named(wilcoxon(&d).unwrap_err()));
+        assert!(named(sign_flip(&d, 0).unwrap_err()));
+        assert!(named(effect_size(&d).unwrap_err()));
+        assert!(named(mean_std(&d).unwrap_err()));
+        assert!(named(compare(&[0.1, 0.2], &d, 0).unwrap_err()));
+    }
+    assert_eq!(mean_std(&[]).unwrap_err(), StatsError::Empty);
+    for bad in [f64::NAN, -0.1, 1.5] {
+        let error = holm(&[Some(0.5), Some(bad)]).unwrap_err();
+        assert!(matches!(
+            error,
+            StatsError::NotAProbability { index: 1, .. }
+        ));
+    }
+    let error = compare(&[0.5], &[0.5, 0.6], 0).unwrap_err();
+    assert_eq!(
+        error,
+        StatsError::Unpaired {
+            first: 1,
+            second: 2
+        }
+    );
+}
+
+/// Both tests from their definition: every choice of signs, ranks by counting.
+fn naive(d: &[f64]) -> (f64, f64) {
+    let left: Vec<f64> = d.iter().copied().filter(|d| *d != 0.0).collect();
+    let rank = |x: f64| {
+        let below = left.iter().filter(|d| d.abs() < x.abs()).count();
+        let equal = left.iter().filter(|d| d.abs() == x.abs()).count();
+        below as f64 + (equal as f64 + 1.0) / 2.0
+    };
+    let signed: Vec<f64> = left.iter().map(|&d| rank(d) * d.signum()).collect();
+    let share = |values: &[f64]| {
+        let observed = values.iter().sum::<f64>().abs();
+        let reached = (0..1_u32 << values.len()).filter(|signs| {
+            let flipped = values.iter().enumerate();
+            let sum: f64 = flipped
+                .map(|(s, v)| if signs >> s & 1 == 1 { -v } else { *v })
+                .sum();
+            sum.abs() >= observed
+        });
+        reached.count() as f64 / f64::from(1_u32 << values.len())
+    };
+    (share(&signed), share(d))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn exact_tests_follow_their_definitions(eighths in prop::collection::vec(-6_i32..=6, 2..11)) {
+        prop_assume!(eighths.iter().any(|&e| e != 0));
+        let d: Vec<f64> = eighths.iter().map(|&e| f64::from(e) / 8.0).collect();
+        let (rank, mean) = naive(&d);
+        prop_assert!((wilcoxon(&d).unwrap().value().unwrap() - rank).abs() < 1e-12);
+        prop_assert!((sign_flip(&d, 0).unwrap().value().unwrap() - mean).abs() < 1e-12);
+    }
+
+    #[test]
+    fn tests_are_two_sided_and_scale_free(d in prop::collection::vec(-1.0_f64..1.0, 2..60), scale in 1e-6_f64..1e6) {
+        let other: Vec<f64> = d.iter().map(|d| -scale * d).collect();
+        let p = wilcoxon(&d).unwrap().value().unwrap();
+        prop_assert!(p > 0.0 && p <= 1.0);
+        prop_assert_eq!(p, wilcoxon(&other).unwrap().value().unwrap());
+        let p = sign_flip(&d, 1).unwrap().value().unwrap();
+        prop_assert!(p > 0.0 && p <= 1.0);
+        prop_assert_eq!(p, sign_flip(&other, 1).unwrap().value().unwrap());
+    }
+
+    #[test]
+    fn holm_lies_between_p_and_bonferroni(p in prop::collection::vec(0.0_f64..=1.0, 1..12)) {
+        let given: Vec<Option<f64>> = p.iter().copied().map(Some).collect();
+        let corrected = holm(&given).unwrap();
+        for (i, c) in corrected.iter().enumerate() {
+            let c = c.unwrap();
+            prop_assert!(c >= p[i] && c <= (p.len() as f64 * p[i]).min(1.0));
+            for (j, other) in corrected.iter().enumerate() {
+                prop_assert!(p[i] >= p[j] || c <= other.unwrap());
+            }
+        }
+    }
+}

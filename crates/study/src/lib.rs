@@ -8,6 +8,7 @@
 //! its result, a [`UnitRecord`], is written atomically when it is finished.
 
 mod record;
+pub mod report;
 mod summary;
 
 pub use record::{DatasetSummary, Outcome, RoutingRecord, UnitRecord};

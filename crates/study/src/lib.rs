@@ -12,6 +12,7 @@ mod error;
 pub mod peers;
 mod record;
 pub mod stats;
+pub mod report;
 mod summary;
 
 pub use dataset::{

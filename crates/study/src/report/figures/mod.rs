@@ -1,0 +1,142 @@
+//! From a study to its figures.
+
+mod accuracy;
+mod confusion;
+mod controls;
+mod curves;
+mod routing;
+mod scalp;
+
+use super::base::svg::Drawing;
+use super::base::text::slug;
+use crate::{StudySummary, UnitRecord};
+use std::collections::HashSet;
+
+/// Where a figure belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Folds,
+    Subjects,
+    Confusion,
+    Controls,
+    Routing,
+    Curves,
+}
+
+/// A figure with its words.
+#[derive(Debug)]
+pub(super) struct Figure {
+    pub section: Section,
+    /// The method it is about, where it is about one.
+    pub method: Option<String>,
+    /// File name without ending.
+    pub name: String,
+    pub title: String,
+    /// What a reader needs in order to read it.
+    pub caption: String,
+    /// What it shows, for those who do not see it.
+    pub alt: String,
+    pub drawing: Drawing,
+}
+
+/// All figures, and why some are missing.
+#[derive(Debug, Default)]
+pub(super) struct Gallery {
+    pub figures: Vec<Figure>,
+    pub missing: Vec<(Section, String)>,
+}
+
+impl Gallery {
+    pub(super) fn new(summary: &StudySummary) -> Self {
+        let mut gallery = Self::default();
+        gallery.figures.extend(accuracy::folds(summary));
+        gallery.figures.extend(accuracy::subjects(summary));
+        gallery.figures.extend(
+            summary
+                .rows
+                .iter()
+                .filter_map(|row| confusion::matrix(summary, row)),
+        );
+        for method in routed_methods(summary) {
+            gallery.figures.extend(controls::per_fold(summary, method));
+            let Some(unit) = shown_unit(summary, method) else {
+                continue;
+            };
+            gallery.figures.extend(routing::all(summary, unit));
+            match scalp::patterns(summary, unit) {
+                Ok(figure) => gallery.figures.push(figure),
+                Err(why) => gallery.missing.push((Section::Routing, why)),
+            }
+        }
+        let methods = summary.rows.iter().map(|row| row.method.as_str());
+        gallery
+            .figures
+            .extend(methods.filter_map(|method| curves::training(summary, method)));
+        gallery.name_apart();
+        gallery
+    }
+
+    pub(super) fn of(&self, section: Section) -> impl Iterator<Item = &Figure> {
+        self.figures.iter().filter(move |f| f.section == section)
+    }
+
+    /// Methods whose names differ only in what file names cannot say get a number.
+    fn name_apart(&mut self) {
+        let mut taken = HashSet::new();
+        for figure in &mut self.figures {
+            let stem = figure.name.clone();
+            let mut count = 1;
+            while !taken.insert(figure.name.clone()) {
+                count += 1;
+                figure.name = format!("{stem}-{count}");
+            }
+        }
+    }
+}
+
+/// The methods that have a routing record, in the order of the table.
+pub(super) fn routed_methods(summary: &StudySummary) -> Vec<&str> {
+    let routed = |method: &str| {
+        let mut units = units_of(summary, method);
+        units.any(|u| u.outcome.routing.is_some())
+    };
+    let names = summary.rows.iter().map(|row| row.method.as_str());
+    names.filter(|method| routed(method)).collect()
+}
+
+fn units_of<'a>(
+    summary: &'a StudySummary,
+    method: &'a str,
+) -> impl Iterator<Item = &'a UnitRecord> {
+    summary.units.iter().filter(move |u| u.method == method)
+}
+
+/// The unit whose experts are shown: experts of different units have nothing to do with each other, so none are averaged. The first
+/// fold, and in it the first seed.
+fn shown_unit<'a>(summary: &'a StudySummary, method: &'a str) -> Option<&'a UnitRecord> {
+    let routed = units_of(summary, method).filter(|u| u.outcome.routing.is_some());
+    // `min_by_key` keeps the first of equals: the seed that the study ran first.
+    routed.min_by_key(|u| u.fold)
+}
+
+/// `fold 0, seed 7`.
+fn unit_name(unit: &UnitRecord) -> String {
+    let held_out = match &unit.held_out {
+        Some(name) => format!(" ({name} held out)"),
+        None => String::new(),
+    };
+    format!("fold {}{held_out}, seed {}", unit.fold, unit.seed)
+}
+
+fn file_name(kind: &str, method: &str) -> String {
+    format!("{kind}-{}", slug(method))
+}
+
+fn domain_name(summary: &StudySummary, domain: usize) -> String {
+    let name = summary.dataset.domains.get(domain);
+    name.cloned().unwrap_or_else(|| format!("domain {domain}"))
+}
+
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|v| v.is_finite())
+}

@@ -3,6 +3,8 @@
 mod data;
 mod demo;
 mod recommend;
+mod report;
+mod study;
 
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -16,6 +18,10 @@ pub(crate) enum Command {
     Data(data::Arguments),
     /// The network's sizes and options for given data, each with its reason
     Recommend(recommend::Arguments),
+    /// Compare methods on a dataset: the paper's tables, with peers, tests and a report
+    Study(study::Arguments),
+    /// Write the report of a finished study again
+    Report(report::Arguments),
 }
 
 impl Command {
@@ -24,6 +30,8 @@ impl Command {
             Self::Demo(arguments) => arguments.run(output),
             Self::Data(arguments) => arguments.run(output),
             Self::Recommend(arguments) => arguments.run(output),
+            Self::Study(arguments) => arguments.run(output),
+            Self::Report(arguments) => arguments.run(output),
         }
     }
 }

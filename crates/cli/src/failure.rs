@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use stiefel::model::ModelError;
+use stiefel::study::StudyError;
 use stiefel_eeg::catalogue::CatalogueError;
 
 /// What every command returns.
@@ -15,6 +17,8 @@ pub(crate) enum Failure {
     Misuse(String),
     /// It could not be done: exit code 1.
     Failed(String),
+    /// Someone pressed Ctrl-C: exit code 130.
+    Interrupted(String),
     /// Whoever read the output has gone away; that is no failure.
     Unread,
 }
@@ -28,6 +32,30 @@ impl From<CatalogueError> for Failure {
             other => Self::Failed(other.to_string()),
         }
     }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        match error {
+            StudyError::Setting { .. } => Self::Misuse(error.to_string()),
+            StudyError::Interrupted => Self::Interrupted(error.to_string()),
+            StudyError::Catalogue(error) => error.into(),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// What cannot happen, told rather than hidden.
+pub(crate) fn unexpected(error: impl std::fmt::Display) -> Failure {
+    Failure::Failed(format!(
+        "{error}; this is a fault of the program, please report it"
+    ))
 }
 
 impl From<io::Error> for Failure {
@@ -45,6 +73,7 @@ pub(crate) fn report(outcome: Outcome) -> ExitCode {
         Ok(()) | Err(Failure::Unread) => return ExitCode::SUCCESS,
         Err(Failure::Failed(message)) => (message, 1),
         Err(Failure::Misuse(message)) => (message, 2),
+        Err(Failure::Interrupted(message)) => (message, crate::interrupt::INTERRUPTED),
     };
     // Without a standard error there is nobody to tell.
     let _ = io::Write::write_all(&mut io::stderr(), format!("error: {message}\n").as_bytes());

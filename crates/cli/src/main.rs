@@ -1,12 +1,14 @@
 //! The command line `stiefel`: arguments, progress, tables; no mathematics.
 //!
 //! Every command is a file of [`command`]: its arguments, and a `run` that ends in an [`Outcome`](failure::Outcome). Exit codes: 0 done,
-//! 1 failed, 2 misuse. Results go to the standard output, everything else to the standard error.
+//! 1 failed, 2 misuse, 130 interrupted. Results go to the standard output, everything else to the standard error.
 
 mod command;
 mod failure;
+mod interrupt;
 mod output;
 mod progress;
+mod settings;
 mod table;
 
 use std::process::ExitCode;
@@ -23,7 +25,7 @@ use crate::output::Output;
     name = "stiefel",
     version,
     disable_help_subcommand = true,
-    after_help = "Exit codes: 0 done, 1 failed, 2 misuse. NO_COLOR switches colours off."
+    after_help = "Exit codes: 0 done, 1 failed, 2 misuse, 130 interrupted. NO_COLOR switches colours off."
 )]
 struct Arguments {
     #[command(subcommand)]

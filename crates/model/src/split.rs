@@ -8,6 +8,7 @@
 //! * [`block_folds`]: one fold per block (run; without runs, contiguous fifths of each domain in recording order) held out
 //!   whole; 15 % of each remaining cell validates.
 //! * [`loso_folds`]: one fold per subject, all of whose domains are held out; 15 % of each remaining cell validates.
+//! * [`session_folds`]: every domain's first session trains, the later ones test.
 //!
 //! Small cells: one trial always trains; with two to four, each tests in one fold (and one validates from three on); from five on
 //! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
@@ -149,6 +150,41 @@ pub fn loso_folds(
     }
     let of = |who: usize| hold_out(&cells, labels.len(), seed, |trial| subject(trial) == who);
     Ok(subjects.into_iter().map(of).collect())
+}
+
+/// One fold across days: each domain (a subject) trains and validates on the session its first trial is of, and tests on its other
+/// sessions. `sessions[i]` is the session of trial `i`.
+///
+/// ```
+/// use stiefel_model::split::session_folds;
+///
+/// let labels: Vec<usize> = (0..40).map(|i| i % 2).collect();
+/// let sessions: Vec<usize> = (0..40).map(|i| i / 20).collect();
+/// let fold = session_folds(&labels, &[0; 40], &sessions, 7)?;
+/// assert_eq!((fold.train.len(), fold.validation.len(), fold.test.len()), (16, 4, 20));
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+pub fn session_folds(
+    labels: &[usize],
+    domains: &[usize],
+    sessions: &[usize],
+    seed: u64,
+) -> Result<Fold> {
+    let cells = cells(labels, domains)?;
+    check_count("sessions", labels.len(), sessions.len())?;
+    let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+    for (&domain, &session) in domains.iter().zip(sessions) {
+        first.entry(domain).or_insert(session);
+    }
+    let later = |trial: usize| first.get(&domains[trial]) != Some(&sessions[trial]);
+    if !(0..labels.len()).any(later) {
+        return Err(ModelError::Impossible {
+            op: OP,
+            why: "every domain has one session".into(),
+            remedy: "a cross-session study needs people who came back on another day",
+        });
+    }
+    Ok(hold_out(&cells, labels.len(), seed, later))
 }
 
 #[derive(Clone, Copy, PartialEq)]

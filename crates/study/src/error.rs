@@ -21,6 +21,15 @@ pub enum StudyError {
     /// Fitting or evaluating.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A peer.
+    #[error(transparent)]
+    Peer(#[from] crate::peers::PeerError),
+    /// The report.
+    #[error(transparent)]
+    Report(#[from] crate::report::ReportError),
+    /// A statistic.
+    #[error(transparent)]
+    Stats(#[from] crate::stats::StatsError),
     /// A name, an option or a selection that cannot be.
     #[error("{what}; {remedy}")]
     Setting {
@@ -38,6 +47,18 @@ pub enum StudyError {
         error: String,
         /// What to do.
         remedy: &'static str,
+    },
+    /// A unit of a study.
+    #[error("{method}, fold {fold}, seed {seed}: {error}")]
+    Unit {
+        /// The method.
+        method: String,
+        /// The fold.
+        fold: usize,
+        /// The seed.
+        seed: u64,
+        /// What went wrong.
+        error: Box<StudyError>,
     },
     /// Someone asked to stop; what was finished is kept.
     #[error("interrupted; finished units are kept, the same command goes on from there")]

@@ -5,19 +5,53 @@
 //! ```
 //!
 //! A **unit** is one method on one fold with one seed. Its identity is derived from its content (data, configuration, code version);
-//! its result, a [`UnitRecord`], is written atomically when it is finished.
+//! its result, a [`UnitRecord`], is written atomically when it is finished. A study that was stopped goes on from there and ends
+//! in the same table, bit for bit.
+//!
+//! ```
+//! use stiefel_study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched, load, run, summarise, table};
+//!
+//! let mut config = StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=10");
+//! config.methods = vec!["baseline".into(), "mdm".into()];
+//! config.training.epochs = 2;
+//! let data = load(&config.data, &config.choice)?;
+//! let plan = Plan::new(config, data)?;
+//! let folder = std::env::temp_dir().join(format!("stiefel-doc-{}", std::process::id()));
+//! let store = Store::open(&folder)?;
+//! let records = run(&plan, &store, 2, &Cancel::default(), &Unwatched)?;
+//! println!("{}", table::text(&summarise(&plan, records)?));
+//! # std::fs::remove_dir_all(&folder).ok();
+//! # Ok::<(), stiefel_study::StudyError>(())
+//! ```
 
+mod config;
 pub mod dataset;
 mod error;
+pub mod method;
+mod nuisance;
+mod paper;
 pub mod peers;
+mod plan;
 mod record;
-pub mod stats;
 pub mod report;
+mod run;
+pub mod stats;
+mod store;
+mod summarise;
 mod summary;
+pub mod table;
+mod unit;
+mod verdict;
 
+pub use config::{Sizing, SplitUnit, Study, StudyConfig};
 pub use dataset::{
     ChannelChoice, DataChoice, Dataset, Provenance, load, synthetic_trials, trials_of,
 };
 pub use error::{Result, StudyError};
+pub use plan::Plan;
 pub use record::{DatasetSummary, Outcome, RoutingRecord, UnitRecord};
+pub use run::{StudyObserver, Unwatched, run};
+pub use store::{Store, write_atomically};
+pub use summarise::summarise;
 pub use summary::{Comparison, MeanStd, PaperRow, Row, StudySummary, UnitScore};
+pub use unit::{CODE, Cancel, Identity, Unit, execute};

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use stiefel_model::{Factor, Trials};
 
-pub(super) fn of(trials: &Trials) -> String {
+pub(crate) fn of(trials: &Trials) -> String {
     let mut hash = Sha256::new();
     let mut text = |parts: &[String]| {
         hash.update((parts.len() as u64).to_le_bytes());

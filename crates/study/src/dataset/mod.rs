@@ -17,6 +17,9 @@ pub use bridge::{synthetic_trials, trials_of};
 pub use select::{ChannelChoice, DataChoice};
 pub use source::load;
 
+pub(crate) use fingerprint::{hex, of as fingerprint};
+pub(crate) use select::sub_montage;
+
 use crate::{DatasetSummary, Result};
 use stiefel_model::{Factor, Trials};
 

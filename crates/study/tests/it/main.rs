@@ -4,3 +4,4 @@ mod logistic;
 mod peers;
 mod peers_bad_input;
 mod stats;
+mod studies;

@@ -1,0 +1,32 @@
+//! `stiefel report`: the report of a finished study, written again.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use stiefel::study::{StudyError, StudySummary, report};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder of a study
+    folder: PathBuf,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        let path = self.folder.join("summary.json");
+        let text = std::fs::read(&path).map_err(|e| {
+            Failure::Failed(format!(
+                "{}: {e}; give the folder of a study that has been run to its end",
+                path.display()
+            ))
+        })?;
+        let summary: StudySummary = serde_json::from_slice(&text).map_err(|e| {
+            Failure::Failed(format!("{}: {e}; run the study again", path.display()))
+        })?;
+        let written = report::write(&summary, &self.folder).map_err(StudyError::from)?;
+        output.line(&format!("{}", written.display()))
+    }
+}

@@ -1,0 +1,156 @@
+//! `stiefel study …`: the paper's tables.
+
+mod options;
+mod run_unit;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use stiefel::study::{
+    Plan, Store, Study, StudyConfig, StudyError, load, report, run, summarise, table,
+};
+
+use crate::failure::Outcome;
+use crate::interrupt;
+use crate::output::Output;
+use crate::progress::Units;
+use options::Options;
+
+/// The resolved configuration in a folder of results.
+pub(crate) const RESOLVED: &str = "study.json";
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A study that was stopped goes on where it was when the same command is given again."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    which: Which,
+}
+
+#[derive(Debug, Subcommand)]
+enum Which {
+    /// Baseline, naive routing, DASP and the peers, across domains
+    Main(Options),
+    /// The seven rows from naive routing to DASP
+    Ablation(Options),
+    /// One subject held out per fold, under every stand-in for its embedding
+    Loso(Options),
+    /// Encoder and alignment on and off, over channels and domain counts
+    Scaling(Options),
+    /// Trained on each subject's first session, tested on the later ones
+    Session(Options),
+    /// One subject held out, decoded trial by trial with causal whitening
+    Online(Options),
+    /// Labels that say only the run a trial came from: what is above chance is leakage
+    Null(Options),
+    /// One unit of a planned study, for schedulers
+    RunUnit(run_unit::Arguments),
+}
+
+impl Arguments {
+    pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        match self.which {
+            Which::Main(options) => study(Study::Main, options, output),
+            Which::Ablation(options) => study(Study::Ablation, options, output),
+            Which::Loso(options) => study(Study::Loso, options, output),
+            Which::Scaling(options) => study(Study::Scaling, options, output),
+            Which::Session(options) => study(Study::Session, options, output),
+            Which::Online(options) => study(Study::Online, options, output),
+            Which::Null(options) => study(Study::Null, options, output),
+            Which::RunUnit(arguments) => arguments.run(output),
+        }
+    }
+}
+
+fn study(which: Study, options: Options, output: &mut Output) -> Outcome {
+    let config = options.resolve(which)?;
+    let folder = options
+        .out
+        .clone()
+        .unwrap_or_else(|| default_folder(&config));
+    let plan = planned(config)?;
+    let store = Store::open(&folder)?;
+    store.write(RESOLVED, &plan.config)?;
+    if options.plan {
+        return list(&plan, &folder, options.json, output);
+    }
+    let summary = finish(&plan, &store, options.threads, options.quiet)?;
+    if options.json {
+        let mut figures = serde_json::to_value(&summary).map_err(crate::failure::unexpected)?;
+        if let Some(map) = figures.as_object_mut() {
+            map.remove("units");
+        }
+        return output.json(&figures);
+    }
+    output.line(&table::text(&summary))?;
+    output.line(&format!("report: {}", folder.join("report.html").display()))
+}
+
+/// Loads the data and plans the units.
+pub(crate) fn planned(config: StudyConfig) -> Result<Plan, crate::failure::Failure> {
+    let data = load(&config.data, &config.choice)?;
+    Ok(Plan::new(config, data)?)
+}
+
+/// Runs what is missing and writes summary and report.
+pub(crate) fn finish(
+    plan: &Plan,
+    store: &Store,
+    threads: Option<usize>,
+    quiet: bool,
+) -> Result<stiefel::study::StudySummary, crate::failure::Failure> {
+    let progress = Units::new(quiet);
+    let cancel = interrupt::cancel()?;
+    let records = run(plan, store, threads.unwrap_or(0), &cancel, &progress)?;
+    let summary = summarise(plan, records)?;
+    store.write("summary.json", &summary)?;
+    report::write(&summary, store.folder()).map_err(StudyError::from)?;
+    Ok(summary)
+}
+
+/// `stiefel-results/main-synthetic-weibo2014`.
+fn default_folder(config: &StudyConfig) -> PathBuf {
+    let stem = std::path::Path::new(&config.data)
+        .file_stem()
+        .map_or_else(|| config.data.clone(), |s| s.to_string_lossy().into_owned());
+    let slug: String = stem
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || c == '_' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    PathBuf::from("stiefel-results").join(format!("{}-{slug}", config.study))
+}
+
+/// The units of a plan, a line each.
+fn list(plan: &Plan, folder: &std::path::Path, json: bool, output: &mut Output) -> Outcome {
+    if json {
+        let units: Vec<_> = plan
+            .units
+            .iter()
+            .enumerate()
+            .map(|(i, u)| {
+                serde_json::json!({"index": i, "id": u.ids.unit, "method": u.name, "fold": u.index, "seed": u.seed})
+            })
+            .collect();
+        return output.json(&serde_json::json!({"folder": folder, "units": units}));
+    }
+    for (i, unit) in plan.units.iter().enumerate() {
+        let id = &unit.ids.unit[..12];
+        output.line(&format!(
+            "{i:>5}  {id}  fold {:>2}  seed {:>3}  {}",
+            unit.index, unit.seed, unit.name
+        ))?;
+    }
+    output.line(&format!(
+        "\n{} units in {}; run one with `stiefel study run-unit {} INDEX`, and all that are missing with the same command without --plan",
+        plan.units.len(),
+        folder.display(),
+        folder.display()
+    ))
+}

@@ -1,0 +1,58 @@
+//! `stiefel study run-unit`: one unit of a planned study, so that any scheduler can spread them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use stiefel::study::{Store, StudyConfig, execute};
+
+use super::{RESOLVED, planned};
+use crate::failure::{Failure, Outcome};
+use crate::interrupt;
+use crate::output::Output;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The study's folder, made by the study's command with --plan
+    folder: PathBuf,
+    /// The unit: its number in the plan, or the beginning of its identity
+    unit: String,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        let file = crate::settings::read(&self.folder.join(RESOLVED))?;
+        let config: StudyConfig = serde_json::from_value(file.into()).map_err(|e| {
+            Failure::Failed(format!("{}: {e}", self.folder.join(RESOLVED).display()))
+        })?;
+        let plan = planned(config)?;
+        let store = Store::open(&self.folder)?;
+        let by_number = self
+            .unit
+            .parse::<usize>()
+            .ok()
+            .filter(|i| *i < plan.units.len());
+        let found = match by_number {
+            Some(index) => vec![&plan.units[index]],
+            None => plan
+                .units
+                .iter()
+                .filter(|u| u.ids.unit.starts_with(&self.unit))
+                .collect(),
+        };
+        let [unit] = found[..] else {
+            return Err(Failure::Misuse(format!(
+                "\"{}\" names {} units; give a number below {} or more letters of an identity (see --plan)",
+                self.unit,
+                found.len(),
+                plan.units.len()
+            )));
+        };
+        if store.find(&unit.ids.unit).is_some() {
+            return output.line(&format!("{} is there already", unit.ids.unit));
+        }
+        for record in execute(std::slice::from_ref(unit), &interrupt::cancel()?)? {
+            store.keep(&record)?;
+        }
+        output.line(&format!("{} done", unit.ids.unit))
+    }
+}

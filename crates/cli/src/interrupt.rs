@@ -1,0 +1,28 @@
+//! Ctrl-C: the first asks whatever runs to stop and keep what it has, the second ends the program at once.
+
+use std::sync::OnceLock;
+
+use stiefel::study::Cancel;
+
+use crate::failure::Failure;
+
+/// The exit code of an interrupted program.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// A stop button that Ctrl-C presses.
+pub(crate) fn cancel() -> Result<Cancel, Failure> {
+    static BUTTON: OnceLock<Cancel> = OnceLock::new();
+    if let Some(button) = BUTTON.get() {
+        return Ok(button.clone());
+    }
+    let button = BUTTON.get_or_init(Cancel::default).clone();
+    let pressed = button.clone();
+    ctrlc::set_handler(move || {
+        if pressed.is_cancelled() {
+            std::process::exit(INTERRUPTED.into());
+        }
+        pressed.cancel();
+    })
+    .map_err(|e| Failure::Failed(format!("Ctrl-C cannot be watched: {e}")))?;
+    Ok(button)
+}

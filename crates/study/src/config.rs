@@ -1,0 +1,221 @@
+//! Everything that decides a study's table: what a configuration file says, and what is stored with each result.
+
+use crate::dataset::DataChoice;
+use crate::method::Precision;
+use crate::{Result, StudyError};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use stiefel_model::net::Orthogonality;
+use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::scaling::Preset;
+use stiefel_model::train::TrainConfig;
+
+/// Which study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Study {
+    /// Baseline, naive routing, DASP and the peers, across domains.
+    Main,
+    /// The seven rows from naive routing to DASP.
+    Ablation,
+    /// One subject held out per fold, under every stand-in for its embedding.
+    Loso,
+    /// Encoder and alignment on and off, over channels and domain counts.
+    Scaling,
+    /// Trained on each subject's first session, tested on the later ones.
+    Session,
+    /// One subject held out, its trials decoded in recording order with causal whitening.
+    Online,
+    /// Labels replaced by the run a trial came from: whatever is above chance is leakage.
+    Null,
+}
+
+impl Study {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Main,
+        Self::Ablation,
+        Self::Loso,
+        Self::Scaling,
+        Self::Session,
+        Self::Online,
+        Self::Null,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::Ablation => "ablation",
+            Self::Loso => "loso",
+            Self::Scaling => "scaling",
+            Self::Session => "session",
+            Self::Online => "online",
+            Self::Null => "null",
+        }
+    }
+}
+
+impl fmt::Display for Study {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Study {
+    type Err = StudyError;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|s| s.name() == name);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = Self::ALL.iter().map(|s| s.name()).collect();
+            StudyError::setting(
+                format!("there is no study \"{name}\""),
+                format!("the studies are {}", known.join(", ")),
+            )
+        })
+    }
+}
+
+/// What is held out together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitUnit {
+    /// Single trials at random.
+    #[default]
+    Trial,
+    /// Whole runs.
+    Block,
+}
+
+/// Where the sizes of the networks come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sizing {
+    /// The scaling rule.
+    #[default]
+    Auto,
+    /// The paper's Weibo2014 setting.
+    Weibo2014,
+    /// The paper's BNCI2014001 setting.
+    Bnci2014001,
+    /// The paper's BNCI2015001 setting.
+    Bnci2015001,
+}
+
+impl Sizing {
+    pub(crate) fn preset(self) -> Option<Preset> {
+        match self {
+            Self::Auto => None,
+            Self::Weibo2014 => Some(Preset::Weibo2014),
+            Self::Bnci2014001 => Some(Preset::Bnci2014001),
+            Self::Bnci2015001 => Some(Preset::Bnci2015001),
+        }
+    }
+}
+
+/// A study, resolved: the same configuration, data and code version give the same table to the bit.
+///
+/// ```
+/// use stiefel_study::{Study, StudyConfig};
+///
+/// let config = StudyConfig::new(Study::Main, "synthetic:bnci2015001");
+/// assert_eq!(config.seeds, [0]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudyConfig {
+    /// Which study.
+    pub study: Study,
+    /// The dataset: a name or a path.
+    pub data: String,
+    /// Which part of it.
+    #[serde(default)]
+    pub choice: DataChoice,
+    /// Methods by name; empty: all of the study. For `main`, `session`, `online` and `null`.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// What is held out together.
+    #[serde(default)]
+    pub split: SplitUnit,
+    /// Seeds of split, initial values and batches.
+    #[serde(default = "one_seed")]
+    pub seeds: Vec<u64>,
+    /// Where the sizes of the networks come from.
+    #[serde(default)]
+    pub sizing: Sizing,
+    /// The protocol of training; its seed is replaced by each unit's.
+    #[serde(default)]
+    pub training: TrainConfig,
+    /// Number type of the networks.
+    #[serde(default)]
+    pub precision: Precision,
+    /// How filters stay orthonormal.
+    #[serde(default = "riemannian")]
+    pub orthogonality: Orthogonality,
+    /// How subjects without training trials are whitened.
+    #[serde(default = "own_mean")]
+    pub unseen: UnseenPolicy,
+    /// Whether routed methods have one expert retrained beside them as a control.
+    #[serde(default = "yes")]
+    pub retrained: bool,
+}
+
+fn one_seed() -> Vec<u64> {
+    vec![0]
+}
+
+fn riemannian() -> Orthogonality {
+    Orthogonality::Riemannian
+}
+
+fn own_mean() -> UnseenPolicy {
+    UnseenPolicy::OwnMean {
+        kappa: UnseenPolicy::DEFAULT_KAPPA,
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl StudyConfig {
+    /// Defaults: one seed, all methods, single trials held out, the scaling rule.
+    pub fn new(study: Study, data: impl Into<String>) -> Self {
+        Self {
+            study,
+            data: data.into(),
+            choice: DataChoice::default(),
+            methods: Vec::new(),
+            split: SplitUnit::default(),
+            seeds: one_seed(),
+            sizing: Sizing::default(),
+            training: TrainConfig::default(),
+            precision: Precision::default(),
+            orthogonality: riemannian(),
+            unseen: own_mean(),
+            // The controls that retrain double a study's time; the ablation is about the rows themselves.
+            retrained: !matches!(study, Study::Ablation | Study::Scaling),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        self.training.check()?;
+        if self.seeds.is_empty() {
+            return Err(StudyError::setting(
+                "the list of seeds is empty",
+                "give at least one seed",
+            ));
+        }
+        let mut sorted = self.seeds.clone();
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|w| w[0] == w[1]) {
+            return Err(StudyError::setting(
+                format!("a seed stands twice in {:?}", self.seeds),
+                "name each seed once",
+            ));
+        }
+        Ok(())
+    }
+}

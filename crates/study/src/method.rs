@@ -1,0 +1,318 @@
+//! What is compared: networks and peers, each under a name, with its whole configuration.
+
+use crate::Result;
+use crate::peers::Peer;
+use serde::{Deserialize, Serialize};
+use stiefel_model::net::{Anchor, DaspConfig, LossWeights, Orthogonality, SpdNetConfig};
+use stiefel_model::scaling::Recommendation;
+use stiefel_model::train::TrainConfig;
+use stiefel_model::{Architecture, DspConfig, ModelConfig, Preconditioning};
+
+/// The default λ of the load-balance loss (B1).
+pub const LAMBDA_BALANCE: f64 = 0.01;
+
+/// The default λ of the entropy loss (B2).
+pub const LAMBDA_ENTROPY: f64 = 0.1;
+
+/// The number type a network is trained in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// 32 bits.
+    #[default]
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+/// What stands in for the embedding of a subject who was not in training (SPEC conditions of the LOSO study).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnseenRow {
+    /// The untrained row, at its initial value.
+    Initial,
+    /// Zeros.
+    Zero,
+    /// The row of the training domain nearest in mean tangent vectors.
+    Nearest,
+    /// The row of the training domain nearest in the affine-invariant distance of Fréchet means.
+    RiemannianNearest,
+}
+
+/// How a unit fits and decides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Method {
+    /// A network of this library.
+    Network {
+        /// Pre-conditioning, encoder, architecture, training; the unit's seed replaces the training's.
+        model: Box<ModelConfig>,
+        /// Number type.
+        precision: Precision,
+        /// Whether one expert is trained from scratch beside it, as a control.
+        retrained: bool,
+        /// What stands in for an unseen domain's embedding.
+        unseen: UnseenRow,
+    },
+    /// A peer.
+    Peer {
+        /// Which.
+        peer: Peer,
+        /// The pre-conditioning it is given.
+        preconditioning: Preconditioning,
+    },
+}
+
+/// A method and what tables call it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The method.
+    pub method: Method,
+}
+
+/// Everything the methods of a study share.
+#[derive(Debug, Clone)]
+pub struct Family {
+    /// Sizes and regime.
+    pub auto: Recommendation,
+    /// The protocol of training.
+    pub training: TrainConfig,
+    /// Pre-conditioning.
+    pub preconditioning: Preconditioning,
+    /// How filters stay orthonormal.
+    pub orthogonality: Orthogonality,
+    /// Number type.
+    pub precision: Precision,
+    /// Whether routed methods get the retrained control.
+    pub retrained: bool,
+}
+
+impl Family {
+    fn network(
+        &self,
+        name: &str,
+        architecture: Architecture,
+        encoder: Option<DspConfig>,
+        unseen: UnseenRow,
+    ) -> Named {
+        let routed = matches!(architecture, Architecture::Dasp(_));
+        Named {
+            name: name.into(),
+            method: Method::Network {
+                model: Box::new(ModelConfig {
+                    preconditioning: self.preconditioning,
+                    encoder,
+                    architecture,
+                    training: self.training,
+                }),
+                precision: self.precision,
+                retrained: self.retrained && routed,
+                unseen,
+            },
+        }
+    }
+
+    /// The single-filter network.
+    pub fn baseline(&self) -> Named {
+        let config = SpdNetConfig {
+            filters: self.auto.filters.value,
+            orthogonality: self.orthogonality,
+            ..SpdNetConfig::default()
+        };
+        self.network(
+            "baseline",
+            Architecture::Spdnet(config),
+            None,
+            UnseenRow::Initial,
+        )
+    }
+
+    /// The naive reading: the first expert is the anchor; no encoder, no alignment, coupled keys (the ablation's Ref).
+    fn naive_config(&self) -> DaspConfig {
+        DaspConfig {
+            filters: self.auto.filters.value,
+            experts: self.auto.experts.value,
+            width: self.auto.embedding.value,
+            anchor: Anchor::First,
+            decoupled_keys: false,
+            losses: LossWeights::default(),
+            orthogonality: self.orthogonality,
+            ..DaspConfig::default()
+        }
+    }
+
+    /// The naive network under a name.
+    pub fn naive(&self, name: &str) -> Named {
+        let config = Architecture::Dasp(self.naive_config());
+        self.network(name, config, None, UnseenRow::Initial)
+    }
+
+    /// The routed network as the scaling rule or preset has it.
+    fn dasp_config(&self) -> (DaspConfig, Option<DspConfig>) {
+        let config = DaspConfig {
+            anchor: Anchor::Dedicated,
+            decoupled_keys: self.auto.decouple_keys.value,
+            losses: LossWeights {
+                alignment: self.auto.lambda_align.value,
+                ..LossWeights::default()
+            },
+            ..self.naive_config()
+        };
+        let encoder = self.auto.dsp_rank.value.map(|rank| DspConfig {
+            rank,
+            ..DspConfig::default()
+        });
+        (config, encoder)
+    }
+
+    /// The routed network; for a dataset in which the rule turns routing off, one expert.
+    pub fn dasp(&self) -> Named {
+        let (config, encoder) = self.dasp_config();
+        self.network(
+            "dasp",
+            Architecture::Dasp(config),
+            encoder,
+            UnseenRow::Initial,
+        )
+    }
+
+    /// The seven rows of the ablation.
+    pub fn ablation(&self, rank: usize, alignment: f64) -> Vec<Named> {
+        let reference = self.naive_config();
+        let with = |losses: LossWeights| DaspConfig {
+            losses,
+            ..reference
+        };
+        let none = LossWeights::default();
+        let anchored = DaspConfig {
+            anchor: Anchor::Dedicated,
+            ..reference
+        };
+        let full = DaspConfig {
+            decoupled_keys: true,
+            losses: LossWeights { alignment, ..none },
+            ..anchored
+        };
+        let encoder = Some(DspConfig {
+            rank,
+            ..DspConfig::default()
+        });
+        let balance = LossWeights {
+            balance: LAMBDA_BALANCE,
+            ..none
+        };
+        let entropy = LossWeights {
+            entropy: LAMBDA_ENTROPY,
+            ..none
+        };
+        [
+            ("ref", reference, None),
+            ("b1", with(balance), None),
+            ("b2", with(entropy), None),
+            ("b4", with(LossWeights { alignment, ..none }), None),
+            ("b12", anchored, None),
+            ("dsp", anchored, encoder),
+            ("dasp", full, encoder),
+        ]
+        .into_iter()
+        .map(|(name, config, encoder)| {
+            let architecture = Architecture::Dasp(config);
+            self.network(name, architecture, encoder, UnseenRow::Initial)
+        })
+        .collect()
+    }
+
+    /// The conditions of the leave-one-subject-out study.
+    pub fn loso(&self) -> Vec<Named> {
+        let (config, encoder) = self.dasp_config();
+        let blind = DaspConfig {
+            domain_embedding: false,
+            ..config
+        };
+        let of = |name: &str, config, unseen| {
+            self.network(name, Architecture::Dasp(config), encoder, unseen)
+        };
+        vec![
+            self.baseline(),
+            of("full", config, UnseenRow::Initial),
+            of("input-only", blind, UnseenRow::Initial),
+            of("zero", config, UnseenRow::Zero),
+            of("nearest", config, UnseenRow::Nearest),
+            of("riemannian-nearest", config, UnseenRow::RiemannianNearest),
+        ]
+    }
+
+    /// Encoder and alignment on and off.
+    pub fn scaling(&self, rank: usize, alignment: f64) -> Vec<Named> {
+        let (config, _) = self.dasp_config();
+        let encoder = Some(DspConfig {
+            rank,
+            ..DspConfig::default()
+        });
+        let aligned = |on: bool| DaspConfig {
+            decoupled_keys: on,
+            losses: LossWeights {
+                alignment: if on { alignment } else { 0.0 },
+                ..LossWeights::default()
+            },
+            ..config
+        };
+        [
+            ("plain", aligned(false), None),
+            ("align", aligned(true), None),
+            ("dsp", aligned(false), encoder),
+            ("dsp+align", aligned(true), encoder),
+        ]
+        .into_iter()
+        .map(|(name, config, encoder)| {
+            self.network(
+                name,
+                Architecture::Dasp(config),
+                encoder,
+                UnseenRow::Initial,
+            )
+        })
+        .collect()
+    }
+
+    /// A peer under its own name.
+    pub fn peer(&self, peer: Peer) -> Named {
+        Named {
+            name: peer.name().into(),
+            method: Method::Peer {
+                peer,
+                preconditioning: self.preconditioning,
+            },
+        }
+    }
+
+    /// A method of the main table by name.
+    pub fn by_name(&self, name: &str) -> Result<Named> {
+        Ok(match name {
+            "baseline" => self.baseline(),
+            "naive" => self.naive("naive"),
+            "dasp" => self.dasp(),
+            other => match Peer::ALL.into_iter().find(|p| p.name() == other) {
+                Some(peer) => self.peer(peer),
+                None => {
+                    let known = Self::names().join(", ");
+                    return Err(crate::StudyError::setting(
+                        format!("there is no method \"{other}\""),
+                        format!("the methods are {known}"),
+                    ));
+                }
+            },
+        })
+    }
+
+    /// The names [`by_name`](Self::by_name) knows.
+    pub fn names() -> Vec<&'static str> {
+        let peers = Peer::ALL.into_iter().map(|p| p.name());
+        ["baseline", "naive", "dasp"]
+            .into_iter()
+            .chain(peers)
+            .collect()
+    }
+}

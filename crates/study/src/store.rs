@@ -1,0 +1,102 @@
+//! Records on disk: one file per unit, named by its identity, written whole or not at all.
+//!
+//! A record is written to a temporary file in the same folder, flushed to the disk and renamed. A file that cannot be read or whose
+//! content is not the unit asked for (a disk that lied) is computed again.
+
+use crate::{Result, StudyError, UnitRecord};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A folder of records.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Opens a folder, making it where it is missing.
+    ///
+    /// ```
+    /// use stiefel_study::Store;
+    ///
+    /// let folder = std::env::temp_dir().join("stiefel-store-doc");
+    /// let store = Store::open(&folder)?;
+    /// assert!(store.find("0123").is_none());
+    /// # std::fs::remove_dir_all(&folder).ok();
+    /// # Ok::<(), stiefel_study::StudyError>(())
+    /// ```
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self> {
+        let folder = folder.into();
+        fs::create_dir_all(folder.join("units")).map_err(|e| {
+            StudyError::file(&folder, e, "choose a folder that can be written with --out")
+        })?;
+        Ok(Self { folder })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join("units").join(format!("{id}.json"))
+    }
+
+    /// The record of a unit, where there is a sound one.
+    pub fn find(&self, id: &str) -> Option<UnitRecord> {
+        let text = fs::read(self.path(id)).ok()?;
+        let record: UnitRecord = serde_json::from_slice(&text).ok()?;
+        (record.id == id).then_some(record)
+    }
+
+    /// Keeps a record.
+    pub fn keep(&self, record: &UnitRecord) -> Result<()> {
+        let path = self.path(&record.id);
+        write_atomically(&path, &json(&path, record, false)?)
+    }
+
+    /// Writes a JSON file of the study itself.
+    pub fn write(&self, name: &str, value: &impl Serialize) -> Result<PathBuf> {
+        let path = self.folder.join(name);
+        write_atomically(&path, &json(&path, value, true)?)?;
+        Ok(path)
+    }
+}
+
+fn json(path: &Path, value: &impl Serialize, pretty: bool) -> Result<Vec<u8>> {
+    let text = if pretty {
+        serde_json::to_vec_pretty(value)
+    } else {
+        serde_json::to_vec(value)
+    };
+    text.map_err(|e| StudyError::file(path, e, "this is a fault of the library, please report it"))
+}
+
+/// Writes a file whole or not at all.
+pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The process and the thread, so that two at work on one folder do not meet.
+    let own = format!(
+        ".{name}.{}-{:?}.tmp",
+        std::process::id(),
+        std::thread::current().id()
+    );
+    let temporary = path.with_file_name(own);
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    write().map_err(|e| {
+        // What could not be written whole is not left behind.
+        let _ = fs::remove_file(&temporary);
+        StudyError::file(
+            path,
+            e,
+            "is there room on the disk, and may the folder be written?",
+        )
+    })
+}

@@ -1,0 +1,145 @@
+//! A unit of work: one method on one fold with one seed.
+//!
+//! Its identity is the SHA-256 of everything that decides the result: code version, matrices and labels, the method's whole
+//! configuration, the trials of each part, fold and seed. The same identity means the same result to the bit.
+
+mod network;
+mod peer;
+mod pictures;
+
+use crate::dataset::hex;
+use crate::method::Method;
+use crate::{Result, StudyError, UnitRecord};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use stiefel_model::Trials;
+use stiefel_model::split::Fold;
+
+/// The version of the code that decides results: the package's, and a hash of the sources.
+pub const CODE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STIEFEL_CODE"));
+
+/// Identities of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Of the unit.
+    pub unit: String,
+    /// Of what is trained: units that differ only in how an unseen domain's embedding is filled share it.
+    pub training: String,
+}
+
+/// One method on one fold with one seed.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Derived from its content.
+    pub ids: Identity,
+    /// What the table calls the method.
+    pub name: String,
+    /// The method.
+    pub method: Method,
+    pub(crate) trials: Arc<Trials>,
+    pub(crate) dataset: String,
+    pub(crate) fold: Fold,
+    /// The fold's number.
+    pub index: usize,
+    /// What is held out, where it has a name.
+    pub held_out: Option<String>,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// A stop button.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks everyone who holds a copy to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether someone asked.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+pub(crate) fn identity(
+    dataset: &str,
+    method: &Method,
+    fold: &Fold,
+    index: usize,
+    seed: u64,
+) -> Result<Identity> {
+    let digest = |method: &Method| -> Result<String> {
+        let content = serde_json::json!({
+            "code": CODE,
+            "dataset": dataset,
+            "method": method,
+            "fold": index,
+            "parts": fold,
+            "seed": seed,
+        });
+        Ok(hex(&Sha256::digest(content.to_string().as_bytes())))
+    };
+    let mut trained = method.clone();
+    if let Method::Network { unseen, .. } = &mut trained {
+        *unseen = crate::method::UnseenRow::Initial;
+    }
+    Ok(Identity {
+        unit: digest(method)?,
+        training: digest(&trained)?,
+    })
+}
+
+/// Runs units that share their training; gives a record for each, in order.
+pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
+    let Some(first) = units.first() else {
+        return Ok(Vec::new());
+    };
+    let start = Instant::now();
+    let outcomes = match &first.method {
+        Method::Network { .. } => network::run(units, cancel)?,
+        Method::Peer {
+            peer,
+            preconditioning,
+        } => {
+            let outcome = peer::run(first, *peer, preconditioning)?;
+            vec![outcome; units.len()]
+        }
+    };
+    if cancel.is_cancelled() {
+        return Err(StudyError::Interrupted);
+    }
+    let seconds = start.elapsed().as_secs_f64() / units.len() as f64;
+    let record = |(unit, outcome): (&Unit, crate::Outcome)| -> Result<UnitRecord> {
+        Ok(UnitRecord {
+            id: unit.ids.unit.clone(),
+            code: CODE.into(),
+            dataset: unit.dataset.clone(),
+            method: unit.name.clone(),
+            settings: serde_json::to_value(&unit.method).map_err(|e| {
+                StudyError::setting(e.to_string(), "this is a fault of the library")
+            })?,
+            fold: unit.index,
+            held_out: unit.held_out.clone(),
+            seed: unit.seed,
+            outcome,
+            seconds,
+        })
+    };
+    units.iter().zip(outcomes).map(record).collect()
+}
+
+impl Unit {
+    /// Training, validation and test trials.
+    fn parts(&self) -> Result<(Trials, Trials, Trials)> {
+        let part = |indices: &[usize]| self.trials.select(indices);
+        Ok((
+            part(&self.fold.train)?,
+            part(&self.fold.validation)?,
+            part(&self.fold.test)?,
+        ))
+    }
+}

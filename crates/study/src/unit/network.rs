@@ -1,0 +1,272 @@
+//! Networks on one fold: whitening, encoder and network see the training trials, the epoch is chosen on the validation trials, the
+//! test trials are decided once.
+
+use super::pictures::pictures;
+use super::{Cancel, Unit};
+use crate::method::{Method, Precision, UnseenRow};
+use crate::{Outcome, Result, RoutingRecord, StudyError};
+use stiefel_geometry::spd;
+use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_model::diagnostics::{retrain_single, routing_report};
+use stiefel_model::net::{Routing, Sizes};
+use stiefel_model::train::{Checkpoint, EpochRecord, Flow, Observer, evaluate, train};
+use stiefel_model::{
+    Frontend, ModelConfig, ModelError, Parameters, Prepared, Trials, tangent_vectors,
+};
+
+/// Ends training where someone asked to stop.
+struct Watch<'a>(&'a Cancel);
+
+impl<T: Scalar> Observer<T> for Watch<'_> {
+    fn step(&mut self, _: usize) -> Flow {
+        if self.0.is_cancelled() {
+            return Flow::Stop;
+        }
+        Flow::Continue
+    }
+
+    fn epoch(&mut self, _: &EpochRecord, _: &Checkpoint<T>) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// Units that share their training.
+pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
+    match &units[0].method {
+        Method::Network {
+            precision: Precision::F64,
+            ..
+        } => run_in::<f64>(units, cancel),
+        _ => run_in::<f32>(units, cancel),
+    }
+}
+
+fn run_in<T: Scalar>(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
+    let unit = &units[0];
+    let Method::Network {
+        model, retrained, ..
+    } = &unit.method
+    else {
+        return Ok(Vec::new());
+    };
+    let config = seeded(model, unit.seed);
+    let (training_raw, validation_raw, test_raw) = unit.parts()?;
+    let (frontend, training) = Frontend::fit::<T>(
+        &training_raw,
+        &config.preconditioning,
+        config.encoder.as_ref(),
+    )?;
+    let validation = frontend.prepare::<T>(&validation_raw)?;
+    let whitened = whiten(&frontend, &training_raw, &test_raw)?;
+    let test = Prepared::<T>::new(&whitened, frontend.encoder.as_ref())?;
+    let sizes = Sizes {
+        channels: unit.trials.channels_count(),
+        classes: unit.trials.classes().names().len(),
+        domains: unit.trials.domains().names().len(),
+        encoded: training.encoded().cols(),
+    };
+    let network = config.architecture.network::<T>(sizes)?;
+    let fitted = train(
+        &*network,
+        &training,
+        &validation,
+        &config.training,
+        &mut Watch(cancel),
+    )?;
+    let single = if *retrained && !cancel.is_cancelled() {
+        retrain_single(
+            &config.architecture,
+            sizes,
+            &training,
+            &validation,
+            &test,
+            &config.training,
+        )?
+    } else {
+        None
+    };
+    let mut outcomes = Vec::with_capacity(units.len());
+    for unit in units {
+        if cancel.is_cancelled() {
+            return Err(StudyError::Interrupted);
+        }
+        let Method::Network { unseen, .. } = &unit.method else {
+            continue;
+        };
+        let (parameters, notes) = stand_in(
+            &fitted.parameters,
+            *unseen,
+            &frontend,
+            &training_raw,
+            &whitened,
+        )?;
+        let seed = config.training.seed;
+        let mut report = routing_report(&*network, &parameters, &training, &test, seed)?;
+        if let Some(controls) = &mut report.controls {
+            controls.retrained = single;
+        }
+        let evaluation = evaluate(&*network, &parameters, &test, Routing::Learnt)?;
+        let routing = match &evaluation.alpha {
+            Some(_) => Some(pictures(
+                &parameters,
+                &evaluation,
+                &test,
+                &frontend,
+                &training_raw,
+                report.clone(),
+            )?),
+            None => None::<RoutingRecord>,
+        };
+        outcomes.push(Outcome {
+            test: unit.fold.test.clone(),
+            truth: test.labels().to_vec(),
+            domains: test.domains().to_vec(),
+            decided: evaluation.predictions(),
+            probabilities: evaluation.probabilities.data().to_vec(),
+            scores: report.scores.clone(),
+            routing,
+            history: fitted.history.clone(),
+            notes,
+        });
+    }
+    Ok(outcomes)
+}
+
+fn seeded(model: &ModelConfig, seed: u64) -> ModelConfig {
+    let mut config = *model;
+    config.training.seed = seed;
+    config
+}
+
+/// Test trials whitened: those of domains with training trials by what was fitted, the others by the configured policy, one domain
+/// after the other in the order of their trials.
+fn whiten(frontend: &Frontend, training: &Trials, test: &Trials) -> Result<Trials> {
+    let known = training.domains().present();
+    let mut out = test.covariances().clone();
+    for domain in test.domains().present() {
+        let at: Vec<usize> = (0..test.len())
+            .filter(|&i| test.domains().indices()[i] == domain)
+            .collect();
+        let part = test.select(&at)?;
+        let part = if known.contains(&domain) {
+            frontend.whitener.transform(&part)?
+        } else {
+            let policy = frontend.whitener.unseen_policy()?;
+            frontend.whitener.transform_unseen(&part, policy)?
+        };
+        for (place, &i) in at.iter().enumerate() {
+            out.matrix_mut(i)
+                .copy_from_slice(part.covariances().matrix(place));
+        }
+    }
+    Ok(test.with_covariances(out)?)
+}
+
+/// The parameters with the embedding of every test domain that had no training trials filled in.
+fn stand_in<T: Scalar>(
+    parameters: &Parameters<T>,
+    unseen: UnseenRow,
+    frontend: &Frontend,
+    training: &Trials,
+    whitened: &Trials,
+) -> Result<(Parameters<T>, Vec<String>)> {
+    let known = training.domains().present();
+    let new: Vec<usize> = whitened
+        .domains()
+        .present()
+        .into_iter()
+        .filter(|d| !known.contains(d))
+        .collect();
+    let mut notes = Vec::new();
+    for &domain in &new {
+        let (name, policy) = (
+            whitened.domains().name(domain),
+            frontend.whitener.unseen_policy()?,
+        );
+        notes.push(format!(
+            "{name} had no training trials and was whitened {policy}"
+        ));
+    }
+    let Some(embedding) = parameters.get("embedding") else {
+        return Ok((parameters.clone(), notes));
+    };
+    if new.is_empty() || unseen == UnseenRow::Initial {
+        return Ok((parameters.clone(), notes));
+    }
+    let mut value = embedding.value.clone();
+    let width = value.cols();
+    for &domain in &new {
+        let row: Vec<T> = match unseen {
+            UnseenRow::Initial => continue,
+            UnseenRow::Zero => vec![T::ZERO; width],
+            UnseenRow::Nearest | UnseenRow::RiemannianNearest => {
+                let at: Vec<usize> = (0..whitened.len())
+                    .filter(|&i| whitened.domains().indices()[i] == domain)
+                    .collect();
+                let own = whitened.select(&at)?;
+                let distances = distances(unseen, frontend, training, &known, &own)?;
+                let best = (1..distances.len())
+                    .fold(0, |b, i| if distances[i] < distances[b] { i } else { b });
+                notes.push(format!(
+                    "{} borrows the embedding of {}",
+                    whitened.domains().name(domain),
+                    training.domains().name(known[best])
+                ));
+                value.matrix(0)[known[best] * width..][..width].to_vec()
+            }
+        };
+        value.matrix_mut(0)[domain * width..][..width].copy_from_slice(&row);
+    }
+    let mut filled = parameters.clone();
+    filled.set("embedding", value)?;
+    Ok((filled, notes))
+}
+
+/// The distance of a new domain's pre-conditioned trials to those of every training domain.
+fn distances(
+    unseen: UnseenRow,
+    frontend: &Frontend,
+    training: &Trials,
+    known: &[usize],
+    own: &Trials,
+) -> Result<Vec<f64>> {
+    let training = frontend.whitener.transform(training)?;
+    let of = |domain: usize| -> Result<Trials> {
+        let at: Vec<usize> = (0..training.len())
+            .filter(|&i| training.domains().indices()[i] == domain)
+            .collect();
+        Ok(training.select(&at)?)
+    };
+    if unseen == UnseenRow::RiemannianNearest {
+        let mean = |trials: &Trials| -> Result<MatBatch<f64>> {
+            let options = spd::FrechetOptions::default();
+            let mean = spd::frechet_mean(trials.covariances().view(), &options);
+            Ok(mean.map_err(ModelError::from)?.mean)
+        };
+        let here = mean(own)?;
+        let each = known.iter().map(|&d| {
+            let there = mean(&of(d)?)?;
+            let metric = spd::Metric::AffineInvariant;
+            let distance = spd::distance(metric, here.view(), there.view());
+            Ok(distance.map_err(ModelError::from)?[0])
+        });
+        return each.collect();
+    }
+    let mean = |trials: &Trials| -> Result<Vec<f64>> {
+        let rows = tangent_vectors::<f64>(trials)?;
+        let mut sum = vec![0.0; rows.cols()];
+        for i in 0..rows.count() {
+            for (s, x) in sum.iter_mut().zip(rows.matrix(i)) {
+                *s += x / rows.count() as f64;
+            }
+        }
+        Ok(sum)
+    };
+    let here = mean(own)?;
+    let each = known.iter().map(|&d| {
+        let there = mean(&of(d)?)?;
+        let squares = here.iter().zip(&there).map(|(a, b)| (a - b).powi(2));
+        Ok(squares.sum::<f64>().sqrt())
+    });
+    each.collect()
+}

@@ -1,0 +1,354 @@
+//! Whole studies on small simulated data: nothing leaks, nothing is lost, nothing depends on the order of work.
+
+use std::path::PathBuf;
+use stiefel_linalg::MatBatch;
+use stiefel_model::Trials;
+use stiefel_study::{
+    Cancel, DataChoice, Dataset, Plan, Store, Study, StudyConfig, StudyError, UnitRecord,
+    Unwatched, execute, load, run, summarise, table,
+};
+
+const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
+
+/// A folder of its own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn config(study: Study) -> StudyConfig {
+    let mut config = StudyConfig::new(study, DATA);
+    config.training.epochs = 2;
+    config.retrained = false;
+    config
+}
+
+fn data() -> Dataset {
+    load(DATA, &DataChoice::default()).unwrap()
+}
+
+fn all(plan: &Plan, store: &Store) -> Vec<UnitRecord> {
+    run(plan, store, 2, &Cancel::default(), &Unwatched).unwrap()
+}
+
+/// Everything but the time it took.
+fn timeless(mut record: UnitRecord) -> UnitRecord {
+    record.seconds = 0.0;
+    record
+}
+
+/// The same trials with the matrices and labels of some replaced.
+fn tampered(data: &Dataset, which: &[usize]) -> Dataset {
+    let trials = &data.trials;
+    let x = trials.covariances();
+    let n = x.rows();
+    let other = MatBatch::from_fn(x.count(), n, n, |i, r, c| {
+        let loud = if r == c { 50.0 + r as f64 } else { 0.0 };
+        if which.contains(&i) {
+            3.0 * x.get(i, r, c) + loud
+        } else {
+            x.get(i, r, c)
+        }
+    });
+    let classes = trials.classes();
+    let labels = (0..trials.len()).map(|i| {
+        let class = classes.indices()[i];
+        classes.name(if which.contains(&i) { 1 - class } else { class })
+    });
+    let labels: Vec<&str> = labels.collect();
+    let factor = stiefel_model::Factor::new(
+        "classes",
+        classes.names().to_vec(),
+        labels
+            .iter()
+            .map(|l| classes.names().iter().position(|n| n == l).unwrap())
+            .collect(),
+    )
+    .unwrap();
+    let changed = Trials::new(other, factor, trials.domains().clone())
+        .unwrap()
+        .with_runs(trials.runs().unwrap().clone())
+        .unwrap()
+        .with_channels(trials.channels().unwrap().to_vec())
+        .unwrap();
+    Dataset::new("tampered", changed, stiefel_study::Provenance::default()).unwrap()
+}
+
+#[test]
+fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
+    let folder = Folder::new("threads");
+    let plan = Plan::new(config(Study::Main), data()).unwrap();
+    let one = Store::open(folder.0.join("one")).unwrap();
+    let records = run(&plan, &one, 1, &Cancel::default(), &Unwatched).unwrap();
+    let two = Store::open(folder.0.join("two")).unwrap();
+    let again = all(&plan, &two);
+    assert_eq!(
+        records.iter().cloned().map(timeless).collect::<Vec<_>>(),
+        again.into_iter().map(timeless).collect::<Vec<_>>()
+    );
+    let summary = summarise(&plan, records).unwrap();
+    assert_eq!(summary.rows.len(), 8);
+    assert_eq!(summary.comparisons.len(), 7);
+    let text = table::text(&summary);
+    for method in [
+        "baseline",
+        "naive",
+        "dasp",
+        "ts+lr",
+        "ts+lr-per-domain",
+        "mdm",
+        "recentred-ts+lr",
+        "recentred-mdm",
+    ] {
+        assert!(text.contains(method), "{text}");
+    }
+    assert!(!text.contains("NaN"), "{text}");
+}
+
+#[test]
+fn what_is_fitted_has_seen_neither_test_trials_nor_their_labels() {
+    let data = data();
+    let plan = Plan::new(config(Study::Main), data.clone()).unwrap();
+    // The test trials of the first fold, the same for every method.
+    let tested = execute(std::slice::from_ref(&plan.units[0]), &Cancel::default()).unwrap();
+    let other = tampered(&data, &tested[0].outcome.test);
+    let changed = Plan::new(config(Study::Main), other).unwrap();
+    let mut compared = 0;
+    for (unit, spoilt) in plan.units.iter().zip(&changed.units) {
+        if unit.index != 0 {
+            continue;
+        }
+        assert_ne!(unit.ids, spoilt.ids);
+        let right = execute(std::slice::from_ref(unit), &Cancel::default()).unwrap();
+        let wrong = execute(std::slice::from_ref(spoilt), &Cancel::default()).unwrap();
+        // Training and validation saw the same: every epoch to the bit, every choice of C.
+        assert_eq!(
+            right[0].outcome.history, wrong[0].outcome.history,
+            "{}",
+            unit.name
+        );
+        assert_eq!(
+            right[0].outcome.notes, wrong[0].outcome.notes,
+            "{}",
+            unit.name
+        );
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+}
+
+#[test]
+fn no_trial_is_in_two_parts_and_the_test_sets_are_disjoint() {
+    let folder = Folder::new("parts");
+    let mut config = config(Study::Main);
+    config.methods = vec!["mdm".into()];
+    let plan = Plan::new(config, data()).unwrap();
+    let store = Store::open(&folder.0).unwrap();
+    let mut seen = vec![0; plan.data.trials.len()];
+    for record in all(&plan, &store) {
+        for i in record.outcome.test {
+            seen[i] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&count| count <= 1));
+}
+
+#[test]
+fn the_labels_of_a_held_out_subject_are_never_read() {
+    let data = data();
+    let plan = Plan::new(config(Study::Loso), data.clone()).unwrap();
+    let held: Vec<usize> = (0..data.trials.len())
+        .filter(|&i| data.subjects()[i] == 0)
+        .collect();
+    let classes = data.trials.classes();
+    let flipped: Vec<usize> = (0..data.trials.len())
+        .map(|i| {
+            if held.contains(&i) {
+                1 - classes.indices()[i]
+            } else {
+                classes.indices()[i]
+            }
+        })
+        .collect();
+    let factor = stiefel_model::Factor::new("classes", classes.names().to_vec(), flipped).unwrap();
+    let trials = Trials::new(
+        data.trials.covariances().clone(),
+        factor,
+        data.trials.domains().clone(),
+    )
+    .unwrap()
+    .with_runs(data.trials.runs().unwrap().clone())
+    .unwrap()
+    .with_channels(data.trials.channels().unwrap().to_vec())
+    .unwrap();
+    let other = Dataset::new("flipped", trials, stiefel_study::Provenance::default()).unwrap();
+    let changed = Plan::new(config(Study::Loso), other).unwrap();
+    let first: Vec<_> = plan
+        .units
+        .iter()
+        .zip(&changed.units)
+        .filter(|(u, _)| u.index == 0)
+        .collect();
+    assert!(first.len() >= 9, "every condition and the peers");
+    for (unit, spoilt) in first {
+        let right = execute(std::slice::from_ref(unit), &Cancel::default()).unwrap();
+        let wrong = execute(std::slice::from_ref(spoilt), &Cancel::default()).unwrap();
+        assert_eq!(
+            right[0].outcome.probabilities, wrong[0].outcome.probabilities,
+            "{}",
+            unit.name
+        );
+        assert_ne!(right[0].outcome.truth, wrong[0].outcome.truth);
+    }
+}
+
+#[test]
+fn conditions_that_share_their_training_give_what_each_gives_alone() {
+    let folder = Folder::new("shared");
+    let mut config = config(Study::Loso);
+    config.methods = ["full", "zero", "nearest"].map(String::from).to_vec();
+    let plan = Plan::new(config, data()).unwrap();
+    let store = Store::open(&folder.0).unwrap();
+    for (record, unit) in all(&plan, &store).into_iter().zip(&plan.units) {
+        let alone = execute(std::slice::from_ref(unit), &Cancel::default()).unwrap();
+        assert_eq!(
+            timeless(record),
+            timeless(alone.into_iter().next().unwrap())
+        );
+    }
+}
+
+#[test]
+fn lost_and_broken_records_are_computed_again_and_the_rest_is_kept() {
+    let folder = Folder::new("resume");
+    let plan = Plan::new(config(Study::Ablation), data()).unwrap();
+    let store = Store::open(&folder.0).unwrap();
+    let before = summarise(&plan, all(&plan, &store)).unwrap();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder.0.join("units"))
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .collect();
+    files.sort();
+    for (i, file) in files.iter().enumerate() {
+        match i % 4 {
+            0 => std::fs::remove_file(file).unwrap(),
+            1 => {
+                let text = std::fs::read(file).unwrap();
+                std::fs::write(file, &text[..text.len() / 2]).unwrap();
+            }
+            2 => std::fs::write(file, b"{}").unwrap(),
+            _ => {}
+        }
+    }
+    let after = summarise(&plan, all(&plan, &store)).unwrap();
+    assert_eq!(table::text(&before), table::text(&after));
+}
+
+#[test]
+fn another_configuration_is_another_unit() {
+    let plan = Plan::new(config(Study::Main), data()).unwrap();
+    let mut other = config(Study::Main);
+    other.training.adam.learning_rate = 0.02;
+    let other = Plan::new(other, data()).unwrap();
+    for (a, b) in plan.units.iter().zip(&other.units) {
+        let network = matches!(a.method, stiefel_study::method::Method::Network { .. });
+        assert_eq!(a.ids != b.ids, network, "{}", a.name);
+    }
+}
+
+#[test]
+fn every_study_runs_to_a_table() {
+    let folder = Folder::new("every");
+    for study in [Study::Scaling, Study::Session, Study::Online, Study::Null] {
+        let mut config = config(study);
+        config.training.epochs = 1;
+        let plan = Plan::new(config, data()).unwrap();
+        let store = Store::open(folder.0.join(study.name())).unwrap();
+        let summary = summarise(&plan, all(&plan, &store)).unwrap();
+        let text = table::text(&summary);
+        assert!(
+            !text.contains("NaN") && !summary.verdict.is_empty(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_cancelled_study_says_so() {
+    let folder = Folder::new("cancelled");
+    let plan = Plan::new(config(Study::Main), data()).unwrap();
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let store = Store::open(&folder.0).unwrap();
+    let ended = run(&plan, &store, 2, &cancel, &Unwatched);
+    assert!(matches!(ended, Err(StudyError::Interrupted)));
+}
+
+#[test]
+fn wrong_settings_are_refused_with_what_to_do() {
+    for (source, expected) in [
+        ("synthetic:weibo", "weibo2014"),
+        ("synthetic:weibo2014,subjects=0", "1…100"),
+        ("no-such-file.npz", "stiefel data list"),
+    ] {
+        let error = load(source, &DataChoice::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let choices = [
+        (
+            DataChoice {
+                classes: Some(vec!["tongue".into()]),
+                ..DataChoice::default()
+            },
+            "right_hand",
+        ),
+        (
+            DataChoice {
+                subjects: Some("9".into()),
+                ..DataChoice::default()
+            },
+            "from 1 to 3",
+        ),
+        (
+            DataChoice {
+                channels: Some(stiefel_study::ChannelChoice::Montage("weibo2014".into())),
+                ..DataChoice::default()
+            },
+            "no channel",
+        ),
+    ];
+    for (choice, expected) in choices {
+        let error = data().choose(&choice).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let mut twice = config(Study::Main);
+    twice.seeds = vec![1, 1];
+    assert!(
+        Plan::new(twice, data())
+            .unwrap_err()
+            .to_string()
+            .contains("twice")
+    );
+    let mut unknown = config(Study::Main);
+    unknown.methods = vec!["magic".into()];
+    assert!(
+        Plan::new(unknown, data())
+            .unwrap_err()
+            .to_string()
+            .contains("ts+lr")
+    );
+}

@@ -126,8 +126,8 @@ pub enum PeerError {
     Model(#[from] ModelError),
 }
 
-impl PeerError {
-    pub(super) fn from_linalg(error: LinalgError) -> Self {
+impl From<LinalgError> for PeerError {
+    fn from(error: LinalgError) -> Self {
         Self::Model(error.into())
     }
 }

@@ -44,7 +44,7 @@ pub enum PeerError {
     },
     /// Training trials of fewer than two classes.
     #[error(
-        "{peer}: the training trials are of {} class ({found}); a decision needs at least two", if found.is_empty() { "no" } else { "one" }
+        "{peer}: all training trials are of class \"{found}\"; a decision needs at least two classes"
     )]
     OneClass {
         /// The peer.
@@ -126,8 +126,8 @@ pub enum PeerError {
     Model(#[from] ModelError),
 }
 
-impl PeerError {
-    pub(super) fn from_linalg(error: LinalgError) -> Self {
+impl From<LinalgError> for PeerError {
+    fn from(error: LinalgError) -> Self {
         Self::Model(error.into())
     }
 }

@@ -16,8 +16,7 @@ pub(super) fn decide(parts: &Parts) -> Result<PeerOutcome, PeerError> {
         .map(|&class| class_mean(parts, class))
         .collect();
     let n = parts.training.channels_count();
-    let means = MatBatch::from_vec(parts.classes.len(), n, n, means?.concat())
-        .map_err(PeerError::from_linalg)?;
+    let means = MatBatch::from_vec(parts.classes.len(), n, n, means?.concat())?;
     let distances = pairwise_distances(
         Metric::AffineInvariant,
         parts.test.covariances().view(),

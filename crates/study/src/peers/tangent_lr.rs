@@ -5,7 +5,7 @@ use super::parts::Parts;
 use super::{PeerError, PeerOutcome};
 use rayon::prelude::*;
 use stiefel_model::metrics::Confusion;
-use stiefel_model::{Trials, tangent_vectors};
+use stiefel_model::{ModelError, Trials, tangent_vectors};
 
 /// Inverse penalties to choose from, ascending.
 pub const C_GRID: [f64; 4] = [1e-3, 1e-2, 1e-1, 1.0];
@@ -64,81 +64,108 @@ pub(super) fn pooled(parts: &Parts) -> Result<PeerOutcome, PeerError> {
     let chosen = choose_pooled(parts, &training, &validation)?;
     let mut notes = parts.notes.clone();
     notes.push(describe(&chosen));
-    outcome(parts, &test, notes, |_| &chosen.model)
+    outcome(parts, &test, notes, |_| Ok(&chosen.model))
 }
 
 /// One regression per domain; the pooled one where a domain lacks a class.
 pub(super) fn per_domain(parts: &Parts) -> Result<PeerOutcome, PeerError> {
     let [training, validation, test] = rows(parts)?;
-    let names = parts.training.domains().names();
-    let domains = parts.test.domains().present();
-    let has_all = |d: usize| {
-        let own = training.of_domain(d);
-        (0..parts.classes.len()).all(|c| own.labels.contains(&Some(c)))
-    };
-    let lacking: Vec<usize> = domains.iter().copied().filter(|&d| !has_all(d)).collect();
-    let unvalidated: Vec<usize> = domains
-        .iter()
-        .copied()
-        .filter(|&d| !lacking.contains(&d) && !validation.domains.contains(&d))
-        .collect();
-    let needs_pooled = !lacking.is_empty() || !unvalidated.is_empty();
-    let pooled = needs_pooled
-        .then(|| choose_pooled(parts, &training, &validation))
-        .transpose()?;
-    let own: Result<Vec<(usize, Option<LogisticModel>)>, PeerError> = domains
-        .par_iter()
-        .map(|&d| {
-            if lacking.contains(&d) {
-                return Ok((d, None));
-            }
-            let (training, validation) = (training.of_domain(d), validation.of_domain(d));
-            let problem = problem(parts, &training)?;
+    let models = DomainModels::fit(parts, &training, &validation)?;
+    let mut notes = parts.notes.clone();
+    notes.extend(models.notes(parts.training.domains().names()));
+    outcome(parts, &test, notes, |domain| models.of(domain))
+}
+
+/// The models of the domains that have test trials.
+struct DomainModels {
+    /// Domain and its model, ascending; those that lack a class in training are left out.
+    own: Vec<(usize, LogisticModel)>,
+    /// Where some domain needs it.
+    pooled: Option<Chosen>,
+    /// Domains decided by the pooled model.
+    lacking: Vec<usize>,
+    /// Domains without validation trials, which take the pooled C.
+    unvalidated: Vec<usize>,
+}
+
+impl DomainModels {
+    fn fit(parts: &Parts, training: &Rows, validation: &Rows) -> Result<Self, PeerError> {
+        let has_all = |&d: &usize| {
+            let own = training.of_domain(d);
+            (0..parts.classes.len()).all(|c| own.labels.contains(&Some(c)))
+        };
+        let domains = parts.test.domains().present();
+        let (complete, lacking): (Vec<usize>, Vec<usize>) =
+            domains.iter().partition(|d| has_all(d));
+        let without = |d: &usize| !validation.domains.contains(d);
+        let unvalidated: Vec<usize> = complete.iter().copied().filter(without).collect();
+        let pooled = if lacking.is_empty() && unvalidated.is_empty() {
+            None
+        } else {
+            Some(choose_pooled(parts, training, validation)?)
+        };
+        let fit_one = |&d: &usize| {
+            let problem = problem(parts, &training.of_domain(d))?;
+            let validation = validation.of_domain(d);
             let model = match &pooled {
                 Some(pooled) if validation.is_empty() => problem.fit(&[pooled.model.c])?.remove(0),
                 _ => choose(&problem, &validation, parts.classes.len())?.model,
             };
-            Ok((d, Some(model)))
+            Ok((d, model))
+        };
+        let own: Result<Vec<_>, PeerError> = complete.par_iter().map(fit_one).collect();
+        Ok(Self {
+            own: own?,
+            pooled,
+            lacking,
+            unvalidated,
         })
-        .collect();
-    let own = own?;
-    let mut models: Vec<Option<&LogisticModel>> = vec![None; names.len()];
-    for (d, model) in &own {
-        models[*d] = model.as_ref().or(pooled.as_ref().map(|p| &p.model));
     }
-    let list = |of: &[usize]| {
-        let names: Vec<&str> = of.iter().map(|&d| names[d].as_str()).collect();
-        names.join(", ")
-    };
-    let mut notes = parts.notes.clone();
-    let cs: Vec<String> = own
-        .iter()
-        .filter_map(|(d, m)| Some(format!("{} {}", names[*d], m.as_ref()?.c)))
-        .collect();
-    if !cs.is_empty() {
-        notes.push(format!("C per domain: {}.", cs.join(", ")));
+
+    /// The model that decides a domain's trials: one for every domain with test trials.
+    fn of(&self, domain: usize) -> Result<&LogisticModel, PeerError> {
+        match (
+            self.own.binary_search_by_key(&domain, |(d, _)| *d),
+            &self.pooled,
+        ) {
+            (Ok(at), _) => Ok(&self.own[at].1),
+            (Err(_), Some(pooled)) => Ok(&pooled.model),
+            (Err(_), None) => Err(PeerError::Model(ModelError::NoSuchDomain {
+                op: "regression per domain",
+                domain,
+                count: self.own.len(),
+            })),
+        }
     }
-    if let Some(pooled) = &pooled {
-        notes.push(format!("Pooled over domains, {}", describe(pooled)));
+
+    fn notes(&self, names: &[String]) -> Vec<String> {
+        let list = |of: &[usize]| {
+            let names: Vec<&str> = of.iter().map(|&d| names[d].as_str()).collect();
+            names.join(", ")
+        };
+        let mut notes = Vec::new();
+        if !self.own.is_empty() {
+            let c = |(d, model): &(usize, LogisticModel)| format!("{} {}", names[*d], model.c);
+            let cs: Vec<String> = self.own.iter().map(c).collect();
+            notes.push(format!("C per domain: {}.", cs.join(", ")));
+        }
+        if let Some(pooled) = &self.pooled {
+            notes.push(format!("Pooled over domains, {}", describe(pooled)));
+        }
+        if !self.lacking.is_empty() {
+            notes.push(format!(
+                "Decided by the pooled regression, as a class lacks training trials: {}.",
+                list(&self.lacking)
+            ));
+        }
+        if !self.unvalidated.is_empty() {
+            notes.push(format!(
+                "C of the pooled regression, as there are no validation trials: {}.",
+                list(&self.unvalidated)
+            ));
+        }
+        notes
     }
-    if !lacking.is_empty() {
-        notes.push(format!(
-            "Decided by the pooled regression, as a class lacks training trials: {}.",
-            list(&lacking)
-        ));
-    }
-    if !unvalidated.is_empty() {
-        notes.push(format!(
-            "C of the pooled regression, as there are no validation trials: {}.",
-            list(&unvalidated)
-        ));
-    }
-    // Every domain with test trials has a model: its own, or the pooled one, which exists where a class is lacking.
-    let fallback = own.iter().find_map(|(_, m)| m.as_ref());
-    let Some(any) = pooled.as_ref().map(|p| &p.model).or(fallback) else {
-        return Err(no_validation(parts));
-    };
-    outcome(parts, &test, notes, |d| models[d].unwrap_or(any))
 }
 
 fn rows(parts: &Parts) -> Result<[Rows; 3], PeerError> {
@@ -173,7 +200,6 @@ fn choose_pooled(parts: &Parts, training: &Rows, validation: &Rows) -> Result<Ch
 
 /// The model of the grid with the best balanced accuracy on validation, the smaller C of equals.
 fn choose(problem: &Logistic, validation: &Rows, classes: usize) -> Result<Chosen, PeerError> {
-    let mut best: Option<Chosen> = None;
     // A class without training trials is never decided: its trials are wrong under every C.
     let truth: Vec<usize> = validation
         .labels
@@ -181,22 +207,22 @@ fn choose(problem: &Logistic, validation: &Rows, classes: usize) -> Result<Chose
         .map(|l| l.unwrap_or(classes))
         .collect();
     let mut models = problem.fit(&C_GRID)?;
-    for model in models.drain(..) {
+    let mut accuracies = Vec::with_capacity(models.len());
+    for model in &models {
         let decided = model.decide(&validation.x)?;
         let scored = Confusion::new(&truth, &decided, classes + 1)?.balanced_accuracy();
-        let accuracy = scored.value().unwrap_or(0.0);
-        if best
-            .as_ref()
-            .is_none_or(|b| accuracy > b.accuracy + EQUAL_ACCURACY)
-        {
-            best = Some(Chosen { model, accuracy });
-        }
+        accuracies.push(scored.value().unwrap_or(0.0));
     }
-    best.ok_or(PeerError::Count {
-        op: "choice of C",
-        what: "values to choose from",
-        expected: C_GRID.len(),
-        found: 0,
+    let best = (1..models.len()).fold(0, |best, k| {
+        if accuracies[k] > accuracies[best] + EQUAL_ACCURACY {
+            k
+        } else {
+            best
+        }
+    });
+    Ok(Chosen {
+        model: models.swap_remove(best),
+        accuracy: accuracies[best],
     })
 }
 
@@ -212,12 +238,12 @@ fn outcome<'a>(
     parts: &Parts,
     test: &Rows,
     notes: Vec<String>,
-    model_of: impl Fn(usize) -> &'a LogisticModel,
+    model_of: impl Fn(usize) -> Result<&'a LogisticModel, PeerError>,
 ) -> Result<PeerOutcome, PeerError> {
     let mut probabilities = Vec::with_capacity(test.labels.len() * parts.classes.len());
     let mut decided = Vec::with_capacity(test.labels.len());
     for (x, &domain) in test.x.chunks_exact(test.features).zip(&test.domains) {
-        let model = model_of(domain);
+        let model = model_of(domain)?;
         probabilities.extend(model.probabilities(x)?);
         decided.extend(model.decide(x)?.into_iter().map(|c| parts.classes[c]));
     }

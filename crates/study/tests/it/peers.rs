@@ -303,6 +303,28 @@ fn own_mean_of_an_unseen_domain_is_a_policy() {
     }
 }
 
+/// `cargo test -p stiefel-study --test it -- --ignored --nocapture seconds`
+#[test]
+#[ignore = "a measurement, not a check"]
+fn seconds_of_every_peer() {
+    // 20 domains of 85 trials with 64 channels, two thirds of them for training.
+    let x = stiefel_testkit::random_spd(1, 1700, 64);
+    let classes = Factor::from_labels((0..1700).map(|i| ["a", "b"][i % 2]));
+    let domains = Factor::from_labels((0..1700).map(|i| format!("s{}", i / 85)));
+    let trials = Trials::new(x, classes, domains).unwrap();
+    let part = |k: usize| (0..1700).filter(|i| i / 2 % 6 == k).collect::<Vec<_>>();
+    let fold = Fold {
+        train: (0..4).flat_map(part).collect(),
+        validation: part(4),
+        test: part(5),
+    };
+    for peer in Peer::ALL {
+        let start = std::time::Instant::now();
+        run(peer, &trials, &fold);
+        println!("{peer}: {:?}", start.elapsed());
+    }
+}
+
 #[test]
 fn names_are_stable_and_round_trip() {
     let names: Vec<String> = Peer::ALL.iter().map(ToString::to_string).collect();

@@ -162,7 +162,7 @@ fn naive(d: &[f64]) -> (f64, f64) {
     let rank = |x: f64| {
         let below = left.iter().filter(|d| d.abs() < x.abs()).count();
         let equal = left.iter().filter(|d| d.abs() == x.abs()).count();
-        below as f64 + (equal as f64 + 1.0) / 2.0
+        below as f64 + f64::midpoint(equal as f64, 1.0)
     };
     let signed: Vec<f64> = left.iter().map(|&d| rank(d) * d.signum()).collect();
     let share = |values: &[f64]| {

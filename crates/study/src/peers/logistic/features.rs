@@ -1,14 +1,15 @@
 //! Features `X` (`N × p`) as the solver sees them, `Z` (`N × r`): `X` itself, or where trials are few (`2N ≤ p`) the factor of
 //! `X Xᵀ = Z Zᵀ` (Cholesky, `r = N`), which has the same inner products and so the same regression in fewer coordinates.
 //!
-//! One pass over the rows does it all: `z_i = V z_i + b`, a function of them, and the sums `Σ_i h_i z_iᵀ`, `Σ_i h_i`. Sums are taken in
+//! One pass over the rows does it all: decision values `V z_i + b`, a function of them, and the sums `Σ_i h_i z_iᵀ`, `Σ_i h_i`. Sums are taken in
 //! blocks of a fixed size and order, so that results do not depend on the number of threads.
 
 use rayon::prelude::*;
-use stiefel_linalg::{LinalgError, MatView, Op, product};
+use std::ops::Range;
+use stiefel_linalg::{LinalgError, MatView, MatViewMut, Op, product, product_into};
 
-/// Rows of a partial sum.
-const BLOCK: usize = 128;
+/// Rows of a partial sum: few enough that they stay in the cache between the two products.
+const BLOCK: usize = 32;
 
 /// Below this many features in all, one thread is as fast as several.
 const WORTH_THREADS: usize = 1 << 17;
@@ -70,35 +71,13 @@ impl Features {
 
     /// For every row `i`, `f(i, V z_i + b)` turns decision values into `h_i` in place and returns a number to sum. `theta` is `V` (`m`
     /// rows of `r`), then `b` (`m`).
-    pub(super) fn pass<F>(&self, theta: &[f64], f: F) -> Pass
+    pub(super) fn pass<F>(&self, theta: &[f64], f: F) -> Result<Pass, LinalgError>
     where
         F: Fn(usize, &mut [f64]) -> f64 + Sync,
     {
-        let z = self.factor.as_ref().unwrap_or(&self.x);
-        let r = self.cols();
-        let m = theta.len() / (r + 1);
-        let block = |b: usize| {
-            let rows = b * BLOCK..((b + 1) * BLOCK).min(self.rows);
-            let mut out = Pass {
-                value: 0.0,
-                h: vec![0.0; rows.len() * m],
-                sums: vec![0.0; theta.len()],
-            };
-            for (i, h) in rows.zip(out.h.chunks_exact_mut(m)) {
-                let row = &z[i * r..(i + 1) * r];
-                for (c, h) in h.iter_mut().enumerate() {
-                    *h = dot(row, &theta[c * r..(c + 1) * r]) + theta[m * r + c];
-                }
-                out.value += f(i, h);
-                for (c, &h) in h.iter().enumerate() {
-                    add_scaled(&mut out.sums[c * r..(c + 1) * r], h, row);
-                    out.sums[m * r + c] += h;
-                }
-            }
-            out
-        };
+        let block = |b: usize| self.block(b * BLOCK..((b + 1) * BLOCK).min(self.rows), theta, &f);
         let blocks = self.rows.div_ceil(BLOCK);
-        let parts: Vec<Pass> = if z.len() < WORTH_THREADS {
+        let parts: Result<Vec<Pass>, LinalgError> = if self.rows * self.cols() < WORTH_THREADS {
             (0..blocks).map(block).collect()
         } else {
             (0..blocks).into_par_iter().map(block).collect()
@@ -107,12 +86,40 @@ impl Features {
             sums: vec![0.0; theta.len()],
             ..Pass::default()
         };
-        for part in parts {
+        for part in parts? {
             all.value += part.value;
             all.h.extend(part.h);
             add_scaled(&mut all.sums, 1.0, &part.sums);
         }
-        all
+        Ok(all)
+    }
+
+    /// A pass over some of the rows.
+    fn block<F>(&self, rows: Range<usize>, theta: &[f64], f: F) -> Result<Pass, LinalgError>
+    where
+        F: Fn(usize, &mut [f64]) -> f64,
+    {
+        let z = self.factor.as_ref().unwrap_or(&self.x);
+        let r = self.cols();
+        let m = theta.len() / (r + 1);
+        let mut out = Pass {
+            value: 0.0,
+            h: vec![0.0; rows.len() * m],
+            sums: vec![0.0; theta.len()],
+        };
+        let here = MatView::new(1, rows.len(), r, &z[rows.start * r..rows.end * r])?;
+        let v = MatView::new(1, m, r, &theta[..m * r])?;
+        let h = MatViewMut::new(1, rows.len(), m, &mut out.h)?;
+        product_into(h, false, 1.0, here, Op::N, v, Op::T)?;
+        for (i, h) in rows.clone().zip(out.h.chunks_exact_mut(m)) {
+            add_scaled(h, 1.0, &theta[m * r..]);
+            out.value += f(i, h);
+            add_scaled(&mut out.sums[m * r..], 1.0, h);
+        }
+        let h = MatView::new(1, rows.len(), m, &out.h)?;
+        let sums = MatViewMut::new(1, m, r, &mut out.sums[..m * r])?;
+        product_into(sums, false, 1.0, h, Op::T, here, Op::N)?;
+        Ok(out)
     }
 
     /// The weights of the given features (`m` rows of `p`) at the minimum `theta`, where `h` is the gradient of the loss in the

@@ -89,7 +89,7 @@ impl Logistic {
                 return Err(PeerError::EmptyClass { op: OP, class });
             }
         }
-        let features = Features::new(labels.len(), features, x).map_err(PeerError::from_linalg)?;
+        let features = Features::new(labels.len(), features, x)?;
         Ok(Self {
             features,
             loss: Loss::new(labels, classes),

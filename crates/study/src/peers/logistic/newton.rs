@@ -11,6 +11,7 @@ use super::features::{Features, add_scaled, dot};
 use super::loss::Loss;
 use super::{GRADIENT, GRADIENT_ENOUGH};
 use crate::peers::PeerError;
+use stiefel_linalg::LinalgError;
 
 /// Newton steps before giving up; 5 to 10 are usual.
 const MAX_STEPS: usize = 100;
@@ -59,18 +60,18 @@ pub(super) fn minimise(
     start: Option<Vec<f64>>,
 ) -> Result<Minimum, PeerError> {
     let problem = Problem { features, loss, c };
-    let mut here = problem.evaluate(vec![0.0; loss.columns() * (features.cols() + 1)]);
+    let mut here = problem.evaluate(vec![0.0; loss.columns() * (features.cols() + 1)])?;
     let scale = here.norm;
     if let Some(theta) = start {
-        let there = problem.evaluate(theta);
+        let there = problem.evaluate(theta)?;
         if there.objective < here.objective {
             here = there;
         }
     }
     let mut steps = 0;
     while here.norm > GRADIENT * scale && steps < MAX_STEPS {
-        let direction = problem.newton_direction(&here, scale);
-        let Some(there) = problem.line_search(&here, &direction) else {
+        let direction = problem.newton_direction(&here, scale)?;
+        let Some(there) = problem.line_search(&here, &direction)? else {
             break;
         };
         steps += 1;
@@ -116,35 +117,37 @@ impl Problem<'_> {
         sums
     }
 
-    fn evaluate(&self, theta: Vec<f64>) -> Point {
-        let pass = self.features.pass(&theta, |i, z| self.loss.gradient(i, z));
+    fn evaluate(&self, theta: Vec<f64>) -> Result<Point, LinalgError> {
+        let pass = self
+            .features
+            .pass(&theta, |i, z| self.loss.gradient(i, z))?;
         let weights = &theta[..self.split()];
         let objective = 0.5 * dot(weights, weights) + self.c * pass.value;
         let gradient = self.with_penalty(&theta, pass.sums);
         let b_curvature = self.c * self.loss.diagonal(&pass.h).max(f64::MIN_POSITIVE.sqrt());
         let norm = self.scaled_inner(&gradient, &gradient, b_curvature).sqrt();
-        Point {
+        Ok(Point {
             theta,
             h: pass.h,
             objective,
             gradient,
             b_curvature,
             norm,
-        }
+        })
     }
 
     /// The Hessian times `v`.
-    fn hessian(&self, here: &Point, v: &[f64]) -> Vec<f64> {
+    fn hessian(&self, here: &Point, v: &[f64]) -> Result<Vec<f64>, LinalgError> {
         let m = self.loss.columns();
         let pass = self.features.pass(v, |i, z| {
             self.loss.curve(i, &here.h[i * m..(i + 1) * m], z);
             0.0
-        });
-        self.with_penalty(v, pass.sums)
+        })?;
+        Ok(self.with_penalty(v, pass.sums))
     }
 
     /// `−H⁻¹g`, to the accuracy the step is worth.
-    fn newton_direction(&self, here: &Point, scale: f64) -> Vec<f64> {
+    fn newton_direction(&self, here: &Point, scale: f64) -> Result<Vec<f64>, LinalgError> {
         let share = here.norm / scale;
         // Quadratic convergence, but no digit below the aim.
         let forcing = share.min(0.1).max(0.1 * GRADIENT / share);
@@ -162,7 +165,7 @@ impl Problem<'_> {
         let mut p = preconditioned(&residual);
         let mut square = here.norm * here.norm;
         for _ in 0..MAX_ITERATIONS {
-            let h = self.hessian(here, &p);
+            let h = self.hessian(here, &p)?;
             let curvature = dot(&p, &h);
             if curvature.is_nan() || curvature <= 0.0 {
                 break;
@@ -179,23 +182,23 @@ impl Problem<'_> {
             p = following;
             square = next;
         }
-        direction
+        Ok(direction)
     }
 
     /// The first of the steps 1, ½, ¼, … that lowers the objective as the gradient promises.
-    fn line_search(&self, here: &Point, direction: &[f64]) -> Option<Point> {
+    fn line_search(&self, here: &Point, direction: &[f64]) -> Result<Option<Point>, LinalgError> {
         let slope = dot(&here.gradient, direction);
         let mut t = 1.0;
         for _ in 0..MAX_HALVINGS {
             let mut theta = here.theta.clone();
             add_scaled(&mut theta, t, direction);
-            let there = self.evaluate(theta);
+            let there = self.evaluate(theta)?;
             let allowed = here.objective + ARMIJO * t * slope + ROUNDING * here.objective.abs();
             if there.objective <= allowed {
-                return Some(there);
+                return Ok(Some(there));
             }
             t *= 0.5;
         }
-        None
+        Ok(None)
     }
 }

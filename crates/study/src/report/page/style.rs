@@ -20,14 +20,14 @@ nav{font-size:.9rem;margin:.8rem 0}nav a{margin-right:.9rem;display:inline-block
 .verdict{background:var(--shade);border-left:4px solid var(--accent);padding:.5rem 1rem;margin:1rem 0}
 .verdict ul{margin:.3rem 0;padding-left:1.1rem}.verdict li{margin:.25rem 0}
 .scroll{overflow-x:auto;margin:.6rem 0}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.85rem}
 caption{caption-side:bottom;text-align:left;padding-top:.5rem;max-width:80ch}
-th,td{padding:.3rem .65rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
-thead th{border-bottom:2px solid var(--muted);font-weight:600;vertical-align:bottom}
-th[scope=row],thead th:first-child{text-align:left;font-weight:500;white-space:normal;min-width:7rem;max-width:16rem;overflow-wrap:anywhere}
+th,td{padding:.28rem .45rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
+thead th{border-bottom:2px solid var(--muted);font-weight:600;vertical-align:bottom}thead th.name{text-align:left}
+th[scope=row],thead th:first-child{text-align:left;white-space:normal;min-width:7rem;max-width:16rem;overflow-wrap:anywhere}
 td.name{text-align:left;white-space:normal;max-width:16rem;min-width:7rem;overflow-wrap:anywhere}
-td.best,tr.best th,td.small-p{font-weight:700}
-.theirs{display:block;color:var(--muted);font-size:.82rem}
+th[scope=row]{font-weight:500}td.best,td.small-p{font-weight:700}
+.theirs{display:block;font-weight:400;color:var(--muted);font-size:.82rem}
 .row{display:flex;flex-wrap:wrap;gap:1.2rem 2rem;align-items:flex-start}
 figure{margin:.6rem 0;max-width:100%}
 figure .scroll{margin:0}

@@ -146,7 +146,7 @@ pub(super) fn tests(summary: &StudySummary) -> String {
             .into();
     }
     let mut out = String::from(
-        "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">method</th><th scope=\"col\">against</th>\
+        "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">method</th><th scope=\"col\" class=\"name\">against</th>\
          <th scope=\"col\">subjects</th><th scope=\"col\">mean difference</th><th scope=\"col\">effect d_z</th><th scope=\"col\">Wilcoxon p</th>\
          <th scope=\"col\">sign-flip p</th><th scope=\"col\">Holm p</th></tr></thead><tbody>",
     );

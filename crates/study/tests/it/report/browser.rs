@@ -3,6 +3,7 @@
 
 use super::edges;
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -128,7 +129,7 @@ fn page_of_all() -> String {
         if page.is_empty() {
             page.push_str(head);
         }
-        page.push_str(&format!("<main data-study=\"{what}\">{body}</main>"));
+        let _ = write!(page, "<main data-study=\"{what}\">{body}</main>");
         let svgs = report::figures(&summary).into_iter();
         files.extend(svgs.map(|(name, svg)| json!([format!("{what}: {name}"), svg])));
     }

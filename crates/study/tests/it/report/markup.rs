@@ -15,7 +15,7 @@ pub(super) fn check(markup: &str) -> Result<(), String> {
         }
         numbers(text)?;
         let tag = &rest[start + 1..];
-        let end = tag_end(tag).ok_or_else(|| format!("a tag without end: {:.60}", tag))?;
+        let end = tag_end(tag).ok_or_else(|| format!("a tag without end: {tag:.60}"))?;
         let (inside, after) = (&tag[..end], &tag[end + 1..]);
         rest = after;
         numbers(inside)?;

@@ -375,8 +375,8 @@ fn comparisons(rows: &[Row]) -> Vec<Comparison> {
             difference: row.accuracy.mean - rows[0].accuracy.mean,
             effect: Some(0.9 - 0.3 * i as f64),
             wilcoxon: Some(0.004 * (i + 1) as f64),
-            sign_flip: Some(0.0004 * (1 << (3 * i)) as f64),
-            holm: (i < 4).then_some(0.002 * (1 << (3 * i)) as f64),
+            sign_flip: Some((0.0004 * (1 << (3 * i)) as f64).min(1.0)),
+            holm: (i < 4).then_some((0.002 * (1 << (3 * i)) as f64).min(1.0)),
         })
         .collect()
 }

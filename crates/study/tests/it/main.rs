@@ -3,5 +3,6 @@
 mod logistic;
 mod peers;
 mod peers_bad_input;
+mod report;
 mod stats;
 mod studies;

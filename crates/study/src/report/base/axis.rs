@@ -80,6 +80,7 @@ pub(in crate::report) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::num::f64::ANY;
     use proptest::prelude::*;
 
     #[test]
@@ -99,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_and_ticks_stay_inside(a in any::<f64>(), b in any::<f64>(), v in any::<f64>()) {
+        fn places_and_ticks_stay_inside(a in ANY, b in ANY, v in ANY) {
             let scale = Scale::new(extent([a, b]), (10.0, 90.0));
             prop_assert!((10.0..=90.0).contains(&scale.at(v)));
             let ticks = scale.ticks(6);

@@ -13,7 +13,7 @@ pub(in crate::report) enum Key {
 }
 
 /// Width a name may take.
-const NAME: f64 = 150.0;
+const NAME: f64 = 190.0;
 const LINE: f64 = 18.0;
 
 /// Draws the entries from `x` on, in as many lines as they need, and gives the height used.

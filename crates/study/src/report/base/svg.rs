@@ -202,8 +202,9 @@ impl Svg {
             format!("><title>{}</title></path>", escape(hover))
         };
         self.add(format_args!(
-            "<path{} fill=\"currentColor\" fill-opacity=\"0.85\" d=\"{shape}\"{hover}",
-            paint(category)
+            "<path{} {} d=\"{shape}\"{hover}",
+            paint(category),
+            filling(category.unwrap_or(0))
         ));
     }
 
@@ -236,7 +237,16 @@ fn paint(category: Option<usize>) -> String {
     }
 }
 
-/// Eight shapes; with seven colours, 56 categories differ in one or the other, and later ones are turned by one shape more.
+/// Full markers for the first 56 categories (each pair of a colour and a shape once), hollow ones for the next 56.
+fn filling(category: usize) -> &'static str {
+    if (category / 56).is_multiple_of(2) {
+        "fill=\"currentColor\" fill-opacity=\"0.85\""
+    } else {
+        "fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\""
+    }
+}
+
+/// Eight shapes, which share no divisor with the seven colours.
 fn marker_path(category: usize, x: f64, y: f64, r: f64) -> String {
     let polygon = |corners: &[(f64, f64)]| {
         let mut d = String::new();
@@ -251,7 +261,7 @@ fn marker_path(category: usize, x: f64, y: f64, r: f64) -> String {
         }
         d + "Z"
     };
-    match (category + category / 56) % 8 {
+    match category % 8 {
         0 => format!(
             "M{} {}a{r} {r} 0 1 0 {} 0a{r} {r} 0 1 0 {} 0Z",
             n(x - r),
@@ -286,7 +296,9 @@ fn marker_path(category: usize, x: f64, y: f64, r: f64) -> String {
 impl Drawing {
     /// As part of a page, whose style sheet has the rules.
     pub(in crate::report) fn inline(&self, title: &str, alt: &str) -> String {
-        self.element("", title, alt, "")
+        // On a narrow screen a figure shrinks a little before it has to be scrolled; smaller, its text could not be read.
+        let least = format!(" style=\"min-width:{}px\"", n((0.82 * self.width).floor()));
+        self.element(&least, title, alt, "")
     }
 
     /// As a file of its own.
@@ -327,7 +339,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         for i in 0..100 {
             assert!(
-                seen.insert((paint(Some(i)), marker_path(i, 0.0, 0.0, 3.0))),
+                seen.insert((paint(Some(i)), filling(i), marker_path(i, 0.0, 0.0, 3.0))),
                 "{i}"
             );
         }

@@ -65,6 +65,17 @@ pub(in crate::report) fn shorten(text: &str, room: f64, size: f64) -> String {
     out
 }
 
+/// A name for a table or a heading, escaped: on one line and of at most 80 characters.
+pub(in crate::report) fn name(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut short: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = short.char_indices().nth(LONGEST) {
+        short.truncate(at);
+        short.push('…');
+    }
+    escape(&short)
+}
+
 /// A part of a file name: lower-case letters, digits and single hyphens, at most 40 of them.
 pub(in crate::report) fn slug(text: &str) -> String {
     let mut out = String::new();
@@ -163,6 +174,12 @@ mod tests {
             assert!(width(&shorten(text, 60.0, 11.0), 11.0) <= 60.0, "{text}");
         }
         assert_eq!(shorten("short", 60.0, 11.0), "short");
+    }
+
+    #[test]
+    fn names_are_short_and_safe() {
+        assert_eq!(name(" a\n <b> "), "a &lt;b&gt;");
+        assert_eq!(name(&"脳".repeat(300)).chars().count(), 81);
     }
 
     #[test]

@@ -19,9 +19,9 @@ pub(in crate::report) struct Panel {
     pub legend: Vec<(Key, String)>,
 }
 
-const WIDTH: f64 = 440.0;
+const WIDTH: f64 = 340.0;
 const LEFT: f64 = 52.0;
-const RIGHT: f64 = 430.0;
+const RIGHT: f64 = 330.0;
 const HEIGHT: f64 = 110.0;
 
 /// The panels, one above the other; those without a curve are left out.
@@ -58,7 +58,7 @@ pub(in crate::report) fn draw(panels: &[Panel], axis: &str) -> Drawing {
         }
         top += HEIGHT + 12.0;
     }
-    for (value, label) in across.ticks(8).into_iter().filter(|t| t.0.fract() == 0.0) {
+    for (value, label) in across.ticks(6).into_iter().filter(|t| t.0.fract() == 0.0) {
         let x = across.at(value);
         svg.rule("axis", [x, top - 12.0, x, top - 8.0], false);
         svg.text_within(x, top + 5.0, Tone::Muted, &label);

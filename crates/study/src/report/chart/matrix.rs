@@ -122,8 +122,7 @@ pub(in crate::report) fn colour_bar(
     let step = BAR / STEPS as f64;
     for i in 0..STEPS {
         let t = (i as f64 + 0.5) / STEPS as f64;
-        // A little wider than the step, so that no seam shows.
-        let place = [left + step * i as f64, y + 16.0, step + 0.4, 10.0];
+        let place = [left + step * i as f64, y + 16.0, step, 10.0];
         svg.rect(place, &colour(t).hex());
     }
     let scale = Scale::new((low, high), (left, left + BAR));

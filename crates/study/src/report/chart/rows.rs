@@ -60,7 +60,7 @@ impl Rows {
         }
         for (i, (value, label)) in self.references.iter().enumerate() {
             let (x, y) = (scale.at(*value), 11.0 + REFERENCE_LINE * i as f64);
-            svg.rule("axis", [x, y + 3.0, x, bottom], true);
+            svg.rule("axis", [x, top - 6.0, x, bottom], true);
             svg.text_within(x, y, Tone::Muted, label);
         }
         self.points(&mut svg, &scale, top);

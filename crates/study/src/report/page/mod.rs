@@ -4,7 +4,7 @@ mod facts;
 mod style;
 mod tables;
 
-use super::base::text::{count, escape};
+use super::base::text::{count, escape, name};
 use super::figures::{Figure, Gallery, Section, routed_methods};
 use crate::StudySummary;
 use std::fmt::Write;
@@ -66,12 +66,12 @@ fn header(summary: &StudySummary) -> String {
     let seeds = facts::seeds(summary);
     let links: Vec<String> = CONTENTS
         .iter()
-        .map(|(id, name)| format!("<a href=\"#{id}\">{name}</a>"))
+        .map(|(id, title)| format!("<a href=\"#{id}\">{title}</a>"))
         .collect();
     format!(
         "<header><h1>{} on {}</h1><p class=\"muted\">{} · {} · {} · {} · {} · {}</p><p>{}</p><nav aria-label=\"Contents\">{}</nav></header>",
-        escape(&summary.study),
-        escape(&d.name),
+        name(&summary.study),
+        name(&d.name),
         count(d.trials, "trial"),
         count(d.channels.len(), "channel"),
         count(d.domains.len(), "domain"),
@@ -97,8 +97,8 @@ fn verdict(summary: &StudySummary) -> String {
 }
 
 fn section(number: usize, body: &str) -> String {
-    let (id, name) = CONTENTS[number];
-    format!("<section id=\"{id}\"><h2>{name}</h2>{body}</section>\n")
+    let (id, title) = CONTENTS[number];
+    format!("<section id=\"{id}\"><h2>{title}</h2>{body}</section>\n")
 }
 
 fn figure(figure: &Figure) -> String {
@@ -108,8 +108,8 @@ fn figure(figure: &Figure) -> String {
         format!("<figcaption>{}</figcaption>", escape(&figure.caption))
     };
     format!(
-        "<figure><h4>{}</h4><div class=\"scroll\">{}</div>{caption}</figure>",
-        escape(&figure.title),
+        "<figure><h4>{}</h4><div class=\"scroll\" tabindex=\"0\" role=\"group\">{}</div>{caption}</figure>",
+        name(&figure.title),
         figure.drawing.inline(&figure.title, &figure.alt)
     )
 }
@@ -147,7 +147,7 @@ fn routing(summary: &StudySummary, gallery: &Gallery) -> String {
     );
     for method in methods {
         let about = |f: &&Figure| f.method.as_deref() == Some(method);
-        let _ = write!(out, "<h3>{}</h3>", escape(method));
+        let _ = write!(out, "<h3>{}</h3>", name(method));
         out.extend(gallery.of(Section::Controls).filter(about).map(figure));
         out.push_str(&row(
             gallery.of(Section::Routing).filter(about),

@@ -16,26 +16,25 @@ p,li,dd,figcaption{overflow-wrap:anywhere}
 p{margin:.5rem 0;max-width:75ch}
 a{color:var(--accent)}
 nav{font-size:.9rem;margin:.8rem 0}nav a{margin-right:.9rem;display:inline-block}
-.muted,figcaption,caption,.note{color:var(--muted);font-size:.87rem}
+.muted,figcaption,.note{color:var(--muted);font-size:.87rem}
 .verdict{background:var(--shade);border-left:4px solid var(--accent);padding:.5rem 1rem;margin:1rem 0}
 .verdict ul{margin:.3rem 0;padding-left:1.1rem}.verdict li{margin:.25rem 0}
 .scroll{overflow-x:auto;margin:.6rem 0}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
-caption{caption-side:bottom;text-align:left;padding-top:.5rem;max-width:80ch}
-th,td{padding:.3rem .65rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
-thead th{border-bottom:2px solid var(--muted);font-weight:600;vertical-align:bottom}
-th[scope=row],thead th:first-child{text-align:left;font-weight:500;white-space:normal;min-width:7rem;max-width:16rem;overflow-wrap:anywhere}
-td.name{text-align:left;white-space:normal;max-width:16rem;min-width:7rem;overflow-wrap:anywhere}
-td.best,tr.best th,td.small-p{font-weight:700}
-.theirs{display:block;color:var(--muted);font-size:.82rem}
-.row{display:flex;flex-wrap:wrap;gap:1.2rem 2rem;align-items:flex-start}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.85rem}
+th,td{padding:.28rem .45rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
+thead th{border-bottom:2px solid var(--muted);font-weight:600;vertical-align:bottom;white-space:normal;max-width:14rem;overflow-wrap:anywhere;hyphens:auto}
+th[scope=row],thead th:first-child{text-align:left;white-space:normal;min-width:7rem;max-width:16rem;overflow-wrap:anywhere}
+td.name{white-space:normal;max-width:16rem;min-width:5rem;overflow-wrap:anywhere}
+th[scope=row]{font-weight:500}td.best,td.small-p{font-weight:700}
+.theirs th,.theirs td{color:var(--muted);font-size:.8rem;padding-top:0}.theirs th{padding-left:1.4rem}tr:has(+.theirs)>*{border-bottom:0}
+.row{display:flex;flex-wrap:wrap;gap:1.2rem 1.5rem;align-items:flex-start}
 figure{margin:.6rem 0;max-width:100%}
 figure .scroll{margin:0}
 figure h4{font-size:.92rem;margin:0 0 .3rem;font-weight:600;overflow-wrap:anywhere}
 figcaption{max-width:70ch;margin-top:.3rem}
 .row figure{flex:0 1 auto}
 .row figcaption{contain:inline-size}
-svg.figure{display:block}
+svg.figure{display:block;max-width:100%;height:auto}
 dl{display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.25rem 1rem;margin:.6rem 0}
 dt{color:var(--muted)}dd{margin:0;max-width:80ch}
 pre{background:var(--shade);padding:.8rem;overflow-x:auto;font-size:.8rem;line-height:1.4;white-space:pre-wrap;overflow-wrap:anywhere}
@@ -46,7 +45,7 @@ footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.6rem}
 @media print{@page{size:A4;margin:14mm}body{font-size:10.5pt}main{max-width:none;padding:0}nav{display:none}
 h2,h3,h4{break-after:avoid}figure,tr,.verdict{break-inside:avoid}.scroll{overflow:visible}
 table{font-size:7.6pt}th,td{padding:.2rem .35rem}th[scope=row],thead th:first-child{min-width:0}
-svg.figure{max-width:100%;height:auto;max-height:240mm}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+svg.figure{min-width:0!important;max-height:240mm}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 
 /// Everything for `<style>`.

@@ -1,0 +1,361 @@
+//! The report: what it says, that it stays whole with hostile names and missing values, and how a browser sees it.
+
+mod browser;
+mod build;
+mod markup;
+
+use build::{Shape, names, study};
+use markup::check;
+use proptest::prelude::*;
+use stiefel_model::Measure;
+use stiefel_study::{StudySummary, report};
+
+/// Studies at the edges, by name.
+fn edges() -> Vec<(&'static str, StudySummary)> {
+    let hostile = "<script>alert(1)</script> \"quoted\" 'single' & \u{0}\u{202e}\n]]> --> &amp; </svg></style>";
+    let long = "a very long name ".repeat(20);
+    let shape = Shape::default();
+    let methods = |names: &[(&str, bool)]| names.iter().map(|n| (n.0.to_owned(), n.1)).collect();
+    let mut empty = study(&shape);
+    empty.rows.clear();
+    empty.units.clear();
+    empty.comparisons.clear();
+    empty.paper.clear();
+    empty.verdict.clear();
+    let mut untested = study(&shape);
+    untested.comparisons.clear();
+    vec![
+        ("usual", study(&shape)),
+        ("hostile", hostile_study(hostile)),
+        ("long", hostile_study(&long)),
+        ("wide", hostile_study(&"脳波デコーダ".repeat(12))),
+        (
+            "60 domains, 16 experts",
+            study(&Shape {
+                domains: names("subject ", 60),
+                experts: 16,
+                ..shape.clone()
+            }),
+        ),
+        (
+            "1 domain, 1 expert",
+            study(&Shape {
+                domains: names("S", 1),
+                experts: 1,
+                folds: 1,
+                seeds: vec![0],
+                ..shape.clone()
+            }),
+        ),
+        (
+            "53 folds",
+            study(&Shape {
+                folds: 53,
+                domains: names("S", 6),
+                ..shape.clone()
+            }),
+        ),
+        (
+            "no routing",
+            study(&Shape {
+                methods: methods(&[("baseline", false), ("mdm", false)]),
+                ..shape.clone()
+            }),
+        ),
+        (
+            "names alike",
+            study(&Shape {
+                methods: methods(&[("a b", true), ("a-b", true), ("A?B", true)]),
+                ..shape.clone()
+            }),
+        ),
+        (
+            "no places",
+            study(&Shape {
+                channels: names("", 7),
+                ..shape.clone()
+            }),
+        ),
+        (
+            "one class",
+            study(&Shape {
+                classes: names("class ", 1),
+                ..shape.clone()
+            }),
+        ),
+        (
+            "nine classes",
+            study(&Shape {
+                classes: names("a class with a name ", 9),
+                ..shape.clone()
+            }),
+        ),
+        (
+            "constant",
+            study(&Shape {
+                numbers: vec![0.0],
+                ..shape.clone()
+            }),
+        ),
+        (
+            "huge",
+            study(&Shape {
+                numbers: vec![1e300, -1e300, 1e-300, 0.5],
+                ..shape.clone()
+            }),
+        ),
+        (
+            "not numbers",
+            study(&Shape {
+                numbers: vec![f64::NAN, 0.5, f64::INFINITY, 0.7, f64::NEG_INFINITY],
+                ..shape
+            }),
+        ),
+        ("empty", empty),
+        ("untested", untested),
+    ]
+}
+
+/// Every string of the study is `name`.
+fn hostile_study(name: &str) -> StudySummary {
+    let numbered = |count| {
+        (0..count)
+            .map(|i| format!("{name} {i}"))
+            .collect::<Vec<_>>()
+    };
+    let mut s = study(&Shape {
+        methods: vec![(format!("{name} 0"), false), (format!("{name} 1"), true)],
+        domains: numbered(4),
+        classes: numbered(2),
+        channels: [numbered(2), ["Fz", "Cz", "Pz"].map(String::from).to_vec()].concat(),
+        ..Shape::default()
+    });
+    for text in [
+        &mut s.study,
+        &mut s.protocol,
+        &mut s.code,
+        &mut s.methods,
+        &mut s.dataset.name,
+        &mut s.dataset.fingerprint,
+    ] {
+        name.clone_into(text);
+    }
+    for text in [
+        &mut s.dataset.preparation,
+        &mut s.dataset.licence,
+        &mut s.dataset.citation,
+    ] {
+        *text = Some(name.to_owned());
+    }
+    s.verdict = vec![name.to_owned()];
+    s.settings = serde_json::json!({ name: name });
+    name.clone_into(&mut s.paper[0].method);
+    for unit in &mut s.units {
+        unit.held_out = Some(name.to_owned());
+        unit.outcome.notes = vec![name.to_owned()];
+        unit.settings = serde_json::json!([name]);
+        for epoch in &mut unit.outcome.history {
+            name.clone_into(&mut epoch.losses[0].0);
+        }
+    }
+    for row in &mut s.rows {
+        row.controls = row
+            .controls
+            .iter()
+            .map(|c| (name.to_owned(), c.1))
+            .collect();
+    }
+    s
+}
+
+#[test]
+fn every_edge_is_whole() {
+    for (what, summary) in edges() {
+        let page = report::html(&summary);
+        check(&page).unwrap_or_else(|e| panic!("{what}, page: {e}"));
+        assert!(!page.contains("<script"), "{what}");
+        let figures = report::figures(&summary);
+        for (name, svg) in &figures {
+            check(svg).unwrap_or_else(|e| panic!("{what}, {name}: {e}"));
+            assert!(
+                svg.contains("role=\"img\" aria-label=\"") && svg.contains("<desc>"),
+                "{what}, {name}"
+            );
+        }
+        let mut files: Vec<&String> = figures.iter().map(|f| &f.0).collect();
+        files.sort();
+        files.dedup();
+        assert_eq!(files.len(), figures.len(), "{what}: file names");
+        assert_eq!(
+            page.matches("<svg ").count(),
+            figures.len(),
+            "{what}: page and files have the same figures"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere() {
+    for (what, summary) in edges() {
+        let page = report::html(&summary);
+        for attribute in ["src=\"", "href=\"", "url(", "@import", "srcset"] {
+            for (at, _) in page.match_indices(attribute) {
+                let target = &page[at + attribute.len()..];
+                assert!(
+                    target.starts_with('#') || target.starts_with("data:"),
+                    "{what}: {}",
+                    &page[at..at + 60]
+                );
+            }
+        }
+        assert!(
+            !page.contains("http://") && !page.contains("https://"),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn the_page_says_what_it_must() {
+    let summary = study(&Shape::default());
+    let page = report::html(&summary);
+    for words in [
+        "<tr class=\"theirs\"><th scope=\"row\">in the paper</th><td>0.823 ± 0.011</td>",
+        "<td>+0.029</td><td>4/5</td><td>0.674</td>",
+        "Routing is not what helps here.",
+        "Yes: whitening used unlabelled trials of the domains tested on.",
+        "own-mean (κ = 10)",
+        "8 trials (S1 2, S2 2, S3 2, S4 2), by amplitude",
+        "Rejection read no labels",
+        "Covariances were whitened.",
+        "<dt>Seeds</dt><dd>7, 8</dd>",
+        "MIT or Apache-2.0",
+        "CC BY 4.0",
+        "fold 0, seed 7",
+        "C was chosen on validation. (6 units)",
+        "Routing on the Stiefel Manifold",
+        "prefers-color-scheme:dark",
+        "@media print",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn target_data_is_answered_from_the_settings() {
+    let mut summary = study(&Shape::default());
+    summary.settings = serde_json::json!({"preconditioning": {"unseen": null}});
+    assert!(report::html(&summary).contains("<dd>No: the settings name no policy"));
+    summary.settings = serde_json::json!({"a": [{"unseen": {"policy": "pooled"}}]});
+    assert!(
+        report::html(&summary)
+            .contains("<dd>No. Policy for domains without training trials: pooled")
+    );
+    summary.units[0].settings = serde_json::json!({"unseen": {"policy": "causal", "kappa": 3.0}});
+    let page = report::html(&summary);
+    assert!(
+        page.contains("<dd>Yes: whitening used")
+            && page.contains("causal (κ = 3)")
+            && page.contains("(baseline)")
+    );
+}
+
+#[test]
+fn the_shown_unit_is_the_first_fold_of_the_first_seed() {
+    let mut summary = study(&Shape {
+        seeds: vec![9, 3],
+        ..Shape::default()
+    });
+    assert!(
+        report::html(&summary).contains("Mean over each domain&#39;s test trials; fold 0, seed 9.")
+    );
+    // Where it is missing, the next one is shown and named.
+    let gone = |u: &stiefel_study::UnitRecord| u.method == "DASP" && u.fold == 0 && u.seed == 9;
+    summary.units.retain(|u| !gone(u));
+    assert!(
+        report::html(&summary).contains("Mean over each domain&#39;s test trials; fold 0, seed 3.")
+    );
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let page = report::html(&study(&Shape {
+        channels: names("", 7),
+        ..Shape::default()
+    }));
+    assert!(page.contains("no scalp maps, for they need at least 3 electrodes. Left out, for their place on the head is not known: 1, 2, 3, 4, 5, 6, 7 (7 of 7 channels)"));
+    let mut summary = study(&Shape::default());
+    for unit in &mut summary.units {
+        if let Some(routing) = &mut unit.outcome.routing {
+            routing.patterns = vec![vec![vec![1.0; 3]]];
+            routing.domain_weights[1].clear();
+            routing.angles.pop();
+            routing.report.proxy_gap = Measure::undefined("one expert");
+            routing.report.controls = None;
+        }
+    }
+    summary.rows[0].confusion.pop();
+    let page = report::html(&summary);
+    check(&page).unwrap();
+    assert!(page.contains("no scalp maps, for a pattern has 3 values and the dataset 5 channels."));
+    assert!(page.contains("Empty rows: the domain has no test trials in this fold."));
+    assert!(
+        !page.contains("angles between experts") && !page.contains("Confusion matrix of baseline")
+    );
+    summary.dataset.domains.truncate(2);
+    let page = report::html(&summary);
+    check(&page).unwrap();
+    assert!(
+        page.contains("domain 3"),
+        "a domain without a name is numbered"
+    );
+}
+
+#[test]
+fn files_are_written_and_replaced_whole() {
+    let folder = std::env::temp_dir().join(format!("stiefel-report-{}", std::process::id()));
+    let summary = study(&Shape::default());
+    for _ in 0..2 {
+        let page = report::write(&summary, folder.join("a/b")).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&page).unwrap(),
+            report::html(&summary)
+        );
+    }
+    let mut found: Vec<String> = std::fs::read_dir(folder.join("a/b/figures"))
+        .unwrap()
+        .map(|f| f.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut expected: Vec<String> = report::figures(&summary).into_iter().map(|f| f.0).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected, "no temporary file is left");
+    // A file where a folder should be.
+    std::fs::write(folder.join("file"), "x").unwrap();
+    let error = report::write(&summary, folder.join("file")).unwrap_err();
+    assert!(
+        error.to_string().contains("cannot write the report to")
+            && error.to_string().contains("file")
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_numbers_and_names_make_a_whole_report(
+        numbers in prop::collection::vec(prop::num::f64::ANY, 1..30),
+        method in any::<String>(),
+        domains in prop::collection::vec(any::<String>(), 0..5),
+        experts in 0usize..5,
+        folds in 0usize..4,
+    ) {
+        let shape = Shape { methods: vec![(method, true)], domains, experts, folds, numbers, ..Shape::default() };
+        let summary = study(&shape);
+        prop_assert_eq!(check(&report::html(&summary)), Ok(()));
+        for (name, svg) in report::figures(&summary) {
+            prop_assert_eq!(check(&svg), Ok(()), "{}", name);
+        }
+    }
+}

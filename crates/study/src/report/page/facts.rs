@@ -104,16 +104,10 @@ fn target_data(summary: &StudySummary) -> String {
             if value.is_null() {
                 return;
             }
-            let policy = match serde_json::from_value::<UnseenPolicy>(value.clone()) {
-                Ok(policy) => {
-                    uses |= policy.uses_target_data();
-                    policy.to_string()
-                }
-                Err(_) => {
-                    unclear = true;
-                    value.to_string()
-                }
-            };
+            let policy = serde_json::from_value::<UnseenPolicy>(value.clone());
+            uses |= policy.as_ref().is_ok_and(UnseenPolicy::uses_target_data);
+            unclear |= policy.is_err();
+            let policy = policy.map_or_else(|_| value.to_string(), |p| p.to_string());
             let methods = policies.entry(policy).or_default();
             if !methods.contains(&method) {
                 methods.push(method);

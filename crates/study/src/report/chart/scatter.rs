@@ -3,6 +3,7 @@
 use super::super::base::axis::{Scale, extent};
 use super::super::base::legend::{Key, legend};
 use super::super::base::svg::{Anchor, Drawing, Svg, Tone};
+use super::super::base::text::escape;
 
 /// The chart.
 #[derive(Debug)]
@@ -47,9 +48,9 @@ impl Scatter {
         }
         // Group after group in the markup, so that a group's name needs saying once.
         for (group, name) in &self.groups {
-            svg.raw("<g>");
+            svg.raw(&format!("<g><title>{}</title>", escape(name)));
             for ([x, y], _) in points().filter(|p| p.1 == *group) {
-                svg.marker(Some(*group), across.at(*x), up.at(*y), 3.0, name);
+                svg.marker(Some(*group), across.at(*x), up.at(*y), 3.0, "");
             }
             svg.raw("</g>");
         }

@@ -3,7 +3,7 @@
 use super::super::base::legend::Key;
 use super::super::base::text::{count, figure};
 use super::super::chart::rows::{Rows, Series};
-use super::{Figure, Section, finite};
+use super::{Figure, Section, finite, fold_name, fold_names};
 use crate::StudySummary;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,22 +23,25 @@ pub(super) fn folds(summary: &StudySummary) -> Option<Figure> {
     }
     let folds: BTreeSet<usize> = lines.keys().map(|k| k.0).collect();
     let seeds: BTreeSet<u64> = lines.keys().map(|k| k.1).collect();
+    let names = fold_names(summary);
+    let name = |fold: &usize| {
+        names
+            .get(fold)
+            .cloned()
+            .unwrap_or_else(|| fold_name(*fold, None))
+    };
     let coloured = folds.len() <= COLOURED;
     let series: Vec<Series> = lines
         .into_iter()
         .map(|((fold, seed), values)| Series {
-            name: format!("fold {fold}, seed {seed}"),
+            name: format!("{}, seed {seed}", name(&fold)),
             values,
             category: coloured.then_some(fold),
         })
         .collect();
     let mut legend = vec![(Key::Mean, "mean ± standard deviation".to_owned())];
     if coloured {
-        legend.extend(
-            folds
-                .iter()
-                .map(|&f| (Key::Marker(Some(f)), format!("fold {f}"))),
-        );
+        legend.extend(folds.iter().map(|f| (Key::Marker(Some(*f)), name(f))));
     } else {
         legend.push((Key::Marker(None), "one line per fold and seed".into()));
     }

@@ -10,7 +10,7 @@ mod scalp;
 use super::base::svg::Drawing;
 use super::base::text::slug;
 use crate::{StudySummary, UnitRecord};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Where a figure belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,11 +121,25 @@ fn shown_unit<'a>(summary: &'a StudySummary, method: &'a str) -> Option<&'a Unit
 
 /// `fold 0, seed 7`.
 fn unit_name(unit: &UnitRecord) -> String {
-    let held_out = match &unit.held_out {
-        Some(name) => format!(" ({name} held out)"),
-        None => String::new(),
-    };
-    format!("fold {}{held_out}, seed {}", unit.fold, unit.seed)
+    format!(
+        "{}, seed {}",
+        fold_name(unit.fold, unit.held_out.as_deref()),
+        unit.seed
+    )
+}
+
+/// `fold 0`, with what is held out where it has a name.
+fn fold_name(fold: usize, held_out: Option<&str>) -> String {
+    match held_out {
+        Some(name) => format!("fold {fold} ({name} held out)"),
+        None => format!("fold {fold}"),
+    }
+}
+
+/// The names of all folds.
+fn fold_names(summary: &StudySummary) -> BTreeMap<usize, String> {
+    let name = |u: &UnitRecord| (u.fold, fold_name(u.fold, u.held_out.as_deref()));
+    summary.units.iter().map(name).collect()
 }
 
 fn file_name(kind: &str, method: &str) -> String {

@@ -46,7 +46,7 @@ pub(super) fn data(summary: &StudySummary) -> String {
     fact("Channels", list(&d.channels));
     fact("Covariances", known(d.preparation.as_deref()));
     fact("Rejected trials", rejected(summary));
-    fact("Unlabelled target data", target_data(summary));
+    fact("Unlabelled target data in whitening", target_data(summary));
     fact("Licence of the data", known(d.licence.as_deref()));
     fact("Citation of the data", known(d.citation.as_deref()));
     fact("Fingerprint", format!("SHA-256 {}", escape(&d.fingerprint)));
@@ -88,32 +88,40 @@ fn rejected(summary: &StudySummary) -> String {
     )
 }
 
-/// Whether whitening used unlabelled trials of the domains tested on: the policy for unseen domains, wherever settings name one.
+/// Whether whitening used unlabelled trials of the domains tested on: the policy for unseen domains, wherever settings name one
+/// (`unseen`, null for none).
 fn target_data(summary: &StudySummary) -> String {
     let mut policies: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    let mut uses = false;
+    let (mut named, mut uses, mut unclear) = (false, false, false);
     let whole = std::iter::once(("all methods", &summary.settings));
     let units = summary
         .units
         .iter()
         .map(|u| (u.method.as_str(), &u.settings));
     for (method, settings) in whole.chain(units) {
-        visit(settings, &mut |policy| {
-            uses |= policy.uses_target_data();
-            let methods = policies.entry(policy.to_string()).or_default();
+        visit(settings, &mut |value| {
+            named = true;
+            if value.is_null() {
+                return;
+            }
+            let policy = serde_json::from_value::<UnseenPolicy>(value.clone());
+            uses |= policy.as_ref().is_ok_and(UnseenPolicy::uses_target_data);
+            unclear |= policy.is_err();
+            let policy = policy.map_or_else(|_| value.to_string(), |p| p.to_string());
+            let methods = policies.entry(policy).or_default();
             if !methods.contains(&method) {
                 methods.push(method);
             }
         });
     }
-    if policies.is_empty() {
-        return "No: the settings name no policy for domains without training trials, so every domain is whitened by its own training trials."
-            .into();
-    }
-    let answer = if uses {
-        "Yes: whitening used unlabelled trials of the domains tested on."
-    } else {
-        "No."
+    let answer = match (named, uses, unclear) {
+        (false, ..) => return "Not known: the settings do not say how domains without training trials are whitened.".into(),
+        (_, true, _) => "Yes: whitening used unlabelled trials of the domains tested on.",
+        (_, _, true) => "Not known: the policy is none of pooled, own-mean and causal.",
+        _ if policies.is_empty() => {
+            return "No: every domain is whitened by its own training trials, there is no policy for domains without any.".into();
+        }
+        _ => "No.",
     };
     let policies: Vec<String> = policies
         .iter()
@@ -125,14 +133,13 @@ fn target_data(summary: &StudySummary) -> String {
     )
 }
 
-fn visit(settings: &Value, found: &mut impl FnMut(UnseenPolicy)) {
+/// Every value under a key `unseen`.
+fn visit(settings: &Value, found: &mut impl FnMut(&Value)) {
     match settings {
         Value::Object(fields) => {
             for (key, value) in fields {
-                if key == "unseen"
-                    && let Ok(policy) = serde_json::from_value::<UnseenPolicy>(value.clone())
-                {
-                    found(policy);
+                if key == "unseen" {
+                    found(value);
                 }
                 visit(value, found);
             }

@@ -22,11 +22,11 @@ nav{font-size:.9rem;margin:.8rem 0}nav a{margin-right:.9rem;display:inline-block
 .scroll{overflow-x:auto;margin:.6rem 0}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.85rem}
 th,td{padding:.28rem .45rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
-thead th{border-bottom:2px solid var(--muted);font-weight:600;vertical-align:bottom;white-space:normal;max-width:14rem;overflow-wrap:anywhere;hyphens:auto}
+thead th{border-bottom:2px solid var(--muted);font-weight:600;vertical-align:bottom;white-space:normal;max-width:14rem;overflow-wrap:break-word}
 th[scope=row],thead th:first-child{text-align:left;white-space:normal;min-width:7rem;max-width:16rem;overflow-wrap:anywhere}
 td.name{white-space:normal;max-width:16rem;min-width:5rem;overflow-wrap:anywhere}
 th[scope=row]{font-weight:500}td.best,td.small-p{font-weight:700}
-.theirs th,.theirs td{color:var(--muted);font-size:.8rem;padding-top:0}.theirs th{padding-left:1.4rem}tr:has(+.theirs)>*{border-bottom:0}
+.theirs th,.theirs td{color:var(--muted);font-size:.8rem;padding-top:0}thead th:first-child{overflow-wrap:break-word}.theirs th{padding-left:1.4rem}tr:has(+.theirs)>*{border-bottom:0}
 .row{display:flex;flex-wrap:wrap;gap:1.2rem 1.5rem;align-items:flex-start}
 figure{margin:.6rem 0;max-width:100%}
 figure .scroll{margin:0}
@@ -44,8 +44,10 @@ footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.6rem}
 @media (max-width:640px){main{padding:1rem .8rem 2rem}h1{font-size:1.3rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}
 @media print{@page{size:A4;margin:14mm}body{font-size:10.5pt}main{max-width:none;padding:0}nav{display:none}
 h2,h3,h4{break-after:avoid}figure,tr,.verdict{break-inside:avoid}.scroll{overflow:visible}
-table{font-size:7.6pt}th,td{padding:.2rem .35rem}th[scope=row],thead th:first-child{min-width:0}
-svg.figure{min-width:0!important;max-height:240mm}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+table{font-size:6.9pt}.theirs th,.theirs td{font-size:6.5pt}th,td{padding:.15rem .25rem}th[scope=row],thead th:first-child{min-width:4.6rem}.theirs th{padding-left:.7rem}
+details::details-content{content-visibility:visible}
+
+svg.figure{min-width:0!important;max-height:240mm}pre{font-size:6.9pt}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 
 /// Everything for `<style>`.

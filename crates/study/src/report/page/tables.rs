@@ -3,6 +3,7 @@
 use super::super::base::text::{figure, name, p_value, signed};
 use crate::{MeanStd, PaperRow, Row, StudySummary};
 use std::fmt::Write;
+use stiefel_model::routing_stats::{GAP_THRESHOLD, SHARP_ENTROPY, STRUCTURED_ALIGNMENT};
 
 fn mean_std(m: Option<MeanStd>) -> String {
     match m {
@@ -20,6 +21,7 @@ pub(super) fn results(summary: &StudySummary) -> String {
     if summary.rows.is_empty() {
         return "<p>No unit has finished: there is no table yet.</p>".into();
     }
+    let above = format!("Δ_K1 &gt; {GAP_THRESHOLD}");
     let columns = [
         "balanced accuracy",
         "folds won",
@@ -27,7 +29,7 @@ pub(super) fn results(summary: &StudySummary) -> String {
         "κ",
         "Δ_base",
         "Δ_K1",
-        "Δ_K1 &gt; 0.01",
+        &above,
         "H̄",
         "r_d",
         "seconds",
@@ -48,12 +50,12 @@ pub(super) fn results(summary: &StudySummary) -> String {
         let title = format!("{} in the paper, not run here", name(&paper.method));
         out.push_str(&theirs(paper, &title));
     }
-    out + &close(
+    out + &close(&format!(
         "Mean ± standard deviation over folds and seeds; the highest mean is bold, whether it is a difference is for the tests to say. \
          Folds won: folds (of each seed) above the baseline. Δ_base: mean difference to the baseline on the same fold and seed. Δ_K1: \
-         to the same model with uniform routing. H̄: routing entropy (sharp below 0.70). r_d: domain alignment (structured above 0.10). \
-         Seconds: mean of a unit. –: does not exist or was not measured.",
-    )
+         to the same model with uniform routing. H̄: routing entropy (sharp below {SHARP_ENTROPY:.2}). r_d: domain alignment (structured \
+         above {STRUCTURED_ALIGNMENT:.2}). Seconds: mean of a unit. –: does not exist or was not measured.",
+    ))
 }
 
 fn ours(row: &Row, best: bool) -> String {

@@ -38,7 +38,8 @@ window.addEventListener("load", () => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide > 1) faults.push("the page is " + wide + " px too wide");
   const texts = document.querySelectorAll("svg text").length;
-  document.body.textContent = "CHECKED" + encodeURIComponent(JSON.stringify({ faults, texts })) + "CHECKED";
+  const width = window.innerWidth;
+  top.document.body.textContent = "CHECKED" + encodeURIComponent(JSON.stringify({ faults, texts, width })) + "CHECKED";
 });
 "#;
 
@@ -149,10 +150,20 @@ fn chromium_finds_no_fault() {
     let folder = std::env::temp_dir().join(format!("stiefel-browser-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let page = folder.join("all.html");
-    std::fs::write(&page, page_of_all()).unwrap();
+    let all = page_of_all().replace('&', "&amp;").replace('"', "&quot;");
     for width in [1200, 420] {
+        // Windows have a least width, frames have none.
+        let frame = format!(
+            "<iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{all}\"></iframe>"
+        );
+        std::fs::write(
+            &page,
+            format!("<!doctype html><html><body>{frame}</body></html>"),
+        )
+        .unwrap();
         let (found, console) = look(&browser, &folder, &page, width);
         assert!(console.is_empty(), "{width} px: {console:#?}");
+        assert_eq!(found["width"], json!(width));
         assert_eq!(found["faults"], json!([]), "{width} px: {found:#}");
         assert!(
             found["texts"].as_u64().unwrap() > 1000,

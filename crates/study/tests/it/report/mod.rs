@@ -245,7 +245,14 @@ fn the_page_says_what_it_must() {
 fn target_data_is_answered_from_the_settings() {
     let mut summary = study(&Shape::default());
     summary.settings = serde_json::json!({"preconditioning": {"unseen": null}});
-    assert!(report::html(&summary).contains("<dd>No: the settings name no policy"));
+    assert!(
+        report::html(&summary)
+            .contains("<dd>No: every domain is whitened by its own training trials")
+    );
+    summary.settings = serde_json::json!({"unseen": {"policy": "oracle"}});
+    assert!(report::html(&summary).contains("<dd>Not known: the policy is none of pooled"));
+    summary.settings = serde_json::json!({});
+    assert!(report::html(&summary).contains("<dd>Not known: the settings do not say"));
     summary.settings = serde_json::json!({"a": [{"unseen": {"policy": "pooled"}}]});
     assert!(
         report::html(&summary)

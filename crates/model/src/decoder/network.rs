@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! query    q = W₂ gelu(W₁ [x̃; Emb(d)] + b₁) + b₂,   x̃ = upper(log X) P
-//! routing  α = softmax(q Eᵀ/√m)
+//! routing  α = softmax(q Eᵀ/√m)                      (of the p best experts alone under top-p routing)
 //! filter   W = R(W_base + Σ_j α_j Δ_j)               (one fixed W for the baseline, which needs no query)
 //! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b
 //! ```
@@ -13,6 +13,7 @@ use super::filter::{Mixer, point};
 use super::kernel::{Spectrum, gelu, linear, multiply, probabilities, softmax};
 use crate::model::Architecture;
 use crate::net::DaspConfig;
+use crate::net::sparse::masked_softmax;
 use crate::{DspEncoder, Model, ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
 use stiefel_linalg::{MatBatch, Op, Scalar};
@@ -59,6 +60,9 @@ struct Router<T> {
     layers: [(Vec<T>, Vec<T>); 2],
     keys: MatBatch<T>,
     alpha: Vec<T>,
+    /// How many experts a trial keeps, where not all.
+    kept: Option<usize>,
+    order: Vec<usize>,
     mixer: Mixer<T>,
 }
 
@@ -167,8 +171,10 @@ impl<T: Scalar> Router<T> {
             query: vec![T::ZERO; layers[1].1.len()],
             layers,
             alpha: vec![T::ZERO; keys.rows()],
+            kept: config.routing.kept(keys.rows()),
+            order: Vec::with_capacity(keys.rows()),
             keys,
-            mixer: Mixer::new(p, config.anchor, config.retraction)?,
+            mixer: Mixer::new(p, config)?,
         })
     }
 
@@ -206,7 +212,10 @@ impl<T: Scalar> Router<T> {
         multiply((&mut self.alpha, (1, experts)), false, query, keys)?;
         let scale = T::from_f64(1.0 / (m as f64).sqrt());
         self.alpha.iter_mut().for_each(|a| *a *= scale);
-        softmax(&mut self.alpha);
+        match self.kept {
+            None => softmax(&mut self.alpha),
+            Some(p) => masked_softmax(&mut self.alpha, p, &mut self.order),
+        }
         Ok(())
     }
 }

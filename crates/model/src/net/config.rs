@@ -1,5 +1,6 @@
 //! Sizes and options of the networks, checked once, at the door.
 
+use super::options::RoutingRule;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::tolerance::REEIG_EPSILON;
@@ -97,6 +98,9 @@ pub struct DaspConfig {
     pub epsilon: f64,
     /// How filters stay orthonormal.
     pub orthogonality: Orthogonality,
+    /// Which experts a sample is filtered with.
+    #[serde(default)]
+    pub routing: RoutingRule,
 }
 
 impl Default for DaspConfig {
@@ -116,6 +120,7 @@ impl Default for DaspConfig {
             },
             epsilon: REEIG_EPSILON,
             orthogonality: Orthogonality::Riemannian,
+            routing: RoutingRule::Soft,
         }
     }
 }
@@ -143,7 +148,12 @@ impl Default for SpdNetConfig {
 }
 
 /// An error unless `good`.
-fn require(good: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {
+pub(super) fn require(
+    good: bool,
+    name: &'static str,
+    value: f64,
+    expected: &'static str,
+) -> Result<()> {
     if good {
         return Ok(());
     }
@@ -155,7 +165,7 @@ fn require(good: bool, name: &'static str, value: f64, expected: &'static str) -
     })
 }
 
-fn positive(name: &'static str, value: usize) -> Result<()> {
+pub(super) fn positive(name: &'static str, value: usize) -> Result<()> {
     require(value >= 1, name, value as f64, "at least 1")
 }
 
@@ -196,6 +206,7 @@ impl DaspConfig {
     pub(super) fn check(&self, sizes: &Sizes) -> Result<()> {
         check_tail(sizes, self.filters, self.epsilon)?;
         positive("K, the number of experts,", self.experts)?;
+        self.routing.check(self.experts)?;
         positive("m, the width of queries and keys,", self.width)?;
         positive("the width of the query's input", sizes.encoded)?;
         weight("the weight of the alignment loss", self.losses.alignment)?;

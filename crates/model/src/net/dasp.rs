@@ -1,8 +1,8 @@
 //! The Domain-Adaptive Stiefel Pool: a filter for every sample, routed from a pool of experts (the paper's §3).
 
 use super::config::{Anchor, DaspConfig, Orthogonality, Sizes};
-use super::layers;
 use super::{Losses, Network, Outputs, Routed, Routing};
+use super::{layers, sparse};
 use crate::{Batch, Bound, Parameter, Parameters, Result, random};
 use stiefel_autodiff::Tape;
 use stiefel_linalg::Scalar;
@@ -79,7 +79,8 @@ impl<T: Scalar> Network<T> for DaspNet {
         } else {
             keys
         };
-        let (scores, learnt) = layers::scores(query, seen)?;
+        let (scores, soft) = layers::scores(query, seen)?;
+        let learnt = sparse::weights(c.routing, scores, soft)?;
         let alpha = layers::reroute(tape, learnt, routing);
         let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
         let z = layers::tail(tape, batch, &mixture, c.retraction, c.epsilon)?;
@@ -88,6 +89,7 @@ impl<T: Scalar> Network<T> for DaspNet {
             query,
             keys,
             scores,
+            soft,
             alpha,
             tangents,
         };

@@ -75,11 +75,12 @@ pub fn balance<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
     Ok(load.sum(Axis::All)?.scale(experts as f64)?)
 }
 
-/// `mean_i H(α_i)/log K`; zero for one expert.
+/// `mean_i H(α_i)/log K`; zero for one expert. Of the softmax itself where routing is sparse: behind a mask of one expert the entropy
+/// is zero whatever the router does.
 pub fn entropy<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
-    let (_, samples, experts) = r.alpha.shape();
+    let (_, samples, experts) = r.soft.shape();
     let log_alpha = r.scores.log_softmax()?;
     let unit = (experts as f64).ln() * samples as f64;
     let scale = if experts > 1 { -1.0 / unit } else { 0.0 };
-    Ok(r.alpha.mul(log_alpha)?.sum(Axis::All)?.scale(scale)?)
+    Ok(r.soft.mul(log_alpha)?.sum(Axis::All)?.scale(scale)?)
 }

@@ -7,11 +7,14 @@ mod config;
 mod dasp;
 mod layers;
 mod losses;
+mod options;
+pub(crate) mod sparse;
 mod spdnet;
 
 pub use config::{Anchor, DaspConfig, LossWeights, Orthogonality, Retraction, Sizes, SpdNetConfig};
 pub use dasp::DaspNet;
 pub use losses::{Losses, alignment, balance, entropy};
+pub use options::RoutingRule;
 pub use spdnet::SpdNet;
 
 use crate::{Batch, Bound, Parameters, Result};
@@ -49,7 +52,9 @@ pub struct Routed<'t, T: Scalar> {
     pub keys: Var<'t, T>,
     /// Scaled scores of the keys before the softmax, `1 × B × K`.
     pub scores: Var<'t, T>,
-    /// Routing weights, `1 × B × K`.
+    /// The softmax of the scores, `1 × B × K`.
+    pub soft: Var<'t, T>,
+    /// Routing weights in use, `1 × B × K`.
     pub alpha: Var<'t, T>,
     /// Experts as tangent vectors at the anchor, `K × n × k` (per sample, `B·K × n × k`, under a routed anchor).
     pub tangents: Var<'t, T>,

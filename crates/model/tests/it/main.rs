@@ -11,6 +11,7 @@ mod precondition_bad_input;
 mod precondition_golden;
 mod routing_stats;
 mod scaling;
+mod sparse;
 mod split;
 mod support;
 mod tangent;

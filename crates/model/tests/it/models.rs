@@ -2,7 +2,9 @@
 
 use crate::support::mixed_trials;
 use stiefel_linalg::Scalar;
-use stiefel_model::net::{Anchor, DaspConfig, Orthogonality, Retraction, SpdNetConfig};
+use stiefel_model::net::{
+    Anchor, DaspConfig, Orthogonality, Retraction, RoutingRule, SpdNetConfig,
+};
 use stiefel_model::train::{Silent, TrainConfig};
 use stiefel_model::{Architecture, DspConfig, Model, ModelConfig, Preconditioning, Trials};
 
@@ -91,6 +93,17 @@ pub(crate) fn all() -> Vec<ModelConfig> {
         config.orthogonality = Orthogonality::Cayley;
     }
     all.push(cayley);
+    for (anchor, p) in [
+        (Anchor::Dedicated, 1),
+        (Anchor::RoutedBarycenter, 1),
+        (Anchor::Dedicated, 2),
+    ] {
+        let mut sparse = dasp(anchor, Retraction::Qr, true, true);
+        if let Architecture::Dasp(config) = &mut sparse.architecture {
+            config.routing = RoutingRule::TopP { p };
+        }
+        all.push(sparse);
+    }
     all
 }
 

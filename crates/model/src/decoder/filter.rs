@@ -82,7 +82,7 @@ impl<T: Scalar> Mixer<T> {
     /// The filter of routing weights `alpha`, `n × k`.
     pub(super) fn filter_into(&mut self, alpha: &[T], w: &mut [T]) -> Result<()> {
         self.sum.copy_from_slice(self.anchor.data());
-        let add = if self.sparse { add_kept } else { add_weighted };
+        let add = adder(self.sparse);
         add(&mut self.sum, alpha, &self.tangents)?;
         let Some(experts) = &self.experts else {
             return self.retraction.retract_into(&self.sum, w);
@@ -135,6 +135,11 @@ fn mean<T: Scalar>(x: &MatBatch<T>) -> Result<MatBatch<T>> {
     let mut mean = MatBatch::zeros(1, n, k);
     add_weighted(mean.data_mut(), &share, x)?;
     Ok(mean)
+}
+
+/// `out + Σ_j α_j X_j`, by one product or over the experts with a weight alone.
+pub(super) fn adder<T: Scalar>(sparse: bool) -> fn(&mut [T], &[T], &MatBatch<T>) -> Result<()> {
+    if sparse { add_kept } else { add_weighted }
 }
 
 /// `out + Σ_j α_j X_j`.

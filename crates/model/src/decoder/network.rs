@@ -3,13 +3,14 @@
 //! ```text
 //! query    q = W₂ gelu(W₁ [x̃; Emb(d)] + b₁) + b₂,   x̃ = upper(log X) P
 //! routing  α = softmax(q Eᵀ/√m)                      (of the p best experts alone under top-p routing)
-//! filter   W = R(W_base + Σ_j α_j Δ_j)               (one fixed W for the baseline, which needs no query)
+//! filter   W = R(W_base + Σ_j α_j Δ_j)               (and other kinds of experts; one fixed W for the baseline, which needs no query)
 //! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b
 //! ```
 //!
 //! `X` is `n × n`; its logarithm and the encoder are in f64 as at training, the rest in the precision of the network.
 
-use super::filter::{Mixer, point};
+use super::experts::Experts;
+use super::filter::point;
 use super::kernel::{Spectrum, gelu, linear, multiply, probabilities, softmax};
 use crate::model::Architecture;
 use crate::net::DaspConfig;
@@ -63,7 +64,7 @@ struct Router<T> {
     /// How many experts a trial keeps, where not all.
     kept: Option<usize>,
     order: Vec<usize>,
-    mixer: Mixer<T>,
+    experts: Experts<T>,
 }
 
 impl<T: Scalar> Frozen<T> {
@@ -104,7 +105,7 @@ impl<T: Scalar> Frozen<T> {
 
     /// The number of experts, where trials are routed.
     pub(super) fn experts(&self) -> Option<usize> {
-        self.router.as_ref().map(|r| r.mixer.experts())
+        self.router.as_ref().map(|r| r.experts.count())
     }
 
     /// Decodes a pre-conditioned trial into class probabilities and, where there are any, routing weights.
@@ -118,7 +119,7 @@ impl<T: Scalar> Frozen<T> {
         let (tall, square, k) = ((self.n, self.k), (self.n, self.n), self.k);
         if let Some(router) = &mut self.router {
             router.route(whitened, row)?;
-            router.mixer.filter_into(&router.alpha, &mut self.w)?;
+            router.experts.filter_into(&router.alpha, &mut self.w)?;
             let alpha = routing.iter_mut().zip(&router.alpha);
             alpha.for_each(|(out, a)| *out = a.to_f64());
         }
@@ -174,7 +175,7 @@ impl<T: Scalar> Router<T> {
             kept: config.routing.kept(keys.rows()),
             order: Vec::with_capacity(keys.rows()),
             keys,
-            mixer: Mixer::new(p, config)?,
+            experts: Experts::new(p, config)?,
         })
     }
 

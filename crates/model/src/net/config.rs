@@ -1,6 +1,6 @@
 //! Sizes and options of the networks, checked once, at the door.
 
-use super::options::RoutingRule;
+use super::options::{ExpertKind, RoutingRule};
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::tolerance::REEIG_EPSILON;
@@ -53,7 +53,7 @@ pub enum Orthogonality {
 }
 
 /// Weights of the losses beside the cross-entropy; zero turns one off.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LossWeights {
     /// Winner's key towards the query.
     pub alignment: f64,
@@ -61,6 +61,26 @@ pub struct LossWeights {
     pub balance: f64,
     /// Routing entropy.
     pub entropy: f64,
+    /// The barrier of unconstrained experts, 1e-3 unless told otherwise: small beside the cross-entropy at orthonormal columns, and
+    /// growing without bound as a column is lost. Only [`ExpertKind::Barrier`] has the term.
+    #[serde(default = "barrier_weight")]
+    pub barrier: f64,
+}
+
+fn barrier_weight() -> f64 {
+    LossWeights::default().barrier
+}
+
+impl Default for LossWeights {
+    /// The cross-entropy alone, and the barrier where experts need one.
+    fn default() -> Self {
+        Self {
+            alignment: 0.0,
+            balance: 0.0,
+            entropy: 0.0,
+            barrier: 1e-3,
+        }
+    }
 }
 
 /// The routed network.
@@ -101,6 +121,9 @@ pub struct DaspConfig {
     /// Which experts a sample is filtered with.
     #[serde(default)]
     pub routing: RoutingRule,
+    /// What the experts are.
+    #[serde(default)]
+    pub experts_kind: ExpertKind,
 }
 
 impl Default for DaspConfig {
@@ -121,6 +144,7 @@ impl Default for DaspConfig {
             epsilon: REEIG_EPSILON,
             orthogonality: Orthogonality::Riemannian,
             routing: RoutingRule::Soft,
+            experts_kind: ExpertKind::Stiefel,
         }
     }
 }
@@ -211,6 +235,7 @@ impl DaspConfig {
         positive("the width of the query's input", sizes.encoded)?;
         weight("the weight of the alignment loss", self.losses.alignment)?;
         weight("the weight of the balance loss", self.losses.balance)?;
-        weight("the weight of the entropy loss", self.losses.entropy)
+        weight("the weight of the entropy loss", self.losses.entropy)?;
+        weight("the weight of the barrier", self.losses.barrier)
     }
 }

@@ -5,6 +5,7 @@
 
 mod config;
 mod dasp;
+pub(crate) mod experts;
 mod layers;
 mod losses;
 mod options;
@@ -13,8 +14,8 @@ mod spdnet;
 
 pub use config::{Anchor, DaspConfig, LossWeights, Orthogonality, Retraction, Sizes, SpdNetConfig};
 pub use dasp::DaspNet;
-pub use losses::{Losses, alignment, balance, entropy};
-pub use options::RoutingRule;
+pub use losses::{Losses, alignment, balance, barrier, entropy};
+pub use options::{BarrierKind, ExpertKind, RoutingRule};
 pub use spdnet::SpdNet;
 
 use crate::{Batch, Bound, Parameters, Result};
@@ -56,8 +57,11 @@ pub struct Routed<'t, T: Scalar> {
     pub soft: Var<'t, T>,
     /// Routing weights in use, `1 × B × K`.
     pub alpha: Var<'t, T>,
-    /// Experts as tangent vectors at the anchor, `K × n × k` (per sample, `B·K × n × k`, under a routed anchor).
+    /// What is mixed, `K × n × k`: experts as tangent vectors at the anchor (as seen from the first sample's where each has its own), or
+    /// unconstrained experts as they are.
     pub tangents: Var<'t, T>,
+    /// The filters `W_i`, `B × n × k`, where they are a value of their own: the fused Stiefel layer keeps them to itself.
+    pub filters: Option<Var<'t, T>>,
 }
 
 /// An architecture that decodes covariances.

@@ -41,3 +41,32 @@ impl RoutingRule {
         )
     }
 }
+
+/// What the experts are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ExpertKind {
+    /// Orthonormal columns, mixed in the tangent space of the anchor.
+    #[default]
+    Stiefel,
+    /// `W_j = Q_j P_j^{1/2}`: orthonormal columns and an SPD scale of each expert's own, which can follow differences in amplitude.
+    Polar,
+    /// Any `n × k` matrix, mixed as it is; a barrier in the loss keeps the rank full. Anchor, retraction and the way filters stay
+    /// orthonormal do not matter then.
+    Barrier {
+        /// Which barrier.
+        #[serde(default)]
+        kind: BarrierKind,
+    },
+}
+
+/// The barrier that keeps unconstrained experts of full rank; its weight is `losses.barrier`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BarrierKind {
+    /// `−Σ_j log det(W_jᵀW_j)`, as the paper writes it: falls without bound as an expert grows.
+    Paper,
+    /// `Σ_j [tr(W_jᵀW_j) − k − log det(W_jᵀW_j)]`: zero at orthonormal columns, positive elsewhere.
+    #[default]
+    Bounded,
+}

@@ -4,6 +4,7 @@ mod allocation;
 mod data;
 mod decoder;
 mod dsp;
+mod full_rank;
 mod metrics;
 mod models;
 mod precondition;

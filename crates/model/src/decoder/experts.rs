@@ -8,7 +8,7 @@
 //!
 //! `W`, `Q` and `W_j` are `n × k`, `P_j` is `k × k`. The logarithms are computed once.
 
-use super::filter::{Mixer, adder, point};
+use super::filter::{Mixer, add_mixture, point};
 use super::kernel::{Spectrum, multiply};
 use crate::net::experts::log_scales_of;
 use crate::net::{DaspConfig, ExpertKind};
@@ -20,7 +20,7 @@ use stiefel_linalg::{MatBatch, Op, Scalar};
 #[derive(Debug)]
 pub(super) enum Experts<T> {
     /// Orthonormal columns.
-    Stiefel(Mixer<T>),
+    Stiefel(Box<Mixer<T>>),
     /// Orthonormal columns and a scale.
     Polar(Box<Polar<T>>),
     /// Unconstrained, `K × n × k`, and whether most weights are zero.
@@ -43,7 +43,7 @@ impl<T: Scalar> Experts<T> {
     pub(super) fn new(parameters: &Parameters<T>, config: &DaspConfig) -> Result<Self> {
         let sparse = config.routing.kept(config.experts).is_some();
         Ok(match config.experts_kind {
-            ExpertKind::Stiefel => Self::Stiefel(Mixer::new(parameters, config)?),
+            ExpertKind::Stiefel => Self::Stiefel(Box::new(Mixer::new(parameters, config)?)),
             ExpertKind::Barrier { .. } => Self::Free(point(parameters, "experts")?, sparse),
             ExpertKind::Polar => {
                 let (_, n, k) = point(parameters, "experts")?.shape();
@@ -75,7 +75,7 @@ impl<T: Scalar> Experts<T> {
             Self::Polar(polar) => polar.filter_into(alpha, w),
             Self::Free(experts, sparse) => {
                 w.fill(T::ZERO);
-                adder(*sparse)(w, alpha, experts)
+                add_mixture(*sparse, w, alpha, experts)
             }
         }
     }
@@ -85,7 +85,7 @@ impl<T: Scalar> Polar<T> {
     fn filter_into(&mut self, alpha: &[T], w: &mut [T]) -> Result<()> {
         self.mixer.filter_into(alpha, &mut self.q)?;
         self.sum.fill(T::ZERO);
-        adder(self.sparse)(&mut self.sum, alpha, &self.logs)?;
+        add_mixture(self.sparse, &mut self.sum, alpha, &self.logs)?;
         let half = T::from_f64(0.5);
         self.sum.iter_mut().for_each(|x| *x *= half);
         let k = self.logs.rows();

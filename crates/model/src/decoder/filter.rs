@@ -82,15 +82,14 @@ impl<T: Scalar> Mixer<T> {
     /// The filter of routing weights `alpha`, `n × k`.
     pub(super) fn filter_into(&mut self, alpha: &[T], w: &mut [T]) -> Result<()> {
         self.sum.copy_from_slice(self.anchor.data());
-        let add = adder(self.sparse);
-        add(&mut self.sum, alpha, &self.tangents)?;
+        add_mixture(self.sparse, &mut self.sum, alpha, &self.tangents)?;
         let Some(experts) = &self.experts else {
             return self.retraction.retract_into(&self.sum, w);
         };
         // The trial's own anchor B; then Σ α P_B(W_j) = P_B(Σ α W_j), the projection being linear.
         self.retraction.retract_into(&self.sum, &mut self.own)?;
         self.mixed.fill(T::ZERO);
-        add(&mut self.mixed, alpha, experts)?;
+        add_mixture(self.sparse, &mut self.mixed, alpha, experts)?;
         let (tall, square) = ((self.n, self.k), (self.k, self.k));
         let own: (&[T], _, _) = (&self.own, tall, Op::T);
         multiply(
@@ -137,9 +136,22 @@ fn mean<T: Scalar>(x: &MatBatch<T>) -> Result<MatBatch<T>> {
     Ok(mean)
 }
 
-/// `out + Σ_j α_j X_j`, by one product or over the experts with a weight alone.
-pub(super) fn adder<T: Scalar>(sparse: bool) -> fn(&mut [T], &[T], &MatBatch<T>) -> Result<()> {
-    if sparse { add_kept } else { add_weighted }
+/// `out + Σ_j α_j X_j`: by one product, or where most weights are zero over the others alone, whose experts are the only ones read.
+pub(super) fn add_mixture<T: Scalar>(
+    sparse: bool,
+    out: &mut [T],
+    alpha: &[T],
+    x: &MatBatch<T>,
+) -> Result<()> {
+    if !sparse {
+        return add_weighted(out, alpha, x);
+    }
+    for (j, &a) in alpha.iter().enumerate().filter(|(_, a)| **a != T::ZERO) {
+        for (out, &x) in out.iter_mut().zip(x.matrix(j)) {
+            *out += a * x;
+        }
+    }
+    Ok(())
 }
 
 /// `out + Σ_j α_j X_j`.
@@ -152,16 +164,6 @@ fn add_weighted<T: Scalar>(out: &mut [T], alpha: &[T], x: &MatBatch<T>) -> Resul
         (alpha, (1, alpha.len()), Op::N),
         terms,
     )
-}
-
-/// The same over the experts with a weight above zero; the others are not read.
-fn add_kept<T: Scalar>(out: &mut [T], alpha: &[T], x: &MatBatch<T>) -> Result<()> {
-    for (j, &a) in alpha.iter().enumerate().filter(|(_, a)| **a != T::ZERO) {
-        for (out, &x) in out.iter_mut().zip(x.matrix(j)) {
-            *out += a * x;
-        }
-    }
-    Ok(())
 }
 
 /// `−sym(S)`, in place.

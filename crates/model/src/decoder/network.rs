@@ -28,6 +28,8 @@ pub(super) enum Row {
     Zero,
     /// A row.
     At(usize),
+    /// A row that is not in the table: the one last given to [`Frozen::set_own`].
+    Own,
 }
 
 /// A frozen network with all the buffers a trial needs.
@@ -55,6 +57,8 @@ struct Router<T> {
     encoder: Option<DspEncoder>,
     encoded: Vec<f64>,
     embedding: Option<MatBatch<T>>,
+    /// A new domain's own row.
+    own: Vec<T>,
     input: Vec<T>,
     hidden: Vec<T>,
     query: Vec<T>,
@@ -101,6 +105,20 @@ impl<T: Scalar> Frozen<T> {
     /// Whether the query sees an embedding of the domain.
     pub(super) fn has_embedding(&self) -> bool {
         self.router.as_ref().is_some_and(|r| r.embedding.is_some())
+    }
+
+    /// The width of the embedding; 0 where there is none.
+    pub(super) fn embedding_width(&self) -> usize {
+        self.router.as_ref().map_or(0, |r| r.own.len())
+    }
+
+    /// The row that [`Row::Own`] stands for; of the embedding's width.
+    pub(super) fn set_own(&mut self, row: &[f64]) {
+        if let Some(router) = &mut self.router {
+            for (own, &value) in router.own.iter_mut().zip(row) {
+                *own = T::from_f64(value);
+            }
+        }
     }
 
     /// The number of experts, where trials are routed.
@@ -166,6 +184,7 @@ impl<T: Scalar> Router<T> {
             tangent: vec![0.0; tangent],
             encoded: vec![0.0; if encoder.is_some() { encoded } else { 0 }],
             encoder: encoder.cloned(),
+            own: vec![T::ZERO; width - encoded],
             embedding,
             input: vec![T::ZERO; width],
             hidden: vec![T::ZERO; layers[0].1.len()],
@@ -201,6 +220,7 @@ impl<T: Scalar> Router<T> {
             (Some(table), Row::At(d)) => {
                 embedded.copy_from_slice(&table.data()[d * table.cols()..][..table.cols()]);
             }
+            (Some(_), Row::Own) => embedded.copy_from_slice(&self.own),
             _ => embedded.fill(T::ZERO),
         }
         let [first, second] = &self.layers;

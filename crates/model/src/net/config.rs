@@ -1,6 +1,7 @@
 //! Sizes and options of the networks, checked once, at the door.
 
 use super::options::{ExpertKind, RoutingRule};
+use crate::csp::CspConfig;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::tolerance::REEIG_EPSILON;
@@ -65,6 +66,9 @@ pub struct LossWeights {
     /// growing without bound as a column is lost. Only [`ExpertKind::Barrier`] has the term.
     #[serde(default = "barrier_weight")]
     pub barrier: f64,
+    /// Filters towards the CSP subspace of their domain; see [`csp`](crate::csp).
+    #[serde(default)]
+    pub csp: f64,
 }
 
 fn barrier_weight() -> f64 {
@@ -79,6 +83,7 @@ impl Default for LossWeights {
             balance: 0.0,
             entropy: 0.0,
             barrier: 1e-3,
+            csp: 0.0,
         }
     }
 }
@@ -124,6 +129,9 @@ pub struct DaspConfig {
     /// What the experts are.
     #[serde(default)]
     pub experts_kind: ExpertKind,
+    /// The targets of the CSP loss, where `losses.csp` is not zero.
+    #[serde(default)]
+    pub csp: CspConfig,
 }
 
 impl Default for DaspConfig {
@@ -145,6 +153,7 @@ impl Default for DaspConfig {
             orthogonality: Orthogonality::Riemannian,
             routing: RoutingRule::Soft,
             experts_kind: ExpertKind::Stiefel,
+            csp: CspConfig::default(),
         }
     }
 }
@@ -236,6 +245,22 @@ impl DaspConfig {
         weight("the weight of the alignment loss", self.losses.alignment)?;
         weight("the weight of the balance loss", self.losses.balance)?;
         weight("the weight of the entropy loss", self.losses.entropy)?;
-        weight("the weight of the barrier", self.losses.barrier)
+        weight("the weight of the barrier", self.losses.barrier)?;
+        weight("the weight of the CSP loss", self.losses.csp)?;
+        if self.losses.csp == 0.0 {
+            return Ok(());
+        }
+        require(
+            (1..=self.filters).contains(&self.csp.filters),
+            "s, the CSP filters of a domain,",
+            self.csp.filters as f64,
+            "from 1 to the directions a filter keeps",
+        )?;
+        require(
+            self.csp.momentum > 0.0 && self.csp.momentum <= 1.0,
+            "the momentum of the CSP targets",
+            self.csp.momentum,
+            "above 0, at most 1",
+        )
     }
 }

@@ -3,6 +3,7 @@
 use super::config::{Anchor, DaspConfig, Orthogonality, Sizes};
 use super::options::ExpertKind;
 use super::{Losses, Network, Outputs, Routed, Routing, experts, layers, losses, sparse};
+use crate::csp::CspTerm;
 use crate::{Batch, Bound, Parameter, Parameters, Result, random};
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Scalar};
@@ -102,6 +103,7 @@ impl<T: Scalar> Network<T> for DaspNet {
             alpha,
             tangents: filtered.tangents,
             filters: filtered.filters,
+            directions: filtered.directions,
         };
         Ok(Outputs {
             logits: layers::head(p, filtered.features)?,
@@ -121,6 +123,15 @@ impl<T: Scalar> Network<T> for DaspNet {
             }),
             ExpertKind::Stiefel | ExpertKind::Polar => Ok(sum),
         }
+    }
+
+    fn csp(&self) -> Option<CspTerm> {
+        let weight = self.config.losses.csp;
+        (weight != 0.0).then_some(CspTerm {
+            weight,
+            config: self.config.csp,
+            sizes: self.sizes,
+        })
     }
 
     fn experts(&self) -> usize {

@@ -27,6 +27,8 @@ pub(super) struct Filtered<'t, T: Scalar> {
     pub(super) tangents: Var<'t, T>,
     /// `W_i`, where it is a value of its own.
     pub(super) filters: Option<Var<'t, T>>,
+    /// An orthonormal basis of the columns of `W_i`, where the CSP loss needs it.
+    pub(super) directions: Option<Var<'t, T>>,
 }
 
 /// Filters every sample of the batch.
@@ -37,36 +39,43 @@ pub(super) fn filter<'t, T: Scalar>(
     alpha: Var<'t, T>,
     c: &DaspConfig,
 ) -> Result<Filtered<'t, T>> {
-    if let ExpertKind::Barrier { .. } = c.experts_kind {
-        let experts = p.get("experts");
-        return apart(tape, batch, c.epsilon, experts, alpha.mix(experts)?);
-    }
-    let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
-    let tangents = mixture.tangents;
-    if c.experts_kind == ExpertKind::Polar {
-        let scale = alpha.mix(log_scales(p.get("scales"))?)?;
-        let filters = retracted(&mixture, c.retraction)?.matmul(scale.scale(0.5)?.spd_exp()?)?;
-        return apart(tape, batch, c.epsilon, tangents, filters);
-    }
+    let wants_directions = c.losses.csp != 0.0;
+    let (tangents, filters) = match c.experts_kind {
+        ExpertKind::Barrier { .. } => {
+            let experts = p.get("experts");
+            (experts, alpha.mix(experts)?)
+        }
+        ExpertKind::Polar => {
+            let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
+            let log = alpha.mix(log_scales(p.get("scales"))?)?;
+            let root = log.scale(0.5)?.spd_exp()?;
+            let filters = retracted(&mixture, c.retraction)?.matmul(root)?;
+            (mixture.tangents, filters)
+        }
+        ExpertKind::Stiefel => {
+            let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
+            if !wants_directions {
+                return Ok(Filtered {
+                    features: layers::tail(tape, batch, &mixture, c.retraction, c.epsilon)?,
+                    tangents: mixture.tangents,
+                    filters: None,
+                    directions: None,
+                });
+            }
+            (mixture.tangents, retracted(&mixture, c.retraction)?)
+        }
+    };
+    let directions = match (wants_directions, c.experts_kind) {
+        (false, _) => None,
+        (true, ExpertKind::Stiefel) => Some(filters),
+        (true, _) => Some(filters.orthonormal_factor()?),
+    };
+    let data = layers::shared(batch);
     Ok(Filtered {
-        features: layers::tail(tape, batch, &mixture, c.retraction, c.epsilon)?,
-        tangents,
-        filters: None,
-    })
-}
-
-/// The features where the filters are a value of their own.
-fn apart<'t, T: Scalar>(
-    tape: &'t Tape<T>,
-    batch: &Batch<'_, T>,
-    epsilon: f64,
-    tangents: Var<'t, T>,
-    filters: Var<'t, T>,
-) -> Result<Filtered<'t, T>> {
-    Ok(Filtered {
-        features: tape.filtered_log_vectors(filters, layers::shared(batch), false, epsilon)?,
+        features: tape.filtered_log_vectors(filters, data, false, c.epsilon)?,
         tangents,
         filters: Some(filters),
+        directions,
     })
 }
 

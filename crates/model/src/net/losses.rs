@@ -32,7 +32,7 @@ impl<'t, T: Scalar> Losses<'t, T> {
     }
 
     /// Adds a weighted term, unless its weight is zero.
-    pub(super) fn add(
+    pub(crate) fn add(
         mut self,
         name: &'static str,
         weight: f64,

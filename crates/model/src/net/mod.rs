@@ -14,10 +14,12 @@ mod spdnet;
 
 pub use config::{Anchor, DaspConfig, LossWeights, Orthogonality, Retraction, Sizes, SpdNetConfig};
 pub use dasp::DaspNet;
+pub(crate) use layers::query_scores;
 pub use losses::{Losses, alignment, balance, barrier, entropy};
 pub use options::{BarrierKind, ExpertKind, RoutingRule};
 pub use spdnet::SpdNet;
 
+use crate::csp::CspTerm;
 use crate::{Batch, Bound, Parameters, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -62,6 +64,8 @@ pub struct Routed<'t, T: Scalar> {
     pub tangents: Var<'t, T>,
     /// The filters `W_i`, `B × n × k`, where they are a value of their own: the fused Stiefel layer keeps them to itself.
     pub filters: Option<Var<'t, T>>,
+    /// Orthonormal bases of the filters' columns, `B × n × k`, where the CSP loss needs them.
+    pub directions: Option<Var<'t, T>>,
 }
 
 /// An architecture that decodes covariances.
@@ -83,6 +87,11 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
 
     /// The losses of a forward pass.
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>>;
+
+    /// The CSP targets its filters are drawn to; training keeps them and adds the term. `None` where it has no such term.
+    fn csp(&self) -> Option<CspTerm> {
+        None
+    }
 
     /// The number of experts; 1 where nothing is routed.
     fn experts(&self) -> usize;

@@ -1,6 +1,7 @@
 //! Golden files, properties and bad input, one file per subject.
 
 mod allocation;
+mod csp;
 mod data;
 mod decoder;
 mod dsp;
@@ -16,3 +17,4 @@ mod sparse;
 mod split;
 mod support;
 mod tangent;
+mod transductive;

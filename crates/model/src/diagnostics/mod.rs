@@ -118,6 +118,7 @@ pub fn retrain_single<T: Scalar>(
     };
     let single = Architecture::Dasp(crate::net::DaspConfig {
         experts: 1,
+        routing: crate::net::RoutingRule::Soft,
         ..*routed
     });
     let network = single.network::<T>(sizes)?;

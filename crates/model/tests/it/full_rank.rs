@@ -91,7 +91,7 @@ fn the_proxy_of_polar_experts_has_the_log_euclidean_mean_scale() {
 fn the_barrier_has_its_gradient_and_its_minimum() {
     let w = random_batch::<f64>(4, 3, 6, 3);
     for kind in [BarrierKind::Paper, BarrierKind::Bounded] {
-        let error = gradient_error(&[w.clone()], |v| {
+        let error = gradient_error(std::slice::from_ref(&w), |v| {
             let value = barrier(kind, v[0]).expect("full rank");
             value.sum(Axis::All)
         });

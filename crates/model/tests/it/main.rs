@@ -1,6 +1,7 @@
 //! Golden files, properties and bad input, one file per subject.
 
 mod allocation;
+mod cost;
 mod csp;
 mod data;
 mod decoder;

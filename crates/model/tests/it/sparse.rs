@@ -3,6 +3,7 @@
 use crate::models::{all, dasp, fit, trials};
 use stiefel_autodiff::Tape;
 use stiefel_model::decoder::{Decoder, Domain};
+use stiefel_model::diagnostics::retrain_single;
 use stiefel_model::net::{
     Anchor, DaspConfig, DaspNet, Network, Retraction, Routing, RoutingRule, Sizes,
 };
@@ -140,6 +141,21 @@ fn the_decoder_routes_as_the_network_does() {
             }
         }
     }
+}
+
+#[test]
+fn the_retrained_control_has_one_expert_whatever_the_rule() {
+    let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+    let of = |rule| {
+        let config = with_rule(&config, rule);
+        let model = fit::<f64>(&trials(), &config);
+        let data: Prepared<f64> = model.frontend().prepare(&trials()).unwrap();
+        let (sizes, training) = (*model.sizes(), &config.training);
+        retrain_single(&config.architecture, sizes, &data, &data, &data, training).unwrap()
+    };
+    let soft = of(RoutingRule::Soft);
+    assert!(soft.is_some());
+    assert_eq!(of(RoutingRule::TopP { p: 2 }), soft);
 }
 
 #[test]

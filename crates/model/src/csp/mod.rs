@@ -122,6 +122,12 @@ impl CspState {
 
     /// `U_d`, `1 × n × s`, over the classes seen; `None` while there are fewer than two.
     pub fn target(&self, domain: usize, s: usize) -> Result<Option<MatBatch<f64>>> {
+        let means = self.class_means(domain)?;
+        means.map(|means| csp_basis(&means, s)).transpose()
+    }
+
+    /// The means of the classes seen, where they are two or more.
+    fn class_means(&self, domain: usize) -> Result<Option<MatBatch<f64>>> {
         let n = self.sizes.channels;
         let seen: Vec<&[f64]> = (0..self.sizes.classes)
             .filter_map(|c| self.mean(domain, c))
@@ -129,8 +135,7 @@ impl CspState {
         if seen.len() < 2 {
             return Ok(None);
         }
-        let means = MatBatch::from_vec(seen.len(), n, n, seen.concat())?;
-        csp_basis(means.view(), s).map(Some)
+        Ok(Some(MatBatch::from_vec(seen.len(), n, n, seen.concat())?))
     }
 
     /// The loss of a batch whose filters span `directions`, `B × n × k` with orthonormal columns; not weighted.
@@ -140,26 +145,22 @@ impl CspState {
         batch: &Batch<'_, T>,
         s: usize,
     ) -> Result<Var<'t, T>> {
-        let (domains, n) = (batch.domains(), self.sizes.channels);
-        let targets: Vec<Option<MatBatch<f64>>> = (0..self.sizes.domains)
-            .map(|d| {
-                if domains.contains(&d) {
-                    self.target(d, s)
-                } else {
-                    Ok(None)
-                }
-            })
-            .collect::<Result<_>>()?;
-        let of = |i: usize| targets.get(domains[i]).and_then(Option::as_ref);
-        let with: Vec<usize> = (0..domains.len()).filter(|&i| of(i).is_some()).collect();
-        let values: Vec<T> = (with.iter().filter_map(|&i| of(i)))
-            .flat_map(|u| u.data().iter().map(|x| T::from_f64(*x)))
-            .collect();
-        if with.is_empty() {
+        let domains = batch.domains();
+        let (mut known, mut means) = (Vec::new(), Vec::new());
+        for d in (0..self.sizes.domains).filter(|d| domains.contains(d)) {
+            if let Some(own) = self.class_means(d)? {
+                known.push(d);
+                means.push(own);
+            }
+        }
+        if known.is_empty() {
             return Ok(directions.tape().constant(&MatBatch::zeros(1, 1, 1)));
         }
-        let targets = MatBatch::from_vec(with.len(), n, s, values)?;
-        csp_loss(directions.gather(&with)?, &targets)
+        let bases: MatBatch<T> = filters::csp_bases(&means, s)?.cast();
+        let place = |i: &usize| known.iter().position(|d| *d == domains[*i]);
+        let with: Vec<usize> = (0..domains.len()).filter(|i| place(i).is_some()).collect();
+        let places: Vec<usize> = with.iter().filter_map(place).collect();
+        csp_loss(directions.gather(&with)?, &bases.select(&places))
     }
 }
 

@@ -11,8 +11,8 @@
 //! Shapes: weights `1 × B × K`, experts `K × n × k`, scales `K × k × k`, filters `B × n × k`, features `B × 1 × k(k+1)/2`. Source: the
 //! paper's "Full-Rank Rectangular Extension".
 
-use super::config::{DaspConfig, Retraction};
-use super::layers::{self, Mixture};
+use super::config::DaspConfig;
+use super::layers;
 use super::options::ExpertKind;
 use crate::{Batch, Bound, Result};
 use stiefel_autodiff::{Tape, Var};
@@ -49,7 +49,8 @@ pub(super) fn filter<'t, T: Scalar>(
             let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
             let log = alpha.mix(log_scales(p.get("scales"))?)?;
             let root = log.scale(0.5)?.spd_exp()?;
-            let filters = retracted(&mixture, c.retraction)?.matmul(root)?;
+            let filters =
+                layers::retract(c.retraction, mixture.anchor, mixture.step)?.matmul(root)?;
             (mixture.tangents, filters)
         }
         ExpertKind::Stiefel => {
@@ -62,7 +63,10 @@ pub(super) fn filter<'t, T: Scalar>(
                     directions: None,
                 });
             }
-            (mixture.tangents, retracted(&mixture, c.retraction)?)
+            (
+                mixture.tangents,
+                layers::retract(c.retraction, mixture.anchor, mixture.step)?,
+            )
         }
     };
     let directions = match (wants_directions, c.experts_kind) {
@@ -76,17 +80,6 @@ pub(super) fn filter<'t, T: Scalar>(
         tangents,
         filters: Some(filters),
         directions,
-    })
-}
-
-/// `R(W_base + Σ_j α_ij Δ_j)`.
-fn retracted<'t, T: Scalar>(
-    mixture: &Mixture<'t, T>,
-    retraction: Retraction,
-) -> Result<Var<'t, T>> {
-    Ok(match retraction {
-        Retraction::Qr => mixture.anchor.add(mixture.step)?.orthonormal_factor()?,
-        Retraction::Polar => mixture.anchor.retract_polar(mixture.step)?,
     })
 }
 

@@ -116,7 +116,7 @@ pub(super) fn reroute<'t, T: Scalar>(
 }
 
 /// `qf(W + Δ)` or its polar counterpart, as an operation of its own.
-fn retract<'t, T: Scalar>(
+pub(super) fn retract<'t, T: Scalar>(
     retraction: Retraction,
     w: Var<'t, T>,
     delta: Var<'t, T>,

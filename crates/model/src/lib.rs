@@ -10,6 +10,8 @@
 //! * Nothing fits and transforms in one call: what is fitted has seen the training trials only.
 //! * A quantity that does not exist is a [`Measure::Undefined`] with its reason, never a NaN.
 
+pub mod adapt;
+pub mod csp;
 pub mod data;
 pub mod decoder;
 pub mod diagnostics;
@@ -32,6 +34,7 @@ pub mod split;
 pub mod tangent;
 pub mod train;
 
+pub use adapt::{Adapted, TransductiveConfig, adapt_embedding};
 pub use data::Trials;
 pub use decoder::{Decision, Decoder, Domain};
 pub use dsp::{DspConfig, DspEncoder};

@@ -4,7 +4,7 @@
 
 use crate::{Result, Trials};
 use stiefel_geometry::spd::{log, upper};
-use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_linalg::{MatBatch, MatView, Scalar};
 
 /// The tangent vectors of pre-conditioned trials.
 ///
@@ -22,6 +22,10 @@ use stiefel_linalg::{MatBatch, Scalar};
 ///
 /// A covariance that is not positive definite beyond rounding is an error that names the trial.
 pub fn tangent_vectors<T: Scalar>(trials: &Trials) -> Result<MatBatch<T>> {
-    let log = log(trials.covariances().view())?;
-    Ok(upper(log.view())?.cast())
+    Ok(vectors_of(trials.covariances().view())?.cast())
+}
+
+/// The tangent vectors of SPD matrices.
+pub(crate) fn vectors_of(x: MatView<'_, f64>) -> Result<MatBatch<f64>> {
+    Ok(upper(log(x)?.view())?)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use stiefel_autodiff::Tape;
 use stiefel_linalg::MatBatch;
 use stiefel_model::net::{
-    Anchor, DaspConfig, DaspNet, LossWeights, Network, Orthogonality, Retraction, Routing, Sizes,
-    SpdNet, SpdNetConfig,
+    Anchor, BarrierKind, DaspConfig, DaspNet, ExpertKind, LossWeights, Network, Retraction,
+    Routing, Sizes, SpdNet, SpdNetConfig,
 };
 use stiefel_model::train::{Stepper, evaluate};
 use stiefel_model::{AdamConfig, Manifold, Parameters, Prepared};
@@ -49,9 +49,19 @@ fn dasp(c: &serde_json::Value, encoded: usize) -> DaspNet {
             alignment: weight("lam_align"),
             balance: weight("lam_lb"),
             entropy: weight("lam_ent"),
+            barrier: weight("lam_barrier"),
+            ..LossWeights::default()
         },
         epsilon: weight("thr"),
-        orthogonality: Orthogonality::Riemannian,
+        experts_kind: match c["variant"].as_str() {
+            Some("stiefel") => ExpertKind::Stiefel,
+            Some("polar") => ExpertKind::Polar,
+            Some("barrier") => ExpertKind::Barrier {
+                kind: BarrierKind::Paper,
+            },
+            other => panic!("variant {other:?}"),
+        },
+        ..DaspConfig::default()
     };
     let sizes = Sizes {
         channels: number(c, "n"),
@@ -63,7 +73,7 @@ fn dasp(c: &serde_json::Value, encoded: usize) -> DaspNet {
 }
 
 /// Their names for our parameters.
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 11] = [
     ("query.w1", "w1"),
     ("query.b1", "b1"),
     ("query.w2", "w2"),
@@ -72,6 +82,7 @@ const NAMES: [(&str, &str); 10] = [
     ("keys", "E"),
     ("experts", "W"),
     ("anchor", "W_base"),
+    ("scales", "Lraw"),
     ("head.w", "wc"),
     ("head.b", "bc"),
 ];
@@ -122,11 +133,15 @@ fn routed(name: &str) {
     close("out_q", r.query.value().data());
     close("out_alpha", r.alpha.value().data());
     close("out_logits", outputs.logits.value().data());
+    if let Some(filters) = r.filters {
+        close("out_W", filters.value().data());
+    }
     for (term, key) in [
         ("cross-entropy", "loss_ce"),
         ("alignment", "loss_align"),
         ("balance", "loss_lb"),
         ("entropy", "loss_ent"),
+        ("barrier", "loss_barrier"),
     ] {
         if let Some((_, value)) = losses.terms.iter().find(|(n, _)| *n == term) {
             close(key, value.value().data());
@@ -182,6 +197,9 @@ fn routed_networks_match() {
         "small_all_losses",
         "small_4class",
         "small_polar_retr",
+        "small_polar",
+        "small_barrier",
+        "medium_polar",
         "medium_dasp_full",
         "medium_ded_nodsp",
         "medium_naive_w1",

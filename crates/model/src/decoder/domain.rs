@@ -7,6 +7,7 @@
 use super::means::nearest;
 use super::network::Row;
 use super::{Decoder, OP};
+use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
 use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch, check_single};
 use crate::{ModelError, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
@@ -24,7 +25,7 @@ pub enum Domain<'a> {
 }
 
 /// What stands in for the embedding of a domain without training trials.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum UnseenEmbedding {
     /// Nothing: the network was trained without an embedding.
@@ -37,12 +38,17 @@ pub enum UnseenEmbedding {
     NearestTangent,
     /// The row of the training domain nearest in the affine-invariant distance of Fréchet means of pre-conditioned trials.
     NearestRiemannian,
+    /// A row found on the unlabelled trials by making their routing sharp; see [`adapt`](crate::adapt).
+    Transductive(TransductiveConfig),
 }
 
 impl UnseenEmbedding {
     /// Whether unlabelled trials of the new domain are needed.
     pub fn uses_target_data(self) -> bool {
-        matches!(self, Self::NearestTangent | Self::NearestRiemannian)
+        matches!(
+            self,
+            Self::NearestTangent | Self::NearestRiemannian | Self::Transductive(_)
+        )
     }
 }
 
@@ -60,6 +66,7 @@ pub struct Nearest {
 pub struct DomainHandle {
     whitening: Whitening,
     row: Row,
+    adapted: Option<AdaptedEmbedding<f64>>,
     nearest: Option<Nearest>,
     policy: UnseenPolicy,
     embedding: UnseenEmbedding,
@@ -79,6 +86,11 @@ impl DomainHandle {
         self.nearest.as_ref()
     }
 
+    /// The row found for it and the routing entropy before and after, where it was adapted.
+    pub fn adapted(&self) -> Option<&AdaptedEmbedding<f64>> {
+        self.adapted.as_ref()
+    }
+
     /// How its trials are whitened.
     pub fn whitening(&self) -> UnseenPolicy {
         self.policy
@@ -94,7 +106,7 @@ impl<T: Scalar> Decoder<T> {
     /// Prepares decisions for a domain without training trials.
     ///
     /// `trials` are raw, unlabelled covariances of the new domain, `count × n × n`. Own-mean whitening takes its mean from them, causal
-    /// whitening starts with them in the order given, a nearest domain is found with them; the other policies do not look at them,
+    /// whitening starts with them in the order given, a nearest domain or an adapted row is found with them; the other policies do not look at them,
     /// and an empty batch will do.
     pub fn adapt_domain(
         &self,
@@ -108,7 +120,7 @@ impl<T: Scalar> Decoder<T> {
         if trials.count() == 0 && (own_mean || embedding.uses_target_data()) {
             return Err(ModelError::Empty {
                 op: OP,
-                remedy: "own-mean whitening and nearest domains need unlabelled trials of the new domain",
+                remedy: "own-mean whitening, nearest domains and adapted embeddings need unlabelled trials of the new domain",
             });
         }
         let mut state = self.whitening(trials, whitening)?;
@@ -135,8 +147,13 @@ impl<T: Scalar> Decoder<T> {
             }),
             None => None,
         };
+        let adapted = match (embedding, &whitened) {
+            (UnseenEmbedding::Transductive(config), Some(x)) => Some(self.adapted(x, &config)?),
+            _ => None,
+        };
         let row = match (embedding, &nearest) {
             (UnseenEmbedding::InputOnly, _) => Row::Absent,
+            (UnseenEmbedding::Transductive(_), _) => Row::Own,
             (UnseenEmbedding::Initial(row), _) => Row::At(row),
             (_, Some(nearest)) => Row::At(nearest.domain),
             (_, None) => Row::Zero,
@@ -144,9 +161,26 @@ impl<T: Scalar> Decoder<T> {
         Ok(DomainHandle {
             whitening: state,
             row,
+            adapted,
             nearest,
             policy: whitening,
             embedding,
+        })
+    }
+
+    /// A row found on whitened trials.
+    fn adapted(
+        &self,
+        whitened: &MatBatch<f64>,
+        config: &TransductiveConfig,
+    ) -> Result<AdaptedEmbedding<f64>> {
+        let encoder = self.model.frontend.encoder.as_ref();
+        let trials = Unlabelled::new(whitened.view(), encoder)?;
+        let found = adapt_embedding::<T>(&self.model.parameters, &trials, config)?;
+        Ok(AdaptedEmbedding {
+            row: found.row.iter().map(|x| x.to_f64()).collect(),
+            entropy_before: found.entropy_before,
+            entropy_after: found.entropy_after,
         })
     }
 
@@ -190,7 +224,7 @@ impl<T: Scalar> Decoder<T> {
             UnseenEmbedding::InputOnly if has => Err(ModelError::Impossible {
                 op: OP,
                 why: "the network was trained with a domain embedding, so its query cannot do without one".into(),
-                remedy: "choose zero, initial, nearest-tangent or nearest-riemannian, or train without an embedding",
+                remedy: "choose zero, initial, nearest-tangent, nearest-riemannian or transductive, or train without an embedding",
             }),
             UnseenEmbedding::InputOnly => Ok(()),
             _ if !has => Err(ModelError::Impossible {
@@ -226,7 +260,9 @@ impl<T: Scalar> Decoder<T> {
             Domain::Unseen(handle) => {
                 let (out, scratch) = (&mut self.whitened, &mut self.scratch);
                 whiten_unseen(whitener, &mut handle.whitening, x, out, scratch)?;
-                return self.checked_row(handle.row);
+                let own = handle.adapted.as_ref().map_or(&[][..], |a| &a.row);
+                self.network.set_own(own);
+                return self.checked_row(handle.row, own.len());
             }
             Domain::Known(index) => *index,
             Domain::Named(name) => {
@@ -243,12 +279,13 @@ impl<T: Scalar> Decoder<T> {
     }
 
     /// A handle may come from another model.
-    fn checked_row(&self, row: Row) -> Result<Row> {
+    fn checked_row(&self, row: Row, own: usize) -> Result<Row> {
         let (has, count) = (self.network.has_embedding(), self.model.domains.len());
         let fits = match row {
             Row::Absent => !has,
             Row::Zero => has,
             Row::At(row) => has && row < count,
+            Row::Own => has && own == self.network.embedding_width(),
         };
         if fits {
             return Ok(row);

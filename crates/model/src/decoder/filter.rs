@@ -9,7 +9,7 @@
 //! at `W` has `AᵀA = I + ΔᵀΔ`, and mixtures of projected points have `‖Δ‖₂ ≤ 1`.
 
 use super::kernel::{Spectrum, multiply};
-use crate::net::{Anchor, Retraction};
+use crate::net::{Anchor, DaspConfig, Retraction};
 use crate::{ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
 use stiefel_geometry::stiefel::{project, retract_polar, retract_qr};
@@ -28,6 +28,8 @@ pub(super) struct Mixer<T> {
     tangents: MatBatch<T>,
     /// `W_j`, where each trial has an anchor of its own.
     experts: Option<MatBatch<T>>,
+    /// Whether most weights are zero, whose experts cost nothing then.
+    sparse: bool,
     retraction: Retractor<T>,
     /// `W_base + Σ α Δ` before the retraction.
     sum: Vec<T>,
@@ -38,13 +40,10 @@ pub(super) struct Mixer<T> {
 }
 
 impl<T: Scalar> Mixer<T> {
-    pub(super) fn new(
-        parameters: &Parameters<T>,
-        anchor: Anchor,
-        retraction: Retraction,
-    ) -> Result<Self> {
+    pub(super) fn new(parameters: &Parameters<T>, config: &DaspConfig) -> Result<Self> {
+        let (anchor, retraction) = (config.anchor, config.retraction);
         let experts = point(parameters, "experts")?;
-        let (_, n, k) = experts.shape();
+        let (count, n, k) = experts.shape();
         let first = experts.single(0);
         let base = match anchor {
             Anchor::Dedicated => point(parameters, "anchor")?,
@@ -66,6 +65,7 @@ impl<T: Scalar> Mixer<T> {
             tangents: project(base.view(), experts.view())?,
             anchor: base,
             experts: routed.then_some(experts),
+            sparse: config.routing.kept(count).is_some(),
             retraction: Retractor::new(retraction, n, k),
             sum: vec![T::ZERO; n * k],
             own: vec![T::ZERO; own],
@@ -82,14 +82,14 @@ impl<T: Scalar> Mixer<T> {
     /// The filter of routing weights `alpha`, `n × k`.
     pub(super) fn filter_into(&mut self, alpha: &[T], w: &mut [T]) -> Result<()> {
         self.sum.copy_from_slice(self.anchor.data());
-        add_weighted(&mut self.sum, alpha, &self.tangents)?;
+        add_mixture(self.sparse, &mut self.sum, alpha, &self.tangents)?;
         let Some(experts) = &self.experts else {
             return self.retraction.retract_into(&self.sum, w);
         };
         // The trial's own anchor B; then Σ α P_B(W_j) = P_B(Σ α W_j), the projection being linear.
         self.retraction.retract_into(&self.sum, &mut self.own)?;
         self.mixed.fill(T::ZERO);
-        add_weighted(&mut self.mixed, alpha, experts)?;
+        add_mixture(self.sparse, &mut self.mixed, alpha, experts)?;
         let (tall, square) = ((self.n, self.k), (self.k, self.k));
         let own: (&[T], _, _) = (&self.own, tall, Op::T);
         multiply(
@@ -134,6 +134,24 @@ fn mean<T: Scalar>(x: &MatBatch<T>) -> Result<MatBatch<T>> {
     let mut mean = MatBatch::zeros(1, n, k);
     add_weighted(mean.data_mut(), &share, x)?;
     Ok(mean)
+}
+
+/// `out + Σ_j α_j X_j`: by one product, or where most weights are zero over the others alone, whose experts are the only ones read.
+pub(super) fn add_mixture<T: Scalar>(
+    sparse: bool,
+    out: &mut [T],
+    alpha: &[T],
+    x: &MatBatch<T>,
+) -> Result<()> {
+    if !sparse {
+        return add_weighted(out, alpha, x);
+    }
+    for (j, &a) in alpha.iter().enumerate().filter(|(_, a)| **a != T::ZERO) {
+        for (out, &x) in out.iter_mut().zip(x.matrix(j)) {
+            *out += a * x;
+        }
+    }
+    Ok(())
 }
 
 /// `out + Σ_j α_j X_j`.
@@ -205,5 +223,53 @@ impl<T: Scalar> Retractor<T> {
             Kind::Polar(spectrum) => (spectrum.map(SpectralFn::InvSqrt, &self.gram)?, Op::N),
         };
         multiply((w, tall), false, (a, tall, Op::N), (factor, square, op))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Mixer;
+    use crate::net::{DaspConfig, DaspNet, Network, RoutingRule, Sizes};
+    use stiefel_linalg::MatBatch;
+
+    /// An expert without weight is never read: spoilt with NaN it changes nothing.
+    #[test]
+    fn one_expert_costs_one_expert() {
+        let sizes = Sizes {
+            channels: 5,
+            classes: 2,
+            domains: 2,
+            encoded: 15,
+        };
+        let config = DaspConfig {
+            filters: 3,
+            experts: 4,
+            width: 4,
+            routing: RoutingRule::TopP { p: 1 },
+            ..DaspConfig::default()
+        };
+        let net = DaspNet::new(sizes, config).unwrap();
+        let parameters = Network::<f64>::initial(&net, 1);
+        let mut mixer = Mixer::new(&parameters, &config).unwrap();
+        let alpha = [0.0, 0.0, 1.0, 0.0];
+        let (mut clean, mut spoilt) = (vec![0.0; 15], vec![0.0; 15]);
+        mixer.filter_into(&alpha, &mut clean).unwrap();
+        mixer.tangents = MatBatch::from_fn(4, 5, 3, |j, r, c| {
+            if j == 2 {
+                mixer.tangents.get(j, r, c)
+            } else {
+                f64::NAN
+            }
+        });
+        mixer.filter_into(&alpha, &mut spoilt).unwrap();
+        assert_eq!(clean, spoilt);
+        // And it is the retraction of that expert's tangent alone, to the bit.
+        let mut sum = mixer.anchor.data().to_vec();
+        for (sum, x) in sum.iter_mut().zip(mixer.tangents.matrix(2)) {
+            *sum += x;
+        }
+        let mut alone = vec![0.0; 15];
+        mixer.retraction.retract_into(&sum, &mut alone).unwrap();
+        assert_eq!(clean, alone);
     }
 }

@@ -39,6 +39,12 @@ impl DomainMeans {
         Self::from_parts(domains, n, rows, matrices)
     }
 
+    /// `μ` and `M` of one domain's pre-conditioned trials.
+    pub(crate) fn of(whitened: &MatBatch<f64>) -> Result<(Vec<f64>, Vec<f64>)> {
+        let tangent = crate::tangent::vectors_of(whitened.view())?;
+        Ok((mean_row(&tangent), mean(Reference::Riemannian, whitened)?))
+    }
+
     /// From the domains' numbers (ascending), the rows and the matrices, one after the other.
     pub(crate) fn from_parts(
         domains: Vec<usize>,

@@ -43,6 +43,7 @@
 //! ```
 
 mod domain;
+mod experts;
 mod filter;
 mod kernel;
 mod means;

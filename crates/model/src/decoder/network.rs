@@ -2,17 +2,19 @@
 //!
 //! ```text
 //! query    q = W₂ gelu(W₁ [x̃; Emb(d)] + b₁) + b₂,   x̃ = upper(log X) P
-//! routing  α = softmax(q Eᵀ/√m)
-//! filter   W = R(W_base + Σ_j α_j Δ_j)               (one fixed W for the baseline, which needs no query)
+//! routing  α = softmax(q Eᵀ/√m)                      (of the p best experts alone under top-p routing)
+//! filter   W = R(W_base + Σ_j α_j Δ_j)               (and other kinds of experts; one fixed W for the baseline, which needs no query)
 //! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b
 //! ```
 //!
 //! `X` is `n × n`; its logarithm and the encoder are in f64 as at training, the rest in the precision of the network.
 
-use super::filter::{Mixer, point};
+use super::experts::Experts;
+use super::filter::point;
 use super::kernel::{Spectrum, gelu, linear, multiply, probabilities, softmax};
 use crate::model::Architecture;
 use crate::net::DaspConfig;
+use crate::net::sparse::masked_softmax;
 use crate::{DspEncoder, Model, ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
 use stiefel_linalg::{MatBatch, Op, Scalar};
@@ -26,6 +28,8 @@ pub(super) enum Row {
     Zero,
     /// A row.
     At(usize),
+    /// A row that is not in the table: the one last given to [`Frozen::set_own`].
+    Own,
 }
 
 /// A frozen network with all the buffers a trial needs.
@@ -53,13 +57,18 @@ struct Router<T> {
     encoder: Option<DspEncoder>,
     encoded: Vec<f64>,
     embedding: Option<MatBatch<T>>,
+    /// A new domain's own row.
+    own: Vec<T>,
     input: Vec<T>,
     hidden: Vec<T>,
     query: Vec<T>,
     layers: [(Vec<T>, Vec<T>); 2],
     keys: MatBatch<T>,
     alpha: Vec<T>,
-    mixer: Mixer<T>,
+    /// How many experts a trial keeps, where not all.
+    kept: Option<usize>,
+    order: Vec<usize>,
+    experts: Experts<T>,
 }
 
 impl<T: Scalar> Frozen<T> {
@@ -98,9 +107,23 @@ impl<T: Scalar> Frozen<T> {
         self.router.as_ref().is_some_and(|r| r.embedding.is_some())
     }
 
+    /// The width of the embedding; 0 where there is none.
+    pub(super) fn embedding_width(&self) -> usize {
+        self.router.as_ref().map_or(0, |r| r.own.len())
+    }
+
+    /// The row that [`Row::Own`] stands for; of the embedding's width.
+    pub(super) fn set_own(&mut self, row: &[f64]) {
+        if let Some(router) = &mut self.router {
+            for (own, &value) in router.own.iter_mut().zip(row) {
+                *own = T::from_f64(value);
+            }
+        }
+    }
+
     /// The number of experts, where trials are routed.
     pub(super) fn experts(&self) -> Option<usize> {
-        self.router.as_ref().map(|r| r.mixer.experts())
+        self.router.as_ref().map(|r| r.experts.count())
     }
 
     /// Decodes a pre-conditioned trial into class probabilities and, where there are any, routing weights.
@@ -114,7 +137,7 @@ impl<T: Scalar> Frozen<T> {
         let (tall, square, k) = ((self.n, self.k), (self.n, self.n), self.k);
         if let Some(router) = &mut self.router {
             router.route(whitened, row)?;
-            router.mixer.filter_into(&router.alpha, &mut self.w)?;
+            router.experts.filter_into(&router.alpha, &mut self.w)?;
             let alpha = routing.iter_mut().zip(&router.alpha);
             alpha.for_each(|(out, a)| *out = a.to_f64());
         }
@@ -161,14 +184,17 @@ impl<T: Scalar> Router<T> {
             tangent: vec![0.0; tangent],
             encoded: vec![0.0; if encoder.is_some() { encoded } else { 0 }],
             encoder: encoder.cloned(),
+            own: vec![T::ZERO; width - encoded],
             embedding,
             input: vec![T::ZERO; width],
             hidden: vec![T::ZERO; layers[0].1.len()],
             query: vec![T::ZERO; layers[1].1.len()],
             layers,
             alpha: vec![T::ZERO; keys.rows()],
+            kept: config.routing.kept(keys.rows()),
+            order: Vec::with_capacity(keys.rows()),
             keys,
-            mixer: Mixer::new(p, config.anchor, config.retraction)?,
+            experts: Experts::new(p, config)?,
         })
     }
 
@@ -194,6 +220,7 @@ impl<T: Scalar> Router<T> {
             (Some(table), Row::At(d)) => {
                 embedded.copy_from_slice(&table.data()[d * table.cols()..][..table.cols()]);
             }
+            (Some(_), Row::Own) => embedded.copy_from_slice(&self.own),
             _ => embedded.fill(T::ZERO),
         }
         let [first, second] = &self.layers;
@@ -206,7 +233,10 @@ impl<T: Scalar> Router<T> {
         multiply((&mut self.alpha, (1, experts)), false, query, keys)?;
         let scale = T::from_f64(1.0 / (m as f64).sqrt());
         self.alpha.iter_mut().for_each(|a| *a *= scale);
-        softmax(&mut self.alpha);
+        match self.kept {
+            None => softmax(&mut self.alpha),
+            Some(p) => masked_softmax(&mut self.alpha, p, &mut self.order),
+        }
         Ok(())
     }
 }

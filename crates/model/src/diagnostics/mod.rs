@@ -15,7 +15,7 @@ pub use report::{Controls, RoutingReport};
 
 use crate::metrics::{Decisions, Scores};
 use crate::net::{Network, Routing};
-use crate::routing_stats::{expert_diversity, routing_stats};
+use crate::routing_stats::{expert_diversity, filter_rank, routing_stats};
 use crate::train::{Evaluation, Silent, TrainConfig, evaluate, train};
 use crate::{Architecture, ModelError, Parameters, Prepared, Result, random};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -64,13 +64,21 @@ pub fn routing_report<T: Scalar>(
         retrained: None,
     };
     let experts = match parameters.get("experts") {
-        Some(experts) => Some(expert_diversity(experts.point()?.view())?),
+        Some(experts) if experts.is_orthonormal() => {
+            Some(expert_diversity(experts.point()?.view())?)
+        }
+        // Angles are between subspaces: any orthonormal basis of the columns will do.
+        Some(experts) => Some(expert_diversity(
+            stiefel_geometry::stiefel::orthonormal_factor(experts.value.view())?
+                .q
+                .view(),
+        )?),
         None => None,
     };
     let stats = routing_stats(alpha.view(), test.domains())?;
-    Ok(RoutingReport::routed(
-        scores, proxy, stats, experts, controls,
-    ))
+    let rank = filter_rank(parameters, alpha)?;
+    let report = RoutingReport::routed(scores, proxy, stats, experts, controls);
+    Ok(RoutingReport { rank, ..report })
 }
 
 /// Scores of an evaluation.
@@ -110,6 +118,7 @@ pub fn retrain_single<T: Scalar>(
     };
     let single = Architecture::Dasp(crate::net::DaspConfig {
         experts: 1,
+        routing: crate::net::RoutingRule::Soft,
         ..*routed
     });
     let network = single.network::<T>(sizes)?;

@@ -3,7 +3,7 @@
 use super::balanced;
 use crate::Measure;
 use crate::metrics::Scores;
-use crate::routing_stats::{ExpertDiversity, RoutingStats};
+use crate::routing_stats::{ExpertDiversity, FilterRank, RoutingStats};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -33,6 +33,8 @@ pub struct RoutingReport {
     pub stats: Option<RoutingStats>,
     /// How different the experts are.
     pub diversity: Option<ExpertDiversity>,
+    /// Smallest singular values, where experts need not be orthonormal.
+    pub rank: Option<FilterRank>,
     /// The same model under other weights.
     pub controls: Option<Controls>,
 }
@@ -46,6 +48,7 @@ impl RoutingReport {
             proxy_gap: Measure::undefined(reason),
             stats: None,
             diversity: None,
+            rank: None,
             controls: None,
         }
     }
@@ -63,6 +66,7 @@ impl RoutingReport {
             scores,
             stats: Some(stats),
             diversity,
+            rank: None,
             controls: Some(controls),
         }
     }
@@ -109,6 +113,15 @@ impl fmt::Display for RoutingReport {
             line(f, "expert angle, degrees", &diversity.mean_angle)?;
             line(f, "  share of the largest", &diversity.share_of_largest)?;
             line(f, "  of random experts", &diversity.random_mean_angle)?;
+        }
+        if let Some(rank) = &self.rank {
+            let values = [
+                ("smallest σ, experts", rank.smallest_expert()),
+                ("  routed filters", rank.smallest_routed()),
+            ];
+            for (name, value) in values {
+                line(f, name, &Measure::Value(value))?;
+            }
         }
         if let Some(c) = &self.controls {
             writeln!(f, "controls (difference to the model)")?;

@@ -22,7 +22,7 @@
 //! numbers; the other precision is an error that says so ([`inspect_file`] tells which to ask for).
 //!
 //! Nothing in a file is trusted: no memory is reserved beyond a multiple of the file's size, every shape is checked against the
-//! architecture, every number is finite, every filter orthonormal. Other tools that read safetensors can read the tensors.
+//! architecture, every number is finite, every filter orthonormal that should be. Other tools that read safetensors can read the tensors.
 
 mod container;
 mod header;

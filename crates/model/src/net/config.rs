@@ -1,5 +1,7 @@
 //! Sizes and options of the networks, checked once, at the door.
 
+use super::options::{ExpertKind, RoutingRule};
+use crate::csp::CspConfig;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::tolerance::REEIG_EPSILON;
@@ -52,7 +54,7 @@ pub enum Orthogonality {
 }
 
 /// Weights of the losses beside the cross-entropy; zero turns one off.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LossWeights {
     /// Winner's key towards the query.
     pub alignment: f64,
@@ -60,6 +62,30 @@ pub struct LossWeights {
     pub balance: f64,
     /// Routing entropy.
     pub entropy: f64,
+    /// The barrier of unconstrained experts, 1e-3 unless told otherwise: small beside the cross-entropy at orthonormal columns, and
+    /// growing without bound as a column is lost. Only [`ExpertKind::Barrier`] has the term.
+    #[serde(default = "barrier_weight")]
+    pub barrier: f64,
+    /// Filters towards the CSP subspace of their domain; see [`csp`](crate::csp).
+    #[serde(default)]
+    pub csp: f64,
+}
+
+fn barrier_weight() -> f64 {
+    LossWeights::default().barrier
+}
+
+impl Default for LossWeights {
+    /// The cross-entropy alone, and the barrier where experts need one.
+    fn default() -> Self {
+        Self {
+            alignment: 0.0,
+            balance: 0.0,
+            entropy: 0.0,
+            barrier: 1e-3,
+            csp: 0.0,
+        }
+    }
 }
 
 /// The routed network.
@@ -97,6 +123,15 @@ pub struct DaspConfig {
     pub epsilon: f64,
     /// How filters stay orthonormal.
     pub orthogonality: Orthogonality,
+    /// Which experts a sample is filtered with.
+    #[serde(default)]
+    pub routing: RoutingRule,
+    /// What the experts are.
+    #[serde(default)]
+    pub experts_kind: ExpertKind,
+    /// The targets of the CSP loss, where `losses.csp` is not zero.
+    #[serde(default)]
+    pub csp: CspConfig,
 }
 
 impl Default for DaspConfig {
@@ -116,6 +151,9 @@ impl Default for DaspConfig {
             },
             epsilon: REEIG_EPSILON,
             orthogonality: Orthogonality::Riemannian,
+            routing: RoutingRule::Soft,
+            experts_kind: ExpertKind::Stiefel,
+            csp: CspConfig::default(),
         }
     }
 }
@@ -143,7 +181,12 @@ impl Default for SpdNetConfig {
 }
 
 /// An error unless `good`.
-fn require(good: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {
+pub(super) fn require(
+    good: bool,
+    name: &'static str,
+    value: f64,
+    expected: &'static str,
+) -> Result<()> {
     if good {
         return Ok(());
     }
@@ -155,7 +198,7 @@ fn require(good: bool, name: &'static str, value: f64, expected: &'static str) -
     })
 }
 
-fn positive(name: &'static str, value: usize) -> Result<()> {
+pub(super) fn positive(name: &'static str, value: usize) -> Result<()> {
     require(value >= 1, name, value as f64, "at least 1")
 }
 
@@ -196,10 +239,28 @@ impl DaspConfig {
     pub(super) fn check(&self, sizes: &Sizes) -> Result<()> {
         check_tail(sizes, self.filters, self.epsilon)?;
         positive("K, the number of experts,", self.experts)?;
+        self.routing.check(self.experts)?;
         positive("m, the width of queries and keys,", self.width)?;
         positive("the width of the query's input", sizes.encoded)?;
         weight("the weight of the alignment loss", self.losses.alignment)?;
         weight("the weight of the balance loss", self.losses.balance)?;
-        weight("the weight of the entropy loss", self.losses.entropy)
+        weight("the weight of the entropy loss", self.losses.entropy)?;
+        weight("the weight of the barrier", self.losses.barrier)?;
+        weight("the weight of the CSP loss", self.losses.csp)?;
+        if self.losses.csp == 0.0 {
+            return Ok(());
+        }
+        require(
+            (1..=self.filters).contains(&self.csp.filters),
+            "s, the CSP filters of a domain,",
+            self.csp.filters as f64,
+            "from 1 to the directions a filter keeps",
+        )?;
+        require(
+            self.csp.momentum > 0.0 && self.csp.momentum <= 1.0,
+            "the momentum of the CSP targets",
+            self.csp.momentum,
+            "above 0, at most 1",
+        )
     }
 }

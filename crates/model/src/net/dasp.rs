@@ -1,11 +1,12 @@
 //! The Domain-Adaptive Stiefel Pool: a filter for every sample, routed from a pool of experts (the paper's §3).
 
 use super::config::{Anchor, DaspConfig, Orthogonality, Sizes};
-use super::layers;
-use super::{Losses, Network, Outputs, Routed, Routing};
+use super::options::ExpertKind;
+use super::{Losses, Network, Outputs, Routed, Routing, experts, layers, losses, sparse};
+use crate::csp::CspTerm;
 use crate::{Batch, Bound, Parameter, Parameters, Result, random};
 use stiefel_autodiff::Tape;
-use stiefel_linalg::Scalar;
+use stiefel_linalg::{MatBatch, Scalar};
 
 /// The routed network.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,8 +57,19 @@ impl<T: Scalar> Network<T> for DaspNet {
         lists.push(layers::query_parameters(seed, width, m));
         lists.push(gaussian("keys", c.experts));
         let stiefel = |name, count| layers::orthonormal(seed, name, (count, s.channels, k), cayley);
-        lists.push(vec![stiefel("experts", c.experts)]);
-        if c.anchor == Anchor::Dedicated {
+        let free = matches!(c.experts_kind, ExpertKind::Barrier { .. });
+        let mut pool = stiefel("experts", c.experts);
+        if free {
+            // Orthonormal columns: where the bounded barrier is at its minimum.
+            pool = layers::orthonormal(seed, "experts", (c.experts, s.channels, k), false);
+            pool.manifold = crate::Manifold::Euclidean;
+        }
+        lists.push(vec![pool]);
+        if c.experts_kind == ExpertKind::Polar {
+            let identity = MatBatch::zeros(c.experts, k, k);
+            lists.push(vec![Parameter::euclidean("scales", identity)]);
+        }
+        if c.anchor == Anchor::Dedicated && !free {
             lists.push(vec![stiefel("anchor", 1)]);
         }
         lists.push(layers::head_parameters(seed, s.classes, k * (k + 1) / 2));
@@ -79,30 +91,47 @@ impl<T: Scalar> Network<T> for DaspNet {
         } else {
             keys
         };
-        let (scores, learnt) = layers::scores(query, seen)?;
+        let (scores, soft) = layers::scores(query, seen)?;
+        let learnt = sparse::weights(c.routing, scores, soft)?;
         let alpha = layers::reroute(tape, learnt, routing);
-        let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
-        let z = layers::tail(tape, batch, &mixture, c.retraction, c.epsilon)?;
-        let tangents = mixture.tangents;
+        let filtered = experts::filter(tape, p, batch, alpha, c)?;
         let routed = Routed {
             query,
             keys,
             scores,
+            soft,
             alpha,
-            tangents,
+            tangents: filtered.tangents,
+            filters: filtered.filters,
+            directions: filtered.directions,
         };
         Ok(Outputs {
-            logits: layers::head(p, z)?,
+            logits: layers::head(p, filtered.features)?,
             routed: Some(routed),
         })
     }
 
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>> {
-        let losses = Losses::cross_entropy(outputs, labels)?;
-        match &outputs.routed {
-            Some(routed) => losses.add_routing(self.config.losses, routed),
-            None => Ok(losses),
+        let (sum, weights) = (Losses::cross_entropy(outputs, labels)?, self.config.losses);
+        let Some(routed) = &outputs.routed else {
+            return Ok(sum);
+        };
+        let sum = sum.add_routing(weights, routed)?;
+        match self.config.experts_kind {
+            ExpertKind::Barrier { kind } => sum.add("barrier", weights.barrier, || {
+                losses::barrier(kind, routed.tangents)
+            }),
+            ExpertKind::Stiefel | ExpertKind::Polar => Ok(sum),
         }
+    }
+
+    fn csp(&self) -> Option<CspTerm> {
+        let weight = self.config.losses.csp;
+        (weight != 0.0).then_some(CspTerm {
+            weight,
+            config: self.config.csp,
+            sizes: self.sizes,
+        })
     }
 
     fn experts(&self) -> usize {

@@ -25,6 +25,11 @@ pub(super) fn query<'t, T: Scalar>(
     if let Some(embedding) = p.find("embedding") {
         input = input.concat(&[embedding.gather_rows(&batch.domains())?])?;
     }
+    query_of(p, input)
+}
+
+/// The MLP of the query on rows `[x̃; Emb(d)]`.
+fn query_of<'t, T: Scalar>(p: &Bound<'t, T>, input: Var<'t, T>) -> Result<Var<'t, T>> {
     let hidden = input
         .matmul_nt(p.get("query.w1"))?
         .add(p.get("query.b1"))?
@@ -79,6 +84,14 @@ pub(super) fn scores<'t, T: Scalar>(
     Ok((scores, scores.softmax()?))
 }
 
+/// The scores of all keys for rows `[x̃; Emb(d)]` of the query's input, `1 × B × K`.
+pub(crate) fn query_scores<'t, T: Scalar>(
+    p: &Bound<'t, T>,
+    input: Var<'t, T>,
+) -> Result<Var<'t, T>> {
+    Ok(scores(query_of(p, input)?, p.get("keys"))?.0)
+}
+
 /// The weights a pass uses in place of the learnt ones.
 pub(super) fn reroute<'t, T: Scalar>(
     tape: &'t Tape<T>,
@@ -103,7 +116,7 @@ pub(super) fn reroute<'t, T: Scalar>(
 }
 
 /// `qf(W + Δ)` or its polar counterpart, as an operation of its own.
-fn retract<'t, T: Scalar>(
+pub(super) fn retract<'t, T: Scalar>(
     retraction: Retraction,
     w: Var<'t, T>,
     delta: Var<'t, T>,

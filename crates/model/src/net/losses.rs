@@ -4,9 +4,10 @@
 //! L_align   = λ·mean_i[1 − cos(sg(q_i), E_{j*})]      j* = argmax_j α_ij; only the winner's key moves
 //! L_balance = λ·K·Σ_j f_j p_j                         f_j: share of samples won by j (no gradient), p_j: mean weight
 //! L_entropy = λ·mean_i H(α_i)/log K
+//! L_barrier = −λ·Σ_j log det(W_jᵀW_j)                 bounded: + λ·Σ_j [tr(W_jᵀW_j) − k]
 //! ```
 
-use super::{LossWeights, Outputs, Routed};
+use super::{BarrierKind, LossWeights, Outputs, Routed};
 use crate::Result;
 use stiefel_autodiff::{Axis, Var};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -31,7 +32,7 @@ impl<'t, T: Scalar> Losses<'t, T> {
     }
 
     /// Adds a weighted term, unless its weight is zero.
-    pub(super) fn add(
+    pub(crate) fn add(
         mut self,
         name: &'static str,
         weight: f64,
@@ -75,11 +76,26 @@ pub fn balance<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
     Ok(load.sum(Axis::All)?.scale(experts as f64)?)
 }
 
-/// `mean_i H(α_i)/log K`; zero for one expert.
+/// `mean_i H(α_i)/log K`; zero for one expert. Of the softmax itself where routing is sparse: behind a mask of one expert the entropy
+/// is zero whatever the router does.
 pub fn entropy<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
-    let (_, samples, experts) = r.alpha.shape();
+    let (_, samples, experts) = r.soft.shape();
     let log_alpha = r.scores.log_softmax()?;
     let unit = (experts as f64).ln() * samples as f64;
     let scale = if experts > 1 { -1.0 / unit } else { 0.0 };
-    Ok(r.alpha.mul(log_alpha)?.sum(Axis::All)?.scale(scale)?)
+    Ok(r.soft.mul(log_alpha)?.sum(Axis::All)?.scale(scale)?)
+}
+
+/// `−Σ_j log det(W_jᵀW_j)` of experts `K × n × k`, bounded or not; an error of the tape where an expert has lost its rank.
+pub fn barrier<T: Scalar>(kind: BarrierKind, experts: Var<'_, T>) -> Result<Var<'_, T>> {
+    let log_det = experts.matmul_tn(experts)?.symmetrise()?.log_det()?;
+    let open = log_det.sum(Axis::All)?.neg()?;
+    let (count, _, k) = experts.shape();
+    Ok(match kind {
+        BarrierKind::Paper => open,
+        BarrierKind::Bounded => {
+            let size = experts.frobenius_squared()?.sum(Axis::All)?;
+            open.add(size)?.add_scalar(-((count * k) as f64))?
+        }
+    })
 }

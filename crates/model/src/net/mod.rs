@@ -5,15 +5,21 @@
 
 mod config;
 mod dasp;
+pub(crate) mod experts;
 mod layers;
 mod losses;
+mod options;
+pub(crate) mod sparse;
 mod spdnet;
 
 pub use config::{Anchor, DaspConfig, LossWeights, Orthogonality, Retraction, Sizes, SpdNetConfig};
 pub use dasp::DaspNet;
-pub use losses::{Losses, alignment, balance, entropy};
+pub(crate) use layers::query_scores;
+pub use losses::{Losses, alignment, balance, barrier, entropy};
+pub use options::{BarrierKind, ExpertKind, RoutingRule};
 pub use spdnet::SpdNet;
 
+use crate::csp::CspTerm;
 use crate::{Batch, Bound, Parameters, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -49,10 +55,17 @@ pub struct Routed<'t, T: Scalar> {
     pub keys: Var<'t, T>,
     /// Scaled scores of the keys before the softmax, `1 × B × K`.
     pub scores: Var<'t, T>,
-    /// Routing weights, `1 × B × K`.
+    /// The softmax of the scores, `1 × B × K`.
+    pub soft: Var<'t, T>,
+    /// Routing weights in use, `1 × B × K`.
     pub alpha: Var<'t, T>,
-    /// Experts as tangent vectors at the anchor, `K × n × k` (per sample, `B·K × n × k`, under a routed anchor).
+    /// What is mixed, `K × n × k`: experts as tangent vectors at the anchor (as seen from the first sample's where each has its own), or
+    /// unconstrained experts as they are.
     pub tangents: Var<'t, T>,
+    /// The filters `W_i`, `B × n × k`, where they are a value of their own: the fused Stiefel layer keeps them to itself.
+    pub filters: Option<Var<'t, T>>,
+    /// Orthonormal bases of the filters' columns, `B × n × k`, where the CSP loss needs them.
+    pub directions: Option<Var<'t, T>>,
 }
 
 /// An architecture that decodes covariances.
@@ -74,6 +87,11 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
 
     /// The losses of a forward pass.
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>>;
+
+    /// The CSP targets its filters are drawn to; training keeps them and adds the term. `None` where it has no such term.
+    fn csp(&self) -> Option<CspTerm> {
+        None
+    }
 
     /// The number of experts; 1 where nothing is routed.
     fn experts(&self) -> usize;

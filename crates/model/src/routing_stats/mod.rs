@@ -5,13 +5,16 @@
 //! * domain alignment `r_d = Var_d(ᾱ_d)/Var_i(α_i)`, population variances summed over the K components, domains unweighted;
 //!   structured above 0.10;
 //! * expert diversity: see [`expert_diversity`];
+//! * smallest singular values of full-rank experts: see [`filter_rank`];
 //! * verdict: genuine routing where the K=1 proxy gap `Δ_K1 > 0.01` in at least 60 % of the folds.
 //!
 //! Source: the paper's "Routing Diagnostics". What does not exist is undefined with a reason, never NaN.
 
 mod diversity;
+mod rank;
 
 pub use diversity::{ExpertDiversity, expert_diversity, largest_mean_angle, random_mean_angle};
+pub use rank::{FilterRank, filter_rank};
 
 use crate::{Measure, ModelError, Result};
 use serde::{Deserialize, Serialize};

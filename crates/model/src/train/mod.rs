@@ -5,15 +5,18 @@
 
 mod config;
 mod evaluate;
+mod objective;
 mod observe;
 
 pub use config::TrainConfig;
 pub use evaluate::{Evaluation, evaluate};
 pub use observe::{EpochRecord, Flow, Observer, Silent};
 
+use crate::csp::CspState;
 use crate::net::{Network, Routing};
 use crate::optim::{Adam, Moments};
-use crate::{ModelError, Parameters, Prepared, Result, random};
+use crate::{Batch, ModelError, Parameters, Prepared, Result, random};
+use objective::objective;
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Scalar};
 
@@ -24,6 +27,8 @@ pub struct Checkpoint<T> {
     pub parameters: Parameters<T>,
     /// The optimiser's moments, in the order of the parameters.
     pub moments: Vec<Moments<T>>,
+    /// The running class means of the CSP targets, where the network has that loss.
+    pub csp: Option<CspState>,
     /// The best parameters so far and the epoch they are of.
     pub best: Option<(usize, Parameters<T>)>,
     /// The epochs done.
@@ -67,6 +72,7 @@ pub fn train<T: Scalar>(
     let start = Checkpoint {
         parameters,
         moments,
+        csp: None,
         best: None,
         history: Vec::new(),
     };
@@ -161,9 +167,11 @@ impl<T: Scalar> Run<'_, T> {
         let mut parameters = self.state.parameters.clone();
         let moments = self.state.moments.clone();
         let mut adam = Adam::resume(self.config.adam, &parameters, moments)?;
+        let mut csp = self.state.csp.clone();
         let mut sums = observe::Sums::default();
         for indices in order.chunks(self.config.batch) {
-            self.step(training, indices, &mut parameters, &mut adam, &mut sums)?;
+            let batch = training.batch(indices.to_vec());
+            self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)?;
             if observer.step(epoch) == Flow::Stop {
                 return Ok(None);
             }
@@ -177,6 +185,7 @@ impl<T: Scalar> Run<'_, T> {
             .is_none_or(|(best, _)| record.better_than(&self.state.history[*best]));
         self.state.parameters = parameters;
         self.state.moments = adam.moments().to_vec();
+        self.state.csp = csp;
         self.state.history.push(record.clone());
         if better {
             self.state.best = Some((epoch, self.state.parameters.clone()));
@@ -186,23 +195,22 @@ impl<T: Scalar> Run<'_, T> {
 
     fn step(
         &mut self,
-        training: &Prepared<T>,
-        indices: &[usize],
+        batch: &Batch<'_, T>,
         parameters: &mut Parameters<T>,
         adam: &mut Adam<T>,
+        csp: &mut Option<CspState>,
         sums: &mut observe::Sums,
     ) -> Result<()> {
         self.tape.reset();
         let bound = parameters.bind(&self.tape)?;
-        let batch = training.batch(indices.to_vec());
         let outputs = self
             .network
-            .forward(&self.tape, &bound, &batch, Routing::Learnt)?;
-        let losses = self.network.losses(&outputs, &batch.labels())?;
+            .forward(&self.tape, &bound, batch, Routing::Learnt)?;
+        let losses = objective(self.network, &outputs, batch, csp)?;
         let scores = outputs.routed.map(|r| r.scores.keep_gradient());
         let gradients = self.tape.backward(losses.total)?;
         sums.add(
-            indices.len(),
+            batch.indices.len(),
             &losses,
             &outputs,
             scores.and_then(|s| gradients.get(s)),
@@ -216,6 +224,7 @@ impl<T: Scalar> Run<'_, T> {
 pub struct Stepper<T: Scalar> {
     tape: Tape<T>,
     adam: Adam<T>,
+    csp: Option<CspState>,
     /// The parameters as they stand.
     pub parameters: Parameters<T>,
 }
@@ -227,16 +236,17 @@ impl<T: Scalar> Stepper<T> {
         Ok(Self {
             tape: Tape::new(),
             adam,
+            csp: None,
             parameters,
         })
     }
 
     /// One step; gives the total loss before it.
-    pub fn step(&mut self, network: &dyn Network<T>, batch: &crate::Batch<'_, T>) -> Result<f64> {
+    pub fn step(&mut self, network: &dyn Network<T>, batch: &Batch<'_, T>) -> Result<f64> {
         self.tape.reset();
         let bound = self.parameters.bind(&self.tape)?;
         let outputs = network.forward(&self.tape, &bound, batch, Routing::Learnt)?;
-        let total = network.losses(&outputs, &batch.labels())?.total;
+        let total = objective(network, &outputs, batch, &mut self.csp)?.total;
         let gradients = self.tape.backward(total)?;
         self.adam
             .step(&mut self.parameters, |i| gradients.get(bound.leaves[i]))?;

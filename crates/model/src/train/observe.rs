@@ -3,7 +3,7 @@
 use super::{Checkpoint, Evaluation, orthonormality_defect};
 use crate::metrics::Confusion;
 use crate::net::{Losses, Outputs};
-use crate::routing_stats::routing_stats;
+use crate::routing_stats::{FilterRank, filter_rank, routing_stats};
 use crate::{Parameters, Prepared, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatView, Scalar};
@@ -55,6 +55,12 @@ pub struct EpochRecord {
     pub routing_gradient: Option<f64>,
     /// `max |WᵀW − I|` over all filters.
     pub orthonormality: f64,
+    /// Smallest singular value of every expert, where experts need not be orthonormal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expert_singular: Option<Vec<f64>>,
+    /// Smallest singular value over the routed filters of the validation set, where experts need not be orthonormal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routed_singular: Option<f64>,
 }
 
 impl EpochRecord {
@@ -115,6 +121,10 @@ impl Sums {
                 .value(),
             None => None,
         };
+        let rank = match &scores.alpha {
+            Some(alpha) => filter_rank(parameters, alpha)?,
+            None => None,
+        };
         Ok(EpochRecord {
             epoch,
             losses: self
@@ -128,6 +138,8 @@ impl Sums {
             expert_spread: self.expert_spread,
             routing_gradient: self.routing_gradient.map(mean),
             orthonormality: orthonormality_defect(parameters)?,
+            routed_singular: rank.as_ref().map(FilterRank::smallest_routed),
+            expert_singular: rank.map(|r| r.experts),
         })
     }
 }

@@ -12,6 +12,7 @@ use stiefel_model::{Factor, Model, ModelConfig, ModelError, Prepared, Trials};
 fn gap(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
     (a.iter().zip(b))
+        .filter(|(a, b)| a != b)
         .map(|(a, b)| (a - b).abs() / a.abs().max(b.abs()))
         .fold(0.0, f64::max)
 }

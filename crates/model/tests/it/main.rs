@@ -1,9 +1,12 @@
 //! Golden files, properties and bad input, one file per subject.
 
 mod allocation;
+mod cost;
+mod csp;
 mod data;
 mod decoder;
 mod dsp;
+mod full_rank;
 mod metrics;
 mod models;
 mod precondition;
@@ -11,6 +14,8 @@ mod precondition_bad_input;
 mod precondition_golden;
 mod routing_stats;
 mod scaling;
+mod sparse;
 mod split;
 mod support;
 mod tangent;
+mod transductive;

@@ -2,7 +2,10 @@
 
 use crate::support::mixed_trials;
 use stiefel_linalg::Scalar;
-use stiefel_model::net::{Anchor, DaspConfig, Orthogonality, Retraction, SpdNetConfig};
+use stiefel_model::net::{
+    Anchor, BarrierKind, DaspConfig, ExpertKind, Orthogonality, Retraction, RoutingRule,
+    SpdNetConfig,
+};
 use stiefel_model::train::{Silent, TrainConfig};
 use stiefel_model::{Architecture, DspConfig, Model, ModelConfig, Preconditioning, Trials};
 
@@ -91,7 +94,57 @@ pub(crate) fn all() -> Vec<ModelConfig> {
         config.orthogonality = Orthogonality::Cayley;
     }
     all.push(cayley);
+    for (anchor, p) in [
+        (Anchor::Dedicated, 1),
+        (Anchor::RoutedBarycenter, 1),
+        (Anchor::Dedicated, 2),
+    ] {
+        let mut sparse = dasp(anchor, Retraction::Qr, true, true);
+        if let Architecture::Dasp(config) = &mut sparse.architecture {
+            config.routing = RoutingRule::TopP { p };
+        }
+        all.push(sparse);
+    }
+    all.extend(full_rank());
     all
+}
+
+/// Models whose experts are not orthonormal.
+pub(crate) fn full_rank() -> Vec<ModelConfig> {
+    let barrier = |kind| ExpertKind::Barrier { kind };
+    let soft = RoutingRule::Soft;
+    [
+        (ExpertKind::Polar, Anchor::Dedicated, Retraction::Qr, soft),
+        (ExpertKind::Polar, Anchor::First, Retraction::Polar, soft),
+        (
+            ExpertKind::Polar,
+            Anchor::RoutedBarycenter,
+            Retraction::Qr,
+            RoutingRule::TopP { p: 1 },
+        ),
+        (
+            barrier(BarrierKind::Bounded),
+            Anchor::Dedicated,
+            Retraction::Qr,
+            soft,
+        ),
+        (
+            barrier(BarrierKind::Paper),
+            Anchor::Dedicated,
+            Retraction::Qr,
+            RoutingRule::TopP { p: 2 },
+        ),
+    ]
+    .into_iter()
+    .map(|(kind, anchor, retraction, routing)| {
+        let mut config = dasp(anchor, retraction, true, true);
+        if let Architecture::Dasp(dasp) = &mut config.architecture {
+            dasp.experts_kind = kind;
+            dasp.routing = routing;
+        }
+        config
+    })
+    .collect()
 }
 
 /// Fits on the given trials.

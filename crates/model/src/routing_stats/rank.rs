@@ -1,0 +1,92 @@
+//! How far full-rank experts are from losing a direction: smallest singular values.
+//!
+//! ```text
+//! barrier   σ_min(W_j)  and  σ_min(Σ_j α_ij W_j)
+//! polar     σ_min(Q_j P_j^{1/2}) = σ_min(L_j)  and  σ_min(W_i) = exp(½ λ_min(Σ_j α_ij log P_j))
+//! ```
+//!
+//! Experts are `K × n × k` (their scales `K × k × k`), weights `1 × N × K`. Experts with orthonormal columns have ones only, and no report.
+
+use crate::net::experts::{factors, log_scales_of};
+use crate::{Manifold, ModelError, Parameters, Result};
+use faer::Mat;
+use serde::Serialize;
+use stiefel_linalg::{MatBatch, Scalar, eigenvalues};
+
+/// Smallest singular values of filters that are not orthonormal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FilterRank {
+    /// Of every expert.
+    pub experts: Vec<f64>,
+    /// Of every sample's routed filter.
+    pub routed: Vec<f64>,
+}
+
+impl FilterRank {
+    /// The smallest over the samples.
+    pub fn smallest_routed(&self) -> f64 {
+        self.routed.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The smallest over the experts.
+    pub fn smallest_expert(&self) -> f64 {
+        self.experts.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The smallest singular value of every expert and of every sample's filter under weights `alpha`; `None` where experts are orthonormal
+/// or there are none.
+pub fn filter_rank<T: Scalar>(
+    parameters: &Parameters<T>,
+    alpha: &MatBatch<f64>,
+) -> Result<Option<FilterRank>> {
+    let Some(experts) = parameters.get("experts") else {
+        return Ok(None);
+    };
+    if let Some(scales) = parameters.get("scales") {
+        let scales: MatBatch<f64> = scales.value.cast();
+        let logs = mixed(alpha, &log_scales_of(&scales)?);
+        let values = eigenvalues(logs.view())?;
+        let routed = values.chunks_exact(logs.rows());
+        return Ok(Some(FilterRank {
+            experts: smallest(&factors(&scales))?,
+            // Ascending.
+            routed: routed.map(|values| (0.5 * values[0]).exp()).collect(),
+        }));
+    }
+    if experts.manifold != Manifold::Euclidean {
+        return Ok(None);
+    }
+    let experts: MatBatch<f64> = experts.value.cast();
+    Ok(Some(FilterRank {
+        routed: smallest(&mixed(alpha, &experts))?,
+        experts: smallest(&experts)?,
+    }))
+}
+
+/// `Σ_j α_ij X_j` for every sample.
+fn mixed(alpha: &MatBatch<f64>, x: &MatBatch<f64>) -> MatBatch<f64> {
+    let (experts, rows, cols) = x.shape();
+    MatBatch::from_fn(alpha.rows(), rows, cols, |i, r, c| {
+        (0..experts)
+            .map(|j| alpha.get(0, i, j) * x.get(j, r, c))
+            .sum()
+    })
+}
+
+/// The smallest singular value of every matrix.
+fn smallest(x: &MatBatch<f64>) -> Result<Vec<f64>> {
+    let (count, rows, cols) = x.shape();
+    let of = |i: usize| {
+        let matrix = Mat::from_fn(rows, cols, |r, c| x.get(i, r, c));
+        let values = matrix
+            .singular_values()
+            .map_err(|_| ModelError::Impossible {
+                op: super::OP,
+                why: format!("the singular values of filter {i} do not converge"),
+                remedy: "look for values that are not finite",
+            })?;
+        Ok(values.into_iter().fold(f64::INFINITY, f64::min))
+    };
+    (0..count).map(of).collect()
+}

@@ -1,0 +1,249 @@
+//! Transductive adaptation: one row moves, nothing else, and no label is read.
+
+use crate::models::{dasp, fit, of_domain, spdnet, trials};
+use stiefel_linalg::MatBatch;
+use stiefel_model::adapt::{StartRow, TransductiveConfig, Unlabelled, adapt_embedding};
+use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
+use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
+use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::routing_stats::routing_stats;
+use stiefel_model::train::evaluate;
+use stiefel_model::{Architecture, Factor, Model, ModelError, Parameters, Prepared, Trials};
+use stiefel_testkit::assert_close;
+
+const OWN: UnseenPolicy = UnseenPolicy::OwnMean { kappa: 10.0 };
+
+fn bits(parameters: &Parameters<f64>, but: &str) -> Vec<u64> {
+    (parameters.iter().filter(|p| p.name != but))
+        .flat_map(|p| p.value.data().iter().map(|x| x.to_bits()))
+        .collect()
+}
+
+/// A model of three domains, and the trials of a fourth.
+fn model_and_new() -> (Model<f64>, Trials) {
+    let all = trials();
+    let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+    let names = (0..3).map(|d| format!("s{d}")).collect();
+    let known = of_domain(&all, 3, false);
+    let three = Factor::new("domain", names, known.domains().indices().to_vec()).unwrap();
+    let known = Trials::new(known.covariances().clone(), known.classes().clone(), three);
+    let known = known
+        .unwrap()
+        .with_channels(all.channels().unwrap().to_vec());
+    (fit(&known.unwrap(), &config), of_domain(&all, 3, true))
+}
+
+/// The normalised entropy of routing `whitened` under `row`, by the network itself.
+fn entropy(model: &Model<f64>, whitened: &MatBatch<f64>, row: &[f64]) -> f64 {
+    let mut parameters = model.parameters().clone();
+    let mut table = parameters.get("embedding").unwrap().value.clone();
+    table.data_mut()[..5].copy_from_slice(row);
+    parameters.set("embedding", table).unwrap();
+    let count = whitened.count();
+    let first = Factor::new("domain", model.domains().to_vec(), vec![0; count]).unwrap();
+    let classes = Factor::new("class", model.classes().to_vec(), vec![0; count]).unwrap();
+    let trials = Trials::new(whitened.clone(), classes, first).unwrap();
+    let data = Prepared::new(&trials, model.frontend().encoder.as_ref()).unwrap();
+    let out = evaluate(model.network(), &parameters, &data, Routing::Learnt).unwrap();
+    let stats = routing_stats(out.alpha.unwrap().view(), data.domains()).unwrap();
+    stats.entropy.value().unwrap()
+}
+
+#[test]
+fn entropy_falls_and_is_the_network_s_own() {
+    let (model, new) = model_and_new();
+    let whitener = &model.frontend().whitener;
+    let whitened = whitener.transform_unseen(&new, OWN).unwrap();
+    let encoder = model.frontend().encoder.as_ref();
+    let unlabelled = Unlabelled::new(whitened.covariances().view(), encoder).unwrap();
+    let mut last = f64::INFINITY;
+    for steps in [0, 1, 5, 40] {
+        let config = TransductiveConfig {
+            steps,
+            ..TransductiveConfig::default()
+        };
+        let found = adapt_embedding(model.parameters(), &unlabelled, &config).unwrap();
+        let naive = |row: &[f64]| entropy(&model, whitened.covariances(), row);
+        assert!((found.entropy_before - naive(&[0.0; 5])).abs() < 1e-12);
+        assert!((found.entropy_after - naive(&found.row)).abs() < 1e-12);
+        assert!(found.entropy_after < last, "{steps} steps");
+        last = found.entropy_after;
+        if steps == 0 {
+            assert_eq!(found.row, [0.0; 5]);
+        }
+    }
+    // The first step of Adam is η against the sign of the gradient: check it against finite differences.
+    let one = TransductiveConfig {
+        steps: 1,
+        learning_rate: 1e-4,
+        start: StartRow::Row(1),
+    };
+    let found = adapt_embedding(model.parameters(), &unlabelled, &one).unwrap();
+    let table = model.parameters().get("embedding").unwrap().value.data();
+    let start = &table[5..10];
+    for j in 0..5 {
+        let at = |h: f64| {
+            let mut row = start.to_vec();
+            row[j] += h;
+            entropy(&model, whitened.covariances(), &row)
+        };
+        let slope = at(1e-5) - at(-1e-5);
+        let moved = found.row[j] - start[j];
+        assert!(moved * slope < 0.0 && (moved.abs() - 1e-4).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_model_gains_a_domain_and_keeps_every_other_bit() {
+    let (model, new) = model_and_new();
+    let x = new.covariances();
+    for policy in [OWN, UnseenPolicy::Pooled] {
+        let config = TransductiveConfig::default();
+        let adapted = model.adapt("s3", x.view(), policy, &config).unwrap();
+        let more = &adapted.model;
+        assert_eq!((adapted.domain, more.domains().len()), (3, 4));
+        assert!(bits(more.parameters(), "embedding") == bits(model.parameters(), "embedding"));
+        let (a, b) = (model.parameters(), more.parameters());
+        let (a, b) = (a.get("embedding").unwrap(), b.get("embedding").unwrap());
+        assert_eq!(&b.value.data()[..15], a.value.data());
+        assert_eq!(&b.value.data()[15..], &adapted.embedding.row[..]);
+        // Old domains decide as before.
+        let old = of_domain(&trials(), 1, true);
+        let old = old.select(&[0, 1, 2]).unwrap();
+        let p = more.evaluate(&old).unwrap().probabilities;
+        let three = Factor::new("domain", model.domains().to_vec(), vec![1; 3]).unwrap();
+        let same = Trials::new(old.covariances().clone(), old.classes().clone(), three);
+        let same = same
+            .unwrap()
+            .with_channels(old.channels().unwrap().to_vec());
+        assert_eq!(model.evaluate(&same.unwrap()).unwrap().probabilities, p);
+        // The new one decides as a decoder does that adapted it, and survives a file.
+        let whole = more.evaluate(&new).unwrap().probabilities;
+        let mut decoder = Decoder::new(model_and_new().0).unwrap();
+        let stand_in = UnseenEmbedding::Transductive(config);
+        let mut handle = decoder.adapt_domain(x.view(), policy, stand_in).unwrap();
+        assert_eq!(handle.adapted().unwrap().row, adapted.embedding.row);
+        let mut p = vec![0.0; whole.data().len()];
+        let domain = Domain::Unseen(&mut handle);
+        decoder
+            .decide_batch(x.view(), domain, &mut p, None)
+            .unwrap();
+        assert_close("decoder", &p, whole.data(), 1e-11);
+        let path = std::env::temp_dir().join(format!("stiefel-adapt-{}", std::process::id()));
+        more.save(&path).unwrap();
+        let again = Model::<f64>::load(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(again.evaluate(&new).unwrap().probabilities, whole);
+        let error = again.adapt("s3", x.view(), policy, &config).unwrap_err();
+        assert!(matches!(error, ModelError::KnownDomain { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_held_out_domain_keeps_its_number() {
+    let all = trials();
+    let config = dasp(Anchor::Dedicated, Retraction::Qr, true, false);
+    let model = fit::<f64>(&of_domain(&all, 1, false), &config);
+    let new = of_domain(&all, 1, true);
+    let start = TransductiveConfig {
+        start: StartRow::Row(1),
+        ..TransductiveConfig::default()
+    };
+    let adapted = model
+        .adapt("s1", new.covariances().view(), OWN, &start)
+        .unwrap();
+    let more = &adapted.model;
+    assert_eq!((adapted.domain, more.domains()), (1, model.domains()));
+    assert_eq!(more.domain_means().domains(), [0, 1, 2, 3]);
+    let whitened = |m: &Model<f64>, of: usize| {
+        let t = of_domain(&all, of, true);
+        m.frontend().whitener.transform(&t).unwrap()
+    };
+    for other in [0, 2, 3] {
+        assert_eq!(whitened(more, other), whitened(&model, other));
+    }
+    let own = model
+        .frontend()
+        .whitener
+        .transform_unseen(&new, OWN)
+        .unwrap();
+    assert_eq!(whitened(more, 1), own);
+}
+
+#[test]
+fn labels_are_never_read() {
+    let (model, new) = model_and_new();
+    let whitener = &model.frontend().whitener;
+    let encoder = model.frontend().encoder.as_ref();
+    let row = |trials: &Trials| {
+        let whitened = whitener.transform_unseen(trials, OWN).unwrap();
+        let prepared = Prepared::<f64>::new(&whitened, encoder).unwrap();
+        let config = TransductiveConfig::default();
+        adapt_embedding(model.parameters(), &Unlabelled::from(&prepared), &config).unwrap()
+    };
+    let scrambled = (0..new.len()).map(|i| (i * i / 3) % 2).collect();
+    let classes = Factor::new("class", new.classes().names().to_vec(), scrambled).unwrap();
+    assert_ne!(classes.indices(), new.classes().indices());
+    let other = Trials::new(new.covariances().clone(), classes, new.domains().clone());
+    let other = other
+        .unwrap()
+        .with_channels(new.channels().unwrap().to_vec());
+    assert_eq!(row(&new), row(&other.unwrap()));
+}
+
+#[test]
+fn what_cannot_be_adapted_is_refused() {
+    let (model, new) = model_and_new();
+    let x = new.covariances();
+    let config = TransductiveConfig::default();
+    let none = MatBatch::<f64>::zeros(0, 7, 7);
+    let error = model.adapt("s3", none.view(), OWN, &config).unwrap_err();
+    assert!(matches!(error, ModelError::Empty { .. }), "{error}");
+    let causal = UnseenPolicy::Causal { kappa: 10.0 };
+    let error = model.adapt("s3", x.view(), causal, &config).unwrap_err();
+    assert!(error.to_string().contains("causal"), "{error}");
+    let error = model.adapt("s1", x.view(), OWN, &config).unwrap_err();
+    assert!(matches!(error, ModelError::KnownDomain { trials: 15, .. }));
+    for bad in [
+        TransductiveConfig {
+            learning_rate: -1.0,
+            ..config
+        },
+        TransductiveConfig {
+            learning_rate: f64::NAN,
+            ..config
+        },
+        TransductiveConfig {
+            start: StartRow::Row(3),
+            ..config
+        },
+    ] {
+        assert!(model.adapt("s3", x.view(), OWN, &bad).is_err(), "{bad:?}");
+    }
+    let mut spoilt = x.clone();
+    spoilt.matrix_mut(2)[0] = f64::NAN;
+    let error = model.adapt("s3", spoilt.view(), OWN, &config).unwrap_err();
+    assert!(error.to_string().contains("matrix 2"), "{error}");
+    let small = MatBatch::<f64>::identity(3, 6);
+    assert!(model.adapt("s3", small.view(), OWN, &config).is_err());
+    let unlabelled = Unlabelled::<f64>::new(x.view(), None).unwrap();
+    let error = adapt_embedding(model.parameters(), &unlabelled, &config).unwrap_err();
+    assert!(error.to_string().contains("inputs of the query"), "{error}");
+    let mut single = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
+    if let Architecture::Dasp(config) = &mut single.architecture {
+        config.experts = 1;
+    }
+    let without = dasp(Anchor::Dedicated, Retraction::Qr, false, true);
+    for (other, why) in [
+        (spdnet(Orthogonality::Riemannian), "no domain embedding"),
+        (without, "no domain embedding"),
+        (single, "one expert"),
+    ] {
+        let model = fit::<f64>(&of_domain(&trials(), 3, false), &other);
+        let error = model.adapt("new", x.view(), OWN, &config).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+        let decoder = Decoder::new(model).unwrap();
+        let stand_in = UnseenEmbedding::Transductive(config);
+        assert!(decoder.adapt_domain(x.view(), OWN, stand_in).is_err());
+    }
+}

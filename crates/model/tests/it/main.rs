@@ -6,6 +6,7 @@ mod decoder;
 mod dsp;
 mod metrics;
 mod models;
+mod pooled;
 mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;

@@ -49,6 +49,7 @@ fn dasp(c: &serde_json::Value, encoded: usize) -> DaspNet {
             alignment: weight("lam_align"),
             balance: weight("lam_lb"),
             entropy: weight("lam_ent"),
+            ..LossWeights::default()
         },
         epsilon: weight("thr"),
         orthogonality: Orthogonality::Riemannian,

@@ -64,6 +64,7 @@ fn network(experts: usize, anchor: Anchor, orthogonality: Orthogonality) -> Dasp
             alignment: 0.05,
             balance: 0.01,
             entropy: 0.1,
+            ..LossWeights::default()
         },
         ..DaspConfig::default()
     };

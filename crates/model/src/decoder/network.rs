@@ -4,7 +4,7 @@
 //! query    q = W₂ gelu(W₁ [x̃; Emb(d)] + b₁) + b₂,   x̃ = upper(log X) P
 //! routing  α = softmax(q Eᵀ/√m)
 //! filter   W = R(W_base + Σ_j α_j Δ_j)               (one fixed W for the baseline, which needs no query)
-//! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b
+//! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b   (routed head: (w + Σ_j α_j δ_j) z + b)
 //! ```
 //!
 //! `X` is `n × n`; its logarithm and the encoder are in f64 as at training, the rest in the precision of the network.
@@ -42,6 +42,8 @@ pub(super) struct Frozen<T> {
     rectified_log: SpectralFn<T>,
     features: Vec<T>,
     head: (Vec<T>, Vec<T>),
+    /// `δ_j` of a routed head, `K·C × p`, and room for what each expert says.
+    own: Option<(Vec<T>, Vec<T>)>,
     scores: Vec<T>,
 }
 
@@ -90,6 +92,10 @@ impl<T: Scalar> Frozen<T> {
             features: vec![T::ZERO; k * (k + 1) / 2],
             scores: vec![T::ZERO; head.1.len()],
             head,
+            own: p.get("head.own").map(|own| {
+                let (experts, classes, _) = own.value.shape();
+                (own.value.data().to_vec(), vec![T::ZERO; experts * classes])
+            }),
         })
     }
 
@@ -127,6 +133,15 @@ impl<T: Scalar> Frozen<T> {
         multiply(y, false, (&self.w, tall, Op::T), (&self.xw, tall, Op::N))?;
         (self.spectrum).vector(self.rectified_log, &self.y, &mut self.features)?;
         linear(&mut self.scores, &self.head.0, &self.head.1, &self.features)?;
+        if let (Some((weights, said)), Some(router)) = (&mut self.own, &self.router) {
+            let z = (&self.features[..], (1, self.features.len()), Op::N);
+            let rows = (said.len(), self.features.len());
+            multiply((said, (1, rows.0)), false, z, (weights, rows, Op::T))?;
+            for (said, &a) in said.chunks_exact(self.scores.len()).zip(&router.alpha) {
+                let scores = self.scores.iter_mut().zip(said);
+                scores.for_each(|(score, &s)| *score += a * s);
+            }
+        }
         if let Some(bad) = self.scores.iter().find(|s| !Scalar::is_finite(**s)) {
             return Err(ModelError::NotFinite {
                 op: super::OP,

@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 /// The version of the format this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// The value of `format`.
+/// The value of `format` of a trained network.
 pub(super) const FORMAT: &str = "stiefel-model";
+
+/// The value of `format` of a fitted preset `recommended`.
+pub(super) const POOLED_FORMAT: &str = "stiefel-pooled";
 
 /// The description of a model file; made by [`inspect_file`](super::inspect_file).
 #[derive(Debug, Clone, PartialEq)]
@@ -89,15 +92,41 @@ impl Description {
 impl FileHeader {
     /// From the container's header, which has been checked.
     pub(super) fn from_table(table: Table) -> Result<Self, FileProblem> {
+        let about = About::read(&table, FORMAT)?;
+        Ok(Self {
+            format_version: about.format_version,
+            library_version: about.library_version,
+            precision: about.precision,
+            model: about.model,
+            tensors: table.tensors,
+        })
+    }
+}
+
+/// The metadata of a file of one kind.
+pub(super) struct About<M> {
+    format_version: u64,
+    library_version: String,
+    pub(super) precision: String,
+    pub(super) model: M,
+}
+
+impl<M: serde::de::DeserializeOwned> About<M> {
+    /// Reads the metadata of a file that must be of the kind `wanted`.
+    pub(super) fn read(table: &Table, wanted: &'static str) -> Result<Self, FileProblem> {
         let text = |key: &str| -> Result<&str, FileProblem> {
             (table.metadata.get(key).map(String::as_str))
                 .ok_or_else(|| FileProblem::NotAModel(format!("its header has no \"{key}\"")))
         };
         let format = text("format")?;
-        if format != FORMAT {
-            return Err(FileProblem::NotAModel(format!(
-                "its format is \"{format}\""
-            )));
+        if format != wanted {
+            return Err(match format {
+                FORMAT | POOLED_FORMAT => FileProblem::Kind {
+                    found: format.to_owned(),
+                    wanted,
+                },
+                _ => FileProblem::NotAModel(format!("its format is \"{format}\"")),
+            });
         }
         let library_version = text("library_version")?.to_owned();
         let format_version = version(text("format_version")?, &library_version)?;
@@ -111,7 +140,6 @@ impl FileHeader {
             library_version,
             precision,
             model,
-            tensors: table.tensors,
         })
     }
 }

@@ -51,6 +51,46 @@ pub enum Orthogonality {
     Cayley,
 }
 
+/// The classifier behind the features `z`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum HeadKind {
+    /// `w·z + b`, the same for every sample.
+    #[default]
+    Shared,
+    /// `(w_0 + Σ_j α_ij δ_j)·z + b`: every expert has weights of its own, which start at zero and are drawn towards it.
+    Routed {
+        /// The weight of `Σ_j ‖δ_j‖²` in the loss; with `N` training trials, `1/(2Nτ²)` is a prior variance of τ².
+        ridge: f64,
+    },
+}
+
+/// Where the filter (the anchor, or the only filter there is) starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InitialAnchor {
+    /// At a random point.
+    #[default]
+    Random,
+    /// At the discriminative directions of the training trials ([`crate::pooled::discriminative_anchor`]). Under an anchor without a point
+    /// of its own, the first expert starts there.
+    Discriminative,
+}
+
+/// Where the experts start.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum InitialExperts {
+    /// At random points.
+    #[default]
+    Random,
+    /// At the anchor (the first expert, where the anchor has no point of its own), moved along a random tangent vector.
+    NearAnchor {
+        /// The root mean square of the tangent vector's columns.
+        noise: f64,
+    },
+}
+
 /// Weights of the losses beside the cross-entropy; zero turns one off.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossWeights {
@@ -60,6 +100,9 @@ pub struct LossWeights {
     pub balance: f64,
     /// Routing entropy.
     pub entropy: f64,
+    /// Experts towards the anchor: `mean_j ‖Δ_j‖_F²`.
+    #[serde(default)]
+    pub shrink: f64,
 }
 
 /// The routed network.
@@ -97,6 +140,15 @@ pub struct DaspConfig {
     pub epsilon: f64,
     /// How filters stay orthonormal.
     pub orthogonality: Orthogonality,
+    /// The classifier.
+    #[serde(default)]
+    pub head: HeadKind,
+    /// Where the anchor starts.
+    #[serde(default)]
+    pub initial_anchor: InitialAnchor,
+    /// Where the experts start.
+    #[serde(default)]
+    pub initial_experts: InitialExperts,
 }
 
 impl Default for DaspConfig {
@@ -116,6 +168,9 @@ impl Default for DaspConfig {
             },
             epsilon: REEIG_EPSILON,
             orthogonality: Orthogonality::Riemannian,
+            head: HeadKind::Shared,
+            initial_anchor: InitialAnchor::Random,
+            initial_experts: InitialExperts::Random,
         }
     }
 }
@@ -130,6 +185,9 @@ pub struct SpdNetConfig {
     pub epsilon: f64,
     /// How the filter stays orthonormal.
     pub orthogonality: Orthogonality,
+    /// Where the filter starts.
+    #[serde(default)]
+    pub initial_anchor: InitialAnchor,
 }
 
 impl Default for SpdNetConfig {
@@ -138,6 +196,7 @@ impl Default for SpdNetConfig {
             filters: 30,
             epsilon: REEIG_EPSILON,
             orthogonality: Orthogonality::Riemannian,
+            initial_anchor: InitialAnchor::Random,
         }
     }
 }
@@ -200,6 +259,20 @@ impl DaspConfig {
         positive("the width of the query's input", sizes.encoded)?;
         weight("the weight of the alignment loss", self.losses.alignment)?;
         weight("the weight of the balance loss", self.losses.balance)?;
-        weight("the weight of the entropy loss", self.losses.entropy)
+        weight("the weight of the entropy loss", self.losses.entropy)?;
+        weight("the weight of the shrinkage loss", self.losses.shrink)?;
+        require(
+            self.losses.shrink == 0.0 || self.anchor != Anchor::RoutedBarycenter,
+            "the weight of the shrinkage loss",
+            self.losses.shrink,
+            "0 under a routed barycenter, where every sample has an anchor of its own",
+        )?;
+        if let HeadKind::Routed { ridge } = self.head {
+            weight("the ridge of the routed head", ridge)?;
+        }
+        match self.initial_experts {
+            InitialExperts::NearAnchor { noise } => weight("the noise of the experts", noise),
+            InitialExperts::Random => Ok(()),
+        }
     }
 }

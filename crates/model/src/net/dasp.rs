@@ -1,11 +1,11 @@
 //! The Domain-Adaptive Stiefel Pool: a filter for every sample, routed from a pool of experts (the paper's §3).
 
-use super::config::{Anchor, DaspConfig, Orthogonality, Sizes};
-use super::layers;
+use super::config::{Anchor, DaspConfig, HeadKind, Orthogonality, Sizes};
 use super::{Losses, Network, Outputs, Routed, Routing};
-use crate::{Batch, Bound, Parameter, Parameters, Result, random};
-use stiefel_autodiff::Tape;
-use stiefel_linalg::Scalar;
+use super::{layers, start};
+use crate::{Batch, Bound, Parameter, Parameters, Prepared, Result, random};
+use stiefel_autodiff::{Axis, Tape};
+use stiefel_linalg::{MatBatch, Scalar};
 
 /// The routed network.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,8 +60,19 @@ impl<T: Scalar> Network<T> for DaspNet {
         if c.anchor == Anchor::Dedicated {
             lists.push(vec![stiefel("anchor", 1)]);
         }
-        lists.push(layers::head_parameters(seed, s.classes, k * (k + 1) / 2));
+        let features = k * (k + 1) / 2;
+        lists.push(layers::head_parameters(seed, s.classes, features));
+        if let HeadKind::Routed { .. } = c.head {
+            let zeros = MatBatch::zeros(c.experts, s.classes, features);
+            lists.push(vec![Parameter::euclidean("head.own", zeros)]);
+        }
         layers::collect(lists)
+    }
+
+    fn initial_for(&self, seed: u64, training: &Prepared<T>) -> Result<Parameters<T>> {
+        let mut parameters = self.initial(seed);
+        start::fit_filters(&mut parameters, &self.config, seed, training)?;
+        Ok(parameters)
     }
 
     fn forward<'t>(
@@ -91,14 +102,22 @@ impl<T: Scalar> Network<T> for DaspNet {
             alpha,
             tangents,
         };
+        let mut logits = layers::head(p, z)?;
+        let mut penalties = Vec::new();
+        if let HeadKind::Routed { ridge } = c.head {
+            let own = p.get("head.own");
+            logits = logits.add(layers::own_head(own, z, alpha)?)?;
+            penalties.push(("head ridge", own.square()?.sum(Axis::All)?.scale(ridge)?));
+        }
         Ok(Outputs {
-            logits: layers::head(p, z)?,
+            logits,
             routed: Some(routed),
+            penalties,
         })
     }
 
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>> {
-        let losses = Losses::cross_entropy(outputs, labels)?;
+        let losses = Losses::cross_entropy(outputs, labels)?.add_penalties(outputs)?;
         match &outputs.routed {
             Some(routed) => losses.add_routing(self.config.losses, routed),
             None => Ok(losses),

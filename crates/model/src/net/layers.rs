@@ -6,7 +6,7 @@
 //! anchor    W_base                              given, first expert, or a one-step barycenter
 //! pool      Δ_j = W_j − W_base sym(W_baseᵀ W_j),  A_i = W_base + Σ_j α_ij Δ_j
 //! tail      upper(log max(W_iᵀ X_i W_i, ε)), W_i = qf(A_i)
-//! head      z·wᵀ + b
+//! head      z·wᵀ + b                            routed: (w + Σ_j α_ij δ_j)·z + b
 //! ```
 
 use super::{Anchor, Retraction, Routing};
@@ -67,6 +67,21 @@ pub(super) fn head<'t, T: Scalar>(p: &Bound<'t, T>, z: Var<'t, T>) -> Result<Var
     let (samples, _, width) = z.shape();
     let rows = z.reshape(1, samples, width)?;
     Ok(rows.matmul_nt(p.get("head.w"))?.add(p.get("head.b"))?)
+}
+
+/// `Σ_j α_ij δ_j·z_i`: what a routed head adds; `own` is `K × C × p`.
+pub(super) fn own_head<'t, T: Scalar>(
+    own: Var<'t, T>,
+    z: Var<'t, T>,
+    alpha: Var<'t, T>,
+) -> Result<Var<'t, T>> {
+    let (samples, _, width) = z.shape();
+    let classes = own.shape().1;
+    let scores = z
+        .reshape(samples, 1, width)?
+        .matmul_nt(alpha.mix(own)?)?
+        .reshape(1, samples, classes)?;
+    Ok(scores)
 }
 
 /// `softmax(q Eᵀ/√m)` before and after the softmax.

@@ -4,6 +4,7 @@
 //! L_align   = λ·mean_i[1 − cos(sg(q_i), E_{j*})]      j* = argmax_j α_ij; only the winner's key moves
 //! L_balance = λ·K·Σ_j f_j p_j                         f_j: share of samples won by j (no gradient), p_j: mean weight
 //! L_entropy = λ·mean_i H(α_i)/log K
+//! L_shrink  = λ·mean_j ‖Δ_j‖_F²                       experts as tangent vectors at the anchor
 //! ```
 
 use super::{LossWeights, Outputs, Routed};
@@ -49,7 +50,17 @@ impl<'t, T: Scalar> Losses<'t, T> {
     pub(super) fn add_routing(self, weights: LossWeights, r: &Routed<'t, T>) -> Result<Self> {
         self.add("alignment", weights.alignment, || alignment(r))?
             .add("balance", weights.balance, || balance(r))?
-            .add("entropy", weights.entropy, || entropy(r))
+            .add("entropy", weights.entropy, || entropy(r))?
+            .add("shrink", weights.shrink, || shrink(r))
+    }
+
+    /// Adds the penalties of a forward pass, which are weighted already.
+    pub(super) fn add_penalties(mut self, outputs: &Outputs<'t, T>) -> Result<Self> {
+        for &(name, term) in &outputs.penalties {
+            self.total = self.total.add(term)?;
+            self.terms.push((name, term));
+        }
+        Ok(self)
     }
 }
 
@@ -82,4 +93,9 @@ pub fn entropy<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
     let unit = (experts as f64).ln() * samples as f64;
     let scale = if experts > 1 { -1.0 / unit } else { 0.0 };
     Ok(r.alpha.mul(log_alpha)?.sum(Axis::All)?.scale(scale)?)
+}
+
+/// `mean_j ‖Δ_j‖_F²`.
+pub fn shrink<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
+    Ok(r.tangents.frobenius_squared()?.mean(Axis::All)?)
 }

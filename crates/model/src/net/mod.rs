@@ -8,13 +8,17 @@ mod dasp;
 mod layers;
 mod losses;
 mod spdnet;
+mod start;
 
-pub use config::{Anchor, DaspConfig, LossWeights, Orthogonality, Retraction, Sizes, SpdNetConfig};
+pub use config::{
+    Anchor, DaspConfig, HeadKind, InitialAnchor, InitialExperts, LossWeights, Orthogonality,
+    Retraction, Sizes, SpdNetConfig,
+};
 pub use dasp::DaspNet;
-pub use losses::{Losses, alignment, balance, entropy};
+pub use losses::{Losses, alignment, balance, entropy, shrink};
 pub use spdnet::SpdNet;
 
-use crate::{Batch, Bound, Parameters, Result};
+use crate::{Batch, Bound, Parameters, Prepared, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
 
@@ -38,6 +42,8 @@ pub struct Outputs<'t, T: Scalar> {
     pub logits: Var<'t, T>,
     /// What happened in the router, where the network has one.
     pub routed: Option<Routed<'t, T>>,
+    /// Penalties on parameters, by name and already weighted.
+    pub penalties: Vec<(&'static str, Var<'t, T>)>,
 }
 
 /// The inside of a router.
@@ -62,6 +68,11 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
 
     /// Fresh parameters from a seed.
     fn initial(&self, seed: u64) -> Parameters<T>;
+
+    /// First parameters for this training set: [`initial`](Self::initial), with what the options say is fitted on the data.
+    fn initial_for(&self, seed: u64, _training: &Prepared<T>) -> Result<Parameters<T>> {
+        Ok(self.initial(seed))
+    }
 
     /// The computation, on a tape.
     fn forward<'t>(

@@ -1,9 +1,9 @@
 //! The baseline: the single-stage SPDNet, one BiMap for everybody and the same tail (Huang & Van Gool 2017).
 
-use super::config::{Orthogonality, Sizes, SpdNetConfig, check_tail};
-use super::layers;
+use super::config::{InitialAnchor, Orthogonality, Sizes, SpdNetConfig, check_tail};
 use super::{Losses, Network, Outputs, Routing};
-use crate::{Batch, Bound, Parameters, Result};
+use super::{layers, start};
+use crate::{Batch, Bound, Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
 use stiefel_linalg::Scalar;
 
@@ -47,6 +47,15 @@ impl<T: Scalar> Network<T> for SpdNet {
         ])
     }
 
+    fn initial_for(&self, seed: u64, training: &Prepared<T>) -> Result<Parameters<T>> {
+        let mut parameters = self.initial(seed);
+        if self.config.initial_anchor == InitialAnchor::Discriminative {
+            let basis = start::discriminative(training)?;
+            start::place(&mut parameters, "filter", &[basis])?;
+        }
+        Ok(parameters)
+    }
+
     fn forward<'t>(
         &self,
         tape: &'t Tape<T>,
@@ -59,6 +68,7 @@ impl<T: Scalar> Network<T> for SpdNet {
         Ok(Outputs {
             logits: layers::head(p, z)?,
             routed: None,
+            penalties: Vec::new(),
         })
     }
 

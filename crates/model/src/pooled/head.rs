@@ -30,10 +30,10 @@ pub struct RoutedHead {
     pub(crate) centre: Vec<f64>,
     /// `w_0`, `1 × L × p`.
     pub(crate) shared: MatBatch<f64>,
-    /// `δ_d`, `D × L × p`, zero for domains without training trials.
+    /// `δ`, `L × p` for each domain with weights of its own.
     pub(crate) own: MatBatch<f64>,
-    /// Which domains had training trials.
-    pub(crate) known: Vec<bool>,
+    /// Where a domain's weights are, of all domains.
+    pub(crate) rows: Vec<Option<usize>>,
     /// `b`, `L`.
     pub(crate) intercept: Vec<f64>,
 }
@@ -139,21 +139,24 @@ impl RoutedHead {
         (centre, domains): (Vec<f64>, usize),
     ) -> Self {
         let (l, p) = (problem.scores, problem.width());
-        let mut own = MatBatch::zeros(domains, l, p);
-        let mut known = vec![false; domains];
+        let mut rows = vec![None; domains];
+        let mut own = Vec::new();
         for (g, (domain, _)) in problem.groups.iter().enumerate() {
-            known[*domain] = true;
             if let Some(range) = problem.own_range(g) {
-                own.matrix_mut(*domain).copy_from_slice(&x[range]);
+                rows[*domain] = Some(g);
+                own.extend_from_slice(&x[range]);
             }
         }
+        let own = MatBatch::from_fn(own.len() / (l * p), l, p, |g, s, j| {
+            own[(g * l + s) * p + j]
+        });
         Self {
             classes,
             c,
             centre,
             shared: MatBatch::from_fn(1, l, p, |_, s, j| x[s * (p + 1) + j]),
             own,
-            known,
+            rows,
             intercept: (0..l).map(|s| x[s * (p + 1) + p]).collect(),
         }
     }
@@ -168,9 +171,10 @@ impl RoutedHead {
         &self.shared
     }
 
-    /// `δ_d`, `D × L × p`.
-    pub fn own(&self) -> &MatBatch<f64> {
-        &self.own
+    /// `δ_d`, `L × p`; `None` for a domain without weights of its own, which `w_0` decides alone.
+    pub fn own(&self, domain: usize) -> Option<&[f64]> {
+        let row = self.rows.get(domain).copied().flatten()?;
+        Some(self.own.matrix(row))
     }
 
     /// `b`, one per score.
@@ -195,7 +199,7 @@ impl RoutedHead {
             });
         }
         if let HeadRouting::Domain(domains) = routing {
-            check("domains", n, domains, self.known.len())?;
+            check("domains", n, domains, self.rows.len())?;
         }
         let rows = MatBatch::from_fn(1, n, p, |_, i, j| z.data()[i * p + j] - self.centre[j]);
         let weights = match routing {
@@ -204,13 +208,18 @@ impl RoutedHead {
         };
         let mut scores = product(rows.view(), Op::N, weights.view(), Op::T)?;
         for (i, row) in scores.data_mut().chunks_exact_mut(l).enumerate() {
-            for (s, v) in row.iter_mut().enumerate() {
-                *v += self.intercept[s];
-                if let HeadRouting::Domain(domains) = routing {
-                    let own = &self.own.matrix(domains[i])[s * p..(s + 1) * p];
-                    let z = &rows.data()[i * p..(i + 1) * p];
-                    *v += own.iter().zip(z).map(|(w, z)| w * z).sum::<f64>();
-                }
+            row.iter_mut()
+                .zip(&self.intercept)
+                .for_each(|(v, b)| *v += b);
+            let HeadRouting::Domain(domains) = routing else {
+                continue;
+            };
+            let Some(own) = self.own(domains[i]) else {
+                continue;
+            };
+            let z = &rows.data()[i * p..(i + 1) * p];
+            for (v, own) in row.iter_mut().zip(own.chunks_exact(p)) {
+                *v += own.iter().zip(z).map(|(w, z)| w * z).sum::<f64>();
             }
         }
         Ok(scores)
@@ -236,13 +245,13 @@ impl RoutedHead {
         }))
     }
 
-    /// `w_0 + mean_d δ_d` over the domains with training trials.
+    /// `w_0 + mean_d δ_d` over the domains with weights of their own.
     fn averaged(&self) -> MatBatch<f64> {
-        let known: Vec<usize> = (0..self.known.len()).filter(|&d| self.known[d]).collect();
+        let count = self.own.count();
         let mut mean = self.shared.clone();
         for (e, v) in mean.data_mut().iter_mut().enumerate() {
-            let sum: f64 = known.iter().map(|&d| self.own.matrix(d)[e]).sum();
-            *v += sum / known.len().max(1) as f64;
+            let sum: f64 = (0..count).map(|g| self.own.matrix(g)[e]).sum();
+            *v += sum / count.max(1) as f64;
         }
         mean
     }

@@ -54,7 +54,7 @@ pub struct Fitted<T> {
     pub ended: Ended,
 }
 
-/// Trains a network from a seed.
+/// Trains a network from a seed, and from what its options fit on the training set beforehand.
 pub fn train<T: Scalar>(
     network: &dyn Network<T>,
     training: &Prepared<T>,
@@ -62,7 +62,7 @@ pub fn train<T: Scalar>(
     config: &TrainConfig,
     observer: &mut dyn Observer<T>,
 ) -> Result<Fitted<T>> {
-    let parameters = network.initial(config.seed);
+    let parameters = network.initial_for(config.seed, training)?;
     let moments = Adam::new(config.adam, &parameters)?.moments().to_vec();
     let start = Checkpoint {
         parameters,

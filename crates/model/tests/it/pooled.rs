@@ -117,7 +117,11 @@ fn objective(case: &Case, shared: &MatBatch<f64>, own: &MatBatch<f64>, b: &[f64]
 fn the_gradient_vanishes_at_the_minimum() {
     for case in cases() {
         let head = case.fit();
-        let (shared, own, b) = (head.shared(), head.own(), head.intercept());
+        let (shared, b) = (head.shared(), head.intercept());
+        let (l, p) = (shared.rows(), shared.cols());
+        let own = &MatBatch::from_fn(case.sizes.1, l, p, |d, s, j| {
+            head.own(d).map_or(0.0, |own| own[s * p + j])
+        });
         let at = |s: &MatBatch<f64>, o: &MatBatch<f64>, b: &[f64]| objective(&case, s, o, b);
         let h = 1e-5;
         let slope = |f: &dyn Fn(f64) -> f64| (f(h) - f(-h)) / (2.0 * h);
@@ -163,7 +167,7 @@ fn without_domain_weights_everybody_has_the_same_head() {
         .find(|c| c.config.ratio == 0.0)
         .expect("one");
     let head = case.fit();
-    assert!(head.own().data().iter().all(|v| *v == 0.0));
+    assert!((0..case.sizes.1).all(|d| head.own(d).is_none()));
     let by = |routing| {
         head.decision_values(case.z.view(), routing)
             .expect("scores")
@@ -358,7 +362,7 @@ fn a_stranger_is_decided_by_the_shared_weights() {
         model.evaluate_unseen(&a, UnseenPolicy::Pooled).is_err(),
         "known domains"
     );
-    assert!(model.head().own().matrix(4).iter().all(|v| *v == 0.0));
+    assert!(model.head().own(4).is_none() && model.head().own(3).is_some());
 }
 
 #[test]
@@ -442,4 +446,93 @@ fn time_of_a_fit() {
         1e3 * start.elapsed().as_secs_f64(),
         head.c(),
     );
+}
+
+/// A file of its own, gone with the test.
+struct Saved(std::path::PathBuf);
+
+impl Saved {
+    fn new(name: &str) -> Self {
+        Self(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+}
+
+impl Drop for Saved {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_file_gives_the_same_model_back() {
+    let all = trials(1, 120, 5, 4);
+    let known: Vec<usize> = (0..120).filter(|i| i % 4 != 2).collect();
+    let a = all.select(&known).expect("in range");
+    for (name, head) in [
+        ("own", HeadConfig::default()),
+        ("shared", HeadConfig::shared()),
+    ] {
+        let config = PooledConfig { head, ..config(3) };
+        let model = PooledModel::fit(&a, &a, &config).expect("fitted");
+        let file = Saved::new(&format!("pooled-{name}.safetensors"));
+        model.save(&file.0).expect("saved");
+        let again = PooledModel::load(&file.0).expect("loaded");
+        assert_eq!(again, model);
+        let (p, q) = (model.predict_proba(&a), again.predict_proba(&a));
+        assert_eq!(p.expect("decided"), q.expect("decided"));
+    }
+}
+
+#[test]
+fn other_and_damaged_files_are_refused() {
+    let a = trials(1, 60, 4, 3);
+    let model = PooledModel::fit(&a, &a, &config(3)).expect("fitted");
+    let file = Saved::new("pooled-damaged.safetensors");
+    model.save(&file.0).expect("saved");
+    let error = stiefel_model::Model::<f64>::load(&file.0).expect_err("another kind");
+    assert!(error.to_string().contains("PooledModel"), "{error}");
+    let good = std::fs::read(&file.0).expect("bytes");
+    let load = |bytes: &[u8]| {
+        std::fs::write(&file.0, bytes).expect("written");
+        PooledModel::load(&file.0)
+    };
+    for cut in [0, 7, 100, good.len() / 2, good.len() - 1] {
+        assert!(load(&good[..cut]).is_err(), "{cut} bytes");
+    }
+    let header = u64::from_le_bytes(good[..8].try_into().expect("eight")) as usize;
+    let text = String::from_utf8(good[8..8 + header].to_vec()).expect("text");
+    let with = |from: &str, to: &str| {
+        assert!(
+            text.contains(from) && from.len() == to.len(),
+            "{from} in {text}"
+        );
+        let mut bytes = good[..8].to_vec();
+        bytes.extend(text.replacen(from, to, 1).bytes());
+        bytes.extend(&good[8 + header..]);
+        load(&bytes)
+    };
+    for (from, to) in [
+        ("stiefel-pooled", "stiefel-fooled"),
+        ("\\\"filters\\\":3", "\\\"filters\\\":2"),
+        ("head.own", "head.owl"),
+        ("\\\"s2\\\"", "\\\"s1\\\""),
+        ("\"format_version\":\"1\"", "\"format_version\":\"9\""),
+    ] {
+        let error = with(from, to).expect_err(to);
+        assert!(
+            matches!(error, stiefel_model::ModelError::File { .. }),
+            "{error}"
+        );
+    }
+    // A value that is not finite, and a filter that is not orthonormal.
+    for value in [f64::NAN, 1e3] {
+        let table: Value = serde_json::from_str(&text).expect("a table");
+        let from = table["anchor"]["data_offsets"][0]
+            .as_u64()
+            .expect("an offset") as usize;
+        let mut bytes = good.clone();
+        bytes[8 + header + from..][..8].copy_from_slice(&value.to_le_bytes());
+        assert!(load(&bytes).is_err(), "{value}");
+    }
+    assert_eq!(load(&good).expect("undamaged"), model);
 }

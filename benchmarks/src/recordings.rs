@@ -7,7 +7,7 @@ use stiefel_eeg::io::{Content, read};
 use stiefel_linalg::MatBatch;
 use stiefel_model::{Factor, Trials};
 
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The montage of BNCI2014001.
 const CHANNELS_22: &str =
@@ -17,7 +17,7 @@ const CHANNELS_22: &str =
 const CHANNELS_13: &str = "FC3 FCz FC4 C5 C3 C1 Cz C2 C4 C6 CP3 CPz CP4";
 
 /// The trials of some subjects on 64, 22 or 13 channels.
-pub fn load(
+pub(crate) fn load(
     folder: &Path,
     channels: usize,
     subjects: RangeInclusive<usize>,
@@ -54,7 +54,7 @@ pub fn load(
 }
 
 /// The value after `name` on the command line.
-pub fn option<'a>(arguments: &'a [String], name: &str) -> Result<Option<&'a str>, Failure> {
+pub(crate) fn option<'a>(arguments: &'a [String], name: &str) -> Result<Option<&'a str>, Failure> {
     match arguments.iter().position(|a| a == name) {
         None => Ok(None),
         Some(at) => match arguments.get(at + 1) {
@@ -65,7 +65,7 @@ pub fn option<'a>(arguments: &'a [String], name: &str) -> Result<Option<&'a str>
 }
 
 /// The mean of some numbers.
-pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let all: Vec<f64> = values.collect();
     all.iter().sum::<f64>() / all.len() as f64
 }

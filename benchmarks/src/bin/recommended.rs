@@ -73,8 +73,13 @@ fn main() -> Result<(), Failure> {
         head: HeadConfig::shared(),
         ..PooledConfig::default()
     };
+    let refit = PooledConfig {
+        refit: true,
+        ..PooledConfig::default()
+    };
     for (name, config) in [
         ("recommended", PooledConfig::default()),
+        ("recommended, refit", refit),
         ("one head for everybody", shared),
     ] {
         let runs: Result<Vec<Run>, Failure> = (units.par_iter())

@@ -53,6 +53,7 @@ fn dasp(c: &serde_json::Value, encoded: usize) -> DaspNet {
         },
         epsilon: weight("thr"),
         orthogonality: Orthogonality::Riemannian,
+        ..DaspConfig::default()
     };
     let sizes = Sizes {
         channels: number(c, "n"),

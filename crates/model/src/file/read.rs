@@ -326,6 +326,9 @@ fn fill<T: Scalar>(parameters: &mut Parameters<T>, source: &mut Source) -> Found
         parameter.value = source.take_batch(&name, parameter.value.shape())?;
         match &mut parameter.manifold {
             Manifold::Euclidean => {}
+            // Running means and dispersions: positive definite both, the latter as 1 × 1 matrices.
+            Manifold::State => spd::check_spd(parameter.value.view())
+                .map_err(|e| source.wrong(&name, info.as_ref(), e.to_string()))?,
             Manifold::Stiefel => stiefel::check_orthonormal("model file", parameter.value.view())
                 .map_err(|e| source.wrong(&name, info.as_ref(), e.to_string()))?,
             Manifold::Cayley { base } => {

@@ -1,5 +1,6 @@
 //! Sizes and options of the networks, checked once, at the door.
 
+use super::BatchNormConfig;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::tolerance::REEIG_EPSILON;
@@ -149,6 +150,9 @@ pub struct DaspConfig {
     /// Where the experts start.
     #[serde(default)]
     pub initial_experts: InitialExperts,
+    /// Batch normalisation inside the network.
+    #[serde(default)]
+    pub batch_norm: Option<BatchNormConfig>,
 }
 
 impl Default for DaspConfig {
@@ -171,6 +175,7 @@ impl Default for DaspConfig {
             head: HeadKind::Shared,
             initial_anchor: InitialAnchor::Random,
             initial_experts: InitialExperts::Random,
+            batch_norm: None,
         }
     }
 }
@@ -188,6 +193,9 @@ pub struct SpdNetConfig {
     /// Where the filter starts.
     #[serde(default)]
     pub initial_anchor: InitialAnchor,
+    /// Batch normalisation inside the network; with it the baseline is called `spdnet+bn`.
+    #[serde(default)]
+    pub batch_norm: Option<BatchNormConfig>,
 }
 
 impl Default for SpdNetConfig {
@@ -197,6 +205,7 @@ impl Default for SpdNetConfig {
             epsilon: REEIG_EPSILON,
             orthogonality: Orthogonality::Riemannian,
             initial_anchor: InitialAnchor::Random,
+            batch_norm: None,
         }
     }
 }
@@ -269,6 +278,9 @@ impl DaspConfig {
         )?;
         if let HeadKind::Routed { ridge } = self.head {
             weight("the ridge of the routed head", ridge)?;
+        }
+        if let Some(norm) = self.batch_norm {
+            norm.check()?;
         }
         match self.initial_experts {
             InitialExperts::NearAnchor { noise } => weight("the noise of the experts", noise),

@@ -3,6 +3,7 @@
 //! A [`Network`] is an architecture: sizes and options, no numbers. Its numbers are [`Parameters`], kept apart so that the
 //! optimiser, checkpoints and model files treat every network alike. `forward` writes the computation on a tape.
 
+pub mod batch_norm;
 mod config;
 mod dasp;
 mod layers;
@@ -10,6 +11,7 @@ mod losses;
 mod spdnet;
 mod start;
 
+pub use batch_norm::{BatchNormConfig, NormPosition, StateUpdate, refit_statistics};
 pub use config::{
     Anchor, DaspConfig, HeadKind, InitialAnchor, InitialExperts, LossWeights, Orthogonality,
     Retraction, Sizes, SpdNetConfig,
@@ -44,6 +46,8 @@ pub struct Outputs<'t, T: Scalar> {
     pub routed: Option<Routed<'t, T>>,
     /// Penalties on parameters, by name and already weighted.
     pub penalties: Vec<(&'static str, Var<'t, T>)>,
+    /// In training, the running statistics after this batch.
+    pub state: Vec<StateUpdate<T>>,
 }
 
 /// The inside of a router.
@@ -85,6 +89,15 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
 
     /// The losses of a forward pass.
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>>;
+
+    /// The matrices that enter batch normalisation, one per sample and in evaluation; `None` where the network has none.
+    fn norm_input(
+        &self,
+        _parameters: &Parameters<T>,
+        _data: &Prepared<T>,
+    ) -> Result<Option<MatBatch<T>>> {
+        Ok(None)
+    }
 
     /// The number of experts; 1 where nothing is routed.
     fn experts(&self) -> usize;

@@ -85,6 +85,10 @@ pub struct PooledConfig {
     pub filters: usize,
     /// The head.
     pub head: HeadConfig,
+    /// Whether, once the validation trials have chosen `C`, everything is fitted again on training and validation trials together. Off by
+    /// default: a comparison with networks that only watch the validation trials would not be fair.
+    #[serde(default)]
+    pub refit: bool,
 }
 
 impl Default for PooledConfig {
@@ -93,6 +97,7 @@ impl Default for PooledConfig {
             preconditioning: Preconditioning::default(),
             filters: 16,
             head: HeadConfig::default(),
+            refit: false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The fitted preset: whitener, filter and head in one piece.
 
 use super::anchor::discriminative_anchor;
-use super::config::PooledConfig;
+use super::config::{HeadConfig, PooledConfig};
 use super::features::{Features, features};
 use super::head::{HeadRouting, RoutedHead};
 use crate::diagnostics::{Controls, RoutingReport, balanced};
@@ -66,8 +66,30 @@ pub enum HeadTrial<'a> {
 impl PooledModel {
     /// Fits whitener, filter and one head per `C` on `training`, and chooses `C` on `validation`. Exact and without a seed.
     ///
-    /// Both are selected from one set of trials, so that names and numbers of classes and domains agree.
+    /// With [`PooledConfig::refit`], everything is then fitted again on both with that `C`. Both are selected from one set of trials, so
+    /// that names and numbers of classes and domains agree.
     pub fn fit(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
+        let model = Self::fit_once(training, validation, config)?;
+        if !config.refit {
+            return Ok(model);
+        }
+        let both = training.joined(validation)?;
+        let chosen = PooledConfig {
+            head: HeadConfig {
+                candidates: vec![model.head.c()],
+                ..config.head.clone()
+            },
+            ..config.clone()
+        };
+        let again = Self::fit_once(&both, &both, &chosen)?;
+        Ok(Self {
+            config: config.clone(),
+            trials: model.trials,
+            ..again
+        })
+    }
+
+    fn fit_once(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
         config.check()?;
         let classes = training.classes().names().len();
         if classes < 2 {

@@ -207,7 +207,8 @@ impl<T: Scalar> Run<'_, T> {
             &outputs,
             scores.and_then(|s| gradients.get(s)),
         );
-        adam.step(parameters, |i| gradients.get(bound.leaves[i]))
+        adam.step(parameters, |i| gradients.get(bound.leaves[i]))?;
+        parameters.update(&outputs.state)
     }
 }
 
@@ -240,6 +241,7 @@ impl<T: Scalar> Stepper<T> {
         let gradients = self.tape.backward(total)?;
         self.adam
             .step(&mut self.parameters, |i| gradients.get(bound.leaves[i]))?;
+        self.parameters.update(&outputs.state)?;
         Ok(total.item().unwrap_or(f64::NAN))
     }
 }

@@ -335,6 +335,30 @@ fn fits_decides_and_reports() {
 }
 
 #[test]
+fn a_refit_is_a_fit_on_both_parts() {
+    let all = trials(1, 160, 6, 4);
+    let part = |keep: &dyn Fn(usize) -> bool| {
+        let at: Vec<usize> = (0..160).filter(|&i| keep(i)).collect();
+        all.select(&at).expect("in range")
+    };
+    let (a, b) = (part(&|i| i < 112), part(&|i| i >= 112));
+    let once = PooledModel::fit(&a, &b, &config(4)).expect("fitted");
+    let refit = PooledConfig {
+        refit: true,
+        ..config(4)
+    };
+    let twice = PooledModel::fit(&a, &b, &refit).expect("fitted");
+    assert_eq!(twice.head().c(), once.head().c());
+    assert_eq!(twice.trials(), (112, 48));
+    let mut chosen = config(4);
+    chosen.head.candidates = vec![once.head().c()];
+    let whole = PooledModel::fit(&all, &all, &chosen).expect("fitted");
+    assert_eq!(twice.head(), whole.head());
+    assert_eq!(twice.anchor(), whole.anchor());
+    assert!(a.joined(&trials(1, 20, 5, 4)).is_err(), "other channels");
+}
+
+#[test]
 fn a_stranger_is_decided_by_the_shared_weights() {
     let all = trials(1, 200, 6, 5);
     let of = |keep: &dyn Fn(usize) -> bool| {

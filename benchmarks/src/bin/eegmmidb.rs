@@ -1,7 +1,7 @@
 //! Baseline and DASP on the EEGMMIDB hands-versus-feet covariances, with given splits, set beside stored scores.
 //!
-//! `eegmmidb FOLDER [--seeds 3] [--double] [--cayley]`, where FOLDER holds `handsfeet_s001-s053_cov.npz` and
-//! `splits_64ch_s001-s040.json`.
+//! `eegmmidb FOLDER [--seeds 3] [--double] [--cayley] [--norm]`, where FOLDER holds `handsfeet_s001-s053_cov.npz` and
+//! `splits_64ch_s001-s040.json`. With `--norm`, the baseline with batch normalisation instead.
 
 #[path = "../recordings.rs"]
 mod recordings;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 use stiefel_linalg::Scalar;
 use stiefel_model::diagnostics::routing_report;
-use stiefel_model::net::{DaspConfig, Orthogonality, Sizes, SpdNetConfig};
+use stiefel_model::net::{BatchNormConfig, DaspConfig, Orthogonality, Sizes, SpdNetConfig};
 use stiefel_model::train::{Silent, TrainConfig, train};
 use stiefel_model::{Architecture, DspConfig, Frontend, ModelConfig, Preconditioning, Trials};
 
@@ -82,7 +82,7 @@ fn main() -> Result<(), Failure> {
     let folder = Path::new(
         arguments
             .first()
-            .ok_or("usage: eegmmidb FOLDER [--seeds N] [--double] [--cayley]")?,
+            .ok_or("usage: eegmmidb FOLDER [--seeds N] [--double] [--cayley] [--norm]")?,
     );
     let flag = |name: &str| arguments.iter().any(|a| a == name);
     let seeds: u64 = option(&arguments, "--seeds")?.unwrap_or("3").parse()?;
@@ -104,10 +104,21 @@ fn main() -> Result<(), Failure> {
         orthogonality,
         ..SpdNetConfig::default()
     });
-    for (name, architecture, encoder, stored) in [
-        ("baseline", baseline, None, &splits["baseline"]),
-        ("dasp", dasp, Some(DspConfig::default()), &splits["dasp"]),
-    ] {
+    // With --norm, batch normalisation behind the filter; its folds are set beside the baseline's.
+    let normalised = Architecture::Spdnet(SpdNetConfig {
+        orthogonality,
+        batch_norm: Some(BatchNormConfig::default()),
+        ..SpdNetConfig::default()
+    });
+    let networks = if flag("--norm") {
+        vec![("spdnet+bn", normalised, None, &splits["baseline"])]
+    } else {
+        vec![
+            ("baseline", baseline, None, &splits["baseline"]),
+            ("dasp", dasp, Some(DspConfig::default()), &splits["dasp"]),
+        ]
+    };
+    for (name, architecture, encoder, stored) in networks {
         let start = Instant::now();
         let units: Vec<(usize, u64)> = (0..seeds)
             .flat_map(|s| (0..folds.len()).map(move |f| (f, s)))

@@ -2,7 +2,7 @@
 
 use super::FileProblem;
 use super::container::{PREFIX, Table, TensorInfo};
-use crate::net::Sizes;
+use crate::net::{HeadKind, Sizes};
 use crate::scaling::Recommendation;
 use crate::{Architecture, ModelConfig, TrainingRecord};
 use serde::{Deserialize, Serialize};
@@ -69,9 +69,14 @@ impl Description {
         let product = |factors: &[usize]| -> u128 {
             (factors.iter()).fold(1, |product: u128, &f| product.saturating_mul(f as u128))
         };
-        let (filters, experts, width) = match &self.config.architecture {
-            Architecture::Dasp(c) => (c.filters, c.experts, c.width),
-            Architecture::Spdnet(c) => (c.filters, 1, 0),
+        let (filters, experts, width, norm) = match &self.config.architecture {
+            Architecture::Dasp(c) => (c.filters, c.experts, c.width, c.batch_norm),
+            Architecture::Spdnet(c) => (c.filters, 1, 0, c.batch_norm),
+        };
+        let normalised = norm.map_or(0, |norm| norm.size(s.channels, filters));
+        let own = match &self.config.architecture {
+            Architecture::Dasp(c) if c.head != HeadKind::Shared => experts,
+            _ => 0,
         };
         let domains = match &self.config.architecture {
             Architecture::Dasp(c) if c.domain_embedding => s.domains,
@@ -83,6 +88,8 @@ impl Description {
             product(&[2, width, if width > 0 { s.encoded } else { 0 }]),
             product(&[2, width, width]),
             product(&[s.classes, filters, filters]) / 2,
+            product(&[own, s.classes, filters, filters]) / 2,
+            product(&[s.domains, normalised, normalised]),
         ]
         .into_iter()
         .fold(0, u128::saturating_add)

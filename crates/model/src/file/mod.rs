@@ -15,7 +15,7 @@
 //! | `whitener.pooled_moments` | `2` | mean trace and mean square under it |
 //! | `encoder.projection` | `n(n+1)/2 × r` | where there is an encoder |
 //! | `domains.tangent`, `domains.riemannian` | `D′ × n(n+1)/2`, `D′ × n × n` | where training domains lie |
-//! | `parameter.NAME` | as the network says | in the precision of the model |
+//! | `parameter.NAME` | as the network says | in the precision of the model; running statistics too |
 //! | `base.NAME` | `count × n × n` | for parameters in Cayley coordinates |
 //!
 //! A fitted preset `recommended` ([`PooledModel`](crate::PooledModel)) has the same container with `format` `stiefel-pooled`, the same

@@ -123,7 +123,7 @@ impl<T: Scalar> Network<T> for DaspNet {
         let c = &self.config;
         let (routed, filter) = self.route(tape, p, batch, routing)?;
         let norm = c.batch_norm.as_ref();
-        let (z, state) = layers::features(tape, p, batch, filter, norm, c.epsilon)?;
+        let (z, state) = layers::features(tape, p, batch, &filter, norm, c.epsilon)?;
         let mut logits = layers::head(p, z)?;
         let mut penalties = Vec::new();
         if let HeadKind::Routed { ridge } = c.head {

@@ -225,7 +225,7 @@ pub(super) fn features<'t, T: Scalar>(
     tape: &'t Tape<T>,
     p: &Bound<'t, T>,
     batch: &Batch<'_, T>,
-    filter: Filter<'t, T>,
+    filter: &Filter<'t, T>,
     norm: Option<&BatchNormConfig>,
     epsilon: f64,
 ) -> Result<(Var<'t, T>, Vec<StateUpdate<T>>)> {
@@ -234,7 +234,7 @@ pub(super) fn features<'t, T: Scalar>(
         let z = tape.filtered_log_vectors(filters, shared(batch), retract, epsilon)?;
         return Ok((z, Vec::new()));
     };
-    let entering = entering(tape, batch, &filter, norm.position)?;
+    let entering = entering(tape, batch, filter, norm.position)?;
     let (y, state) = batch_norm::normalise(norm, p, entering, &batch.domains())?;
     let z = match norm.position {
         NormPosition::Before => {

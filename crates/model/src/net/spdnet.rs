@@ -63,7 +63,7 @@ impl<T: Scalar> Network<T> for SpdNet {
         let mut parameters = self.initial(seed);
         if self.config.initial_anchor == InitialAnchor::Discriminative {
             let basis = start::discriminative(training)?;
-            start::place(&mut parameters, "filter", &[basis])?;
+            start::place(&mut parameters, "filter", &[basis]);
         }
         batch_norm::start_statistics(self, &mut parameters, training)?;
         Ok(parameters)
@@ -78,7 +78,7 @@ impl<T: Scalar> Network<T> for SpdNet {
     ) -> Result<Outputs<'t, T>> {
         let filter = Filter::Ready(p.get("filter"));
         let norm = self.config.batch_norm.as_ref();
-        let (z, state) = layers::features(tape, p, batch, filter, norm, self.config.epsilon)?;
+        let (z, state) = layers::features(tape, p, batch, &filter, norm, self.config.epsilon)?;
         Ok(Outputs {
             state,
             logits: layers::head(p, z)?,

@@ -8,7 +8,7 @@
 //! Filters in Cayley coordinates start there too: the fixed orthogonal `B` gets the point as its first `k` columns.
 
 use super::config::{DaspConfig, InitialAnchor, InitialExperts};
-use crate::pooled::discriminative_basis;
+use crate::pooled::{discriminative_basis, first_columns};
 use crate::{Manifold, Parameters, Prepared, Result, random};
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, Scalar};
@@ -24,25 +24,19 @@ pub(super) fn place<T: Scalar>(
     parameters: &mut Parameters<T>,
     name: &str,
     bases: &[MatBatch<f64>],
-) -> Result<()> {
+) {
     for parameter in parameters.iter_mut().filter(|p| p.name == name) {
         for (i, basis) in bases.iter().enumerate() {
-            match &mut parameter.manifold {
-                Manifold::Cayley { base } => {
-                    base.matrix_mut(i).copy_from_slice(basis.cast().data());
-                    parameter.value.matrix_mut(i).fill(T::ZERO);
-                }
-                _ => {
-                    let k = parameter.value.cols();
-                    let point = MatBatch::from_fn(1, basis.rows(), k, |_, r, c| {
-                        T::from_f64(basis.get(0, r, c))
-                    });
-                    parameter.value.matrix_mut(i).copy_from_slice(point.data());
-                }
+            if let Manifold::Cayley { base } = &mut parameter.manifold {
+                base.matrix_mut(i).copy_from_slice(basis.cast().data());
+                parameter.value.matrix_mut(i).fill(T::ZERO);
+            } else {
+                let point = first_columns(basis, parameter.value.cols());
+                let value = parameter.value.matrix_mut(i);
+                value.copy_from_slice(point.cast().data());
             }
         }
     }
-    Ok(())
 }
 
 /// Moves the first values of a routed network to where its options say.
@@ -58,7 +52,7 @@ pub(super) fn fit_filters<T: Scalar>(
         "experts"
     };
     if config.initial_anchor == InitialAnchor::Discriminative {
-        place(parameters, anchor, &[discriminative(training)?])?;
+        place(parameters, anchor, &[discriminative(training)?]);
     }
     let InitialExperts::NearAnchor { noise } = config.initial_experts else {
         return Ok(());
@@ -70,7 +64,8 @@ pub(super) fn fit_filters<T: Scalar>(
     let near = (0..config.experts)
         .map(|j| complete(&nearby(&base, noise, seed, j)?, seed, j))
         .collect::<Result<Vec<_>>>()?;
-    place(parameters, "experts", &near)
+    place(parameters, "experts", &near);
+    Ok(())
 }
 
 /// A point at a random tangent vector of columns of root mean square length `noise` from `w`.

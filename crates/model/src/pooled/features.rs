@@ -39,7 +39,9 @@ impl Features {
         for row in self.z.data().chunks_exact(p) {
             mean.iter_mut().zip(row).for_each(|(m, v)| *m += v);
         }
-        mean.iter_mut().for_each(|m| *m /= count as f64);
+        for m in &mut mean {
+            *m /= count as f64;
+        }
         Ok(mean)
     }
 }

@@ -22,6 +22,7 @@ mod model;
 mod newton;
 mod regression;
 
+pub(crate) use anchor::first_columns;
 pub use anchor::{discriminative_anchor, discriminative_basis};
 pub use config::{HeadConfig, PooledConfig};
 pub use head::{HeadRouting, RoutedHead};

@@ -154,7 +154,7 @@ impl PooledModel {
         };
         match domain {
             Some(d) => {
-                (self.whitener).transform_into(d, covariance, &mut whitened, &mut scratch)?
+                (self.whitener).transform_into(d, covariance, &mut whitened, &mut scratch)?;
             }
             None => {
                 (self.whitener).transform_pooled_into(covariance, &mut whitened, &mut scratch)?;

@@ -215,7 +215,7 @@ impl Elimination {
     fn solve(&self, problem: &Regression, score: usize, g: &[f64], out: &mut [f64]) -> Result<()> {
         let (p, tau) = (problem.width(), problem.own);
         let at = score * (p + 1);
-        let mut rhs = g[at..at + p + 1].to_vec();
+        let mut rhs = g[at..=at + p].to_vec();
         let own = |group: usize| {
             let range = problem.own_range(group);
             range.map(|r| r.start + score * p..r.start + (score + 1) * p)
@@ -234,14 +234,16 @@ impl Elimination {
         let shared = solve_lower(self.a.view(), Op::T, half.view())?.into_vec();
         for (group, (u, mut t)) in self.u.iter().zip(through).enumerate() {
             let Some(range) = own(group) else { break };
-            t.iter_mut().for_each(|t| *t *= tau);
+            for t in &mut t {
+                *t *= tau;
+            }
             add_scaled(&mut t, 1.0, &times(u, Op::N, &shared)?);
             let back = times(u, Op::T, &t)?;
             for ((o, g), b) in out[range.clone()].iter_mut().zip(&g[range]).zip(&back) {
                 *o = tau * (g - b);
             }
         }
-        out[at..at + p + 1].copy_from_slice(&shared);
+        out[at..=at + p].copy_from_slice(&shared);
         Ok(())
     }
 }

@@ -204,8 +204,12 @@ pub(super) fn loss(row: &mut [f64], label: usize) -> f64 {
     }
     let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let own = row[label] - top;
-    row.iter_mut().for_each(|v| *v = (*v - top).exp());
+    for v in row.iter_mut() {
+        *v = (*v - top).exp();
+    }
     let sum: f64 = row.iter().sum();
-    row.iter_mut().for_each(|v| *v /= sum);
+    for v in row {
+        *v /= sum;
+    }
     sum.ln() - own
 }

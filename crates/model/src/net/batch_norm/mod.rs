@@ -130,7 +130,9 @@ fn logarithm<'t, T: Scalar>(z: Var<'t, T>, at: &[usize], x: Var<'t, T>) -> Resul
 /// `1 × U × B`: row `u` averages the samples of the `u`-th domain.
 fn averages<T: Scalar>(at: &[usize], domains: usize) -> MatBatch<T> {
     let mut counts = vec![0_usize; domains];
-    at.iter().for_each(|&u| counts[u] += 1);
+    for &u in at {
+        counts[u] += 1;
+    }
     MatBatch::from_fn(1, domains, at.len(), |_, u, i| {
         if at[i] == u {
             T::from_f64(1.0 / counts[u] as f64)

@@ -1,39 +1,20 @@
 //! Baseline and DASP on the EEGMMIDB hands-versus-feet covariances, with given splits, set beside stored scores.
 //!
-//! `eegmmidb FOLDER [--seeds 3] [--double] [--cayley]`, where FOLDER holds `handsfeet_s001-s053_cov.npz` and
-//! `splits_64ch_s001-s040.json`.
+//! `eegmmidb FOLDER [--seeds 3] [--double] [--cayley] [--norm]`, where FOLDER holds `handsfeet_s001-s053_cov.npz` and
+//! `splits_64ch_s001-s040.json`. With `--norm`, the baseline with batch normalisation instead.
+
+#[path = "../recordings.rs"]
+mod recordings;
 
 use rayon::prelude::*;
+use recordings::{Failure, load, mean, option};
 use std::path::Path;
 use std::time::Instant;
-use stiefel_eeg::io::{Content, read};
-use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_linalg::Scalar;
 use stiefel_model::diagnostics::routing_report;
-use stiefel_model::net::{DaspConfig, Orthogonality, Sizes, SpdNetConfig};
+use stiefel_model::net::{BatchNormConfig, DaspConfig, Orthogonality, Sizes, SpdNetConfig};
 use stiefel_model::train::{Silent, TrainConfig, train};
-use stiefel_model::{
-    Architecture, DspConfig, Factor, Frontend, ModelConfig, Preconditioning, Trials,
-};
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-fn load(folder: &Path) -> Result<Trials, Failure> {
-    let Content::Covariances(set) = read(folder.join("handsfeet_s001-s053_cov.npz"))? else {
-        return Err("not covariances".into());
-    };
-    let n = set.dimension();
-    let count = set.trials().len();
-    let x = MatBatch::from_vec(
-        count,
-        n,
-        n,
-        (0..count).flat_map(|i| set.matrix(i).to_vec()).collect(),
-    )?;
-    let label = |f: fn(&stiefel_eeg::TrialInfo) -> &str| {
-        Factor::from_labels(set.trials().iter().map(f).collect::<Vec<_>>())
-    };
-    Ok(Trials::new(x, label(|t| &t.label), label(|t| &t.domain))?)
-}
+use stiefel_model::{Architecture, DspConfig, Frontend, ModelConfig, Preconditioning, Trials};
 
 /// Test balanced accuracy, and the figures of the routing report by name.
 struct Score {
@@ -96,29 +77,21 @@ fn run<T: Scalar>(
     })
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let all: Vec<f64> = values.collect();
-    all.iter().sum::<f64>() / all.len() as f64
-}
-
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let folder = Path::new(
         arguments
             .first()
-            .ok_or("usage: eegmmidb FOLDER [--seeds N] [--double] [--cayley]")?,
+            .ok_or("usage: eegmmidb FOLDER [--seeds N] [--double] [--cayley] [--norm]")?,
     );
     let flag = |name: &str| arguments.iter().any(|a| a == name);
-    let seeds: u64 = match arguments.iter().position(|a| a == "--seeds") {
-        Some(at) => arguments.get(at + 1).ok_or("--seeds N")?.parse()?,
-        None => 3,
-    };
+    let seeds: u64 = option(&arguments, "--seeds")?.unwrap_or("3").parse()?;
     let orthogonality = if flag("--cayley") {
         Orthogonality::Cayley
     } else {
         Orthogonality::Riemannian
     };
-    let trials = load(folder)?;
+    let trials = load(folder, 64, 1..=53)?;
     let splits: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(
         folder.join("splits_64ch_s001-s040.json"),
     )?)?;
@@ -131,10 +104,21 @@ fn main() -> Result<(), Failure> {
         orthogonality,
         ..SpdNetConfig::default()
     });
-    for (name, architecture, encoder, stored) in [
-        ("baseline", baseline, None, &splits["baseline"]),
-        ("dasp", dasp, Some(DspConfig::default()), &splits["dasp"]),
-    ] {
+    // With --norm, batch normalisation behind the filter; its folds are set beside the baseline's.
+    let normalised = Architecture::Spdnet(SpdNetConfig {
+        orthogonality,
+        batch_norm: Some(BatchNormConfig::default()),
+        ..SpdNetConfig::default()
+    });
+    let networks = if flag("--norm") {
+        vec![("spdnet+bn", normalised, None, &splits["baseline"])]
+    } else {
+        vec![
+            ("baseline", baseline, None, &splits["baseline"]),
+            ("dasp", dasp, Some(DspConfig::default()), &splits["dasp"]),
+        ]
+    };
+    for (name, architecture, encoder, stored) in networks {
         let start = Instant::now();
         let units: Vec<(usize, u64)> = (0..seeds)
             .flat_map(|s| (0..folds.len()).map(move |f| (f, s)))

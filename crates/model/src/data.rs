@@ -128,6 +128,43 @@ impl Trials {
         })
     }
 
+    /// These trials followed by others of the same set: the same channels, classes and domains, in the same order.
+    pub fn joined(&self, other: &Self) -> Result<Self> {
+        let same = self.channels_count() == other.channels_count()
+            && self.channels == other.channels
+            && self.classes.names() == other.classes.names()
+            && self.domains.names() == other.domains.names()
+            && self.runs.as_ref().map(Factor::names) == other.runs.as_ref().map(Factor::names);
+        if !same {
+            return Err(ModelError::Impossible {
+                op: OP,
+                why: "two sets with different channels, classes, domains or runs cannot be joined"
+                    .into(),
+                remedy: "select both parts from one set of trials",
+            });
+        }
+        let n = self.channels_count();
+        let x = [self.covariances.data(), other.covariances.data()].concat();
+        let join = |a: &Factor, b: &Factor| {
+            Factor::new(
+                "names",
+                a.names().to_vec(),
+                [a.indices(), b.indices()].concat(),
+            )
+        };
+        let runs = match (&self.runs, &other.runs) {
+            (Some(a), Some(b)) => Some(join(a, b)?),
+            _ => None,
+        };
+        Ok(Self {
+            covariances: MatBatch::from_vec(self.len() + other.len(), n, n, x)?,
+            classes: join(&self.classes, &other.classes)?,
+            domains: join(&self.domains, &other.domains)?,
+            runs,
+            channels: self.channels.clone(),
+        })
+    }
+
     /// The same trials with other matrices: what a transformation gives.
     pub fn with_covariances(&self, covariances: MatBatch<f64>) -> Result<Self> {
         check_covariances(&covariances)?;

@@ -294,7 +294,7 @@ pub(crate) fn sizes<T: Scalar>(training: &Trials, prepared: &Prepared<T>) -> Siz
 }
 
 /// An error unless every class has a training trial.
-fn check_classes(training: &Trials) -> Result<()> {
+pub(crate) fn check_classes(training: &Trials) -> Result<()> {
     let counts = training.classes().counts();
     match counts.iter().position(|&c| c == 0) {
         None => Ok(()),

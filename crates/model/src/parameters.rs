@@ -3,6 +3,7 @@
 //! A network says which parameters it has ([`Parameters`]); the optimiser moves each one on its [`Manifold`]; the tape sees
 //! them as leaves ([`Parameters::bind`]). Nobody else needs to know how a point stays on its manifold.
 
+use crate::net::StateUpdate;
 use crate::{ModelError, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_geometry::stiefel;
@@ -21,6 +22,8 @@ pub enum Manifold<T> {
         /// `B`, one `n × n` per matrix.
         base: MatBatch<T>,
     },
+    /// Not learnt: running statistics, which a training step replaces. They have no gradient.
+    State,
 }
 
 /// A named parameter.
@@ -53,19 +56,28 @@ impl<T: Scalar> Parameter<T> {
         }
     }
 
+    /// Running statistics.
+    pub fn state(name: &'static str, value: MatBatch<T>) -> Self {
+        Self {
+            name,
+            value,
+            manifold: Manifold::State,
+        }
+    }
+
     /// The point itself, whatever the coordinates.
     pub fn point(&self) -> Result<MatBatch<T>> {
         match &self.manifold {
             Manifold::Cayley { base } => {
                 Ok(stiefel::cayley_parametrisation(base.view(), self.value.view())?.w)
             }
-            Manifold::Euclidean | Manifold::Stiefel => Ok(self.value.clone()),
+            Manifold::Euclidean | Manifold::Stiefel | Manifold::State => Ok(self.value.clone()),
         }
     }
 
     /// Whether the point has orthonormal columns.
     pub fn is_orthonormal(&self) -> bool {
-        !matches!(self.manifold, Manifold::Euclidean)
+        matches!(self.manifold, Manifold::Stiefel | Manifold::Cayley { .. })
     }
 }
 
@@ -82,9 +94,23 @@ pub struct Bound<'t, T: Scalar> {
     /// The leaves, whose gradients the optimiser takes.
     pub leaves: Vec<Var<'t, T>>,
     points: Vec<Var<'t, T>>,
+    training: bool,
 }
 
 impl<'t, T: Scalar> Bound<'t, T> {
+    /// Whether layers with running statistics take the batch in (training) or use the statistics as they stand (evaluation).
+    pub fn is_training(&self) -> bool {
+        self.training
+    }
+
+    /// The same parameters for evaluation: gradients as before, running statistics as they stand.
+    pub fn evaluating(self) -> Self {
+        Self {
+            training: false,
+            ..self
+        }
+    }
+
     /// The point called `name`.
     ///
     /// # Panics
@@ -135,9 +161,10 @@ impl<T: Scalar> Parameters<T> {
         self.list.is_empty()
     }
 
-    /// How many numbers they hold.
+    /// How many numbers are learnt; running statistics do not count.
     pub fn size(&self) -> usize {
-        self.iter().map(|p| p.value.data().len()).sum()
+        let learnt = self.iter().filter(|p| p.manifold != Manifold::State);
+        learnt.map(|p| p.value.data().len()).sum()
     }
 
     /// The one called `name`.
@@ -171,18 +198,52 @@ impl<T: Scalar> Parameters<T> {
         Ok(())
     }
 
-    /// Puts all parameters on a tape.
+    /// Replaces rows of running statistics.
+    pub fn update(&mut self, updates: &[StateUpdate<T>]) -> Result<()> {
+        for update in updates {
+            let state = (self.list.iter_mut())
+                .find(|p| p.name == update.name && p.manifold == Manifold::State);
+            let Some(state) = state else {
+                return Err(ModelError::UnknownName {
+                    what: "running statistic",
+                    found: update.name.into(),
+                    known: self.iter().map(|p| p.name).collect::<Vec<_>>().join(", "),
+                });
+            };
+            for (i, &row) in update.rows.iter().enumerate() {
+                let (count, size) = (state.value.count(), state.value.shape());
+                if row >= count || (size.1, size.2) != (update.values.rows(), update.values.cols())
+                {
+                    return Err(ModelError::NoSuchDomain {
+                        op: "running statistics",
+                        domain: row,
+                        count,
+                    });
+                }
+                let to = state.value.matrix_mut(row);
+                to.copy_from_slice(update.values.matrix(i));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts all parameters on a tape, for training.
     pub fn bind<'t>(&self, tape: &'t Tape<T>) -> Result<Bound<'t, T>> {
         let mut bound = Bound {
             names: Vec::new(),
             leaves: Vec::new(),
             points: Vec::new(),
+            training: true,
         };
         for parameter in &self.list {
-            let leaf = tape.parameter(&parameter.value).named(parameter.name);
+            let leaf = match &parameter.manifold {
+                Manifold::State => tape.constant(&parameter.value),
+                _ => tape.parameter(&parameter.value),
+            };
+            let leaf = leaf.named(parameter.name);
             let point = match &parameter.manifold {
                 Manifold::Cayley { base } => leaf.cayley_parametrisation(tape.constant(base))?,
-                Manifold::Euclidean | Manifold::Stiefel => leaf,
+                Manifold::Euclidean | Manifold::Stiefel | Manifold::State => leaf,
             };
             bound.names.push(parameter.name);
             bound.leaves.push(leaf);
@@ -191,17 +252,20 @@ impl<T: Scalar> Parameters<T> {
         Ok(bound)
     }
 
-    /// Puts all points on a tape as constants: nothing is recorded for a backward pass.
+    /// Puts all points on a tape as constants, for evaluation: nothing is recorded for a backward pass.
     pub fn bind_frozen<'t>(&self, tape: &'t Tape<T>) -> Result<Bound<'t, T>> {
         let mut bound = Bound {
             names: Vec::new(),
             leaves: Vec::new(),
             points: Vec::new(),
+            training: false,
         };
         for parameter in &self.list {
             let point = match &parameter.manifold {
                 Manifold::Cayley { .. } => tape.constant(&parameter.point()?),
-                Manifold::Euclidean | Manifold::Stiefel => tape.constant(&parameter.value),
+                Manifold::Euclidean | Manifold::Stiefel | Manifold::State => {
+                    tape.constant(&parameter.value)
+                }
             };
             bound.names.push(parameter.name);
             bound.points.push(point.named(parameter.name));

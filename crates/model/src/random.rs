@@ -19,7 +19,7 @@ pub(crate) fn stream(seed: u64, purpose: &str, index: u64) -> ChaCha8Rng {
 }
 
 /// A standard normal number (Box–Muller).
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let u: f64 = 1.0 - rng.random::<f64>();
     let v: f64 = rng.random();
     (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()

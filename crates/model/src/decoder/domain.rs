@@ -5,7 +5,8 @@
 //! decisions that follow.
 
 use super::means::nearest;
-use super::network::Row;
+use super::network::{Frozen, Row};
+use super::norm::{self, NormFrame};
 use super::{Decoder, OP};
 use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
 use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch, check_single};
@@ -70,6 +71,7 @@ pub struct DomainHandle {
     nearest: Option<Nearest>,
     policy: UnseenPolicy,
     embedding: UnseenEmbedding,
+    norm: Option<NormFrame>,
 }
 
 /// What whitens the trials of a new domain.
@@ -96,6 +98,11 @@ impl DomainHandle {
         self.policy
     }
 
+    /// What its trials are normalised with, where the network has batch normalisation.
+    pub(super) fn norm(&self) -> Option<&NormFrame> {
+        self.norm.as_ref()
+    }
+
     /// What stands in for its embedding.
     pub fn embedding(&self) -> UnseenEmbedding {
         self.embedding
@@ -106,8 +113,9 @@ impl<T: Scalar> Decoder<T> {
     /// Prepares decisions for a domain without training trials.
     ///
     /// `trials` are raw, unlabelled covariances of the new domain, `count × n × n`. Own-mean whitening takes its mean from them, causal
-    /// whitening starts with them in the order given, a nearest domain or an adapted row is found with them; the other policies do not look at them,
-    /// and an empty batch will do.
+    /// whitening starts with them in the order given, a nearest domain or an adapted row is found with them; the other policies do not look at
+    /// them, and an empty batch will do. Where the network has batch normalisation, the trials also give the new domain's statistics, drawn
+    /// towards the mean over training domains with the policy's κ; under the pooled policy, or without trials, that mean stands in.
     pub fn adapt_domain(
         &self,
         trials: MatView<'_, f64>,
@@ -124,7 +132,8 @@ impl<T: Scalar> Decoder<T> {
             });
         }
         let mut state = self.whitening(trials, whitening)?;
-        let whitened = if embedding.uses_target_data() {
+        let for_norm = self.network.norm().is_some() && whitening != UnseenPolicy::Pooled;
+        let whitened = if embedding.uses_target_data() || for_norm {
             Some(self.whiten_all(trials, &mut state)?)
         } else {
             if let Whitening::Causal(causal) = &mut state {
@@ -159,6 +168,7 @@ impl<T: Scalar> Decoder<T> {
             (_, None) => Row::Zero,
         };
         Ok(DomainHandle {
+            norm: self.norm_frame(whitened.as_ref(), row, adapted.as_ref(), whitening)?,
             whitening: state,
             row,
             adapted,
@@ -182,6 +192,44 @@ impl<T: Scalar> Decoder<T> {
             entropy_before: found.entropy_before,
             entropy_after: found.entropy_after,
         })
+    }
+
+    /// The statistics of a new domain in batch normalisation, where the network has it.
+    fn norm_frame(
+        &self,
+        whitened: Option<&MatBatch<f64>>,
+        row: Row,
+        adapted: Option<&AdaptedEmbedding<f64>>,
+        policy: UnseenPolicy,
+    ) -> Result<Option<NormFrame>> {
+        let Some(layer) = self.network.norm() else {
+            return Ok(None);
+        };
+        let prior = norm::pooled(&self.model.parameters, self.model.domain_means().domains())?;
+        let kappa = match policy {
+            UnseenPolicy::Pooled => None,
+            UnseenPolicy::OwnMean { kappa } | UnseenPolicy::Causal { kappa } => Some(kappa),
+        };
+        let statistics = match (whitened, kappa) {
+            (Some(x), Some(kappa)) if x.count() > 0 => {
+                let mut network = Frozen::new(&self.model)?;
+                if let Some(adapted) = adapted {
+                    network.set_own(&adapted.row);
+                }
+                let mut entering = Vec::new();
+                for i in 0..x.count() {
+                    entering.extend(network.norm_input(x.matrix(i), row)?);
+                }
+                let m = layer.size();
+                norm::shrunk(
+                    &MatBatch::from_vec(x.count(), m, m, entering)?,
+                    &prior,
+                    kappa,
+                )?
+            }
+            _ => prior,
+        };
+        layer.frame(&statistics).map(Some)
     }
 
     /// The whitening a policy starts with; a causal one has seen nothing yet.

@@ -48,13 +48,15 @@ mod filter;
 mod kernel;
 mod means;
 mod network;
+mod norm;
 
 pub use domain::{Domain, DomainHandle, Nearest, UnseenEmbedding};
 pub use means::DomainMeans;
 
 use crate::precondition::WhitenScratch;
 use crate::{Model, ModelError, Result};
-use network::Frozen;
+use network::{Frozen, Row};
+use norm::Whose;
 use stiefel_linalg::{MatView, Scalar};
 
 /// Named in errors.
@@ -147,8 +149,13 @@ impl<T: Scalar> Decoder<T> {
 
     fn run(&mut self, covariance: &[f64], domain: &mut Domain<'_>) -> Result<()> {
         let row = self.whiten(covariance, domain)?;
+        let whose = match (domain, row) {
+            (Domain::Unseen(handle), _) => Whose::Given(handle.norm()),
+            (_, Row::At(known)) => Whose::Domain(known),
+            (_, Row::Absent | Row::Own | Row::Zero) => Whose::Given(None),
+        };
         let (out, routing) = (&mut self.probabilities, &mut self.routing);
-        self.network.run(&self.whitened, row, out, routing)
+        (self.network).run(&self.whitened, (row, whose), out, routing)
     }
 }
 

@@ -4,7 +4,8 @@
 //! query    q = W₂ gelu(W₁ [x̃; Emb(d)] + b₁) + b₂,   x̃ = upper(log X) P
 //! routing  α = softmax(q Eᵀ/√m)                      (of the p best experts alone under top-p routing)
 //! filter   W = R(W_base + Σ_j α_j Δ_j)               (and other kinds of experts; one fixed W for the baseline, which needs no query)
-//! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b
+//! norm     batch normalisation of X or of WᵀXW, where the network has it
+//! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b   (routed head: (w + Σ_j α_j δ_j) z + b)
 //! ```
 //!
 //! `X` is `n × n`; its logarithm and the encoder are in f64 as at training, the rest in the precision of the network.
@@ -12,9 +13,10 @@
 use super::experts::Experts;
 use super::filter::point;
 use super::kernel::{Spectrum, gelu, linear, multiply, probabilities, softmax};
+use super::norm::{Norm, Whose};
 use crate::model::Architecture;
-use crate::net::DaspConfig;
 use crate::net::sparse::masked_softmax;
+use crate::net::{DaspConfig, NormPosition};
 use crate::{DspEncoder, Model, ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
 use stiefel_linalg::{MatBatch, Op, Scalar};
@@ -46,7 +48,10 @@ pub(super) struct Frozen<T> {
     rectified_log: SpectralFn<T>,
     features: Vec<T>,
     head: (Vec<T>, Vec<T>),
+    /// `δ_j` of a routed head, `K·C × p`, and room for what each expert says.
+    own: Option<(Vec<T>, Vec<T>)>,
     scores: Vec<T>,
+    norm: Option<Norm<T>>,
 }
 
 /// Everything in front of the filter.
@@ -74,12 +79,16 @@ struct Router<T> {
 impl<T: Scalar> Frozen<T> {
     pub(super) fn new(model: &Model<T>) -> Result<Self> {
         let (p, n) = (&model.parameters, model.sizes.channels);
-        let (k, epsilon, router) = match &model.config.architecture {
-            Architecture::Dasp(config) => {
-                let router = Router::new(p, config, n, model.frontend.encoder.as_ref())?;
-                (config.filters, config.epsilon, Some(router))
+        let (k, epsilon, router, norm) = match &model.config.architecture {
+            Architecture::Dasp(c) => {
+                let router = Router::new(p, c, n, model.frontend.encoder.as_ref())?;
+                (c.filters, c.epsilon, Some(router), c.batch_norm)
             }
-            Architecture::Spdnet(config) => (config.filters, config.epsilon, None),
+            Architecture::Spdnet(c) => (c.filters, c.epsilon, None, c.batch_norm),
+        };
+        let norm = match norm {
+            Some(config) => Some(Norm::new(p, &config)?),
+            None => None,
         };
         let w = match &router {
             Some(_) => vec![T::ZERO; n * k],
@@ -99,6 +108,11 @@ impl<T: Scalar> Frozen<T> {
             features: vec![T::ZERO; k * (k + 1) / 2],
             scores: vec![T::ZERO; head.1.len()],
             head,
+            own: p.get("head.own").map(|own| {
+                let (experts, classes, _) = own.value.shape();
+                (own.value.data().to_vec(), vec![T::ZERO; experts * classes])
+            }),
+            norm,
         })
     }
 
@@ -126,30 +140,87 @@ impl<T: Scalar> Frozen<T> {
         self.router.as_ref().map(|r| r.experts.count())
     }
 
+    /// Batch normalisation, where the network has it.
+    pub(super) fn norm(&self) -> Option<&Norm<T>> {
+        self.norm.as_ref()
+    }
+
+    /// The matrix that enters batch normalisation for a pre-conditioned trial, in f64; empty where the network has none.
+    pub(super) fn norm_input(&mut self, whitened: &[f64], row: Row) -> Result<Vec<f64>> {
+        let position = self.norm.as_ref().map(|n| n.position);
+        let matrix = match position {
+            None => return Ok(Vec::new()),
+            Some(NormPosition::Before) => return Ok(whitened.to_vec()),
+            Some(NormPosition::After) => {
+                self.choose_filter(whitened, row)?;
+                self.load(whitened);
+                self.filter()?;
+                &self.y
+            }
+        };
+        Ok(matrix.iter().map(|v| v.to_f64()).collect())
+    }
+
+    /// The filter of a trial, into `w`.
+    fn choose_filter(&mut self, whitened: &[f64], row: Row) -> Result<()> {
+        if let Some(router) = &mut self.router {
+            router.route(whitened, row)?;
+            router.experts.filter_into(&router.alpha, &mut self.w)?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, whitened: &[f64]) {
+        for (x, &value) in self.x.iter_mut().zip(whitened) {
+            *x = T::from_f64(value);
+        }
+    }
+
+    /// `Y = WᵀXW`.
+    fn filter(&mut self) -> Result<()> {
+        let (tall, square, k) = ((self.n, self.k), (self.n, self.n), self.k);
+        let xw = (&mut self.xw[..], tall);
+        multiply(xw, false, (&self.x, square, Op::N), (&self.w, tall, Op::N))?;
+        let y = (&mut self.y[..], (k, k));
+        multiply(y, false, (&self.w, tall, Op::T), (&self.xw, tall, Op::N))
+    }
+
     /// Decodes a pre-conditioned trial into class probabilities and, where there are any, routing weights.
     pub(super) fn run(
         &mut self,
         whitened: &[f64],
-        row: Row,
+        (row, whose): (Row, Whose<'_>),
         probability: &mut [f64],
         routing: &mut [f64],
     ) -> Result<()> {
-        let (tall, square, k) = ((self.n, self.k), (self.n, self.n), self.k);
-        if let Some(router) = &mut self.router {
-            router.route(whitened, row)?;
-            router.experts.filter_into(&router.alpha, &mut self.w)?;
+        self.choose_filter(whitened, row)?;
+        if let Some(router) = &self.router {
             let alpha = routing.iter_mut().zip(&router.alpha);
             alpha.for_each(|(out, a)| *out = a.to_f64());
         }
-        for (x, &value) in self.x.iter_mut().zip(whitened) {
-            *x = T::from_f64(value);
+        self.load(whitened);
+        if let Some(norm) = &mut self.norm
+            && norm.position == NormPosition::Before
+        {
+            norm.apply(&mut self.x, whose)?;
         }
-        let xw = (&mut self.xw[..], tall);
-        multiply(xw, false, (&self.x, square, Op::N), (&self.w, tall, Op::N))?;
-        let y = (&mut self.y[..], (k, k));
-        multiply(y, false, (&self.w, tall, Op::T), (&self.xw, tall, Op::N))?;
+        self.filter()?;
+        if let Some(norm) = &mut self.norm
+            && norm.position == NormPosition::After
+        {
+            norm.apply(&mut self.y, whose)?;
+        }
         (self.spectrum).vector(self.rectified_log, &self.y, &mut self.features)?;
         linear(&mut self.scores, &self.head.0, &self.head.1, &self.features)?;
+        if let (Some((weights, said)), Some(router)) = (&mut self.own, &self.router) {
+            let z = (&self.features[..], (1, self.features.len()), Op::N);
+            let rows = (said.len(), self.features.len());
+            multiply((said, (1, rows.0)), false, z, (weights, rows, Op::T))?;
+            for (said, &a) in said.chunks_exact(self.scores.len()).zip(&router.alpha) {
+                let scores = self.scores.iter_mut().zip(said);
+                scores.for_each(|(score, &s)| *score += a * s);
+            }
+        }
         if let Some(bad) = self.scores.iter().find(|s| !Scalar::is_finite(**s)) {
             return Err(ModelError::NotFinite {
                 op: super::OP,

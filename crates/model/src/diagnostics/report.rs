@@ -40,7 +40,7 @@ pub struct RoutingReport {
 }
 
 impl RoutingReport {
-    pub(super) fn unrouted(scores: Scores) -> Self {
+    pub(crate) fn unrouted(scores: Scores) -> Self {
         let reason = "the network does not route";
         Self {
             scores,
@@ -53,7 +53,7 @@ impl RoutingReport {
         }
     }
 
-    pub(super) fn routed(
+    pub(crate) fn routed(
         scores: Scores,
         proxy: f64,
         stats: RoutingStats,

@@ -2,7 +2,7 @@
 
 use super::FileProblem;
 use super::container::{PREFIX, Table, TensorInfo};
-use crate::net::Sizes;
+use crate::net::{HeadKind, Sizes};
 use crate::scaling::Recommendation;
 use crate::{Architecture, ModelConfig, TrainingRecord};
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 /// The version of the format this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// The value of `format`.
+/// The value of `format` of a trained network.
 pub(super) const FORMAT: &str = "stiefel-model";
+
+/// The value of `format` of a fitted preset `recommended`.
+pub(super) const POOLED_FORMAT: &str = "stiefel-pooled";
 
 /// The description of a model file; made by [`inspect_file`](super::inspect_file).
 #[derive(Debug, Clone, PartialEq)]
@@ -66,9 +69,14 @@ impl Description {
         let product = |factors: &[usize]| -> u128 {
             (factors.iter()).fold(1, |product: u128, &f| product.saturating_mul(f as u128))
         };
-        let (filters, experts, width) = match &self.config.architecture {
-            Architecture::Dasp(c) => (c.filters, c.experts, c.width),
-            Architecture::Spdnet(c) => (c.filters, 1, 0),
+        let (filters, experts, width, norm) = match &self.config.architecture {
+            Architecture::Dasp(c) => (c.filters, c.experts, c.width, c.batch_norm),
+            Architecture::Spdnet(c) => (c.filters, 1, 0, c.batch_norm),
+        };
+        let normalised = norm.map_or(0, |norm| norm.size(s.channels, filters));
+        let own = match &self.config.architecture {
+            Architecture::Dasp(c) if c.head != HeadKind::Shared => experts,
+            _ => 0,
         };
         let domains = match &self.config.architecture {
             Architecture::Dasp(c) if c.domain_embedding => s.domains,
@@ -80,6 +88,8 @@ impl Description {
             product(&[2, width, if width > 0 { s.encoded } else { 0 }]),
             product(&[2, width, width]),
             product(&[s.classes, filters, filters]) / 2,
+            product(&[own, s.classes, filters, filters]) / 2,
+            product(&[s.domains, normalised, normalised]),
         ]
         .into_iter()
         .fold(0, u128::saturating_add)
@@ -89,15 +99,41 @@ impl Description {
 impl FileHeader {
     /// From the container's header, which has been checked.
     pub(super) fn from_table(table: Table) -> Result<Self, FileProblem> {
+        let about = About::read(&table, FORMAT)?;
+        Ok(Self {
+            format_version: about.format_version,
+            library_version: about.library_version,
+            precision: about.precision,
+            model: about.model,
+            tensors: table.tensors,
+        })
+    }
+}
+
+/// The metadata of a file of one kind.
+pub(super) struct About<M> {
+    format_version: u64,
+    library_version: String,
+    pub(super) precision: String,
+    pub(super) model: M,
+}
+
+impl<M: serde::de::DeserializeOwned> About<M> {
+    /// Reads the metadata of a file that must be of the kind `wanted`.
+    pub(super) fn read(table: &Table, wanted: &'static str) -> Result<Self, FileProblem> {
         let text = |key: &str| -> Result<&str, FileProblem> {
             (table.metadata.get(key).map(String::as_str))
                 .ok_or_else(|| FileProblem::NotAModel(format!("its header has no \"{key}\"")))
         };
         let format = text("format")?;
-        if format != FORMAT {
-            return Err(FileProblem::NotAModel(format!(
-                "its format is \"{format}\""
-            )));
+        if format != wanted {
+            return Err(match format {
+                FORMAT | POOLED_FORMAT => FileProblem::Kind {
+                    found: format.to_owned(),
+                    wanted,
+                },
+                _ => FileProblem::NotAModel(format!("its format is \"{format}\"")),
+            });
         }
         let library_version = text("library_version")?.to_owned();
         let format_version = version(text("format_version")?, &library_version)?;
@@ -111,7 +147,6 @@ impl FileHeader {
             library_version,
             precision,
             model,
-            tensors: table.tensors,
         })
     }
 }

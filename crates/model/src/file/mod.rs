@@ -15,8 +15,12 @@
 //! | `whitener.pooled_moments` | `2` | mean trace and mean square under it |
 //! | `encoder.projection` | `n(n+1)/2 × r` | where there is an encoder |
 //! | `domains.tangent`, `domains.riemannian` | `D′ × n(n+1)/2`, `D′ × n × n` | where training domains lie |
-//! | `parameter.NAME` | as the network says | in the precision of the model |
+//! | `parameter.NAME` | as the network says | in the precision of the model; running statistics too |
 //! | `base.NAME` | `count × n × n` | for parameters in Cayley coordinates |
+//!
+//! A fitted preset `recommended` ([`PooledModel`](crate::PooledModel)) has the same container with `format` `stiefel-pooled`, the same
+//! `whitener.*` tensors, and `anchor` (`n × k`), `head.centre` (`p`), `head.shared` (`L × p`), `head.intercept` (`L`) and, where domains have
+//! weights of their own, `head.own` (`D′ × L × p`), all f64.
 //!
 //! All but the parameters are f64. A file is read in the precision it was written in, so that a model always gives the same
 //! numbers; the other precision is an error that says so ([`inspect_file`] tells which to ask for).
@@ -26,6 +30,7 @@
 
 mod container;
 mod header;
+mod pooled;
 mod read;
 mod write;
 
@@ -83,6 +88,16 @@ pub enum FileProblem {
         supported: u64,
         /// The library that wrote it.
         library: String,
+    },
+    /// A model of another kind.
+    #[error(
+        "holds a \"{found}\", asked for as a \"{wanted}\"; load a \"stiefel-model\" as `Model` and a \"stiefel-pooled\" as `PooledModel`"
+    )]
+    Kind {
+        /// The file's `format`.
+        found: String,
+        /// The caller's.
+        wanted: &'static str,
     },
     /// The other precision.
     #[error("holds a model in {found}, asked for as {wanted}; load it as {found}")]

@@ -1,26 +1,29 @@
 //! Reading: header, then tensors, each checked against the architecture before a model is made of them.
 
 use super::container::{Dtype, PREFIX, Table, decode};
-use super::header::{Description, FileHeader};
+use super::header::{About, Description, FORMAT, FileHeader};
 use super::{FileProblem, TensorInfo};
 use crate::decoder::DomainMeans;
 use crate::dsp::DspState;
 use crate::factor::check_distinct;
 use crate::precondition::WhitenerState;
-use crate::{DspEncoder, Frontend, Manifold, Model, ModelError, Parameters, Result, Whitener};
+use crate::{
+    DspEncoder, Frontend, Manifold, Model, ModelError, Parameters, Preconditioning, Result,
+    Whitener,
+};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use stiefel_geometry::{spd, stiefel};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
-type Found<T> = std::result::Result<T, FileProblem>;
+pub(super) type Found<T> = std::result::Result<T, FileProblem>;
 
 /// The description of a model file, without reading its tensors.
 pub fn inspect_file(path: impl AsRef<Path>) -> Result<FileHeader> {
     let path = path.as_ref();
-    let opened = open(path).map_err(|problem| problem.at(path))?;
-    Ok(opened.header)
+    let header = open(path).and_then(|opened| FileHeader::from_table(opened.table));
+    header.map_err(|problem| problem.at(path))
 }
 
 impl<T: Scalar> Model<T> {
@@ -33,16 +36,29 @@ impl<T: Scalar> Model<T> {
     }
 }
 
-/// A file whose header has been read and checked.
-struct Opened {
+/// A file whose table of tensors has been read and checked.
+pub(super) struct Opened {
     file: File,
-    header: FileHeader,
+    pub(super) table: Table,
     /// Where the tensors begin.
     start: u64,
     length: u64,
 }
 
-fn open(path: &Path) -> Found<Opened> {
+impl Opened {
+    /// Reads the tensors.
+    pub(super) fn source(mut self) -> Found<Source> {
+        let mut data = vec![0; (self.length - self.start) as usize];
+        (self.file.read_exact(&mut data)).map_err(|error| FileProblem::io("read it", &error))?;
+        Ok(Source {
+            tensors: self.table.tensors,
+            data,
+            start: self.start,
+        })
+    }
+}
+
+pub(super) fn open(path: &Path) -> Found<Opened> {
     let io = |doing| move |error: std::io::Error| FileProblem::io(doing, &error);
     let mut file = File::open(path).map_err(io("open it"))?;
     let about = file.metadata().map_err(io("ask for its size"))?;
@@ -73,32 +89,32 @@ fn open(path: &Path) -> Found<Opened> {
     table.check(start, length)?;
     Ok(Opened {
         file,
-        header: FileHeader::from_table(table)?,
+        table,
         start,
         length,
     })
 }
 
 fn read<T: Scalar>(path: &Path) -> Found<Model<T>> {
-    let mut opened = open(path)?;
-    if opened.header.precision != T::NAME {
-        return Err(FileProblem::Precision {
-            found: opened.header.precision,
-            wanted: T::NAME,
-        });
+    let opened = open(path)?;
+    let about = About::<Description>::read(&opened.table, FORMAT)?;
+    check_precision::<T>(&about.precision)?;
+    assemble(about.model, &mut opened.source()?)
+}
+
+/// An error unless the file is in the precision asked for.
+pub(super) fn check_precision<T: Scalar>(found: &str) -> Found<()> {
+    if found == T::NAME {
+        return Ok(());
     }
-    let mut data = vec![0; (opened.length - opened.start) as usize];
-    (opened.file.read_exact(&mut data)).map_err(|error| FileProblem::io("read it", &error))?;
-    let mut source = Source {
-        tensors: opened.header.tensors.into_iter().collect(),
-        data,
-        start: opened.start,
-    };
-    assemble(opened.header.model, &mut source)
+    Err(FileProblem::Precision {
+        found: found.to_owned(),
+        wanted: T::NAME,
+    })
 }
 
 /// The tensors not yet taken.
-struct Source {
+pub(super) struct Source {
     tensors: std::collections::BTreeMap<String, TensorInfo>,
     data: Vec<u8>,
     start: u64,
@@ -106,7 +122,7 @@ struct Source {
 
 impl Source {
     /// Takes the tensor called `name`, which must have this shape and type, and finite values.
-    fn take<T: Scalar>(&mut self, name: &str, shape: &[usize]) -> Found<Vec<T>> {
+    pub(super) fn take<T: Scalar>(&mut self, name: &str, shape: &[usize]) -> Found<Vec<T>> {
         let Some(info) = self.tensors.remove(name) else {
             return Err(self.wrong(name, None, "it is missing".into()));
         };
@@ -131,13 +147,21 @@ impl Source {
         }
     }
 
-    fn take_batch<T: Scalar>(
+    pub(super) fn take_batch<T: Scalar>(
         &mut self,
         name: &str,
         (count, rows, cols): (usize, usize, usize),
     ) -> Found<MatBatch<T>> {
         let values = self.take(name, &[count, rows, cols])?;
         MatBatch::from_vec(count, rows, cols, values).map_err(|e| inconsistent(&e))
+    }
+
+    /// An error where a tensor is left.
+    pub(super) fn finish(&self) -> Found<()> {
+        let Some((name, info)) = self.tensors.first_key_value() else {
+            return Ok(());
+        };
+        Err(self.wrong(name, Some(info), "the model has no such tensor".into()))
     }
 
     fn wrong(&self, name: &str, info: Option<&TensorInfo>, why: String) -> FileProblem {
@@ -149,14 +173,21 @@ impl Source {
     }
 }
 
-fn inconsistent(error: &dyn std::fmt::Display) -> FileProblem {
+pub(super) fn inconsistent(error: &dyn std::fmt::Display) -> FileProblem {
     FileProblem::Inconsistent(error.to_string())
 }
 
 /// The model of a description and its tensors.
 fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T>> {
     check_lists(&about).map_err(|e| inconsistent(&e))?;
-    let whitener = whitener(&about, source)?;
+    let whitened = Whitened {
+        config: about.config.preconditioning,
+        n: about.sizes.channels,
+        channels: about.channels.as_deref(),
+        domains: &about.domains,
+        trials: &about.domain_trials,
+    };
+    let whitener = whitener(&whitened, source)?;
     let encoder = encoder(&about, source)?;
     let n = about.sizes.channels;
     let known = about.known_domains();
@@ -180,15 +211,7 @@ fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T
         (about.config.architecture.network::<T>(about.sizes)).map_err(|e| inconsistent(&e))?;
     let mut parameters = network.initial(0);
     fill(&mut parameters, source)?;
-    if let Some(name) = source.tensors.keys().next() {
-        let name = name.clone();
-        let info = source.tensors.get(&name).cloned();
-        return Err(source.wrong(
-            &name,
-            info.as_ref(),
-            "the network has no such tensor".into(),
-        ));
-    }
+    source.finish()?;
     Ok(Model {
         config: about.config,
         sizes: about.sizes,
@@ -244,8 +267,17 @@ fn check_lists(about: &Description) -> Result<()> {
     Ok(())
 }
 
-fn whitener(about: &Description, source: &mut Source) -> Found<Whitener> {
-    let (n, known) = (about.sizes.channels, about.known_domains().len());
+/// What a description says about whitening.
+pub(super) struct Whitened<'a> {
+    pub(super) config: Preconditioning,
+    pub(super) n: usize,
+    pub(super) channels: Option<&'a [String]>,
+    pub(super) domains: &'a [String],
+    pub(super) trials: &'a [usize],
+}
+
+pub(super) fn whitener(about: &Whitened<'_>, source: &mut Source) -> Found<Whitener> {
+    let (n, known) = (about.n, about.trials.iter().filter(|t| **t > 0).count());
     let means = source.take("whitener.means", &[known, n, n])?;
     let whitening = source.take("whitener.matrices", &[known, n, n])?;
     let betas = source.take("whitener.betas", &[known])?;
@@ -253,11 +285,11 @@ fn whitener(about: &Description, source: &mut Source) -> Found<Whitener> {
     let pooled_whitening = pooled_mean.split_off(pooled_mean.len() / 2);
     let moments: Vec<f64> = source.take("whitener.pooled_moments", &[2])?;
     let state = WhitenerState {
-        config: about.config.preconditioning,
+        config: about.config,
         n,
-        channels: about.channels.clone(),
-        domains: about.domains.clone(),
-        trials: about.domain_trials.clone(),
+        channels: about.channels.map(<[String]>::to_vec),
+        domains: about.domains.to_vec(),
+        trials: about.trials.to_vec(),
         means,
         whitening,
         betas,
@@ -294,6 +326,9 @@ fn fill<T: Scalar>(parameters: &mut Parameters<T>, source: &mut Source) -> Found
         parameter.value = source.take_batch(&name, parameter.value.shape())?;
         match &mut parameter.manifold {
             Manifold::Euclidean => {}
+            // Running means and dispersions: positive definite both, the latter as 1 × 1 matrices.
+            Manifold::State => spd::check_spd(parameter.value.view())
+                .map_err(|e| source.wrong(&name, info.as_ref(), e.to_string()))?,
             Manifold::Stiefel => stiefel::check_orthonormal("model file", parameter.value.view())
                 .map_err(|e| source.wrong(&name, info.as_ref(), e.to_string()))?,
             Manifold::Cayley { base } => {

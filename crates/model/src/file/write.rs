@@ -3,7 +3,8 @@
 use super::FileProblem;
 use super::container::{Dtype, METADATA, TensorInfo, encode};
 use super::header::{Description, FORMAT, FORMAT_VERSION};
-use crate::{Manifold, Model, Result};
+use crate::{Manifold, Model, Result, Whitener};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -13,13 +14,13 @@ use stiefel_linalg::{MatBatch, Scalar};
 
 /// Tensors as they are collected.
 #[derive(Default)]
-struct Tensors {
+pub(super) struct Tensors {
     header: Map<String, Value>,
     data: Vec<u8>,
 }
 
 impl Tensors {
-    fn push<T: Scalar>(&mut self, name: &str, shape: &[usize], values: &[T]) {
+    pub(super) fn push<T: Scalar>(&mut self, name: &str, shape: &[usize], values: &[T]) {
         let begin = self.data.len() as u64;
         encode(values, &mut self.data);
         let info = TensorInfo {
@@ -33,6 +34,53 @@ impl Tensors {
     fn push_batch<T: Scalar>(&mut self, name: &str, x: &MatBatch<T>) {
         let (count, rows, cols) = x.shape();
         self.push(name, &[count, rows, cols], x.data());
+    }
+
+    pub(super) fn push_whitener(&mut self, whitener: &Whitener) {
+        let state = whitener.state();
+        let (known, n) = (state.betas.len(), whitener.channels_count());
+        self.push("whitener.means", &[known, n, n], &state.means);
+        self.push("whitener.matrices", &[known, n, n], &state.whitening);
+        self.push("whitener.betas", &[known], &state.betas);
+        let pooled = [&state.pooled_mean[..], &state.pooled_whitening].concat();
+        self.push("whitener.pooled", &[2, n, n], &pooled);
+        let moments = [state.pooled_trace, state.pooled_square];
+        self.push("whitener.pooled_moments", &[2], &moments);
+    }
+
+    /// The whole file: header with the description, then the tensors.
+    pub(super) fn into_bytes<D>(
+        mut self,
+        format: &str,
+        precision: &str,
+        description: &D,
+    ) -> std::result::Result<Vec<u8>, FileProblem>
+    where
+        D: Serialize + DeserializeOwned + PartialEq,
+    {
+        let text = serde_json::to_string(description).map_err(|e| unwritable(&e))?;
+        // JSON has no NaN and no infinity: better to notice now than when the file is read.
+        let again: D = serde_json::from_str(&text).map_err(|e| unwritable(&e))?;
+        if again != *description {
+            return Err(FileProblem::Inconsistent(
+                "the description of the model does not survive being written".into(),
+            ));
+        }
+        let metadata = json!({
+            "format": format,
+            "format_version": FORMAT_VERSION.to_string(),
+            "library_version": env!("CARGO_PKG_VERSION"),
+            "precision": precision,
+            "model": text,
+        });
+        self.header.insert(METADATA.to_owned(), metadata);
+        let mut header = serde_json::to_vec(&self.header).map_err(|e| unwritable(&e))?;
+        // Values begin at a multiple of eight bytes.
+        header.resize(header.len().next_multiple_of(8), b' ');
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(header);
+        bytes.extend(self.data);
+        Ok(bytes)
     }
 }
 
@@ -73,31 +121,8 @@ impl<T: Scalar> Model<T> {
 
     /// The file as bytes.
     fn to_bytes(&self) -> std::result::Result<Vec<u8>, FileProblem> {
-        let description = self.description();
-        let text = serde_json::to_string(&description).map_err(|e| unwritable(&e))?;
-        // JSON has no NaN and no infinity: better to notice now than when the file is read.
-        let again: Description = serde_json::from_str(&text).map_err(|e| unwritable(&e))?;
-        if again != description {
-            return Err(FileProblem::Inconsistent(
-                "the description of the model does not survive being written".into(),
-            ));
-        }
-        let mut tensors = self.tensors();
-        let metadata = json!({
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION.to_string(),
-            "library_version": env!("CARGO_PKG_VERSION"),
-            "precision": T::NAME,
-            "model": text,
-        });
-        tensors.header.insert(METADATA.to_owned(), metadata);
-        let mut header = serde_json::to_vec(&tensors.header).map_err(|e| unwritable(&e))?;
-        // Values begin at a multiple of eight bytes.
-        header.resize(header.len().next_multiple_of(8), b' ');
-        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(header);
-        bytes.extend(tensors.data);
-        Ok(bytes)
+        self.tensors()
+            .into_bytes(FORMAT, T::NAME, &self.description())
     }
 
     fn description(&self) -> Description {
@@ -123,15 +148,8 @@ impl<T: Scalar> Model<T> {
 
     fn tensors(&self) -> Tensors {
         let mut tensors = Tensors::default();
-        let (state, n) = (self.frontend.whitener.state(), self.sizes.channels);
-        let known = state.betas.len();
-        tensors.push("whitener.means", &[known, n, n], &state.means);
-        tensors.push("whitener.matrices", &[known, n, n], &state.whitening);
-        tensors.push("whitener.betas", &[known], &state.betas);
-        let pooled = [&state.pooled_mean[..], &state.pooled_whitening].concat();
-        tensors.push("whitener.pooled", &[2, n, n], &pooled);
-        let moments = [state.pooled_trace, state.pooled_square];
-        tensors.push("whitener.pooled_moments", &[2], &moments);
+        let n = self.sizes.channels;
+        tensors.push_whitener(&self.frontend.whitener);
         if let Some(encoder) = &self.frontend.encoder {
             let shape = [encoder.inputs(), encoder.outputs()];
             tensors.push("encoder.projection", &shape, encoder.projection().data());
@@ -167,7 +185,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 /// Writes beside the path, waits for the disk, then renames.
-fn replace(path: &Path, bytes: &[u8]) -> std::result::Result<(), FileProblem> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::result::Result<(), FileProblem> {
     let new = temporary(path);
     let written = write_synced(&new, bytes).and_then(|()| fs::rename(&new, path));
     if let Err(error) = written {

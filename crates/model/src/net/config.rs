@@ -1,5 +1,6 @@
 //! Sizes and options of the networks, checked once, at the door.
 
+use super::BatchNormConfig;
 use super::options::{ExpertKind, RoutingRule};
 use crate::csp::CspConfig;
 use crate::{ModelError, Result};
@@ -53,6 +54,46 @@ pub enum Orthogonality {
     Cayley,
 }
 
+/// The classifier behind the features `z`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum HeadKind {
+    /// `w·z + b`, the same for every sample.
+    #[default]
+    Shared,
+    /// `(w_0 + Σ_j α_ij δ_j)·z + b`: every expert has weights of its own, which start at zero and are drawn towards it.
+    Routed {
+        /// The weight of `Σ_j ‖δ_j‖²` in the loss; with `N` training trials, `1/(2Nτ²)` is a prior variance of τ².
+        ridge: f64,
+    },
+}
+
+/// Where the filter (the anchor, or the only filter there is) starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InitialAnchor {
+    /// At a random point.
+    #[default]
+    Random,
+    /// At the discriminative directions of the training trials ([`crate::pooled::discriminative_anchor`]). Under an anchor without a point
+    /// of its own, the first expert starts there.
+    Discriminative,
+}
+
+/// Where the experts start.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum InitialExperts {
+    /// At random points.
+    #[default]
+    Random,
+    /// At the anchor (the first expert, where the anchor has no point of its own), moved along a random tangent vector.
+    NearAnchor {
+        /// The root mean square of the tangent vector's columns.
+        noise: f64,
+    },
+}
+
 /// Weights of the losses beside the cross-entropy; zero turns one off.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LossWeights {
@@ -69,6 +110,9 @@ pub struct LossWeights {
     /// Filters towards the CSP subspace of their domain; see [`csp`](crate::csp).
     #[serde(default)]
     pub csp: f64,
+    /// Experts towards the anchor: `mean_j ‖Δ_j‖_F²`.
+    #[serde(default)]
+    pub shrink: f64,
 }
 
 fn barrier_weight() -> f64 {
@@ -84,6 +128,7 @@ impl Default for LossWeights {
             entropy: 0.0,
             barrier: 1e-3,
             csp: 0.0,
+            shrink: 0.0,
         }
     }
 }
@@ -132,6 +177,18 @@ pub struct DaspConfig {
     /// The targets of the CSP loss, where `losses.csp` is not zero.
     #[serde(default)]
     pub csp: CspConfig,
+    /// The classifier.
+    #[serde(default)]
+    pub head: HeadKind,
+    /// Where the anchor starts.
+    #[serde(default)]
+    pub initial_anchor: InitialAnchor,
+    /// Where the experts start.
+    #[serde(default)]
+    pub initial_experts: InitialExperts,
+    /// Batch normalisation inside the network.
+    #[serde(default)]
+    pub batch_norm: Option<BatchNormConfig>,
 }
 
 impl Default for DaspConfig {
@@ -154,6 +211,10 @@ impl Default for DaspConfig {
             routing: RoutingRule::Soft,
             experts_kind: ExpertKind::Stiefel,
             csp: CspConfig::default(),
+            head: HeadKind::Shared,
+            initial_anchor: InitialAnchor::Random,
+            initial_experts: InitialExperts::Random,
+            batch_norm: None,
         }
     }
 }
@@ -168,6 +229,12 @@ pub struct SpdNetConfig {
     pub epsilon: f64,
     /// How the filter stays orthonormal.
     pub orthogonality: Orthogonality,
+    /// Where the filter starts.
+    #[serde(default)]
+    pub initial_anchor: InitialAnchor,
+    /// Batch normalisation inside the network; with it the baseline is called `spdnet+bn`.
+    #[serde(default)]
+    pub batch_norm: Option<BatchNormConfig>,
 }
 
 impl Default for SpdNetConfig {
@@ -176,6 +243,8 @@ impl Default for SpdNetConfig {
             filters: 30,
             epsilon: REEIG_EPSILON,
             orthogonality: Orthogonality::Riemannian,
+            initial_anchor: InitialAnchor::Random,
+            batch_norm: None,
         }
     }
 }
@@ -247,20 +316,40 @@ impl DaspConfig {
         weight("the weight of the entropy loss", self.losses.entropy)?;
         weight("the weight of the barrier", self.losses.barrier)?;
         weight("the weight of the CSP loss", self.losses.csp)?;
-        if self.losses.csp == 0.0 {
-            return Ok(());
+        if self.losses.csp != 0.0 {
+            check_csp(&self.csp, self.filters)?;
         }
+        weight("the weight of the shrinkage loss", self.losses.shrink)?;
         require(
-            (1..=self.filters).contains(&self.csp.filters),
-            "s, the CSP filters of a domain,",
-            self.csp.filters as f64,
-            "from 1 to the directions a filter keeps",
+            self.losses.shrink == 0.0 || self.anchor != Anchor::RoutedBarycenter,
+            "the weight of the shrinkage loss",
+            self.losses.shrink,
+            "0 under a routed barycenter, where every sample has an anchor of its own",
         )?;
-        require(
-            self.csp.momentum > 0.0 && self.csp.momentum <= 1.0,
-            "the momentum of the CSP targets",
-            self.csp.momentum,
-            "above 0, at most 1",
-        )
+        if let HeadKind::Routed { ridge } = self.head {
+            weight("the ridge of the routed head", ridge)?;
+        }
+        if let Some(norm) = self.batch_norm {
+            norm.check()?;
+        }
+        match self.initial_experts {
+            InitialExperts::NearAnchor { noise } => weight("the noise of the experts", noise),
+            InitialExperts::Random => Ok(()),
+        }
     }
+}
+
+fn check_csp(csp: &CspConfig, filters: usize) -> Result<()> {
+    require(
+        (1..=filters).contains(&csp.filters),
+        "s, the CSP filters of a domain,",
+        csp.filters as f64,
+        "from 1 to the directions a filter keeps",
+    )?;
+    require(
+        csp.momentum > 0.0 && csp.momentum <= 1.0,
+        "the momentum of the CSP targets",
+        csp.momentum,
+        "above 0, at most 1",
+    )
 }

@@ -12,17 +12,17 @@
 //! paper's "Full-Rank Rectangular Extension".
 
 use super::config::DaspConfig;
-use super::layers;
+use super::layers::{self, Filter};
 use super::options::ExpertKind;
-use crate::{Batch, Bound, Result};
-use stiefel_autodiff::{Tape, Var};
+use crate::{Bound, Result};
+use stiefel_autodiff::Var;
 use stiefel_geometry::spd;
 use stiefel_linalg::{MatBatch, Op, Scalar, product};
 
-/// What comes out of the filters.
-pub(super) struct Filtered<'t, T: Scalar> {
-    /// `z_i`.
-    pub(super) features: Var<'t, T>,
+/// The filters of a batch, and what the losses need of them.
+pub(super) struct Pool<'t, T: Scalar> {
+    /// `W_i`, or what it is retracted from.
+    pub(super) filter: Filter<'t, T>,
     /// What is mixed: tangent vectors at the anchor, or unconstrained experts themselves.
     pub(super) tangents: Var<'t, T>,
     /// `W_i`, where it is a value of its own.
@@ -31,14 +31,12 @@ pub(super) struct Filtered<'t, T: Scalar> {
     pub(super) directions: Option<Var<'t, T>>,
 }
 
-/// Filters every sample of the batch.
-pub(super) fn filter<'t, T: Scalar>(
-    tape: &'t Tape<T>,
+/// The filter of every sample from its routing weights.
+pub(super) fn pool<'t, T: Scalar>(
     p: &Bound<'t, T>,
-    batch: &Batch<'_, T>,
     alpha: Var<'t, T>,
     c: &DaspConfig,
-) -> Result<Filtered<'t, T>> {
+) -> Result<Pool<'t, T>> {
     let wants_directions = c.losses.csp != 0.0;
     let (tangents, filters) = match c.experts_kind {
         ExpertKind::Barrier { .. } => {
@@ -56,9 +54,9 @@ pub(super) fn filter<'t, T: Scalar>(
         ExpertKind::Stiefel => {
             let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
             if !wants_directions {
-                return Ok(Filtered {
-                    features: layers::tail(tape, batch, &mixture, c.retraction, c.epsilon)?,
+                return Ok(Pool {
                     tangents: mixture.tangents,
+                    filter: Filter::Mixed(mixture, c.retraction),
                     filters: None,
                     directions: None,
                 });
@@ -74,9 +72,8 @@ pub(super) fn filter<'t, T: Scalar>(
         (true, ExpertKind::Stiefel) => Some(filters),
         (true, _) => Some(filters.orthonormal_factor()?),
     };
-    let data = layers::shared(batch);
-    Ok(Filtered {
-        features: tape.filtered_log_vectors(filters, data, false, c.epsilon)?,
+    Ok(Pool {
+        filter: Filter::Ready(filters),
         tangents,
         filters: Some(filters),
         directions,

@@ -6,11 +6,12 @@
 //! anchor    W_base                              given, first expert, or a one-step barycenter
 //! pool      Δ_j = W_j − W_base sym(W_baseᵀ W_j),  A_i = W_base + Σ_j α_ij Δ_j
 //! tail      upper(log max(W_iᵀ X_i W_i, ε)), W_i = qf(A_i)
-//! head      z·wᵀ + b
+//! head      z·wᵀ + b                            routed: (w + Σ_j α_ij δ_j)·z + b
 //! ```
 
-use super::{Anchor, Retraction, Routing};
-use crate::{Batch, Bound, Parameter, Parameters, Result, random};
+use super::batch_norm;
+use super::{Anchor, BatchNormConfig, NormPosition, Retraction, Routing, StateUpdate};
+use crate::{Batch, Bound, Parameter, Parameters, Prepared, Result, random};
 use std::sync::Arc;
 use stiefel_autodiff::{Covariances, Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -72,6 +73,21 @@ pub(super) fn head<'t, T: Scalar>(p: &Bound<'t, T>, z: Var<'t, T>) -> Result<Var
     let (samples, _, width) = z.shape();
     let rows = z.reshape(1, samples, width)?;
     Ok(rows.matmul_nt(p.get("head.w"))?.add(p.get("head.b"))?)
+}
+
+/// `Σ_j α_ij δ_j·z_i`: what a routed head adds; `own` is `K × C × p`.
+pub(super) fn own_head<'t, T: Scalar>(
+    own: Var<'t, T>,
+    z: Var<'t, T>,
+    alpha: Var<'t, T>,
+) -> Result<Var<'t, T>> {
+    let (samples, _, width) = z.shape();
+    let classes = own.shape().1;
+    let scores = z
+        .reshape(samples, 1, width)?
+        .matmul_nt(alpha.mix(own)?)?
+        .reshape(1, samples, classes)?;
+    Ok(scores)
 }
 
 /// `softmax(q Eᵀ/√m)` before and after the softmax.
@@ -190,25 +206,97 @@ fn mix_per_sample<'t, T: Scalar>(
     })
 }
 
-/// The features of every sample under its mixture.
-pub(super) fn tail<'t, T: Scalar>(
+/// The filters of a batch: one for everybody, or a mixture per sample that is not yet retracted.
+pub(super) enum Filter<'t, T: Scalar> {
+    /// Orthonormal already.
+    Ready(Var<'t, T>),
+    /// To be retracted.
+    Mixed(Mixture<'t, T>, Retraction),
+}
+
+impl<'t, T: Scalar> Filter<'t, T> {
+    /// The filters and whether the tail is to take their orthonormal factor.
+    fn for_tail(&self) -> Result<(Var<'t, T>, bool)> {
+        Ok(match self {
+            Self::Ready(w) => (*w, false),
+            Self::Mixed(m, Retraction::Qr) => (m.anchor.add(m.step)?, true),
+            Self::Mixed(m, Retraction::Polar) => (m.anchor.retract_polar(m.step)?, false),
+        })
+    }
+
+    /// The filters as points.
+    fn point(&self) -> Result<Var<'t, T>> {
+        match self {
+            Self::Ready(w) => Ok(*w),
+            Self::Mixed(m, retraction) => retract(*retraction, m.anchor, m.step),
+        }
+    }
+}
+
+/// The features of every sample under its filter, with batch normalisation where there is one, and the statistics after it.
+pub(super) fn features<'t, T: Scalar>(
+    tape: &'t Tape<T>,
+    p: &Bound<'t, T>,
+    batch: &Batch<'_, T>,
+    filter: &Filter<'t, T>,
+    norm: Option<&BatchNormConfig>,
+    epsilon: f64,
+) -> Result<(Var<'t, T>, Vec<StateUpdate<T>>)> {
+    let Some(norm) = norm else {
+        let (filters, retract) = filter.for_tail()?;
+        let z = tape.filtered_log_vectors(filters, shared(batch), retract, epsilon)?;
+        return Ok((z, Vec::new()));
+    };
+    let entering = entering(tape, batch, filter, norm.position)?;
+    let (y, state) = batch_norm::normalise(norm, p, entering, &batch.domains())?;
+    let z = match norm.position {
+        NormPosition::Before => {
+            let (filters, retract) = filter.for_tail()?;
+            tape.filtered_log_vectors(filters, Covariances::Value(y), retract, epsilon)?
+        }
+        NormPosition::After => y.reeig_log(epsilon)?.upper()?,
+    };
+    Ok((z, state))
+}
+
+/// The matrices that enter batch normalisation.
+fn entering<'t, T: Scalar>(
     tape: &'t Tape<T>,
     batch: &Batch<'_, T>,
-    mixture: &Mixture<'t, T>,
-    retraction: Retraction,
-    epsilon: f64,
+    filter: &Filter<'t, T>,
+    position: NormPosition,
 ) -> Result<Var<'t, T>> {
-    let data = shared(batch);
-    Ok(match retraction {
-        Retraction::Qr => {
-            let filters = mixture.anchor.add(mixture.step)?;
-            tape.filtered_log_vectors(filters, data, true, epsilon)?
-        }
-        Retraction::Polar => {
-            let filters = mixture.anchor.retract_polar(mixture.step)?;
-            tape.filtered_log_vectors(filters, data, false, epsilon)?
-        }
-    })
+    let x = tape.constant(&batch.data.covariances().select(&batch.indices));
+    match position {
+        NormPosition::Before => Ok(x),
+        NormPosition::After => Ok(filter.point()?.congruence(x)?),
+    }
+}
+
+/// [`Network::norm_input`](super::Network::norm_input) of a network whose filters `filter` gives.
+pub(super) fn norm_input<T: Scalar>(
+    parameters: &Parameters<T>,
+    data: &Prepared<T>,
+    norm: &BatchNormConfig,
+    filter: impl for<'t> Fn(&'t Tape<T>, &Bound<'t, T>, &Batch<'_, T>) -> Result<Filter<'t, T>>,
+) -> Result<MatBatch<T>> {
+    let mut values = Vec::new();
+    let mut m = 0;
+    let all: Vec<usize> = (0..data.len()).collect();
+    for indices in all.chunks(64) {
+        let tape = Tape::new();
+        let bound = parameters.bind_frozen(&tape)?;
+        let batch = data.batch(indices.to_vec());
+        let part = entering(
+            &tape,
+            &batch,
+            &filter(&tape, &bound, &batch)?,
+            norm.position,
+        )?;
+        m = part.shape().1;
+        values.extend_from_slice(part.value().data());
+    }
+    Ok(MatBatch::from_vec(data.len(), m, m, values)?)
 }
 
 /// The covariances of a batch, not copied.

@@ -5,6 +5,7 @@
 //! L_balance = λ·K·Σ_j f_j p_j                         f_j: share of samples won by j (no gradient), p_j: mean weight
 //! L_entropy = λ·mean_i H(α_i)/log K
 //! L_barrier = −λ·Σ_j log det(W_jᵀW_j)                 bounded: + λ·Σ_j [tr(W_jᵀW_j) − k]
+//! L_shrink  = λ·mean_j ‖Δ_j‖_F²                       experts as tangent vectors at the anchor
 //! ```
 
 use super::{BarrierKind, LossWeights, Outputs, Routed};
@@ -50,7 +51,17 @@ impl<'t, T: Scalar> Losses<'t, T> {
     pub(super) fn add_routing(self, weights: LossWeights, r: &Routed<'t, T>) -> Result<Self> {
         self.add("alignment", weights.alignment, || alignment(r))?
             .add("balance", weights.balance, || balance(r))?
-            .add("entropy", weights.entropy, || entropy(r))
+            .add("entropy", weights.entropy, || entropy(r))?
+            .add("shrink", weights.shrink, || shrink(r))
+    }
+
+    /// Adds the penalties of a forward pass, which are weighted already.
+    pub(super) fn add_penalties(mut self, outputs: &Outputs<'t, T>) -> Result<Self> {
+        for &(name, term) in &outputs.penalties {
+            self.total = self.total.add(term)?;
+            self.terms.push((name, term));
+        }
+        Ok(self)
     }
 }
 
@@ -98,4 +109,9 @@ pub fn barrier<T: Scalar>(kind: BarrierKind, experts: Var<'_, T>) -> Result<Var<
             open.add(size)?.add_scalar(-((count * k) as f64))?
         }
     })
+}
+
+/// `mean_j ‖Δ_j‖_F²`.
+pub fn shrink<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
+    Ok(r.tangents.frobenius_squared()?.mean(Axis::All)?)
 }

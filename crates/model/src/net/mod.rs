@@ -3,6 +3,7 @@
 //! A [`Network`] is an architecture: sizes and options, no numbers. Its numbers are [`Parameters`], kept apart so that the
 //! optimiser, checkpoints and model files treat every network alike. `forward` writes the computation on a tape.
 
+pub mod batch_norm;
 mod config;
 mod dasp;
 pub(crate) mod experts;
@@ -11,16 +12,21 @@ mod losses;
 mod options;
 pub(crate) mod sparse;
 mod spdnet;
+mod start;
 
-pub use config::{Anchor, DaspConfig, LossWeights, Orthogonality, Retraction, Sizes, SpdNetConfig};
+pub use batch_norm::{BatchNormConfig, NormPosition, StateUpdate, refit_statistics};
+pub use config::{
+    Anchor, DaspConfig, HeadKind, InitialAnchor, InitialExperts, LossWeights, Orthogonality,
+    Retraction, Sizes, SpdNetConfig,
+};
 pub use dasp::DaspNet;
 pub(crate) use layers::query_scores;
-pub use losses::{Losses, alignment, balance, barrier, entropy};
+pub use losses::{Losses, alignment, balance, barrier, entropy, shrink};
 pub use options::{BarrierKind, ExpertKind, RoutingRule};
 pub use spdnet::SpdNet;
 
 use crate::csp::CspTerm;
-use crate::{Batch, Bound, Parameters, Result};
+use crate::{Batch, Bound, Parameters, Prepared, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
 
@@ -44,6 +50,10 @@ pub struct Outputs<'t, T: Scalar> {
     pub logits: Var<'t, T>,
     /// What happened in the router, where the network has one.
     pub routed: Option<Routed<'t, T>>,
+    /// Penalties on parameters, by name and already weighted.
+    pub penalties: Vec<(&'static str, Var<'t, T>)>,
+    /// In training, the running statistics after this batch.
+    pub state: Vec<StateUpdate<T>>,
 }
 
 /// The inside of a router.
@@ -76,6 +86,11 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
     /// Fresh parameters from a seed.
     fn initial(&self, seed: u64) -> Parameters<T>;
 
+    /// First parameters for this training set: [`initial`](Self::initial), with what the options say is fitted on the data.
+    fn initial_for(&self, seed: u64, _training: &Prepared<T>) -> Result<Parameters<T>> {
+        Ok(self.initial(seed))
+    }
+
     /// The computation, on a tape.
     fn forward<'t>(
         &self,
@@ -91,6 +106,15 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
     /// The CSP targets its filters are drawn to; training keeps them and adds the term. `None` where it has no such term.
     fn csp(&self) -> Option<CspTerm> {
         None
+    }
+
+    /// The matrices that enter batch normalisation, one per sample and in evaluation; `None` where the network has none.
+    fn norm_input(
+        &self,
+        _parameters: &Parameters<T>,
+        _data: &Prepared<T>,
+    ) -> Result<Option<MatBatch<T>>> {
+        Ok(None)
     }
 
     /// The number of experts; 1 where nothing is routed.

@@ -1,11 +1,12 @@
 //! The baseline: the single-stage SPDNet, one BiMap for everybody and the same tail (Huang & Van Gool 2017).
 
-use super::config::{Orthogonality, Sizes, SpdNetConfig, check_tail};
-use super::layers;
+use super::config::{InitialAnchor, Orthogonality, Sizes, SpdNetConfig, check_tail};
+use super::layers::Filter;
 use super::{Losses, Network, Outputs, Routing};
-use crate::{Batch, Bound, Parameters, Result};
+use super::{batch_norm, layers, start};
+use crate::{Batch, Bound, Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
-use stiefel_linalg::Scalar;
+use stiefel_linalg::{MatBatch, Scalar};
 
 /// `upper(log max(WᵀXW, ε))·wᵀ + b`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +19,9 @@ impl SpdNet {
     /// An architecture, or what does not fit.
     pub fn new(sizes: Sizes, config: SpdNetConfig) -> Result<Self> {
         check_tail(&sizes, config.filters, config.epsilon)?;
+        if let Some(norm) = config.batch_norm {
+            norm.check()?;
+        }
         Ok(Self { sizes, config })
     }
 
@@ -34,17 +38,35 @@ impl SpdNet {
 
 impl<T: Scalar> Network<T> for SpdNet {
     fn name(&self) -> &'static str {
-        "spdnet"
+        match self.config.batch_norm {
+            Some(_) => "spdnet+bn",
+            None => "spdnet",
+        }
     }
 
     fn initial(&self, seed: u64) -> Parameters<T> {
         let k = self.config.filters;
         let cayley = self.config.orthogonality == Orthogonality::Cayley;
         let shape = (1, self.sizes.channels, k);
-        layers::collect(vec![
+        let mut lists = vec![
             vec![layers::orthonormal(seed, "filter", shape, cayley)],
             layers::head_parameters(seed, self.sizes.classes, k * (k + 1) / 2),
-        ])
+        ];
+        if let Some(norm) = &self.config.batch_norm {
+            let m = norm.size(self.sizes.channels, k);
+            lists.push(batch_norm::parameters(norm, m, self.sizes.domains));
+        }
+        layers::collect(lists)
+    }
+
+    fn initial_for(&self, seed: u64, training: &Prepared<T>) -> Result<Parameters<T>> {
+        let mut parameters = self.initial(seed);
+        if self.config.initial_anchor == InitialAnchor::Discriminative {
+            let basis = start::discriminative(training)?;
+            start::place(&mut parameters, "filter", &[basis]);
+        }
+        batch_norm::start_statistics(self, &mut parameters, training)?;
+        Ok(parameters)
     }
 
     fn forward<'t>(
@@ -54,12 +76,29 @@ impl<T: Scalar> Network<T> for SpdNet {
         batch: &Batch<'_, T>,
         _: Routing<'_, T>,
     ) -> Result<Outputs<'t, T>> {
-        let (filter, data) = (p.get("filter"), layers::shared(batch));
-        let z = tape.filtered_log_vectors(filter, data, false, self.config.epsilon)?;
+        let filter = Filter::Ready(p.get("filter"));
+        let norm = self.config.batch_norm.as_ref();
+        let (z, state) = layers::features(tape, p, batch, &filter, norm, self.config.epsilon)?;
         Ok(Outputs {
+            state,
             logits: layers::head(p, z)?,
             routed: None,
+            penalties: Vec::new(),
         })
+    }
+
+    fn norm_input(
+        &self,
+        parameters: &Parameters<T>,
+        data: &Prepared<T>,
+    ) -> Result<Option<MatBatch<T>>> {
+        let Some(norm) = &self.config.batch_norm else {
+            return Ok(None);
+        };
+        layers::norm_input(parameters, data, norm, |_, p, _| {
+            Ok(Filter::Ready(p.get("filter")))
+        })
+        .map(Some)
     }
 
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>> {

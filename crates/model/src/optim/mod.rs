@@ -93,7 +93,10 @@ impl<T: Scalar> Adam<T> {
     pub fn new(config: AdamConfig, parameters: &Parameters<T>) -> Result<Self> {
         config.check()?;
         let zeros = |p: &Parameter<T>| {
-            let (count, rows, cols) = p.value.shape();
+            let (count, rows, cols) = match p.manifold {
+                Manifold::State => (0, 0, 0),
+                _ => p.value.shape(),
+            };
             MatBatch::zeros(count, rows, cols)
         };
         let moments = parameters
@@ -150,6 +153,7 @@ impl<T: Scalar> Adam<T> {
                     parameter.value = stiefel::retract_qr(w.view(), step.view())?.q;
                     moments.first = stiefel::project(parameter.value.view(), moments.first.view())?;
                 }
+                Manifold::State => {}
                 Manifold::Euclidean | Manifold::Cayley { .. } => {
                     let step = direction(&self.config, moments, g);
                     for (x, s) in parameter.value.data_mut().iter_mut().zip(step.data()) {

@@ -29,7 +29,7 @@ pub enum Reference {
     LogEuclidean,
 }
 
-/// Which square root of `M⁻¹` whitens.
+/// Which square root of `M⁻¹` whitens, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Whitening {
@@ -38,6 +38,8 @@ pub enum Whitening {
     /// `Z = Λ^{-1/2} Uᵀ`, eigenvalues of `M = U Λ Uᵀ` descending, the largest entry of each row positive: channels become
     /// principal components.
     Pca,
+    /// `Z = I`: no whitening, for networks with batch normalisation of their own.
+    None,
 }
 
 /// The scale given to whitened matrices.

@@ -6,14 +6,14 @@ use crate::data::check_symmetric;
 use crate::{ModelError, Result};
 use stiefel_geometry::GeometryError;
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
-use stiefel_linalg::{MatView, MatViewMut, Op, product_into, symmetrise};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, product_into, symmetrise};
 
 /// What whitens one domain.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Frame {
     /// The reference mean `M`, `n × n`.
     pub(crate) mean: Vec<f64>,
-    /// `Z` with `Z M Zᵀ = I`.
+    /// `Z` with `Z M Zᵀ = I`, or the identity where nothing is whitened.
     pub(crate) z: Vec<f64>,
     /// The domain's scale, 1 unless scaling is per domain.
     pub(crate) beta: f64,
@@ -80,6 +80,7 @@ impl Frame {
         let z = match whitening {
             Whitening::Symmetric => root.value.into_vec(),
             Whitening::Pca => pca_rows(&root.eigen.values, root.eigen.vectors.data(), n),
+            Whitening::None => MatBatch::identity(1, n).into_vec(),
         };
         Ok(Self { mean, z, beta: 1.0 })
     }

@@ -10,11 +10,11 @@
 use crate::net::experts::{factors, log_scales_of};
 use crate::{Manifold, ModelError, Parameters, Result};
 use faer::Mat;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, Scalar, eigenvalues};
 
 /// Smallest singular values of filters that are not orthonormal.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FilterRank {
     /// Of every expert.
     pub experts: Vec<f64>,

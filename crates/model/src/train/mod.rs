@@ -59,7 +59,7 @@ pub struct Fitted<T> {
     pub ended: Ended,
 }
 
-/// Trains a network from a seed.
+/// Trains a network from a seed, and from what its options fit on the training set beforehand.
 pub fn train<T: Scalar>(
     network: &dyn Network<T>,
     training: &Prepared<T>,
@@ -67,7 +67,7 @@ pub fn train<T: Scalar>(
     config: &TrainConfig,
     observer: &mut dyn Observer<T>,
 ) -> Result<Fitted<T>> {
-    let parameters = network.initial(config.seed);
+    let parameters = network.initial_for(config.seed, training)?;
     let moments = Adam::new(config.adam, &parameters)?.moments().to_vec();
     let start = Checkpoint {
         parameters,
@@ -215,7 +215,8 @@ impl<T: Scalar> Run<'_, T> {
             &outputs,
             scores.and_then(|s| gradients.get(s)),
         );
-        adam.step(parameters, |i| gradients.get(bound.leaves[i]))
+        adam.step(parameters, |i| gradients.get(bound.leaves[i]))?;
+        parameters.update(&outputs.state)
     }
 }
 
@@ -250,6 +251,7 @@ impl<T: Scalar> Stepper<T> {
         let gradients = self.tape.backward(total)?;
         self.adam
             .step(&mut self.parameters, |i| gradients.get(bound.leaves[i]))?;
+        self.parameters.update(&outputs.state)?;
         Ok(total.item().unwrap_or(f64::NAN))
     }
 }

@@ -1,17 +1,21 @@
 //! Golden files, properties and bad input, one file per subject.
 
 mod allocation;
+mod batch_norm;
 mod cost;
 mod csp;
 mod data;
 mod decoder;
 mod dsp;
 mod full_rank;
+mod gradients;
 mod metrics;
 mod models;
+mod pooled;
 mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;
+mod routed_head;
 mod routing_stats;
 mod scaling;
 mod sparse;

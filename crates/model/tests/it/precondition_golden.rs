@@ -49,7 +49,7 @@ fn compare(prefix: &str, whitening: Whitening) {
                 dot.signum()
             };
             let sign: Vec<f64> = match whitening {
-                Whitening::Symmetric => vec![1.0; 6],
+                Whitening::Symmetric | Whitening::None => vec![1.0; 6],
                 Whitening::Pca => (0..6).map(row_sign).collect(),
             };
             let signed: Vec<f64> = (0..36).map(|at| found[at] * sign[at / 6]).collect();

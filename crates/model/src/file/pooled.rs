@@ -1,0 +1,210 @@
+//! The preset `recommended` in the same container; see the [module](super) for its tensors.
+
+use super::header::{About, POOLED_FORMAT};
+use super::read::{Found, Source, Whitened, check_precision, inconsistent, open, whitener};
+use super::write::{Tensors, replace};
+use crate::factor::check_distinct;
+use crate::pooled::{PooledConfig, PooledModel, RoutedHead};
+use crate::{ModelError, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use stiefel_geometry::stiefel;
+use stiefel_linalg::MatBatch;
+
+/// A fitted preset without its numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    config: PooledConfig,
+    sizes: Sizes,
+    channels: Option<Vec<String>>,
+    classes: Vec<String>,
+    domains: Vec<String>,
+    domain_trials: Vec<usize>,
+    /// The inverse penalty that was chosen.
+    c: f64,
+    /// Training and validation trials.
+    trials: (usize, usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sizes {
+    channels: usize,
+    filters: usize,
+}
+
+impl PooledModel {
+    /// Writes the model to one file, as [`Model::save`](crate::Model::save) does.
+    ///
+    /// ```
+    /// # use stiefel_linalg::MatBatch;
+    /// # use stiefel_model::{Factor, PooledConfig, PooledModel, Trials};
+    /// # let x = MatBatch::from_fn(4, 2, 2, |i, r, c| if r == c { 1.0 + ((i + r) % 3) as f64 } else { 0.2 });
+    /// # let labels = Factor::from_labels(["hand", "feet", "hand", "feet"]);
+    /// # let trials = Trials::new(x, labels, Factor::from_labels(["s1", "s1", "s2", "s2"]))?;
+    /// # let folder = std::env::temp_dir().join(format!("stiefel-pooled-doc-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("model.safetensors");
+    /// let model = PooledModel::fit(&trials, &trials, &PooledConfig::default())?;
+    /// model.save(&path)?;
+    /// assert_eq!(PooledModel::load(&path)?, model);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), stiefel_model::ModelError>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let bytes = self
+            .tensors()
+            .into_bytes(POOLED_FORMAT, "f64", &self.description());
+        bytes
+            .and_then(|bytes| replace(path, &bytes))
+            .map_err(|problem| problem.at(path))
+    }
+
+    /// Reads a model written by [`PooledModel::save`]; it gives the same numbers, to the bit. Every error names the path.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        read(path).map_err(|problem| problem.at(path))
+    }
+
+    fn description(&self) -> Description {
+        let domains = 0..self.domains.len();
+        Description {
+            config: self.config.clone(),
+            sizes: Sizes {
+                channels: self.anchor.rows(),
+                filters: self.anchor.cols(),
+            },
+            channels: self.channels.clone(),
+            classes: self.classes.clone(),
+            domains: self.domains.clone(),
+            domain_trials: domains.map(|d| self.whitener.trials_of(d)).collect(),
+            c: self.head.c,
+            trials: self.trials,
+        }
+    }
+
+    fn tensors(&self) -> Tensors {
+        let mut tensors = Tensors::default();
+        tensors.push_whitener(&self.whitener);
+        let (_, n, k) = self.anchor.shape();
+        tensors.push("anchor", &[n, k], self.anchor.data());
+        let head = &self.head;
+        let (_, l, p) = head.shared.shape();
+        tensors.push("head.centre", &[p], &head.centre);
+        tensors.push("head.shared", &[l, p], head.shared.data());
+        tensors.push("head.intercept", &[l], &head.intercept);
+        if self.config.head.ratio > 0.0 {
+            tensors.push("head.own", &[head.own.count(), l, p], head.own.data());
+        }
+        tensors
+    }
+}
+
+fn read(path: &Path) -> Found<PooledModel> {
+    let opened = open(path)?;
+    let about = About::<Description>::read(&opened.table, POOLED_FORMAT)?;
+    check_precision::<f64>(&about.precision)?;
+    assemble(about.model, &mut opened.source()?)
+}
+
+/// The model of a description and its tensors.
+fn assemble(about: Description, source: &mut Source) -> Found<PooledModel> {
+    check(&about).map_err(|e| inconsistent(&e))?;
+    let (n, k) = (about.sizes.channels, about.sizes.filters);
+    let whitened = Whitened {
+        config: about.config.preconditioning,
+        n,
+        channels: about.channels.as_deref(),
+        domains: &about.domains,
+        trials: &about.domain_trials,
+    };
+    let whitener = whitener(&whitened, source)?;
+    let anchor = MatBatch::from_vec(1, n, k, source.take("anchor", &[n, k])?)
+        .map_err(|e| inconsistent(&e))?;
+    stiefel::check_orthonormal("model file", anchor.view()).map_err(|e| inconsistent(&e))?;
+    let head = head(&about, source)?;
+    source.finish()?;
+    Ok(PooledModel {
+        config: about.config,
+        whitener,
+        anchor,
+        head,
+        classes: about.classes,
+        domains: about.domains,
+        channels: about.channels,
+        trials: about.trials,
+    })
+}
+
+/// In range: `n × k` numbers have been read, and k is at most n.
+fn head(about: &Description, source: &mut Source) -> Found<RoutedHead> {
+    let (k, classes) = (about.sizes.filters, about.classes.len());
+    let (p, l) = (k * (k + 1) / 2, if classes == 2 { 1 } else { classes });
+    let batch = |count, values: Vec<f64>| {
+        MatBatch::from_vec(count, l, p, values).map_err(|e| inconsistent(&e))
+    };
+    let centre = source.take("head.centre", &[p])?;
+    let shared = batch(1, source.take("head.shared", &[l, p])?)?;
+    let intercept = source.take("head.intercept", &[l])?;
+    let trials = &about.domain_trials;
+    let (mut rows, mut own) = (vec![None; trials.len()], Vec::new());
+    let mut count = 0;
+    if about.config.head.ratio > 0.0 {
+        for (row, _) in rows.iter_mut().zip(trials).filter(|r| *r.1 > 0) {
+            *row = Some(count);
+            count += 1;
+        }
+        own = source.take("head.own", &[count, l, p])?;
+    }
+    Ok(RoutedHead {
+        classes,
+        c: about.c,
+        centre,
+        shared,
+        own: batch(count, own)?,
+        rows,
+        intercept,
+    })
+}
+
+/// What the description must say of itself before a tensor is read.
+fn check(about: &Description) -> Result<()> {
+    let op = "model file";
+    about.config.check()?;
+    check_distinct("classes", &about.classes)?;
+    check_distinct("channels", about.channels.as_deref().unwrap_or(&[]))?;
+    let Sizes { channels, filters } = about.sizes;
+    for (what, expected, found) in [
+        (
+            "classes, at least",
+            about.classes.len().max(2),
+            about.classes.len(),
+        ),
+        ("filters", about.config.filters.min(channels), filters),
+        (
+            "numbers of trials",
+            about.domains.len(),
+            about.domain_trials.len(),
+        ),
+    ] {
+        if expected != found {
+            return Err(ModelError::Count {
+                op,
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    if about.c.is_finite() && about.c > 0.0 {
+        return Ok(());
+    }
+    Err(ModelError::Parameter {
+        op,
+        name: "C",
+        value: about.c,
+        expected: "a finite number above 0",
+    })
+}

@@ -1,0 +1,88 @@
+//! The options of batch normalisation, checked once, at the door.
+
+use crate::{ModelError, Result};
+use serde::{Deserialize, Serialize};
+
+/// Where the layer stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NormPosition {
+    /// In front of the filter, on `n × n` matrices: takes the place of whitening outside the network.
+    Before,
+    /// Behind the filter, on `k × k` matrices.
+    After,
+}
+
+/// Domain-specific Riemannian batch normalisation; see the [module](crate::net::batch_norm).
+///
+/// ```
+/// use stiefel_model::net::{BatchNormConfig, Network, Sizes, SpdNet, SpdNetConfig};
+///
+/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253 };
+/// let config = SpdNetConfig { batch_norm: Some(BatchNormConfig::default()), ..SpdNetConfig::default() };
+/// let net = SpdNet::new(sizes, SpdNetConfig { filters: 20, ..config })?;
+/// assert_eq!(Network::<f32>::name(&net), "spdnet+bn");
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BatchNormConfig {
+    /// Where the layer stands.
+    pub position: NormPosition,
+    /// γ: how far a batch moves the running statistics.
+    pub momentum: f64,
+    /// ε, added to the dispersion.
+    pub epsilon: f64,
+    /// Whether an SPD bias is learnt.
+    pub bias: bool,
+}
+
+impl Default for BatchNormConfig {
+    fn default() -> Self {
+        Self {
+            position: NormPosition::After,
+            momentum: 0.1,
+            epsilon: 1e-5,
+            bias: true,
+        }
+    }
+}
+
+impl BatchNormConfig {
+    /// An error where a number is out of its range.
+    pub fn check(&self) -> Result<()> {
+        let op = "batch normalisation";
+        for (name, value, good, expected) in [
+            (
+                "the momentum",
+                self.momentum,
+                self.momentum > 0.0 && self.momentum <= 1.0,
+                "above 0, at most 1",
+            ),
+            (
+                "ε",
+                self.epsilon,
+                self.epsilon.is_finite() && self.epsilon > 0.0,
+                "a finite number above 0",
+            ),
+        ] {
+            if !good {
+                return Err(ModelError::Parameter {
+                    op,
+                    name,
+                    value,
+                    expected,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The size of the matrices it sees.
+    pub(crate) fn size(&self, channels: usize, filters: usize) -> usize {
+        match self.position {
+            NormPosition::Before => channels,
+            NormPosition::After => filters,
+        }
+    }
+}

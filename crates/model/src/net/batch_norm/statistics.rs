@@ -1,0 +1,135 @@
+//! Exact statistics: the Fréchet mean of a domain's matrices and their mean squared distance from it.
+
+use super::{DISPERSION, MEAN, StateUpdate};
+use crate::net::Network;
+use crate::{ModelError, Parameters, Prepared, Result};
+use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
+use stiefel_linalg::{MatBatch, MatView, Scalar};
+
+/// The statistics of one domain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NormStatistics {
+    /// The Fréchet mean, `1 × m × m`.
+    pub mean: MatBatch<f64>,
+    /// The mean squared affine-invariant distance from it.
+    pub dispersion: f64,
+}
+
+impl NormStatistics {
+    /// Of `N × m × m` matrices; `prior` counts for as many trials as its weight says.
+    pub fn of(x: MatView<'_, f64>, prior: Option<(&Self, f64)>) -> Result<Self> {
+        let (mut all, mut weights) = (x.to_owned(), vec![1.0; x.count()]);
+        if let Some((prior, kappa)) = prior.filter(|p| p.1 > 0.0) {
+            let data = [x.data(), prior.mean.data()].concat();
+            all = MatBatch::from_vec(x.count() + 1, x.rows(), x.rows(), data)?;
+            weights.push(kappa);
+        }
+        if all.count() == 0 {
+            return Err(ModelError::Empty {
+                op: "statistics of batch normalisation",
+                remedy: "give at least one trial",
+            });
+        }
+        let options = FrechetOptions {
+            weights: Some(&weights),
+            ..FrechetOptions::default()
+        };
+        let mean = frechet_mean(all.view(), &options)?.mean;
+        let distances = distance(Metric::AffineInvariant, mean.view(), x)?;
+        let mut sum: f64 = distances.iter().map(|d| d * d).sum();
+        let mut count = x.count() as f64;
+        if let Some((prior, kappa)) = prior {
+            sum += kappa * prior.dispersion;
+            count += kappa;
+        }
+        Ok(Self {
+            mean,
+            dispersion: sum / count,
+        })
+    }
+
+    /// What stands in for a domain nobody has seen: the Fréchet mean of the domains' means and the mean of their dispersions.
+    pub fn pooled(all: &[Self]) -> Result<Self> {
+        let m = all.first().map_or(0, |s| s.mean.rows());
+        let means = all.iter().flat_map(|s| s.mean.data()).copied().collect();
+        let means = MatBatch::from_vec(all.len(), m, m, means)?;
+        let mut pooled = Self::of(means.view(), None)?;
+        pooled.dispersion = all.iter().map(|s| s.dispersion).sum::<f64>() / all.len() as f64;
+        Ok(pooled)
+    }
+
+    fn updates<T: Scalar>(&self, rows: Vec<usize>) -> [StateUpdate<T>; 2] {
+        let repeat = |x: MatBatch<f64>| x.select(&vec![0; rows.len()]).cast();
+        let dispersion = MatBatch::from_fn(1, 1, 1, |_, _, _| self.dispersion);
+        [
+            StateUpdate {
+                name: MEAN,
+                values: repeat(self.mean.clone()),
+                rows: rows.clone(),
+            },
+            StateUpdate {
+                name: DISPERSION,
+                values: repeat(dispersion),
+                rows,
+            },
+        ]
+    }
+}
+
+/// Sets the statistics of every domain of `data` to those of its trials under the network as it stands; labels are not read. Gives the
+/// domains that were set. Nothing happens where the network has no batch normalisation.
+///
+/// This is how a trained network meets a new domain, or a new session of a known one: its row of the statistics is refitted on trials
+/// without labels, everything else stays.
+pub fn refit_statistics<T: Scalar>(
+    network: &dyn Network<T>,
+    parameters: &mut Parameters<T>,
+    data: &Prepared<T>,
+) -> Result<Vec<usize>> {
+    Ok(fit(network, parameters, data)?
+        .into_iter()
+        .map(|(domain, _)| domain)
+        .collect())
+}
+
+fn fit<T: Scalar>(
+    network: &dyn Network<T>,
+    parameters: &mut Parameters<T>,
+    data: &Prepared<T>,
+) -> Result<Vec<(usize, NormStatistics)>> {
+    let Some(x) = network.norm_input(parameters, data)? else {
+        return Ok(Vec::new());
+    };
+    let x: MatBatch<f64> = x.cast();
+    let mut domains = data.domains().to_vec();
+    domains.sort_unstable();
+    domains.dedup();
+    let mut all = Vec::with_capacity(domains.len());
+    for domain in domains {
+        let own: Vec<usize> = (0..data.len())
+            .filter(|&i| data.domains()[i] == domain)
+            .collect();
+        let statistics = NormStatistics::of(x.select(&own).view(), None)?;
+        parameters.update(&statistics.updates(vec![domain]))?;
+        all.push((domain, statistics));
+    }
+    Ok(all)
+}
+
+/// First statistics: exact ones for the training domains, the pooled ones for the others.
+pub(in crate::net) fn start_statistics<T: Scalar>(
+    network: &dyn Network<T>,
+    parameters: &mut Parameters<T>,
+    training: &Prepared<T>,
+) -> Result<()> {
+    let all = fit(network, parameters, training)?;
+    let count = parameters.get(MEAN).map_or(0, |p| p.value.count());
+    let others: Vec<usize> = (0..count)
+        .filter(|d| all.iter().all(|(known, _)| known != d))
+        .collect();
+    if all.is_empty() || others.is_empty() {
+        return Ok(());
+    }
+    let all: Vec<NormStatistics> = all.into_iter().map(|(_, s)| s).collect();
+    parameters.update(&NormStatistics::pooled(&all)?.updates(others))
+}

@@ -1,0 +1,160 @@
+//! The discriminative anchor: the directions in which classes differ within domains.
+//!
+//! ```text
+//! C = 2   S_d = mean(X | d, class 1) − mean(X | d, class 0),        A = mean_d S_d²
+//! C > 2   A = mean_d Σ_c (mean(X | d, c) − mean(X | d))²            over the classes present in d
+//! W (n × k): eigenvectors of A, largest eigenvalue first, the largest entry of each column positive
+//! ```
+//!
+//! A domain in which fewer than two classes have trials says nothing about their difference and is left out of the mean; with more than
+//! two classes, a class that is missing in a domain is left out of that domain's sum.
+
+use crate::{ModelError, Result, Trials};
+use stiefel_linalg::{MatBatch, MatView, Op, eigh, product_into};
+
+const OP: &str = "discriminative anchor";
+
+/// The top `k` discriminative directions of pre-conditioned trials, `n × k` with orthonormal columns.
+///
+/// ```
+/// use stiefel_linalg::MatBatch;
+/// use stiefel_model::pooled::discriminative_anchor;
+/// use stiefel_model::{Factor, Trials};
+///
+/// // The classes differ in the second channel only.
+/// let x = MatBatch::from_fn(4, 3, 3, |i, r, c| match (r == c, r) {
+///     (true, 1) => 1.0 + (i % 2) as f64,
+///     (true, _) => 1.0,
+///     _ => 0.0,
+/// });
+/// let classes = Factor::from_labels(["hand", "feet", "hand", "feet"]);
+/// let trials = Trials::new(x, classes, Factor::from_labels(["s1", "s1", "s2", "s2"]))?;
+/// let w = discriminative_anchor(&trials, 1)?;
+/// assert_eq!(w.shape(), (1, 3, 1));
+/// assert!((w.get(0, 1, 0) - 1.0).abs() < 1e-12);
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+pub fn discriminative_anchor(whitened: &Trials, k: usize) -> Result<MatBatch<f64>> {
+    let n = whitened.channels_count();
+    if k == 0 || k > n {
+        return Err(ModelError::Parameter {
+            op: OP,
+            name: "k",
+            value: k as f64,
+            expected: "from 1 to the number of channels",
+        });
+    }
+    let basis = discriminative_basis(
+        whitened.covariances().view(),
+        whitened.classes().indices(),
+        whitened.domains().indices(),
+    )?;
+    Ok(first_columns(&basis, k))
+}
+
+/// The first `k` columns of a square matrix.
+pub(crate) fn first_columns(basis: &MatBatch<f64>, k: usize) -> MatBatch<f64> {
+    MatBatch::from_fn(1, basis.rows(), k, |_, r, c| basis.get(0, r, c))
+}
+
+/// All `n` directions, most discriminative first: an orthogonal `n × n` matrix whose first `k` columns are the anchor.
+///
+/// `x` is `N × n × n`, with a class and a domain for each matrix.
+pub fn discriminative_basis(
+    x: MatView<'_, f64>,
+    classes: &[usize],
+    domains: &[usize],
+) -> Result<MatBatch<f64>> {
+    let n = x.check_square(OP)?;
+    for (what, found) in [("classes", classes.len()), ("domains", domains.len())] {
+        if found != x.count() {
+            let (op, expected) = (OP, x.count());
+            return Err(ModelError::Count {
+                op,
+                what,
+                expected,
+                found,
+            });
+        }
+    }
+    let count = |indices: &[usize]| indices.iter().max().map_or(0, |i| i + 1);
+    let (c, d) = (count(classes), count(domains));
+    let scatter = scatter(x, classes, domains, (c, d))?;
+    let eigen = eigh(scatter.view())?;
+    Ok(MatBatch::from_fn(1, n, n, |_, r, j| {
+        let from = n - 1 - j;
+        let column = (0..n).map(|row| eigen.vectors.get(0, row, from));
+        let largest = column.fold(0.0_f64, |a, v| if v.abs() > a.abs() { v } else { a });
+        largest.signum() * eigen.vectors.get(0, r, from)
+    }))
+}
+
+/// `mean_d S_d²`, or its counterpart for more than two classes.
+fn scatter(
+    x: MatView<'_, f64>,
+    classes: &[usize],
+    domains: &[usize],
+    (c, d): (usize, usize),
+) -> Result<MatBatch<f64>> {
+    let n = x.rows();
+    let mut total = MatBatch::zeros(1, n, n);
+    let mut used = 0_usize;
+    for domain in 0..d {
+        let (sums, counts) = class_sums(x, classes, domains, domain, c);
+        let present: Vec<usize> = (0..c).filter(|&class| counts[class] > 0).collect();
+        if present.len() < 2 {
+            continue;
+        }
+        used += 1;
+        let mean = |class: usize, e: usize| sums.matrix(class)[e] / counts[class] as f64;
+        if c == 2 {
+            add_square(&mut total, &difference(n, |e| mean(1, e) - mean(0, e)))?;
+            continue;
+        }
+        let trials: usize = counts.iter().sum();
+        let centre: Vec<f64> = (0..n * n)
+            .map(|e| present.iter().map(|&k| sums.matrix(k)[e]).sum::<f64>() / trials as f64)
+            .collect();
+        for class in present {
+            add_square(&mut total, &difference(n, |e| mean(class, e) - centre[e]))?;
+        }
+    }
+    if used == 0 {
+        return Err(ModelError::Impossible {
+            op: OP,
+            why: "no domain has trials of two classes".into(),
+            remedy: "give at least one domain training trials of every class",
+        });
+    }
+    let mean = |v: &mut f64| *v /= used as f64;
+    total.data_mut().iter_mut().for_each(mean);
+    Ok(total)
+}
+
+/// Per class, the sum of a domain's matrices and their number.
+fn class_sums(
+    x: MatView<'_, f64>,
+    classes: &[usize],
+    domains: &[usize],
+    domain: usize,
+    c: usize,
+) -> (MatBatch<f64>, Vec<usize>) {
+    let mut sums = MatBatch::zeros(c, x.rows(), x.rows());
+    let mut counts = vec![0; c];
+    for (i, (&class, _)) in (classes.iter().zip(domains).enumerate()).filter(|t| *t.1.1 == domain) {
+        counts[class] += 1;
+        let sum = sums.matrix_mut(class).iter_mut();
+        sum.zip(x.matrix(i)).for_each(|(s, v)| *s += v);
+    }
+    (sums, counts)
+}
+
+fn difference(n: usize, value: impl Fn(usize) -> f64) -> MatBatch<f64> {
+    MatBatch::from_fn(1, n, n, |_, r, c| value(r * n + c))
+}
+
+/// Adds `SᵀS`, which for symmetric `S` is its square.
+fn add_square(total: &mut MatBatch<f64>, s: &MatBatch<f64>) -> Result<()> {
+    let (s, out) = (s.view(), total.view_mut());
+    Ok(product_into(out, true, 1.0, s, Op::T, s, Op::N)?)
+}

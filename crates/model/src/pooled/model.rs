@@ -1,0 +1,312 @@
+//! The fitted preset: whitener, filter and head in one piece.
+
+use super::anchor::discriminative_anchor;
+use super::config::{HeadConfig, PooledConfig};
+use super::features::{Features, features};
+use super::head::{HeadRouting, RoutedHead};
+use crate::diagnostics::{Controls, RoutingReport, balanced};
+use crate::metrics::{Decisions, Scores};
+use crate::precondition::{UnseenPolicy, WhitenScratch, check_single};
+use crate::routing_stats::routing_stats;
+use crate::train::Evaluation;
+use crate::{Factor, ModelError, Result, Trials, Whitener, random};
+use stiefel_geometry::spd::{log, upper};
+use stiefel_linalg::{MatBatch, MatView, congruence};
+
+const OP: &str = "recommended preset";
+
+/// A fitted preset `recommended`; see the [module](super).
+///
+/// ```
+/// use stiefel_linalg::MatBatch;
+/// use stiefel_model::pooled::{HeadTrial, PooledConfig, PooledModel};
+/// use stiefel_model::precondition::UnseenPolicy;
+/// use stiefel_model::{Factor, Trials};
+///
+/// let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
+/// let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
+/// let domains = Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]);
+/// let trials = Trials::new(x, classes, domains)?;
+/// let model = PooledModel::fit(&trials, &trials, &PooledConfig { filters: 2, ..PooledConfig::default() })?;
+/// let evaluation = model.evaluate(&trials)?;
+/// assert_eq!(evaluation.probabilities.shape(), (1, 8, 2));
+///
+/// // One raw covariance of a known person, and one of a stranger.
+/// let covariance = [1.5, 0.2, 0.1, 0.2, 2.0, 0.0, 0.1, 0.0, 1.0];
+/// let p = model.decide(&covariance, HeadTrial::Named("s2"))?;
+/// assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+/// assert_eq!(model.decide(&covariance, HeadTrial::Unseen)?.len(), 2);
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PooledModel {
+    pub(crate) config: PooledConfig,
+    pub(crate) whitener: Whitener,
+    /// `1 × n × k`.
+    pub(crate) anchor: MatBatch<f64>,
+    pub(crate) head: RoutedHead,
+    pub(crate) classes: Vec<String>,
+    pub(crate) domains: Vec<String>,
+    pub(crate) channels: Option<Vec<String>>,
+    /// Training and validation trials.
+    pub(crate) trials: (usize, usize),
+}
+
+/// Whose trial is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadTrial<'a> {
+    /// A domain with training trials, by its number.
+    Known(usize),
+    /// A domain with training trials, by its name.
+    Named(&'a str),
+    /// A domain without: whitened by the pooled mean, decided by the shared weights.
+    Unseen,
+}
+
+impl PooledModel {
+    /// Fits whitener, filter and one head per `C` on `training`, and chooses `C` on `validation`. Exact and without a seed.
+    ///
+    /// With [`PooledConfig::refit`], everything is then fitted again on both with that `C`. Both are selected from one set of trials, so
+    /// that names and numbers of classes and domains agree.
+    pub fn fit(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
+        let model = Self::fit_once(training, validation, config)?;
+        if !config.refit {
+            return Ok(model);
+        }
+        let both = training.joined(validation)?;
+        let chosen = PooledConfig {
+            head: HeadConfig {
+                candidates: vec![model.head.c()],
+                ..config.head.clone()
+            },
+            ..config.clone()
+        };
+        let again = Self::fit_once(&both, &both, &chosen)?;
+        Ok(Self {
+            config: config.clone(),
+            trials: model.trials,
+            ..again
+        })
+    }
+
+    fn fit_once(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
+        config.check()?;
+        let classes = training.classes().names().len();
+        if classes < 2 {
+            return Err(ModelError::Parameter {
+                op: OP,
+                name: "the number of classes",
+                value: classes as f64,
+                expected: "at least 2",
+            });
+        }
+        crate::model::check_classes(training)?;
+        let whitener = config.preconditioning.fit(training)?;
+        let whitened = whitener.transform(training)?;
+        let k = config.filters.min(training.channels_count());
+        let anchor = discriminative_anchor(&whitened, k)?;
+        let domains = training.domains().names();
+        let validation_set = features(&whitener.transform(validation)?, &anchor)?;
+        let training_set = features(&whitened, &anchor)?;
+        let head =
+            (config.head).fit_features(&training_set, &validation_set, classes, domains.len())?;
+        Ok(Self {
+            config: config.clone(),
+            whitener,
+            anchor,
+            head,
+            classes: training.classes().names().to_vec(),
+            domains: domains.to_vec(),
+            channels: training.channels().map(<[String]>::to_vec),
+            trials: (training.len(), validation.len()),
+        })
+    }
+
+    /// Probabilities and cross-entropy of trials of known domains.
+    pub fn evaluate(&self, trials: &Trials) -> Result<Evaluation> {
+        let data = self.features(trials)?;
+        self.evaluation(&data, HeadRouting::Domain(&data.domains))
+    }
+
+    /// Probabilities of trials of known domains, `1 × N × C`.
+    pub fn predict_proba(&self, trials: &Trials) -> Result<MatBatch<f64>> {
+        Ok(self.evaluate(trials)?.probabilities)
+    }
+
+    /// Probabilities and cross-entropy of the trials of **one** domain without training trials: whitened under `policy`, decided by the
+    /// shared weights alone. No label is used beyond the cross-entropy.
+    pub fn evaluate_unseen(&self, trials: &Trials, policy: UnseenPolicy) -> Result<Evaluation> {
+        self.check_classes(trials)?;
+        let whitened = self.whitener.transform_unseen(trials, policy)?;
+        let data = features(&whitened, &self.anchor)?;
+        self.evaluation(&data, HeadRouting::Shared)
+    }
+
+    /// The probability of every class for one raw covariance, `n × n` row-major.
+    pub fn decide(&self, covariance: &[f64], trial: HeadTrial<'_>) -> Result<Vec<f64>> {
+        let n = self.whitener.channels_count();
+        let mut whitened = vec![0.0; n * n];
+        let mut scratch = WhitenScratch::default();
+        let domain = match trial {
+            HeadTrial::Known(domain) => Some(domain),
+            HeadTrial::Named(name) => Some(self.domain(name)?),
+            HeadTrial::Unseen => None,
+        };
+        match domain {
+            Some(d) => {
+                (self.whitener).transform_into(d, covariance, &mut whitened, &mut scratch)?;
+            }
+            None => {
+                (self.whitener).transform_pooled_into(covariance, &mut whitened, &mut scratch)?;
+            }
+        }
+        self.decide_whitened(&whitened, domain)
+    }
+
+    /// The same for a covariance that is pre-conditioned already, for instance by a running whitener
+    /// ([`Whitener::causal`](crate::Whitener::causal)) for a new person; `None` decides by the shared weights alone.
+    pub fn decide_whitened(&self, whitened: &[f64], domain: Option<usize>) -> Result<Vec<f64>> {
+        let n = self.whitener.channels_count();
+        check_single(n, whitened, 0)?;
+        let y = congruence(self.anchor.view(), MatView::new(1, n, n, whitened)?)?;
+        let z = upper(log(y.view())?.view())?;
+        let domains: Vec<usize> = domain.into_iter().collect();
+        let routing = match domain {
+            Some(_) => HeadRouting::Domain(&domains),
+            None => HeadRouting::Shared,
+        };
+        Ok(self.head.probabilities(z.view(), routing)?.into_vec())
+    }
+
+    /// What the domains' own weights do on labelled test trials of known domains.
+    ///
+    /// The routing is hard, one expert per domain, so its entropy is zero and hard top-1 and domain-mean routing are the model itself. The
+    /// K = 1 proxy has the mean of all `δ_d`, *permuted* the `δ` of another trial's domain (`seed` draws whose).
+    pub fn report(&self, test: &Trials, seed: u64) -> Result<RoutingReport> {
+        if test.is_empty() {
+            return Err(ModelError::Empty {
+                op: "routing report",
+                remedy: "give at least one labelled test trial",
+            });
+        }
+        let data = self.features(test)?;
+        let scores = self.scores(&data, HeadRouting::Domain(&data.domains))?;
+        if self.config.head.ratio == 0.0 {
+            return Ok(RoutingReport::unrouted(scores));
+        }
+        let proxy = balanced(&self.scores(&data, HeadRouting::Averaged)?);
+        let mut rng = random::stream(seed, "permuted routing", 0);
+        let order = random::permutation(&mut rng, test.len());
+        let others: Vec<usize> = order.iter().map(|&i| data.domains[i]).collect();
+        let own = balanced(&scores);
+        let controls = Controls {
+            permuted: balanced(&self.scores(&data, HeadRouting::Domain(&others))?),
+            domain_mean: own,
+            hard_top1: own,
+            retrained: None,
+        };
+        let alpha = MatBatch::from_fn(1, test.len(), self.domains.len(), |_, i, d| {
+            f64::from(u8::from(data.domains[i] == d))
+        });
+        let stats = routing_stats(alpha.view(), &data.domains)?;
+        Ok(RoutingReport::routed(scores, proxy, stats, None, controls))
+    }
+
+    /// What was decided before fitting.
+    pub fn config(&self) -> &PooledConfig {
+        &self.config
+    }
+
+    /// Whitening per domain.
+    pub fn whitener(&self) -> &Whitener {
+        &self.whitener
+    }
+
+    /// The filter, `1 × n × k`.
+    pub fn anchor(&self) -> &MatBatch<f64> {
+        &self.anchor
+    }
+
+    /// The head.
+    pub fn head(&self) -> &RoutedHead {
+        &self.head
+    }
+
+    /// Names of the classes, in the order of the probabilities.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Names of the domains.
+    pub fn domains(&self) -> &[String] {
+        &self.domains
+    }
+
+    /// Names of the channels, where they were known.
+    pub fn channels(&self) -> Option<&[String]> {
+        self.channels.as_deref()
+    }
+
+    /// How many training and validation trials it was fitted with.
+    pub fn trials(&self) -> (usize, usize) {
+        self.trials
+    }
+
+    fn domain(&self, name: &str) -> Result<usize> {
+        let at = self.domains.iter().position(|d| d == name);
+        at.ok_or_else(|| ModelError::UnknownName {
+            what: "domain",
+            found: name.into(),
+            known: self.domains.join(", "),
+        })
+    }
+
+    fn check_classes(&self, trials: &Trials) -> Result<()> {
+        let names = Factor::names(trials.classes());
+        if names == self.classes {
+            return Ok(());
+        }
+        Err(ModelError::Impossible {
+            op: OP,
+            why: format!(
+                "the trials have classes {names:?}, the model {:?}",
+                self.classes
+            ),
+            remedy: "select training and test trials from one set",
+        })
+    }
+
+    fn features(&self, trials: &Trials) -> Result<Features> {
+        self.check_classes(trials)?;
+        features(&self.whitener.transform(trials)?, &self.anchor)
+    }
+
+    fn evaluation(&self, data: &Features, routing: HeadRouting<'_>) -> Result<Evaluation> {
+        let probabilities = self.head.probabilities(data.z.view(), routing)?;
+        let rows = probabilities.data().chunks_exact(self.classes.len());
+        let loss: f64 = rows.zip(&data.labels).map(|(p, &y)| -p[y].ln()).sum();
+        Ok(Evaluation {
+            cross_entropy: loss / data.labels.len().max(1) as f64,
+            probabilities,
+            alpha: None,
+            queries: None,
+        })
+    }
+
+    fn scores(&self, data: &Features, routing: HeadRouting<'_>) -> Result<Scores> {
+        let evaluation = self.evaluation(data, routing)?;
+        let decided = evaluation.predictions();
+        let classes = self.classes.len();
+        let values: Option<Vec<f64>> = (classes == 2).then(|| {
+            let rows = evaluation.probabilities.data().chunks_exact(2);
+            rows.map(|p| p[1]).collect()
+        });
+        Decisions {
+            truth: &data.labels,
+            decided: &decided,
+            values: values.as_deref(),
+            classes,
+        }
+        .scores()
+    }
+}

@@ -1,0 +1,459 @@
+//! Riemannian batch normalisation: gradients, statistics, and the ways they travel.
+
+use crate::gradients::worst_gradient;
+use crate::support::mixed_trials;
+use stiefel_autodiff::Tape;
+use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
+use stiefel_linalg::{MatBatch, MatView};
+use stiefel_model::decoder::UnseenEmbedding;
+use stiefel_model::net::{
+    Anchor, BatchNormConfig, DaspConfig, DaspNet, InitialAnchor, LossWeights, Network,
+    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, refit_statistics,
+};
+use stiefel_model::precondition::{UnseenPolicy, Whitening};
+use stiefel_model::train::{
+    Checkpoint, EpochRecord, Flow, Observer, Silent, Stepper, TrainConfig, evaluate, resume, train,
+};
+use stiefel_model::{
+    AdamConfig, Architecture, Decoder, Domain, Model, ModelConfig, Parameters, Preconditioning,
+    Prepared,
+};
+use stiefel_testkit::random_batch;
+
+const N: usize = 4;
+const K: usize = 3;
+const DOMAINS: usize = 3;
+
+const POSITIONS: [NormPosition; 2] = [NormPosition::Before, NormPosition::After];
+
+fn norm(position: NormPosition) -> BatchNormConfig {
+    BatchNormConfig {
+        position,
+        ..BatchNormConfig::default()
+    }
+}
+
+fn sizes(classes: usize) -> Sizes {
+    Sizes {
+        channels: N,
+        classes,
+        domains: DOMAINS,
+        encoded: N * (N + 1) / 2,
+    }
+}
+
+fn plain(position: NormPosition) -> SpdNetConfig {
+    SpdNetConfig {
+        filters: K,
+        batch_norm: Some(norm(position)),
+        ..SpdNetConfig::default()
+    }
+}
+
+fn data(count: usize) -> Prepared<f64> {
+    Prepared::new(&mixed_trials(3, count, N, DOMAINS), None).expect("SPD")
+}
+
+/// First values moved away from zero bias and unit scale.
+fn stirred(net: &dyn Network<f64>, data: &Prepared<f64>) -> Parameters<f64> {
+    let mut parameters = net.initial_for(1, data).expect("fitted");
+    let bias = parameters.get("norm.bias").expect("a bias").value.shape();
+    let mut value = random_batch::<f64>(4, bias.0, bias.1, bias.2);
+    value.data_mut().iter_mut().for_each(|v| *v *= 0.2);
+    parameters.set("norm.bias", value).expect("same shape");
+    let scale = MatBatch::from_fn(1, 1, 1, |_, _, _| 0.3);
+    parameters.set("norm.scale", scale).expect("same shape");
+    parameters
+}
+
+#[test]
+fn gradients_flow_through_the_statistics() {
+    let data = data(13);
+    for position in POSITIONS {
+        // A large momentum makes the batch's own share of the statistics large.
+        let batch_norm = Some(BatchNormConfig {
+            momentum: 0.6,
+            ..norm(position)
+        });
+        let config = SpdNetConfig {
+            batch_norm,
+            ..plain(position)
+        };
+        let net = SpdNet::new(sizes(2), config).expect("valid");
+        let worst = worst_gradient(&net, &stirred(&net, &data), &data);
+        assert!(worst.0 < 1e-7, "{position:?}: {worst:?}");
+        let config = DaspConfig {
+            filters: K,
+            experts: 2,
+            width: 4,
+            anchor: Anchor::Dedicated,
+            decoupled_keys: false,
+            losses: LossWeights::default(),
+            batch_norm,
+            ..DaspConfig::default()
+        };
+        let net = DaspNet::new(sizes(2), config).expect("valid");
+        let worst = worst_gradient(&net, &stirred(&net, &data), &data);
+        assert!(worst.0 < 1e-7, "{position:?}, routed: {worst:?}");
+    }
+}
+
+/// A network whose scores are its features: one class per feature, the identity as head.
+fn transparent(position: NormPosition, filters: usize) -> (SpdNet, usize) {
+    let p = filters * (filters + 1) / 2;
+    let batch_norm = Some(BatchNormConfig {
+        epsilon: 1e-12,
+        ..norm(position)
+    });
+    let config = SpdNetConfig {
+        filters,
+        epsilon: 1e-12,
+        batch_norm,
+        ..SpdNetConfig::default()
+    };
+    (SpdNet::new(sizes(p), config).expect("valid"), p)
+}
+
+/// The features of every sample in evaluation, `N × p`.
+fn features(net: &SpdNet, parameters: &Parameters<f64>, data: &Prepared<f64>) -> Vec<Vec<f64>> {
+    let tape = Tape::new();
+    let bound = parameters.bind_frozen(&tape).expect("bound");
+    let outputs = net
+        .forward(&tape, &bound, &data.all(), Routing::Learnt)
+        .expect("forward");
+    assert!(outputs.state.is_empty(), "evaluation changes no statistics");
+    let width = outputs.logits.shape().2;
+    outputs
+        .logits
+        .value()
+        .data()
+        .chunks_exact(width)
+        .map(<[f64]>::to_vec)
+        .collect()
+}
+
+fn with_identity_head(mut parameters: Parameters<f64>, p: usize) -> Parameters<f64> {
+    parameters
+        .set("head.w", MatBatch::identity(1, p))
+        .expect("same shape");
+    parameters
+        .set("head.b", MatBatch::zeros(1, 1, p))
+        .expect("same shape");
+    parameters
+}
+
+#[test]
+fn every_domain_is_centred_with_unit_dispersion() {
+    let data = data(90);
+    for (position, filters) in [(NormPosition::Before, N), (NormPosition::After, K)] {
+        let (net, p) = transparent(position, filters);
+        let parameters = with_identity_head(net.initial_for(2, &data).expect("fitted"), p);
+        let z = features(&net, &parameters, &data);
+        for d in 0..DOMAINS {
+            let own: Vec<&Vec<f64>> = (0..data.len())
+                .filter(|&i| data.domains()[i] == d)
+                .map(|i| &z[i])
+                .collect();
+            let mean = |j: usize| own.iter().map(|z| z[j]).sum::<f64>() / own.len() as f64;
+            // The mean logarithm at the Fréchet mean is zero.
+            assert!(
+                (0..p).all(|j| mean(j).abs() < 1e-8),
+                "{position:?} domain {d}"
+            );
+            let square: f64 = own.iter().flat_map(|z| z.iter()).map(|v| v * v).sum();
+            assert!((square / own.len() as f64 - 1.0).abs() < 1e-8);
+        }
+    }
+    // What comes in is far from centred.
+    let raw = stiefel_model::tangent_vectors::<f64>(&mixed_trials(3, 90, N, DOMAINS)).expect("SPD");
+    assert!(raw.data().iter().map(|v| v.abs()).fold(0.0, f64::max) > 1.0);
+}
+
+fn exact(x: MatView<'_, f64>) -> (MatBatch<f64>, f64) {
+    let mean = frechet_mean(x, &FrechetOptions::default())
+        .expect("a mean")
+        .mean;
+    let d = distance(Metric::AffineInvariant, mean.view(), x).expect("distances");
+    let dispersion = d.iter().map(|d| d * d).sum::<f64>() / d.len() as f64;
+    (mean, dispersion)
+}
+
+#[test]
+fn running_statistics_walk_to_the_exact_ones() {
+    let data = data(45);
+    let net = SpdNet::new(sizes(2), plain(NormPosition::Before)).expect("valid");
+    // From the identity, not from the fitted start, and with a standstill of everything that is learnt.
+    let adam = AdamConfig {
+        learning_rate: 1e-300,
+        ..AdamConfig::default()
+    };
+    let mut stepper = Stepper::new(adam, Network::<f64>::initial(&net, 1)).expect("Adam");
+    for _ in 0..300 {
+        stepper.step(&net, &data.all()).expect("a step");
+    }
+    let get = |name: &str| &stepper.parameters.get(name).expect("state").value;
+    for d in 0..DOMAINS {
+        let own: Vec<usize> = (0..45).filter(|&i| data.domains()[i] == d).collect();
+        let (mean, dispersion) = exact(data.covariances().select(&own).view());
+        for (a, b) in get("norm.mean").matrix(d).iter().zip(mean.data()) {
+            assert!((a - b).abs() < 1e-8, "{a} {b}");
+        }
+        assert!((get("norm.dispersion").matrix(d)[0] - dispersion).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn a_batch_moves_its_own_domains_only() {
+    let data = data(30);
+    let net = SpdNet::new(sizes(2), plain(NormPosition::After)).expect("valid");
+    let first = net.initial_for(1, &data).expect("fitted");
+    let mut stepper = Stepper::new(AdamConfig::default(), first.clone()).expect("Adam");
+    let of_one: Vec<usize> = (0..30)
+        .filter(|&i| data.domains()[i] == 1)
+        .take(4)
+        .collect();
+    stepper.step(&net, &data.batch(of_one)).expect("a step");
+    let (old, new) = (
+        &first.get("norm.mean").expect("state").value,
+        &stepper.parameters.get("norm.mean").expect("state").value,
+    );
+    assert_eq!(old.matrix(0), new.matrix(0));
+    assert_eq!(old.matrix(2), new.matrix(2));
+    assert_ne!(old.matrix(1), new.matrix(1));
+}
+
+#[test]
+fn a_new_domain_is_refitted_without_labels() {
+    let all = mixed_trials(3, 90, N, DOMAINS);
+    let known: Vec<usize> = (0..90).filter(|i| i % DOMAINS != 2).collect();
+    let new: Vec<usize> = (0..90).filter(|i| i % DOMAINS == 2).collect();
+    let part =
+        |at: &[usize]| Prepared::<f64>::new(&all.select(at).expect("in range"), None).expect("SPD");
+    let (known, new) = (part(&known), part(&new));
+    let (net, p) = transparent(NormPosition::After, K);
+    let mut parameters = with_identity_head(net.initial_for(2, &known).expect("fitted"), p);
+    let centre = |parameters: &Parameters<f64>| {
+        let z = features(&net, parameters, &new);
+        let mean = |j: usize| z.iter().map(|z| z[j]).sum::<f64>() / z.len() as f64;
+        (0..p).map(|j| mean(j).abs()).fold(0.0, f64::max)
+    };
+    assert!(
+        centre(&parameters) > 0.05,
+        "the pooled statistics are not its own"
+    );
+    let set = refit_statistics(&net, &mut parameters, &new).expect("refitted");
+    assert_eq!(set, [2]);
+    assert!(centre(&parameters) < 1e-8);
+    let without = SpdNet::new(
+        sizes(2),
+        SpdNetConfig {
+            filters: K,
+            ..SpdNetConfig::default()
+        },
+    );
+    let without = without.expect("valid");
+    let mut parameters = Network::<f64>::initial(&without, 1);
+    assert!(
+        refit_statistics(&without, &mut parameters, &new)
+            .expect("nothing")
+            .is_empty()
+    );
+}
+
+struct Keep(Option<Checkpoint<f64>>);
+
+impl Observer<f64> for Keep {
+    fn epoch(&mut self, record: &EpochRecord, state: &Checkpoint<f64>) -> Flow {
+        self.0 = Some(state.clone());
+        if record.epoch == 1 {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
+    }
+}
+
+fn bits(parameters: &Parameters<f64>) -> Vec<u64> {
+    let values = parameters.iter().flat_map(|p| p.value.data());
+    values.map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn a_resumed_run_ends_in_the_same_bits() {
+    let (a, b) = (data(45), data(18));
+    let settings = TrainConfig {
+        epochs: 4,
+        batch: 8,
+        ..TrainConfig::default()
+    };
+    for position in POSITIONS {
+        let net = SpdNet::new(sizes(2), plain(position)).expect("valid");
+        let whole = train(&net, &a, &b, &settings, &mut Silent).expect("trained");
+        let mut keep = Keep(None);
+        train(&net, &a, &b, &settings, &mut keep).expect("stopped");
+        let state = keep.0.expect("a checkpoint");
+        let rest = resume(&net, &a, &b, &settings, state, &mut Silent).expect("resumed");
+        assert_eq!(bits(&whole.parameters), bits(&rest.parameters));
+        assert_eq!(whole.history, rest.history);
+        let again = evaluate(&net, &whole.parameters, &b, Routing::Learnt).expect("evaluated");
+        assert_eq!(
+            again,
+            evaluate(&net, &rest.parameters, &b, Routing::Learnt).expect("evaluated")
+        );
+    }
+}
+
+fn fitted(architecture: Architecture, whitening: Whitening) -> (Model<f64>, stiefel_model::Trials) {
+    let trials = mixed_trials(5, 60, N, DOMAINS);
+    let config = ModelConfig {
+        preconditioning: Preconditioning {
+            whitening,
+            ..Preconditioning::default()
+        },
+        encoder: None,
+        architecture,
+        training: TrainConfig {
+            epochs: 3,
+            batch: 16,
+            ..TrainConfig::default()
+        },
+    };
+    let model = Model::<f64>::fit(&trials, &trials, &config, &mut Silent).expect("fitted");
+    (model, trials)
+}
+
+#[test]
+fn files_and_decoders_carry_the_statistics() {
+    for (at, position) in POSITIONS.into_iter().enumerate() {
+        let dasp = DaspConfig {
+            filters: K,
+            experts: 2,
+            width: 4,
+            orthogonality: Orthogonality::Cayley,
+            initial_anchor: InitialAnchor::Discriminative,
+            batch_norm: Some(norm(position)),
+            ..DaspConfig::default()
+        };
+        for (kind, architecture, embedding) in [
+            (
+                "plain",
+                Architecture::Spdnet(plain(position)),
+                UnseenEmbedding::InputOnly,
+            ),
+            ("routed", Architecture::Dasp(dasp), UnseenEmbedding::Zero),
+        ] {
+            let (model, trials) = fitted(architecture, Whitening::None);
+            let expected = model.evaluate(&trials).expect("evaluated").probabilities;
+            let name = format!("batch-norm-{kind}-{at}.safetensors");
+            let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+            model.save(&path).expect("saved");
+            let again = Model::<f64>::load(&path).expect("loaded");
+            std::fs::remove_file(&path).expect("removed");
+            assert_eq!(
+                again.evaluate(&trials).expect("evaluated").probabilities,
+                expected
+            );
+            let mut decoder = Decoder::new(again).expect("frozen");
+            for i in 0..12 {
+                let d = trials.domains().indices()[i];
+                let x = trials.covariances().matrix(i);
+                let decision = decoder.decide(x, Domain::Known(d)).expect("decided");
+                for (c, p) in decision.probabilities.iter().enumerate() {
+                    assert!(
+                        (p - expected.get(0, i, c)).abs() < 1e-9,
+                        "{kind} {position:?}"
+                    );
+                }
+            }
+            // A stranger: with own trials the statistics differ from the pooled ones.
+            let x = mixed_trials(17, 20, N, 1);
+            let mut said = Vec::new();
+            for policy in [UnseenPolicy::Pooled, UnseenPolicy::OwnMean { kappa: 10.0 }] {
+                let view = x.covariances().view();
+                let mut handle = decoder
+                    .adapt_domain(view, policy, embedding)
+                    .expect("adapted");
+                let one = decoder.decide(x.covariances().matrix(0), Domain::Unseen(&mut handle));
+                said.push(one.expect("decided").probabilities[0]);
+            }
+            assert_ne!(said[0], said[1]);
+        }
+    }
+}
+
+#[test]
+fn it_takes_the_place_of_whitening() {
+    // Domains with mixings of their own and classes that differ in the first source's power.
+    let source = mixed_trials(9, 240, N, 1);
+    let mixing = random_batch::<f64>(33, DOMAINS, N, N);
+    let x = MatBatch::from_fn(240, N, N, |i, r, c| {
+        let m = mixing.matrix(i % DOMAINS);
+        let a = |r: usize, s: usize| if r == s { 2.0 } else { 0.0 } + 0.3 * m[r * N + s];
+        let class = (i / DOMAINS) % 2;
+        let power = |s: usize| -> f64 { if s == 0 && class == 1 { 6.0 } else { 1.0 } };
+        let mut sum = 0.0;
+        for s in 0..N {
+            for t in 0..N {
+                let v = source.covariances().get(i, s, t) * (power(s) * power(t)).sqrt();
+                sum += a(r, s) * v * a(c, t);
+            }
+        }
+        50.0 * sum
+    });
+    let trials = crate::support::named(x, DOMAINS);
+    let part = |from: usize| {
+        let at: Vec<usize> = (0..240)
+            .filter(|i| (i / (2 * DOMAINS)) % 4 == from)
+            .collect();
+        trials.select(&at).expect("in range")
+    };
+    let rest: Vec<usize> = (0..240).filter(|i| (i / (2 * DOMAINS)) % 4 > 1).collect();
+    let training = trials.select(&rest).expect("in range");
+    let config = ModelConfig {
+        preconditioning: Preconditioning {
+            whitening: Whitening::None,
+            scaling: stiefel_model::precondition::Scaling::None,
+            ..Preconditioning::default()
+        },
+        encoder: None,
+        architecture: Architecture::Spdnet(plain(NormPosition::Before)),
+        training: TrainConfig {
+            epochs: 25,
+            batch: 16,
+            ..TrainConfig::default()
+        },
+    };
+    let model = Model::<f32>::fit(&training, &part(0), &config, &mut Silent).expect("fitted");
+    let report = model.report(&training, &part(1)).expect("a report");
+    let accuracy = report.scores.balanced_accuracy.value().expect("trials");
+    assert!(accuracy > 0.8, "{accuracy}");
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    for (momentum, epsilon) in [
+        (0.0, 1e-5),
+        (1.5, 1e-5),
+        (f64::NAN, 1e-5),
+        (0.1, 0.0),
+        (0.1, f64::NAN),
+    ] {
+        let bad = BatchNormConfig {
+            momentum,
+            epsilon,
+            ..BatchNormConfig::default()
+        };
+        let config = SpdNetConfig {
+            filters: K,
+            batch_norm: Some(bad),
+            ..SpdNetConfig::default()
+        };
+        assert!(SpdNet::new(sizes(2), config).is_err());
+        let config = DaspConfig {
+            filters: K,
+            batch_norm: Some(bad),
+            ..DaspConfig::default()
+        };
+        assert!(DaspNet::new(sizes(2), config).is_err());
+    }
+}

@@ -9,11 +9,12 @@
 
 pub mod dataset;
 mod error;
+pub mod prepare;
 mod record;
 mod summary;
 
 pub use dataset::{
-    ChannelChoice, DataChoice, Dataset, Provenance, load, synthetic_trials, trials_of,
+    ChannelChoice, DataChoice, Dataset, Provenance, load, load_watched, synthetic_trials, trials_of,
 };
 pub use error::{Result, StudyError};
 pub use record::{DatasetSummary, Outcome, RoutingRecord, UnitRecord};

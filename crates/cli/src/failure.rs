@@ -3,6 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
+use stiefel::StudyError;
+use stiefel::model::ModelError;
+use stiefel_eeg::EegError;
 use stiefel_eeg::catalogue::CatalogueError;
 
 /// What every command returns.
@@ -15,6 +18,8 @@ pub(crate) enum Failure {
     Misuse(String),
     /// It could not be done: exit code 1.
     Failed(String),
+    /// Somebody asked to stop: exit code 130.
+    Interrupted(String),
     /// Whoever read the output has gone away; that is no failure.
     Unread,
 }
@@ -27,6 +32,41 @@ impl From<CatalogueError> for Failure {
             | CatalogueError::Setting { .. } => Self::Misuse(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
+    }
+}
+
+impl From<EegError> for Failure {
+    fn from(error: EegError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Parameter { .. } | ModelError::UnknownName { .. } => {
+                Self::Misuse(error.to_string())
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        match error {
+            StudyError::Catalogue(inner) => inner.into(),
+            StudyError::Model(inner) => inner.into(),
+            StudyError::Setting { .. } => Self::Misuse(error.to_string()),
+            StudyError::Interrupted => Self::Interrupted(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Failed(format!("a result could not be written as JSON: {error}"))
     }
 }
 
@@ -45,6 +85,7 @@ pub(crate) fn report(outcome: Outcome) -> ExitCode {
         Ok(()) | Err(Failure::Unread) => return ExitCode::SUCCESS,
         Err(Failure::Failed(message)) => (message, 1),
         Err(Failure::Misuse(message)) => (message, 2),
+        Err(Failure::Interrupted(message)) => (message, 130),
     };
     // Without a standard error there is nobody to tell.
     let _ = io::Write::write_all(&mut io::stderr(), format!("error: {message}\n").as_bytes());

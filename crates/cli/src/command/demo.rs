@@ -4,13 +4,11 @@ use std::io::Write;
 use std::time::Instant;
 
 use clap::Args;
-use stiefel::StudyError;
 use stiefel::eeg::montage::Montage;
 use stiefel::eeg::synthetic::{Imagery, SyntheticConfig};
-use stiefel::model::ModelError;
 use stiefel::prelude::*;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::Output;
 
 #[derive(Debug, Args)]
@@ -95,16 +93,4 @@ impl Arguments {
 fn say(text: &str) {
     // A terminal that is gone is no reason to stop.
     let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-impl From<StudyError> for Failure {
-    fn from(error: StudyError) -> Self {
-        Self::Failed(error.to_string())
-    }
 }

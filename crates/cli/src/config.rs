@@ -151,7 +151,11 @@ fn added(
     }
     positionals.sort();
     let positionals = positionals.into_iter().flat_map(|(_, texts)| texts);
-    Ok(options.into_iter().chain(positionals).map(Into::into).collect())
+    Ok(options
+        .into_iter()
+        .chain(positionals)
+        .map(Into::into)
+        .collect())
 }
 
 /// The key of an option: its long name, or the name of its place.

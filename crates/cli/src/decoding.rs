@@ -186,7 +186,11 @@ impl AnyDecoder {
     }
 
     /// Loads a source with the channels of the model, in its order.
-    pub(crate) fn load_data(&self, source: &str, mut choice: DataChoice) -> Result<Dataset, Failure> {
+    pub(crate) fn load_data(
+        &self,
+        source: &str,
+        mut choice: DataChoice,
+    ) -> Result<Dataset, Failure> {
         if choice.channels.is_none()
             && let Some(names) = self.channels()
         {

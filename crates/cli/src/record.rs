@@ -89,7 +89,9 @@ impl Record {
             &record.split.validation,
             &record.split.test,
         ];
-        let inside = parts.iter().all(|p| p.iter().all(|&i| i < data.trials.len()));
+        let inside = parts
+            .iter()
+            .all(|p| p.iter().all(|&i| i < data.trials.len()));
         let same = record.dataset.fingerprint == data.summary.fingerprint;
         (record.format == FORMAT && same && inside).then_some(record)
     }

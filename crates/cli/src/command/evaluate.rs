@@ -74,7 +74,8 @@ impl Arguments {
 fn table(all: &Scores, each: &[DomainScores]) -> String {
     let row = |name: &str, s: &Scores| {
         let short = |m: &stiefel::model::Measure| {
-            m.value().map_or_else(|| "–".to_owned(), |x| format!("{x:.3}"))
+            m.value()
+                .map_or_else(|| "–".to_owned(), |x| format!("{x:.3}"))
         };
         vec![
             name.to_owned(),

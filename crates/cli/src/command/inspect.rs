@@ -68,9 +68,7 @@ impl Arguments {
             Content::Recordings(recordings) => signals::recordings(path, &recordings),
             Content::Epochs(epochs) => signals::epochs(path, &epochs),
             // Again, with what was left beside it and the part that is wanted.
-            Content::Covariances(_) => {
-                dataset::describe(&load(&self.source, &self.part.choice())?)
-            }
+            Content::Covariances(_) => dataset::describe(&load(&self.source, &self.part.choice())?),
         }
     }
 

@@ -103,7 +103,11 @@ fn csv(decoder: &AnyDecoder, data: &Dataset, decided: &Decided) -> Vec<String> {
     let experts = weights(decided, data, 0).len();
     heading.extend((1..=experts).map(|j| format!("alpha_{j}")));
     let mut lines = vec![heading.join(",")];
-    for (i, p) in decided.probabilities.chunks_exact(classes.len()).enumerate() {
+    for (i, p) in decided
+        .probabilities
+        .chunks_exact(classes.len())
+        .enumerate()
+    {
         let (domain, run, label) = names(data, i);
         let mut row = vec![
             i.to_string(),

@@ -130,8 +130,8 @@ fn summary(prepared: &PreparedDataset) -> String {
             format!("{} of {}", domain.rejected, domain.trials),
         ];
         for class in &classes {
-            let mine = (set.trials().iter())
-                .filter(|t| t.domain == domain.domain && t.label == *class);
+            let mine =
+                (set.trials().iter()).filter(|t| t.domain == domain.domain && t.label == *class);
             row.push(mine.count().to_string());
         }
         rows.push(row);

@@ -206,7 +206,10 @@ fn decision(
     let decision = decoder
         .decide(covariance, whose)
         .map_err(|e| Failure::Failed(format!("window that ends at sample {end}: {e}")))?;
-    let named = classes.iter().cloned().zip(decision.probabilities.iter().map(|p| json!(p)));
+    let named = classes
+        .iter()
+        .cloned()
+        .zip(decision.probabilities.iter().map(|p| json!(p)));
     let mut line = json!({
         "time": end as f64 / rate,
         "sample": end,

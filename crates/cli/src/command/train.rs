@@ -182,7 +182,10 @@ impl Arguments {
             lines.push(auto.to_string().trim_end().to_owned());
         }
         let scores = |s: &Scores| {
-            format!("balanced accuracy {}, ROC-AUC {}", s.balanced_accuracy, s.roc_auc)
+            format!(
+                "balanced accuracy {}, ROC-AUC {}",
+                s.balanced_accuracy, s.roc_auc
+            )
         };
         let epochs = format!("{} of {}", trained.best_epoch + 1, trained.history.len());
         lines.push(entry("best epoch", &epochs, 12));

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiefel_eeg::io::{
-    Content, ReadOptions, Source, read_with, write_covariances, write_epochs,
-};
+use stiefel_eeg::io::{Content, ReadOptions, Source, read_with, write_covariances, write_epochs};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

@@ -121,7 +121,10 @@ fn table(classes: &[String], figures: &[DomainFigures]) -> String {
 }
 
 fn value(f: &DomainFigures, classes: &[String]) -> Value {
-    let each = classes.iter().cloned().zip(f.trials.iter().map(|n| json!(n)));
+    let each = classes
+        .iter()
+        .cloned()
+        .zip(f.trials.iter().map(|n| json!(n)));
     json!({
         "domain": f.name, "trials": each.collect::<serde_json::Map<_, _>>(), "rejected": f.rejected,
         "rank": f.rank.rank, "condition": f.rank.condition, "median_trial_condition": f.condition,

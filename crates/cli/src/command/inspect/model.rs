@@ -23,9 +23,8 @@ pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
         ),
         Architecture::Spdnet(c) => format!("SPDNet: one filter, {} directions", c.filters),
     };
-    let encoder = (model.config.encoder).map_or("off".into(), |_| {
-        format!("{} columns", sizes.encoded)
-    });
+    let encoder =
+        (model.config.encoder).map_or("off".into(), |_| format!("{} columns", sizes.encoded));
     let domains: Vec<String> = (model.domains.iter().zip(&model.domain_trials))
         .map(|(d, n)| format!("{d} ({n})"))
         .collect();
@@ -35,8 +34,8 @@ pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
         Some(names) => names.join(" "),
         None => format!("{} without names", sizes.channels),
     };
-    let numbers: usize = (header.tensors.values())
-        .map(|t| t.shape.iter().product::<usize>())
+    let numbers: u64 = (header.tensors.values())
+        .map(|t| t.shape.iter().product::<u64>())
         .sum();
     let lines = [
         entry("file", &path.display().to_string(), 12),
@@ -64,7 +63,11 @@ pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
                 record.validation,
                 record.best_epoch + 1,
                 record.history.len(),
-                if record.cancelled { ", interrupted" } else { "" }
+                if record.cancelled {
+                    ", interrupted"
+                } else {
+                    ""
+                }
             ),
             12,
         ),

@@ -48,9 +48,7 @@ pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Result<Description, Failur
         *counts.entry((&trial.domain, &trial.label)).or_default() += 1;
     }
     let mut rows = vec![["DOMAIN", "CLASS", "TRIALS"].map(String::from).to_vec()];
-    rows.extend(
-        (counts.iter()).map(|((d, c), n)| vec![(*d).into(), (*c).into(), n.to_string()]),
-    );
+    rows.extend((counts.iter()).map(|((d, c), n)| vec![(*d).into(), (*c).into(), n.to_string()]));
     let seconds = epochs.samples() as f64 / epochs.sampling_rate();
     let lines = [
         entry("file", &path.display().to_string(), 12),
@@ -152,7 +150,9 @@ fn counts(r: &Recording) -> BTreeMap<&str, usize> {
 }
 
 fn event_text(r: &Recording) -> String {
-    let each: Vec<String> = (counts(r).iter()).map(|(l, n)| format!("{l} ×{n}")).collect();
+    let each: Vec<String> = (counts(r).iter())
+        .map(|(l, n)| format!("{l} ×{n}"))
+        .collect();
     if each.is_empty() {
         return "none".into();
     }

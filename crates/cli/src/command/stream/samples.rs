@@ -137,7 +137,9 @@ impl<'a> Samples<'a> {
     fn line(&mut self) -> Result<Option<String>, Failure> {
         let mut line = Vec::new();
         let mut limited = std::io::Read::take(&mut self.input, LONGEST_LINE);
-        let count = limited.read_until(b'\n', &mut line).map_err(|e| unread(&e))?;
+        let count = limited
+            .read_until(b'\n', &mut line)
+            .map_err(|e| unread(&e))?;
         if count == 0 {
             return Ok(None);
         }
@@ -203,7 +205,12 @@ fn fields(line: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn all(bytes: &[u8], format: Format, block: usize, channels: usize) -> Result<Vec<Vec<f64>>, String> {
+    fn all(
+        bytes: &[u8],
+        format: Format,
+        block: usize,
+        channels: usize,
+    ) -> Result<Vec<Vec<f64>>, String> {
         let mut samples = Samples::new(bytes, format, block);
         let text = |f: Failure| format!("{f:?}");
         samples.heading().map_err(text)?;
@@ -226,10 +233,16 @@ mod tests {
 
     #[test]
     fn binary_in_blocks() {
-        let bytes: Vec<u8> = [1.5_f32, -2.0, 3.0, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let bytes: Vec<u8> = [1.5_f32, -2.0, 3.0, 4.0]
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .collect();
         let blocks = all(&bytes, Format::F32, 1, 2).unwrap();
         assert_eq!(blocks, [[1.5, -2.0], [3.0, 4.0]]);
-        let bytes: Vec<u8> = [1.5_f64, -2.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let bytes: Vec<u8> = [1.5_f64, -2.0]
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .collect();
         assert_eq!(all(&bytes, Format::F64, 8, 2).unwrap(), [[1.5, -2.0]]);
         let message = all(&bytes[..15], Format::F64, 8, 2).unwrap_err();
         assert!(message.contains("15 of its 16 bytes"), "{message}");
@@ -247,6 +260,10 @@ mod tests {
             assert!(message.contains(part), "{message}");
         }
         let long = vec![b'1'; 2 << 20];
-        assert!(all(&long, Format::Csv, 1, 1).unwrap_err().contains("longer than"));
+        assert!(
+            all(&long, Format::Csv, 1, 1)
+                .unwrap_err()
+                .contains("longer than")
+        );
     }
 }

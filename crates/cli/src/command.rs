@@ -1,10 +1,18 @@
 //! The commands, a file each.
 
+mod completions;
 mod data;
 mod demo;
+mod diagnose;
+mod evaluate;
+mod inspect;
+mod predict;
+mod prepare;
 mod recommend;
 mod report;
+mod stream;
 mod study;
+mod train;
 
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -16,12 +24,28 @@ pub(crate) enum Command {
     Demo(demo::Arguments),
     /// List, describe and fetch public data sets
     Data(data::Arguments),
+    /// Turn recordings into a dataset file: filter, cut, reject, estimate covariances
+    Prepare(prepare::Arguments),
+    /// What is in a file, a folder, a data set or a model
+    Inspect(inspect::Arguments),
     /// The network's sizes and options for given data, each with its reason
     Recommend(recommend::Arguments),
     /// Compare methods on a dataset: the paper's tables, with peers, tests and a report
     Study(study::Arguments),
     /// Write the report of a finished study again
     Report(report::Arguments),
+    /// Train a model and write it to a file
+    Train(train::Arguments),
+    /// Class probabilities and routing of trials
+    Predict(predict::Arguments),
+    /// Scores of a model on labelled trials
+    Evaluate(evaluate::Arguments),
+    /// The routing report of a model: does routing help, and is it routing that helps
+    Diagnose(diagnose::Arguments),
+    /// Decisions on a live signal: samples on the standard input, a JSON line per decision
+    Stream(stream::Arguments),
+    /// A completion script for a shell
+    Completions(completions::Arguments),
 }
 
 impl Command {
@@ -29,9 +53,17 @@ impl Command {
         match self {
             Self::Demo(arguments) => arguments.run(output),
             Self::Data(arguments) => arguments.run(output),
+            Self::Prepare(arguments) => arguments.run(output),
+            Self::Inspect(arguments) => arguments.run(output),
             Self::Recommend(arguments) => arguments.run(output),
             Self::Study(arguments) => arguments.run(output),
             Self::Report(arguments) => arguments.run(output),
+            Self::Train(arguments) => arguments.run(output),
+            Self::Predict(arguments) => arguments.run(output),
+            Self::Evaluate(arguments) => arguments.run(output),
+            Self::Diagnose(arguments) => arguments.run(output),
+            Self::Stream(arguments) => arguments.run(output),
+            Self::Completions(arguments) => arguments.run(output),
         }
     }
 }

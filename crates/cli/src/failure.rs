@@ -3,8 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
+use stiefel::StudyError;
 use stiefel::model::ModelError;
-use stiefel::study::StudyError;
+use stiefel_eeg::EegError;
 use stiefel_eeg::catalogue::CatalogueError;
 
 /// What every command returns.
@@ -17,7 +18,7 @@ pub(crate) enum Failure {
     Misuse(String),
     /// It could not be done: exit code 1.
     Failed(String),
-    /// Someone pressed Ctrl-C: exit code 130.
+    /// Somebody asked to stop: exit code 130.
     Interrupted(String),
     /// Whoever read the output has gone away; that is no failure.
     Unread,
@@ -34,20 +35,38 @@ impl From<CatalogueError> for Failure {
     }
 }
 
-impl From<StudyError> for Failure {
-    fn from(error: StudyError) -> Self {
-        match error {
-            StudyError::Setting { .. } => Self::Misuse(error.to_string()),
-            StudyError::Interrupted => Self::Interrupted(error.to_string()),
-            StudyError::Catalogue(error) => error.into(),
-            other => Self::Failed(other.to_string()),
-        }
+impl From<EegError> for Failure {
+    fn from(error: EegError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            ModelError::Parameter { .. } | ModelError::UnknownName { .. } => {
+                Self::Misuse(error.to_string())
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        match error {
+            StudyError::Catalogue(inner) => inner.into(),
+            StudyError::Model(inner) => inner.into(),
+            StudyError::Setting { .. } => Self::Misuse(error.to_string()),
+            StudyError::Interrupted => Self::Interrupted(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Failed(format!("a result could not be written as JSON: {error}"))
     }
 }
 

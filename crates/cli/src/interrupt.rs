@@ -9,9 +9,15 @@ use crate::failure::Failure;
 /// The exit code of an interrupted program.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// A stop button that Ctrl-C presses.
+static BUTTON: OnceLock<Cancel> = OnceLock::new();
+
+/// Whether somebody asked to stop.
+pub(crate) fn asked() -> bool {
+    BUTTON.get().is_some_and(Cancel::is_cancelled)
+}
+
+/// A stop button that Ctrl-C (and a request to terminate) presses instead of ending the program.
 pub(crate) fn cancel() -> Result<Cancel, Failure> {
-    static BUTTON: OnceLock<Cancel> = OnceLock::new();
     if let Some(button) = BUTTON.get() {
         return Ok(button.clone());
     }

@@ -6,16 +6,23 @@ use serde_json::Value;
 
 use crate::failure::Outcome;
 
-/// Where results go.
+/// Where results go, and the configuration they were made with.
 pub(crate) struct Output {
     out: Stdout,
+    configuration: Value,
 }
 
 impl Output {
-    pub(crate) fn standard() -> Self {
+    pub(crate) fn standard(configuration: Value) -> Self {
         Self {
             out: std::io::stdout(),
+            configuration,
         }
+    }
+
+    /// The options of this run, defaults included, as `--config` reads them.
+    pub(crate) fn configuration(&self) -> &Value {
+        &self.configuration
     }
 
     /// Writes a line, or several.

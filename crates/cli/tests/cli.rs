@@ -6,6 +6,15 @@
 #[allow(dead_code, reason = "the tests of the library use the rest")]
 mod server;
 
+#[path = "cli/models.rs"]
+mod models;
+#[path = "cli/preparing.rs"]
+mod preparing;
+#[path = "cli/recordings.rs"]
+mod recordings;
+#[path = "cli/streaming.rs"]
+mod streaming;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +40,7 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stiefel"));
         command
             .args(arguments.split_whitespace())
+            .current_dir(&self.0)
             .env_clear()
             .env("HOME", &self.0)
             .env("STIEFEL_DATA", self.0.join("data"));

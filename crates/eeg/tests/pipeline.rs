@@ -117,3 +117,98 @@ fn a_value_that_is_not_finite_is_named() {
         assert!(message.starts_with(&expected), "{message}");
     }
 }
+
+fn labelled(label: &str, domain: &str) -> stiefel_eeg::TrialInfo {
+    stiefel_eeg::TrialInfo {
+        label: label.into(),
+        domain: domain.into(),
+        run: None,
+    }
+}
+
+/// Trials of four seconds, cut before any filter.
+fn trials() -> Epochs {
+    let recording = study().recording(0, 0, 0).unwrap();
+    let window = Window::new(-0.5, 3.5, &["right_hand", "feet"]);
+    recording.epochs(&window, "S0", None).unwrap().epochs
+}
+
+#[test]
+fn data_in_trials_is_filtered_trial_by_trial_then_cropped() {
+    let mut pipeline = Pipeline::new(
+        Band::BandPass(8.0, 32.0),
+        Window::named(1.0, 3.0, &[("feet", "both_feet")]),
+    );
+    pipeline.deviations = f64::INFINITY;
+    let trials = trials();
+    let mut preparing = pipeline.start();
+    preparing.add_epochs(&trials).unwrap();
+    let prepared = preparing.finish().unwrap();
+
+    let feet: Vec<usize> = (0..trials.trials().len())
+        .filter(|&i| trials.trials()[i].label == "feet")
+        .collect();
+    let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
+    let mut expected = Vec::new();
+    for &i in &feet {
+        let mut one = trials.select(&[i]).unwrap();
+        one.filter_zero_phase(&sos).unwrap();
+        let cropped = one.crop(1.0, 3.0).unwrap();
+        assert_eq!(cropped.samples(), 256);
+        let covariance = Covariances::estimate(&cropped, Estimator::Sample).unwrap();
+        expected.extend_from_slice(covariance.data());
+    }
+    assert_eq!(prepared.covariances.data(), expected);
+    assert!(
+        prepared
+            .covariances
+            .trials()
+            .iter()
+            .all(|t| t.label == "both_feet")
+    );
+    assert_eq!(
+        prepared.not_selected["right_hand"],
+        trials.trials().len() - feet.len()
+    );
+    assert_eq!(prepared.rejection.domains[0].rejected, 0);
+    assert_eq!(prepared.samples, 256);
+}
+
+#[test]
+fn a_window_that_leaves_the_trial_and_labels_that_do_not_occur_are_refused() {
+    let trials = trials();
+    for (from, to) in [
+        (-0.1, 1.0),
+        (0.0, 4.1),
+        (1.0, 1.0),
+        (2.0, 1.0),
+        (f64::NAN, 1.0),
+        (0.0, f64::INFINITY),
+    ] {
+        assert!(trials.crop(from, to).is_err(), "{from} {to}");
+    }
+    assert_eq!(trials.crop(0.0, 4.0).unwrap(), trials);
+    let pipeline = Pipeline::new(
+        Band::BandPass(8.0, 32.0),
+        Window::new(0.5, 1.5, &["tongue"]),
+    );
+    let message = pipeline
+        .start()
+        .add_epochs(&trials)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("tongue") && message.contains("right_hand"),
+        "{message}"
+    );
+    let none = Epochs::new(vec![eeg("C3")], 128.0, 10, vec![], vec![]).unwrap();
+    assert!(pipeline.start().add_epochs(&none).is_err());
+    let short = Epochs::new(
+        vec![eeg("C3")],
+        128.0,
+        3,
+        vec![0.0; 3],
+        vec![labelled("tongue", "S")],
+    );
+    assert!(pipeline.start().add_epochs(&short.unwrap()).is_err());
+}

@@ -9,6 +9,7 @@
 //!   whole; 15 % of each remaining cell validates.
 //! * [`loso_folds`]: one fold per subject, all of whose domains are held out; 15 % of each remaining cell validates.
 //! * [`session_folds`]: every domain's first session trains, the later ones test.
+//! * [`holdout`]: one division with shares of your own, for a model that is to be used.
 //!
 //! Small cells: one trial always trains; with two to four, each tests in one fold (and one validates from three on); from five on
 //! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
@@ -185,6 +186,60 @@ pub fn session_folds(
         });
     }
     Ok(hold_out(&cells, labels.len(), seed, later))
+}
+
+/// One division: the given shares of every (domain, class) cell validate and test, each at least one trial where the share is above
+/// zero and the cell has three trials; at least one trial of a cell trains.
+///
+/// ```
+/// use stiefel_model::split::holdout;
+///
+/// let (labels, domains) = ([0, 1].repeat(20), vec![0; 40]);
+/// let split = holdout(&labels, &domains, 0.15, 0.1, 7)?;
+/// assert_eq!((split.train.len(), split.validation.len(), split.test.len()), (30, 6, 4));
+/// assert!(holdout(&labels, &domains, 0.6, 0.5, 7).is_err());
+/// # Ok::<(), stiefel_model::ModelError>(())
+/// ```
+pub fn holdout(
+    labels: &[usize],
+    domains: &[usize],
+    validation: f64,
+    test: f64,
+    seed: u64,
+) -> Result<Fold> {
+    for (name, value) in [
+        ("the share of validation trials", validation),
+        ("the share of test trials", test),
+        ("the share of trials held out", validation + test),
+    ] {
+        if !(0.0..1.0).contains(&value) {
+            return Err(ModelError::Parameter {
+                op: OP,
+                name,
+                value,
+                expected: "from 0 up to, and without, 1",
+            });
+        }
+    }
+    let mut parts = vec![Part::Train; labels.len()];
+    for (&(domain, class), trials) in &cells(labels, domains)? {
+        let size = trials.len();
+        let share = |part: f64| match part {
+            0.0 => 0,
+            part if size >= 3 => ((part * size as f64).round() as usize).max(1),
+            _ => 0,
+        };
+        let validated = share(validation).min(size - 1);
+        let tested = share(test).min(size - 1 - validated);
+        let shuffled = shuffled(trials, seed, domain, class);
+        for &trial in &shuffled[..validated] {
+            parts[trial] = Part::Validation;
+        }
+        for &trial in &shuffled[validated..validated + tested] {
+            parts[trial] = Part::Test;
+        }
+    }
+    Ok(Fold::from_parts(&parts))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -32,6 +32,7 @@ mod nuisance;
 mod paper;
 pub mod peers;
 mod plan;
+pub mod prepare;
 mod record;
 pub mod report;
 mod run;
@@ -45,7 +46,7 @@ mod verdict;
 
 pub use config::{Sizing, SplitUnit, Study, StudyConfig};
 pub use dataset::{
-    ChannelChoice, DataChoice, Dataset, Provenance, load, synthetic_trials, trials_of,
+    ChannelChoice, DataChoice, Dataset, Provenance, load, load_watched, synthetic_trials, trials_of,
 };
 pub use error::{Result, StudyError};
 pub use plan::Plan;

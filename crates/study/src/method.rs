@@ -3,7 +3,11 @@
 use crate::Result;
 use crate::peers::Peer;
 use serde::{Deserialize, Serialize};
-use stiefel_model::net::{Anchor, DaspConfig, LossWeights, Orthogonality, SpdNetConfig};
+use stiefel_model::net::{
+    Anchor, BarrierKind, BatchNormConfig, DaspConfig, ExpertKind, HeadKind, LossWeights,
+    Orthogonality, RoutingRule, SpdNetConfig,
+};
+use stiefel_model::pooled::{HeadConfig, PooledConfig};
 use stiefel_model::scaling::Recommendation;
 use stiefel_model::train::TrainConfig;
 use stiefel_model::{Architecture, DspConfig, ModelConfig, Preconditioning};
@@ -13,6 +17,23 @@ pub const LAMBDA_BALANCE: f64 = 0.01;
 
 /// The default λ of the entropy loss (B2).
 pub const LAMBDA_ENTROPY: f64 = 0.1;
+
+/// The default λ of the CSP loss.
+pub const LAMBDA_CSP: f64 = 0.1;
+
+/// The default ridge of a routed head trained on the tape.
+pub const HEAD_RIDGE: f64 = 1e-3;
+
+/// Methods that are run where they are asked for by name.
+const ON_REQUEST: [&str; 7] = [
+    "polar",
+    "barrier",
+    "top-2",
+    "csp",
+    "routed-head",
+    "dasp+bn",
+    "pooled-head",
+];
 
 /// The number type a network is trained in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -37,6 +58,8 @@ pub enum UnseenRow {
     Nearest,
     /// The row of the training domain nearest in the affine-invariant distance of Fréchet means.
     RiemannianNearest,
+    /// Adapted on the unlabelled trials of the new domain to route them sharply.
+    Transductive,
 }
 
 /// How a unit fits and decides.
@@ -53,6 +76,11 @@ pub enum Method {
         retrained: bool,
         /// What stands in for an unseen domain's embedding.
         unseen: UnseenRow,
+    },
+    /// The discriminative filter with a head of partly pooled weights, in closed form.
+    Pooled {
+        /// Its whole configuration.
+        config: Box<PooledConfig>,
     },
     /// A peer.
     Peer {
@@ -127,6 +155,72 @@ impl Family {
             None,
             UnseenRow::Initial,
         )
+    }
+
+    /// The baseline with domain-specific batch normalisation.
+    pub fn baseline_bn(&self) -> Named {
+        let config = SpdNetConfig {
+            filters: self.auto.filters.value,
+            orthogonality: self.orthogonality,
+            batch_norm: Some(BatchNormConfig::default()),
+            ..SpdNetConfig::default()
+        };
+        let architecture = Architecture::Spdnet(config);
+        self.network("spdnet+bn", architecture, None, UnseenRow::Initial)
+    }
+
+    /// The discriminative filter with partly pooled weights, or with the same weights for everybody.
+    fn pooled(&self, name: &str, head: HeadConfig) -> Named {
+        Named {
+            name: name.into(),
+            method: Method::Pooled {
+                config: Box::new(PooledConfig {
+                    preconditioning: self.preconditioning,
+                    head,
+                    ..PooledConfig::default()
+                }),
+            },
+        }
+    }
+
+    /// The preset `recommended`.
+    pub fn recommended(&self) -> Named {
+        self.pooled("recommended", HeadConfig::default())
+    }
+
+    /// DASP with one option changed.
+    fn variant(&self, name: &str, change: impl FnOnce(&mut DaspConfig)) -> Named {
+        let (mut config, encoder) = self.dasp_config();
+        change(&mut config);
+        self.network(
+            name,
+            Architecture::Dasp(config),
+            encoder,
+            UnseenRow::Initial,
+        )
+    }
+
+    /// The extensions of the routed network.
+    fn extension(&self, name: &str) -> Option<Named> {
+        Some(match name {
+            "polar" => self.variant(name, |c| c.experts_kind = ExpertKind::Polar),
+            "barrier" => self.variant(name, |c| {
+                c.experts_kind = ExpertKind::Barrier {
+                    kind: BarrierKind::Bounded,
+                };
+            }),
+            "top-2" => self.variant(name, |c| {
+                c.routing = RoutingRule::TopP {
+                    p: 2.min(c.experts),
+                };
+            }),
+            "csp" => self.variant(name, |c| c.losses.csp = LAMBDA_CSP),
+            "routed-head" => {
+                self.variant(name, |c| c.head = HeadKind::Routed { ridge: HEAD_RIDGE })
+            }
+            "dasp+bn" => self.variant(name, |c| c.batch_norm = Some(BatchNormConfig::default())),
+            _ => return None,
+        })
     }
 
     /// The naive reading: the first expert is the anchor; no encoder, no alignment, coupled keys (the ablation's Ref).
@@ -241,6 +335,9 @@ impl Family {
             of("zero", config, UnseenRow::Zero),
             of("nearest", config, UnseenRow::Nearest),
             of("riemannian-nearest", config, UnseenRow::RiemannianNearest),
+            of("transductive", config, UnseenRow::Transductive),
+            self.baseline_bn(),
+            self.recommended(),
         ]
     }
 
@@ -294,10 +391,17 @@ impl Family {
             "baseline" => self.baseline(),
             "naive" => self.naive("naive"),
             "dasp" => self.dasp(),
-            other => match Peer::ALL.into_iter().find(|p| p.name() == other) {
-                Some(peer) => self.peer(peer),
-                None => {
-                    let known = Self::names().join(", ");
+            "spdnet+bn" => self.baseline_bn(),
+            "recommended" => self.recommended(),
+            "pooled-head" => self.pooled("pooled-head", HeadConfig::shared()),
+            other => match (
+                self.extension(other),
+                Peer::ALL.into_iter().find(|p| p.name() == other),
+            ) {
+                (Some(found), _) => found,
+                (None, Some(peer)) => self.peer(peer),
+                (None, None) => {
+                    let known = [Self::names(), ON_REQUEST.to_vec()].concat().join(", ");
                     return Err(crate::StudyError::setting(
                         format!("there is no method \"{other}\""),
                         format!("the methods are {known}"),
@@ -307,7 +411,7 @@ impl Family {
         })
     }
 
-    /// The names [`by_name`](Self::by_name) knows.
+    /// The methods of the main table; [`by_name`](Self::by_name) knows more.
     pub fn names() -> Vec<&'static str> {
         let peers = Peer::ALL.into_iter().map(|p| p.name());
         ["baseline", "naive", "dasp"]

@@ -131,7 +131,9 @@ fn cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
         }
         Study::Online => {
             let mut rows = family.loso();
-            rows.retain(|m| ["baseline", "input-only", "zero"].contains(&m.name.as_str()));
+            rows.retain(|m| {
+                ["baseline", "input-only", "zero", "recommended"].contains(&m.name.as_str())
+            });
             rows.push(family.peer(Peer::TangentLrPooled));
             rows
         }

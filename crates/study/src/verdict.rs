@@ -168,7 +168,7 @@ pub(crate) fn methods(plan: &Plan) -> String {
             Architecture::Dasp(config) => Some(config),
             Architecture::Spdnet(_) => None,
         },
-        Method::Peer { .. } => None,
+        Method::Pooled { .. } | Method::Peer { .. } => None,
     });
     if let Some(c) = routed {
         text += &format!(

@@ -1,5 +1,6 @@
 //! `stiefel data`: the catalogue of public data sets.
 
+mod convert;
 mod fetch;
 mod info;
 mod list;
@@ -31,6 +32,8 @@ enum Action {
     Fetch(fetch::Arguments),
     /// Print the folder of a data set, or its files
     Path(path::Arguments),
+    /// Write trials or covariances of any readable file as .npz
+    Convert(convert::Arguments),
 }
 
 impl Arguments {
@@ -40,6 +43,7 @@ impl Arguments {
             Action::Info(arguments) => arguments.run(output),
             Action::Fetch(arguments) => arguments.run(output),
             Action::Path(arguments) => arguments.run(output),
+            Action::Convert(arguments) => arguments.run(output),
         }
     }
 }

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! Rejection needs all trials of a domain, but only their peaks, so the samples of a recording are let go as soon
-//! as its covariances are there.
+//! as its covariances are there. Data that comes in trials is filtered trial by trial, then cropped to the window.
 
 use std::collections::BTreeMap;
 
 use super::{Covariances, Estimator};
-use crate::signal::{Band, Outside, Rejection, Sos, Window, reject_peaks};
-use crate::{EegError, Recording, Result};
+use crate::signal::{Band, DomainRejection, Outside, Rejection, Sos, Window, reject_peaks};
+use crate::{EegError, Epochs, Recording, Result, TrialInfo};
 
 /// The steps from a recording to covariances.
 ///
@@ -40,7 +40,7 @@ pub struct Pipeline {
     pub band: Band,
     /// Which events become trials.
     pub window: Window,
-    /// `c` of the rejection; 5 by default.
+    /// `c` of the rejection; 5 by default. Infinite: every trial is kept.
     pub deviations: f64,
     /// The estimator; the sample covariance by default.
     pub estimator: Estimator,
@@ -106,28 +106,90 @@ impl Preparing<'_> {
         let recording = recording.into_zero_phase(&sos)?;
         let plan = recording.plan(&steps.window, domain, run)?;
         let (part, peaks) = Covariances::of_plan(&recording, &plan, steps.estimator)?;
+        self.keep(part, peaks, plan.length, domain)?;
+        let place = self.parts.len() - 1;
+        self.outside
+            .extend(plan.outside.into_iter().map(|o| (place, o)));
+        self.count(plan.not_selected);
+        Ok(())
+    }
+
+    /// Filters trials one by one, crops them to the window (which counts from their first sample) and keeps their covariances.
+    /// Trials of labels that were not asked for are left out; a window without classes takes all of them.
+    pub fn add_epochs(&mut self, epochs: &Epochs) -> Result<()> {
+        let steps = self.pipeline;
+        let classes = &steps.window.classes;
+        let (mut chosen, mut named) = (Vec::new(), Vec::new());
+        let mut not_selected = BTreeMap::new();
+        for (index, info) in epochs.trials().iter().enumerate() {
+            let class = classes.iter().find(|(label, _)| *label == info.label);
+            if class.is_none() && !classes.is_empty() {
+                *not_selected.entry(info.label.clone()).or_default() += 1;
+                continue;
+            }
+            chosen.push(index);
+            named.push(TrialInfo {
+                label: class.map_or(&info.label, |(_, class)| class).clone(),
+                ..info.clone()
+            });
+        }
+        if chosen.is_empty() {
+            let asked: Vec<_> = classes.iter().map(|(label, _)| label).collect();
+            return Err(EegError::Invalid {
+                what: format!(
+                    "none of the labels {asked:?} occurs; the trials have {not_selected:?}"
+                ),
+                remedy: "select among the labels that occur".into(),
+            });
+        }
+        let mut trials = epochs.select(&chosen)?;
+        let sos = Sos::butterworth(steps.order, steps.band, trials.sampling_rate())?;
+        trials.filter_zero_phase(&sos)?;
+        let trials = trials.crop(steps.window.tmin, steps.window.tmax)?;
+        let trials = Epochs::new(
+            trials.channels().to_vec(),
+            trials.sampling_rate(),
+            trials.samples(),
+            trials.data().to_vec(),
+            named,
+        )?;
+        let part = Covariances::estimate(&trials, steps.estimator)?;
+        let domain = trials.trials()[0].domain.clone();
+        self.keep(part, trials.peaks(), trials.samples(), &domain)?;
+        self.count(not_selected);
+        Ok(())
+    }
+
+    fn count(&mut self, not_selected: BTreeMap<String, usize>) {
+        for (label, count) in not_selected {
+            *self.not_selected.entry(label).or_default() += count;
+        }
+    }
+
+    /// Takes the covariances and peaks of one recording in.
+    fn keep(
+        &mut self,
+        part: Covariances,
+        peaks: Vec<f64>,
+        length: usize,
+        domain: &str,
+    ) -> Result<()> {
         if let Some(first) = self.parts.first()
-            && (first.channels() != part.channels() || self.samples != plan.length)
+            && (first.channels() != part.channels() || self.samples != length)
         {
             return Err(EegError::Invalid {
                 what: format!(
                     "recording {} (domain {domain:?}) has other channels than the first, or {} samples per trial instead of {}",
                     self.parts.len(),
-                    plan.length,
+                    length,
                     self.samples
                 ),
                 remedy: "pick the same channels in the same order and resample to one rate first"
                     .into(),
             });
         }
-        let place = self.parts.len();
-        self.samples = plan.length;
+        self.samples = length;
         self.peaks.extend(peaks);
-        self.outside
-            .extend(plan.outside.into_iter().map(|o| (place, o)));
-        for (label, count) in plan.not_selected {
-            *self.not_selected.entry(label).or_default() += count;
-        }
         self.parts.push(part);
         Ok(())
     }
@@ -146,7 +208,11 @@ impl Preparing<'_> {
             .flat_map(|p| p.trials().iter().cloned())
             .collect();
         let domains: Vec<&str> = trials.iter().map(|t| t.domain.as_str()).collect();
-        let rejection = reject_peaks(&self.peaks, &domains, self.pipeline.deviations)?;
+        let rejection = if self.pipeline.deviations == f64::INFINITY {
+            keep_all(&domains)
+        } else {
+            reject_peaks(&self.peaks, &domains, self.pipeline.deviations)?
+        };
         let matrices: Vec<&[f64]> = self
             .parts
             .iter()
@@ -165,5 +231,24 @@ impl Preparing<'_> {
             not_selected: self.not_selected,
             samples: self.samples,
         })
+    }
+}
+
+/// No rejection.
+fn keep_all(domains: &[&str]) -> Rejection {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for domain in domains {
+        *counts.entry(domain).or_default() += 1;
+    }
+    Rejection {
+        kept: (0..domains.len()).collect(),
+        domains: (counts.into_iter())
+            .map(|(domain, trials)| DomainRejection {
+                domain: domain.into(),
+                trials,
+                rejected: 0,
+                threshold: f64::INFINITY,
+            })
+            .collect(),
     }
 }

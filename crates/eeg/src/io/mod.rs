@@ -34,7 +34,7 @@ use crate::Result;
 pub use content::{Content, Format, Head, Reader};
 pub use covariance_set::CovarianceSet;
 pub(crate) use npz::{Entry, zip_entries};
-pub use npz::{write_covariances, write_covariances_to};
+pub use npz::{write_covariances, write_covariances_to, write_epochs};
 pub use options::ReadOptions;
 pub use records::Block;
 pub use source::{ReadSeek, Source};

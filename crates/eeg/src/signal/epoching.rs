@@ -258,4 +258,45 @@ impl Epochs {
             trials.iter().map(|&t| self.trials()[t].clone()).collect(),
         )
     }
+
+    /// The samples from `tmin` to `tmax` of every trial, in seconds from its first sample; the sample at `tmax` is not included.
+    ///
+    /// Filters come first: at the ends of a trial they see a reflection, which the crop cuts off.
+    ///
+    /// ```
+    /// # use stiefel_eeg::{Channel, ChannelKind, Epochs, TrialInfo};
+    /// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+    /// # let info = TrialInfo { label: "feet".into(), domain: "S1".into(), run: None };
+    /// let epochs = Epochs::new(vec![cz], 2.0, 4, vec![0., 1., 2., 3., 4., 5., 6., 7.], vec![info; 2])?;
+    /// assert_eq!(epochs.crop(0.5, 1.5)?.data(), [1., 2., 5., 6.]);
+    /// # Ok::<(), stiefel_eeg::EegError>(())
+    /// ```
+    pub fn crop(&self, tmin: f64, tmax: f64) -> Result<Epochs> {
+        let (fs, samples) = (self.sampling_rate(), self.samples());
+        let start = (tmin * fs).round_ties_even();
+        let length = ((tmax - tmin) * fs).round_ties_even();
+        let fits = start >= 0.0 && length >= 1.0 && start + length <= samples as f64;
+        if !fits {
+            return Err(EegError::Invalid {
+                what: format!(
+                    "the window {tmin}–{tmax} s does not fit trials of {samples} samples at {fs} Hz ({} s)",
+                    samples as f64 / fs
+                ),
+                remedy:
+                    "give a start and a later end in seconds from the first sample of the trial"
+                        .into(),
+            });
+        }
+        let (start, length) = (start as usize, length as usize);
+        let rows = self.data().chunks_exact(samples);
+        Epochs::new(
+            self.channels().to_vec(),
+            fs,
+            length,
+            rows.flat_map(|row| &row[start..start + length])
+                .copied()
+                .collect(),
+            self.trials().to_vec(),
+        )
+    }
 }

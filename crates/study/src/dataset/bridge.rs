@@ -1,6 +1,7 @@
 //! From covariances of recordings to trials of a model.
 
 use crate::Result;
+use crate::prepare::{Step, Watch};
 use stiefel_eeg::TrialInfo;
 use stiefel_eeg::covariance::{Covariances, Pipeline, Prepared};
 use stiefel_eeg::signal::{Band, Window};
@@ -44,7 +45,8 @@ pub(super) fn trials_from_parts(
 /// # Ok::<(), stiefel_study::StudyError>(())
 /// ```
 pub fn synthetic_trials(config: &SyntheticConfig) -> Result<Trials> {
-    trials_of(prepare_synthetic(config, (8.0, 32.0), (0.5, config.imagery))?.covariances)
+    let (band, window) = ((8.0, 32.0), (0.5, config.imagery));
+    trials_of(prepare_synthetic(config, band, window, &mut |_| {})?.covariances)
 }
 
 /// The same with the band in hertz and the window in seconds after the cue chosen, and with the rejected trials counted.
@@ -52,15 +54,22 @@ pub(super) fn prepare_synthetic(
     config: &SyntheticConfig,
     band: (f64, f64),
     window: (f64, f64),
+    watch: &mut Watch<'_>,
 ) -> Result<Prepared> {
     let labels: Vec<&str> = config.classes.iter().map(|class| class.label()).collect();
     let window = Window::new(window.0, window.1, &labels);
     let pipeline = Pipeline::new(Band::BandPass(band.0, band.1), window);
     let several = config.sessions.iter().any(|&s| s > 1);
     let mut prepared = pipeline.start();
-    for item in Synthetic::new(config.clone())?.recordings() {
+    let total = config.sessions.iter().sum::<usize>() * config.runs;
+    for (done, item) in Synthetic::new(config.clone())?.recordings().enumerate() {
         let item = item?;
         let subject = format!("S{:02}", item.subject + 1);
+        watch(Step {
+            done,
+            total,
+            what: &subject,
+        });
         let domain = if several {
             format!("{subject}-{}", item.session + 1)
         } else {

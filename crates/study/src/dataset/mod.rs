@@ -3,8 +3,9 @@
 //! A source is
 //! * `synthetic:GEOMETRY` (`weibo2014`, `bnci2014001`, `bnci2015001`), with `,key=value` for `subjects`, `trials` (per class and session),
 //!   `seed`, `anatomy` (how much people differ), for instance `synthetic:weibo2014,subjects=4,trials=20`;
-//! * the name of a public dataset (`stiefel data list`) whose files are here;
-//! * a file of covariances (`.npz`).
+//! * the name of a public dataset (`stiefel data list`) whose files are here, with all its subjects and classes; `weibo2014:paper`,
+//!   `bnci2014001:paper` and `bnci2015001:paper` are what the paper used: right hand against feet, Weibo's subjects 1–9;
+//! * a file of covariances (`.npz`), with what [`prepare`](crate::prepare) left beside it.
 //!
 //! A domain called `S03-2` is session 2 of subject `S03`; a run called `2/5` is run 5 of session 2.
 
@@ -15,7 +16,8 @@ mod source;
 
 pub use bridge::{synthetic_trials, trials_of};
 pub use select::{ChannelChoice, DataChoice};
-pub use source::load;
+pub(crate) use source::of_set;
+pub use source::{load, load_watched};
 
 pub(crate) use fingerprint::{hex, of as fingerprint};
 pub(crate) use select::sub_montage;
@@ -123,7 +125,7 @@ impl Dataset {
 }
 
 /// `S03-2` is session 2 of subject `S03`; a name whose part before the last dash has no digit (`sub-01`) is a subject.
-fn subject_session(domain: &str) -> (&str, Option<&str>) {
+pub(crate) fn subject_session(domain: &str) -> (&str, Option<&str>) {
     match domain.rsplit_once('-') {
         Some((subject, session))
             if subject.bytes().any(|b| b.is_ascii_digit()) && !session.is_empty() =>

@@ -18,7 +18,7 @@ pub enum ChannelChoice {
 }
 
 impl ChannelChoice {
-    fn names(&self) -> Result<Vec<String>> {
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
         match self {
             Self::Names(names) => Ok(names.clone()),
             Self::Montage(name) => match Montage::from_name(name) {

@@ -2,6 +2,7 @@
 
 use super::bridge::{prepare_synthetic, trials_from_parts, trials_of};
 use super::{DataChoice, Dataset, Provenance};
+use crate::prepare::{Preparation, Sidecar, Watch, is_catalogue, prepare};
 use crate::{Result, StudyError};
 use std::path::Path;
 use stiefel_eeg::io::{Content, CovarianceSet, read};
@@ -18,10 +19,25 @@ use stiefel_eeg::synthetic::SyntheticConfig;
 /// # Ok::<(), stiefel_study::StudyError>(())
 /// ```
 pub fn load(source: &str, choice: &DataChoice) -> Result<Dataset> {
+    load_watched(source, choice, &mut |_| {})
+}
+
+/// [`load`] for those who want to see how far it is.
+pub fn load_watched(source: &str, choice: &DataChoice, watch: &mut Watch<'_>) -> Result<Dataset> {
     if let Some(what) = source.strip_prefix("synthetic:") {
-        return synthetic(source, what, choice)?.choose(choice);
+        return synthetic(source, what, choice, watch)?.choose(choice);
+    }
+    if is_catalogue(source) {
+        let steps = Preparation::of_choice(choice);
+        return prepare(&[source.to_owned()], &steps, watch)?.into_dataset(source);
     }
     let path = Path::new(source);
+    if path.is_dir() {
+        return Err(StudyError::setting(
+            format!("{source} is a folder"),
+            "turn the recordings in it into covariances first: `stiefel prepare`",
+        ));
+    }
     if path.exists() {
         return file(path)?.choose(choice);
     }
@@ -43,7 +59,8 @@ fn file(path: &Path) -> Result<Dataset> {
         }
     };
     let name = path.file_stem().unwrap_or(path.as_os_str());
-    of_set(&name.to_string_lossy(), &set, Provenance::default())
+    let provenance = Sidecar::read(path)?.map_or_else(Provenance::default, |s| s.provenance());
+    of_set(&name.to_string_lossy(), &set, provenance)
 }
 
 /// A set of covariances with its names.
@@ -53,7 +70,12 @@ pub(crate) fn of_set(name: &str, set: &CovarianceSet, provenance: Provenance) ->
     Dataset::new(name, trials, provenance)
 }
 
-fn synthetic(source: &str, what: &str, choice: &DataChoice) -> Result<Dataset> {
+fn synthetic(
+    source: &str,
+    what: &str,
+    choice: &DataChoice,
+    watch: &mut Watch<'_>,
+) -> Result<Dataset> {
     let mut parts = what.split(',');
     let geometry = parts.next().unwrap_or_default();
     let mut config = match geometry {
@@ -72,7 +94,7 @@ fn synthetic(source: &str, what: &str, choice: &DataChoice) -> Result<Dataset> {
     }
     let [low, high] = choice.band.unwrap_or([8.0, 32.0]);
     let [from, to] = choice.window.unwrap_or([0.5, config.imagery]);
-    let prepared = prepare_synthetic(&config, (low, high), (from, to))?;
+    let prepared = prepare_synthetic(&config, (low, high), (from, to), watch)?;
     let provenance = Provenance {
         rejected: prepared
             .rejection

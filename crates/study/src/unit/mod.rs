@@ -6,6 +6,7 @@
 mod network;
 mod peer;
 mod pictures;
+mod pooled;
 
 use crate::dataset::hex;
 use crate::method::Method;
@@ -101,6 +102,7 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
     let start = Instant::now();
     let outcomes = match &first.method {
         Method::Network { .. } => network::run(units, cancel)?,
+        Method::Pooled { config } => vec![pooled::run(first, config)?; units.len()],
         Method::Peer {
             peer,
             preconditioning,

@@ -7,8 +7,9 @@ use crate::method::{Method, Precision, UnseenRow};
 use crate::{Outcome, Result, RoutingRecord, StudyError};
 use stiefel_geometry::spd;
 use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_model::adapt::{TransductiveConfig, Unlabelled, adapt_embedding};
 use stiefel_model::diagnostics::{retrain_single, routing_report};
-use stiefel_model::net::{Routing, Sizes};
+use stiefel_model::net::{Routing, Sizes, refit_statistics};
 use stiefel_model::train::{Checkpoint, EpochRecord, Flow, Observer, evaluate, train};
 use stiefel_model::{
     Frontend, ModelConfig, ModelError, Parameters, Prepared, Trials, tangent_vectors,
@@ -85,6 +86,12 @@ fn run_in<T: Scalar>(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
     } else {
         None
     };
+    let known = training_raw.domains().present();
+    let all_new = test_raw
+        .domains()
+        .present()
+        .iter()
+        .all(|d| !known.contains(d));
     let mut outcomes = Vec::with_capacity(units.len());
     for unit in units {
         if cancel.is_cancelled() {
@@ -93,13 +100,21 @@ fn run_in<T: Scalar>(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
         let Method::Network { unseen, .. } = &unit.method else {
             continue;
         };
-        let (parameters, notes) = stand_in(
+        let (mut parameters, notes) = stand_in(
             &fitted.parameters,
             *unseen,
             &frontend,
             &training_raw,
             &whitened,
         )?;
+        if all_new
+            && config
+                .preconditioning
+                .unseen
+                .is_some_and(|p| p.uses_target_data())
+        {
+            refit_statistics(&*network, &mut parameters, &test)?;
+        }
         let seed = config.training.seed;
         let mut report = routing_report(&*network, &parameters, &training, &test, seed)?;
         if let Some(controls) = &mut report.controls {
@@ -132,6 +147,14 @@ fn run_in<T: Scalar>(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
+/// The places of a domain's trials.
+fn of_domain(trials: &Trials, domain: usize) -> Vec<usize> {
+    let domains = trials.domains().indices();
+    (0..trials.len())
+        .filter(|&i| domains[i] == domain)
+        .collect()
+}
+
 fn seeded(model: &ModelConfig, seed: u64) -> ModelConfig {
     let mut config = *model;
     config.training.seed = seed;
@@ -144,9 +167,7 @@ fn whiten(frontend: &Frontend, training: &Trials, test: &Trials) -> Result<Trial
     let known = training.domains().present();
     let mut out = test.covariances().clone();
     for domain in test.domains().present() {
-        let at: Vec<usize> = (0..test.len())
-            .filter(|&i| test.domains().indices()[i] == domain)
-            .collect();
+        let at = of_domain(test, domain);
         let part = test.select(&at)?;
         let part = if known.contains(&domain) {
             frontend.whitener.transform(&part)?
@@ -199,11 +220,21 @@ fn stand_in<T: Scalar>(
         let row: Vec<T> = match unseen {
             UnseenRow::Initial => continue,
             UnseenRow::Zero => vec![T::ZERO; width],
+            UnseenRow::Transductive => {
+                let own = whitened.select(&of_domain(whitened, domain))?;
+                let trials = Unlabelled::new(own.covariances().view(), frontend.encoder.as_ref())?;
+                let found =
+                    adapt_embedding::<T>(parameters, &trials, &TransductiveConfig::default())?;
+                notes.push(format!(
+                    "{}: routing entropy from {:.3} to {:.3} by adaptation",
+                    whitened.domains().name(domain),
+                    found.entropy_before,
+                    found.entropy_after
+                ));
+                found.row
+            }
             UnseenRow::Nearest | UnseenRow::RiemannianNearest => {
-                let at: Vec<usize> = (0..whitened.len())
-                    .filter(|&i| whitened.domains().indices()[i] == domain)
-                    .collect();
-                let own = whitened.select(&at)?;
+                let own = whitened.select(&of_domain(whitened, domain))?;
                 let distances = distances(unseen, frontend, training, &known, &own)?;
                 let best = (1..distances.len())
                     .fold(0, |b, i| if distances[i] < distances[b] { i } else { b });
@@ -231,12 +262,8 @@ fn distances(
     own: &Trials,
 ) -> Result<Vec<f64>> {
     let training = frontend.whitener.transform(training)?;
-    let of = |domain: usize| -> Result<Trials> {
-        let at: Vec<usize> = (0..training.len())
-            .filter(|&i| training.domains().indices()[i] == domain)
-            .collect();
-        Ok(training.select(&at)?)
-    };
+    let of =
+        |domain: usize| -> Result<Trials> { Ok(training.select(&of_domain(&training, domain))?) };
     if unseen == UnseenRow::RiemannianNearest {
         let mean = |trials: &Trials| -> Result<MatBatch<f64>> {
             let options = spd::FrechetOptions::default();

@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::progress::Units;
 use options::Options;
 
-/// The resolved configuration in a folder of results.
+/// The resolved configuration in a folder of results: `configuration` for `--config`, `study` for `run-unit`.
 pub(crate) const RESOLVED: &str = "study.json";
 
 #[derive(Debug, Args)]
@@ -71,7 +71,9 @@ fn study(which: Study, options: Options, output: &mut Output) -> Outcome {
         .unwrap_or_else(|| default_folder(&config));
     let plan = planned(config)?;
     let store = Store::open(&folder)?;
-    store.write(RESOLVED, &plan.config)?;
+    let settings =
+        serde_json::json!({"configuration": output.configuration(), "study": plan.config});
+    store.write(RESOLVED, &settings)?;
     if options.plan {
         return list(&plan, &folder, options.json, output);
     }

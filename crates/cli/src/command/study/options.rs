@@ -3,24 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use stiefel::study::{Study, StudyConfig};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, unexpected};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// A .npz of covariances, a dataset of `stiefel data list`, or synthetic:weibo2014
     data: Option<String>,
-    /// Read settings from a TOML or JSON file (study.json of an earlier run will do); options win
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// Where results go [default: stiefel-results/STUDY-DATA]
     #[arg(long, short, value_name = "FOLDER")]
     pub(super) out: Option<PathBuf>,
     /// Channels: names separated by commas, or a montage (bnci2014001, bnci2015001, weibo2014)
-    #[arg(long)]
-    channels: Option<String>,
+    #[arg(long, value_delimiter = ',')]
+    channels: Option<Vec<String>>,
     /// Classes, separated by commas
     #[arg(long, value_delimiter = ',')]
     classes: Option<Vec<String>>,
@@ -84,96 +81,64 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Defaults, then the file, then the options.
+    /// Defaults, and what the options say.
     pub(super) fn resolve(&self, study: Study) -> Result<StudyConfig, Failure> {
-        let file = match &self.config {
-            Some(path) => crate::settings::read(path)?,
-            None => Map::new(),
+        let Some(data) = &self.data else {
+            return Err(Failure::Misuse(
+                "no dataset; give one, for instance `synthetic:weibo2014`".into(),
+            ));
         };
-        if let Some(other) = file.get("study").and_then(Value::as_str)
-            && other != study.name()
-        {
-            return Err(Failure::Misuse(format!(
-                "the configuration is of the study \"{other}\", and \"{study}\" was asked for; give `stiefel study {other}`"
-            )));
-        }
-        let data = match (&self.data, file.get("data").and_then(Value::as_str)) {
-            (Some(data), _) => data.clone(),
-            (None, Some(data)) => data.to_owned(),
-            (None, None) => {
-                return Err(Failure::Misuse(
-                    "no dataset; give one, for instance `synthetic:weibo2014`, or a configuration that names one".into(),
-                ));
+        let mut settings =
+            serde_json::to_value(StudyConfig::new(study, data)).map_err(unexpected)?;
+        for (path, value) in self.given() {
+            if let Some(place) = settings.pointer_mut(path) {
+                *place = value;
+            } else if let Some(Value::Object(choice)) = settings.pointer_mut("/choice") {
+                // Parts of the choice that are not made are not written down.
+                choice.insert(path.trim_start_matches("/choice/").into(), value);
             }
-        };
-        let start = serde_json::to_value(StudyConfig::new(study, data))
-            .map_err(crate::failure::unexpected)?;
-        let mut merged = match start {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        };
-        crate::settings::merge(&mut merged, file);
-        crate::settings::merge(&mut merged, self.given());
-        serde_json::from_value(Value::Object(merged))
+        }
+        serde_json::from_value(settings)
             .map_err(|e| Failure::Misuse(format!("a setting is wrong: {e}")))
     }
 
-    /// What the command line says, in the shape of the configuration.
-    fn given(&self) -> Map<String, Value> {
-        let mut all = Map::new();
-        let mut put = |path: &[&str], value: Option<Value>| {
-            if let Some(value) = value {
-                crate::settings::put(&mut all, path, value);
-            }
-        };
-        put(&["data"], self.data.as_ref().map(|d| json!(d)));
-        put(
-            &["choice", "channels"],
-            self.channels.as_ref().map(|c| {
-                if c.contains(',') {
-                    json!(c.split(',').map(str::trim).collect::<Vec<_>>())
-                } else {
-                    json!(c)
-                }
-            }),
-        );
-        put(
-            &["choice", "classes"],
-            self.classes.as_ref().map(|c| json!(c)),
-        );
-        put(
-            &["choice", "subjects"],
-            self.subjects.as_ref().map(|s| json!(s)),
-        );
-        put(&["choice", "band"], self.band.as_ref().map(|b| json!(b)));
-        put(
-            &["choice", "window"],
-            self.window.as_ref().map(|w| json!(w)),
-        );
-        put(&["methods"], self.methods.as_ref().map(|m| json!(m)));
-        put(&["split"], self.split.as_ref().map(|s| json!(s)));
-        put(&["seeds"], self.seeds.as_ref().map(|s| json!(s)));
-        put(&["sizing"], self.preset.as_ref().map(|p| json!(p)));
-        put(&["training", "epochs"], self.epochs.map(|e| json!(e)));
-        put(&["training", "patience"], self.patience.map(|p| json!(p)));
-        put(&["training", "batch"], self.batch.map(|b| json!(b)));
-        put(
-            &["training", "adam", "learning_rate"],
-            self.learning_rate.map(|l| json!(l)),
-        );
-        put(&["precision"], self.precision.as_ref().map(|p| json!(p)));
-        put(
-            &["orthogonality"],
-            self.orthogonality.as_ref().map(|o| json!(o)),
-        );
-        put(
-            &["unseen"],
-            self.unseen.as_ref().map(|u| match u.as_str() {
-                "pooled" => json!({"policy": "pooled"}),
-                other => json!({"policy": other, "kappa": 10.0}),
-            }),
-        );
-        put(&["retrained"], self.retrained.map(|r| json!(r)));
-        all
+    /// What the options say, with its place in the configuration.
+    fn given(&self) -> Vec<(&'static str, Value)> {
+        let channels = self.channels.as_ref().map(|c| match c.as_slice() {
+            [montage] => json!(montage),
+            names => json!(names),
+        });
+        let unseen = self.unseen.as_ref().map(|u| match u.as_str() {
+            "pooled" => json!({"policy": "pooled"}),
+            other => json!({"policy": other, "kappa": 10.0}),
+        });
+        [
+            ("/choice/channels", channels),
+            ("/choice/classes", self.classes.as_ref().map(|x| json!(x))),
+            ("/choice/subjects", self.subjects.as_ref().map(|x| json!(x))),
+            ("/choice/band", self.band.as_ref().map(|x| json!(x))),
+            ("/choice/window", self.window.as_ref().map(|x| json!(x))),
+            ("/methods", self.methods.as_ref().map(|x| json!(x))),
+            ("/split", self.split.as_ref().map(|x| json!(x))),
+            ("/seeds", self.seeds.as_ref().map(|x| json!(x))),
+            ("/sizing", self.preset.as_ref().map(|x| json!(x))),
+            ("/training/epochs", self.epochs.map(|x| json!(x))),
+            ("/training/patience", self.patience.map(|x| json!(x))),
+            ("/training/batch", self.batch.map(|x| json!(x))),
+            (
+                "/training/adam/learning_rate",
+                self.learning_rate.map(|x| json!(x)),
+            ),
+            ("/precision", self.precision.as_ref().map(|x| json!(x))),
+            (
+                "/orthogonality",
+                self.orthogonality.as_ref().map(|x| json!(x)),
+            ),
+            ("/unseen", unseen),
+            ("/retrained", self.retrained.map(|x| json!(x))),
+        ]
+        .into_iter()
+        .filter_map(|(path, value)| Some((path, value?)))
+        .collect()
     }
 }

@@ -1,8 +1,9 @@
 //! `stiefel study run-unit`: one unit of a planned study, so that any scheduler can spread them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::Value;
 use stiefel::study::{Store, StudyConfig, execute};
 
 use super::{RESOLVED, planned};
@@ -20,10 +21,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
-        let file = crate::settings::read(&self.folder.join(RESOLVED))?;
-        let config: StudyConfig = serde_json::from_value(file.into()).map_err(|e| {
-            Failure::Failed(format!("{}: {e}", self.folder.join(RESOLVED).display()))
-        })?;
+        let config = resolved(&self.folder.join(RESOLVED))?;
         let plan = planned(config)?;
         let store = Store::open(&self.folder)?;
         let by_number = self
@@ -55,4 +53,17 @@ impl Arguments {
         }
         output.line(&format!("{} done", unit.ids.unit))
     }
+}
+
+/// The configuration a study was planned with.
+fn resolved(path: &Path) -> Result<StudyConfig, Failure> {
+    let wrong = |e: &dyn std::fmt::Display| {
+        Failure::Failed(format!(
+            "{}: {e}; plan the study first: `stiefel study … --plan --out FOLDER`",
+            path.display()
+        ))
+    };
+    let text = std::fs::read(path).map_err(|e| wrong(&e))?;
+    let mut file: Value = serde_json::from_slice(&text).map_err(|e| wrong(&e))?;
+    serde_json::from_value(file["study"].take()).map_err(|e| wrong(&e))
 }

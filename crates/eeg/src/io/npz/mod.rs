@@ -21,7 +21,7 @@ use std::path::Path;
 
 pub(crate) use archive::{Entry, entries as zip_entries};
 pub(crate) use dataset::{Tables, assemble};
-pub use write::{write_covariances, write_covariances_to};
+pub use write::{write_covariances, write_covariances_to, write_epochs};
 
 use super::npy::Array;
 use super::units::excerpt;

@@ -1,4 +1,4 @@
-//! Covariances to `.npz`, with the keys that the reader and NumPy understand.
+//! Covariances and epochs to `.npz`, with the keys that the reader and NumPy understand.
 
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::zip_writer::ZipWriter;
 use crate::io::CovarianceSet;
-use crate::{EegError, Result};
+use crate::{Channel, EegError, Epochs, Result, TrialInfo};
 
 /// Writes `X` (float64), `y`, `subject` and `ch_names` (strings), `run` where a trial has one and
 /// `sfreq` where known. The same set gives the same bytes.
@@ -45,43 +45,81 @@ pub fn write_covariances_to(
 }
 
 fn write(writer: impl Write + Seek, set: &CovarianceSet) -> std::io::Result<()> {
+    let n = set.dimension();
     let mut zip = ZipWriter::new(writer);
-    let (trials, n) = (set.trials().len(), set.dimension());
-    array(
-        &mut zip,
-        "X",
-        "<f8",
-        &format!("({trials}, {n}, {n})"),
-        set.data().len() * 8,
-        |out| {
-            for values in set.data().chunks(4096) {
-                let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-                out.write_all(&bytes)?;
-            }
-            Ok(())
-        },
-    )?;
-    let infos = || set.trials().iter();
-    strings(&mut zip, "y", infos().map(|t| t.label.as_str()))?;
-    strings(&mut zip, "subject", infos().map(|t| t.domain.as_str()))?;
+    numbers(&mut zip, [set.trials().len(), n, n], set.data())?;
+    tables(&mut zip, set.trials(), set.channels(), set.sampling_rate())?;
+    zip.finish()
+}
+
+/// Writes trials as [`write_covariances`] does, `X` being (trials, channels, samples) in µV.
+///
+/// ```
+/// use stiefel_eeg::io::{read, write_epochs};
+/// use stiefel_eeg::{Channel, ChannelKind, Epochs, TrialInfo};
+/// let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+/// let trial = TrialInfo { label: "feet".into(), domain: "7".into(), run: None };
+/// let epochs = Epochs::new(vec![cz], 250.0, 2, vec![4.0, 5.0], vec![trial])?;
+/// let path = std::env::temp_dir().join(format!("stiefel-doc-epochs-{}.npz", std::process::id()));
+/// write_epochs(&path, &epochs)?;
+/// assert_eq!(read(&path)?.into_epochs()?, epochs);
+/// # let _ = std::fs::remove_file(path);
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn write_epochs(path: impl AsRef<Path>, epochs: &Epochs) -> Result<()> {
+    let path = path.as_ref();
+    let write = || -> std::io::Result<()> {
+        let mut zip = ZipWriter::new(BufWriter::new(File::create(path)?));
+        let (trials, channels) = (epochs.trials(), epochs.channels());
+        let shape = [trials.len(), channels.len(), epochs.samples()];
+        numbers(&mut zip, shape, epochs.data())?;
+        tables(&mut zip, trials, channels, Some(epochs.sampling_rate()))?;
+        zip.finish()
+    };
+    write().map_err(|source| EegError::Io {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+/// `X`.
+fn numbers<W: Write + Seek>(
+    zip: &mut ZipWriter<W>,
+    shape: [usize; 3],
+    data: &[f64],
+) -> std::io::Result<()> {
+    let [trials, rows, columns] = shape;
+    let shape = format!("({trials}, {rows}, {columns})");
+    array(zip, "X", "<f8", &shape, data.len() * 8, |out| {
+        for values in data.chunks(4096) {
+            let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            out.write_all(&bytes)?;
+        }
+        Ok(())
+    })
+}
+
+/// Everything beside `X`.
+fn tables<W: Write + Seek>(
+    zip: &mut ZipWriter<W>,
+    trials: &[TrialInfo],
+    channels: &[Channel],
+    rate: Option<f64>,
+) -> std::io::Result<()> {
+    let infos = || trials.iter();
+    strings(zip, "y", infos().map(|t| t.label.as_str()))?;
+    strings(zip, "subject", infos().map(|t| t.domain.as_str()))?;
     if infos().any(|t| t.run.is_some()) {
-        strings(
-            &mut zip,
-            "run",
-            infos().map(|t| t.run.as_deref().unwrap_or("")),
-        )?;
+        let runs = infos().map(|t| t.run.as_deref().unwrap_or(""));
+        strings(zip, "run", runs)?;
     }
-    strings(
-        &mut zip,
-        "ch_names",
-        set.channels().iter().map(|c| c.name.as_str()),
-    )?;
-    if let Some(rate) = set.sampling_rate() {
-        array(&mut zip, "sfreq", "<f8", "()", 8, |out| {
+    strings(zip, "ch_names", channels.iter().map(|c| c.name.as_str()))?;
+    if let Some(rate) = rate {
+        array(zip, "sfreq", "<f8", "()", 8, |out| {
             out.write_all(&rate.to_le_bytes())
         })?;
     }
-    zip.finish()
+    Ok(())
 }
 
 /// Strings as UTF-32 of equal width.

@@ -1,0 +1,93 @@
+//! `stiefel inspect`: what is in a file, a folder, a data set or a model.
+
+mod dataset;
+mod model;
+mod signals;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::source::{Part, load};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Recordings: channels, rate, duration, events. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
+domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: network,
+sizes, domains, training.")]
+pub(crate) struct Arguments {
+    /// A file, a folder of recordings, a public data set, or synthetic:…
+    source: String,
+    #[command(flatten)]
+    part: Part,
+    /// Samples per second, where the file does not say
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A description for people and one for machines.
+struct Description {
+    text: String,
+    value: Value,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        let description = self.describe()?;
+        if self.json {
+            output.json(&description.value)
+        } else {
+            output.line(description.text.trim_end())
+        }
+    }
+
+    fn describe(&self) -> Result<Description, Failure> {
+        let path = Path::new(&self.source);
+        if path.is_dir() {
+            return self.folder(path);
+        }
+        if !path.is_file() {
+            return dataset::describe(&load(&self.source, &self.part.choice())?);
+        }
+        if is_model(path) {
+            return model::describe(path);
+        }
+        let options = ReadOptions {
+            sampling_rate: self.rate,
+            ..ReadOptions::default()
+        };
+        match read_with(Source::open(path)?, &options)? {
+            Content::Recordings(recordings) => signals::recordings(path, &recordings),
+            Content::Epochs(epochs) => signals::epochs(path, &epochs),
+            // Again, with what was left beside it and the part that is wanted.
+            Content::Covariances(_) => dataset::describe(&load(&self.source, &self.part.choice())?),
+        }
+    }
+
+    /// Every recording in a folder, in a line each.
+    fn folder(&self, folder: &Path) -> Result<Description, Failure> {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+            .and_then(|entries| entries.map(|e| Ok(e?.path())).collect())
+            .map_err(|e| Failure::Failed(format!("{}: {e}", folder.display())))?;
+        files.retain(|f| f.is_file());
+        files.sort();
+        signals::folder(folder, &files)
+    }
+}
+
+/// Whether a file starts like a model: the length of a JSON header, then the header.
+fn is_model(path: &Path) -> bool {
+    let mut head = [0; 9];
+    let read = std::fs::File::open(path).and_then(|mut f| f.read_exact(&mut head));
+    let [length @ .., brace] = head;
+    let size = std::fs::metadata(path).map_or(0, |m| m.len());
+    read.is_ok() && brace == b'{' && u64::from_le_bytes(length) < size
+}

@@ -1,0 +1,133 @@
+//! Datasets of covariances.
+
+use serde_json::{Value, json};
+use stiefel::eeg::covariance::Rank;
+use stiefel::study::Dataset;
+
+use super::Description;
+use crate::bar::Bar;
+use crate::failure::Failure;
+use crate::table::{columns, entry};
+
+/// One domain in numbers.
+struct DomainFigures {
+    name: String,
+    trials: Vec<usize>,
+    rejected: Option<usize>,
+    /// Of the mean covariance.
+    rank: Rank,
+    /// Median over trials.
+    condition: f64,
+}
+
+pub(super) fn describe(data: &Dataset) -> Result<Description, Failure> {
+    let (summary, trials) = (&data.summary, &data.trials);
+    let bar = Bar::new("ranks", trials.len());
+    let figures: Result<Vec<DomainFigures>, Failure> = (trials.domains().present())
+        .into_iter()
+        .map(|d| figures(data, d, &bar))
+        .collect();
+    drop(bar);
+    let figures = figures?;
+    let mut lines = vec![
+        entry("data set", &summary.name, 12),
+        entry(
+            "trials",
+            &format!(
+                "{} of {} channels; {} domains, {} subjects{}",
+                summary.trials,
+                summary.channels.len(),
+                summary.domains.len(),
+                summary.subjects.len(),
+                (data.sessions.as_ref()).map_or(String::new(), |s| format!(
+                    ", sessions {}",
+                    s.names().join(", ")
+                ))
+            ),
+            12,
+        ),
+        entry("channels", &summary.channels.join(" "), 12),
+    ];
+    if let Some(steps) = &summary.preparation {
+        lines.push(entry("steps", steps, 12));
+    }
+    if let Some(licence) = &summary.licence {
+        lines.push(entry("licence", licence, 12));
+    }
+    lines.push(entry("fingerprint", &summary.fingerprint, 12));
+    lines.push(format!("\n{}", table(summary.classes.as_slice(), &figures)));
+    for f in &figures {
+        for loss in &f.rank.losses {
+            lines.push(entry("note", &format!("{}: {loss}", f.name), 12));
+        }
+    }
+    Ok(Description {
+        text: lines.join("\n"),
+        value: json!({
+            "kind": "dataset", "summary": serde_json::to_value(summary)?,
+            "sessions": data.sessions.as_ref().map(|s| s.names().to_vec()),
+            "runs": trials.runs().map(|r| r.names().to_vec()),
+            "domains": figures.iter().map(|f| value(f, &summary.classes)).collect::<Vec<_>>(),
+        }),
+    })
+}
+
+fn figures(data: &Dataset, domain: usize, bar: &Bar) -> Result<DomainFigures, Failure> {
+    let (t, n) = (&data.trials, data.trials.channels_count());
+    let at: Vec<usize> = (0..t.len())
+        .filter(|&i| t.domains().indices()[i] == domain)
+        .collect();
+    let name = t.domains().name(domain).to_owned();
+    let mut mean = vec![0.0; n * n];
+    let mut conditions = Vec::with_capacity(at.len());
+    let mut counts = vec![0; t.classes().names().len()];
+    // How many samples a covariance came from is not known here; a loss of rank is put down to other causes.
+    let rank = |matrix: &[f64]| Rank::of(matrix, &data.summary.channels, usize::MAX);
+    for &i in &at {
+        counts[t.classes().indices()[i]] += 1;
+        let matrix = t.covariances().matrix(i);
+        for (m, x) in mean.iter_mut().zip(matrix) {
+            *m += x / at.len() as f64;
+        }
+        conditions.push(rank(matrix)?.condition);
+        bar.advance();
+    }
+    conditions.sort_by(f64::total_cmp);
+    let rejected = data.summary.rejected.iter().find(|(d, _)| *d == name);
+    Ok(DomainFigures {
+        name,
+        trials: counts,
+        rejected: rejected.map(|r| r.1),
+        rank: rank(&mean)?,
+        condition: conditions[conditions.len() / 2],
+    })
+}
+
+fn table(classes: &[String], figures: &[DomainFigures]) -> String {
+    let mut heading = vec!["DOMAIN".to_owned()];
+    heading.extend(classes.iter().cloned());
+    heading.extend(["REJECTED", "RANK", "CONDITION", "OF TRIALS"].map(String::from));
+    let mut rows = vec![heading];
+    for f in figures {
+        let mut row = vec![f.name.clone()];
+        row.extend(f.trials.iter().map(usize::to_string));
+        row.push(f.rejected.map_or("–".into(), |r| r.to_string()));
+        row.push(format!("{} of {}", f.rank.rank, f.rank.n));
+        row.push(format!("{:.1e}", f.rank.condition));
+        row.push(format!("{:.1e}", f.condition));
+        rows.push(row);
+    }
+    columns(&rows)
+}
+
+fn value(f: &DomainFigures, classes: &[String]) -> Value {
+    let each = classes
+        .iter()
+        .cloned()
+        .zip(f.trials.iter().map(|n| json!(n)));
+    json!({
+        "domain": f.name, "trials": each.collect::<serde_json::Map<_, _>>(), "rejected": f.rejected,
+        "rank": f.rank.rank, "condition": f.rank.condition, "median_trial_condition": f.condition,
+        "losses": f.rank.losses.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,182 @@
+//! Recordings and trials.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use stiefel::eeg::io::{Content, Source, detect, read};
+use stiefel::eeg::{Channel, Epochs, Recording};
+
+use super::Description;
+use crate::bar::Bar;
+use crate::failure::Failure;
+use crate::table::{columns, entry};
+
+/// Continuous recordings of one file.
+pub(super) fn recordings(path: &Path, all: &[Recording]) -> Result<Description, Failure> {
+    let mut lines = vec![entry("file", &path.display().to_string(), 12)];
+    for (i, r) in all.iter().enumerate() {
+        if all.len() > 1 {
+            lines.push(format!("\nrecording {} of {}", i + 1, all.len()));
+        }
+        lines.push(entry(
+            "signal",
+            &format!(
+                "{} channels, {} Hz, {:.1} s ({} samples)",
+                r.channels().len(),
+                r.sampling_rate(),
+                seconds(r),
+                r.samples()
+            ),
+            12,
+        ));
+        lines.push(entry("channels", &channel_text(r.channels()), 12));
+        lines.push(entry("events", &event_text(r), 12));
+        lines.extend(r.notes().iter().map(|note| entry("note", note, 12)));
+    }
+    let values: Vec<Value> = all.iter().map(value).collect();
+    Ok(Description {
+        text: lines.join("\n"),
+        value: json!({ "kind": "recordings", "file": path, "recordings": values }),
+    })
+}
+
+/// Trials of one file.
+pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Result<Description, Failure> {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for trial in epochs.trials() {
+        *counts.entry((&trial.domain, &trial.label)).or_default() += 1;
+    }
+    let mut rows = vec![["DOMAIN", "CLASS", "TRIALS"].map(String::from).to_vec()];
+    rows.extend((counts.iter()).map(|((d, c), n)| vec![(*d).into(), (*c).into(), n.to_string()]));
+    let seconds = epochs.samples() as f64 / epochs.sampling_rate();
+    let lines = [
+        entry("file", &path.display().to_string(), 12),
+        entry(
+            "trials",
+            &format!(
+                "{} of {} channels, {} Hz, {seconds:.2} s ({} samples) each",
+                epochs.trials().len(),
+                epochs.channels().len(),
+                epochs.sampling_rate(),
+                epochs.samples()
+            ),
+            12,
+        ),
+        entry("channels", &channel_text(epochs.channels()), 12),
+        String::new(),
+        columns(&rows),
+    ];
+    let counts: Vec<Value> = (counts.iter())
+        .map(|((d, c), n)| json!({ "domain": d, "class": c, "trials": n }))
+        .collect();
+    Ok(Description {
+        text: lines.join("\n"),
+        value: json!({
+            "kind": "epochs", "file": path, "channels": channels(epochs.channels()),
+            "sampling_rate": epochs.sampling_rate(), "samples": epochs.samples(), "seconds": seconds,
+            "trials": epochs.trials().len(), "counts": counts,
+        }),
+    })
+}
+
+/// The recordings of a folder, in a line each; other files are passed over.
+pub(super) fn folder(folder: &Path, files: &[PathBuf]) -> Result<Description, Failure> {
+    let heading = ["FILE", "CHANNELS", "RATE", "SECONDS", "EVENTS"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    let mut values = Vec::new();
+    let mut other = 0;
+    let bar = Bar::new("reading", files.len());
+    for path in files {
+        bar.advance();
+        let known = Source::open(path).and_then(|mut s| detect(&mut s));
+        if known.is_err() {
+            other += 1;
+            continue;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match read(path) {
+            Ok(Content::Recordings(all)) => {
+                for r in &all {
+                    rows.push(vec![
+                        name.to_string(),
+                        r.channels().len().to_string(),
+                        format!("{} Hz", r.sampling_rate()),
+                        format!("{:.1}", seconds(r)),
+                        event_text(r),
+                    ]);
+                }
+                let each: Vec<Value> = all.iter().map(value).collect();
+                values.push(json!({ "file": path, "kind": "recordings", "recordings": each }));
+            }
+            Ok(content) => {
+                rows.push(vec![name.to_string(), content.kind().to_owned()]);
+                values.push(json!({ "file": path, "kind": content.kind() }));
+            }
+            Err(error) => {
+                rows.push(vec![name.to_string(), format!("cannot be read: {error}")]);
+                values.push(json!({ "file": path, "error": error.to_string() }));
+            }
+        }
+    }
+    drop(bar);
+    if values.is_empty() {
+        return Err(Failure::Failed(format!(
+            "{}: none of its {} files is a recording that is read (EDF, BDF, GDF, BrainVision, MATLAB, .npy, .npz)",
+            folder.display(),
+            files.len()
+        )));
+    }
+    let mut text = columns(&rows);
+    if other > 0 {
+        text += &format!("\n{other} other files");
+    }
+    Ok(Description {
+        text,
+        value: json!({ "kind": "folder", "folder": folder, "files": values, "other_files": other }),
+    })
+}
+
+fn seconds(r: &Recording) -> f64 {
+    r.samples() as f64 / r.sampling_rate()
+}
+
+fn counts(r: &Recording) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for event in r.events() {
+        *counts.entry(event.label.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+fn event_text(r: &Recording) -> String {
+    let each: Vec<String> = (counts(r).iter())
+        .map(|(l, n)| format!("{l} ×{n}"))
+        .collect();
+    if each.is_empty() {
+        return "none".into();
+    }
+    each.join(", ")
+}
+
+fn channel_text(channels: &[Channel]) -> String {
+    let names: Vec<String> = (channels.iter())
+        .map(|c| match c.kind {
+            stiefel::eeg::ChannelKind::Eeg => c.name.clone(),
+            kind => format!("{} ({kind:?})", c.name),
+        })
+        .collect();
+    names.join(" ")
+}
+
+fn channels(channels: &[Channel]) -> Vec<Value> {
+    let one = |c: &Channel| json!({ "name": c.name, "kind": format!("{:?}", c.kind).to_lowercase(), "unit": c.unit });
+    channels.iter().map(one).collect()
+}
+
+fn value(r: &Recording) -> Value {
+    json!({
+        "channels": channels(r.channels()), "sampling_rate": r.sampling_rate(), "samples": r.samples(), "seconds": seconds(r),
+        "events": counts(r), "notes": r.notes(),
+    })
+}

@@ -1,0 +1,212 @@
+//! `--config FILE`: everything that options can say, from a file; options win.
+//!
+//! The file is TOML. Keys are the names of options; a table is for the command of that name, keys outside of tables for any command:
+//!
+//! ```toml
+//! seed = 3
+//! [train]
+//! source = "dataset.npz"
+//! output = "model.stiefel"
+//! epochs = 20
+//! classes = ["hands", "feet"]
+//! ```
+//!
+//! A JSON file with a member `configuration` will do as well: results keep the resolved configuration there, so that
+//! `--config RESULT.json` runs the same again.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, Parser};
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+
+/// Options that say how to print, not what to do.
+const NOT_KEPT: [&str; 5] = ["config", "help", "version", "json", "quiet"];
+
+/// Parses the command line, with the file of `--config` filled in; gives the resolved configuration as well.
+pub(crate) fn parse<A: Parser>(mut line: Vec<OsString>) -> Result<(A, Value), Failure> {
+    let mut command = A::command();
+    command.build();
+    // What is on the command line, whether or not it is complete.
+    let probe = command.clone().ignore_errors(true);
+    if let Ok(given) = probe.try_get_matches_from(line.clone())
+        && let (leaf, matches, path) = leaf(&command, &given)
+        && let Some(file) = matches
+            .try_get_one::<PathBuf>("config")
+            .ok()
+            .flatten()
+            .cloned()
+    {
+        let wanted = settings(&file, &path)?;
+        let added = added(leaf, matches, &wanted, &file)?;
+        // Behind a bare `--` everything is a positional.
+        let end = line.iter().position(|a| a == "--").unwrap_or(line.len());
+        line.splice(end..end, added);
+    }
+    let matches = command.clone().get_matches_from(line);
+    let parsed = A::from_arg_matches(&matches).map_err(|e| Failure::Misuse(e.to_string()))?;
+    let (leaf, found, path) = leaf(&command, &matches);
+    Ok((parsed, resolved(leaf, found, &path)))
+}
+
+/// The innermost command, what was given to it, and its names.
+fn leaf<'a>(
+    command: &'a Command,
+    matches: &'a ArgMatches,
+) -> (&'a Command, &'a ArgMatches, Vec<String>) {
+    let (mut command, mut matches, mut path) = (command, matches, Vec::new());
+    while let Some((name, inner)) = matches.subcommand()
+        && let Some(found) = command.find_subcommand(name)
+    {
+        (command, matches) = (found, inner);
+        path.push(name.to_owned());
+    }
+    (command, matches, path)
+}
+
+/// Keys and values for the command at `path`.
+fn settings(file: &Path, path: &[String]) -> Result<Map<String, Value>, Failure> {
+    let wrong = |what: &dyn std::fmt::Display| {
+        Failure::Misuse(format!(
+            "{}: {what}; --config takes TOML, or the JSON beside a result",
+            file.display()
+        ))
+    };
+    let text = std::fs::read_to_string(file).map_err(|e| wrong(&e))?;
+    let value: Value = if file.extension().is_some_and(|e| e == "json") {
+        let all: Value = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+        let kept = all.get("configuration").cloned();
+        kept.ok_or_else(|| wrong(&"it has no member \"configuration\""))?
+    } else {
+        toml::from_str(&text).map_err(|e| wrong(&e))?
+    };
+    let Value::Object(table) = value else {
+        return Err(wrong(&"it holds no table"));
+    };
+    let plain = |table: &Map<String, Value>| {
+        let own = table.iter().filter(|(_, v)| !v.is_object());
+        own.map(|(k, v)| (k.replace('_', "-"), v.clone()))
+            .collect::<Map<_, _>>()
+    };
+    let mut settings = plain(&table);
+    let mut inner = &table;
+    for name in path {
+        match inner.get(name) {
+            Some(Value::Object(found)) => {
+                settings.extend(plain(found));
+                inner = found;
+            }
+            _ => break,
+        }
+    }
+    Ok(settings)
+}
+
+/// What to add to the command line for the settings that are not on it.
+fn added(
+    command: &Command,
+    given: &ArgMatches,
+    settings: &Map<String, Value>,
+    file: &Path,
+) -> Result<Vec<OsString>, Failure> {
+    let on_line = |arg: &Arg| {
+        let id = arg.get_id().as_str();
+        given.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let any_positional = command.get_positionals().any(on_line);
+    let (mut options, mut positionals) = (Vec::new(), Vec::new());
+    for (key, value) in settings {
+        let arg = command.get_arguments().find(|a| name(a) == *key);
+        let Some(arg) = arg.filter(|_| key != "config") else {
+            let known: Vec<String> = command.get_arguments().map(name).collect();
+            return Err(Failure::Misuse(format!(
+                "{}: {} has no option \"{key}\"; it has {}",
+                file.display(),
+                command.get_name(),
+                known.join(", ")
+            )));
+        };
+        if on_line(arg) || (arg.is_positional() && any_positional) {
+            continue;
+        }
+        let texts = texts(value).ok_or_else(|| {
+            Failure::Misuse(format!(
+                "{}: {key} = {value} is no value of an option; give a text, a number, true, false or a list of those",
+                file.display()
+            ))
+        })?;
+        if arg.is_positional() {
+            positionals.push((arg.get_index(), texts));
+        } else if arg.get_action().takes_values() {
+            match arg.get_value_delimiter() {
+                Some(by) => options.push(format!("--{key}={}", texts.join(&by.to_string()))),
+                None => options.extend(texts.iter().map(|t| format!("--{key}={t}"))),
+            }
+        } else if texts == ["true"] {
+            options.push(format!("--{key}"));
+        }
+    }
+    positionals.sort();
+    let positionals = positionals.into_iter().flat_map(|(_, texts)| texts);
+    Ok(options
+        .into_iter()
+        .chain(positionals)
+        .map(Into::into)
+        .collect())
+}
+
+/// The key of an option: its long name, or the name of its place.
+fn name(arg: &Arg) -> String {
+    let id = arg.get_id().as_str();
+    arg.get_long().unwrap_or(id).replace('_', "-")
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Number(number) => Some(vec![number.to_string()]),
+        Value::Bool(on) => Some(vec![on.to_string()]),
+        Value::Array(items) => {
+            let each: Option<Vec<Vec<String>>> = items
+                .iter()
+                .map(|item| (!item.is_array()).then(|| texts(item)).flatten())
+                .collect();
+            each.map(|each| each.concat())
+        }
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// Every option of the command with its value, defaults included, as `--config` reads it.
+fn resolved(command: &Command, found: &ArgMatches, path: &[String]) -> Value {
+    let mut table = Map::new();
+    for arg in command.get_arguments() {
+        let id = arg.get_id().as_str();
+        if NOT_KEPT.contains(&id) || found.value_source(id).is_none() {
+            continue;
+        }
+        if !arg.get_action().takes_values() {
+            if found.get_flag(id) {
+                table.insert(name(arg), json!(true));
+            }
+            continue;
+        }
+        let raw = found.get_raw(id).into_iter().flatten();
+        let texts: Vec<String> = raw.map(|v| v.to_string_lossy().into_owned()).collect();
+        let value = match &texts[..] {
+            [one] => json!(one),
+            several => json!(several),
+        };
+        table.insert(name(arg), value);
+    }
+    let mut value = Value::Object(table);
+    for name in path.iter().rev() {
+        let mut outer = Map::new();
+        outer.insert(name.clone(), value);
+        value = Value::Object(outer);
+    }
+    value
+}

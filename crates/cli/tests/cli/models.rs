@@ -1,0 +1,395 @@
+//! `train`, `predict`, `evaluate`, `diagnose`, `--config`, `completions`.
+
+use serde_json::Value;
+use stiefel::model::{Model, inspect_file};
+use stiefel::study::{DataChoice, load};
+
+use super::{Home, code, compare};
+
+const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A home with a model trained on the first two people.
+fn trained(options: &str) -> Home {
+    let home = Home::new();
+    home.text(&format!(
+        "train {DATA} -o m.stiefel --subjects 1-2 --epochs 2 --test 0.2 {options}"
+    ));
+    home
+}
+
+#[test]
+fn a_trained_model_predicts_what_the_library_does() {
+    let home = trained("--precision f64 --seed 3");
+    let header = inspect_file(home.0.join("m.stiefel")).unwrap();
+    assert_eq!(
+        (header.precision.as_str(), header.model.domains.len()),
+        ("f64", 4)
+    );
+    let data = load(
+        DATA,
+        &DataChoice {
+            subjects: Some("1-2".into()),
+            ..DataChoice::default()
+        },
+    )
+    .unwrap();
+    let model = Model::<f64>::load(home.0.join("m.stiefel")).unwrap();
+    let expected = model.evaluate(&data.trials).unwrap();
+    let lines = home.text(&format!("predict m.stiefel {DATA} --subjects 1-2 --json"));
+    let lines: Vec<Value> = lines.lines().map(json).collect();
+    assert_eq!(lines.len(), data.trials.len());
+    for (i, line) in lines.iter().enumerate() {
+        let p: Vec<f64> = model
+            .classes()
+            .iter()
+            .map(|c| line["probabilities"][c].as_f64().unwrap())
+            .collect();
+        for (c, p) in p.iter().enumerate() {
+            assert!((p - expected.probabilities.get(0, i, c)).abs() < 1e-9);
+        }
+        let routing: Vec<f64> = line["routing"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|x| x.as_f64().unwrap())
+            .collect();
+        assert!((routing.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert_eq!(
+            line["decision"],
+            model.classes()[expected.predictions()[i]].as_str()
+        );
+    }
+    let csv = home.text(&format!("predict m.stiefel {DATA} --subjects 1-2"));
+    let heading = csv.lines().next().unwrap();
+    assert!(
+        heading.starts_with("trial,domain,run,label,decision,p_"),
+        "{heading}"
+    );
+    assert!(heading.ends_with("alpha_3"), "{heading}");
+    assert_eq!(csv.lines().count(), data.trials.len() + 1);
+    home.text(&format!("predict m.stiefel {DATA} --subjects 1-2 -o p.csv"));
+    assert_eq!(std::fs::read_to_string(home.0.join("p.csv")).unwrap(), csv);
+}
+
+#[test]
+fn a_model_is_judged_on_what_it_was_not_trained_on() {
+    let home = trained("");
+    let record = json(&std::fs::read_to_string(home.0.join("m.stiefel.json")).unwrap());
+    let held: Vec<usize> = record["split"]["test"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|i| i.as_u64().unwrap() as usize)
+        .collect();
+    let value = json(&home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2 --json")));
+    assert_eq!(value["scores"]["trials"], held.len());
+    assert!(
+        value["judged"].as_str().unwrap().contains("held out"),
+        "{value}"
+    );
+    assert_eq!(value["scores"], record["test"]);
+    assert_eq!(value["domains"].as_array().unwrap().len(), 4);
+    let all = json(&home.text(&format!(
+        "evaluate m.stiefel {DATA} --subjects 1-2 --part all --json"
+    )));
+    assert_eq!(all["scores"]["trials"], record["dataset"]["trials"]);
+    assert!(
+        home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2"))
+            .contains("BALANCED ACCURACY")
+    );
+
+    let text = home.text(&format!(
+        "diagnose m.stiefel {DATA} --subjects 1-2 --retrain"
+    ));
+    for part in [
+        "held out",
+        "permuted routing",
+        "domain-mean routing",
+        "hard top-1",
+        "retrained K=1",
+        "outing",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let report = json(&home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2 --json")));
+    assert_eq!(report["report"]["scores"], record["test"]);
+    let other = home.text(&format!("diagnose m.stiefel {DATA} --subjects 1"));
+    assert!(other.contains("--training"), "{other}");
+}
+
+#[test]
+fn people_the_model_never_saw_need_a_policy() {
+    let home = trained("--no-embedding");
+    let evaluate = format!("evaluate m.stiefel {DATA} --subjects 3");
+    let (exit, message) = code(&home.run(&evaluate));
+    assert_eq!(exit, 2);
+    assert!(
+        message.contains("S03-1")
+            && message.contains("--unseen-whitening")
+            && !message.contains("--unseen-embedding"),
+        "{message}"
+    );
+    for policy in ["pooled", "own-mean", "causal"] {
+        let value = json(&home.text(&format!("{evaluate} --unseen-whitening {policy} --json")));
+        assert_eq!(
+            value["unseen"].as_array().unwrap().len(),
+            value["domains"].as_array().unwrap().len()
+        );
+        assert!(
+            value["unseen"][0].as_str().unwrap().contains(policy),
+            "{value}"
+        );
+    }
+    let (exit, message) = code(&home.run(&format!(
+        "{evaluate} --unseen-whitening pooled --unseen-embedding zero"
+    )));
+    assert_eq!(exit, 1);
+    assert!(message.contains("input-only"), "{message}");
+
+    let home = trained("--model naive");
+    let (exit, message) = code(&home.run(&format!("{evaluate} --unseen-whitening pooled")));
+    assert_eq!(exit, 2);
+    assert!(
+        message.contains("--unseen-embedding (zero, nearest"),
+        "{message}"
+    );
+    for embedding in ["zero", "nearest", "riemannian-nearest"] {
+        home.run(&format!(
+            "{evaluate} --unseen-whitening own-mean --unseen-embedding {embedding}"
+        ));
+    }
+    let (exit, message) = code(&home.run(&format!(
+        "{evaluate} --unseen-whitening causal --unseen-embedding nearest"
+    )));
+    assert_eq!(exit, 2);
+    assert!(message.contains("causal"), "{message}");
+}
+
+#[test]
+fn a_configuration_is_replayed_and_options_win() {
+    let home = Home::new();
+    let file = format!(
+        "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \"a.stiefel\"\nmodel = \"spdnet\"\nseed = 5\nno_embedding = true\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
+    );
+    std::fs::write(home.0.join("run.toml"), file).unwrap();
+    let first = json(&home.text("train --config run.toml --json"));
+    assert_eq!(
+        (
+            first["epochs"].as_u64(),
+            first["model"]["training"]["seed"].as_u64()
+        ),
+        (Some(1), Some(5))
+    );
+    assert_eq!(first["model"]["architecture"]["network"], "spdnet");
+    let resolved = &first["configuration"]["train"];
+    assert_eq!(
+        (resolved["source"].as_str(), resolved["lr"].as_str()),
+        (Some(DATA), Some("0.01"))
+    );
+
+    // From what was left beside the model: the same model to the byte.
+    home.text("train --config a.stiefel.json -o b.stiefel");
+    let bytes = |name: &str| std::fs::read(home.0.join(name)).unwrap();
+    assert_eq!(bytes("a.stiefel"), bytes("b.stiefel"));
+    let won = json(&home.text("train --config run.toml --seed 6 -o c.stiefel --json"));
+    assert_eq!(won["model"]["training"]["seed"], 6);
+    assert_ne!(bytes("a.stiefel"), bytes("c.stiefel"));
+
+    std::fs::write(home.0.join("bad.toml"), "[train]\nepoch = 3\n").unwrap();
+    std::fs::write(home.0.join("nested.toml"), "[train]\nepochs = [[3]]\n").unwrap();
+    std::fs::write(home.0.join("broken.toml"), "[train\n").unwrap();
+    std::fs::write(home.0.join("none.json"), "{}").unwrap();
+    let mut said = String::new();
+    for (file, reason) in [
+        ("bad.toml", "train has no option \"epoch\""),
+        ("nested.toml", "no value of an option"),
+        ("broken.toml", "--config takes TOML"),
+        ("none.json", "configuration"),
+        ("missing.toml", "No such file"),
+    ] {
+        let (exit, message) = code(&home.run(&format!("train --config {file}")));
+        assert_eq!(exit, 2, "{message}");
+        assert!(message.contains(reason), "{message}");
+        said += &format!("$ stiefel train --config {file}\n{message}\n");
+    }
+    compare("config_errors", &said);
+}
+
+#[test]
+fn bad_input_at_every_door() {
+    let home = trained("--model spdnet");
+    std::fs::write(
+        home.0.join("cut.stiefel"),
+        &std::fs::read(home.0.join("m.stiefel")).unwrap()[..2000],
+    )
+    .unwrap();
+    let mut said = String::new();
+    for (arguments, exit, reason) in [
+        ("train nowhere -o x.stiefel", 2, "neither a file"),
+        ("train DATA", 2, "--output"),
+        ("train DATA -o no/x.stiefel", 2, "there is no folder no"),
+        ("train DATA -o x.stiefel --preset bnci", 2, "BNCI2014001"),
+        (
+            "train DATA -o x.stiefel --epochs 0",
+            2,
+            "the number of epochs",
+        ),
+        ("train DATA -o x.stiefel --lr 0", 2, "learning rate"),
+        (
+            "train DATA -o x.stiefel --validation 0.7 --test 0.3",
+            2,
+            "held out",
+        ),
+        (
+            "train DATA -o x.stiefel --validation 0",
+            1,
+            "validation set is empty",
+        ),
+        (
+            "train DATA -o x.stiefel --filters 14",
+            2,
+            "from 1 to the number of channels",
+        ),
+        ("train DATA -o x.stiefel --classes feet", 2, "classes"),
+        (
+            "train DATA -o x.stiefel --classes nose",
+            2,
+            "the classes are",
+        ),
+        (
+            "train DATA -o x.stiefel --channels Q1",
+            2,
+            "there is no channel",
+        ),
+        ("train DATA -o x.stiefel --subjects 9", 2, "no subject 9"),
+        (
+            "train DATA -o x.stiefel --threads 0",
+            2,
+            "at least one thread",
+        ),
+        ("predict none.stiefel DATA", 1, "none.stiefel"),
+        ("predict cut.stiefel DATA", 1, "cut.stiefel"),
+        (
+            "predict m.stiefel DATA --channels C3,C4",
+            1,
+            "the model was trained on 13",
+        ),
+        (
+            "predict m.stiefel synthetic:bnci2014001,subjects=2,trials=2",
+            2,
+            "there is no channel",
+        ),
+        (
+            "predict m.stiefel DATA --subjects 1 -o no/p.csv",
+            1,
+            "no/p.csv",
+        ),
+        (
+            "evaluate m.stiefel DATA --subjects 1 --part test",
+            2,
+            "--part wants",
+        ),
+        (
+            "diagnose m.stiefel DATA --subjects 3",
+            2,
+            "had no training trials",
+        ),
+        (
+            "diagnose m.stiefel DATA --subjects 1 --retrain",
+            2,
+            "--retrain needs",
+        ),
+        ("completions tcsh", 2, "possible values"),
+    ] {
+        let (found, message) = code(&home.run(&arguments.replace("DATA", DATA)));
+        assert_eq!(found, exit, "{arguments}: {message}");
+        assert!(message.contains(reason), "{arguments}: {message}");
+        said += &format!("$ stiefel {arguments}\n{message}\n");
+    }
+    compare("model_errors", &said);
+    assert!(!home.0.join("x.stiefel").exists());
+    assert!(
+        home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2"))
+            .contains("does not route")
+    );
+    let model = json(&home.text("inspect m.stiefel --json"));
+    assert_eq!(model["model"]["sizes"]["channels"], 13);
+    assert!(home.text("inspect m.stiefel").contains("SPDNet"));
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = home.text(&format!("completions {shell}"));
+        assert!(script.contains("unseen-whitening"), "{shell}");
+    }
+}
+
+#[test]
+fn help_of_the_commands() {
+    let home = Home::new();
+    for name in [
+        "prepare",
+        "inspect",
+        "train",
+        "predict",
+        "evaluate",
+        "diagnose",
+        "stream",
+        "completions",
+    ] {
+        compare(
+            &format!("{name}_help"),
+            &home.text(&format!("{name} --help")),
+        );
+    }
+    compare("convert_help", &home.text("data convert --help"));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_the_best_epoch() {
+    let home = Home::new();
+    super::recordings::write_study(&home.0.join("eeg"));
+    home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
+    let train = "train ds.npz -o m.stiefel --epochs 1000000 --patience 1000000";
+    // Long enough for an epoch on any machine, in the end.
+    for milliseconds in [500_u64, 2_000, 8_000, 30_000] {
+        let mut command = home.command(train);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        let child = command.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        let id = child.id().to_string();
+        assert!(
+            std::process::Command::new("kill")
+                .args(["-INT", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let output = child.wait_with_output().unwrap();
+        if output.status.code() == Some(130) && home.0.join("m.stiefel").exists() {
+            let (_, message) = code(&output);
+            assert!(message.contains("the best so far"), "{message}");
+            assert!(
+                inspect_file(home.0.join("m.stiefel"))
+                    .unwrap()
+                    .model
+                    .record
+                    .cancelled
+            );
+            assert!(!home.text("predict m.stiefel ds.npz").is_empty());
+            return;
+        }
+        // Before the first epoch there is nothing to keep, and before training Ctrl-C ends the program as usual.
+        assert!(!home.0.join("m.stiefel").exists());
+    }
+    panic!("no epoch was over after half a minute");
+}

@@ -1,0 +1,295 @@
+//! `prepare`, `inspect`, `data convert`: files in, files out.
+
+use serde_json::Value;
+use stiefel::eeg::covariance::Pipeline;
+use stiefel::eeg::io::{read, write_epochs};
+use stiefel::eeg::signal::{Band, Window};
+
+use super::recordings::{study, write_edf, write_study};
+use super::{Home, code, compare};
+
+const CLASSES: &str = "--classes T1=hands,T2=feet";
+
+#[test]
+fn a_folder_of_recordings_becomes_a_dataset() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    let text = home.text(&format!("prepare eeg -o ds.npz {CLASSES} --reject 3"));
+    compare("prepare", &text);
+
+    // The same as the library's pipeline on the same files.
+    let window = Window::named(0.5, 3.5, &[("T1", "hands"), ("T2", "feet")]);
+    let mut pipeline = Pipeline::new(Band::BandPass(8.0, 32.0), window);
+    pipeline.deviations = 3.0;
+    let mut preparing = pipeline.start();
+    for (file, domain, run) in [
+        ("S01R1", "S01", "R1"),
+        ("S01R2", "S01", "R2"),
+        ("S02R1", "S02", "R1"),
+        ("S02R2", "S02", "R2"),
+    ] {
+        let mut all = read(home.0.join(format!("eeg/{file}.edf")))
+            .unwrap()
+            .into_recordings()
+            .unwrap();
+        preparing.add(all.remove(0), domain, Some(run)).unwrap();
+    }
+    let expected = preparing.finish().unwrap();
+    let set = read(home.0.join("ds.npz"))
+        .unwrap()
+        .into_covariances()
+        .unwrap();
+    assert_eq!(set.data(), expected.covariances.data());
+    assert_eq!(set.trials(), expected.covariances.trials());
+    assert!(expected.rejection.domains.iter().any(|d| d.rejected > 0));
+
+    let side: Value =
+        serde_json::from_slice(&std::fs::read(home.0.join("ds.json")).unwrap()).unwrap();
+    assert_eq!(side["files"].as_array().unwrap().len(), 4);
+    assert_eq!(side["files"][0]["sha256"].as_str().unwrap().len(), 64);
+    let rejected = |v: &Value| {
+        v["domains"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|d| d["rejected"].as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let inspected: Value = serde_json::from_str(&home.text("inspect ds.npz --json")).unwrap();
+    assert_eq!(rejected(&side), rejected(&inspected));
+    let expected: Vec<u64> = expected
+        .rejection
+        .domains
+        .iter()
+        .map(|d| d.rejected as u64)
+        .collect();
+    assert_eq!(rejected(&side), expected);
+    assert!(home.text("inspect ds.npz").contains("median + 3 MAD"));
+
+    // The same again from what was left beside it; options on the line win.
+    home.text("prepare --config ds.json -o again.npz");
+    let bytes = |name: &str| std::fs::read(home.0.join(name)).unwrap();
+    assert_eq!(bytes("ds.npz"), bytes("again.npz"));
+
+    // Covariances that were changed are not what the sidecar describes.
+    std::fs::copy(home.0.join("ds.json"), home.0.join("other.json")).unwrap();
+    home.text(&format!(
+        "prepare eeg -o third.npz {CLASSES} --estimator oas"
+    ));
+    std::fs::rename(home.0.join("third.npz"), home.0.join("other.npz")).unwrap();
+    let (exit, message) = code(&home.run("inspect other.npz"));
+    assert_eq!(exit, 1);
+    assert!(message.contains("describes other covariances"), "{message}");
+}
+
+#[test]
+fn channels_rate_window_subjects_and_domains_are_chosen() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    let json = home.text(&format!(
+        "prepare eeg -o a.npz {CLASSES} --channels C4,c3,CZ --resample 100 --window 1,2 --subjects 2 --reject off --band 10,20 \
+         --estimator ledoit-wolf --json"
+    ));
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (value["sampling_rate"].as_f64(), value["samples"].as_u64()),
+        (Some(100.0), Some(100))
+    );
+    assert_eq!(value["domains"][0]["domain"], "S02");
+    assert_eq!(value["trials"], 16);
+    assert_eq!(value["steps"]["estimator"], "ledoit-wolf");
+    let set = read(home.0.join("a.npz"))
+        .unwrap()
+        .into_covariances()
+        .unwrap();
+    let names: Vec<&str> = set.channels().iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["C4", "C3", "Cz"]);
+
+    let domains = |rule: &str| {
+        let json = home.text(&format!(
+            "prepare eeg -o b.npz {CLASSES} --domain {rule} --json"
+        ));
+        let value: Value = serde_json::from_str(&json).unwrap();
+        value["domains"].as_array().unwrap().len()
+    };
+    assert_eq!(
+        (domains("folder"), domains("prefix"), domains("file")),
+        (1, 2, 4)
+    );
+}
+
+#[test]
+fn data_in_trials_is_prepared_and_converted() {
+    let home = Home::new();
+    let recording = study().recording(0, 0, 0).unwrap();
+    let window = Window::new(0.0, 4.0, &["right_hand", "feet"]);
+    let epochs = recording.epochs(&window, "P7", None).unwrap().epochs;
+    write_epochs(home.0.join("epochs.npz"), &epochs).unwrap();
+    assert!(home.text("inspect epochs.npz").contains("P7"));
+
+    home.text("data convert epochs.npz copy.npz");
+    let bytes = |name: &str| std::fs::read(home.0.join(name)).unwrap();
+    assert_eq!(bytes("epochs.npz"), bytes("copy.npz"));
+
+    let json = home.text("prepare epochs.npz -o ds.npz --window 0.5,3.5 --json");
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (
+            value["samples"].as_u64(),
+            value["domains"][0]["domain"].as_str()
+        ),
+        (Some(384), Some("P7"))
+    );
+    home.text("data convert ds.npz again.npz");
+    assert_eq!(bytes("ds.npz"), bytes("again.npz"));
+
+    write_edf(&home.0.join("a.edf"), &recording);
+    for (arguments, exit, reason) in [
+        ("data convert a.edf x.npz", 1, "stiefel prepare a.edf"),
+        ("data convert ds.npz x.edf", 2, "only .npz is written"),
+        ("data convert none.npz x.npz", 1, "none.npz"),
+        ("data convert ds.npz no/x.npz", 1, "no/x.npz"),
+    ] {
+        let (found, message) = code(&home.run(arguments));
+        assert_eq!(found, exit, "{arguments}: {message}");
+        assert!(message.contains(reason), "{arguments}: {message}");
+    }
+}
+
+#[test]
+fn anything_is_inspected() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    compare("inspect_recording", &home.text("inspect eeg/S01R1.edf"));
+    compare("inspect_folder", &home.text("inspect eeg"));
+    let synthetic = "synthetic:bnci2015001,subjects=2,trials=4";
+    let text = home.text(&format!("inspect {synthetic} --channels C3,C4"));
+    assert!(text.contains("S01-1") && text.contains("2 of 2"), "{text}");
+    let value: Value = serde_json::from_str(&home.text("inspect eeg/S01R1.edf --json")).unwrap();
+    assert_eq!(value["recordings"][0]["events"]["T1"], 4);
+    std::fs::create_dir(home.0.join("empty")).unwrap();
+    std::fs::write(home.0.join("text.txt"), "nothing").unwrap();
+    for (arguments, exit, reason) in [
+        (
+            "inspect nowhere",
+            2,
+            "neither a file nor the name of a dataset",
+        ),
+        ("inspect empty", 1, "none of its 0 files"),
+        ("inspect text.txt", 1, "no format starts with"),
+        ("inspect weibo2014", 1, "stiefel data fetch weibo2014"),
+        ("inspect weibo2014:papre", 2, "weibo2014:paper"),
+        ("inspect eegmmidb:paper", 2, "has no preset"),
+    ] {
+        let (found, message) = code(&home.run(arguments));
+        assert_eq!(found, exit, "{arguments}: {message}");
+        assert!(message.contains(reason), "{arguments}: {message}");
+    }
+}
+
+#[test]
+fn what_cannot_be_prepared_says_why() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    home.text(&format!("prepare eeg -o ds.npz {CLASSES}"));
+    std::fs::create_dir(home.0.join("empty")).unwrap();
+    std::fs::write(
+        home.0.join("cut.edf"),
+        &std::fs::read(home.0.join("eeg/S01R1.edf")).unwrap()[..5000],
+    )
+    .unwrap();
+    let mut said = String::new();
+    for (arguments, exit, reason) in [
+        ("prepare eeg -o x.npz", 2, "T1 ×4, T2 ×4"),
+        (
+            "prepare eeg -o x.npz --classes T7=tongue",
+            2,
+            "none of the 4 files has a trial of tongue",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=,T2=b",
+            2,
+            "\"T1=\" is no class",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a,T1=b",
+            2,
+            "given before",
+        ),
+        ("prepare eeg -o x.npy --classes T1=a", 2, "ends in .npz"),
+        ("prepare eeg -o no/x.npz --classes T1=a", 1, "no/x.npz"),
+        (
+            "prepare eeg -o x.npz --classes T1=a --band 32,8",
+            2,
+            "two numbers are wanted",
+        ),
+        ("prepare eeg -o x.npz --classes T1=a --band 8,80", 1, "80"),
+        (
+            "prepare eeg -o x.npz --classes T1=a --window 0.5,900",
+            1,
+            "does not fit",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a --reject much",
+            2,
+            "or off",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a --reject=-1",
+            2,
+            "not negative",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a --resample 0",
+            2,
+            "positive",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a --estimator best",
+            2,
+            "ledoit-wolf",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a --domain nose",
+            2,
+            "auto, prefix, folder, file",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a --channels C3,Q9",
+            1,
+            "Q9",
+        ),
+        (
+            "prepare eeg -o x.npz --classes T1=a --subjects 3",
+            2,
+            "S01, S02",
+        ),
+        ("prepare ds.npz -o x.npz", 2, "holds covariances already"),
+        (
+            "prepare empty -o x.npz",
+            2,
+            "there is no recording in empty",
+        ),
+        (
+            "prepare nowhere -o x.npz",
+            2,
+            "neither a file, nor a folder",
+        ),
+        ("prepare cut.edf -o x.npz --classes T1=a", 1, "cut.edf"),
+        (
+            "prepare bnci2014001 -o x.npz",
+            1,
+            "stiefel data fetch bnci2014001",
+        ),
+        ("prepare weibo2014 -o x.npz --classes nose", 2, "nose"),
+        ("prepare -o x.npz", 2, "<SOURCE>"),
+    ] {
+        let (found, message) = code(&home.run(arguments));
+        assert_eq!(found, exit, "{arguments}: {message}");
+        assert!(message.contains(reason), "{arguments}: {message}");
+        let message = message.replace(home.0.to_str().unwrap(), "[HOME]");
+        said += &format!("$ stiefel {arguments}\n{message}\n");
+    }
+    compare("prepare_errors", &said);
+    assert!(!home.0.join("x.npz").exists());
+}

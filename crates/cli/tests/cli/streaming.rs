@@ -1,0 +1,272 @@
+//! `stream`: samples on the standard input, decisions on the standard output.
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+use stiefel::eeg::Recording;
+use stiefel::eeg::covariance::Estimator;
+use stiefel::eeg::live::{Live, LiveConfig};
+use stiefel::eeg::signal::{Band, Sos};
+use stiefel::model::{Decoder, Domain, Model};
+
+use super::recordings::{study, write_study};
+use super::{Home, code};
+
+/// A home with a model of two people.
+fn home() -> Home {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
+    home.text("train ds.npz -o m.stiefel --epochs 1 --precision f64 --no-embedding");
+    home
+}
+
+fn stream(home: &Home, options: &str, input: &[u8]) -> Output {
+    let mut command = home.command(&format!("stream m.stiefel --rate 128 {options}"));
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A program that stopped early does not read the rest.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+/// Lines without the only value that differs from run to run.
+fn lines(output: &Output) -> Vec<Value> {
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let mut lines: Vec<Value> = text
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    for line in &mut lines {
+        let time = line
+            .as_object_mut()
+            .unwrap()
+            .remove("milliseconds")
+            .unwrap();
+        assert!(time.as_f64().unwrap() >= 0.0);
+    }
+    lines
+}
+
+/// All channels of the first sample, then of the second.
+fn frames(r: &Recording) -> Vec<f64> {
+    (0..r.samples())
+        .flat_map(|t| (0..r.channels().len()).map(move |c| r.channel(c)[t]))
+        .collect()
+}
+
+fn csv(r: &Recording, heading: bool) -> Vec<u8> {
+    let names: Vec<&str> = r.channels().iter().map(|c| c.name.as_str()).collect();
+    let mut text = if heading {
+        names.join(",") + "\n"
+    } else {
+        String::new()
+    };
+    for frame in frames(r).chunks_exact(names.len()) {
+        text += &frame
+            .iter()
+            .map(f64::to_string)
+            .collect::<Vec<_>>()
+            .join(",");
+        text += "\n";
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn decisions_are_those_of_the_library_however_samples_arrive() {
+    let home = home();
+    let recording = study().recording(0, 0, 0).unwrap();
+    let frames = frames(&recording);
+    let model = Model::<f64>::load(home.0.join("m.stiefel")).unwrap();
+    let classes = model.classes().to_vec();
+    let mut decoder = Decoder::new(model).unwrap();
+    let filter = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
+    let config = LiveConfig {
+        channels: 13,
+        filter: Some(filter),
+        window: 384,
+        hop: 64,
+        estimator: Estimator::Sample,
+    };
+    let mut expected = Vec::new();
+    Live::new(config)
+        .unwrap()
+        .push(&frames, |window| {
+            let decision = decoder
+                .decide(window.covariance, Domain::Named("S01"))
+                .unwrap();
+            expected.push((window.end, decision.class, decision.probabilities.to_vec()));
+        })
+        .unwrap();
+    let options = "--domain S01 --hop 0.5";
+    let text = lines(&stream(&home, options, &csv(&recording, true)));
+    assert_eq!(text.len(), expected.len());
+    for (line, (end, class, p)) in text.iter().zip(&expected) {
+        assert_eq!(
+            (line["sample"].as_u64(), line["time"].as_f64()),
+            (Some(*end), Some(*end as f64 / 128.0))
+        );
+        assert_eq!(line["class"], classes[*class].as_str());
+        for (c, p) in classes.iter().zip(p) {
+            assert_eq!(line["probabilities"][c].as_f64().unwrap(), *p);
+        }
+        assert!(line["routing"].is_array());
+    }
+    let binary: Vec<u8> = frames.iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert_eq!(
+        lines(&stream(
+            &home,
+            &format!("{options} --format f64 --block 50"),
+            &binary
+        )),
+        text
+    );
+    assert_eq!(
+        lines(&stream(
+            &home,
+            &format!("{options} --block 7"),
+            &csv(&recording, false)
+        )),
+        text
+    );
+
+    // Channels in another order and one too many.
+    let mut names: Vec<&str> = recording
+        .channels()
+        .iter()
+        .map(|c| c.name.as_str())
+        .collect();
+    names.reverse();
+    names.push("EOG");
+    let mixed: Vec<u8> = (frames.chunks_exact(13))
+        .flat_map(|f| {
+            f.iter()
+                .rev()
+                .copied()
+                .chain([9.0])
+                .flat_map(f64::to_le_bytes)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let options = format!("{options} --format f64 --channels {}", names.join(","));
+    assert_eq!(lines(&stream(&home, &options, &mixed)), text);
+}
+
+#[test]
+fn somebody_new_needs_a_policy() {
+    let home = home();
+    let recording = study().recording(1, 0, 0).unwrap();
+    let samples = csv(&recording, true);
+    let (exit, message) = code(&stream(&home, "", &samples));
+    assert_eq!(exit, 2);
+    assert!(message.contains("--unseen-whitening"), "{message}");
+    let (exit, message) = code(&stream(&home, "--unseen-whitening own-mean", &samples));
+    assert_eq!(exit, 2, "{message}");
+    assert!(message.contains("--calibration"), "{message}");
+    let causal = lines(&stream(
+        &home,
+        "--domain new --unseen-whitening causal",
+        &samples,
+    ));
+    let own = lines(&stream(
+        &home,
+        "--unseen-whitening own-mean --calibration ds.npz",
+        &samples,
+    ));
+    assert_eq!(causal.len(), own.len());
+    assert_ne!(causal, own);
+    let (exit, message) = code(&stream(
+        &home,
+        "--domain S01 --unseen-whitening pooled",
+        &samples,
+    ));
+    assert_eq!(exit, 2);
+    assert!(message.contains("is for others"), "{message}");
+}
+
+#[test]
+fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
+    let home = home();
+    let recording = study().recording(0, 0, 0).unwrap();
+    let good = csv(&recording, true);
+    let with = |line: &str| [&good[..], line.as_bytes()].concat();
+    let last = recording.samples() + 2;
+    for (input, options, exit, reason) in [
+        (
+            with("1,2,3\n"),
+            "--domain S01",
+            1,
+            format!("line {last}: 3 values, 13 channels"),
+        ),
+        (
+            with("a,b,c,d,e,f,g,h,i,j,k,l,m\n"),
+            "--domain S01",
+            1,
+            format!("line {last}, value 1: \"a\""),
+        ),
+        (
+            good[..1000].to_vec(),
+            "--domain S01 --format f64",
+            1,
+            "bytes".into(),
+        ),
+        (
+            good.clone(),
+            "--domain S01 --channels C3,C4",
+            2,
+            "the model needs channel".into(),
+        ),
+        (
+            good.clone(),
+            "--domain S01 --window 0",
+            2,
+            "windows of 0 samples".into(),
+        ),
+        (good.clone(), "--domain S01 --band 8,90", 2, "90".into()),
+        (
+            good.clone(),
+            "--domain S01 --band wide",
+            2,
+            "two numbers".into(),
+        ),
+        (good.clone(), "--domain S01 --block 0", 2, "--block".into()),
+        (
+            vec![0; 16 * 13],
+            "--domain S01 --format f32 --window 0.1 --band off",
+            0,
+            String::new(),
+        ),
+    ] {
+        let (found, message) = code(&stream(&home, options, &input));
+        assert_eq!(found, exit, "{options}: {message}");
+        assert!(message.contains(&reason), "{options}: {message}");
+    }
+    // Nothing in, nothing out.
+    assert!(lines(&stream(&home, "--domain S01", b"")).is_empty());
+
+    let mut command = home.command("stream m.stiefel --rate 128 --domain S01 --hop 0.05");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().unwrap();
+    let _ = stdin.write_all(&good);
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+}

@@ -1,0 +1,257 @@
+//! Signals to prepare, one at a time: from files and folders, or from a public dataset.
+
+use super::{DomainFrom, Preparation};
+use crate::{Result, StudyError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use stiefel_eeg::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
+use stiefel_eeg::io::{Content, Format, Source, detect, read};
+use stiefel_eeg::{Epochs, TrialInfo};
+
+/// What files in a folder are taken; named ones may have any name.
+const EXTENSIONS: [&str; 5] = ["edf", "bdf", "gdf", "vhdr", "mat"];
+
+/// A signal and whose it is.
+pub(super) struct Input {
+    pub(super) signal: Signal,
+    pub(super) domain: String,
+    pub(super) run: Option<String>,
+    pub(super) path: PathBuf,
+    pub(super) notes: Vec<String>,
+}
+
+/// Signals to come.
+pub(super) struct Inputs {
+    pub(super) items: Box<dyn Iterator<Item = Result<Input>>>,
+    pub(super) files: Vec<PathBuf>,
+    pub(super) licence: Option<String>,
+    pub(super) citation: Option<String>,
+}
+
+/// Whether a source names a public dataset: `weibo2014`, `weibo2014:paper`.
+pub(crate) fn is_catalogue(source: &str) -> bool {
+    let name = source.split(':').next().unwrap_or(source);
+    catalogue::find(name).is_ok() && !Path::new(source).is_file()
+}
+
+/// The signals of a public dataset; fills in the steps' defaults.
+pub(super) fn of_catalogue(source: &str, steps: &mut Preparation) -> Result<Inputs> {
+    let (name, preset) = match source.split_once(':') {
+        Some((name, preset)) => (name, Some(preset)),
+        None => (source, None),
+    };
+    let dataset = catalogue::find(name)?;
+    if let Some(preset) = preset {
+        paper(dataset.id, preset, steps)?;
+    }
+    let mut selection = match &steps.subjects {
+        Some(list) => Selection::subjects(parse_subjects(list)?),
+        None => Selection::all(),
+    };
+    if !steps.classes.is_empty() {
+        selection = selection.with_classes(steps.classes.iter().map(|(label, _)| label.as_str()));
+    }
+    let cache = Cache::from_env()?;
+    let files = cache.locate(dataset, &selection)?;
+    let window = dataset.window;
+    steps.window.get_or_insert([window.start, window.end]);
+    // Recordings of the catalogue name events by class already: an alias stands for it here.
+    for (label, class) in &mut steps.classes {
+        if let Some(known) = dataset.classes().iter().find(|c| c.is_called(label)) {
+            if class == label {
+                *class = known.name.into();
+            }
+            *label = known.name.into();
+        }
+    }
+    if steps.classes.is_empty() {
+        let all = dataset.classes();
+        let default = all.iter().filter(|c| c.by_default);
+        steps.classes = default.map(|c| (c.name.into(), c.name.into())).collect();
+    }
+    let input = move |run: catalogue::Result<DatasetRun>| -> Result<Input> {
+        let run = run?;
+        Ok(Input {
+            domain: run.domain(dataset.domain),
+            run: Some(format!("{}/{}", run.session, run.run)),
+            path: run.path,
+            notes: run.notes,
+            signal: run.signal,
+        })
+    };
+    Ok(Inputs {
+        items: Box::new(dataset.recordings(&cache, &selection)?.map(input)),
+        files: files.into_iter().map(|f| f.path).collect(),
+        licence: Some(dataset.licence.name.into()),
+        citation: Some(dataset.citation.bibtex.into()),
+    })
+}
+
+/// The part of a dataset that the paper used: right hand against feet; nine of the ten subjects of Weibo 2014 (it does not say
+/// which; the first nine).
+fn paper(id: &str, preset: &str, steps: &mut Preparation) -> Result<()> {
+    let known = ["weibo2014", "bnci2014001", "bnci2015001"];
+    if preset != "paper" || !known.contains(&id) {
+        return Err(StudyError::setting(
+            format!("{id} has no preset \"{preset}\""),
+            format!(
+                "the presets are {}",
+                known.map(|k| format!("{k}:paper")).join(", ")
+            ),
+        ));
+    }
+    if steps.classes.is_empty() {
+        steps.classes = ["right_hand", "feet"]
+            .map(|c| (c.to_owned(), c.to_owned()))
+            .to_vec();
+    }
+    if id == "weibo2014" && steps.subjects.is_none() {
+        steps.subjects = Some("1-9".into());
+    }
+    Ok(())
+}
+
+/// The signals of files and folders.
+pub(super) fn of_files(sources: &[String], steps: &Preparation) -> Result<Inputs> {
+    let mut files = Vec::new();
+    for source in sources {
+        let path = Path::new(source);
+        if path.is_dir() {
+            let before = files.len();
+            walk(path, &mut files)?;
+            if files.len() == before {
+                return Err(StudyError::setting(
+                    format!("there is no recording in {source}"),
+                    format!("files that end in {} are looked for", EXTENSIONS.join(", ")),
+                ));
+            }
+        } else if path.exists() {
+            files.push(path.to_path_buf());
+        } else {
+            let known: Vec<&str> = catalogue::datasets().iter().map(|d| d.id).collect();
+            return Err(StudyError::setting(
+                format!("\"{source}\" is neither a file, nor a folder, nor a dataset"),
+                format!("give recordings, or one of {}", known.join(", ")),
+            ));
+        }
+    }
+    if let Some(list) = &steps.subjects {
+        files = of_subjects(files, list, steps.domain)?;
+    }
+    let rule = steps.domain;
+    let items = files
+        .clone()
+        .into_iter()
+        .flat_map(move |path| match inputs_of(&path, rule) {
+            Ok(inputs) => inputs.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        });
+    Ok(Inputs {
+        items: Box::new(items),
+        files,
+        licence: None,
+        citation: None,
+    })
+}
+
+/// Recordings below a folder, in the order of their names.
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let failed = |e: std::io::Error| StudyError::file(folder, e, "give a folder that can be read");
+    let entries: std::io::Result<Vec<PathBuf>> = std::fs::read_dir(folder)
+        .map_err(failed)?
+        .map(|entry| Ok(entry?.path()))
+        .collect();
+    let mut entries = entries.map_err(failed)?;
+    entries.sort();
+    for path in entries {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        if path.is_dir() {
+            walk(&path, files)?;
+        } else if EXTENSIONS.iter().any(|e| extension.eq_ignore_ascii_case(e)) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The files of the subjects at these places, counted from 1 in the order of their names.
+fn of_subjects(files: Vec<PathBuf>, list: &str, rule: DomainFrom) -> Result<Vec<PathBuf>> {
+    let mut by_subject: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in files {
+        let (domain, _) = rule.of(&path);
+        let (subject, _) = crate::dataset::subject_session(&domain);
+        by_subject.entry(subject.to_owned()).or_default().push(path);
+    }
+    let wanted = parse_subjects(list)?;
+    let count = by_subject.len();
+    if let Some(bad) = wanted.iter().find(|&&s| usize::from(s) > count) {
+        let names: Vec<&str> = by_subject.keys().map(String::as_str).collect();
+        return Err(StudyError::setting(
+            format!("there is no subject {bad} among {count}"),
+            format!("the subjects are, in this order, {}", names.join(", ")),
+        ));
+    }
+    let places = (1_u16..).zip(by_subject.into_values());
+    let chosen = places.filter(|(place, _)| wanted.contains(place));
+    Ok(chosen.flat_map(|(_, files)| files).collect())
+}
+
+/// What a file holds.
+fn inputs_of(path: &Path, rule: DomainFrom) -> Result<Vec<Input>> {
+    let (domain, run) = rule.of(path);
+    let several_sessions = detect(&mut Source::open(path)?)? == Format::Matlab;
+    let input = |signal: Signal, run: Option<String>, notes: Vec<String>| Input {
+        signal,
+        domain: domain.clone(),
+        run,
+        path: path.to_path_buf(),
+        notes,
+    };
+    match read(path)? {
+        Content::Epochs(epochs) => {
+            let epochs = named(epochs, &domain, run.as_deref(), several_sessions)?;
+            Ok(vec![input(Signal::Epochs(epochs), run, Vec::new())])
+        }
+        Content::Recordings(recordings) => {
+            let several = recordings.len() > 1;
+            // A MATLAB file holds the runs of a session; other formats one run, in stretches where it has gaps.
+            let join = if several_sessions { "/" } else { "." };
+            let number = |i: usize| match &run {
+                Some(run) if several => Some(format!("{run}{join}{}", i + 1)),
+                None if several => Some((i + 1).to_string()),
+                run => run.clone(),
+            };
+            let inputs = recordings.into_iter().enumerate().map(|(i, recording)| {
+                let notes = recording.notes().to_vec();
+                input(Signal::Recording(recording), number(i), notes)
+            });
+            Ok(inputs.collect())
+        }
+        Content::Covariances(_) => Err(StudyError::setting(
+            format!("{} holds covariances already", path.display()),
+            "train on it as it is, or give recordings or epochs",
+        )),
+    }
+}
+
+/// Trials with the file's domain and run where they have none of their own.
+fn named(epochs: Epochs, domain: &str, run: Option<&str>, always: bool) -> Result<Epochs> {
+    let trials: Vec<TrialInfo> = (epochs.trials().iter())
+        .map(|t| TrialInfo {
+            label: t.label.clone(),
+            domain: if always || t.domain.is_empty() {
+                domain.to_owned()
+            } else {
+                t.domain.clone()
+            },
+            run: t.run.clone().or_else(|| run.map(str::to_owned)),
+        })
+        .collect();
+    Ok(Epochs::new(
+        epochs.channels().to_vec(),
+        epochs.sampling_rate(),
+        epochs.samples(),
+        epochs.data().to_vec(),
+        trials,
+    )?)
+}

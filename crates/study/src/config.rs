@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use stiefel_model::net::Orthogonality;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::{Scaling, UnseenPolicy, Whitening};
 use stiefel_model::scaling::Preset;
 use stiefel_model::train::TrainConfig;
 
@@ -154,6 +154,12 @@ pub struct StudyConfig {
     /// How filters stay orthonormal.
     #[serde(default = "riemannian")]
     pub orthogonality: Orthogonality,
+    /// Whether and how domains are whitened; `none` keeps their differences.
+    #[serde(default = "symmetric")]
+    pub whitening: Whitening,
+    /// The scale given to whitened matrices.
+    #[serde(default = "per_trial")]
+    pub scaling: Scaling,
     /// How subjects without training trials are whitened.
     #[serde(default = "own_mean")]
     pub unseen: UnseenPolicy,
@@ -168,6 +174,14 @@ fn one_seed() -> Vec<u64> {
 
 fn riemannian() -> Orthogonality {
     Orthogonality::Riemannian
+}
+
+fn symmetric() -> Whitening {
+    Whitening::Symmetric
+}
+
+fn per_trial() -> Scaling {
+    Scaling::PerTrial
 }
 
 fn own_mean() -> UnseenPolicy {
@@ -194,6 +208,8 @@ impl StudyConfig {
             training: TrainConfig::default(),
             precision: Precision::default(),
             orthogonality: riemannian(),
+            whitening: symmetric(),
+            scaling: per_trial(),
             unseen: own_mean(),
             // The controls that retrain double a study's time; the ablation is about the rows themselves.
             retrained: !matches!(study, Study::Ablation | Study::Scaling),

@@ -88,6 +88,8 @@ fn family(config: &StudyConfig, channels: usize, domains: usize) -> Result<Famil
         auto,
         training: config.training,
         preconditioning: Preconditioning {
+            whitening: config.whitening,
+            scaling: config.scaling,
             unseen: Some(unseen),
             ..Preconditioning::default()
         },

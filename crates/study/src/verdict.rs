@@ -4,6 +4,7 @@ use crate::config::{SplitUnit, Study};
 use crate::method::{Method, Precision};
 use crate::{Comparison, Plan, Row};
 use stiefel_model::Architecture;
+use stiefel_model::precondition::{Scaling, Whitening};
 use stiefel_model::routing_stats::{GAP_FOLDS_PERCENT, GAP_THRESHOLD};
 
 /// A difference in balanced accuracy below this is called none.
@@ -147,8 +148,19 @@ pub(crate) fn methods(plan: &Plan) -> String {
         );
     }
     text += &format!("Split: {}. ", plan.protocol);
-    text += "Pre-conditioning, fitted on the training trials of each domain: relative Tikhonov loading 1e-8, symmetric whitening by the \
-             Euclidean mean, each matrix scaled by tr(X)/‖X‖². ";
+    let whitening = match plan.config.whitening {
+        Whitening::Symmetric => "symmetric whitening by the Euclidean mean",
+        Whitening::Pca => "principal-component whitening by the Euclidean mean",
+        Whitening::None => "no whitening",
+    };
+    let scaling = match plan.config.scaling {
+        Scaling::PerTrial => "each matrix scaled by tr(X)/‖X‖²",
+        Scaling::PerDomain => "one scale per domain",
+        Scaling::None => "no scaling",
+    };
+    text += &format!(
+        "Pre-conditioning, fitted on the training trials of each domain: relative Tikhonov loading 1e-8, {whitening}, {scaling}. "
+    );
     let t = &plan.config.training;
     text += &format!(
         "Networks: Adam (lr {}, β {} and {}), batch {}, at most {} epochs, patience {} on validation balanced accuracy, best epoch restored, {}. ",

@@ -60,6 +60,12 @@ pub(crate) struct Options {
     /// How filters stay orthonormal: riemannian or cayley
     #[arg(long)]
     orthogonality: Option<String>,
+    /// How domains are whitened: symmetric, pca or none
+    #[arg(long)]
+    whitening: Option<String>,
+    /// The scale given to matrices: per-trial, per-domain or none
+    #[arg(long)]
+    scaling: Option<String>,
     /// How a subject without training trials is whitened: pooled, own-mean or causal
     #[arg(long, value_name = "POLICY")]
     unseen: Option<String>,
@@ -134,6 +140,8 @@ impl Options {
                 "/orthogonality",
                 self.orthogonality.as_ref().map(|x| json!(x)),
             ),
+            ("/whitening", self.whitening.as_ref().map(|x| json!(x))),
+            ("/scaling", self.scaling.as_ref().map(|x| json!(x))),
             ("/unseen", unseen),
             ("/retrained", self.retrained.map(|x| json!(x))),
         ]

@@ -1,0 +1,101 @@
+//! Studies from the command line: planned, killed, resumed, replayed, reported.
+
+use super::Home;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SMALL: &str = "study ablation synthetic:bnci2015001,subjects=2,trials=8 --epochs 3 --seeds 0,1";
+
+fn command(home: &Home, arguments: &str) -> Command {
+    let mut command = home.command(arguments);
+    command.current_dir(&home.0);
+    command
+}
+
+fn table(home: &Home, arguments: &str) -> String {
+    let output = command(home, arguments).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Without the line that names the report's folder.
+fn figures(text: &str) -> String {
+    text.lines().filter(|l| !l.starts_with("report:")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_study_killed_at_ten_moments_ends_in_the_same_table() {
+    let home = Home::new();
+    let clock = Instant::now();
+    let undisturbed = table(&home, &format!("{SMALL} --out whole"));
+    let whole = clock.elapsed();
+    for kill in 0..10_u32 {
+        let mut child = command(&home, &format!("{SMALL} --out killed"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Moments spread over a run, by the golden ratio: early, late and in between.
+        let share = (f64::from(kill) * 0.618_034).fract();
+        std::thread::sleep(Duration::from_secs_f64(share * 0.9 * whole.as_secs_f64()));
+        // On Unix this is SIGKILL.
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+    let resumed = table(&home, &format!("{SMALL} --out killed"));
+    assert_eq!(figures(&undisturbed), figures(&resumed));
+    for file in ["killed/report.html", "killed/summary.json", "killed/study.json"] {
+        assert!(home.0.join(file).exists(), "{file}");
+    }
+    let left: Vec<_> = std::fs::read_dir(home.0.join("killed/units"))
+        .unwrap()
+        .map(|f| f.unwrap().file_name().into_string().unwrap())
+        .filter(|name| std::path::Path::new(name).extension().is_some_and(|e| e == "json") && !name.starts_with('.'))
+        .collect();
+    assert_eq!(left.len(), 8 * 5 * 2);
+}
+
+#[test]
+fn units_run_singly_are_those_of_the_study() {
+    let home = Home::new();
+    let study = "study main synthetic:bnci2015001,subjects=2,trials=8 --epochs 1 --methods baseline,mdm";
+    let plan = table(&home, &format!("{study} --out one --plan --json"));
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    let units = plan["units"].as_array().unwrap();
+    assert_eq!(units.len(), 10);
+    let id = units[9]["id"].as_str().unwrap();
+    for unit in ["0", id] {
+        let said = table(&home, &format!("study run-unit one {unit}"));
+        assert!(said.contains("done"), "{said}");
+    }
+    let again = table(&home, "study run-unit one 0");
+    assert!(again.contains("there already"), "{again}");
+    let with = table(&home, &format!("{study} --out one"));
+    let without = table(&home, &format!("{study} --out other"));
+    assert_eq!(figures(&with), figures(&without));
+    let replayed = table(&home, "study main --config one/study.json --out third");
+    assert_eq!(figures(&with), figures(&replayed));
+    std::fs::remove_file(home.0.join("one/report.html")).unwrap();
+    table(&home, "report one");
+    let page = std::fs::read_to_string(home.0.join("one/report.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>"));
+}
+
+#[test]
+fn wrong_settings_of_a_study_are_misuse() {
+    let home = Home::new();
+    for (arguments, expected) in [
+        ("study main", "no dataset"),
+        ("study main synthetic:weibo2014 --methods magic", "ts+lr"),
+        ("study main synthetic:weibo2013", "weibo2014"),
+        ("study main synthetic:bnci2015001,subjects=2,trials=4 --split fold", "a setting is wrong"),
+        ("study session synthetic:weibo2014,subjects=2,trials=8", "several days"),
+        ("study run-unit nowhere 0", "--plan"),
+    ] {
+        let output = command(&home, arguments).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(expected), "{arguments}: {error}");
+        assert!(error.starts_with("error: "), "{error}");
+    }
+}

@@ -159,7 +159,7 @@ fn misuse_is_2_and_says_what_there_is() {
     let home = Home::new();
     for (arguments, reason) in [
         ("dta", "unrecognized subcommand"),
-        ("data", "Usage: stiefel data <COMMAND>"),
+        ("data", "Usage: stiefel data [OPTIONS] <COMMAND>"),
         ("data info", "<NAME>"),
         (
             "data info nothing",

@@ -14,6 +14,8 @@ mod preparing;
 mod recordings;
 #[path = "cli/streaming.rs"]
 mod streaming;
+#[path = "cli/studies.rs"]
+mod studies;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -159,7 +161,7 @@ fn misuse_is_2_and_says_what_there_is() {
     let home = Home::new();
     for (arguments, reason) in [
         ("dta", "unrecognized subcommand"),
-        ("data", "Usage: stiefel data <COMMAND>"),
+        ("data", "Usage: stiefel data [OPTIONS] <COMMAND>"),
         ("data info", "<NAME>"),
         (
             "data info nothing",

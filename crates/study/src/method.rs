@@ -4,8 +4,8 @@ use crate::Result;
 use crate::peers::Peer;
 use serde::{Deserialize, Serialize};
 use stiefel_model::net::{
-    Anchor, BarrierKind, BatchNormConfig, DaspConfig, ExpertKind, HeadKind, LossWeights,
-    Orthogonality, RoutingRule, SpdNetConfig,
+    Anchor, BarrierKind, BatchNormConfig, DaspConfig, ExpertKind, HeadKind, InitialAnchor,
+    InitialExperts, LossWeights, Orthogonality, RoutingRule, SpdNetConfig,
 };
 use stiefel_model::pooled::{HeadConfig, PooledConfig};
 use stiefel_model::scaling::Recommendation;
@@ -25,15 +25,27 @@ pub const LAMBDA_CSP: f64 = 0.1;
 pub const HEAD_RIDGE: f64 = 1e-3;
 
 /// Methods that are run where they are asked for by name.
-const ON_REQUEST: [&str; 7] = [
+const ON_REQUEST: [&str; 9] = [
     "polar",
     "barrier",
     "top-2",
     "csp",
     "routed-head",
+    "near-anchor",
+    "near-anchor+head",
     "dasp+bn",
     "pooled-head",
 ];
+
+/// The weight of `mean_j ‖Δ_j‖²` and the noise of experts that start at a discriminative anchor.
+const SHRINK: (f64, f64) = (0.01, 0.05);
+
+/// Experts that start at the discriminative anchor and are drawn back to it.
+fn near_anchor(c: &mut DaspConfig) {
+    c.initial_anchor = InitialAnchor::Discriminative;
+    c.initial_experts = InitialExperts::NearAnchor { noise: SHRINK.1 };
+    c.losses.shrink = SHRINK.0;
+}
 
 /// The number type a network is trained in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -218,6 +230,11 @@ impl Family {
             "routed-head" => {
                 self.variant(name, |c| c.head = HeadKind::Routed { ridge: HEAD_RIDGE })
             }
+            "near-anchor" => self.variant(name, near_anchor),
+            "near-anchor+head" => self.variant(name, |c| {
+                near_anchor(c);
+                c.head = HeadKind::Routed { ridge: HEAD_RIDGE };
+            }),
             "dasp+bn" => self.variant(name, |c| c.batch_norm = Some(BatchNormConfig::default())),
             _ => return None,
         })

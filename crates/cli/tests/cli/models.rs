@@ -279,9 +279,9 @@ fn bad_input_at_every_door() {
             "the model was trained on 13",
         ),
         (
-            "predict m.stiefel synthetic:bnci2014001,subjects=2,trials=2",
+            "evaluate m.stiefel synthetic:bnci2014001,subjects=1,trials=6",
             2,
-            "there is no channel",
+            "the model has no class",
         ),
         (
             "predict m.stiefel DATA --subjects 1 -o no/p.csv",

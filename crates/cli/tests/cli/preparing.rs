@@ -293,3 +293,101 @@ fn what_cannot_be_prepared_says_why() {
     compare("prepare_errors", &said);
     assert!(!home.0.join("x.npz").exists());
 }
+
+/// A MATLAB 5 matrix of doubles, first index fastest.
+fn matrix(name: &str, dims: &[i32], values: &[f64]) -> Vec<u8> {
+    let element = |kind: u32, bytes: &[u8]| {
+        let mut out = kind.to_le_bytes().to_vec();
+        out.extend((bytes.len() as u32).to_le_bytes());
+        out.extend(bytes);
+        out.resize(out.len().next_multiple_of(8), 0);
+        out
+    };
+    let bytes = |x: &[i32]| x.iter().flat_map(|d| d.to_le_bytes()).collect::<Vec<u8>>();
+    let numbers: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let parts = [
+        element(6, &bytes(&[6, 0])),
+        element(5, &bytes(dims)),
+        element(1, name.as_bytes()),
+        element(9, &numbers),
+    ];
+    element(14, &parts.concat())
+}
+
+/// Four trials of 8 s of 64 channels: right hand, feet, left hand and rest.
+fn weibo(seed: f64) -> Vec<u8> {
+    let mut bytes = vec![b' '; 116];
+    bytes.extend([0; 8]);
+    bytes.extend(b"\x00\x01IM");
+    let noise = |i: usize| ((i as f64 + seed) * 12.9898).sin() * 43758.5453;
+    let data: Vec<f64> = (0..64 * 1600 * 4)
+        .map(|i| 20.0 * noise(i).fract())
+        .collect();
+    bytes.extend(matrix("data", &[64, 1600, 4], &data));
+    bytes.extend(matrix("label", &[4, 1], &[2.0, 4.0, 1.0, 7.0]));
+    bytes
+}
+
+#[test]
+fn a_public_data_set_by_name() {
+    let home = Home::new();
+    let folder = home.0.join("data/weibo2014");
+    std::fs::create_dir_all(&folder).unwrap();
+    for subject in [1, 2] {
+        std::fs::write(
+            folder.join(format!("subject_{subject}.mat")),
+            weibo(f64::from(subject)),
+        )
+        .unwrap();
+    }
+    // Trials are filtered one by one, then cropped to 3–7 s; the paper compares right hand and feet.
+    let json = home.text("prepare weibo2014:paper --subjects 1-2 -o w.npz --json");
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (value["trials"].as_u64(), value["samples"].as_u64()),
+        (Some(4), Some(800))
+    );
+    assert_eq!(value["steps"]["window"], serde_json::json!([3.0, 7.0]));
+    assert_eq!(value["licence"], "CC0 1.0");
+    let set = read(home.0.join("w.npz"))
+        .unwrap()
+        .into_covariances()
+        .unwrap();
+    assert_eq!(
+        (set.dimension(), set.trials()[2].domain.as_str()),
+        (60, "S02")
+    );
+    let classes: Vec<&str> = set.trials().iter().map(|t| t.label.as_str()).collect();
+    assert_eq!(classes, ["right_hand", "feet", "right_hand", "feet"]);
+
+    // By name the same trials come, with all classes unless some are chosen; by path as well.
+    let value: Value =
+        serde_json::from_str(&home.text("inspect weibo2014 --subjects 2 --json")).unwrap();
+    assert_eq!(value["summary"]["classes"].as_array().unwrap().len(), 4);
+    let value: Value = serde_json::from_str(
+        &home.text("inspect weibo2014 --subjects 1,2 --classes feet --channels C3,C4 --json"),
+    )
+    .unwrap();
+    assert_eq!(
+        (
+            value["summary"]["trials"].as_u64(),
+            value["domains"][1]["domain"].as_str()
+        ),
+        (Some(2), Some("S02"))
+    );
+    let json = home.text("prepare data/weibo2014/subject_1.mat -o p.npz --window 3,7 --classes right_hand,feet --channels weibo2014 --json");
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["domains"][0]["domain"], "subject_1");
+    let by_path = read(home.0.join("p.npz"))
+        .unwrap()
+        .into_covariances()
+        .unwrap();
+    assert_eq!(by_path.data(), &set.data()[..2 * 60 * 60]);
+
+    let (exit, message) = code(&home.run("inspect weibo2014:paper"));
+    assert_eq!(exit, 1);
+    assert!(
+        message.contains("7 of 9 files") && message.contains("stiefel data fetch weibo2014"),
+        "{message}"
+    );
+}

@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SMALL: &str = "study ablation synthetic:bnci2015001,subjects=2,trials=8 --epochs 3 --seeds 0,1";
+const SMALL: &str =
+    "study ablation synthetic:bnci2015001,subjects=2,trials=8 --epochs 3 --seeds 0,1";
 
 fn command(home: &Home, arguments: &str) -> Command {
     let mut command = home.command(arguments);
@@ -21,7 +22,10 @@ fn table(home: &Home, arguments: &str) -> String {
 
 /// Without the line that names the report's folder.
 fn figures(text: &str) -> String {
-    text.lines().filter(|l| !l.starts_with("report:")).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .filter(|l| !l.starts_with("report:"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -45,13 +49,22 @@ fn a_study_killed_at_ten_moments_ends_in_the_same_table() {
     }
     let resumed = table(&home, &format!("{SMALL} --out killed"));
     assert_eq!(figures(&undisturbed), figures(&resumed));
-    for file in ["killed/report.html", "killed/summary.json", "killed/study.json"] {
+    for file in [
+        "killed/report.html",
+        "killed/summary.json",
+        "killed/study.json",
+    ] {
         assert!(home.0.join(file).exists(), "{file}");
     }
     let left: Vec<_> = std::fs::read_dir(home.0.join("killed/units"))
         .unwrap()
         .map(|f| f.unwrap().file_name().into_string().unwrap())
-        .filter(|name| std::path::Path::new(name).extension().is_some_and(|e| e == "json") && !name.starts_with('.'))
+        .filter(|name| {
+            std::path::Path::new(name)
+                .extension()
+                .is_some_and(|e| e == "json")
+                && !name.starts_with('.')
+        })
         .collect();
     assert_eq!(left.len(), 8 * 5 * 2);
 }
@@ -59,7 +72,8 @@ fn a_study_killed_at_ten_moments_ends_in_the_same_table() {
 #[test]
 fn units_run_singly_are_those_of_the_study() {
     let home = Home::new();
-    let study = "study main synthetic:bnci2015001,subjects=2,trials=8 --epochs 1 --methods baseline,mdm";
+    let study =
+        "study main synthetic:bnci2015001,subjects=2,trials=8 --epochs 1 --methods baseline,mdm";
     let plan = table(&home, &format!("{study} --out one --plan --json"));
     let plan: Value = serde_json::from_str(&plan).unwrap();
     let units = plan["units"].as_array().unwrap();
@@ -89,13 +103,22 @@ fn wrong_settings_of_a_study_are_misuse() {
         ("study main", "no dataset"),
         ("study main synthetic:weibo2014 --methods magic", "ts+lr"),
         ("study main synthetic:weibo2013", "weibo2014"),
-        ("study main synthetic:bnci2015001,subjects=2,trials=4 --split fold", "a setting is wrong"),
-        ("study session synthetic:weibo2014,subjects=2,trials=8", "several days"),
+        (
+            "study main synthetic:bnci2015001,subjects=2,trials=4 --split fold",
+            "a setting is wrong",
+        ),
+        (
+            "study session synthetic:weibo2014,subjects=2,trials=8",
+            "several days",
+        ),
         ("study run-unit nowhere 0", "--plan"),
     ] {
         let output = command(&home, arguments).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && error.contains(expected), "{arguments}: {error}");
+        assert!(
+            !output.status.success() && error.contains(expected),
+            "{arguments}: {error}"
+        );
         assert!(error.starts_with("error: "), "{error}");
     }
 }

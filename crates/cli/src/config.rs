@@ -70,9 +70,11 @@ fn leaf<'a>(
 /// Keys and values for the command at `path`.
 fn settings(file: &Path, path: &[String]) -> Result<Map<String, Value>, Failure> {
     let wrong = |what: &dyn std::fmt::Display| {
+        let what = what.to_string();
         Failure::Misuse(format!(
-            "{}: {what}; --config takes TOML, or the JSON beside a result",
-            file.display()
+            "{}: {}; --config takes TOML, or the JSON beside a result",
+            file.display(),
+            what.trim_end()
         ))
     };
     let text = std::fs::read_to_string(file).map_err(|e| wrong(&e))?;

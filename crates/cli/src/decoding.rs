@@ -43,11 +43,11 @@ pub(crate) enum EmbeddingChoice {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Unseen {
     /// What whitens a domain without training trials
-    #[arg(long, value_enum, value_name = "POLICY")]
-    pub(crate) unseen_whitening: Option<WhiteningChoice>,
+    #[arg(long = "unseen-whitening", value_enum, value_name = "POLICY")]
+    pub(crate) whitening: Option<WhiteningChoice>,
     /// What stands in for its embedding [default: input-only, for models without embedding]
-    #[arg(long, value_enum, value_name = "POLICY")]
-    pub(crate) unseen_embedding: Option<EmbeddingChoice>,
+    #[arg(long = "unseen-embedding", value_enum, value_name = "POLICY")]
+    pub(crate) embedding: Option<EmbeddingChoice>,
     /// How many trials the pooled mean counts for in own-mean and causal whitening
     #[arg(long, value_name = "TRIALS", default_value_t = UnseenPolicy::DEFAULT_KAPPA)]
     pub(crate) kappa: f64,
@@ -61,12 +61,12 @@ impl Unseen {
         domain: &str,
     ) -> Result<(UnseenPolicy, UnseenEmbedding), Failure> {
         let embedded = model.has_embedding();
-        let wanted = match (self.unseen_embedding, embedded) {
+        let wanted = match (self.embedding, embedded) {
             (None, true) => None,
             (None, false) => Some(EmbeddingChoice::InputOnly),
             (given, _) => given,
         };
-        let (Some(whitening), Some(embedding)) = (self.unseen_whitening, wanted) else {
+        let (Some(whitening), Some(embedding)) = (self.whitening, wanted) else {
             let also = if embedded {
                 " and --unseen-embedding (zero, nearest or riemannian-nearest)"
             } else {

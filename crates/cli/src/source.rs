@@ -1,11 +1,13 @@
 //! Data on the command line: a source, and the part of it that is wanted.
 
+use std::path::Path;
+
 use clap::Args;
 use stiefel::eeg::montage::Montage;
 use stiefel::study::{ChannelChoice, DataChoice, Dataset, load_watched};
 
 use crate::bar::Bar;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 
 /// The part of a dataset that is wanted.
 #[derive(Debug, Clone, Args)]
@@ -67,7 +69,7 @@ pub(crate) fn load(source: &str, choice: &DataChoice) -> Result<Dataset, Failure
 }
 
 /// Bounds the threads of everything that follows.
-pub(crate) fn threads(count: Option<usize>) -> Result<(), Failure> {
+pub(crate) fn threads(count: Option<usize>) -> Outcome {
     let Some(count) = count else { return Ok(()) };
     if count == 0 {
         return Err(Failure::Misuse("--threads 0: at least one thread".into()));
@@ -75,4 +77,17 @@ pub(crate) fn threads(count: Option<usize>) -> Result<(), Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count);
     pool.build_global()
         .map_err(|e| Failure::Failed(format!("{count} threads could not be started: {e}")))
+}
+
+/// Refuses a file in a folder that is not there, before the work of making it.
+pub(crate) fn check_folder(path: &Path) -> Outcome {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    match folder.filter(|p| !p.is_dir()) {
+        None => Ok(()),
+        Some(missing) => Err(Failure::Misuse(format!(
+            "{}: there is no folder {}; make it first",
+            path.display(),
+            missing.display()
+        ))),
+    }
 }

@@ -52,7 +52,7 @@ impl Arguments {
     fn describe(&self) -> Result<Description, Failure> {
         let path = Path::new(&self.source);
         if path.is_dir() {
-            return self.folder(path);
+            return folder(path);
         }
         if !path.is_file() {
             return dataset::describe(&load(&self.source, &self.part.choice())?);
@@ -65,22 +65,22 @@ impl Arguments {
             ..ReadOptions::default()
         };
         match read_with(Source::open(path)?, &options)? {
-            Content::Recordings(recordings) => signals::recordings(path, &recordings),
-            Content::Epochs(epochs) => signals::epochs(path, &epochs),
+            Content::Recordings(recordings) => Ok(signals::recordings(path, &recordings)),
+            Content::Epochs(epochs) => Ok(signals::epochs(path, &epochs)),
             // Again, with what was left beside it and the part that is wanted.
             Content::Covariances(_) => dataset::describe(&load(&self.source, &self.part.choice())?),
         }
     }
+}
 
-    /// Every recording in a folder, in a line each.
-    fn folder(&self, folder: &Path) -> Result<Description, Failure> {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-            .and_then(|entries| entries.map(|e| Ok(e?.path())).collect())
-            .map_err(|e| Failure::Failed(format!("{}: {e}", folder.display())))?;
-        files.retain(|f| f.is_file());
-        files.sort();
-        signals::folder(folder, &files)
-    }
+/// Every recording in a folder, in a line each.
+fn folder(folder: &Path) -> Result<Description, Failure> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|e| Ok(e?.path())).collect())
+        .map_err(|e| Failure::Failed(format!("{}: {e}", folder.display())))?;
+    files.retain(|f| f.is_file());
+    files.sort();
+    signals::folder(folder, &files)
 }
 
 /// Whether a file starts like a model: the length of a JSON header, then the header.

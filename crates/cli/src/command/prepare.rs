@@ -10,7 +10,7 @@ use stiefel::study::prepare::{DomainFrom, Preparation, PreparedDataset, prepare}
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::source::{channels, pair};
+use crate::source::{channels, check_folder, pair};
 use crate::table::{columns, entry};
 
 #[derive(Debug, Args)]
@@ -58,6 +58,9 @@ pub(crate) struct Arguments {
     /// Leave out trials whose peak exceeds median + N·MAD of their domain; `off` keeps all
     #[arg(long, value_name = "N", default_value = "5")]
     reject: String,
+    /// Take the complete part of files that were cut short
+    #[arg(long)]
+    partial: bool,
     /// Resample to this rate first
     #[arg(long, value_name = "HZ")]
     resample: Option<f64>,
@@ -68,12 +71,13 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
-        if !self.output.extension().is_some_and(|e| e == "npz") {
+        if self.output.extension().is_none_or(|e| e != "npz") {
             return Err(Failure::Misuse(format!(
                 "{}: a dataset file ends in .npz",
                 self.output.display()
             )));
         }
+        check_folder(&self.output)?;
         let steps = self.steps()?;
         let mut prepared = {
             let bar = Bar::new("preparing", 0);
@@ -108,6 +112,7 @@ impl Arguments {
             reject,
             resample: self.resample,
             domain: self.domain,
+            partial: self.partial,
         })
     }
 }

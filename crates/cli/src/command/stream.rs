@@ -118,7 +118,7 @@ impl Arguments {
     /// The policies of a new domain; none where the domain is one of the training's.
     fn handle(&self, decoder: &AnyDecoder) -> Result<Option<DomainHandle>, Failure> {
         if let Some(name) = self.domain.as_ref().filter(|d| decoder.knows(d)) {
-            if self.unseen.unseen_whitening.is_some() {
+            if self.unseen.whitening.is_some() {
                 return Err(Failure::Misuse(format!(
                     "the model was trained on domain \"{name}\": --unseen-whitening is for others"
                 )));

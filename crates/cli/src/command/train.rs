@@ -57,13 +57,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         source::threads(self.threads)?;
-        let folder = self.output.parent().filter(|p| !p.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|p| !p.is_dir()) {
-            return Err(Failure::Misuse(format!(
-                "there is no folder {}; make it first, training takes a while",
-                folder.display()
-            )));
-        }
+        source::check_folder(&self.output)?;
         let data = load(&self.source, &self.part.choice())?;
         let trials = &data.trials;
         let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
@@ -71,12 +65,12 @@ impl Arguments {
         let split = holdout(labels, domains, self.validation, self.test, seed)?;
         interrupt::cancel()?;
         match self.options.precision {
-            Precision::F32 => self.fit::<f32>(&data, split, output),
-            Precision::F64 => self.fit::<f64>(&data, split, output),
+            Precision::F32 => self.fit::<f32>(&data, &split, output),
+            Precision::F64 => self.fit::<f64>(&data, &split, output),
         }
     }
 
-    fn fit<T: Scalar>(&self, data: &Dataset, split: Fold, output: &mut Output) -> Outcome {
+    fn fit<T: Scalar>(&self, data: &Dataset, split: &Fold, output: &mut Output) -> Outcome {
         let (training, validation) = (
             data.trials.select(&split.train)?,
             data.trials.select(&split.validation)?,

@@ -203,7 +203,7 @@ fn a_configuration_is_replayed_and_options_win() {
     std::fs::write(home.0.join("nested.toml"), "[train]\nepochs = [[3]]\n").unwrap();
     std::fs::write(home.0.join("broken.toml"), "[train\n").unwrap();
     std::fs::write(home.0.join("none.json"), "{}").unwrap();
-    let mut said = String::new();
+    let mut said = Vec::new();
     for (file, reason) in [
         ("bad.toml", "train has no option \"epoch\""),
         ("nested.toml", "no value of an option"),
@@ -214,9 +214,9 @@ fn a_configuration_is_replayed_and_options_win() {
         let (exit, message) = code(&home.run(&format!("train --config {file}")));
         assert_eq!(exit, 2, "{message}");
         assert!(message.contains(reason), "{message}");
-        said += &format!("$ stiefel train --config {file}\n{message}\n");
+        said.push(format!("$ stiefel train --config {file}\n{message}\n"));
     }
-    compare("config_errors", &said);
+    compare("config_errors", &said.concat());
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn bad_input_at_every_door() {
         &std::fs::read(home.0.join("m.stiefel")).unwrap()[..2000],
     )
     .unwrap();
-    let mut said = String::new();
+    let mut said = Vec::new();
     for (arguments, exit, reason) in [
         ("train nowhere -o x.stiefel", 2, "neither a file"),
         ("train DATA", 2, "--output"),
@@ -308,9 +308,9 @@ fn bad_input_at_every_door() {
         let (found, message) = code(&home.run(&arguments.replace("DATA", DATA)));
         assert_eq!(found, exit, "{arguments}: {message}");
         assert!(message.contains(reason), "{arguments}: {message}");
-        said += &format!("$ stiefel {arguments}\n{message}\n");
+        said.push(format!("$ stiefel {arguments}\n{message}\n"));
     }
-    compare("model_errors", &said);
+    compare("model_errors", &said.concat());
     assert!(!home.0.join("x.stiefel").exists());
     assert!(
         home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2"))

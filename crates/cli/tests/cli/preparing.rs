@@ -119,6 +119,26 @@ fn channels_rate_window_subjects_and_domains_are_chosen() {
 }
 
 #[test]
+fn the_complete_part_of_a_file_that_was_cut_short_is_taken_on_request() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    let whole = std::fs::read(home.0.join("eeg/S01R1.edf")).unwrap();
+    std::fs::write(home.0.join("S01R1.edf"), &whole[..whole.len() / 2]).unwrap();
+    let prepare = format!("prepare S01R1.edf -o ds.npz --reject off {CLASSES}");
+    assert_eq!(home.run(&prepare).status.code(), Some(1));
+    let text = home.text(&format!("{prepare} --partial"));
+    assert!(
+        text.contains("note") && text.contains("S01R1.edf (run R1)"),
+        "{text}"
+    );
+    let half = read(home.0.join("ds.npz"))
+        .unwrap()
+        .into_covariances()
+        .unwrap();
+    assert!((2..8).contains(&half.trials().len()));
+}
+
+#[test]
 fn data_in_trials_is_prepared_and_converted() {
     let home = Home::new();
     let recording = study().recording(0, 0, 0).unwrap();
@@ -198,7 +218,7 @@ fn what_cannot_be_prepared_says_why() {
         &std::fs::read(home.0.join("eeg/S01R1.edf")).unwrap()[..5000],
     )
     .unwrap();
-    let mut said = String::new();
+    let mut said = Vec::new();
     for (arguments, exit, reason) in [
         ("prepare eeg -o x.npz", 2, "T1 ×4, T2 ×4"),
         (
@@ -217,7 +237,11 @@ fn what_cannot_be_prepared_says_why() {
             "given before",
         ),
         ("prepare eeg -o x.npy --classes T1=a", 2, "ends in .npz"),
-        ("prepare eeg -o no/x.npz --classes T1=a", 1, "no/x.npz"),
+        (
+            "prepare eeg -o no/x.npz --classes T1=a",
+            2,
+            "there is no folder no",
+        ),
         (
             "prepare eeg -o x.npz --classes T1=a --band 32,8",
             2,
@@ -288,9 +312,9 @@ fn what_cannot_be_prepared_says_why() {
         assert_eq!(found, exit, "{arguments}: {message}");
         assert!(message.contains(reason), "{arguments}: {message}");
         let message = message.replace(home.0.to_str().unwrap(), "[HOME]");
-        said += &format!("$ stiefel {arguments}\n{message}\n");
+        said.push(format!("$ stiefel {arguments}\n{message}\n"));
     }
-    compare("prepare_errors", &said);
+    compare("prepare_errors", &said.concat());
     assert!(!home.0.join("x.npz").exists());
 }
 

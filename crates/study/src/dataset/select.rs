@@ -21,19 +21,19 @@ impl ChannelChoice {
     pub(crate) fn names(&self) -> Result<Vec<String>> {
         match self {
             Self::Names(names) => Ok(names.clone()),
-            Self::Montage(name) => match Montage::from_name(name) {
-                Some(montage) => Ok(montage.channels().into_iter().map(Into::into).collect()),
-                None => {
-                    let known: Vec<&str> = Montage::ALL.iter().map(|m| m.name()).collect();
-                    Err(StudyError::setting(
-                        format!("there is no montage \"{name}\""),
-                        format!(
-                            "the montages are {}; or list the channels, separated by commas",
-                            known.join(", ")
-                        ),
-                    ))
+            Self::Montage(name) => {
+                if let Some(montage) = Montage::from_name(name) {
+                    return Ok(montage.channels().into_iter().map(Into::into).collect());
                 }
-            },
+                let known: Vec<&str> = Montage::ALL.iter().map(|m| m.name()).collect();
+                Err(StudyError::setting(
+                    format!("there is no montage \"{name}\""),
+                    format!(
+                        "the montages are {}; or list the channels, separated by commas",
+                        known.join(", ")
+                    ),
+                ))
+            }
         }
     }
 }

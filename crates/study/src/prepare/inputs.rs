@@ -5,7 +5,7 @@ use crate::{Result, StudyError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use stiefel_eeg::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
-use stiefel_eeg::io::{Content, Format, Source, detect, read};
+use stiefel_eeg::io::{Content, Format, ReadOptions, Source, detect, read_with};
 use stiefel_eeg::{Epochs, TrialInfo};
 
 /// What files in a folder are taken; named ones may have any name.
@@ -138,14 +138,15 @@ pub(super) fn of_files(sources: &[String], steps: &Preparation) -> Result<Inputs
     if let Some(list) = &steps.subjects {
         files = of_subjects(files, list, steps.domain)?;
     }
-    let rule = steps.domain;
-    let items = files
-        .clone()
-        .into_iter()
-        .flat_map(move |path| match inputs_of(&path, rule) {
-            Ok(inputs) => inputs.into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        });
+    let (rule, partial) = (steps.domain, steps.partial);
+    let items =
+        files
+            .clone()
+            .into_iter()
+            .flat_map(move |path| match inputs_of(&path, rule, partial) {
+                Ok(inputs) => inputs.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            });
     Ok(Inputs {
         items: Box::new(items),
         files,
@@ -197,9 +198,14 @@ fn of_subjects(files: Vec<PathBuf>, list: &str, rule: DomainFrom) -> Result<Vec<
 }
 
 /// What a file holds.
-fn inputs_of(path: &Path, rule: DomainFrom) -> Result<Vec<Input>> {
+fn inputs_of(path: &Path, rule: DomainFrom, partial: bool) -> Result<Vec<Input>> {
     let (domain, run) = rule.of(path);
-    let several_sessions = detect(&mut Source::open(path)?)? == Format::Matlab;
+    let mut source = Source::open(path)?;
+    let several_sessions = detect(&mut source)? == Format::Matlab;
+    let options = ReadOptions {
+        partial,
+        ..ReadOptions::default()
+    };
     let input = |signal: Signal, run: Option<String>, notes: Vec<String>| Input {
         signal,
         domain: domain.clone(),
@@ -207,9 +213,9 @@ fn inputs_of(path: &Path, rule: DomainFrom) -> Result<Vec<Input>> {
         path: path.to_path_buf(),
         notes,
     };
-    match read(path)? {
+    match read_with(source, &options)? {
         Content::Epochs(epochs) => {
-            let epochs = named(epochs, &domain, run.as_deref(), several_sessions)?;
+            let epochs = named(&epochs, &domain, run.as_deref(), several_sessions)?;
             Ok(vec![input(Signal::Epochs(epochs), run, Vec::new())])
         }
         Content::Recordings(recordings) => {
@@ -235,7 +241,7 @@ fn inputs_of(path: &Path, rule: DomainFrom) -> Result<Vec<Input>> {
 }
 
 /// Trials with the file's domain and run where they have none of their own.
-fn named(epochs: Epochs, domain: &str, run: Option<&str>, always: bool) -> Result<Epochs> {
+fn named(epochs: &Epochs, domain: &str, run: Option<&str>, always: bool) -> Result<Epochs> {
     let trials: Vec<TrialInfo> = (epochs.trials().iter())
         .map(|t| TrialInfo {
             label: t.label.clone(),

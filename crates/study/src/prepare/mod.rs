@@ -26,7 +26,7 @@ use stiefel_eeg::covariance::{Pipeline, Prepared};
 use stiefel_eeg::io::CovarianceSet;
 use stiefel_eeg::montage::canonical;
 use stiefel_eeg::signal::{Band, Window, resample};
-use stiefel_eeg::{Channel, ChannelKind, Epochs, Event, Recording};
+use stiefel_eeg::{Channel, ChannelKind, EegError, Epochs, Event, Recording};
 
 /// How far a long piece of work is.
 #[derive(Debug, Clone, Copy)]
@@ -200,8 +200,12 @@ impl Work<'_> {
         };
         let notes = input.notes.iter().map(|note| format!("{place}: {note}"));
         self.notes.extend(notes);
-        let at = |e: stiefel_eeg::EegError| {
-            StudyError::file(&input.path, e, "see above, or leave the file out")
+        let at = |e: EegError| match e {
+            EegError::Invalid { what, remedy } => EegError::Invalid {
+                what: format!("{}: {what}", input.path.display()),
+                remedy,
+            },
+            other => other,
         };
         match input.signal {
             Signal::Recording(recording) => {
@@ -273,7 +277,7 @@ impl Work<'_> {
 
     fn names(&self) -> Option<stiefel_eeg::Result<Vec<String>>> {
         let choice = self.steps.channels.as_ref()?;
-        Some(choice.names().map_err(|e| stiefel_eeg::EegError::Invalid {
+        Some(choice.names().map_err(|e| EegError::Invalid {
             what: e.to_string(),
             remedy: "choose other channels".into(),
         }))

@@ -33,6 +33,8 @@ pub struct Preparation {
     pub resample: Option<f64>,
     /// What names the domain of a file.
     pub domain: DomainFrom,
+    /// Whether the complete part of a file that was cut short is taken.
+    pub partial: bool,
 }
 
 impl Default for Preparation {
@@ -47,6 +49,7 @@ impl Default for Preparation {
             reject: Some(DEFAULT_DEVIATIONS),
             resample: None,
             domain: DomainFrom::Auto,
+            partial: false,
         }
     }
 }

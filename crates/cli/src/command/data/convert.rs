@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
-        if !self.output.extension().is_some_and(|e| e == "npz") {
+        if self.output.extension().is_none_or(|e| e != "npz") {
             return Err(Failure::Misuse(format!(
                 "{}: only .npz is written; give the output that ending",
                 self.output.display()

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::table::{columns, entry};
 
 /// Continuous recordings of one file.
-pub(super) fn recordings(path: &Path, all: &[Recording]) -> Result<Description, Failure> {
+pub(super) fn recordings(path: &Path, all: &[Recording]) -> Description {
     let mut lines = vec![entry("file", &path.display().to_string(), 12)];
     for (i, r) in all.iter().enumerate() {
         if all.len() > 1 {
@@ -35,14 +35,14 @@ pub(super) fn recordings(path: &Path, all: &[Recording]) -> Result<Description, 
         lines.extend(r.notes().iter().map(|note| entry("note", note, 12)));
     }
     let values: Vec<Value> = all.iter().map(value).collect();
-    Ok(Description {
+    Description {
         text: lines.join("\n"),
         value: json!({ "kind": "recordings", "file": path, "recordings": values }),
-    })
+    }
 }
 
 /// Trials of one file.
-pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Result<Description, Failure> {
+pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Description {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for trial in epochs.trials() {
         *counts.entry((&trial.domain, &trial.label)).or_default() += 1;
@@ -70,14 +70,14 @@ pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Result<Description, Failur
     let counts: Vec<Value> = (counts.iter())
         .map(|((d, c), n)| json!({ "domain": d, "class": c, "trials": n }))
         .collect();
-    Ok(Description {
+    Description {
         text: lines.join("\n"),
         value: json!({
             "kind": "epochs", "file": path, "channels": channels(epochs.channels()),
             "sampling_rate": epochs.sampling_rate(), "samples": epochs.samples(), "seconds": seconds,
             "trials": epochs.trials().len(), "counts": counts,
         }),
-    })
+    }
 }
 
 /// The recordings of a folder, in a line each; other files are passed over.
@@ -127,12 +127,12 @@ pub(super) fn folder(folder: &Path, files: &[PathBuf]) -> Result<Description, Fa
             files.len()
         )));
     }
-    let mut text = columns(&rows);
+    let mut lines = vec![columns(&rows)];
     if other > 0 {
-        text += &format!("\n{other} other files");
+        lines.push(format!("{other} other files"));
     }
     Ok(Description {
-        text,
+        text: lines.join("\n"),
         value: json!({ "kind": "folder", "folder": folder, "files": values, "other_files": other }),
     })
 }

@@ -198,7 +198,11 @@ impl<T: Scalar> Run<'_, T> {
         let outputs = self
             .network
             .forward(&self.tape, &bound, &batch, Routing::Learnt)?;
-        let losses = self.network.losses(&outputs, &batch.labels())?;
+        let labels = batch.labels();
+        let mut losses = self.network.losses(&outputs, &labels)?;
+        if let Some(weights) = batch.weights() {
+            losses = losses.with_sample_weights(&outputs, &labels, &weights)?;
+        }
         let scores = outputs.routed.map(|r| r.scores.keep_gradient());
         let gradients = self.tape.backward(losses.total)?;
         sums.add(

@@ -10,6 +10,7 @@ mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;
 mod routing_stats;
+mod sample_weights;
 mod scaling;
 mod split;
 mod support;

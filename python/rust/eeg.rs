@@ -13,7 +13,7 @@ use stiefel::eeg::{Channel, ChannelKind, EegError, Epochs, Recording, TrialInfo}
 use stiefel::linalg::MatBatch;
 use stiefel::model::Trials;
 
-fn estimator(name: &str) -> PyResult<Estimator> {
+pub(crate) fn estimator(name: &str) -> PyResult<Estimator> {
     Ok(match name {
         "scm" | "cov" => Estimator::Sample,
         "lwf" => Estimator::LedoitWolf,
@@ -66,7 +66,7 @@ fn covariances<'py>(
 }
 
 /// Files that cannot be opened are `OSError`s, everything else is a `ValueError`.
-fn eeg_error(error: EegError) -> PyErr {
+pub(crate) fn eeg_error(error: EegError) -> PyErr {
     match &error {
         EegError::Io { .. } => pyo3::exceptions::PyOSError::new_err(error.to_string()),
         _ => value_error(error),
@@ -118,7 +118,7 @@ fn kind(kind: ChannelKind) -> &'static str {
 }
 
 /// Trials as a dictionary of covariances, labels, domains, runs and channel names.
-fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
     let names = |f: &stiefel::model::Factor| -> Vec<String> {
         f.indices().iter().map(|&i| f.name(i).to_owned()).collect()

@@ -5,6 +5,7 @@
 //! its arguments.
 
 mod array;
+mod catalogue;
 mod eeg;
 mod error;
 mod fast;
@@ -27,5 +28,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scaling::add(module)?;
     model::add(module)?;
     whiten::add(module)?;
-    eeg::add(module)
+    eeg::add(module)?;
+    catalogue::add(module)
 }

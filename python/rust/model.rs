@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stiefel::linalg::{MatBatch, Scalar};
 use stiefel::model::decoder::{DomainHandle, UnseenEmbedding};
 use stiefel::model::precondition::UnseenPolicy;
@@ -42,6 +42,7 @@ macro_rules! on_decoder {
 #[pyclass(module = "stiefel._core", name = "Model", frozen)]
 pub(crate) struct PyModel {
     fitted: Mutex<Fitted>,
+    seconds: Option<f64>,
 }
 
 /// A domain without training trials, ready for decisions.
@@ -146,7 +147,7 @@ impl Job {
         &self,
         py: Python<'_>,
         on_epoch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Decoder<T>> {
+    ) -> PyResult<(Decoder<T>, f64)> {
         let pool = pool(self.threads)?;
         let stop = AtomicBool::new(false);
         let (sender, receiver) = channel();
@@ -157,7 +158,8 @@ impl Job {
         };
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || {
-                let train = || -> Result<Decoder<T>, ModelError> {
+                let train = || -> Result<(Decoder<T>, f64), ModelError> {
+                    let start = Instant::now();
                     let mut model = Model::<T>::fit(
                         &self.training,
                         &self.validation,
@@ -167,7 +169,8 @@ impl Job {
                     if let Some(scaling) = &self.scaling {
                         model = model.with_scaling(scaling.clone());
                     }
-                    Decoder::new(model)
+                    let decoder = Decoder::new(model)?;
+                    Ok((decoder, start.elapsed().as_secs_f64()))
                 };
                 let result = pool.install(train);
                 // Its end is what the waiting thread hears last.
@@ -251,16 +254,16 @@ fn fit(
         threads,
     };
     drop(trials);
-    let fitted = match precision {
-        "f32" => Fitted::F32(job.run(py, on_epoch.as_ref())?),
-        "f64" => Fitted::F64(job.run(py, on_epoch.as_ref())?),
+    let (fitted, seconds) = match precision {
+        "f32" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F32(d), s))?,
+        "f64" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F64(d), s))?,
         _ => {
             return Err(value_error(format!(
                 "precision must be 'f32' or 'f64', got {precision:?}"
             )));
         }
     };
-    Ok(PyModel::new(fitted))
+    Ok(PyModel::new(fitted, Some(seconds)))
 }
 
 /// Reads a model file.
@@ -272,7 +275,7 @@ fn load(path: PathBuf) -> PyResult<PyModel> {
     } else {
         Fitted::F64(opened(&path)?)
     };
-    Ok(PyModel::new(fitted))
+    Ok(PyModel::new(fitted, None))
 }
 
 fn opened<T: Scalar>(path: &std::path::Path) -> PyResult<Decoder<T>> {
@@ -292,9 +295,10 @@ fn embedding(name: &str) -> PyResult<UnseenEmbedding> {
 }
 
 impl PyModel {
-    pub(crate) fn new(fitted: Fitted) -> Self {
+    pub(crate) fn new(fitted: Fitted, seconds: Option<f64>) -> Self {
         Self {
             fitted: Mutex::new(fitted),
+            seconds,
         }
     }
 
@@ -413,6 +417,12 @@ impl PyModel {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| on_decoder!(&*self.lock(), |d| d.model().save(&path)))
             .map_err(model_error)
+    }
+
+    /// How long the core trained, where it did so here.
+    #[getter]
+    fn seconds(&self) -> Option<f64> {
+        self.seconds
     }
 
     /// `"f32"` or `"f64"`.

@@ -59,7 +59,7 @@ def test_all_domain_policies(small):
     outcomes = {}
     for unseen in ("input-only", "zero", "nearest", "riemannian-nearest"):
         for whitening in ("pooled", "own-mean", "causal"):
-            clf = DaspClassifier(unseen=unseen, unseen_whitening=whitening, **QUICK).fit(x, y, sample_domain=d)
+            clf = DaspClassifier(n_experts=3, unseen=unseen, unseen_whitening=whitening, **QUICK).fit(x, y, sample_domain=d)
             p = clf.predict_proba(new)
             np.testing.assert_array_equal(p, clf.predict_proba(new, sample_domain=[-1] * 7))
             np.testing.assert_array_equal(p, clf.predict_proba(new, subjects=[None] * 7))
@@ -216,7 +216,7 @@ def test_other_threads_run_during_training(small):
 
     ticker = threading.Thread(target=tick)
     ticker.start()
-    DaspClassifier(n_experts=3, max_epochs=60, patience=60, random_state=0).fit(x, y, sample_domain=d)
+    DaspClassifier(n_experts=3, max_epochs=1500, patience=1500, random_state=0).fit(x, y, sample_domain=d)
     done.set()
     ticker.join()
     assert len(ticks) > 10

@@ -61,6 +61,17 @@ def test_datasets_in_files(tmp_path):
     found = stiefel.load_dataset(file)
     np.testing.assert_array_equal(found.X, x)
     assert found.domains.tolist() == ["s1", "s1", "s2", "s2"]
+    with pytest.raises(ValueError, match="loaded whole"):
+        stiefel.load_dataset(file, subjects=[1])
+    with pytest.raises(ValueError, match="weibo2014"):
+        stiefel.load_dataset("weibo2015")
+
+
+def test_public_datasets_that_are_not_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("STIEFEL_DATA", str(tmp_path))
+    monkeypatch.setenv("MNE_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match="A01T.mat|fetch"):
+        stiefel.load_dataset("BNCI2014001", subjects=[1])
 
 
 def test_epochs_there_and_back():

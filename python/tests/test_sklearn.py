@@ -16,11 +16,10 @@ from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSp
 def to_spd(table):
     """Rows as matrices of the smallest size that holds them; the scale keeps the exponential tame."""
     rows, width = table.shape
-    n = int(np.ceil((np.sqrt(8 * width + 1) - 1) / 2))
-    n = max(n, 2)
+    n = max(3, int(np.ceil((np.sqrt(8 * width + 1) - 1) / 2)))
     padded = np.zeros((rows, n * (n + 1) // 2))
     padded[:, :width] = table
-    return spd.expm(spd.unupper(np.tanh(padded / 10)))
+    return spd.expm(spd.unupper(np.arctan(padded)))
 
 
 def on_tables(base):
@@ -51,7 +50,7 @@ def on_tables(base):
 
 
 def quick(base):
-    return on_tables(base)(max_epochs=12, random_state=0, learning_rate=0.05)
+    return on_tables(base)(max_epochs=30, random_state=0, learning_rate=0.05, scaling="none")
 
 
 RANDOM = "mini-batches, the validation part and the order of trials are drawn by position: a repeated trial is not a weight of two"

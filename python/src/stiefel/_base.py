@@ -129,13 +129,13 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         names = list(dict.fromkeys(_domains.key(d) for d in domains))
         at = {name: i for i, name in enumerate(names)}
         indices = np.array([at[_domains.key(d)] for d in domains], dtype=np.intp)
-        self.n_features_in_ = x.shape[1]
+        self.n_features_in_ = self._channels = x.shape[1]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         validation = validation_trials(classes, indices, self.validation_fraction, np.random.RandomState(seed))
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, labels)
             weight = balance if weight is None else weight * balance
-        scaling = recommend(self.n_features_in_, len(names), getattr(self, "preset", None))
+        scaling = recommend(self._channels, len(names), getattr(self, "preset", None))
         config = self._configuration(scaling)
         config["preconditioning"] = preconditioning(self)
         config["training"].update(batch=self.batch_size, epochs=self.max_epochs, patience=self.patience, seed=seed)
@@ -194,9 +194,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """Probabilities and, where there is routing, weights of the experts."""
         check_is_fitted(self)
         x = self._trials(X)
-        if x.shape[1] != self.n_features_in_:
+        if x.shape[1] != self._channels:
             raise ValueError(
-                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
             )
         check_spd(x)
         domains = _domains.given(len(x), sample_domain, subjects)
@@ -313,7 +313,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         if network not in self._networks:
             raise ValueError(f"the file holds a {network} network, which {type(self).__name__} is not; load it as another class.")
         self._model = model
-        self.n_features_in_ = model.n_channels
+        self.n_features_in_ = self._channels = model.n_channels
         self._describe()
 
     def __getstate__(self):

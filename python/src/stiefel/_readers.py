@@ -115,22 +115,33 @@ def read_raw(path, index=None):
     return Recording(**{**one, "data": one["data"][0]})
 
 
-def load_dataset(name, covariance="scm"):
-    """Load labelled trials from a file of covariances or epochs (.npz, .npy, Weibo 2014's MATLAB files).
+def load_dataset(name, subjects=None, classes=None, covariance="scm"):
+    """Load labelled trials: a public dataset that is on this machine, or a file.
 
     Parameters
     ----------
-    name : path-like
-        The file.
+    name : str | path-like
+        "BNCI2014001", "BNCI2015001", "EEGMMIDB" or "Weibo2014", whose files were fetched by ``stiefel data fetch``, MOABB or MNE: band-passed
+        8–32 Hz, cut to the dataset's window, outliers of amplitude rejected per domain. Or the path of a file of covariances or
+        epochs (.npz, .npy).
+    subjects : None | list of int, default=None
+        Which subjects of a public dataset; None for all.
+    classes : None | list of str, default=None
+        Which classes of a public dataset; None for its default ones.
     covariance : {"scm", "lwf", "oas", "sch"}, default="scm"
-        Estimator, where the file holds epochs.
+        Estimator.
 
     Returns
     -------
     trials : Trials
         Covariances, classes and domains.
     """
-    return _trials(_core.read_trials(Path(name), covariance))
+    path = Path(name)
+    if path.suffix or path.exists():
+        if subjects is not None or classes is not None:
+            raise ValueError("subjects and classes select from a public dataset; a file is loaded whole.")
+        return _trials(_core.read_trials(path, covariance))
+    return _trials(_core.dataset(str(name), subjects, classes, covariance))
 
 
 def load_synthetic(name="BNCI2015001", subjects=None, trials_per_class=None, random_state=0):

@@ -118,7 +118,7 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
         _check_classes(self.classes_, classes)
-        self.n_features_in_ = x.shape[1]
+        self.n_features_in_ = self._channels = x.shape[1]
         if self.whiten_domains:
             self.whitening_ = DomainWhitening(unseen_whitening=self.unseen_whitening)
             x = self.whitening_.fit_transform(x, sample_domain=domains)
@@ -135,9 +135,9 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
     def _vectors(self, X, sample_domain, subjects):
         check_is_fitted(self)
         x = self._trials(X)
-        if x.shape[1] != self.n_features_in_:
+        if x.shape[1] != self._channels:
             raise ValueError(
-                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
             )
         if self.whiten_domains:
             x = self.whitening_.transform(x, sample_domain=sample_domain, subjects=subjects)

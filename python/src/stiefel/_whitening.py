@@ -127,7 +127,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         trials = labelled(x[keep], [0] * len(domains), ["-"], [at[d] for d in domains], names)
         self._whitener = _core.fit_whitener(trials, json.dumps(preconditioning(self)))
         self.domains_ = np.array(names)
-        self.n_features_in_ = x.shape[1]
+        self.n_features_in_ = self._channels = x.shape[1]
         return self
 
     def transform(self, X, sample_domain=None, subjects=None):
@@ -148,9 +148,9 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         x = self._trials(X)
-        if x.shape[1] != self.n_features_in_:
+        if x.shape[1] != self._channels:
             raise ValueError(
-                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
             )
         names = list(self.domains_)
         domains = _domains.given(len(x), sample_domain, subjects)

@@ -52,6 +52,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
 
+    def _get_metadata_request(self):
+        """Target trials reach the last step of a pipeline as they are: whoever takes covariances does not ask for epochs."""
+        request = super()._get_metadata_request()
+        if self.covariance is None and not hasattr(self, "_metadata_request"):
+            for name in ("X_target_unlabeled", "X_target_labeled", "y_target_labeled"):
+                request.fit.add_request(param=name, alias=None)
+        return request
+
     def _trials(self, X, name="X"):
         return check_trials(X, self.covariance, name)
 

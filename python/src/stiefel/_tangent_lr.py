@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _domains, spd
 from ._base import _check_classes, _labels
@@ -94,7 +94,7 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         y : ndarray, shape (trials,)
             Classes; or pyRiemann's "domain/class".
         sample_weight : None | ndarray, shape (trials,), default=None
-            Weights of the trials, in the regression.
+            Weights of the trials, in the mean and in the regression.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains; used where ``whiten_domains``.
 
@@ -110,10 +110,12 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         domains = _domains.given(len(x), sample_domain, subjects)
         if domains is None and _domains.is_encoded(labels):
             domains, labels = _domains.decode(labels)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
         if domains is not None:
             keep = np.array([not _domains.is_target(d) for d in domains])
             x, labels = x[keep], labels[keep]
-            sample_weight = None if sample_weight is None else np.asarray(sample_weight)[keep]
+            sample_weight = None if sample_weight is None else sample_weight[keep]
             domains = [d for d, k in zip(domains, keep) if k]
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
@@ -122,7 +124,7 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         if self.whiten_domains:
             self.whitening_ = DomainWhitening(unseen_whitening=self.unseen_whitening)
             x = self.whitening_.fit_transform(x, sample_domain=domains)
-        self.reference_ = spd.gmean(x, metric=self.metric)
+        self.reference_ = spd.gmean(x, metric=self.metric, sample_weight=sample_weight)
         solver = LogisticRegression(
             C=self.C, class_weight=self.class_weight, max_iter=self.max_iter, random_state=self.random_state,
             warm_start=self.warm_start,
@@ -130,6 +132,7 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         if self.warm_start and hasattr(self, "regression_"):
             solver = self.regression_.set_params(**solver.get_params())
         self.regression_ = solver.fit(spd.tangent_space(x, self.reference_), labels, sample_weight=sample_weight)
+        self.n_iter_ = int(self.regression_.n_iter_.max())
         return self
 
     def _vectors(self, X, sample_domain, subjects):

@@ -3,6 +3,7 @@
 mod bench;
 mod chore;
 mod memcheck;
+mod python;
 
 use chore::{Step, cargo, run};
 use std::env;
@@ -11,7 +12,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask <command>
 
-  test            everything that must hold: format, lints, tests, doc tests, documentation
+  test            everything that must hold: format, lints, tests, doc tests, documentation, the Python package (installed
+                  under target/python-venv; needs python3)
   bench           timings of the kernels, the training step, the Fréchet mean and several trainings at once
   bench --peers   the same, and beside pyRiemann and PyTorch (installed under target/peers; needs python3)
   memcheck        the tests of stiefel-linalg under valgrind
@@ -32,7 +34,7 @@ fn test() -> Vec<Step> {
     // The same cases on every run, so that a change is judged by what it changed; a plain `cargo test` draws new ones.
     let mut tests = cargo("tests and doc tests", &["test", "--workspace", "--quiet"]);
     tests.command.env("PROPTEST_RNG_SEED", "1");
-    vec![
+    let rust = vec![
         cargo("format", &["fmt", "--all", "--check"]),
         cargo(
             "lints",
@@ -48,7 +50,8 @@ fn test() -> Vec<Step> {
         ),
         tests,
         documentation,
-    ]
+    ];
+    rust.into_iter().chain(python::tests()).collect()
 }
 
 fn main() -> ExitCode {

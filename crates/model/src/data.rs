@@ -36,6 +36,7 @@ pub struct Trials {
     domains: Factor,
     runs: Option<Factor>,
     channels: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
 }
 
 impl Trials {
@@ -51,6 +52,7 @@ impl Trials {
             domains,
             runs: None,
             channels: None,
+            weights: None,
         })
     }
 
@@ -66,6 +68,21 @@ impl Trials {
         check_count("channel names", self.channels_count(), names.len())?;
         check_distinct("channels", &names)?;
         self.channels = Some(names);
+        Ok(self)
+    }
+
+    /// Adds the weight of each trial in the cross-entropy: finite, not negative, not all zero.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        check_count("weights", self.len(), weights.len())?;
+        if let Some(trial) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(ModelError::NotFinite {
+                op: OP,
+                what: "the weight (a finite number, zero or more, is needed)",
+                trial,
+                value: weights[trial],
+            });
+        }
+        self.weights = Some(weights);
         Ok(self)
     }
 
@@ -109,6 +126,11 @@ impl Trials {
         self.channels.as_deref()
     }
 
+    /// The weight of each trial, where they differ.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
     /// The trials at `indices`, in that order; the lists of names stay whole.
     pub fn select(&self, indices: &[usize]) -> Result<Self> {
         let count = self.len();
@@ -125,6 +147,7 @@ impl Trials {
             domains: self.domains.select(indices),
             runs: self.runs.as_ref().map(|r| r.select(indices)),
             channels: self.channels.clone(),
+            weights: (self.weights.as_ref()).map(|w| indices.iter().map(|&i| w[i]).collect()),
         })
     }
 
@@ -156,7 +179,14 @@ impl Trials {
             (Some(a), Some(b)) => Some(join(a, b)?),
             _ => None,
         };
+        // A part without weights counts each trial once.
+        let weighted = self.weights.is_some() || other.weights.is_some();
+        let each = |part: &Self| match &part.weights {
+            Some(weights) => weights.clone(),
+            None => vec![1.0; part.len()],
+        };
         Ok(Self {
+            weights: weighted.then(|| [each(self), each(other)].concat()),
             covariances: MatBatch::from_vec(self.len() + other.len(), n, n, x)?,
             classes: join(&self.classes, &other.classes)?,
             domains: join(&self.domains, &other.domains)?,
@@ -177,6 +207,7 @@ impl Trials {
             domains: self.domains.clone(),
             runs: self.runs.clone(),
             channels: channels.filter(|_| same_size),
+            weights: self.weights.clone(),
         })
     }
 

@@ -11,6 +11,7 @@ pub struct Prepared<T> {
     encoded: MatBatch<T>,
     labels: Vec<usize>,
     domains: Vec<usize>,
+    weights: Option<Vec<f64>>,
 }
 
 /// Samples of a prepared split, by position.
@@ -30,12 +31,16 @@ impl<T: Scalar> Prepared<T> {
             Some(encoder) => encoder.encode(tangent.view())?,
             None => tangent,
         };
-        Self::from_parts(
+        let prepared = Self::from_parts(
             Arc::new(trials.covariances().cast()),
             encoded.cast(),
             trials.classes().indices().to_vec(),
             trials.domains().indices().to_vec(),
-        )
+        )?;
+        Ok(Self {
+            weights: trials.weights().map(<[f64]>::to_vec),
+            ..prepared
+        })
     }
 
     /// From parts: covariances `N × n × n`, query input `N × 1 × r`, a class and a domain for each.
@@ -66,6 +71,7 @@ impl<T: Scalar> Prepared<T> {
             encoded,
             labels,
             domains,
+            weights: None,
         })
     }
 
@@ -122,6 +128,16 @@ impl<T: Scalar> Batch<'_, T> {
     /// The domain of each sample.
     pub fn domains(&self) -> Vec<usize> {
         self.indices.iter().map(|&i| self.data.domains[i]).collect()
+    }
+
+    /// The weight of each sample in the cross-entropy, where they differ.
+    pub fn weights(&self) -> Option<Vec<T>> {
+        let weights = self.data.weights.as_ref()?;
+        Some(
+            (self.indices.iter())
+                .map(|&i| T::from_f64(weights[i]))
+                .collect(),
+        )
     }
 
     /// The input of the query, one row per sample.

@@ -32,6 +32,30 @@ impl<'t, T: Scalar> Losses<'t, T> {
         })
     }
 
+    /// The same losses with the cross-entropy `Σ w_i ℓ_i/Σ w_i`; a batch whose weights are all zero has nothing to say and
+    /// counts nothing.
+    pub(crate) fn with_sample_weights(
+        mut self,
+        outputs: &Outputs<'t, T>,
+        labels: &[usize],
+        weights: &[T],
+    ) -> Result<Self> {
+        let Some((name, first)) = self.terms.first().copied() else {
+            return Ok(self);
+        };
+        let weighted = if weights.iter().all(|&w| w == T::ZERO) {
+            first.scale(0.0)?
+        } else {
+            outputs.logits.cross_entropy(labels, Some(weights))?
+        };
+        self.terms[0] = (name, weighted);
+        self.total = weighted;
+        for (_, term) in &self.terms[1..] {
+            self.total = self.total.add(*term)?;
+        }
+        Ok(self)
+    }
+
     /// Adds a weighted term, unless its weight is zero.
     pub(crate) fn add(
         mut self,

@@ -12,7 +12,11 @@ pub(super) fn objective<'t, T: Scalar>(
     batch: &Batch<'_, T>,
     csp: &mut Option<CspState>,
 ) -> Result<Losses<'t, T>> {
-    let losses = network.losses(outputs, &batch.labels())?;
+    let labels = batch.labels();
+    let mut losses = network.losses(outputs, &labels)?;
+    if let Some(weights) = batch.weights() {
+        losses = losses.with_sample_weights(outputs, &labels, &weights)?;
+    }
     let directions = outputs.routed.and_then(|r| r.directions);
     let (Some(term), Some(directions)) = (network.csp(), directions) else {
         return Ok(losses);

@@ -17,6 +17,7 @@ mod precondition_bad_input;
 mod precondition_golden;
 mod routed_head;
 mod routing_stats;
+mod sample_weights;
 mod scaling;
 mod sparse;
 mod split;

@@ -1,0 +1,79 @@
+//! NumPy stacks `count × rows × cols`, C-contiguous, as batches, without a copy; batches as new NumPy arrays, without a copy.
+
+use crate::error::value_error;
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use stiefel::linalg::{MatBatch, MatView, Scalar};
+
+/// A borrowed stack of matrices in either precision.
+#[derive(FromPyObject)]
+pub(crate) enum Stack<'py> {
+    /// Double precision.
+    F64(PyReadonlyArray3<'py, f64>),
+    /// Single precision.
+    F32(PyReadonlyArray3<'py, f32>),
+}
+
+/// The matrices of an array, where they lie.
+pub(crate) fn view<'a, T: Scalar + Element>(
+    x: &'a PyReadonlyArray3<'_, T>,
+) -> PyResult<MatView<'a, T>> {
+    let &[count, rows, cols] = x.shape() else {
+        return Err(value_error("expected a stack of three dimensions"));
+    };
+    let data = x.as_slice().map_err(value_error)?;
+    MatView::new(count, rows, cols, data).map_err(value_error)
+}
+
+/// A batch as a new array of its shape.
+pub(crate) fn give<T: Scalar + Element>(
+    py: Python<'_>,
+    x: MatBatch<T>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let (count, rows, cols) = x.shape();
+    let flat = PyArray1::from_vec(py, x.into_vec());
+    Ok(flat.reshape([count, rows, cols])?.into_any())
+}
+
+/// Values as a new one-dimensional array.
+pub(crate) fn give_vec<T: Element>(py: Python<'_>, x: Vec<T>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(PyArray1::from_vec(py, x).into_any())
+}
+
+/// Runs an expression on the view of one stack, or of two of one precision, in that precision, without the interpreter lock.
+macro_rules! on_stack {
+    ($py:expr, $give:path, $x:expr => |$v:ident: $t:ident| $body:expr) => {
+        match &$x {
+            Stack::F64(x) => {
+                #[allow(dead_code, reason = "not every expression names its precision")]
+                type $t = f64;
+                let $v = crate::array::view(x)?;
+                $give($py, crate::threads::run($py, || $body)?)
+            }
+            Stack::F32(x) => {
+                #[allow(dead_code, reason = "not every expression names its precision")]
+                type $t = f32;
+                let $v = crate::array::view(x)?;
+                $give($py, crate::threads::run($py, || $body)?)
+            }
+        }
+    };
+    ($py:expr, $give:path, $a:expr, $b:expr => |$v:ident, $w:ident: $t:ident| $body:expr) => {
+        match (&$a, &$b) {
+            (Stack::F64(a), Stack::F64(b)) => {
+                #[allow(dead_code, reason = "not every expression names its precision")]
+                type $t = f64;
+                let ($v, $w) = (crate::array::view(a)?, crate::array::view(b)?);
+                $give($py, crate::threads::run($py, || $body)?)
+            }
+            (Stack::F32(a), Stack::F32(b)) => {
+                #[allow(dead_code, reason = "not every expression names its precision")]
+                type $t = f32;
+                let ($v, $w) = (crate::array::view(a)?, crate::array::view(b)?);
+                $give($py, crate::threads::run($py, || $body)?)
+            }
+            _ => Err(crate::error::mixed_precision()),
+        }
+    };
+}
+pub(crate) use on_stack;

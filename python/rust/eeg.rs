@@ -1,0 +1,195 @@
+//! Recordings, epochs, covariances and synthetic studies for Python.
+
+use crate::array::give;
+use crate::error::value_error;
+use numpy::PyReadonlyArray3;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use stiefel::eeg::covariance::{Covariances, Estimator};
+use stiefel::eeg::io::{Content, read};
+use stiefel::eeg::synthetic::SyntheticConfig;
+use stiefel::eeg::{Channel, ChannelKind, EegError, Epochs, Recording, TrialInfo};
+use stiefel::linalg::MatBatch;
+use stiefel::model::Trials;
+
+pub(crate) fn estimator(name: &str) -> PyResult<Estimator> {
+    Ok(match name {
+        "scm" | "cov" => Estimator::Sample,
+        "lwf" => Estimator::LedoitWolf,
+        "oas" => Estimator::Oas,
+        "sch" => Estimator::SchaeferStrimmer,
+        _ => {
+            return Err(value_error(format!(
+                "unknown covariance estimator {name:?}; one of 'scm', 'lwf', 'oas', 'sch'"
+            )));
+        }
+    })
+}
+
+/// Covariances of trials `trials × channels × samples`.
+#[pyfunction]
+fn covariances<'py>(
+    py: Python<'py>,
+    epochs: PyReadonlyArray3<'py, f64>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let estimator = estimator(name)?;
+    let view = crate::array::view(&epochs)?;
+    let (count, n, samples) = view.shape();
+    let found = py.detach(|| {
+        let channel = |i: usize| Channel {
+            name: i.to_string(),
+            kind: ChannelKind::Eeg,
+            unit: "µV".into(),
+        };
+        let info = TrialInfo {
+            label: String::new(),
+            domain: String::new(),
+            run: None,
+        };
+        let channels = (0..n).map(channel).collect();
+        let epochs = Epochs::new(
+            channels,
+            1.0,
+            samples,
+            view.data().to_vec(),
+            vec![info; count],
+        )?;
+        Covariances::estimate(&epochs, estimator)
+    });
+    let (data, ..) = found.map_err(eeg_error)?.into_parts();
+    give(
+        py,
+        MatBatch::from_vec(count, n, n, data).map_err(value_error)?,
+    )
+}
+
+/// Files that cannot be opened are `OSError`s, everything else is a `ValueError`.
+pub(crate) fn eeg_error(error: EegError) -> PyErr {
+    match &error {
+        EegError::Io { .. } => pyo3::exceptions::PyOSError::new_err(error.to_string()),
+        _ => value_error(error),
+    }
+}
+
+/// The recordings of a file, each a dictionary.
+#[pyfunction]
+fn read_recordings(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    match py.detach(|| read(&path)).map_err(eeg_error)? {
+        Content::Recordings(all) => all.into_iter().map(|r| recording(py, &r)).collect(),
+        _ => Err(value_error(format!(
+            "{} holds trials, not a continuous recording; read it with load_dataset",
+            path.display()
+        ))),
+    }
+}
+
+fn recording<'py>(py: Python<'py>, r: &Recording) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    let (n, samples) = (r.channels().len(), r.samples());
+    let data = MatBatch::from_vec(1, n, samples, r.data().to_vec()).map_err(value_error)?;
+    out.set_item("data", give(py, data)?)?;
+    out.set_item("sfreq", r.sampling_rate())?;
+    let names: Vec<&str> = r.channels().iter().map(|c| c.name.as_str()).collect();
+    let kinds: Vec<&str> = r.channels().iter().map(|c| kind(c.kind)).collect();
+    let units: Vec<&str> = r.channels().iter().map(|c| c.unit.as_str()).collect();
+    out.set_item("ch_names", names)?;
+    out.set_item("ch_types", kinds)?;
+    out.set_item("units", units)?;
+    let events: Vec<(usize, f64, f64, &str)> = (r.events().iter())
+        .map(|e| (e.sample, e.onset, e.duration, e.label.as_str()))
+        .collect();
+    out.set_item("events", events)?;
+    out.set_item("notes", r.notes().to_vec())?;
+    Ok(out)
+}
+
+/// MNE's name of a kind of channel.
+fn kind(kind: ChannelKind) -> &'static str {
+    match kind {
+        ChannelKind::Eeg => "eeg",
+        ChannelKind::Eog => "eog",
+        ChannelKind::Emg => "emg",
+        ChannelKind::Ecg => "ecg",
+        ChannelKind::Stim => "stim",
+        _ => "misc",
+    }
+}
+
+/// Trials as a dictionary of covariances, labels, domains, runs and channel names.
+pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    let names = |f: &stiefel::model::Factor| -> Vec<String> {
+        f.indices().iter().map(|&i| f.name(i).to_owned()).collect()
+    };
+    out.set_item("y", names(trials.classes()))?;
+    out.set_item("domains", names(trials.domains()))?;
+    out.set_item("runs", trials.runs().map(names))?;
+    out.set_item("channels", trials.channels().map(<[String]>::to_vec))?;
+    out.set_item("x", give(py, trials.covariances().clone())?)?;
+    Ok(out)
+}
+
+/// A synthetic study in the geometry of a public dataset.
+#[pyfunction]
+fn synthetic<'py>(
+    py: Python<'py>,
+    name: &str,
+    subjects: Option<usize>,
+    trials_per_class: Option<usize>,
+    seed: u64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut config = match name {
+        "Weibo2014" => SyntheticConfig::weibo2014(),
+        "BNCI2015001" => SyntheticConfig::bnci2015001(),
+        "BNCI2014001" => SyntheticConfig::bnci2014001(),
+        _ => {
+            return Err(value_error(format!(
+                "unknown geometry {name:?}; one of 'Weibo2014', 'BNCI2015001', 'BNCI2014001'"
+            )));
+        }
+    };
+    config.seed = seed;
+    if let Some(subjects) = subjects {
+        config.sessions = vec![1; subjects];
+    }
+    if let Some(trials) = trials_per_class {
+        config.trials_per_class = trials;
+    }
+    let trials = py
+        .detach(|| stiefel::synthetic_trials(&config))
+        .map_err(value_error)?;
+    trials_dict(py, trials)
+}
+
+/// The covariances, or the epochs, of a file of trials.
+#[pyfunction]
+fn read_trials<'py>(py: Python<'py>, path: PathBuf, name: &str) -> PyResult<Bound<'py, PyDict>> {
+    let estimator = estimator(name)?;
+    let trials = py.detach(|| {
+        let covariances = match read(&path).map_err(eeg_error)? {
+            Content::Covariances(set) => Covariances::new(
+                set.data().to_vec(),
+                set.channels().iter().map(|c| c.name.clone()).collect(),
+                set.trials().to_vec(),
+            ),
+            Content::Epochs(epochs) => Covariances::estimate(&epochs, estimator),
+            Content::Recordings(_) => {
+                return Err(value_error(format!(
+                    "{} holds a continuous recording, not trials; read it with read_raw",
+                    path.display()
+                )));
+            }
+        };
+        stiefel::trials_of(covariances.map_err(eeg_error)?).map_err(value_error)
+    })?;
+    trials_dict(py, trials)
+}
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(covariances, module)?)?;
+    module.add_function(wrap_pyfunction!(read_recordings, module)?)?;
+    module.add_function(wrap_pyfunction!(read_trials, module)?)?;
+    module.add_function(wrap_pyfunction!(synthetic, module)?)
+}

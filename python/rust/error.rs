@@ -1,0 +1,35 @@
+//! Errors of the core as the exceptions Python users expect: `ValueError` for data and parameters, `OSError` for files.
+
+use pyo3::PyErr;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use stiefel::model::ModelError;
+use stiefel::model::file::FileProblem;
+
+/// A `ValueError` with the text of any error.
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "the shape `map_err` calls it in"
+)]
+pub(crate) fn value_error(error: impl ToString) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Arrays of two precisions.
+pub(crate) fn mixed_precision() -> PyErr {
+    PyTypeError::new_err("arrays of one precision are needed, float32 or float64")
+}
+
+/// A model's error: files that cannot be opened are `OSError`s, everything else is a `ValueError`.
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "the shape `map_err` calls it in"
+)]
+pub(crate) fn model_error(error: ModelError) -> PyErr {
+    match &error {
+        ModelError::File {
+            problem: FileProblem::Io { .. },
+            ..
+        } => PyOSError::new_err(error.to_string()),
+        _ => value_error(error),
+    }
+}

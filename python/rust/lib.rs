@@ -1,0 +1,33 @@
+//! The Rust side of the Python package `stiefel`: `stiefel._core`.
+//!
+//! Nothing here is meant for users: the modules of the package check and shape their arguments and call these functions with
+//! C-contiguous arrays of one precision. Every function lets other Python threads run while it computes, and mutates none of
+//! its arguments.
+
+mod array;
+mod catalogue;
+mod eeg;
+mod error;
+mod fast;
+mod manifold;
+mod model;
+mod scaling;
+mod spd;
+mod threads;
+mod whiten;
+
+use pyo3::prelude::*;
+
+/// The compiled core of the package.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    threads::add(module)?;
+    spd::add(module)?;
+    manifold::add(module)?;
+    scaling::add(module)?;
+    model::add(module)?;
+    whiten::add(module)?;
+    eeg::add(module)?;
+    catalogue::add(module)
+}

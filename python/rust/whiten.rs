@@ -1,0 +1,103 @@
+//! Whitening per domain on its own: `stiefel._core.Whitener`.
+
+use crate::array::give;
+use crate::error::{model_error, value_error};
+use crate::model::Labelled;
+use numpy::PyReadonlyArray3;
+use pyo3::prelude::*;
+use stiefel::linalg::MatBatch;
+use stiefel::model::precondition::{UnseenPolicy, WhitenScratch, WhitenerState};
+use stiefel::model::{Factor, ModelError, Preconditioning, Trials, Whitener};
+
+/// Pre-conditioning fitted on training trials.
+#[pyclass(module = "stiefel._core", name = "Whitener", frozen)]
+pub(crate) struct PyWhitener {
+    whitener: Whitener,
+}
+
+/// Fits means and whitening matrices of every domain.
+#[pyfunction]
+fn fit_whitener(py: Python<'_>, trials: Labelled<'_>, config: &str) -> PyResult<PyWhitener> {
+    let trials = trials.trials()?;
+    let config: Preconditioning = serde_json::from_str(config).map_err(value_error)?;
+    let whitener = py.detach(|| config.fit(&trials)).map_err(model_error)?;
+    Ok(PyWhitener { whitener })
+}
+
+/// A whitener from what [`PyWhitener::state`] gave.
+#[pyfunction]
+fn whitener_from_state(state: &str) -> PyResult<PyWhitener> {
+    let state: WhitenerState = serde_json::from_str(state).map_err(value_error)?;
+    let whitener = Whitener::from_state(&state).map_err(model_error)?;
+    Ok(PyWhitener { whitener })
+}
+
+#[pymethods]
+impl PyWhitener {
+    /// Trials of a training domain, whitened.
+    fn transform_known<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray3<'py, f64>,
+        domain: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let view = crate::array::view(&x)?;
+        let out = py.detach(|| {
+            let (count, n, m) = view.shape();
+            let mut out = MatBatch::zeros(count, n, m);
+            let mut scratch = WhitenScratch::default();
+            for i in 0..count {
+                let y = out.matrix_mut(i);
+                self.whitener
+                    .transform_into(domain, view.matrix(i), y, &mut scratch)?;
+            }
+            Ok::<_, ModelError>(out)
+        });
+        give(py, out.map_err(model_error)?)
+    }
+
+    /// Trials of one domain without training trials, whitened under a policy.
+    fn transform_unseen<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray3<'py, f64>,
+        policy: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let view = crate::array::view(&x)?;
+        let policy: UnseenPolicy = serde_json::from_str(policy).map_err(value_error)?;
+        let out = py.detach(|| {
+            let count = view.count();
+            let labels = || std::iter::repeat_n("?", count);
+            // A name no training domain has.
+            let longest = self.whitener.domains().iter().map(String::len).max();
+            let name = "?".repeat(longest.unwrap_or(0) + 1);
+            let domains = Factor::from_labels(labels().map(|_| name.as_str()));
+            let trials = Trials::new(view.to_owned(), Factor::from_labels(labels()), domains)?;
+            self.whitener.transform_unseen(&trials, policy)
+        });
+        give(py, out.map_err(model_error)?.covariances().clone())
+    }
+
+    /// The mean of a domain, `1 × n × n`.
+    fn mean_of<'py>(&self, py: Python<'py>, domain: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let n = self.whitener.channels_count();
+        let give = |mean: &[f64]| {
+            give(
+                py,
+                MatBatch::from_vec(1, n, n, mean.to_vec()).map_err(value_error)?,
+            )
+        };
+        self.whitener.mean_of(domain).map(give).transpose()
+    }
+
+    /// Everything it knows, as JSON.
+    fn state(&self) -> PyResult<String> {
+        serde_json::to_string(&self.whitener.state()).map_err(value_error)
+    }
+}
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyWhitener>()?;
+    module.add_function(wrap_pyfunction!(fit_whitener, module)?)?;
+    module.add_function(wrap_pyfunction!(whitener_from_state, module)?)
+}

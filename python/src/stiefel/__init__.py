@@ -1,0 +1,40 @@
+"""Decode EEG across people with Riemannian networks.
+
+* :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`: scikit-learn estimators.
+* :mod:`stiefel.spd`: functions on stacks of SPD matrices, pyRiemann's names.
+* :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
+* :func:`read_raw`, :func:`load_dataset`, :func:`load_synthetic`, :func:`from_epochs`, :func:`to_epochs`: recordings and trials.
+* :func:`routing_report`: does routing help, and is it routing that helps?
+"""
+
+from . import manifold, spd
+from ._classifiers import DaspClassifier, SPDNetClassifier
+from ._core import __version__, get_num_threads, set_num_threads
+from ._readers import Recording, Trials, from_epochs, load_dataset, load_synthetic, read_raw, to_epochs
+from ._report import RoutingReport, routing_report
+from ._scaling import Scaling, recommend
+from ._tangent_lr import TangentSpaceLR
+from ._whitening import DomainWhitening
+
+__all__ = [
+    "DaspClassifier",
+    "DomainWhitening",
+    "Recording",
+    "RoutingReport",
+    "SPDNetClassifier",
+    "Scaling",
+    "TangentSpaceLR",
+    "Trials",
+    "__version__",
+    "from_epochs",
+    "get_num_threads",
+    "load_dataset",
+    "load_synthetic",
+    "manifold",
+    "read_raw",
+    "recommend",
+    "routing_report",
+    "set_num_threads",
+    "spd",
+    "to_epochs",
+]

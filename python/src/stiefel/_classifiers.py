@@ -1,0 +1,269 @@
+"""The networks as scikit-learn classifiers."""
+
+from __future__ import annotations
+
+import json
+
+from . import _core
+from ._base import NetworkClassifier
+
+_AUTO = "auto"
+
+
+class DaspClassifier(NetworkClassifier):
+    """Domain-Adaptive Stiefel Pool: for every trial a spatial filter routed from a pool of experts.
+
+    Covariances are whitened per domain on the training part, projected by a filter mixed from K experts on the Stiefel manifold
+    according to a query of the trial and its domain, and classified from the logarithm of what the filter keeps. Everything ``"auto"``
+    is decided by the scaling rule from channels and training domains; ``scaling_`` explains it. With one training domain there is
+    nothing to route between, and one filter is trained.
+
+    Parameters
+    ----------
+    n_filters : int | "auto", default="auto"
+        Directions k a filter keeps.
+    n_experts : int | "auto", default="auto"
+        Experts K.
+    embedding_dim : int | "auto", default="auto"
+        Width m of queries, keys and domain embeddings.
+    dsp_rank : int | None | "auto", default="auto"
+        Columns of the domain-separating encoder; None gives the query the whole tangent vector.
+    lambda_align : float | "auto", default="auto"
+        Weight of the alignment loss.
+    decouple_keys : bool | "auto", default="auto"
+        Whether keys learn from the alignment loss alone.
+    lambda_balance, lambda_entropy : float, default=0.0
+        Weights of the load-balancing and the entropy loss.
+    anchor : {"dedicated", "first", "barycenter", "routed-barycenter"}, default="dedicated"
+        The point whose tangent space the experts are mixed in.
+    retraction : {"qr", "polar"}, default="qr"
+        How the mixture becomes a filter.
+    preset : None | {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default=None
+        The paper's setting for one of its datasets in place of the scaling rule.
+    unseen : {"zero", "input-only", "nearest", "riemannian-nearest"}, default="zero"
+        What stands in for the embedding of a domain without training trials. "input-only" trains without embedding; the nearest ones
+        look at the unlabelled trials of the new domain.
+    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
+        What whitens a domain without training trials; the last two look at its unlabelled trials.
+    kappa : float, default=10.0
+        How many trials the pooled mean counts for in the last two.
+    tikhonov : float | None, default=1e-8
+        Diagonal loading relative to the mean variance.
+    reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
+        The mean a domain is whitened by.
+    whitening : {"symmetric", "pca"}, default="symmetric"
+        Which square root whitens.
+    scaling : {"per-trial", "per-domain", "none"}, default="per-trial"
+        Scale of whitened matrices.
+    covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
+        None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
+    validation_fraction : float, default=0.15
+        Share of every (domain, class) cell that decides when to stop; 0 watches the training trials.
+    learning_rate : float, default=0.01
+        Step of Riemannian Adam.
+    batch_size : int, default=32
+        Trials per step.
+    max_epochs : int, default=40
+        Epochs at most.
+    patience : int, default=10
+        Epochs without a better validation score before stopping; the best epoch is kept.
+    class_weight : None | dict | "balanced", default=None
+        Weights of the classes in the loss.
+    precision : {"f32", "f64"}, default="f32"
+        Precision of the network; whitening is always in double.
+    random_state : None | int | RandomState, default=None
+        Seed of initial values, order of trials and validation part.
+    n_jobs : None | int, default=None
+        Threads; the result does not depend on it.
+    verbose : int, default=0
+        Print a line per epoch.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of the probabilities.
+    domains_ : ndarray of str
+        The training domains.
+    scaling_ : Scaling
+        What was chosen, and why; print it.
+    history_ : list of dict
+        Every epoch in numbers.
+    n_iter_, best_epoch_ : int
+        Epochs done, and the one whose parameters are kept.
+    n_features_in_ : int
+        Channels.
+
+    Examples
+    --------
+    >>> from stiefel import DaspClassifier, load_synthetic
+    >>> data = load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
+    >>> clf = DaspClassifier(max_epochs=3, random_state=0)
+    >>> clf = clf.fit(data.X, data.y, subjects=data.domains)
+    >>> clf.predict_proba(data.X[:2], subjects=data.domains[:2]).shape
+    (2, 2)
+    >>> clf.scaling_["experts"]["value"]
+    2
+    """
+
+    _networks = ("dasp", "spdnet")
+
+    def __init__(
+        self,
+        n_filters=_AUTO,
+        n_experts=_AUTO,
+        embedding_dim=_AUTO,
+        dsp_rank=_AUTO,
+        lambda_align=_AUTO,
+        decouple_keys=_AUTO,
+        lambda_balance=0.0,
+        lambda_entropy=0.0,
+        anchor="dedicated",
+        retraction="qr",
+        preset=None,
+        unseen="zero",
+        unseen_whitening="pooled",
+        kappa=10.0,
+        tikhonov=1e-8,
+        reference="euclidean",
+        whitening="symmetric",
+        scaling="per-trial",
+        covariance=None,
+        validation_fraction=0.15,
+        learning_rate=0.01,
+        batch_size=32,
+        max_epochs=40,
+        patience=10,
+        class_weight=None,
+        precision="f32",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_filters = n_filters
+        self.n_experts = n_experts
+        self.embedding_dim = embedding_dim
+        self.dsp_rank = dsp_rank
+        self.lambda_align = lambda_align
+        self.decouple_keys = decouple_keys
+        self.lambda_balance = lambda_balance
+        self.lambda_entropy = lambda_entropy
+        self.anchor = anchor
+        self.retraction = retraction
+        self.preset = preset
+        self.unseen = unseen
+        self.unseen_whitening = unseen_whitening
+        self.kappa = kappa
+        self.tikhonov = tikhonov
+        self.reference = reference
+        self.whitening = whitening
+        self.scaling = scaling
+        self.covariance = covariance
+        self.validation_fraction = validation_fraction
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.class_weight = class_weight
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _configuration(self, scaling):
+        own = {
+            "filters": self.n_filters,
+            "experts": self.n_experts,
+            "embedding": self.embedding_dim,
+            "dsp_rank": self.dsp_rank,
+            "lambda_align": self.lambda_align,
+            "decouple_keys": self.decouple_keys,
+        }
+        own = {name: value for name, value in own.items() if not (isinstance(value, str) and value == _AUTO)}
+        if "experts" in own:
+            own["routing"] = True
+        scaling.given(**own)
+        config = json.loads(_core.configuration(json.dumps(scaling)))
+        network = config["architecture"]
+        if network["network"] == "dasp":
+            network["losses"].update(balance=self.lambda_balance, entropy=self.lambda_entropy)
+            network.update(
+                anchor=self.anchor, retraction=self.retraction, domain_embedding=self.unseen != "input-only"
+            )
+        return config
+
+
+class SPDNetClassifier(NetworkClassifier):
+    """SPDNet with one BiMap: one filter for everybody, the baseline of :class:`DaspClassifier` with the same tail and training.
+
+    Parameters
+    ----------
+    n_filters : int | "auto", default="auto"
+        Directions k the filter keeps.
+    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
+        What whitens a domain without training trials; the last two look at its unlabelled trials.
+    kappa : float, default=10.0
+        How many trials the pooled mean counts for in the last two.
+    tikhonov, reference, whitening, scaling, covariance
+        See :class:`DaspClassifier`.
+    validation_fraction, learning_rate, batch_size, max_epochs, patience
+        See :class:`DaspClassifier`.
+    class_weight, precision, random_state, n_jobs, verbose
+        See :class:`DaspClassifier`.
+
+    Examples
+    --------
+    >>> from stiefel import SPDNetClassifier, load_synthetic
+    >>> data = load_synthetic("BNCI2015001", subjects=2, trials_per_class=10, random_state=0)
+    >>> clf = SPDNetClassifier(max_epochs=2, random_state=0).fit(data.X, data.y, subjects=data.domains)
+    >>> clf.predict(data.X[:3], subjects=data.domains[:3]).shape
+    (3,)
+    """
+
+    _networks = ("spdnet",)
+    #: Nothing is routed, so nothing has to stand in for an embedding.
+    unseen = "input-only"
+
+    def __init__(
+        self,
+        n_filters=_AUTO,
+        unseen_whitening="pooled",
+        kappa=10.0,
+        tikhonov=1e-8,
+        reference="euclidean",
+        whitening="symmetric",
+        scaling="per-trial",
+        covariance=None,
+        validation_fraction=0.15,
+        learning_rate=0.01,
+        batch_size=32,
+        max_epochs=40,
+        patience=10,
+        class_weight=None,
+        precision="f32",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_filters = n_filters
+        self.unseen_whitening = unseen_whitening
+        self.kappa = kappa
+        self.tikhonov = tikhonov
+        self.reference = reference
+        self.whitening = whitening
+        self.scaling = scaling
+        self.covariance = covariance
+        self.validation_fraction = validation_fraction
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.class_weight = class_weight
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _configuration(self, scaling):
+        own = {} if self.n_filters == _AUTO else {"filters": self.n_filters}
+        scaling.given(routing=False, dsp_rank=None, **own)
+        return json.loads(_core.configuration(json.dumps(scaling)))

@@ -1,0 +1,35 @@
+"""The options of whitening, as the core reads them."""
+
+import json
+
+REFERENCES = ("euclidean", "riemannian", "log-euclidean")
+WHITENINGS = ("symmetric", "pca")
+SCALINGS = ("per-trial", "per-domain", "none")
+UNSEEN = ("pooled", "own-mean", "causal")
+
+
+def _one_of(name, value, known):
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
+    return value
+
+
+def preconditioning(options):
+    """The core's configuration of an estimator's whitening options."""
+    if options.tikhonov is None:
+        tikhonov = "none"
+    else:
+        tikhonov = {"relative": float(options.tikhonov)}
+    return {
+        "tikhonov": tikhonov,
+        "reference": _one_of("reference", options.reference, REFERENCES),
+        "whitening": _one_of("whitening", options.whitening, WHITENINGS),
+        "scaling": _one_of("scaling", options.scaling, SCALINGS),
+        "unseen": json.loads(unseen_whitening(options)),
+    }
+
+
+def unseen_whitening(options):
+    """The policy for a domain without training trials, as JSON."""
+    name = _one_of("unseen_whitening", options.unseen_whitening, UNSEEN)
+    return json.dumps({"policy": name} if name == "pooled" else {"policy": name, "kappa": float(options.kappa)})

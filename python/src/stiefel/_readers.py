@@ -1,0 +1,236 @@
+"""Recordings, datasets and MNE's objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from . import _core
+from ._validation import check_trials
+
+
+@dataclass
+class Recording:
+    """A continuous recording.
+
+    Attributes
+    ----------
+    data : ndarray, shape (channels, samples)
+        Microvolts, for channels that had a voltage unit.
+    sfreq : float
+        Samples per second.
+    ch_names, ch_types, units : list of str
+        Name, MNE's type and unit of every channel.
+    events : list of tuple
+        ``(sample, onset in seconds, duration in seconds, label)``.
+    notes : list of str
+        What the reader left out or assumed.
+    """
+
+    data: np.ndarray
+    sfreq: float
+    ch_names: list
+    ch_types: list
+    units: list
+    events: list
+    notes: list = field(default_factory=list)
+
+    def to_mne(self):
+        """The recording as an ``mne.io.RawArray`` in volts, with its events as annotations."""
+        import mne
+
+        volts = np.where([unit == "µV" for unit in self.units], 1e-6, 1.0)[:, np.newaxis]
+        info = mne.create_info(list(self.ch_names), self.sfreq, list(self.ch_types))
+        raw = mne.io.RawArray(self.data * volts, info, verbose="error")
+        if self.events:
+            _, onset, duration, label = zip(*self.events)
+            raw.set_annotations(mne.Annotations(onset, duration, label))
+        return raw
+
+
+@dataclass
+class Trials:
+    """Covariances with what is known of each trial.
+
+    Attributes
+    ----------
+    X : ndarray, shape (trials, n, n)
+        Covariances.
+    y : ndarray of str, shape (trials,)
+        Classes.
+    domains : ndarray of str, shape (trials,)
+        Subjects, or subject-sessions.
+    runs : ndarray of str, shape (trials,) | None
+        Runs, where known.
+    channels : list of str | None
+        Names of the rows.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    domains: np.ndarray
+    runs: np.ndarray | None = None
+    channels: list | None = None
+
+    def __len__(self):
+        return len(self.y)
+
+
+def _trials(found):
+    runs = found["runs"]
+    return Trials(
+        X=found["x"],
+        y=np.array(found["y"]),
+        domains=np.array(found["domains"]),
+        runs=None if runs is None else np.array(runs),
+        channels=found["channels"],
+    )
+
+
+def read_raw(path, index=None):
+    """Read a recording: EDF, EDF+, BDF, BDF+, GDF, BrainVision, or MATLAB 5 as BNCI has it; the format is recognised.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    index : None | int, default=None
+        Which recording of a file that holds several (BNCI's MATLAB files hold one per run); None where there is one.
+
+    Returns
+    -------
+    recording : Recording
+        The recording; ``.to_mne()`` converts it.
+    """
+    found = _core.read_recordings(Path(path))
+    if index is None:
+        if len(found) != 1:
+            raise ValueError(f"{path} holds {len(found)} recordings; say which with index=0 … {len(found) - 1}.")
+        index = 0
+    if not -len(found) <= index < len(found):
+        raise ValueError(f"{path} holds {len(found)} recordings, there is no number {index}.")
+    one = found[index]
+    return Recording(**{**one, "data": one["data"][0]})
+
+
+def load_dataset(name, subjects=None, classes=None, covariance="scm"):
+    """Load labelled trials: a public dataset that is on this machine, or a file.
+
+    Parameters
+    ----------
+    name : str | path-like
+        "BNCI2014001", "BNCI2015001", "EEGMMIDB" or "Weibo2014", whose files were fetched by ``stiefel data fetch``, MOABB or MNE: band-passed
+        8–32 Hz, cut to the dataset's window, outliers of amplitude rejected per domain. Or the path of a file of covariances or
+        epochs (.npz, .npy).
+    subjects : None | list of int, default=None
+        Which subjects of a public dataset; None for all.
+    classes : None | list of str, default=None
+        Which classes of a public dataset; None for its default ones.
+    covariance : {"scm", "lwf", "oas", "sch"}, default="scm"
+        Estimator.
+
+    Returns
+    -------
+    trials : Trials
+        Covariances, classes and domains.
+    """
+    path = Path(name)
+    if path.suffix or path.exists():
+        if subjects is not None or classes is not None:
+            raise ValueError("subjects and classes select from a public dataset; a file is loaded whole.")
+        return _trials(_core.read_trials(path, covariance))
+    return _trials(_core.dataset(str(name), subjects, classes, covariance))
+
+
+def load_synthetic(name="BNCI2015001", subjects=None, trials_per_class=None, random_state=0):
+    """Generate motor imagery of several people in the geometry of a public dataset, from raw signal to covariances.
+
+    Parameters
+    ----------
+    name : {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default="BNCI2015001"
+        Whose channels, rate and classes.
+    subjects : None | int, default=None
+        How many people, one session each; None for the dataset's own.
+    trials_per_class : None | int, default=None
+        Trials of each class and session; None for the dataset's own.
+    random_state : int, default=0
+        Seed: the same one gives the same study.
+
+    Returns
+    -------
+    trials : Trials
+        Covariances (8–32 Hz), classes and domains.
+
+    Examples
+    --------
+    >>> from stiefel import load_synthetic
+    >>> data = load_synthetic("BNCI2015001", subjects=2, trials_per_class=5)
+    >>> data.X.shape[1:], sorted(set(data.domains.tolist()))
+    ((13, 13), ['S01', 'S02'])
+    """
+    return _trials(_core.synthetic(name, subjects, trials_per_class, int(random_state)))
+
+
+def from_epochs(epochs, domains=None, covariance="lwf"):
+    """Covariances of MNE epochs.
+
+    Parameters
+    ----------
+    epochs : mne.Epochs
+        Epochs; band-pass them first. EEG channels are used.
+    domains : None | str | ndarray, shape (trials,) | column of ``epochs.metadata``, default=None
+        Whose trials they are; the name of a metadata column, one name for all, or one per trial.
+    covariance : {"scm", "lwf", "oas", "sch"}, default="lwf"
+        Estimator.
+
+    Returns
+    -------
+    trials : Trials
+        Covariances in µV², classes from the event names.
+    """
+    picked = epochs.copy().pick("eeg")
+    data = picked.get_data(copy=False) * 1e6
+    names = {code: name for name, code in epochs.event_id.items()}
+    y = np.array([names[code] for code in epochs.events[:, 2]])
+    if domains is None:
+        domains = "all"
+    if isinstance(domains, str) and epochs.metadata is not None and domains in epochs.metadata:
+        domains = epochs.metadata[domains].to_numpy()
+    column = np.full(len(y), domains) if isinstance(domains, str) else np.asarray(domains)
+    if len(column) != len(y):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {len(y)} epochs, {len(column)} domains.")
+    return Trials(check_trials(data, covariance, "epochs"), y, column.astype(str), None, list(picked.ch_names))
+
+
+def to_epochs(X, ch_names, sfreq, y, tmin=0.0):
+    """MNE epochs from arrays in microvolts.
+
+    Parameters
+    ----------
+    X : ndarray, shape (trials, channels, samples)
+        Trials in µV.
+    ch_names : list of str
+        Names of the channels.
+    sfreq : float
+        Samples per second.
+    y : ndarray, shape (trials,)
+        Classes, which become event names.
+    tmin : float, default=0.0
+        Time of the first sample.
+
+    Returns
+    -------
+    epochs : mne.EpochsArray
+        Epochs in volts.
+    """
+    import mne
+
+    data = np.asarray(X, dtype=float)
+    classes, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
+    step = data.shape[2]
+    events = np.stack([np.arange(len(data)) * step, np.zeros(len(data), int), codes + 1], axis=1)
+    info = mne.create_info(list(ch_names), sfreq, "eeg")
+    event_id = {name: i + 1 for i, name in enumerate(classes)}
+    return mne.EpochsArray(data * 1e-6, info, events, tmin=tmin, event_id=event_id, verbose="error")

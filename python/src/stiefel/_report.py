@@ -1,0 +1,174 @@
+"""Does routing help, and is it routing that helps?"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _domains
+from ._base import labelled
+
+
+class RoutingReport(dict):
+    """Scores, routing figures and controls of a model on labelled test trials; printed, it reads as a table.
+
+    Attributes
+    ----------
+    routing : ndarray, shape (trials, K) | None
+        Weights of the experts.
+    domains : ndarray of str, shape (trials,)
+        The domain of each trial.
+    experts : ndarray, shape (K, n, k) | None
+        The experts.
+    """
+
+    def __init__(self, values, text, routing, domains, experts):
+        super().__init__(values)
+        self.text, self.routing, self.domains, self.experts = text, routing, domains, experts
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return self.text
+
+    def _need_routing(self):
+        if self.routing is None:
+            raise ValueError("The network does not route: there is nothing to plot.")
+
+    def plot_routing(self, ax=None):
+        """Mean weight of every expert in every domain, as an image.
+
+        Parameters
+        ----------
+        ax : None | matplotlib Axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The drawing.
+        """
+        import matplotlib.pyplot as plt
+
+        self._need_routing()
+        ax = plt.subplots()[1] if ax is None else ax
+        names = list(dict.fromkeys(self.domains.tolist()))
+        means = np.stack([self.routing[self.domains == name].mean(axis=0) for name in names])
+        image = ax.imshow(means, vmin=0, vmax=1, aspect="auto", cmap="viridis")
+        ax.set(xlabel="expert", ylabel="domain", title="mean routing weight")
+        ax.set_xticks(range(means.shape[1]))
+        ax.set_yticks(range(len(names)), names)
+        ax.figure.colorbar(image, ax=ax)
+        return ax
+
+    def plot_controls(self, ax=None):
+        """Balanced accuracy of the model beside its controls, as bars.
+
+        Parameters
+        ----------
+        ax : None | matplotlib Axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The drawing.
+        """
+        import matplotlib.pyplot as plt
+
+        self._need_routing()
+        ax = plt.subplots()[1] if ax is None else ax
+        controls = self["controls"]
+        bars = {
+            "model": self["scores"]["balanced_accuracy"]["value"],
+            "K=1 proxy": self["proxy_accuracy"]["value"],
+            "permuted": controls["permuted"],
+            "domain mean": controls["domain_mean"],
+            "hard top-1": controls["hard_top1"],
+        }
+        ax.bar(list(bars), list(bars.values()), color=["C0"] + ["C7"] * (len(bars) - 1))
+        ax.axhline(bars["model"], color="C0", linewidth=0.8)
+        ax.set(ylabel="balanced accuracy", ylim=(0, 1), title="does routing help?")
+        return ax
+
+    def plot_topomap(self, info, expert=0, component=0, ax=None):
+        """One column of an expert over the scalp.
+
+        Parameters
+        ----------
+        info : mne.Info
+            Channels with positions, in the order of the covariances.
+        expert, component : int, default=0
+            Which expert, and which of its columns.
+        ax : None | matplotlib Axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            The drawing.
+        """
+        import matplotlib.pyplot as plt
+        import mne
+
+        self._need_routing()
+        ax = plt.subplots()[1] if ax is None else ax
+        mne.viz.plot_topomap(self.experts[expert, :, component], info, axes=ax, show=False)
+        ax.set_title(f"expert {expert}, direction {component}")
+        return ax
+
+
+def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_train=None):
+    """The routing report of a fitted classifier on labelled test trials of its training domains.
+
+    Parameters
+    ----------
+    model : DaspClassifier | SPDNetClassifier
+        A fitted classifier.
+    X : ndarray, shape (trials, n, n)
+        Test covariances.
+    y : ndarray, shape (trials,)
+        Their classes.
+    domains : ndarray, shape (trials,)
+        Their domains, which must have had training trials.
+    X_train, y_train, domains_train : None | ndarray, default=None
+        The training trials, whose mean weights the control "domain mean" uses; None takes those of the test trials.
+
+    Returns
+    -------
+    report : RoutingReport
+        A dictionary that prints as a table, with ``plot_routing``, ``plot_controls`` and ``plot_topomap``.
+
+    Examples
+    --------
+    >>> from stiefel import DaspClassifier, load_synthetic, routing_report
+    >>> data = load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
+    >>> clf = DaspClassifier(max_epochs=2, random_state=0).fit(data.X, data.y, subjects=data.domains)
+    >>> report = routing_report(clf, data.X, data.y, data.domains)
+    >>> sorted(report["controls"])
+    ['domain_mean', 'hard_top1', 'permuted', 'retrained']
+    """
+    check_is_fitted(model)
+    test = _labelled(model, X, y, domains, "y")
+    training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
+    values, text = model._model.report(training, test)
+    routing = model.routing_weights(X, sample_domain=domains)
+    return RoutingReport(json.loads(values), text, routing, np.array([str(d) for d in domains]), model.experts_)
+
+
+def _labelled(model, X, y, domains, name):
+    x = model._trials(X)
+    at = {c: i for i, c in enumerate(model.classes_.tolist())}
+    classes = []
+    for trial, label in enumerate(np.asarray(y).tolist()):
+        if label not in at:
+            raise ValueError(f"{name}[{trial}] is {label!r}, which the model was not trained on: {', '.join(map(str, at))}.")
+        classes.append(at[label])
+    column = _domains.column(domains, len(x), "domains")
+    known = _domains.known_index(column, list(model.domains_))
+    if (known < 0).any():
+        raise ValueError(f"trial {int(np.flatnonzero(known < 0)[0])} is of a new domain; the report is about training domains.")
+    return labelled(x, classes, model.classes_, known, model.domains_.tolist())

@@ -1,0 +1,82 @@
+"""Trials as estimators take them: covariances ``(trials, n, n)``, or epochs ``(trials, channels, samples)``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_real
+
+ESTIMATORS = ("scm", "lwf", "oas", "sch")
+
+
+def check_trials(X, covariance=None, name="X"):
+    """Covariances as a float64 stack, C-contiguous; epochs are reduced by the estimator named.
+
+    Raises
+    ------
+    ValueError
+        With the index of the first value that is not finite and of the first matrix that is not symmetric.
+    """
+    x = as_real(X, name, ndim=1)
+    if x.ndim != 3:
+        hint = "Reshape your data: one covariance is X[np.newaxis]. " if x.ndim == 2 else ""
+        raise ValueError(
+            f"Expected 3D array, got {x.ndim}D array instead: {name} of shape {x.shape} is not (trials, n, n). {hint}"
+            "Epochs (trials, channels, samples) need the option covariance='lwf' (or 'scm', 'oas', 'sch')."
+        )
+    if len(x) == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={x.shape}) while a minimum of 1 is required: {name}.")
+    if x.shape[1] == 0 or x.shape[2] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={x.shape}) while a minimum of 1 is required: {name}.")
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    if not np.isfinite(x).all():
+        where = tuple(np.argwhere(~np.isfinite(x))[0].tolist())
+        raise ValueError(f"Input {name} contains NaN or infinity: {name}[{', '.join(map(str, where))}] is {x[where]}.")
+    if covariance is not None:
+        if covariance not in ESTIMATORS:
+            raise ValueError(f"covariance must be None or one of {', '.join(ESTIMATORS)}, got {covariance!r}.")
+        return _core.covariances(x, covariance)
+    if x.shape[1] != x.shape[2]:
+        raise ValueError(
+            f"{name} of shape {x.shape} holds no square matrices. Epochs (trials, channels, samples) need the option "
+            "covariance='lwf' (or 'scm', 'oas', 'sch')."
+        )
+    return x
+
+
+def check_spd(X, name="X"):
+    """Symmetric and not negative definite anywhere: what diagonal loading can still save passes."""
+    try:
+        _core.check_spd(X)
+        return X
+    except ValueError:
+        pass  # Rank-deficient ones are welcome, the others are told apart below.
+    skew = np.abs(X - np.swapaxes(X, 1, 2)).max(axis=(1, 2))
+    scale = np.abs(X).max(axis=(1, 2))
+    bad = np.flatnonzero(skew > 1e-8 * scale)
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0]}] is not symmetric: entries differ by {skew[bad[0]]:.3g}. Pass covariances.")
+    diagonal = np.diagonal(X, axis1=1, axis2=2)
+    bad = np.argwhere(diagonal <= 0)
+    if len(bad):
+        trial, channel = bad[0]
+        raise ValueError(
+            f"{name}[{trial}] is not positive definite: its channel {channel} has variance {diagonal[trial, channel]:.3g}. "
+            "Drop flat channels and reject broken trials."
+        )
+    values = np.linalg.eigvalsh(X)
+    bad = np.flatnonzero(values[:, 0] < -1e-8 * values[:, -1])
+    if len(bad):
+        raise ValueError(
+            f"{name}[{bad[0]}] is not positive definite: its smallest eigenvalue is {values[bad[0], 0]:.3g}, its largest "
+            f"{values[bad[0], -1]:.3g}. Pass covariances."
+        )
+    return X
+
+
+def n_threads(n_jobs):
+    """Threads for ``n_jobs``, joblib's way; None is one, or what a joblib context says."""
+    from joblib import effective_n_jobs
+
+    return max(1, effective_n_jobs(n_jobs))

@@ -1,0 +1,326 @@
+"""Distances between SPD matrices."""
+
+import numpy as np
+
+from .. import _core
+from .._arrays import as_square, common, pair, stack, unstack
+
+
+def _distance(A, B, metric, squared):
+    a, b, lead = pair(as_square(A, "A"), as_square(B, "B"))
+    d = unstack(_core.distance(a, b, metric), lead)
+    return d**2 if squared else d
+
+
+def distance_riemann(A, B, squared=False):
+    r"""Affine-invariant Riemannian distance.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        :math:`\left(\sum_i \log^2 \lambda_i(A^{-1}B)\right)^{1/2}`.
+
+    References
+    ----------
+    .. [1] M. Moakher. A differential geometric approach to the geometric mean of symmetric positive-definite matrices.
+       SIAM J. Matrix Anal. Appl., 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_riemann
+    >>> round(float(distance_riemann(np.eye(2), np.diag([np.e, 1.0]))), 12)
+    1.0
+    """
+    return _distance(A, B, "riemann", squared)
+
+
+def distance_logeuclid(A, B, squared=False):
+    """Log-Euclidean distance ``‖log A − log B‖_F``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_logeuclid
+    >>> round(float(distance_logeuclid(np.eye(2), np.diag([np.e, 1.0]))), 12)
+    1.0
+    """
+    return _distance(A, B, "logeuclid", squared)
+
+
+def distance_wasserstein(A, B, squared=False):
+    """Bures–Wasserstein distance ``(tr A + tr B − 2 tr (B^{1/2} A B^{1/2})^{1/2})^{1/2}``, without the cancellation of that formula.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_wasserstein
+    >>> round(float(distance_wasserstein(np.eye(1), np.array([[9.0]]))), 12)
+    2.0
+    """
+    return _distance(A, B, "wasserstein", squared)
+
+
+def distance_euclid(A, B, squared=False):
+    """Euclidean distance ``‖A − B‖_F``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        Matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_euclid
+    >>> float(distance_euclid(np.zeros((2, 2)), np.diag([3.0, 4.0])))
+    5.0
+    """
+    a, b, _ = _finite_pair(A, B)
+    difference = a - b
+    squares = np.einsum("...ij,...ij->...", difference, difference)
+    return squares if squared else np.sqrt(squares)
+
+
+def _finite_pair(A, B):
+    """Two stacks as they are, checked: for formulas that NumPy computes as fast as anything."""
+    a, b = common(as_square(A, "A"), as_square(B, "B"))
+    for name, x in (("A", a), ("B", b)):
+        if not np.isfinite(x).all():
+            where = np.argwhere(~np.isfinite(x))[0].tolist()
+            raise ValueError(f"{name} contains NaN or infinity, first at index {where}.")
+    if a.shape[-2:] != b.shape[-2:]:
+        raise ValueError(f"A and B must have equal matrix dimensions, found {a.shape[-2:]} and {b.shape[-2:]}.")
+    return a, b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+
+
+def distance_harmonic(A, B, squared=False):
+    """Harmonic distance ``‖A⁻¹ − B⁻¹‖_F``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        Invertible matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_harmonic
+    >>> float(distance_harmonic(np.array([[1.0]]), np.array([[0.25]])))
+    3.0
+    """
+    a, b, _ = _finite_pair(A, B)
+    return distance_euclid(np.linalg.inv(a), np.linalg.inv(b), squared=squared)
+
+
+def distance_kullback(A, B, squared=False):
+    """Kullback–Leibler divergence ``(tr(B⁻¹A) − n + log det B − log det A)/2`` of centred Gaussians.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared divergence.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The divergences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_kullback
+    >>> float(distance_kullback(np.eye(3), np.eye(3)))
+    0.0
+    """
+    a, b, _ = _finite_pair(A, B)
+    trace = np.trace(np.linalg.solve(b, a), axis1=-2, axis2=-1)
+    d = 0.5 * (trace - a.shape[-1] + np.linalg.slogdet(b)[1] - np.linalg.slogdet(a)[1])
+    return d**2 if squared else d
+
+
+def distance_kullback_right(A, B, squared=False):
+    """Kullback–Leibler divergence with the arguments exchanged; see :func:`distance_kullback`."""
+    return distance_kullback(B, A, squared=squared)
+
+
+def distance_kullback_sym(A, B, squared=False):
+    """Symmetrised Kullback–Leibler divergence; see :func:`distance_kullback`."""
+    d = distance_kullback(A, B) + distance_kullback(B, A)
+    return d**2 if squared else d
+
+
+def distance_logdet(A, B, squared=False):
+    """Log-det distance ``(log det((A + B)/2) − log det(AB)/2)^{1/2}``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_logdet
+    >>> float(distance_logdet(np.eye(3), np.eye(3)))
+    0.0
+    """
+    a, b, _ = _finite_pair(A, B)
+    apart = 0.5 * (np.linalg.slogdet(a)[1] + np.linalg.slogdet(b)[1])
+    d2 = np.maximum(np.linalg.slogdet((a + b) / 2)[1] - apart, 0)
+    return d2 if squared else np.sqrt(d2)
+
+
+_DISTANCES = {
+    "euclid": distance_euclid,
+    "harmonic": distance_harmonic,
+    "kullback": distance_kullback,
+    "kullback_right": distance_kullback_right,
+    "kullback_sym": distance_kullback_sym,
+    "logdet": distance_logdet,
+    "logeuclid": distance_logeuclid,
+    "riemann": distance_riemann,
+    "wasserstein": distance_wasserstein,
+}
+
+
+def choose(metric, known):
+    """The function of a name, or a callable as it is."""
+    if callable(metric):
+        return metric
+    if metric not in known:
+        raise ValueError(f"Unknown metric {metric!r}. Must be one of {', '.join(known)}, or a callable.")
+    return known[metric]
+
+
+def distance(A, B, metric="riemann", squared=False):
+    """Distance of a stack to a matrix, or of two stacks of one shape.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n) or (m, n, n)
+        First matrices.
+    B : ndarray, shape (n, n), or that of A
+        Second matrix or matrices.
+    metric : str | callable, default="riemann"
+        "euclid", "harmonic", "kullback", "kullback_right", "kullback_sym", "logdet", "logeuclid", "riemann", "wasserstein", or a
+        function of ``(A, B, squared=...)``.
+    squared : bool, default=False
+        Return squared distances.
+
+    Returns
+    -------
+    d : float or ndarray, shape (m,) or (m, 1)
+        The distances; ``(m, 1)`` where A is a stack and B a matrix, as in pyRiemann.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance
+    >>> distance(np.stack([np.eye(2)] * 3), np.eye(2), metric="logeuclid").shape
+    (3, 1)
+    """
+    measure = choose(metric, _DISTANCES)
+    a, b = as_square(A, "A"), as_square(B, "B")
+    if a.shape == b.shape:
+        return measure(a, b, squared=squared)
+    if a.ndim == 3 and b.ndim == 2:
+        return measure(a, b, squared=squared)[..., np.newaxis]
+    raise ValueError(f"Inputs have incompatible dimensions: {a.shape} and {b.shape}.")
+
+
+def pairwise_distance(X, Y=None, metric="riemann", squared=False):
+    """All distances between two stacks, or within one.
+
+    Parameters
+    ----------
+    X : ndarray, shape (m, n, n)
+        First matrices.
+    Y : ndarray, shape (k, n, n), default=None
+        Second matrices; None is X.
+    metric : str, default="riemann"
+        One of the names of :func:`distance`.
+    squared : bool, default=False
+        Return squared distances.
+
+    Returns
+    -------
+    d : ndarray, shape (m, m) or (m, k)
+        The distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import pairwise_distance
+    >>> X = np.stack([np.eye(2), np.diag([np.e, 1.0])])
+    >>> pairwise_distance(X).round(12).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    x = as_square(X, "X")
+    y = None if Y is None else as_square(Y, "Y")
+    for name, array in (("X", x), ("Y", y)):
+        if array is not None and array.ndim != 3:
+            raise ValueError(f"{name} must be a stack of three dimensions, found shape {array.shape}.")
+    if metric in ("riemann", "wasserstein", "logeuclid", "euclid"):
+        if y is None:
+            d = _core.mutual_distance(stack(x), metric)[0]
+        else:
+            x, y = common(x, y)
+            d = _core.pairwise_distance(stack(x), stack(y), metric)[0]
+        return d**2 if squared else d
+    measure = choose(metric, _DISTANCES)
+    return measure(x[:, np.newaxis], (x if y is None else y)[np.newaxis], squared=squared)

@@ -1,0 +1,126 @@
+"""Functions of the eigenvalues: ``f(C) = V f(Λ) Vᵀ``."""
+
+from .. import _core
+from .._arrays import as_square, stack
+
+
+def _spectral(C, name, parameter=0.0):
+    array = as_square(C, "C")
+    return _core.spectral(stack(array), name, parameter).reshape(array.shape)
+
+
+def logm(C):
+    """Logarithm of SPD matrices.
+
+    Parameters
+    ----------
+    C : ndarray, shape (..., n, n)
+        SPD matrices.
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, n)
+        ``V log(Λ) Vᵀ``, exactly symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import logm
+    >>> logm(np.diag([1.0, np.e])).round(12).tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+    return _spectral(C, "log")
+
+
+def expm(C):
+    """Exponential of symmetric matrices.
+
+    Parameters
+    ----------
+    C : ndarray, shape (..., n, n)
+        Symmetric matrices.
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, n)
+        ``V exp(Λ) Vᵀ``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import expm
+    >>> expm(np.zeros((2, 2))).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return _spectral(C, "exp")
+
+
+def sqrtm(C):
+    """Square root of SPD matrices.
+
+    Parameters
+    ----------
+    C : ndarray, shape (..., n, n)
+        SPD matrices.
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, n)
+        ``V Λ^{1/2} Vᵀ``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import sqrtm
+    >>> sqrtm(np.diag([4.0, 9.0])).tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    return _spectral(C, "sqrt")
+
+
+def invsqrtm(C):
+    """Inverse square root of SPD matrices.
+
+    Parameters
+    ----------
+    C : ndarray, shape (..., n, n)
+        SPD matrices.
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, n)
+        ``V Λ^{-1/2} Vᵀ``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import invsqrtm
+    >>> invsqrtm(np.diag([4.0, 16.0])).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    return _spectral(C, "invsqrt")
+
+
+def powm(C, alpha):
+    """Power of SPD matrices.
+
+    Parameters
+    ----------
+    C : ndarray, shape (..., n, n)
+        SPD matrices.
+    alpha : float
+        The exponent.
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, n)
+        ``V Λ^α Vᵀ``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import powm
+    >>> powm(np.diag([2.0, 3.0]), 2).round(12).tolist()
+    [[4.0, 0.0], [0.0, 9.0]]
+    """
+    return _spectral(C, "power", float(alpha))

@@ -1,0 +1,113 @@
+"""Geodesics between SPD matrices."""
+
+import numbers
+
+import numpy as np
+
+from .. import _core
+from .._arrays import as_square, common, pair, unstack
+from ._distance import choose
+from ._function import expm, logm
+
+
+def _alpha(alpha, lead):
+    """A number, or one per matrix with two axes appended."""
+    if isinstance(alpha, numbers.Real):
+        return float(alpha)
+    alpha = np.asarray(alpha, dtype=np.float64)
+    if alpha.shape != lead:
+        raise ValueError(f"alpha must be a number or have shape {lead}, got {alpha.shape}.")
+    return alpha[..., np.newaxis, np.newaxis]
+
+
+def geodesic_riemann(A, B, alpha=0.5):
+    """Affine-invariant geodesic ``A^{1/2} (A^{-1/2} B A^{-1/2})^α A^{1/2}``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    alpha : float or ndarray, shape (...,), default=0.5
+        Position: A at 0, B at 1, their geometric mean at 0.5.
+
+    Returns
+    -------
+    C : ndarray, shape (..., n, n)
+        The points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import geodesic_riemann
+    >>> geodesic_riemann(np.array([[1.0]]), np.array([[16.0]]), 0.25).round(12).tolist()
+    [[2.0]]
+    """
+    a, b, lead = pair(as_square(A, "A"), as_square(B, "B"))
+    alpha = _alpha(alpha, lead)
+    if isinstance(alpha, float):
+        return unstack(_core.geodesic(a, b, alpha), lead)[()]
+    tangent = unstack(_core.log_map(a, b), lead) * alpha.astype(a.dtype)
+    return unstack(_core.exp_map(a, np.ascontiguousarray(tangent).reshape((-1, *a.shape[1:]))), lead)
+
+
+def geodesic_logeuclid(A, B, alpha=0.5):
+    """Log-Euclidean geodesic ``exp((1−α) log A + α log B)``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    alpha : float or ndarray, shape (...,), default=0.5
+        Position: A at 0, B at 1.
+
+    Returns
+    -------
+    C : ndarray, shape (..., n, n)
+        The points.
+    """
+    a, b = common(as_square(A, "A"), as_square(B, "B"))
+    alpha = _alpha(alpha, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
+    return expm(((1 - alpha) * logm(a) + alpha * logm(b)).astype(a.dtype, copy=False))
+
+
+def geodesic_euclid(A, B, alpha=0.5):
+    """Euclidean geodesic ``(1−α) A + α B``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        Matrices; leading dimensions are broadcast.
+    alpha : float or ndarray, shape (...,), default=0.5
+        Position: A at 0, B at 1.
+
+    Returns
+    -------
+    C : ndarray, shape (..., n, n)
+        The points.
+    """
+    a, b = common(as_square(A, "A"), as_square(B, "B"))
+    alpha = _alpha(alpha, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
+    return ((1 - alpha) * a + alpha * b).astype(a.dtype, copy=False)
+
+
+_GEODESICS = {"euclid": geodesic_euclid, "logeuclid": geodesic_logeuclid, "riemann": geodesic_riemann}
+
+
+def geodesic(A, B, alpha, metric="riemann"):
+    """Geodesic between SPD matrices under a metric.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    alpha : float or ndarray, shape (...,)
+        Position: A at 0, B at 1.
+    metric : str | callable, default="riemann"
+        "euclid", "logeuclid", "riemann", or a function of ``(A, B, alpha)``.
+
+    Returns
+    -------
+    C : ndarray, shape (..., n, n)
+        The points.
+    """
+    return choose(metric, _GEODESICS)(A, B, alpha)

@@ -1,0 +1,260 @@
+"""Tangent spaces of SPD(n): maps, vectors, inner products, transport."""
+
+import numpy as np
+
+from .. import _core
+from .._arrays import as_real, as_square, common, leading, single_or_full, stack, unstack
+from ._distance import choose
+from ._function import invsqrtm, logm, sqrtm
+
+
+def _at(X, Cref):
+    """Matrices and foot points for the core, and the leading shape of the result."""
+    x, c = common(as_square(X, "X"), as_square(Cref, "Cref"))
+    if x.shape[-2:] != c.shape[-2:]:
+        raise ValueError(f"Inputs must have equal matrix dimensions, found {x.shape[-2:]} and {c.shape[-2:]}.")
+    lead = leading(x, c, ("X", "Cref"))
+    return single_or_full(x, lead), single_or_full(c, lead), lead
+
+
+def upper(X):
+    """Upper triangles as vectors, row by row, off-diagonals times √2: an isometry of symmetric matrices.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+
+    Returns
+    -------
+    T : ndarray, shape (..., n * (n + 1) / 2)
+        The vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import upper
+    >>> upper(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3).tolist()
+    [1.0, 2.828, 3.0]
+    """
+    x = as_square(X, "X")
+    return _core.upper(stack(x)).reshape((*x.shape[:-2], -1))
+
+
+def unupper(T):
+    """The symmetric matrices of vectors; the inverse of :func:`upper`.
+
+    Parameters
+    ----------
+    T : ndarray, shape (..., n * (n + 1) / 2)
+        Vectors.
+
+    Returns
+    -------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    """
+    t = as_real(T, "T", ndim=1)
+    x = _core.unupper(np.ascontiguousarray(t).reshape((-1, 1, t.shape[-1])))
+    return x.reshape((*t.shape[:-1], *x.shape[-2:]))
+
+
+def log_map_riemann(X, Cref, *, C12=False):
+    """Project SPD matrices to the tangent space at Cref.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        SPD matrices.
+    Cref : ndarray, shape (n, n)
+        The foot point.
+    C12 : bool, default=False
+        False: ``log(Cref^{-1/2} X Cref^{-1/2})``; True: the same between two factors ``Cref^{1/2}``, the full logarithmic map.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    """
+    x, c, lead = _at(X, Cref)
+    if C12:
+        return unstack(_core.log_map(c, x), lead)[()]
+    return logm(unstack(_core.recentre(c, x), lead))
+
+
+def exp_map_riemann(X, Cref, *, Cm12=False):
+    """Bring symmetric matrices of the tangent space at Cref back to the manifold.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (n, n)
+        The foot point.
+    Cm12 : bool, default=False
+        False: ``Cref^{1/2} exp(X) Cref^{1/2}``; True: the full exponential map, with X between two factors ``Cref^{-1/2}``.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        SPD matrices.
+    """
+    x, c, lead = _at(X, Cref)
+    if Cm12:
+        return unstack(_core.exp_map(c, x), lead)[()]
+    return unstack(_core.coloured_exp(c, x), lead)[()]
+
+
+def log_map_euclid(X, Cref, **kwargs):
+    """Euclidean logarithmic map ``X − Cref``."""
+    return as_square(X, "X") - as_square(Cref, "Cref")
+
+
+def exp_map_euclid(X, Cref, **kwargs):
+    """Euclidean exponential map ``X + Cref``."""
+    return as_square(X, "X") + as_square(Cref, "Cref")
+
+
+_LOG_MAPS = {"euclid": log_map_euclid, "riemann": log_map_riemann}
+_EXP_MAPS = {"euclid": exp_map_euclid, "riemann": exp_map_riemann}
+
+
+def log_map(X, Cref, *, metric="riemann", **kwargs):
+    """Project matrices to the tangent space at Cref: "euclid", "riemann" or a function of ``(X, Cref)``."""
+    return choose(metric, _LOG_MAPS)(X, Cref, **kwargs)
+
+
+def exp_map(X, Cref, *, metric="riemann", **kwargs):
+    """Bring matrices of the tangent space at Cref back to the manifold: "euclid", "riemann" or a function of ``(X, Cref)``."""
+    return choose(metric, _EXP_MAPS)(X, Cref, **kwargs)
+
+
+def tangent_space(X, Cref, *, metric="riemann"):
+    """Tangent vectors of SPD matrices at Cref.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        SPD matrices.
+    Cref : ndarray, shape (n, n)
+        The foot point.
+    metric : str | callable, default="riemann"
+        "euclid", "riemann" or a function of ``(X, Cref)``.
+
+    Returns
+    -------
+    T : ndarray, shape (..., n * (n + 1) / 2)
+        ``upper(log(Cref^{-1/2} X Cref^{-1/2}))`` for "riemann".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import tangent_space
+    >>> tangent_space(np.diag([np.e, 1.0]), np.eye(2)).round(12).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    if metric != "riemann":
+        return upper(log_map(X, Cref, metric=metric))
+    x, c, lead = _at(X, Cref)
+    return _core.tangent_space(c, x).reshape((*lead, -1))
+
+
+def untangent_space(T, Cref, *, metric="riemann"):
+    """SPD matrices of tangent vectors at Cref; the inverse of :func:`tangent_space`.
+
+    Parameters
+    ----------
+    T : ndarray, shape (..., n * (n + 1) / 2)
+        Tangent vectors.
+    Cref : ndarray, shape (n, n)
+        The foot point.
+    metric : str | callable, default="riemann"
+        "euclid", "riemann" or a function of ``(X, Cref)``.
+
+    Returns
+    -------
+    X : ndarray, shape (..., n, n)
+        SPD matrices.
+    """
+    return exp_map(unupper(T), Cref, metric=metric)
+
+
+def whiten(X, Cref):
+    """``Cref^{-1/2} X Cref^{-1/2}``: moves Cref to the identity.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        SPD reference; one for all, or one for each.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        The whitened matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import whiten
+    >>> whiten(np.diag([4.0, 9.0]), np.diag([4.0, 9.0])).round(12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    x, c, lead = _at(X, Cref)
+    return unstack(_core.recentre(c, x), lead)[()]
+
+
+def innerproduct_riemann(X, Y, Cref):
+    """Affine-invariant inner product ``tr(Cref⁻¹ X Cref⁻¹ Y)`` of symmetric matrices in the tangent space at Cref.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        First matrices.
+    Y : ndarray, shape (..., n, n) | None
+        Second matrices; None is X, which gives squared norms.
+    Cref : ndarray, shape (n, n)
+        The foot point.
+
+    Returns
+    -------
+    G : float or ndarray, shape (...,)
+        The inner products.
+    """
+    first = whiten(X, Cref)
+    second = first if Y is None else whiten(Y, Cref)
+    products = np.einsum("...ij,...ij->...", first, second)
+    return float(products) if products.ndim == 0 else products
+
+
+def norm(X, Cref, metric="riemann"):
+    """Norm of matrices in the tangent space at Cref: "riemann" or "euclid"."""
+    if metric == "euclid":
+        x = as_square(X, "X")
+        return np.sqrt(np.einsum("...ij,...ij->...", x, x))
+    if metric != "riemann":
+        raise ValueError(f"Unknown metric {metric!r}. Must be one of euclid, riemann.")
+    return np.sqrt(innerproduct_riemann(X, None, Cref))
+
+
+def transport_riemann(X, A, B):
+    """Parallel transport ``E X Eᵀ``, ``E = (B A⁻¹)^{1/2}``, of tangent matrices from A to B along the geodesic.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices in the tangent space at A.
+    A, B : ndarray, shape (n, n)
+        SPD matrices.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices in the tangent space at B.
+    """
+    root, inverse_root = sqrtm(A), invsqrtm(A)
+    e = root @ sqrtm(whiten(B, A)) @ inverse_root
+    return e @ as_square(X, "X") @ np.swapaxes(e, -1, -2)
+
+

@@ -1,0 +1,129 @@
+"""What is wrong, where, in the exception scikit-learn users expect."""
+
+import numpy as np
+import pytest
+
+from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR
+
+QUICK = {"max_epochs": 2, "random_state": 0}
+CLASSIFIERS = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), TangentSpaceLR()]
+
+
+def ids(estimator):
+    return type(estimator).__name__
+
+
+def broken(x):
+    """Name, data, what the message says."""
+    nan = x.copy()
+    nan[3, 1, 2] = np.nan
+    yield nan, r"X\[3, 1, 2\] is nan"
+    infinite = x.copy()
+    infinite[5, 0, 0] = np.inf
+    yield infinite, r"X\[5, 0, 0\] is inf"
+    negative = x.copy()
+    negative[7] -= 2 * np.linalg.eigvalsh(x[7])[-1] * np.eye(6)
+    yield negative, r"X\[7\] is not positive definite"
+    indefinite = x.copy()
+    indefinite[2, 0, 1] = indefinite[2, 1, 0] = 10 * x[2].max()
+    yield indefinite, r"X\[2\] is not positive definite: its smallest eigenvalue"
+    skew = x.copy()
+    skew[4, 0, 1] += 1
+    yield skew, r"X\[4\] is not symmetric"
+    flat = x.copy()
+    flat[6, 2] = flat[6, :, 2] = 0
+    yield flat, r"X\[6\] is not positive definite: its channel 2 has variance 0"
+    yield x[0], "Expected 3D array, got 2D array instead"
+    yield x[:, :, :4], "no square matrices"
+    yield x[:0], r"0 sample\(s\)"
+    yield x[:, :0, :0], r"0 feature\(s\)"
+    yield np.array([1.0, "a", None], dtype=object), "array of objects"
+    yield x + 0j, "Complex data not supported"
+    yield np.array([["a"]]), "array of numbers"
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DomainWhitening()], ids=ids)
+def test_bad_trials(estimator, small):
+    x, y, _ = small
+    fitted = type(estimator)(**estimator.get_params()).fit(x, y)
+    decide = fitted.transform if hasattr(fitted, "transform") else fitted.predict
+    for bad, message in broken(x):
+        with pytest.raises(ValueError, match=message):
+            type(estimator)(**estimator.get_params()).fit(bad, y[: len(bad)])
+        with pytest.raises(ValueError, match=message):
+            decide(bad)
+    with pytest.raises(ValueError, match="X has 5 features, but .* is expecting 6"):
+        decide(x[:, :5, :5])
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=ids)
+def test_bad_labels(estimator, small):
+    x, y, d = small
+
+    def refuses(message, labels, **options):
+        with pytest.raises(ValueError, match=message):
+            type(estimator)(**estimator.get_params()).fit(x, labels, **options)
+
+    refuses("inconsistent numbers of samples", y[:-1])
+    refuses("requires y to be passed", None)
+    refuses("only one class", np.zeros(len(x)))
+    lonely = y.copy()
+    lonely[11] = 2
+    refuses(r"class .*2.* has only one trial, number 11", lonely)
+    refuses("Unknown label type", y + 0.5)
+    missing = y.astype(float)
+    missing[4] = np.nan
+    refuses(r"y\[4\]", missing)
+    refuses("1d array", np.stack([y, y], axis=1))
+    refuses("inconsistent numbers of samples: 48 trials, 47 subjects", y, subjects=d[:-1])
+    refuses("either sample_domain or subjects", y, subjects=d, sample_domain=d)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS[:2], ids=ids)
+def test_unknown_domains(estimator, small):
+    x, y, d = small
+    clf = type(estimator)(**estimator.get_params()).fit(x, y, subjects=np.array(["anna", "bob"])[d])
+    with pytest.raises(ValueError, match=r"trial 2 is of domain 'carl', which had no training trials \(known: anna, bob\)"):
+        clf.predict(x[:3], subjects=["anna", "bob", "carl"])
+    with pytest.raises(ValueError, match="No labelled trial"):
+        type(estimator)(**estimator.get_params()).fit(x, y, sample_domain=[-1] * len(x))
+
+
+def test_bad_options(small):
+    x, y, d = small
+    for options, message in [
+        ({"unseen": "guess"}, "unseen must be one of"),
+        ({"unseen_whitening": "guess"}, "unseen_whitening must be one of"),
+        ({"reference": "guess"}, "reference must be one of"),
+        ({"covariance": "guess"}, "covariance must be None or one of"),
+        ({"precision": "f16"}, "precision must be"),
+        ({"validation_fraction": 1.5}, "validation_fraction must be"),
+        ({"max_epochs": 0}, "max_epochs must be a whole number"),
+        ({"batch_size": 1.5}, "batch_size must be a whole number"),
+        ({"learning_rate": -1.0}, "learning rate|step"),
+        ({"n_filters": 7, "n_experts": 2}, "from 1 to the number of channels"),
+        ({"n_experts": 0}, "at least 1"),
+        ({"anchor": "guess", "n_experts": 2}, "unknown variant"),
+        ({"preset": "guess"}, "preset \"guess\" is not known"),
+        ({"kappa": -1.0, "unseen_whitening": "causal"}, "κ is -1"),
+        ({"tikhonov": -1.0}, "diagonal loading"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            DaspClassifier(**{**QUICK, **options}).fit(x, y, sample_domain=d)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=ids)
+def test_layouts_are_welcome_and_stay_as_they_are(estimator, small):
+    x, y, d = small
+    expected = type(estimator)(**estimator.get_params()).fit(x, y, sample_domain=d).predict_proba(x, sample_domain=d)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    padded = np.zeros((2 * len(x), 6, 6))
+    padded[::2] = x
+    for variant in (frozen, np.asfortranarray(x), padded[::2], x.tolist()):
+        before = np.array(variant)
+        clf = type(estimator)(**estimator.get_params()).fit(variant, y, sample_domain=d)
+        np.testing.assert_allclose(clf.predict_proba(variant, sample_domain=d), expected, atol=1e-12)
+        np.testing.assert_array_equal(np.array(variant), before)
+    single = type(estimator)(**estimator.get_params()).fit(x.astype(np.float32), y, sample_domain=d)
+    assert single.predict_proba(x, sample_domain=d).shape == expected.shape

@@ -1,0 +1,284 @@
+"""The estimators: conventions of domains, policies, weights, persistence, interruption."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import stiefel
+from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR, spd
+
+QUICK = {"max_epochs": 6, "random_state": 0}
+ALL = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), TangentSpaceLR(whiten_domains=True)]
+
+
+def ids(estimator):
+    return type(estimator).__name__
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=ids)
+def test_learns_what_is_there(estimator, small):
+    x, y, d = small
+    clf = clone(estimator).set_params(**({"max_epochs": 30} if "max_epochs" in estimator.get_params() else {}))
+    clf.fit(x, y, sample_domain=d)
+    assert clf.score(x, y, sample_domain=d) > 0.85
+    p = clf.predict_proba(x, sample_domain=d)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
+    np.testing.assert_array_equal(clf.predict(x, sample_domain=d), clf.classes_[p.argmax(axis=1)])
+    np.testing.assert_array_equal(clf.decision_function(x, sample_domain=d) > 0, p[:, 1] > 0.5)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=ids)
+def test_three_conventions_are_one(estimator, small):
+    x, y, d = small
+    names = np.array(["anna", "bob"])[d]
+    encoded = np.array([f"{n}/{c}" for n, c in zip(names, y)])
+    by_number = clone(estimator).fit(x, y, sample_domain=d).predict_proba(x, sample_domain=d)
+    by_name = clone(estimator).fit(x, y, subjects=names)
+    by_label = clone(estimator).fit(x, encoded)
+    np.testing.assert_array_equal(by_name.predict_proba(x, subjects=names), by_number)
+    np.testing.assert_array_equal(by_label.predict_proba(x, sample_domain=names), by_number)
+    assert by_label.classes_.tolist() == ["0", "1"]
+    if hasattr(by_label, "domains_"):
+        assert by_label.domains_.tolist() == ["anna", "bob"]
+        assert by_label.score(x, encoded) == by_name.score(x, y, subjects=names)
+
+
+def test_all_domain_policies(small):
+    x, y, d = small
+    new = x[:7] * 1.3
+    outcomes = {}
+    for unseen in ("input-only", "zero", "nearest", "riemannian-nearest"):
+        for whitening in ("pooled", "own-mean", "causal"):
+            clf = DaspClassifier(n_experts=3, unseen=unseen, unseen_whitening=whitening, **QUICK).fit(x, y, sample_domain=d)
+            p = clf.predict_proba(new)
+            np.testing.assert_array_equal(p, clf.predict_proba(new, sample_domain=[-1] * 7))
+            np.testing.assert_array_equal(p, clf.predict_proba(new, subjects=[None] * 7))
+            outcomes[unseen, whitening] = p
+    assert not np.allclose(outcomes["zero", "pooled"], outcomes["zero", "own-mean"])
+    assert not np.allclose(outcomes["zero", "pooled"], outcomes["nearest", "pooled"])
+    assert not np.allclose(outcomes["zero", "pooled"], outcomes["input-only", "pooled"])
+
+
+def test_default_decisions_do_not_depend_on_the_batch(small):
+    x, y, d = small
+    clf = DaspClassifier(**QUICK).fit(x, y, sample_domain=d)
+    whole = clf.predict_proba(x)
+    np.testing.assert_array_equal(np.concatenate([clf.predict_proba(x[i : i + 1]) for i in range(len(x))]), whole)
+
+
+def test_new_domains_are_grouped_by_their_mark(small):
+    x, y, d = small
+    clf = DaspClassifier(unseen="nearest", unseen_whitening="own-mean", **QUICK).fit(x, y, sample_domain=d)
+    marks = np.array([-1, -2] * 6)
+    together = clf.predict_proba(x[:12], sample_domain=marks)
+    np.testing.assert_array_equal(together[::2], clf.predict_proba(x[:12:2]))
+    np.testing.assert_array_equal(together[1::2], clf.predict_proba(x[1:12:2]))
+
+
+def test_unlabelled_target_at_fit_is_used_for_adaptation(small):
+    x, y, d = small
+    target, test = x[:10] * 3, x[10:16] * 3
+    options = {"unseen": "nearest", "unseen_whitening": "own-mean", **QUICK}
+    given = DaspClassifier(**options).fit(x, y, sample_domain=d, X_target_unlabeled=target)
+    marked = DaspClassifier(**options).fit(
+        np.concatenate([x, target]), np.concatenate([y, -np.ones(10, int)]), sample_domain=np.concatenate([d, [-1] * 10])
+    )
+    np.testing.assert_array_equal(given.classes_, marked.classes_)
+    p = given.predict_proba(test)
+    np.testing.assert_array_equal(p, marked.predict_proba(test))
+    # The batch at predict no longer matters.
+    np.testing.assert_array_equal(p[:1], given.predict_proba(test[:1]))
+    assert not np.array_equal(p, DaspClassifier(**options).fit(x, y, sample_domain=d).predict_proba(test))
+
+
+def test_labelled_target_becomes_a_training_domain(small):
+    x, y, d = small
+    clf = DaspClassifier(**QUICK).fit(x, y, sample_domain=d, X_target_labeled=x[:12] * 2, y_target_labeled=y[:12])
+    assert clf.domains_.tolist() == ["0", "1", "target"]
+    np.testing.assert_array_equal(clf.predict_proba(x), clf.predict_proba(x, subjects=["target"] * len(x)))
+
+
+def test_one_domain_turns_routing_off_and_says_so(small):
+    x, y, _ = small
+    clf = DaspClassifier(**QUICK).fit(x, y)
+    assert clf.scaling_["routing"]["value"] is False
+    assert "nothing to route between" in str(clf.scaling_)
+    assert clf.routing_weights(x) is None
+    assert clf.experts_ is None
+
+
+def test_scaling_explains_what_was_chosen(small):
+    x, y, d = small
+    auto = DaspClassifier(**QUICK).fit(x, y, sample_domain=d)
+    assert auto.scaling_["experts"]["value"] == 1
+    own = DaspClassifier(n_experts=3, n_filters=2, dsp_rank=4, lambda_align=0.1, **QUICK).fit(x, y, sample_domain=d)
+    assert own.experts_.shape == (3, 6, 2)
+    assert own.scaling_["experts"] == {"value": 3, "reason": "given by the user"}
+    assert "experts = 3, given by the user" in str(own.scaling_)
+    assert own.routing_weights(x, sample_domain=d).shape == (len(x), 3)
+    assert stiefel.manifold.orthonormality_defect(own.experts_).max() < 5e-6
+    paper = stiefel.recommend(60, 9, preset="Weibo2014")
+    assert (paper["experts"]["value"], paper["dsp_rank"]["value"]) == (8, 40)
+
+
+@pytest.mark.parametrize("estimator", [*ALL, DaspClassifier(n_experts=2, precision="f64", **QUICK)], ids=ids)
+def test_clone_pickle_joblib(estimator, small, tmp_path):
+    x, y, d = small
+    clf = clone(estimator).fit(x, y, sample_domain=d)
+    expected = clf.predict_proba(x, sample_domain=d)
+    joblib.dump(clf, tmp_path / "clf")
+    for again in (pickle.loads(pickle.dumps(clf)), joblib.load(tmp_path / "clf")):
+        np.testing.assert_array_equal(again.predict_proba(x, sample_domain=d), expected)
+        np.testing.assert_array_equal(again.predict_proba(x), clf.predict_proba(x))
+        assert again.get_params() == clf.get_params()
+    assert clone(clf).get_params() == clf.get_params()
+    assert not hasattr(clone(clf), "classes_")
+
+
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_model_files(precision, small, tmp_path):
+    x, y, d = small
+    clf = DaspClassifier(n_experts=2, precision=precision, **QUICK).fit(x, y, sample_domain=d)
+    clf.save(tmp_path / "model.safetensors")
+    again = DaspClassifier.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(x, sample_domain=d), clf.predict_proba(x, sample_domain=d))
+    assert again.classes_.tolist() == ["0", "1"]
+    assert again.n_features_in_ == 6
+    assert again.best_epoch_ == clf.best_epoch_
+    assert again.scaling_["experts"]["value"] == 2
+    with pytest.raises(ValueError, match="dasp network"):
+        SPDNetClassifier.load(tmp_path / "model.safetensors")
+    (tmp_path / "broken").write_bytes(b"not a model")
+    with pytest.raises(ValueError, match="not a stiefel model|damaged|bytes"):
+        DaspClassifier.load(tmp_path / "broken")
+    with pytest.raises(OSError, match="missing"):
+        DaspClassifier.load(tmp_path / "missing")
+    with pytest.raises(NotFittedError):
+        DaspClassifier().save(tmp_path / "never")
+
+
+def test_the_seed_decides_and_threads_do_not(small):
+    x, y, d = small
+    base = DaspClassifier(n_experts=2, **QUICK).fit(x, y, sample_domain=d).predict_proba(x)
+    for options in ({"n_jobs": 2}, {"n_jobs": -1}):
+        clf = DaspClassifier(n_experts=2, **QUICK, **options).fit(x, y, sample_domain=d)
+        np.testing.assert_array_equal(clf.predict_proba(x), base)
+    other = DaspClassifier(n_experts=2, max_epochs=6, random_state=1).fit(x, y, sample_domain=d)
+    assert not np.array_equal(other.predict_proba(x), base)
+
+
+def test_weights(small):
+    x, y, d = small
+    keep = np.ones(len(x))
+    keep[::5] = 0
+    weighted = SPDNetClassifier(**QUICK).fit(x, y, sample_weight=keep, sample_domain=d).predict_proba(x)
+    removed = SPDNetClassifier(**QUICK).fit(x[keep > 0], y[keep > 0], sample_domain=d[keep > 0]).predict_proba(x)
+    np.testing.assert_array_equal(weighted, removed)
+    plain = SPDNetClassifier(**QUICK).fit(x, y, sample_domain=d).predict_proba(x)
+    np.testing.assert_array_equal(plain, SPDNetClassifier(**QUICK).fit(x, y, np.ones(len(x)), sample_domain=d).predict_proba(x))
+    tilted = SPDNetClassifier(class_weight={0: 1, 1: 20}, **QUICK).fit(x, y, sample_domain=d).predict_proba(x)
+    assert tilted[:, 1].mean() > plain[:, 1].mean()
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        SPDNetClassifier(**QUICK).fit(x, y, sample_weight=-keep)
+
+
+def test_ctrl_c_ends_training_within_a_second(small):
+    x, y, d = small
+    clf = DaspClassifier(n_experts=4, max_epochs=10**7, patience=10**7, random_state=0)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(x, y, sample_domain=d)
+    assert time.monotonic() - start < 1.5
+    with pytest.raises(NotFittedError):
+        clf.predict(x)
+
+
+def test_other_threads_run_during_training(small):
+    x, y, d = small
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.002)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    DaspClassifier(n_experts=3, max_epochs=1500, patience=1500, random_state=0).fit(x, y, sample_domain=d)
+    done.set()
+    ticker.join()
+    assert len(ticks) > 10
+
+
+def test_verbose_prints_epochs(small, capsys):
+    x, y, d = small
+    clf = DaspClassifier(verbose=1, **QUICK).fit(x, y, sample_domain=d)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == clf.n_iter_
+    assert lines[0].startswith("[DaspClassifier] epoch   1/6  loss ")
+
+
+def test_meta_estimators(small):
+    x, y, _ = small
+    assert cross_val_score(SPDNetClassifier(**QUICK), x, y, cv=2).shape == (2,)
+    search = GridSearchCV(SPDNetClassifier(**QUICK), {"n_filters": [1, 3]}, cv=2).fit(x, y)
+    assert search.best_params_["n_filters"] in (1, 3)
+    pipeline = make_pipeline(DomainWhitening(), TangentSpaceLR()).fit(x, y)
+    assert pipeline.predict(x).shape == y.shape
+    assert "DaspClassifier" in DaspClassifier()._repr_html_()
+
+
+def test_epochs_in_place_of_covariances(small):
+    rng = np.random.default_rng(0)
+    epochs = rng.standard_normal((30, 4, 50))
+    epochs[::2, 0] *= 3
+    y = np.arange(30) % 2
+    from pyriemann.estimation import Covariances
+
+    for name in ("scm", "lwf", "oas", "sch"):
+        direct = SPDNetClassifier(covariance=name, **QUICK).fit(epochs, y).predict_proba(epochs)
+        c = Covariances("cov" if name == "scm" else name).transform(epochs)
+        np.testing.assert_allclose(direct, SPDNetClassifier(**QUICK).fit(c, y).predict_proba(c), atol=1e-5)
+
+
+def test_whitening(small):
+    x, _, d = small
+    w = DomainWhitening(scaling="none").fit(x, sample_domain=d)
+    for i in (0, 1):
+        mean = spd.mean_euclid(w.transform(x[d == i], sample_domain=d[d == i]))
+        np.testing.assert_allclose(mean, np.eye(6), atol=1e-7)
+    new = x[:12] * 5
+    pooled = w.transform(new)
+    alone = np.concatenate([w.transform(new[i : i + 1]) for i in range(12)])
+    np.testing.assert_array_equal(pooled, alone)
+    own = DomainWhitening(scaling="none", unseen_whitening="own-mean", kappa=0.0).fit(x, sample_domain=d)
+    np.testing.assert_allclose(spd.mean_euclid(own.transform(new)), np.eye(6), atol=1e-7)
+    again = pickle.loads(pickle.dumps(own))
+    np.testing.assert_array_equal(again.transform(new), own.transform(new))
+    both = DomainWhitening().fit_transform(x, sample_domain=d)
+    np.testing.assert_array_equal(both, DomainWhitening().fit(x, sample_domain=d).transform(x, sample_domain=d))
+    assert "training data only" in DomainWhitening.fit_transform.__doc__
+    with pytest.raises(ValueError, match="κ = 0 needs at least 10 trials"):
+        own.transform(new[:3])
+
+
+def test_peer_equals_pyriemann(small):
+    from pyriemann.tangentspace import TangentSpace
+    from sklearn.linear_model import LogisticRegression
+
+    x, y, _ = small
+    ours = TangentSpaceLR().fit(x, y).predict_proba(x)
+    theirs = make_pipeline(TangentSpace(), LogisticRegression(max_iter=1000)).fit(x, y).predict_proba(x)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)

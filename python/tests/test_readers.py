@@ -1,0 +1,111 @@
+"""Files, synthetic studies, MNE's objects, the routing report."""
+
+import numpy as np
+import pytest
+
+import stiefel
+
+mne = pytest.importorskip("mne")
+
+
+def test_synthetic_studies(study):
+    assert study.X.shape[1:] == (13, 13)
+    assert len(study) == len(study.X) == len(study.domains)
+    assert set(study.y) == {"right_hand", "feet"}
+    again = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=12, random_state=1)
+    np.testing.assert_array_equal(again.X, study.X)
+    with pytest.raises(ValueError, match="unknown geometry"):
+        stiefel.load_synthetic("BNCI")
+
+
+def write_brainvision(folder, data, sfreq):
+    """A minimal BrainVision recording, as any amplifier writes it."""
+    n, samples = data.shape
+    (folder / "a.eeg").write_bytes(data.T.astype("<f4").tobytes())
+    channels = "\n".join(f"Ch{i + 1}=E{i},,1,µV" for i in range(n))
+    (folder / "a.vhdr").write_text(
+        "Brain Vision Data Exchange Header File Version 1.0\n[Common Infos]\nCodepage=UTF-8\nDataFile=a.eeg\nMarkerFile=a.vmrk\n"
+        "DataFormat=BINARY\nDataOrientation=MULTIPLEXED\n"
+        f"NumberOfChannels={n}\nSamplingInterval={1e6 / sfreq:g}\n[Binary Infos]\nBinaryFormat=IEEE_FLOAT_32\n"
+        f"[Channel Infos]\n{channels}\n",
+        encoding="utf-8",
+    )
+    (folder / "a.vmrk").write_text(
+        "Brain Vision Data Exchange Marker File, Version 1.0\n[Common Infos]\nCodepage=UTF-8\nDataFile=a.eeg\n[Marker Infos]\n"
+        "Mk1=Stimulus,S  1,51,1,0\nMk2=Stimulus,S  2,101,1,0\n",
+        encoding="utf-8",
+    )
+    return folder / "a.vhdr"
+
+
+def test_read_raw(tmp_path):
+    data = np.random.default_rng(0).standard_normal((3, 250)).astype("<f4").astype(float)
+    path = write_brainvision(tmp_path, data, 250.0)
+    found = stiefel.read_raw(path)
+    np.testing.assert_allclose(found.data, data, atol=1e-6)
+    assert (found.sfreq, found.ch_names) == (250.0, ["E0", "E1", "E2"])
+    assert [e[0] for e in found.events] == [50, 100]
+    ours, theirs = found.to_mne(), mne.io.read_raw_brainvision(path, verbose="error")
+    np.testing.assert_allclose(ours.get_data(), theirs.get_data(), atol=1e-12)
+    assert len(ours.annotations) == len(found.events)
+    with pytest.raises(ValueError, match="no number 4"):
+        stiefel.read_raw(path, index=4)
+    with pytest.raises(OSError, match="missing"):
+        stiefel.read_raw(tmp_path / "missing.edf")
+
+
+def test_datasets_in_files(tmp_path):
+    x = np.stack([np.eye(2) * (i + 1) for i in range(4)])
+    file = tmp_path / "trials.npz"
+    np.savez(file, X=x, y=np.array(["a", "b", "a", "b"]), domain=np.array(["s1", "s1", "s2", "s2"]))
+    found = stiefel.load_dataset(file)
+    np.testing.assert_array_equal(found.X, x)
+    assert found.domains.tolist() == ["s1", "s1", "s2", "s2"]
+    with pytest.raises(ValueError, match="loaded whole"):
+        stiefel.load_dataset(file, subjects=[1])
+    with pytest.raises(ValueError, match="weibo2014"):
+        stiefel.load_dataset("weibo2015")
+
+
+def test_public_datasets_that_are_not_here(tmp_path, monkeypatch):
+    monkeypatch.setenv("STIEFEL_DATA", str(tmp_path))
+    monkeypatch.setenv("MNE_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match="A01T.mat|fetch"):
+        stiefel.load_dataset("BNCI2014001", subjects=[1])
+
+
+def test_epochs_there_and_back():
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((6, 3, 100)), np.array(["left", "right"] * 3)
+    epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
+    found = stiefel.from_epochs(epochs, domains="anna", covariance="scm")
+    assert found.y.tolist() == y.tolist()
+    assert found.channels == ["C3", "Cz", "C4"]
+    assert set(found.domains) == {"anna"}
+    np.testing.assert_allclose(found.X, np.stack([np.cov(t) for t in x]), rtol=1e-9)
+    with pytest.raises(ValueError, match="6 epochs, 2 domains"):
+        stiefel.from_epochs(epochs, domains=["a", "b"])
+
+
+def test_routing_report(study):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    clf = stiefel.DaspClassifier(max_epochs=3, random_state=0).fit(study.X, study.y, subjects=study.domains)
+    report = stiefel.routing_report(clf, study.X, study.y, study.domains)
+    assert "balanced accuracy" in str(report)
+    assert report["proxy_gap"]["value"] == pytest.approx(
+        report["scores"]["balanced_accuracy"]["value"] - report["proxy_accuracy"]["value"]
+    )
+    weights = clf.routing_weights(study.X, subjects=study.domains)
+    np.testing.assert_array_equal(report.routing, weights)
+    assert report.plot_routing().images
+    assert len(report.plot_controls().patches) == 5
+    info = mne.create_info(study.channels, 128.0, "eeg").set_montage("standard_1005")
+    assert report.plot_topomap(info).get_title() == "expert 0, direction 0"
+    with pytest.raises(ValueError, match=r"y\[1\] is 'tongue'"):
+        stiefel.routing_report(clf, study.X[:2], ["feet", "tongue"], study.domains[:2])
+    plain = stiefel.SPDNetClassifier(max_epochs=1, random_state=0).fit(study.X, study.y, subjects=study.domains)
+    unrouted = stiefel.routing_report(plain, study.X, study.y, study.domains)
+    with pytest.raises(ValueError, match="does not route"):
+        unrouted.plot_routing()

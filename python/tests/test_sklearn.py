@@ -1,0 +1,81 @@
+"""scikit-learn's own estimator checks.
+
+The checks feed tables ``(samples, features)``. An estimator of covariances refuses those, and scikit-learn skips it. So the checks
+run on subclasses that differ in one point: a row of a table becomes an SPD matrix (``exp`` of the symmetric matrix whose upper
+triangle it is), row by row and one to one. Everything behind that step is what users get.
+"""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import validate_data
+
+from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR, spd
+
+
+def to_spd(table):
+    """Rows as matrices of the smallest size that holds them; the scale keeps the exponential tame."""
+    rows, width = table.shape
+    n = max(3, int(np.ceil((np.sqrt(8 * width + 1) - 1) / 2)))
+    padded = np.zeros((rows, n * (n + 1) // 2))
+    padded[:, :width] = table
+    return spd.expm(spd.unupper(np.arctan(padded)))
+
+
+def on_tables(base):
+    """The same estimator for tables."""
+
+    class OnTables(base):
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.input_tags.two_d_array = True
+            tags.input_tags.three_d_array = False
+            return tags
+
+        def _trials(self, X, name="X"):
+            fitted = hasattr(self, "_width")
+            table = validate_data(self, X, reset=not fitted, dtype=[np.float64, np.float32])
+            return to_spd(table.astype(np.float64))
+
+        def fit(self, X, y=None, sample_weight=None, **domains):
+            self.__dict__.pop("_width", None)
+            options = {} if sample_weight is None else {"sample_weight": sample_weight}
+            super().fit(X, y, **options, **domains)
+            table = np.asarray(X)
+            self._width = self.n_features_in_ = table.shape[1]
+            return self
+
+    # Found by name, so that it can be pickled.
+    OnTables.__name__ = OnTables.__qualname__ = f"{base.__name__}OnTables"
+    globals()[OnTables.__name__] = OnTables
+    return OnTables
+
+
+def quick(base):
+    return on_tables(base)(max_epochs=30, random_state=0, learning_rate=0.05, scaling="none")
+
+
+RANDOM = "mini-batches, the validation part and the order of trials are drawn by position: a repeated trial is not a weight of two"
+CHOICE = "the epoch kept is the one of the best balanced accuracy on the validation part, which class weights do not tilt"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": RANDOM,
+    "check_class_weight_classifiers": CHOICE,
+}
+
+
+@parametrize_with_checks(
+    [quick(DaspClassifier), quick(SPDNetClassifier), on_tables(TangentSpaceLR)()],
+    expected_failed_checks=lambda estimator: {} if "Tangent" in type(estimator).__name__ else EXPECTED,
+)
+def test_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("base", [DaspClassifier, SPDNetClassifier, TangentSpaceLR, DomainWhitening])
+def test_the_constructor_only_stores(base):
+    estimator = base()
+    for name, value in estimator.get_params().items():
+        assert getattr(estimator, name) is value
+    tags = estimator.__sklearn_tags__()
+    assert tags.input_tags.three_d_array
+    assert not tags.input_tags.two_d_array

@@ -1,0 +1,226 @@
+"""The functions of `stiefel.spd` beside pyRiemann's."""
+
+import warnings
+
+import numpy as np
+import pytest
+from pyriemann import geometry as peer
+from pyriemann.geometry import distance as peer_distance
+from pyriemann.geometry import mean as peer_mean
+
+from stiefel import spd
+
+TOLERANCE = 1e-10
+
+
+def random_spd(shape, n, seed=0, spread=1.0):
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((*shape, n, 2 * n)) * spread
+    return a @ np.swapaxes(a, -1, -2) / (2 * n)
+
+
+def close(found, expected, tolerance=TOLERANCE):
+    assert found.shape == np.shape(expected)
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
+
+
+FUNCTIONS = {
+    "logm": ((), peer.base.logm),
+    "expm": ((), peer.base.expm),
+    "sqrtm": ((), peer.base.sqrtm),
+    "invsqrtm": ((), peer.base.invsqrtm),
+    "powm": ((0.3,), peer.base.powm),
+}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3)])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_eigenvalues(name, shape):
+    arguments, reference = FUNCTIONS[name]
+    x = random_spd(shape, 5)
+    close(getattr(spd, name)(x, *arguments), reference(x, *arguments))
+
+
+DISTANCES = [
+    "euclid", "harmonic", "kullback", "kullback_right", "kullback_sym", "logdet", "logeuclid", "riemann", "wasserstein",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("name", DISTANCES)
+def test_distances(name, squared):
+    a, b = random_spd((6,), 5, 1), random_spd((6,), 5, 2)
+    ours, theirs = getattr(spd, f"distance_{name}"), getattr(peer_distance, f"distance_{name}")
+    for left, right in [(a, b), (a, b[0]), (a[0], b[0]), (a[:, None], b[None, :4])]:
+        close(np.asarray(ours(left, right, squared=squared)), np.asarray(theirs(left, right, squared=squared)))
+    close(spd.distance(a, b[0], metric=name), peer_distance.distance(a, b[0], metric=name))
+    for y in (None, b[:3]):
+        ours, theirs = spd.pairwise_distance(a, y, metric=name), peer_distance.pairwise_distance(a, y, metric=name)
+        close(ours, theirs, 1e-7 if name in ("euclid", "logeuclid", "harmonic") and y is None else TOLERANCE)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["euclid", "harmonic", "logeuclid", "riemann"])
+def test_means(name, weighted):
+    x = random_spd((3, 12), 6)
+    weights = np.arange(1.0, 13.0) if weighted else None
+    options = {"tol": 1e-13, "maxiter": 200} if name == "riemann" else {}
+    ours, theirs = getattr(spd, f"mean_{name}"), getattr(peer_mean, f"mean_{name}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = theirs(x, sample_weight=weights, **options)
+        close(ours(x, sample_weight=weights, **options), expected)
+        close(ours(x[0], sample_weight=weights, **options), expected[0])
+        close(spd.gmean(x, metric=name, sample_weight=weights, **options), expected)
+
+
+def test_power_means():
+    x = random_spd((9,), 4)
+    for p in (-1, -0.5, 0, 0.4, 1):
+        close(spd.mean_poweuclid(x, p), peer_mean.mean_poweuclid(x, p))
+
+
+def test_a_mean_says_when_it_did_not_converge():
+    with pytest.warns(UserWarning, match="Convergence not reached"):
+        spd.mean_riemann(random_spd((5,), 4), tol=1e-12, maxiter=1)
+
+
+@pytest.mark.parametrize("name", ["euclid", "logeuclid", "riemann"])
+def test_geodesics(name):
+    a, b = random_spd((4,), 5, 1), random_spd((4,), 5, 2)
+    ours = getattr(spd, f"geodesic_{name}")
+    theirs = getattr(peer.geodesic, f"geodesic_{name}")
+    for alpha in (0.0, 0.3, 1, np.array([0.0, 0.25, 0.5, 1.0])):
+        close(ours(a, b, alpha), theirs(a, b, alpha))
+    close(spd.geodesic(a[0], b[0], 0.7, metric=name), peer.geodesic.geodesic(a[0], b[0], 0.7, metric=name))
+
+
+def test_tangent_spaces():
+    x, c = random_spd((2, 4), 5, 1), random_spd((), 5, 2)
+    theirs = peer.tangentspace
+    close(spd.upper(x), theirs.upper(x))
+    close(spd.unupper(theirs.upper(x)), x)
+    for metric in ("euclid", "riemann"):
+        vectors = theirs.tangent_space(x, c, metric=metric)
+        close(spd.tangent_space(x, c, metric=metric), vectors)
+        close(spd.untangent_space(vectors, c, metric=metric), x)
+    for flag in (False, True):
+        close(spd.log_map_riemann(x, c, C12=flag), theirs.log_map_riemann(x, c, C12=flag))
+        close(spd.exp_map_riemann(x, c, Cm12=flag), theirs.exp_map_riemann(x, c, Cm12=flag))
+    v, w = spd.log_map(x, c), spd.log_map(x[::-1], c)
+    close(spd.innerproduct_riemann(v, w, c), theirs.innerproduct_riemann(v, w, c))
+    close(np.asarray(spd.norm(v[0, 0], c)), np.asarray(theirs.norm(v[0, 0], c)))
+    d = random_spd((), 5, 3)
+    close(spd.transport_riemann(v, c, d), theirs.transport_riemann(v, c, d))
+    root = peer.base.invsqrtm(c)
+    close(spd.whiten(x, c), root @ x @ root)
+
+
+@pytest.mark.parametrize("n", [1, 2, 22, 60])
+def test_sizes(n):
+    x = random_spd((5,), n)
+    close(spd.logm(x), peer.base.logm(x))
+    close(spd.distance_riemann(x, x[0]), peer_distance.distance_riemann(x, x[0]))
+
+
+def every_function():
+    """A call of every kind, for what holds of all."""
+    c = random_spd((), 4, 9)
+    yield "spectral", spd.logm
+    yield "distance", lambda x: spd.distance_riemann(x, c.astype(x.dtype))
+    yield "euclid", lambda x: spd.distance_euclid(x, c.astype(x.dtype))
+    yield "mean", spd.mean_riemann
+    yield "mean euclid", spd.mean_euclid
+    yield "mean logeuclid", spd.mean_logeuclid
+    yield "geodesic", lambda x: spd.geodesic_riemann(x, c.astype(x.dtype), 0.3)
+    yield "tangent", lambda x: spd.tangent_space(x, c.astype(x.dtype))
+    yield "upper", spd.upper
+    yield "whiten", lambda x: spd.whiten(x, c.astype(x.dtype))
+
+
+@pytest.mark.parametrize(("name", "function"), list(every_function()), ids=lambda v: v if isinstance(v, str) else "")
+def test_layouts_give_the_same_and_arguments_stay(name, function):
+    x = random_spd((6,), 4)
+    expected = function(x)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    strided = np.zeros((12, 4, 4))
+    strided[::2] = x
+    swapped = x.astype(">f8")
+    for variant in (frozen, np.asfortranarray(x), strided[::2], np.swapaxes(x, 1, 2), swapped, x[::-1][::-1]):
+        before = variant.copy()
+        # NumPy sums in the order of memory: its last digit may differ.
+        np.testing.assert_allclose(function(variant), expected, rtol=1e-14, atol=1e-14)
+        np.testing.assert_array_equal(variant, before)
+
+
+def test_lists_are_arrays():
+    x = random_spd((6,), 4)
+    np.testing.assert_array_equal(spd.logm(x.tolist()), spd.logm(x))
+
+
+@pytest.mark.parametrize(("name", "function"), list(every_function()), ids=lambda v: v if isinstance(v, str) else "")
+def test_single_precision_stays_single(name, function):
+    x = random_spd((6,), 4)
+    found = function(x.astype(np.float32))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, function(x), rtol=2e-4, atol=2e-4)
+
+
+def test_bad_input_is_named():
+    x = random_spd((5,), 3)
+    nan = x.copy()
+    nan[3, 0, 1] = np.nan
+    flat = x.copy()
+    flat[2] = np.ones((3, 3))
+    skew = x.copy()
+    skew[4, 0, 1] += 1.0
+    for bad, match in [
+        (nan, "matrix 3 has the value NaN at row 0, column 1"),
+        (flat, "trial 2 .* not positive definite"),
+        (skew, "trial 4 is not symmetric"),
+    ]:
+        for function in (spd.logm, lambda v: spd.distance_riemann(v, x), spd.mean_riemann, spd.mean_logeuclid):
+            with pytest.raises(ValueError, match=match):
+                function(bad)
+    with pytest.raises(ValueError, match=r"index \[3, 0, 1\]"):
+        spd.mean_euclid(nan)
+    with pytest.raises(ValueError, match=r"index \[3, 0, 1\]"):
+        spd.distance_euclid(nan, x)
+    with pytest.raises(ValueError, match="square"):
+        spd.logm(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="dimension"):
+        spd.logm(np.zeros(3))
+    with pytest.raises(ValueError, match="objects"):
+        spd.logm(np.array([[1.0], [None]], dtype=object))
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        spd.logm(np.eye(2) * 1j)
+    with pytest.raises(ValueError, match="incompatible"):
+        spd.distance_riemann(x, x[:2])
+    with pytest.raises(ValueError, match="equal matrix dimensions"):
+        spd.distance_riemann(x, np.eye(2))
+    with pytest.raises(ValueError, match="Unknown metric"):
+        spd.distance(x, x, metric="manhattan")
+    with pytest.raises(ValueError, match="good shape"):
+        spd.mean_riemann(x, sample_weight=[1.0, 2.0])
+    with pytest.raises(ValueError, match="holds no matrix"):
+        spd.mean_euclid(x[:0])
+
+
+def test_empty_stacks_stay_empty():
+    assert spd.logm(np.zeros((0, 3, 3))).shape == (0, 3, 3)
+
+
+def test_threads_do_not_change_results():
+    import stiefel
+
+    x = random_spd((600,), 22)
+    one = spd.logm(x)
+    stiefel.set_num_threads(2)
+    try:
+        np.testing.assert_array_equal(spd.logm(x), one)
+    finally:
+        stiefel.set_num_threads(1)
+    with pytest.raises(ValueError, match="at least one thread"):
+        stiefel.set_num_threads(0)

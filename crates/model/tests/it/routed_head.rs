@@ -235,7 +235,9 @@ fn options_out_of_range_are_refused() {
     }
     // A training set from which no direction can be learnt.
     let trials = mixed_trials(6, 60, N, DOMAINS);
-    let one: Vec<usize> = (0..60).filter(|i| (i / DOMAINS).is_multiple_of(2)).collect();
+    let one: Vec<usize> = (0..60)
+        .filter(|i| (i / DOMAINS).is_multiple_of(2))
+        .collect();
     let prepared =
         Prepared::<f64>::new(&trials.select(&one).expect("in range"), None).expect("SPD");
     let plain = SpdNetConfig {

@@ -70,11 +70,7 @@ fn problem<T: Scalar>(case: &Case) -> (DaspNet, Prepared<T>) {
         experts: case.experts,
         decoupled_keys: high,
         losses: LossWeights {
-            alignment: if high {
-                0.05..LossWeights::default()
-            } else {
-                0.0
-            },
+            alignment: if high { 0.05 } else { 0.0 },
             ..LossWeights::default()
         },
         ..DaspConfig::default()

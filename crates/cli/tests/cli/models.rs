@@ -1,12 +1,53 @@
 //! `train`, `predict`, `evaluate`, `diagnose`, `--config`, `completions`.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
-use stiefel::model::{Model, inspect_file};
+use stiefel::eeg::io::{CovarianceSet, write_covariances};
+use stiefel::eeg::{Channel, ChannelKind, TrialInfo};
+use stiefel::model::{Factor, Model, inspect_file};
 use stiefel::study::{DataChoice, load};
 
 use super::{Home, code, compare};
 
-const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
+/// Three simulated people on two days each, made once: the tests are not about simulating.
+const DATA: &str = "d.npz";
+
+/// A home with the data in it.
+fn home() -> Home {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    let home = Home::new();
+    let path = home.0.join(DATA);
+    let bytes = BYTES.get_or_init(|| {
+        let data = load(
+            "synthetic:bnci2015001,subjects=3,trials=8",
+            &DataChoice::default(),
+        )
+        .unwrap();
+        let trials = &data.trials;
+        let name = |f: &Factor, i: usize| f.name(f.indices()[i]).to_owned();
+        let info = |i: usize| TrialInfo {
+            label: name(trials.classes(), i),
+            domain: name(trials.domains(), i),
+            run: trials.runs().map(|r| name(r, i)),
+        };
+        let channel = |name: &String| Channel {
+            name: name.clone(),
+            kind: ChannelKind::Eeg,
+            unit: "µV".into(),
+        };
+        let set = CovarianceSet::new(
+            data.summary.channels.iter().map(channel).collect(),
+            None,
+            trials.covariances().data().to_vec(),
+            (0..trials.len()).map(info).collect(),
+        );
+        write_covariances(&path, &set.unwrap()).unwrap();
+        std::fs::read(&path).unwrap()
+    });
+    std::fs::write(&path, bytes).unwrap();
+    home
+}
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -14,7 +55,7 @@ fn json(text: &str) -> Value {
 
 /// A home with a model trained on the first two people.
 fn trained(options: &str) -> Home {
-    let home = Home::new();
+    let home = home();
     home.text(&format!(
         "train {DATA} -o m.stiefel --subjects 1-2 --epochs 2 --test 0.2 {options}"
     ));
@@ -30,7 +71,7 @@ fn a_trained_model_predicts_what_the_library_does() {
         ("f64", 4)
     );
     let data = load(
-        DATA,
+        home.0.join(DATA).to_str().unwrap(),
         &DataChoice {
             subjects: Some("1-2".into()),
             ..DataChoice::default()
@@ -171,7 +212,7 @@ fn people_the_model_never_saw_need_a_policy() {
 
 #[test]
 fn a_configuration_is_replayed_and_options_win() {
-    let home = Home::new();
+    let home = home();
     let file = format!(
         "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \"a.stiefel\"\nmodel = \"spdnet\"\nseed = 5\nno_embedding = true\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
     );

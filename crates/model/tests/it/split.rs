@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use stiefel_model::split::{Fold, block_folds, cross_domain_folds, loso_folds};
+use stiefel_model::split::{Fold, block_folds, cross_domain_folds, holdout, loso_folds};
 
 fn check_partition(fold: &Fold, count: usize) {
     let mut all: Vec<usize> = [&fold.train, &fold.validation, &fold.test]
@@ -215,4 +215,42 @@ fn bad_input() {
             .to_string()
             .contains("one subject")
     );
+}
+
+proptest! {
+    #[test]
+    fn a_holdout_leaves_every_cell_something_to_train_on(
+        (labels, domains) in layout(),
+        validation in 0.0..0.5_f64,
+        test in 0.0..0.49_f64,
+        seed in any::<u64>(),
+    ) {
+        let split = holdout(&labels, &domains, validation, test, seed).unwrap();
+        check_partition(&split, labels.len());
+        let all: Vec<usize> = (0..labels.len()).collect();
+        let trained = cells(&split.train, &labels, &domains);
+        let validated = cells(&split.validation, &labels, &domains);
+        for (cell, size) in cells(&all, &labels, &domains) {
+            prop_assert!(trained[&cell] >= 1);
+            prop_assert_eq!(validated.contains_key(&cell), size >= 3 && validation > 0.0);
+        }
+        prop_assert_eq!(&split, &holdout(&labels, &domains, validation, test, seed).unwrap());
+    }
+}
+
+#[test]
+fn shares_that_cannot_be_held_out() {
+    for (validation, test) in [
+        (-0.1, 0.0),
+        (f64::NAN, 0.1),
+        (1.0, 0.0),
+        (0.0, f64::INFINITY),
+        (0.5, 0.5),
+    ] {
+        assert!(holdout(&[0, 1, 0, 1], &[0; 4], validation, test, 0).is_err());
+    }
+    assert!(holdout(&[], &[], 0.1, 0.1, 0).is_err());
+    assert!(holdout(&[0], &[0, 1], 0.1, 0.1, 0).is_err());
+    let none = holdout(&[0, 1, 0, 1], &[0; 4], 0.0, 0.0, 0).unwrap();
+    assert_eq!(none.train, [0, 1, 2, 3]);
 }

@@ -1,20 +1,18 @@
-//! Whose recording a file holds, read off its name.
-//!
-//! | rule | `eeg/S001R04.edf` | `sub-03_ses-2_task-mi_run-1_eeg.edf` |
-//! |---|---|---|
-//! | `auto` | BIDS where the name has `sub-`, else `prefix` | domain `sub-03-2`, run `1` |
-//! | `prefix` | letters, then digits: domain `S001`, run `R04` | domain `sub-03`, run `ses-2_task-mi_run-1_eeg` |
-//! | `folder` | domain `eeg`, run `S001R04` | the folder, the name |
-//! | `file` | domain `S001R04` | every file is a domain |
-//!
-//! A domain `sub-03-2` is session 2 of subject `sub-03`.
+//! Whose recording a file holds, read off its name; the rules are at [`DomainFrom`].
 
 use crate::StudyError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
 
-/// What of a path names the domain; see the [module](self).
+/// What of a path names the domain.
+///
+/// | rule | `eeg/S001R04.edf` | `sub-03_ses-2_task-mi_run-1_eeg.edf` |
+/// |---|---|---|
+/// | `auto` | as `prefix` | BIDS: domain `sub-03-2` (session 2 of `sub-03`), run `1` |
+/// | `prefix` | letters, then digits: domain `S001`, run `R04` | domain `sub-03`, run `ses-2_task-mi_run-1_eeg` |
+/// | `folder` | domain `eeg`, run `S001R04` | the folder, the name |
+/// | `file` | domain `S001R04` | every file is a domain |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DomainFrom {

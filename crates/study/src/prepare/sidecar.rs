@@ -1,9 +1,4 @@
-//! What is known of a prepared dataset beside its covariances: `dataset.json` beside `dataset.npz`.
-//!
-//! ```json
-//! { "format": "stiefel-dataset", "version": 1, "covariances_sha256": "…", "steps": { "band": [8, 32], … },
-//!   "domains": [ { "domain": "S001", "trials": 45, "rejected": 2 }, … ], "files": [ { "name": "S001R06.edf", "sha256": "…" }, … ] }
-//! ```
+//! What is known of a prepared dataset beside its covariances: `dataset.json` beside `dataset.npz`; the format is at [`Sidecar`].
 
 use super::Preparation;
 use crate::{Provenance, Result, StudyError};
@@ -36,7 +31,12 @@ pub struct DomainRecord {
     pub rejected: usize,
 }
 
-/// How covariances were made; see the [module](self).
+/// How covariances were made, `dataset.json` beside `dataset.npz`:
+///
+/// ```json
+/// { "format": "stiefel-dataset", "version": 1, "covariances_sha256": "…", "steps": { "band": [8, 32], … },
+///   "domains": [ { "domain": "S001", "trials": 45, "rejected": 2 }, … ], "files": [ { "name": "S001R06.edf", "sha256": "…" }, … ] }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sidecar {
     format: String,

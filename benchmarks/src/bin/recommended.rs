@@ -73,13 +73,13 @@ fn main() -> Result<(), Failure> {
         head: HeadConfig::shared(),
         ..PooledConfig::default()
     };
-    let refit = PooledConfig {
-        refit: true,
+    let train_only = PooledConfig {
+        refit: false,
         ..PooledConfig::default()
     };
     for (name, config) in [
         ("recommended", PooledConfig::default()),
-        ("recommended, refit", refit),
+        ("recommended, training trials only", train_only),
         ("one head for everybody", shared),
     ] {
         let runs: Result<Vec<Run>, Failure> = (units.par_iter())

@@ -25,7 +25,8 @@ pub const LAMBDA_CSP: f64 = 0.1;
 pub const HEAD_RIDGE: f64 = 1e-3;
 
 /// Methods that are run where they are asked for by name.
-const ON_REQUEST: [&str; 9] = [
+const ON_REQUEST: [&str; 10] = [
+    "recommended-train-only",
     "polar",
     "barrier",
     "top-2",
@@ -182,13 +183,14 @@ impl Family {
     }
 
     /// The discriminative filter with partly pooled weights, or with the same weights for everybody.
-    fn pooled(&self, name: &str, head: HeadConfig) -> Named {
+    fn pooled(&self, name: &str, head: HeadConfig, refit: bool) -> Named {
         Named {
             name: name.into(),
             method: Method::Pooled {
                 config: Box::new(PooledConfig {
                     preconditioning: self.preconditioning,
                     head,
+                    refit,
                     ..PooledConfig::default()
                 }),
             },
@@ -197,7 +199,11 @@ impl Family {
 
     /// The preset `recommended`.
     pub fn recommended(&self) -> Named {
-        self.pooled("recommended", HeadConfig::default())
+        self.pooled(
+            "recommended",
+            HeadConfig::default(),
+            PooledConfig::default().refit,
+        )
     }
 
     /// DASP with one option changed.
@@ -410,7 +416,8 @@ impl Family {
             "dasp" => self.dasp(),
             "spdnet+bn" => self.baseline_bn(),
             "recommended" => self.recommended(),
-            "pooled-head" => self.pooled("pooled-head", HeadConfig::shared()),
+            "pooled-head" => self.pooled(name, HeadConfig::shared(), PooledConfig::default().refit),
+            "recommended-train-only" => self.pooled(name, HeadConfig::default(), false),
             other => match (
                 self.extension(other),
                 Peer::ALL.into_iter().find(|p| p.name() == other),

@@ -124,7 +124,8 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
             )
         }),
         proxy_gap: optional(&gaps)?,
-        entropy: mean(&measures(&|u| report(u)?.stats?.entropy.value())),
+        // A sum of −1·log 1 is −0.
+        entropy: mean(&measures(&|u| report(u)?.stats?.entropy.value())).map(|h| h.max(0.0) + 0.0),
         alignment: mean(&measures(&|u| report(u)?.stats?.domain_alignment.value())),
         controls,
         units: own.iter().map(unit).collect(),
@@ -171,39 +172,46 @@ fn confusion(plan: &Plan, units: &[&UnitRecord]) -> Vec<Vec<usize>> {
     table
 }
 
-/// Every row against the baseline of its cell, paired by subject.
+/// What the recommended preset has to beat beside the baseline.
+const RIVALS: [&str; 2] = ["ts+lr", "ts+lr-per-domain"];
+
+/// Every row against the baseline of its cell, and the recommended preset against its rivals, paired by subject.
 fn comparisons(rows: &[Row]) -> Result<Vec<Comparison>> {
-    let mut found = Vec::new();
+    let find = |name: &str| rows.iter().find(|r| r.method == name);
+    let mut pairs: Vec<(&Row, &Row)> = Vec::new();
     for row in rows {
-        let base = baseline_of(&row.method);
-        let Some(baseline) = rows
-            .iter()
-            .find(|r| r.method == base && r.method != row.method)
-        else {
-            continue;
-        };
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for (subject, score) in &row.per_subject {
-            if let Some((_, other)) = baseline.per_subject.iter().find(|(s, _)| s == subject) {
-                ours.push(*score);
-                theirs.push(*other);
-            }
-        }
-        let paired = compare(&ours, &theirs, TEST_SEED)?;
-        found.push(Comparison {
-            method: row.method.clone(),
-            against: base,
-            subjects: paired.subjects,
-            difference: paired.difference.value().unwrap_or(0.0),
-            effect: paired.effect.value(),
-            wilcoxon: paired.wilcoxon.value(),
-            sign_flip: paired.sign_flip.value(),
-            holm: None,
-        });
+        let base = find(&baseline_of(&row.method)).filter(|b| b.method != row.method);
+        pairs.extend(base.map(|b| (row, b)));
     }
+    if let Some(preset) = find("recommended") {
+        pairs.extend(RIVALS.iter().filter_map(|r| Some((preset, find(r)?))));
+    }
+    let found: Result<Vec<Comparison>> = pairs.into_iter().map(|(a, b)| compared(a, b)).collect();
+    let mut found = found?;
     let p: Vec<Option<f64>> = found.iter().map(|c| c.sign_flip).collect();
     for (comparison, corrected) in found.iter_mut().zip(holm(&p)?) {
         comparison.holm = corrected;
     }
     Ok(found)
+}
+
+fn compared(row: &Row, against: &Row) -> Result<Comparison> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for (subject, score) in &row.per_subject {
+        if let Some((_, other)) = against.per_subject.iter().find(|(s, _)| s == subject) {
+            ours.push(*score);
+            theirs.push(*other);
+        }
+    }
+    let paired = compare(&ours, &theirs, TEST_SEED)?;
+    Ok(Comparison {
+        method: row.method.clone(),
+        against: against.method.clone(),
+        subjects: paired.subjects,
+        difference: paired.difference.value().unwrap_or(0.0),
+        effect: paired.effect.value(),
+        wilcoxon: paired.wilcoxon.value(),
+        sign_flip: paired.sign_flip.value(),
+        holm: None,
+    })
 }

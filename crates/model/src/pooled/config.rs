@@ -85,10 +85,15 @@ pub struct PooledConfig {
     pub filters: usize,
     /// The head.
     pub head: HeadConfig,
-    /// Whether, once the validation trials have chosen `C`, everything is fitted again on training and validation trials together. Off by
-    /// default: a comparison with networks that only watch the validation trials would not be fair.
-    #[serde(default)]
+    /// Whether, once the validation trials have chosen `C`, everything is fitted again on training and validation trials together. On by
+    /// default: nothing is left to choose then, and trials are few. Turn it off to compare with networks that only watch the
+    /// validation trials.
+    #[serde(default = "yes")]
     pub refit: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Default for PooledConfig {
@@ -97,7 +102,7 @@ impl Default for PooledConfig {
             preconditioning: Preconditioning::default(),
             filters: 16,
             head: HeadConfig::default(),
-            refit: false,
+            refit: true,
         }
     }
 }

@@ -28,6 +28,7 @@ fn trials(seed: u64, count: usize, n: usize, domains: usize) -> Trials {
 fn config(filters: usize) -> PooledConfig {
     PooledConfig {
         filters,
+        refit: false,
         ..PooledConfig::default()
     }
 }

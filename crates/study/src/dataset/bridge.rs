@@ -46,12 +46,15 @@ pub(super) fn trials_from_parts(
 /// ```
 pub fn synthetic_trials(config: &SyntheticConfig) -> Result<Trials> {
     let (band, window) = ((8.0, 32.0), (0.5, config.imagery));
-    trials_of(prepare_synthetic(config, band, window, &mut |_| {})?.covariances)
+    let several = config.sessions.iter().any(|&s| s > 1);
+    trials_of(prepare_synthetic(config, several, band, window, &mut |_| {})?.covariances)
 }
 
-/// The same with the band in hertz and the window in seconds after the cue chosen, and with the rejected trials counted.
+/// The same with the band in hertz and the window in seconds after the cue chosen, sessions as domains of their own or not, and
+/// with the rejected trials counted.
 pub(super) fn prepare_synthetic(
     config: &SyntheticConfig,
+    by_session: bool,
     band: (f64, f64),
     window: (f64, f64),
     watch: &mut Watch<'_>,
@@ -59,7 +62,6 @@ pub(super) fn prepare_synthetic(
     let labels: Vec<&str> = config.classes.iter().map(|class| class.label()).collect();
     let window = Window::new(window.0, window.1, &labels);
     let pipeline = Pipeline::new(Band::BandPass(band.0, band.1), window);
-    let several = config.sessions.iter().any(|&s| s > 1);
     let mut prepared = pipeline.start();
     let total = config.sessions.iter().sum::<usize>() * config.runs;
     for (done, item) in Synthetic::new(config.clone())?.recordings().enumerate() {
@@ -70,7 +72,7 @@ pub(super) fn prepare_synthetic(
             total,
             what: &subject,
         });
-        let domain = if several {
+        let domain = if by_session {
             format!("{subject}-{}", item.session + 1)
         } else {
             subject

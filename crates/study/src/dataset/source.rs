@@ -94,7 +94,9 @@ fn synthetic(
     }
     let [low, high] = choice.band.unwrap_or([8.0, 32.0]);
     let [from, to] = choice.window.unwrap_or([0.5, config.imagery]);
-    let prepared = prepare_synthetic(&config, (low, high), (from, to), watch)?;
+    // As the paper has it: a domain is a subject in BNCI2014001, a subject on one day in BNCI2015001.
+    let by_session = geometry == "bnci2015001";
+    let prepared = prepare_synthetic(&config, by_session, (low, high), (from, to), watch)?;
     let provenance = Provenance {
         rejected: prepared
             .rejection

@@ -67,7 +67,7 @@ pub(super) fn pooled(parts: &Parts) -> Result<PeerOutcome, PeerError> {
     outcome(parts, &test, notes, |_| Ok(&chosen.model))
 }
 
-/// One regression per domain; the pooled one where a domain lacks a class.
+/// One regression per domain under one `C`; the pooled one where a domain lacks a class.
 pub(super) fn per_domain(parts: &Parts) -> Result<PeerOutcome, PeerError> {
     let [training, validation, test] = rows(parts)?;
     let models = DomainModels::fit(parts, &training, &validation)?;
@@ -80,12 +80,12 @@ pub(super) fn per_domain(parts: &Parts) -> Result<PeerOutcome, PeerError> {
 struct DomainModels {
     /// Domain and its model, ascending; those that lack a class in training are left out.
     own: Vec<(usize, LogisticModel)>,
+    /// The one `C` of all of them, and its balanced accuracy on all their validation trials.
+    chosen: Option<(f64, f64)>,
     /// Where some domain needs it.
     pooled: Option<Chosen>,
     /// Domains decided by the pooled model.
     lacking: Vec<usize>,
-    /// Domains without validation trials, which take the pooled C.
-    unvalidated: Vec<usize>,
 }
 
 impl DomainModels {
@@ -97,28 +97,38 @@ impl DomainModels {
         let domains = parts.test.domains().present();
         let (complete, lacking): (Vec<usize>, Vec<usize>) =
             domains.iter().partition(|d| has_all(d));
-        let without = |d: &usize| !validation.domains.contains(d);
-        let unvalidated: Vec<usize> = complete.iter().copied().filter(without).collect();
-        let pooled = if lacking.is_empty() && unvalidated.is_empty() {
+        let pooled = if lacking.is_empty() {
             None
         } else {
             Some(choose_pooled(parts, training, validation)?)
         };
-        let fit_one = |&d: &usize| {
-            let problem = problem(parts, &training.of_domain(d))?;
-            let validation = validation.of_domain(d);
-            let model = match &pooled {
-                Some(pooled) if validation.is_empty() => problem.fit(&[pooled.model.c])?.remove(0),
-                _ => choose(&problem, &validation, parts.classes.len())?.model,
-            };
-            Ok((d, model))
-        };
-        let own: Result<Vec<_>, PeerError> = complete.par_iter().map(fit_one).collect();
+        let fit_one = |&d: &usize| problem(parts, &training.of_domain(d))?.fit(&C_GRID);
+        let fitted: Result<Vec<_>, PeerError> = complete.par_iter().map(fit_one).collect();
+        let mut fitted = fitted?;
+        let validated: Vec<Rows> = complete.iter().map(|&d| validation.of_domain(d)).collect();
+        if !complete.is_empty() && validated.iter().all(Rows::is_empty) {
+            return Err(no_validation(parts));
+        }
+        // A few validation trials of one domain say little about C; those of all of them together do.
+        let classes = parts.classes.len();
+        let mut accuracies = Vec::with_capacity(C_GRID.len());
+        for k in 0..C_GRID.len() {
+            let (mut truth, mut decided) = (Vec::new(), Vec::new());
+            for (models, own) in fitted.iter().zip(&validated) {
+                truth.extend(own.labels.iter().map(|l| l.unwrap_or(classes)));
+                decided.extend(models[k].decide(&own.x)?);
+            }
+            accuracies.push(accuracy(&truth, &decided, classes)?);
+        }
+        let best = first_best(&accuracies);
+        let own = complete.iter().zip(&mut fitted);
         Ok(Self {
-            own: own?,
+            chosen: (!complete.is_empty()).then(|| (C_GRID[best], accuracies[best])),
+            own: own
+                .map(|(&d, models)| (d, models.swap_remove(best)))
+                .collect(),
             pooled,
             lacking,
-            unvalidated,
         })
     }
 
@@ -144,10 +154,10 @@ impl DomainModels {
             names.join(", ")
         };
         let mut notes = Vec::new();
-        if !self.own.is_empty() {
-            let c = |(d, model): &(usize, LogisticModel)| format!("{} {}", names[*d], model.c);
-            let cs: Vec<String> = self.own.iter().map(c).collect();
-            notes.push(format!("C per domain: {}.", cs.join(", ")));
+        if let Some((c, accuracy)) = self.chosen {
+            notes.push(format!(
+                "One regression per domain, C = {c} for all, chosen on the validation trials of all (balanced accuracy {accuracy:.3})."
+            ));
         }
         if let Some(pooled) = &self.pooled {
             notes.push(format!("Pooled over domains, {}", describe(pooled)));
@@ -156,12 +166,6 @@ impl DomainModels {
             notes.push(format!(
                 "Decided by the pooled regression, as a class lacks training trials: {}.",
                 list(&self.lacking)
-            ));
-        }
-        if !self.unvalidated.is_empty() {
-            notes.push(format!(
-                "C of the pooled regression, as there are no validation trials: {}.",
-                list(&self.unvalidated)
             ));
         }
         notes
@@ -209,20 +213,29 @@ fn choose(problem: &Logistic, validation: &Rows, classes: usize) -> Result<Chose
     let mut models = problem.fit(&C_GRID)?;
     let mut accuracies = Vec::with_capacity(models.len());
     for model in &models {
-        let decided = model.decide(&validation.x)?;
-        let scored = Confusion::new(&truth, &decided, classes + 1)?.balanced_accuracy();
-        accuracies.push(scored.value().unwrap_or(0.0));
+        accuracies.push(accuracy(&truth, &model.decide(&validation.x)?, classes)?);
     }
-    let best = (1..models.len()).fold(0, |best, k| {
+    let best = first_best(&accuracies);
+    Ok(Chosen {
+        model: models.swap_remove(best),
+        accuracy: accuracies[best],
+    })
+}
+
+/// Balanced accuracy where class `classes` is one without training trials.
+fn accuracy(truth: &[usize], decided: &[usize], classes: usize) -> Result<f64, PeerError> {
+    let scored = Confusion::new(truth, decided, classes + 1)?.balanced_accuracy();
+    Ok(scored.value().unwrap_or(0.0))
+}
+
+/// The first of the best.
+fn first_best(accuracies: &[f64]) -> usize {
+    (1..accuracies.len()).fold(0, |best, k| {
         if accuracies[k] > accuracies[best] + EQUAL_ACCURACY {
             k
         } else {
             best
         }
-    });
-    Ok(Chosen {
-        model: models.swap_remove(best),
-        accuracy: accuracies[best],
     })
 }
 

@@ -135,9 +135,9 @@ fn notes_say_what_was_chosen_and_how_unseen_domains_are_whitened() {
     let c = cases[1].peers["ts+lr"]["c"].as_f64().unwrap();
     assert!(found.notes[0].starts_with(&format!("C = {c}, chosen on validation")));
     let found = run(Peer::TangentLrPerDomain, &cases[1].trials, &cases[1].fold);
-    let c = flat(&cases[1].peers["ts+lr-per-domain"]["c"]);
-    let expected = format!("C per domain: s0 {}, s1 {}, s2 {}.", c[0], c[1], c[2]);
-    assert_eq!(found.notes, [expected]);
+    let c = cases[1].peers["ts+lr-per-domain"]["c"].as_f64().unwrap();
+    let expected = format!("One regression per domain, C = {c} for all");
+    assert!(found.notes[0].starts_with(&expected), "{:?}", found.notes);
 
     // Domain s2 is held out in the third case.
     let found = run(Peer::TangentLrPerDomain, &cases[2].trials, &cases[2].fold);
@@ -190,25 +190,11 @@ fn a_domain_that_lacks_a_class_or_validation_falls_back() {
         found.notes
     );
 
+    // A domain without validation trials takes the C that the others chose.
     let mut fold = case.fold.clone();
     fold.validation = keep(&fold.validation, &|i| domains[i] == 2);
     let found = run(Peer::TangentLrPerDomain, &case.trials, &fold);
-    assert!(
-        found
-            .notes
-            .last()
-            .unwrap()
-            .ends_with("no validation trials: s2."),
-        "{:?}",
-        found.notes
-    );
-    let everyone = pooled(&fold).notes[0].clone();
-    let c = everyone.split([' ', ',']).nth(2).unwrap();
-    assert!(
-        found.notes[0].ends_with(&format!("s2 {c}.")),
-        "{:?}",
-        found.notes
-    );
+    assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
 }
 
 #[test]

@@ -99,13 +99,15 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
         again.into_iter().map(timeless).collect::<Vec<_>>()
     );
     let summary = summarise(&plan, records).unwrap();
-    assert_eq!(summary.rows.len(), 8);
-    assert_eq!(summary.comparisons.len(), 7);
+    assert_eq!(summary.rows.len(), 10);
+    assert_eq!(summary.comparisons.len(), 9 + 2);
     let text = table::text(&summary);
     for method in [
         "baseline",
         "naive",
         "dasp",
+        "spdnet+bn",
+        "recommended",
         "ts+lr",
         "ts+lr-per-domain",
         "mdm",
@@ -146,7 +148,7 @@ fn what_is_fitted_has_seen_neither_test_trials_nor_their_labels() {
         );
         compared += 1;
     }
-    assert_eq!(compared, 8);
+    assert_eq!(compared, 10);
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn the_labels_of_a_held_out_subject_are_never_read() {
         .zip(&changed.units)
         .filter(|(u, _)| u.index == 0)
         .collect();
-    assert!(first.len() >= 9, "every condition and the peers");
+    assert!(first.len() >= 12, "every condition and the peers");
     for (unit, spoilt) in first {
         let right = execute(std::slice::from_ref(unit), &Cancel::default()).unwrap();
         let wrong = execute(std::slice::from_ref(spoilt), &Cancel::default()).unwrap();

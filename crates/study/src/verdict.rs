@@ -77,6 +77,11 @@ fn routing(row: &Row) -> Option<String> {
     let gap = row.proxy_gap?.mean;
     let enough = genuine * 100 >= folds * GAP_FOLDS_PERCENT;
     let head = format!("{} ({own:.3}):", row.method);
+    if !enough && gap > GAP_THRESHOLD {
+        return Some(format!(
+            "{head} no consistent gain from routing: Δ_K1 is {gap:+.3} on average, but above {GAP_THRESHOLD} in {genuine} of {folds} folds only."
+        ));
+    }
     if !enough {
         return Some(format!(
             "{head} routing is not what helps here: with the experts averaged the same weights score {:.3} (Δ_K1 = {gap:+.3}, above \

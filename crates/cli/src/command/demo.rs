@@ -13,7 +13,7 @@ use crate::failure::Outcome;
 use crate::output::Output;
 
 /// What the demonstration compares.
-const METHODS: [&str; 5] = ["baseline", "naive", "dasp", "ts+lr", "mdm"];
+const METHODS: [&str; 6] = ["baseline", "naive", "dasp", "recommended", "ts+lr", "mdm"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -60,8 +60,8 @@ impl Arguments {
             data.trials
         ))?;
         let auto = ScalingRule::default().recommend(data.channels.len(), data.domains.len())?;
-        output.line(&format!("what the scaling rule chooses\n{auto}"))?;
-        say("five folds of five methods …");
+        output.line(&format!("what the scaling rule chooses\n{auto}\n"))?;
+        say("five folds of each method …");
         let store = Store::open(&self.out)?;
         let summary = finish(&plan, &store, None, false)?;
         output.line(&table::text(&summary))?;

@@ -47,7 +47,7 @@ impl Folders {
     /// ```
     /// use stiefel_eeg::catalogue::Folders;
     /// let set = |name: &str| (name == "STIEFEL_DATA").then(|| "/data/eeg".into());
-    /// let folders = Folders::from_variables(set, Some("/home/ada".into()))?;
+    /// let folders = Folders::from_variables(set, Some("/data/ada".into()))?;
     /// assert_eq!(folders.own, std::path::Path::new("/data/eeg"));
     /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
     /// ```

@@ -4,6 +4,11 @@
 //! C-contiguous arrays of one precision. Every function lets other Python threads run while it computes, and mutates none of
 //! its arguments.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "arguments that come from Python are extracted to owned values"
+)]
+
 mod array;
 mod catalogue;
 mod eeg;

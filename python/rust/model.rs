@@ -214,10 +214,6 @@ fn tell(call: &Bound<'_, PyAny>, record: &EpochRecord) -> PyResult<()> {
 
 /// Trains a model on some of the trials, watching others.
 #[pyfunction]
-#[allow(
-    clippy::needless_pass_by_value,
-    reason = "extracted arguments are owned"
-)]
 fn fit(
     py: Python<'_>,
     trials: Labelled<'_>,

@@ -95,13 +95,15 @@ pub(crate) fn both_sides<T: Scalar>(a: MatView<'_, T>, x: MatView<'_, T>) -> Mat
     let right = a.to_owned().transposed();
     let mut half = vec![T::ZERO; n * n];
     let mut out = MatBatch::zeros(count, n, n);
-    pulp::Arch::new().dispatch(|| {
-        for i in 0..count {
-            let of_a = at(a, i);
-            times(x.matrix(at(x, i)), right.matrix(of_a), n, &mut half);
-            lower_times(a.matrix(of_a), &half, n, out.matrix_mut(i));
-        }
-    });
+    // Small closures: larger ones are not inlined where the processor's features are known.
+    let arch = pulp::Arch::new();
+    for i in 0..count {
+        let (left, x) = (a.matrix(at(a, i)), x.matrix(at(x, i)));
+        let right = right.matrix(at(a, i));
+        arch.dispatch(|| times(x, right, n, &mut half));
+        let target = out.matrix_mut(i);
+        arch.dispatch(|| lower_times(left, &half, n, target));
+    }
     out
 }
 

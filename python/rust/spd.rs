@@ -72,6 +72,11 @@ fn distance<'py>(
         let short = match metric {
             Metric::AffineInvariant => fast::distance_riemann(a, b),
             Metric::BuresWasserstein => fast::distance_wasserstein(a, b),
+            Metric::LogEuclidean => {
+                let a = spectral_value(SpectralFn::Log, a)?;
+                let b = spectral_value(SpectralFn::Log, b)?;
+                return spd::distance(Metric::Euclidean, a.view(), b.view());
+            }
             _ => None,
         };
         short.map_or_else(|| spd::distance(metric, a, b), Ok)
@@ -129,7 +134,11 @@ fn mean<'py>(
     on_stack!(py, give, x => |x: T| {
         let weights: Option<Vec<T>> = cast(weights.as_deref());
         if log {
-            spd::mean_log_euclidean(x, weights.as_deref())
+            let logs = spectral_value(SpectralFn::Log, x)?;
+            spectral_value(
+                SpectralFn::Exp,
+                spd::mean_euclidean(logs.view(), weights.as_deref())?.view(),
+            )
         } else {
             spd::mean_euclidean(x, weights.as_deref())
         }

@@ -23,8 +23,11 @@ const APART: f64 = 1e-3;
 /// `δ(A_i, B_i)`.
 pub(crate) fn distance_riemann<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let n = paired(a, b)?;
-    let l_inv = inverse_cholesky(a).ok()?;
-    let c = both_sides(l_inv.view(), b);
+    let c = if a.count() == 1 {
+        both_sides(inverse_cholesky(a).ok()?.view(), b)
+    } else {
+        relative(cholesky(a).ok()?.view(), b)
+    };
     norms_of_logarithms(&eigenvalues(c.view()).ok()?, n)
 }
 
@@ -107,6 +110,49 @@ pub(crate) fn both_sides<T: Scalar>(a: MatView<'_, T>, x: MatView<'_, T>) -> Mat
     out
 }
 
+/// `L_i⁻¹ X_i L_i⁻ᵀ` by two forward substitutions, exactly symmetric; a single `X` is broadcast.
+fn relative<T: Scalar>(l: MatView<'_, T>, x: MatView<'_, T>) -> MatBatch<T> {
+    let (count, n, _) = l.shape();
+    let mut half = vec![T::ZERO; n * n];
+    let mut out = MatBatch::zeros(count, n, n);
+    let arch = pulp::Arch::new();
+    for i in 0..count {
+        let (l, target) = (l.matrix(i), out.matrix_mut(i));
+        half.copy_from_slice(x.matrix(if x.count() == 1 { 0 } else { i }));
+        arch.dispatch(|| substitute(l, n, &mut half));
+        for (r, row) in half.chunks_exact(n).enumerate() {
+            for (c, &value) in row.iter().enumerate() {
+                target[c * n + r] = value;
+            }
+        }
+        arch.dispatch(|| substitute(l, n, target));
+        for r in 1..n {
+            for c in 0..r {
+                target[c * n + r] = target[r * n + c];
+            }
+        }
+    }
+    out
+}
+
+/// `y ← L⁻¹ y`, row by row.
+#[inline(always)]
+fn substitute<T: Scalar>(l: &[T], n: usize, y: &mut [T]) {
+    for r in 0..n {
+        let (above, rest) = y.split_at_mut(r * n);
+        let row = &mut rest[..n];
+        for (&l, y) in l[r * n..r * n + r].iter().zip(above.chunks_exact(n)) {
+            for (row, &y) in row.iter_mut().zip(y) {
+                *row -= l * y;
+            }
+        }
+        let scale = T::ONE / l[r * n + r];
+        for row in row.iter_mut() {
+            *row *= scale;
+        }
+    }
+}
+
 /// `U diag(f(λ)) Uᵀ` of every matrix, exactly symmetric.
 pub(crate) fn apply<T: Scalar>(f: SpectralFn<T>, eigen: &Eigen<T>) -> MatBatch<T> {
     let (count, n, _) = eigen.vectors.shape();
@@ -181,6 +227,10 @@ pub(crate) fn symmetric<T: Scalar>(x: MatView<'_, T>) -> bool {
     let share = tolerance::symmetry::<T>();
     (0..x.count()).all(|i| {
         let m = x.matrix(i);
+        // Covariances usually are, to the bit.
+        if (1..n).all(|r| (0..r).all(|c| m[r * n + c] == m[c * n + r])) {
+            return Scalar::is_finite(m.iter().copied().sum::<T>());
+        }
         let largest = m
             .iter()
             .fold(T::ZERO, |a, &v| Scalar::max(a, Scalar::abs(v)));

@@ -52,6 +52,11 @@ fn spectral_value<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatB
     if x.rows() != x.cols() || !fast::symmetric(x) {
         return spd::spectral_map(f, x).map(|s| s.value);
     }
+    spectral_of_symmetric(f, x)
+}
+
+/// The same for matrices that are known to be symmetric and finite.
+fn spectral_of_symmetric<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
     let eigen = eigh(x)?;
     if f.needs_spd() {
         spd::check_spectrum(f.name(), x.rows(), &eigen.values)?;
@@ -220,7 +225,7 @@ fn tangent_space<'py>(
     x: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     on_stack!(py, give, m, x => |m, x: T| {
-        spd::upper(spectral_value(SpectralFn::Log, recentred(m, x)?.view())?.view())
+        spd::upper(spectral_of_symmetric(SpectralFn::Log, recentred(m, x)?.view())?.view())
     })
 }
 

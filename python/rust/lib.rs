@@ -19,6 +19,7 @@ mod model;
 mod scaling;
 mod spd;
 mod threads;
+mod train;
 mod whiten;
 
 use pyo3::prelude::*;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     manifold::add(module)?;
     scaling::add(module)?;
     model::add(module)?;
+    train::add(module)?;
     whiten::add(module)?;
     eeg::add(module)?;
     catalogue::add(module)

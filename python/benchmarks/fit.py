@@ -3,10 +3,11 @@
     python benchmarks/fit.py [--repeats 5]
 
 The core times its own training; everything else (checks, copies, splitting, the way there and back) is overhead. Ends with an
-error where that is more than 5 %.
+error where its median is more than 5 %.
 """
 
 import argparse
+import statistics
 import time
 
 import stiefel
@@ -20,7 +21,8 @@ def main():
     options = parser.parse_args()
     data = stiefel.load_synthetic("BNCI2014001", subjects=9, trials_per_class=24, random_state=0)
     print(f"{len(data)} trials of {data.X.shape[1]} channels, {len(set(data.domains))} domains")
-    worst = 0.0
+    stiefel.DaspClassifier(max_epochs=1, random_state=0).fit(data.X, data.y, subjects=data.domains)  # imports, first pages
+    overheads = []
     for _ in range(options.repeats):
         clf = stiefel.DaspClassifier(max_epochs=10, patience=10, random_state=0)
         start = time.perf_counter()
@@ -28,9 +30,10 @@ def main():
         whole = time.perf_counter() - start
         core = clf._model.seconds
         print(f"fit {whole:.3f} s, core {core:.3f} s, overhead {100 * (whole / core - 1):.2f} %")
-        worst = max(worst, whole / core - 1)
-    if worst > ALLOWED:
-        raise SystemExit(f"overhead {100 * worst:.1f} % is more than {100 * ALLOWED:.0f} %")
+        overheads.append(whole / core - 1)
+    middle = statistics.median(overheads)
+    if middle > ALLOWED:
+        raise SystemExit(f"overhead {100 * middle:.1f} % is more than {100 * ALLOWED:.0f} %")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ pub(crate) fn give<T: Scalar + Element>(
 }
 
 /// Values as a new one-dimensional array.
+#[allow(clippy::unnecessary_wraps, reason = "the shape of `give`")]
 pub(crate) fn give_vec<T: Element>(py: Python<'_>, x: Vec<T>) -> PyResult<Bound<'_, PyAny>> {
     Ok(PyArray1::from_vec(py, x).into_any())
 }

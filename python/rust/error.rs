@@ -6,10 +6,6 @@ use stiefel::model::ModelError;
 use stiefel::model::file::FileProblem;
 
 /// A `ValueError` with the text of any error.
-#[allow(
-    clippy::needless_pass_by_value,
-    reason = "the shape `map_err` calls it in"
-)]
 pub(crate) fn value_error(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
@@ -20,10 +16,6 @@ pub(crate) fn mixed_precision() -> PyErr {
 }
 
 /// A model's error: files that cannot be opened are `OSError`s, everything else is a `ValueError`.
-#[allow(
-    clippy::needless_pass_by_value,
-    reason = "the shape `map_err` calls it in"
-)]
 pub(crate) fn model_error(error: ModelError) -> PyErr {
     match &error {
         ModelError::File {

@@ -4,6 +4,11 @@
 //! C-contiguous arrays of one precision. Every function lets other Python threads run while it computes, and mutates none of
 //! its arguments.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "arguments that come from Python are extracted to owned values"
+)]
+
 mod array;
 mod catalogue;
 mod eeg;
@@ -14,6 +19,7 @@ mod model;
 mod scaling;
 mod spd;
 mod threads;
+mod train;
 mod whiten;
 
 use pyo3::prelude::*;
@@ -27,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     manifold::add(module)?;
     scaling::add(module)?;
     model::add(module)?;
+    train::add(module)?;
     whiten::add(module)?;
     eeg::add(module)?;
     catalogue::add(module)

@@ -6,7 +6,7 @@ use crate::fast;
 use pyo3::prelude::*;
 use stiefel::geometry::Result;
 use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, SpectralFn};
-use stiefel::linalg::{MatBatch, MatView, Scalar, congruence};
+use stiefel::linalg::{MatBatch, MatView, Scalar, congruence, eigh};
 
 fn spectral_fn<T: Scalar>(name: &str, parameter: f64) -> PyResult<SpectralFn<T>> {
     let parameter = T::from_f64(parameter);
@@ -43,8 +43,25 @@ fn spectral<'py>(
     on_stack!(py, give, x => |x: T| {
         // The name was checked above.
         let f = spectral_fn::<T>(name, parameter).unwrap_or(SpectralFn::Log);
-        spd::spectral_map(f, x).map(|s| s.value)
+        spectral_value(f, x)
     })
+}
+
+/// `U f(λ) Uᵀ`; what is wrong with a matrix is for the careful function to say.
+fn spectral_value<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    if x.rows() != x.cols() || !fast::symmetric(x) {
+        return spd::spectral_map(f, x).map(|s| s.value);
+    }
+    spectral_of_symmetric(f, x)
+}
+
+/// The same for matrices that are known to be symmetric and finite.
+fn spectral_of_symmetric<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let eigen = eigh(x)?;
+    if f.needs_spd() {
+        spd::check_spectrum(f.name(), x.rows(), &eigen.values)?;
+    }
+    Ok(fast::apply(f, &eigen))
 }
 
 /// Distances of pairs.
@@ -60,6 +77,11 @@ fn distance<'py>(
         let short = match metric {
             Metric::AffineInvariant => fast::distance_riemann(a, b),
             Metric::BuresWasserstein => fast::distance_wasserstein(a, b),
+            Metric::LogEuclidean => {
+                let a = spectral_value(SpectralFn::Log, a)?;
+                let b = spectral_value(SpectralFn::Log, b)?;
+                return spd::distance(Metric::Euclidean, a.view(), b.view());
+            }
             _ => None,
         };
         short.map_or_else(|| spd::distance(metric, a, b), Ok)
@@ -117,7 +139,11 @@ fn mean<'py>(
     on_stack!(py, give, x => |x: T| {
         let weights: Option<Vec<T>> = cast(weights.as_deref());
         if log {
-            spd::mean_log_euclidean(x, weights.as_deref())
+            let logs = spectral_value(SpectralFn::Log, x)?;
+            spectral_value(
+                SpectralFn::Exp,
+                spd::mean_euclidean(logs.view(), weights.as_deref())?.view(),
+            )
         } else {
             spd::mean_euclidean(x, weights.as_deref())
         }
@@ -199,7 +225,7 @@ fn tangent_space<'py>(
     x: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     on_stack!(py, give, m, x => |m, x: T| {
-        spd::upper(spd::log(recentred(m, x)?.view())?.view())
+        spd::upper(spectral_of_symmetric(SpectralFn::Log, recentred(m, x)?.view())?.view())
     })
 }
 
@@ -207,7 +233,7 @@ fn tangent_space<'py>(
 #[pyfunction]
 fn coloured_exp<'py>(py: Python<'py>, m: Stack<'py>, v: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
     on_stack!(py, give, m, v => |m, v: T| {
-        let exp = spd::exp(v)?;
+        let exp = spectral_value(SpectralFn::Exp, v)?;
         around(&spd::sqrt(m)?, exp.view())
     })
 }
@@ -220,12 +246,14 @@ fn recentred<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch
     }
 }
 
-/// `R X_i R`, symmetric `R`; one for all where there is one.
+/// `R_i X_i R_i`, symmetric `R`; one for all where there is one.
 fn around<T: Scalar>(root: &MatBatch<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    let short = (root.count() == 1 && root.rows() == x.rows() && x.rows() == x.cols())
-        .then(|| fast::both_sides(root.view(), x))
-        .flatten();
-    short.map_or_else(|| Ok(congruence(root.view(), x)?), Ok)
+    let same_size = root.rows() == x.rows() && x.rows() == x.cols();
+    if same_size && (root.count() == 1 || x.count() == 1 || root.count() == x.count()) {
+        return Ok(fast::both_sides(root.view(), x));
+    }
+    // It says what does not fit.
+    Ok(congruence(root.view(), x)?)
 }
 
 /// The upper triangles, off-diagonals times √2, `count × 1 × n(n+1)/2`.

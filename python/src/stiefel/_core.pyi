@@ -11,6 +11,46 @@ _Result = NDArray[Any]
 _Path = str | PathLike[str]
 
 __version__: str
+__all__ = [
+    "Handle",
+    "Model",
+    "Whitener",
+    "__version__",
+    "barycenter",
+    "check_spd",
+    "coloured_exp",
+    "configuration",
+    "covariances",
+    "dataset",
+    "distance",
+    "exp_map",
+    "fit",
+    "fit_whitener",
+    "frechet_mean",
+    "geodesic",
+    "get_num_threads",
+    "load",
+    "log_map",
+    "mean",
+    "mutual_distance",
+    "orthonormal_factor",
+    "orthonormality_defect",
+    "pairwise_distance",
+    "principal_angles",
+    "project",
+    "read_recordings",
+    "read_trials",
+    "recentre",
+    "recommend",
+    "retract",
+    "set_num_threads",
+    "spectral",
+    "synthetic",
+    "tangent_space",
+    "unupper",
+    "upper",
+    "whitener_from_state",
+]
 
 def set_num_threads(threads: int) -> None: ...
 def get_num_threads() -> int: ...

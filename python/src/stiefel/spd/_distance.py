@@ -220,8 +220,8 @@ def distance_logdet(A, B, squared=False):
     0.0
     """
     a, b, _ = _finite_pair(A, B)
-    apart = 0.5 * (np.linalg.slogdet(a)[1] + np.linalg.slogdet(b)[1])
-    d2 = np.maximum(np.linalg.slogdet((a + b) / 2)[1] - apart, 0)
+    # log det(AB): one determinant of the product in place of two.
+    d2 = np.maximum(np.linalg.slogdet((a + b) / 2)[1] - 0.5 * np.linalg.slogdet(a @ b)[1], 0)
     return d2 if squared else np.sqrt(d2)
 
 

@@ -1,0 +1,220 @@
+//! Training for Python.
+//!
+//! It runs on a thread of its own; the thread that holds the interpreter waits for it, prints what it tells and asks for
+//! signals ten times a second, so that Ctrl-C ends training and raises `KeyboardInterrupt`.
+
+use crate::error::{model_error, value_error};
+use crate::model::{Fitted, PyModel};
+use crate::threads::pool;
+use numpy::PyReadonlyArray3;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use stiefel::linalg::Scalar;
+use stiefel::model::scaling::Recommendation;
+use stiefel::model::train::{Checkpoint, EpochRecord, Flow, Observer};
+use stiefel::model::{Decoder, Factor, Model, ModelConfig, ModelError, Trials};
+
+/// How often the interpreter is asked for signals.
+const POLL: Duration = Duration::from_millis(100);
+
+/// Labelled trials as Python hands them over.
+#[derive(FromPyObject)]
+pub(crate) struct Labelled<'py> {
+    #[pyo3(item)]
+    x: PyReadonlyArray3<'py, f64>,
+    #[pyo3(item)]
+    classes: Vec<usize>,
+    #[pyo3(item)]
+    class_names: Vec<String>,
+    #[pyo3(item)]
+    domains: Vec<usize>,
+    #[pyo3(item)]
+    domain_names: Vec<String>,
+    #[pyo3(item)]
+    channels: Option<Vec<String>>,
+    #[pyo3(item)]
+    weights: Option<Vec<f64>>,
+}
+
+impl Labelled<'_> {
+    pub(crate) fn trials(self) -> PyResult<Trials> {
+        let x = crate::array::view(&self.x)?.to_owned();
+        let build = || {
+            let classes = Factor::new("class", self.class_names, self.classes)?;
+            let domains = Factor::new("domain", self.domain_names, self.domains)?;
+            let mut trials = Trials::new(x, classes, domains)?;
+            if let Some(channels) = self.channels {
+                trials = trials.with_channels(channels)?;
+            }
+            match self.weights {
+                Some(weights) => trials.with_weights(weights),
+                None => Ok(trials),
+            }
+        };
+        build().map_err(model_error)
+    }
+}
+
+/// Tells the waiting thread of every epoch, and hears from it when to stop.
+struct Reporter<'a> {
+    epochs: Sender<EpochRecord>,
+    stop: &'a AtomicBool,
+}
+
+impl Reporter<'_> {
+    fn flow(&self) -> Flow {
+        if self.stop.load(Ordering::Relaxed) {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
+    }
+}
+
+impl<T: Scalar> Observer<T> for Reporter<'_> {
+    fn step(&mut self, _epoch: usize) -> Flow {
+        self.flow()
+    }
+
+    fn epoch(&mut self, record: &EpochRecord, _state: &Checkpoint<T>) -> Flow {
+        // Nobody listens after an error of the callback: training is about to stop.
+        let _ = self.epochs.send(record.clone());
+        self.flow()
+    }
+}
+
+/// Everything a training needs.
+struct Job {
+    training: Trials,
+    validation: Trials,
+    config: ModelConfig,
+    scaling: Option<Recommendation>,
+    threads: usize,
+}
+
+impl Job {
+    fn run<T: Scalar>(
+        &self,
+        py: Python<'_>,
+        on_epoch: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Decoder<T>, f64)> {
+        let pool = pool(self.threads)?;
+        let stop = AtomicBool::new(false);
+        let (sender, receiver) = channel();
+        let receiver = Mutex::new(receiver);
+        let mut reporter = Reporter {
+            epochs: sender,
+            stop: &stop,
+        };
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                let train = || -> Result<(Decoder<T>, f64), ModelError> {
+                    let start = Instant::now();
+                    let mut model = Model::<T>::fit(
+                        &self.training,
+                        &self.validation,
+                        &self.config,
+                        &mut reporter,
+                    )?;
+                    if let Some(scaling) = &self.scaling {
+                        model = model.with_scaling(scaling.clone());
+                    }
+                    let decoder = Decoder::new(model)?;
+                    Ok((decoder, start.elapsed().as_secs_f64()))
+                };
+                let result = pool.install(train);
+                // Its end is what the waiting thread hears last.
+                drop(reporter);
+                result
+            });
+            let mut failure = None;
+            loop {
+                let heard = py.detach(|| hear(&receiver));
+                let told = match heard {
+                    Ok(record) => on_epoch.map_or(Ok(()), |call| tell(call, &record)),
+                    Err(RecvTimeoutError::Timeout) => Ok(()),
+                    Err(RecvTimeoutError::Disconnected) => break,
+                };
+                if let Err(error) = told.and_then(|()| py.check_signals()) {
+                    stop.store(true, Ordering::Relaxed);
+                    failure.get_or_insert(error);
+                }
+            }
+            let result = py.detach(|| worker.join());
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            result
+                .map_err(|_| value_error("training ended in a panic; please report it"))?
+                .map_err(model_error)
+        })
+    }
+}
+
+/// What training tells next.
+fn hear(receiver: &Mutex<Receiver<EpochRecord>>) -> Result<EpochRecord, RecvTimeoutError> {
+    let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+    receiver.recv_timeout(POLL)
+}
+
+fn tell(call: &Bound<'_, PyAny>, record: &EpochRecord) -> PyResult<()> {
+    call.call1((serde_json::to_string(record).map_err(value_error)?,))?;
+    Ok(())
+}
+
+/// Trains a model on some of the trials, watching others.
+#[pyfunction]
+fn fit(
+    py: Python<'_>,
+    trials: Labelled<'_>,
+    validation: Vec<usize>,
+    config: &str,
+    scaling: Option<&str>,
+    precision: &str,
+    threads: usize,
+    on_epoch: Option<Bound<'_, PyAny>>,
+) -> PyResult<PyModel> {
+    let trials = trials.trials()?;
+    let mut held = vec![false; trials.len()];
+    for &i in &validation {
+        *held
+            .get_mut(i)
+            .ok_or_else(|| value_error(format!("there is no trial {i} to validate on")))? = true;
+    }
+    let train: Vec<usize> = (0..trials.len()).filter(|&i| !held[i]).collect();
+    let job = Job {
+        // Without enough trials for a part of its own, the training trials are watched as well.
+        validation: trials
+            .select(if validation.is_empty() {
+                &train
+            } else {
+                &validation
+            })
+            .map_err(model_error)?,
+        training: trials.select(&train).map_err(model_error)?,
+        config: serde_json::from_str(config).map_err(value_error)?,
+        scaling: scaling
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(value_error)?,
+        threads,
+    };
+    drop(trials);
+    let (fitted, seconds) = match precision {
+        "f32" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F32(d), s))?,
+        "f64" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F64(d), s))?,
+        _ => {
+            return Err(value_error(format!(
+                "precision must be 'f32' or 'f64', got {precision:?}"
+            )));
+        }
+    };
+    Ok(PyModel::new(fitted, Some(seconds)))
+}
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(fit, module)?)
+}

@@ -1,0 +1,82 @@
+from os import PathLike
+from typing import Any, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from typing_extensions import Self
+
+from ._scaling import Scaling
+
+POLICIES: tuple[str, ...]
+
+class NetworkClassifier(ClassifierMixin, BaseEstimator):
+    classes_: NDArray[Any]
+    domains_: NDArray[np.str_]
+    scaling_: Scaling
+    history_: list[dict[str, Any]]
+    n_iter_: int
+    best_epoch_: int
+    n_features_in_: int
+    @property
+    def experts_(self) -> NDArray[np.float64] | None: ...
+    def __sklearn_tags__(self) -> Any: ...
+    def __sklearn_is_fitted__(self) -> bool: ...
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | None = None,
+        X_target_labeled: ArrayLike | None = None,
+        y_target_labeled: ArrayLike | None = None,
+    ) -> Self: ...
+    def predict_proba(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]: ...
+    def predict(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[Any]: ...
+    def decision_function(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]: ...
+    def routing_weights(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64] | None: ...
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> float: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self: ...
+    def __getstate__(self) -> dict[str, Any]: ...
+    def __setstate__(self, state: dict[str, Any]) -> None: ...
+
+def labelled(
+    x: ArrayLike,
+    classes: Sequence[int],
+    class_names: Sequence[Any],
+    domains: Sequence[int],
+    domain_names: Sequence[str],
+    weights: Sequence[float] | None = None,
+    channels: Sequence[str] | None = None,
+) -> dict[str, Any]: ...

@@ -1,0 +1,72 @@
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from typing_extensions import Self
+
+from ._whitening import DomainWhitening
+
+class TangentSpaceLR(ClassifierMixin, BaseEstimator):
+    classes_: NDArray[Any]
+    n_features_in_: int
+    reference_: NDArray[np.float64]
+    regression_: LogisticRegression
+    whitening_: DomainWhitening
+    C: float
+    metric: str
+    whiten_domains: bool
+    unseen_whitening: Literal["pooled", "own-mean", "causal"]
+    class_weight: dict[Any, float] | Literal["balanced"] | None
+    covariance: Literal["scm", "lwf", "oas", "sch"] | None
+    max_iter: int
+    warm_start: bool
+    random_state: int | np.random.RandomState | None
+    def __init__(
+        self,
+        C: float = 1.0,
+        metric: str = 'riemann',
+        whiten_domains: bool = False,
+        unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None: ...
+    def __sklearn_tags__(self) -> Any: ...
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> Self: ...
+    def predict(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[Any]: ...
+    def predict_proba(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]: ...
+    def decision_function(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]: ...
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> float: ...

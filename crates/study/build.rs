@@ -47,6 +47,10 @@ fn main() {
         );
     }
     let digest = hash.finalize();
-    let short: String = digest.iter().take(6).map(|b| format!("{b:02x}")).collect();
+    let short = digest.iter().take(6).fold(String::new(), |mut text, b| {
+        text.push(char::from_digit(u32::from(b >> 4), 16).unwrap_or('0'));
+        text.push(char::from_digit(u32::from(b & 15), 16).unwrap_or('0'));
+        text
+    });
     println!("cargo::rustc-env=STIEFEL_CODE={short}");
 }

@@ -196,6 +196,8 @@ fn history(dice: &mut Dice, level: f64, routed: bool) -> Vec<EpochRecord> {
                 routing_entropy: routed.then(|| dice.around(1.0 - 0.35 * done, 0.02)),
                 expert_spread: None,
                 routing_gradient: None,
+                expert_singular: None,
+                routed_singular: None,
                 orthonormality: 1e-14,
             }
         })
@@ -247,6 +249,7 @@ fn routing(
         .collect();
     RoutingRecord {
         report: RoutingReport {
+            rank: None,
             scores,
             proxy_accuracy: Measure::Value(own - gap),
             proxy_gap: Measure::Value(gap),

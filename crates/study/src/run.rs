@@ -97,7 +97,7 @@ pub fn run(
         groups(&missing)
             .into_par_iter()
             .with_max_len(1)
-            .for_each(one)
+            .for_each(one);
     });
     if cancel.is_cancelled() {
         return Err(StudyError::Interrupted);

@@ -134,10 +134,11 @@ fn aligned(lines: &[Vec<String>]) -> String {
     for line in lines {
         for (c, cell) in line.iter().enumerate() {
             let pad = " ".repeat(widest[c] - width(cell));
-            match c {
-                0 => out.push_str(&format!("{cell}{pad}")),
-                _ => out.push_str(&format!("  {pad}{cell}")),
-            }
+            let parts = match c {
+                0 => ["", cell, &pad],
+                _ => ["  ", &pad, cell],
+            };
+            out.extend(parts);
         }
         out.truncate(out.trim_end().len());
         out.push('\n');

@@ -133,7 +133,7 @@ fn null(plan: &Plan, rows: &[Row]) -> Vec<String> {
 /// The methods paragraph.
 pub(crate) fn methods(plan: &Plan) -> String {
     let d = &plan.data.summary;
-    let mut text = format!(
+    let mut parts = vec![format!(
         "Dataset {} (SHA-256 {}…): {} trials, {} channels, {} domains of {} subjects, classes {}. ",
         d.name,
         &d.fingerprint[..12.min(d.fingerprint.len())],
@@ -142,17 +142,17 @@ pub(crate) fn methods(plan: &Plan) -> String {
         d.domains.len(),
         d.subjects.len(),
         d.classes.join(", ")
-    );
+    )];
     if let Some(preparation) = &d.preparation {
-        text += &format!("Covariances: {preparation}. ");
+        parts.push(format!("Covariances: {preparation}. "));
     }
     if !d.rejected.is_empty() {
         let count: usize = d.rejected.iter().map(|(_, n)| n).sum();
-        text += &format!(
+        parts.push(format!(
             "{count} trials were rejected by amplitude within their domain, before splitting and without reading labels. "
-        );
+        ));
     }
-    text += &format!("Split: {}. ", plan.protocol);
+    parts.push(format!("Split: {}. ", plan.protocol));
     let whitening = match plan.config.whitening {
         Whitening::Symmetric => "symmetric whitening by the Euclidean mean",
         Whitening::Pca => "principal-component whitening by the Euclidean mean",
@@ -163,11 +163,11 @@ pub(crate) fn methods(plan: &Plan) -> String {
         Scaling::PerDomain => "one scale per domain",
         Scaling::None => "no scaling",
     };
-    text += &format!(
+    parts.push(format!(
         "Pre-conditioning, fitted on the training trials of each domain: relative Tikhonov loading 1e-8, {whitening}, {scaling}. "
-    );
+    ));
     let t = &plan.config.training;
-    text += &format!(
+    parts.push(format!(
         "Networks: Adam (lr {}, β {} and {}), batch {}, at most {} epochs, patience {} on validation balanced accuracy, best epoch restored, {}. ",
         t.adam.learning_rate,
         t.adam.beta1,
@@ -179,7 +179,7 @@ pub(crate) fn methods(plan: &Plan) -> String {
             Precision::F32 => "single precision",
             Precision::F64 => "double precision",
         }
-    );
+    ));
     let routed = plan.units.iter().find_map(|u| match &u.method {
         Method::Network { model, .. } => match model.architecture {
             Architecture::Dasp(config) => Some(config),
@@ -188,20 +188,20 @@ pub(crate) fn methods(plan: &Plan) -> String {
         Method::Pooled { .. } | Method::Peer { .. } => None,
     });
     if let Some(c) = routed {
-        text += &format!(
+        parts.push(format!(
             "Routed networks: k = {}, K = {}, m = {}. ",
             c.filters, c.experts, c.width
-        );
+        ));
     }
     let seeds: Vec<String> = plan.config.seeds.iter().map(u64::to_string).collect();
-    text += &format!(
+    parts.push(format!(
         "Seeds {}. Tests are paired by subject (scores averaged over folds and seeds): Wilcoxon signed-rank and sign-flip permutation, Holm's \
          correction; folds and seeds are described, not tested. stiefel {} (MIT or Apache-2.0).",
         seeds.join(", "),
         crate::CODE
-    );
+    ));
     if let Some(licence) = &d.licence {
-        text += &format!(" Recordings under {licence}.");
+        parts.push(format!(" Recordings under {licence}."));
     }
-    text
+    parts.concat()
 }

@@ -30,6 +30,7 @@ fn fitted(training: &Trials) -> Vec<f64> {
             alignment: 0.05,
             balance: 0.01,
             entropy: 0.1,
+            ..LossWeights::default()
         },
         ..DaspConfig::default()
     });

@@ -51,19 +51,19 @@ enum Which {
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         match self.which {
-            Which::Main(options) => study(Study::Main, options, output),
-            Which::Ablation(options) => study(Study::Ablation, options, output),
-            Which::Loso(options) => study(Study::Loso, options, output),
-            Which::Scaling(options) => study(Study::Scaling, options, output),
-            Which::Session(options) => study(Study::Session, options, output),
-            Which::Online(options) => study(Study::Online, options, output),
-            Which::Null(options) => study(Study::Null, options, output),
+            Which::Main(options) => study(Study::Main, &options, output),
+            Which::Ablation(options) => study(Study::Ablation, &options, output),
+            Which::Loso(options) => study(Study::Loso, &options, output),
+            Which::Scaling(options) => study(Study::Scaling, &options, output),
+            Which::Session(options) => study(Study::Session, &options, output),
+            Which::Online(options) => study(Study::Online, &options, output),
+            Which::Null(options) => study(Study::Null, &options, output),
             Which::RunUnit(arguments) => arguments.run(output),
         }
     }
 }
 
-fn study(which: Study, options: Options, output: &mut Output) -> Outcome {
+fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
     let config = options.resolve(which)?;
     let folder = options
         .out

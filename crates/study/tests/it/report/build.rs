@@ -171,6 +171,8 @@ fn unit(
         routing_entropy: routed.then(|| x.next()),
         expert_spread: None,
         routing_gradient: None,
+        expert_singular: None,
+        routed_singular: None,
         orthonormality: 0.0,
     });
     let history = history.collect();
@@ -202,6 +204,7 @@ fn routing(shape: &Shape, x: &mut Numbers<'_>, trials: usize) -> RoutingRecord {
     let k = shape.experts;
     RoutingRecord {
         report: RoutingReport {
+            rank: None,
             scores: scores(),
             proxy_accuracy: Measure::Value(0.7),
             proxy_gap: Measure::Value(x.next() / 10.0),

@@ -438,7 +438,7 @@ impl Family {
     /// The methods of the main table; [`by_name`](Self::by_name) knows more.
     pub fn names() -> Vec<&'static str> {
         let peers = Peer::ALL.into_iter().map(Peer::name);
-        ["baseline", "naive", "dasp"]
+        ["baseline", "naive", "dasp", "spdnet+bn", "recommended"]
             .into_iter()
             .chain(peers)
             .collect()

@@ -110,15 +110,29 @@ fn the_scaling_rule_is_explained() {
 fn the_demo_ends_in_a_report() {
     let home = Home::new();
     compare("demo_help", &home.text("demo --help"));
-    let output = home.run("demo --subjects 2 --trials 10 --seed 3");
+    let folder = home.0.join("demo");
+    let out = folder.display();
+    let output = home.run(&format!(
+        "demo --subjects 2 --trials 12 --seed 3 --out {out}"
+    ));
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    for part in ["40", "K=1 proxy", "permuted routing", "baseline"] {
+    for part in [
+        "2 people",
+        "scaling rule",
+        "permuted",
+        "baseline",
+        "recommended",
+        "report: ",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    assert!(folder.join("report.html").exists());
     // One person: nothing to route, and the program says so.
-    let output = home.run("demo --subjects 1 --trials 10");
+    let output = home.run(&format!("demo --subjects 1 --trials 12 --out {out}-one"));
     assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("routing        off"), "{text}");
     assert_eq!(home.run("demo --subjects 0").status.code(), Some(2));
 }
 

@@ -18,10 +18,10 @@ const METHODS: [&str; 6] = ["baseline", "naive", "dasp", "recommended", "ts+lr",
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// How many people are simulated
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=50))]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=50))]
     subjects: u16,
     /// Trials of each class and person
-    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(5..=500))]
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(12..=500))]
     trials: u16,
     /// The seed of the simulation, the split and the training
     #[arg(long, default_value_t = 0)]

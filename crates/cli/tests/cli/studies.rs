@@ -109,7 +109,7 @@ fn wrong_settings_of_a_study_are_misuse() {
         ),
         (
             "study session synthetic:weibo2014,subjects=2,trials=8",
-            "several days",
+            "another day",
         ),
         ("study run-unit nowhere 0", "--plan"),
     ] {

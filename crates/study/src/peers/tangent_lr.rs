@@ -76,7 +76,7 @@ pub(super) fn per_domain(parts: &Parts) -> Result<PeerOutcome, PeerError> {
     outcome(parts, &test, notes, |domain| models.of(domain))
 }
 
-/// The models of the domains that have test trials.
+/// The models of the domains; which of them have test trials changes nothing.
 struct DomainModels {
     /// Domain and its model, ascending; those that lack a class in training are left out.
     own: Vec<(usize, LogisticModel)>,
@@ -94,9 +94,10 @@ impl DomainModels {
             let own = training.of_domain(d);
             (0..parts.classes.len()).all(|c| own.labels.contains(&Some(c)))
         };
-        let domains = parts.test.domains().present();
-        let (complete, lacking): (Vec<usize>, Vec<usize>) =
-            domains.iter().partition(|d| has_all(d));
+        let mut complete = parts.training.domains().present();
+        complete.retain(has_all);
+        let mut lacking = parts.test.domains().present();
+        lacking.retain(|d| !complete.contains(d));
         let pooled = if lacking.is_empty() {
             None
         } else {

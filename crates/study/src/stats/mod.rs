@@ -6,10 +6,10 @@
 //!
 //! | | what is asked | value |
 //! |---|---|---|
-//! | [`wilcoxon`] | is `d` symmetric about 0? | two-sided p of the signed-rank sum (Wilcoxon 1945) |
-//! | [`sign_flip`] | the same, by the mean | share of the `2^S` choices of signs with `|mean(±d)| ≥ |mean(d)|` |
+//! | [`wilcoxon()`] | is `d` symmetric about 0? | two-sided p of the signed-rank sum (Wilcoxon 1945) |
+//! | [`sign_flip()`] | the same, by the mean | share of the `2^S` choices of signs with `|mean(±d)| ≥ |mean(d)|` |
 //! | [`effect_size`] | how large, in units of its spread? | `d_z = mean(d)/sd(d)`, sd with `S − 1` (Cohen 1988) |
-//! | [`holm`] | … after looking at `m` comparisons | step-down `max_{j≤i} min(1, (m − j) p_(j))`, `j` from 0 (Holm 1979) |
+//! | [`holm()`] | … after looking at `m` comparisons | step-down `max_{j≤i} min(1, (m − j) p_(j))`, `j` from 0 (Holm 1979) |
 //!
 //! [`compare`] gives the first three at once. A value that does not exist (one subject, no difference anywhere) is a
 //! [`Measure::Undefined`](stiefel_model::Measure) with its reason; input that is not a number is an error. Differences that differ

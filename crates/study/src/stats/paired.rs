@@ -13,9 +13,9 @@ pub struct Paired {
     pub difference: Measure,
     /// `d_z`, see [`effect_size`].
     pub effect: Measure,
-    /// Two-sided p, see [`wilcoxon`].
+    /// Two-sided p, see [`wilcoxon()`].
     pub wilcoxon: Measure,
-    /// Two-sided p, see [`sign_flip`].
+    /// Two-sided p, see [`sign_flip()`].
     pub sign_flip: Measure,
 }
 

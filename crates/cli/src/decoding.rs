@@ -7,7 +7,8 @@ use stiefel::linalg::MatBatch;
 use stiefel::model::decoder::{Decision, DomainHandle, UnseenEmbedding};
 use stiefel::model::precondition::UnseenPolicy;
 use stiefel::model::{
-    Architecture, Decoder, Domain, Factor, Model, ModelConfig, ModelError, Trials, inspect_file,
+    Architecture, Decoder, Domain, Factor, Model, ModelConfig, ModelError, TransductiveConfig,
+    Trials, inspect_file,
 };
 use stiefel::study::{ChannelChoice, DataChoice, Dataset};
 
@@ -37,6 +38,8 @@ pub(crate) enum EmbeddingChoice {
     Nearest,
     /// That of the training domain nearest in the affine-invariant distance
     RiemannianNearest,
+    /// Adapted to its unlabelled trials, so that they are routed sharply
+    Transductive,
 }
 
 /// Policies for domains that the model was not trained on.
@@ -68,7 +71,7 @@ impl Unseen {
         };
         let (Some(whitening), Some(embedding)) = (self.whitening, wanted) else {
             let also = if embedded {
-                " and --unseen-embedding (zero, nearest or riemannian-nearest)"
+                " and --unseen-embedding (zero, nearest, riemannian-nearest or transductive)"
             } else {
                 ""
             };
@@ -89,6 +92,9 @@ impl Unseen {
             EmbeddingChoice::Zero => UnseenEmbedding::Zero,
             EmbeddingChoice::Nearest => UnseenEmbedding::NearestTangent,
             EmbeddingChoice::RiemannianNearest => UnseenEmbedding::NearestRiemannian,
+            EmbeddingChoice::Transductive => {
+                UnseenEmbedding::Transductive(TransductiveConfig::default())
+            }
         };
         Ok((whitening, embedding))
     }

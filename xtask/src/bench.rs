@@ -7,12 +7,33 @@ use std::path::Path;
 /// Where the peers are installed, below the workspace root.
 const ENVIRONMENT: &str = "target/peers";
 
-/// The Rust benchmarks.
+/// The Rust benchmarks: the binary, and the tests marked as measurements.
 pub(crate) fn benchmarks() -> Vec<Step> {
-    vec![cargo(
-        "benchmarks",
-        &["run", "--release", "--quiet", "--package", "stiefel-bench"],
-    )]
+    vec![
+        cargo(
+            "benchmarks",
+            &["run", "--release", "--quiet", "--package", "stiefel-bench"],
+        ),
+        // Measurements that need what only tests have at hand; one after the other, or they would measure each other.
+        cargo(
+            "measurements among the tests",
+            &[
+                "test",
+                "--release",
+                "--quiet",
+                "--package",
+                "stiefel-model",
+                "--package",
+                "stiefel-study",
+                "--test",
+                "it",
+                "--",
+                "--ignored",
+                "--nocapture",
+                "--test-threads=1",
+            ],
+        ),
+    ]
 }
 
 /// pyRiemann, PyTorch and spd_learn beside the same binary.

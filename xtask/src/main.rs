@@ -14,7 +14,8 @@ cargo xtask <command>
 
   test            everything that must hold: format, lints, tests, doc tests, documentation, the Python package (installed
                   under target/python-venv; needs python3)
-  bench           timings of the kernels, the training step, the Fréchet mean and several trainings at once
+  bench           timings of the kernels, the training step, the Fréchet mean, several trainings at once, the extensions,
+                  the preset and the peers
   bench --peers   the same, and beside pyRiemann and PyTorch (installed under target/peers; needs python3)
   memcheck        the tests of stiefel-linalg under valgrind
 ";

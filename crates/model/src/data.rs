@@ -63,6 +63,20 @@ impl Trials {
         Ok(self)
     }
 
+    /// The same trials with other classes.
+    pub fn with_classes(mut self, classes: Factor) -> Result<Self> {
+        check_count("classes", self.len(), classes.len())?;
+        self.classes = classes;
+        Ok(self)
+    }
+
+    /// The same trials with other domains.
+    pub fn with_domains(mut self, domains: Factor) -> Result<Self> {
+        check_count("domains", self.len(), domains.len())?;
+        self.domains = domains;
+        Ok(self)
+    }
+
     /// Adds the names of the channels, in the order of the rows of the covariances.
     pub fn with_channels(mut self, names: Vec<String>) -> Result<Self> {
         check_count("channel names", self.channels_count(), names.len())?;

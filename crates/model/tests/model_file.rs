@@ -1,60 +1,21 @@
 //! The model file: what comes back is what was saved, and no damage gets through or runs away with memory.
 
+#[path = "../../eeg/tests/counting/mod.rs"]
+mod counting;
 #[path = "it/models.rs"]
 mod models;
 #[path = "it/support.rs"]
 #[allow(dead_code, reason = "shared with the other tests, which use all of it")]
 mod support;
 
+use counting::peak;
 use rand::RngExt;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use stiefel_linalg::Scalar;
 use stiefel_model::file::{FORMAT_VERSION, FileProblem, inspect_file};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction};
 use stiefel_model::scaling::ScalingRule;
 use stiefel_model::{Decoder, Domain, Model, ModelConfig, ModelError};
-
-struct Counting;
-
-thread_local! {
-    static LIVE: Cell<usize> = const { Cell::new(0) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count(added: usize, removed: usize) {
-    let _ = LIVE.try_with(|live| {
-        let now = (live.get() + added).saturating_sub(removed);
-        live.set(now);
-        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now)));
-    });
-}
-
-#[allow(
-    unsafe_code,
-    reason = "a global allocator cannot be written otherwise; every call goes to the system's"
-)]
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(0, layout.size());
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A folder of its own, gone with the test.
 struct Folder(PathBuf);
@@ -232,10 +193,8 @@ fn no_mutation_panics_or_runs_away_with_memory() {
             }
         }
         std::fs::write(folder.file(), &bad).unwrap();
-        PEAK.set(LIVE.get());
-        let start = LIVE.get();
-        refused += usize::from(Model::<f64>::load(folder.file()).is_err());
-        let used = PEAK.get() - start;
+        let (loaded, used) = peak(|| Model::<f64>::load(folder.file()));
+        refused += usize::from(loaded.is_err());
         assert!(
             used < 30 * bytes.len() + 100_000,
             "round {round}: {used} bytes"
@@ -264,10 +223,8 @@ fn sizes_that_no_file_holds_are_refused_before_memory_is_reserved() {
         ("\"data_offsets\":[0,", format!("\"data_offsets\":[{huge},")),
     ] {
         let bad = changed(&bytes, from, &to);
-        PEAK.set(LIVE.get());
-        let start = LIVE.get();
-        problem(&folder, &bad);
-        assert!(PEAK.get() - start < 30 * bytes.len() + 100_000, "{to}");
+        let (_, used) = peak(|| problem(&folder, &bad));
+        assert!(used < 30 * bytes.len() + 100_000, "{to}");
     }
     let mut bad = bytes.clone();
     bad[..8].copy_from_slice(&u64::MAX.to_le_bytes());

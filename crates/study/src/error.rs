@@ -24,9 +24,6 @@ pub enum StudyError {
     /// A peer.
     #[error(transparent)]
     Peer(#[from] crate::peers::PeerError),
-    /// The report.
-    #[error(transparent)]
-    Report(#[from] crate::report::ReportError),
     /// A statistic.
     #[error(transparent)]
     Stats(#[from] crate::stats::StatsError),

@@ -7,7 +7,7 @@
 use crate::dataset::Dataset;
 use crate::{Result, StudyError};
 use std::collections::BTreeMap;
-use stiefel_model::{Factor, Trials};
+use stiefel_model::Factor;
 
 pub(crate) fn relabel(data: Dataset) -> Result<Dataset> {
     let Some(runs) = data.trials.runs().cloned() else {
@@ -57,13 +57,7 @@ pub(crate) fn relabel(data: Dataset) -> Result<Dataset> {
     }
     let part = data.trials.select(&keep)?;
     let labels = Factor::from_labels(keep.iter().map(|&i| ["odd run", "even run"][nuisance[i]]));
-    let mut trials = Trials::new(part.covariances().clone(), labels, part.domains().clone())?;
-    if let Some(runs) = part.runs() {
-        trials = trials.with_runs(runs.clone())?;
-    }
-    if let Some(channels) = part.channels() {
-        trials = trials.with_channels(channels.to_vec())?;
-    }
+    let trials = part.with_classes(labels)?;
     data.with_trials(trials)
 }
 
@@ -72,6 +66,7 @@ mod tests {
     use super::*;
     use crate::Provenance;
     use stiefel_linalg::MatBatch;
+    use stiefel_model::Trials;
 
     #[test]
     fn the_nuisance_says_nothing_about_the_class() {

@@ -70,6 +70,7 @@ impl Plan {
 struct Cell {
     prefix: String,
     trials: Arc<Trials>,
+    fingerprint: String,
     methods: Vec<Named>,
 }
 
@@ -157,6 +158,7 @@ fn cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
     Ok(vec![Cell {
         prefix: String::new(),
         trials: Arc::new(data.trials.clone()),
+        fingerprint: data.summary.fingerprint.clone(),
         methods,
     }])
 }
@@ -221,6 +223,7 @@ fn scaling_cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
             let rho = (at.len() * (at.len() + 1)) as f64 / (2 * count) as f64;
             cells.push(Cell {
                 prefix: format!("{} ch, D={count}, ρ={rho:.0}: ", at.len()),
+                fingerprint: crate::dataset::fingerprint(&trials),
                 trials: Arc::new(trials),
                 methods,
             });
@@ -235,7 +238,7 @@ fn add_units(
     cell: &Cell,
     units: &mut Vec<Unit>,
 ) -> Result<()> {
-    let fingerprint = crate::dataset::fingerprint(&cell.trials);
+    let fingerprint = &cell.fingerprint;
     let mut by_seed = Vec::new();
     for &seed in &config.seeds {
         by_seed.push((seed, folds(config, data, &cell.trials, seed)?));
@@ -244,7 +247,7 @@ fn add_units(
         for (seed, folds) in &by_seed {
             for (index, named) in folds.iter().enumerate() {
                 units.push(Unit {
-                    ids: identity(&fingerprint, &method.method, &named.fold, index, *seed)?,
+                    ids: identity(fingerprint, &method.method, &named.fold, index, *seed)?,
                     name: format!("{}{}", cell.prefix, method.name),
                     method: method.method.clone(),
                     trials: Arc::clone(&cell.trials),
@@ -318,17 +321,7 @@ fn by_subject(data: Dataset) -> Result<Dataset> {
     let subjects = data.subjects();
     let names = &data.summary.subjects;
     let domains = Factor::from_labels(subjects.iter().map(|&s| names[s].as_str()));
-    let mut trials = Trials::new(
-        data.trials.covariances().clone(),
-        data.trials.classes().clone(),
-        domains,
-    )?;
-    if let Some(runs) = data.trials.runs() {
-        trials = trials.with_runs(runs.clone())?;
-    }
-    if let Some(channels) = data.trials.channels() {
-        trials = trials.with_channels(channels.to_vec())?;
-    }
+    let trials = data.trials.clone().with_domains(domains)?;
     let mut merged = data.with_trials(trials)?;
     merged.sessions = Some(sessions);
     Ok(merged)

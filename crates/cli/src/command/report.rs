@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use stiefel::study::{StudyError, StudySummary, report};
+use stiefel::study::{StudySummary, report};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -26,7 +26,7 @@ impl Arguments {
         let summary: StudySummary = serde_json::from_slice(&text).map_err(|e| {
             Failure::Failed(format!("{}: {e}; run the study again", path.display()))
         })?;
-        let written = report::write(&summary, &self.folder).map_err(StudyError::from)?;
+        let written = report::write(&summary, &self.folder)?;
         output.line(&format!("{}", written.display()))
     }
 }

@@ -4,7 +4,6 @@
 //! for its row of the embedding ([`UnseenEmbedding`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
 //! decisions that follow.
 
-use super::means::nearest;
 use super::network::{Frozen, Row};
 use super::norm::{self, NormFrame};
 use super::{Decoder, OP};
@@ -151,7 +150,7 @@ impl<T: Scalar> Decoder<T> {
         };
         let nearest = match distances {
             Some(distances) => Some(Nearest {
-                domain: nearest(means.domains(), &distances)?,
+                domain: means.nearest(&distances)?,
                 distances: means.domains().iter().copied().zip(distances).collect(),
             }),
             None => None,

@@ -24,7 +24,7 @@ pub struct DomainMeans {
 
 impl DomainMeans {
     /// Of pre-conditioned training trials.
-    pub(crate) fn fit(whitened: &Trials) -> Result<Self> {
+    pub fn fit(whitened: &Trials) -> Result<Self> {
         let (n, domains) = (whitened.channels_count(), whitened.domains().present());
         let tangent = tangent_vectors::<f64>(whitened)?;
         let (mut rows, mut matrices) = (Vec::new(), Vec::new());
@@ -81,7 +81,7 @@ impl DomainMeans {
     }
 
     /// `‖μ − μ_d‖₂` to every training domain, `μ` of pre-conditioned trials.
-    pub(crate) fn tangent_distances(&self, whitened: &MatBatch<f64>) -> Result<Vec<f64>> {
+    pub fn tangent_distances(&self, whitened: &MatBatch<f64>) -> Result<Vec<f64>> {
         let log = stiefel_geometry::spd::log(whitened.view())?;
         let new = mean_row(&stiefel_geometry::spd::upper(log.view())?);
         let rows = self.tangent.data().chunks_exact(new.len());
@@ -91,7 +91,7 @@ impl DomainMeans {
     }
 
     /// `δ(M, M_d)` to every training domain, `M` of pre-conditioned trials.
-    pub(crate) fn riemannian_distances(&self, whitened: &MatBatch<f64>) -> Result<Vec<f64>> {
+    pub fn riemannian_distances(&self, whitened: &MatBatch<f64>) -> Result<Vec<f64>> {
         let n = whitened.rows();
         let new = MatBatch::from_vec(1, n, n, mean(Reference::Riemannian, whitened)?)?;
         Ok(distance(
@@ -100,15 +100,15 @@ impl DomainMeans {
             self.riemannian.view(),
         )?)
     }
-}
 
-/// The nearest of the training domains; the first of equals.
-pub(crate) fn nearest(domains: &[usize], distances: &[f64]) -> Result<usize> {
-    let best = (domains.iter().zip(distances)).min_by(|a, b| a.1.total_cmp(b.1));
-    best.map(|(&d, _)| d).ok_or(ModelError::Empty {
-        op: OP,
-        remedy: "the model knows no training domain",
-    })
+    /// The domain at the smallest of distances in the order of [`domains`](Self::domains); the first of equals.
+    pub fn nearest(&self, distances: &[f64]) -> Result<usize> {
+        let best = (self.domains.iter().zip(distances)).min_by(|a, b| a.1.total_cmp(b.1));
+        best.map(|(&d, _)| d).ok_or(ModelError::Empty {
+            op: OP,
+            remedy: "the model knows no training domain",
+        })
+    }
 }
 
 /// The mean of row vectors `count × 1 × p`.

@@ -111,16 +111,11 @@ impl Dataset {
     pub(crate) fn keep(self, indices: &[usize]) -> Result<Self> {
         let part = self.trials.select(indices)?;
         let again = |f: &Factor| Factor::from_labels(f.indices().iter().map(|&i| f.name(i)));
-        let mut trials = Trials::new(
-            part.covariances().clone(),
-            again(part.classes()),
-            again(part.domains()),
-        )?;
-        if let Some(runs) = part.runs() {
-            trials = trials.with_runs(again(runs))?;
-        }
-        if let Some(channels) = part.channels() {
-            trials = trials.with_channels(channels.to_vec())?;
+        let runs = part.runs().map(again);
+        let (classes, domains) = (again(part.classes()), again(part.domains()));
+        let mut trials = part.with_classes(classes)?.with_domains(domains)?;
+        if let Some(runs) = runs {
+            trials = trials.with_runs(runs)?;
         }
         self.with_trials(trials)
     }
@@ -155,10 +150,6 @@ impl Dataset {
 pub(crate) fn sub_montage(trials: &Trials, at: &[usize], names: &[String]) -> Result<Trials> {
     let (x, n) = (trials.covariances(), at.len());
     let part = MatBatch::from_fn(x.count(), n, n, |i, r, c| x.get(i, at[r], at[c]));
-    let mut out = Trials::new(part, trials.classes().clone(), trials.domains().clone())?;
-    if let Some(runs) = trials.runs() {
-        out = out.with_runs(runs.clone())?;
-    }
     let names = at.iter().map(|&c| names[c].clone()).collect();
-    Ok(out.with_channels(names)?)
+    Ok(trials.with_covariances(part)?.with_channels(names)?)
 }

@@ -15,21 +15,10 @@ mod base;
 mod chart;
 mod figures;
 mod page;
-mod write;
 
-use crate::StudySummary;
+use crate::{Result, StudyError, StudySummary, write_atomically};
 use figures::Gallery;
 use std::path::{Path, PathBuf};
-
-/// A report that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the report to {}: {source}; check that the folder can be written and has room", path.display())]
-pub struct ReportError {
-    /// The file or folder.
-    pub path: PathBuf,
-    /// What the system said.
-    pub source: std::io::Error,
-}
 
 /// The report as one HTML page.
 ///
@@ -66,15 +55,17 @@ fn files(gallery: &Gallery) -> Vec<(String, String)> {
 ///
 /// Each file is written under another name and renamed: a reader never sees half a file. The page comes last, and does not need
 /// the figures' files.
-pub fn write(summary: &StudySummary, folder: impl AsRef<Path>) -> Result<PathBuf, ReportError> {
+pub fn write(summary: &StudySummary, folder: impl AsRef<Path>) -> Result<PathBuf> {
     let folder = folder.as_ref();
     let gallery = Gallery::new(summary);
     let figures = folder.join("figures");
-    write::folder(&figures)?;
+    std::fs::create_dir_all(&figures).map_err(|e| {
+        StudyError::file(&figures, e, "may the folder be written, and is there room?")
+    })?;
     for (name, svg) in files(&gallery) {
-        write::replace(&figures.join(name), svg.as_bytes())?;
+        write_atomically(&figures.join(name), svg.as_bytes())?;
     }
     let page = folder.join("report.html");
-    write::replace(&page, page::html(summary, &gallery).as_bytes())?;
+    write_atomically(&page, page::html(summary, &gallery).as_bytes())?;
     Ok(page)
 }

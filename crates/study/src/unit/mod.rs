@@ -10,13 +10,15 @@ mod pooled;
 
 use crate::dataset::hex;
 use crate::method::Method;
-use crate::{Result, StudyError, UnitRecord};
+use crate::{Outcome, Result, RoutingRecord, StudyError, UnitRecord};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stiefel_model::Trials;
+use stiefel_model::metrics::Decisions;
 use stiefel_model::split::Fold;
+use stiefel_model::train::EpochRecord;
 
 /// The version of the code that decides results: the package's, and a hash of the sources.
 pub const CODE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STIEFEL_CODE"));
@@ -115,7 +117,7 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
         return Err(StudyError::Interrupted);
     }
     let seconds = start.elapsed().as_secs_f64() / units.len() as f64;
-    let record = |(unit, outcome): (&Unit, crate::Outcome)| -> Result<UnitRecord> {
+    let record = |(unit, outcome): (&Unit, Outcome)| -> Result<UnitRecord> {
         Ok(UnitRecord {
             id: unit.ids.unit.clone(),
             code: CODE.into(),
@@ -144,4 +146,48 @@ impl Unit {
             part(&self.fold.test)?,
         ))
     }
+}
+
+/// What a method decided on the test trials, and how it came about.
+struct Found {
+    probabilities: Vec<f64>,
+    decided: Vec<usize>,
+    routing: Option<RoutingRecord>,
+    history: Vec<EpochRecord>,
+    notes: Vec<String>,
+}
+
+impl Unit {
+    /// The outcome of decisions on the test trials.
+    fn outcome(&self, test: &Trials, found: Found) -> Result<Outcome> {
+        let (truth, classes) = (test.classes().indices(), test.classes().names().len());
+        let values: Option<Vec<f64>> =
+            (classes == 2).then(|| found.probabilities.chunks_exact(2).map(|p| p[1]).collect());
+        let scores = Decisions {
+            truth,
+            decided: &found.decided,
+            values: values.as_deref(),
+            classes,
+        }
+        .scores()?;
+        Ok(Outcome {
+            test: self.fold.test.clone(),
+            truth: truth.to_vec(),
+            domains: test.domains().indices().to_vec(),
+            decided: found.decided,
+            probabilities: found.probabilities,
+            scores,
+            routing: found.routing,
+            history: found.history,
+            notes: found.notes,
+        })
+    }
+}
+
+/// The places of a domain's trials.
+fn of_domain(trials: &Trials, domain: usize) -> Vec<usize> {
+    let domains = trials.domains().indices();
+    (0..trials.len())
+        .filter(|&i| domains[i] == domain)
+        .collect()
 }

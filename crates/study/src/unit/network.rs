@@ -2,18 +2,16 @@
 //! test trials are decided once.
 
 use super::pictures::pictures;
-use super::{Cancel, Unit};
+use super::{Cancel, Found, Unit, of_domain};
 use crate::method::{Method, Precision, UnseenRow};
 use crate::{Outcome, Result, RoutingRecord, StudyError};
-use stiefel_geometry::spd;
-use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_linalg::Scalar;
 use stiefel_model::adapt::{TransductiveConfig, Unlabelled, adapt_embedding};
+use stiefel_model::decoder::DomainMeans;
 use stiefel_model::diagnostics::{retrain_single, routing_report};
 use stiefel_model::net::{Routing, Sizes, refit_statistics};
 use stiefel_model::train::{Checkpoint, EpochRecord, Flow, Observer, evaluate, train};
-use stiefel_model::{
-    Frontend, ModelConfig, ModelError, Parameters, Prepared, Trials, tangent_vectors,
-};
+use stiefel_model::{Frontend, ModelConfig, Parameters, Prepared, Trials};
 
 /// Ends training where someone asked to stop.
 struct Watch<'a>(&'a Cancel);
@@ -92,6 +90,13 @@ fn run_in<T: Scalar>(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
         .present()
         .iter()
         .all(|d| !known.contains(d));
+    let means = if units.iter().any(borrows) {
+        Some(DomainMeans::fit(
+            &frontend.whitener.transform(&training_raw)?,
+        )?)
+    } else {
+        None
+    };
     let mut outcomes = Vec::with_capacity(units.len());
     for unit in units {
         if cancel.is_cancelled() {
@@ -106,6 +111,7 @@ fn run_in<T: Scalar>(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
             &frontend,
             &training_raw,
             &whitened,
+            means.as_ref(),
         )?;
         if all_new
             && config
@@ -128,31 +134,31 @@ fn run_in<T: Scalar>(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
                 &test,
                 &frontend,
                 &training_raw,
-                report.clone(),
+                report,
             )?),
             None => None::<RoutingRecord>,
         };
-        outcomes.push(Outcome {
-            test: unit.fold.test.clone(),
-            truth: test.labels().to_vec(),
-            domains: test.domains().to_vec(),
-            decided: evaluation.predictions(),
+        let decided = Found {
             probabilities: evaluation.probabilities.data().to_vec(),
-            scores: report.scores.clone(),
+            decided: evaluation.predictions(),
             routing,
             history: fitted.history.clone(),
             notes,
-        });
+        };
+        outcomes.push(unit.outcome(&test_raw, decided)?);
     }
     Ok(outcomes)
 }
 
-/// The places of a domain's trials.
-fn of_domain(trials: &Trials, domain: usize) -> Vec<usize> {
-    let domains = trials.domains().indices();
-    (0..trials.len())
-        .filter(|&i| domains[i] == domain)
-        .collect()
+/// Whether a new domain borrows the embedding of the training domain it is nearest to.
+fn borrows(unit: &Unit) -> bool {
+    matches!(
+        unit.method,
+        Method::Network {
+            unseen: UnseenRow::Nearest | UnseenRow::RiemannianNearest,
+            ..
+        }
+    )
 }
 
 fn seeded(model: &ModelConfig, seed: u64) -> ModelConfig {
@@ -190,6 +196,7 @@ fn stand_in<T: Scalar>(
     frontend: &Frontend,
     training: &Trials,
     whitened: &Trials,
+    means: Option<&DomainMeans>,
 ) -> Result<(Parameters<T>, Vec<String>)> {
     let known = training.domains().present();
     let new: Vec<usize> = whitened
@@ -235,15 +242,18 @@ fn stand_in<T: Scalar>(
             }
             UnseenRow::Nearest | UnseenRow::RiemannianNearest => {
                 let own = whitened.select(&of_domain(whitened, domain))?;
-                let distances = distances(unseen, frontend, training, &known, &own)?;
-                let best = (1..distances.len())
-                    .fold(0, |b, i| if distances[i] < distances[b] { i } else { b });
+                let Some(means) = means else { continue };
+                let distances = match unseen {
+                    UnseenRow::Nearest => means.tangent_distances(own.covariances())?,
+                    _ => means.riemannian_distances(own.covariances())?,
+                };
+                let nearest = means.nearest(&distances)?;
                 notes.push(format!(
                     "{} borrows the embedding of {}",
                     whitened.domains().name(domain),
-                    training.domains().name(known[best])
+                    training.domains().name(nearest)
                 ));
-                value.matrix(0)[known[best] * width..][..width].to_vec()
+                value.matrix(0)[nearest * width..][..width].to_vec()
             }
         };
         value.matrix_mut(0)[domain * width..][..width].copy_from_slice(&row);
@@ -251,49 +261,4 @@ fn stand_in<T: Scalar>(
     let mut filled = parameters.clone();
     filled.set("embedding", value)?;
     Ok((filled, notes))
-}
-
-/// The distance of a new domain's pre-conditioned trials to those of every training domain.
-fn distances(
-    unseen: UnseenRow,
-    frontend: &Frontend,
-    training: &Trials,
-    known: &[usize],
-    own: &Trials,
-) -> Result<Vec<f64>> {
-    let training = frontend.whitener.transform(training)?;
-    let of =
-        |domain: usize| -> Result<Trials> { Ok(training.select(&of_domain(&training, domain))?) };
-    if unseen == UnseenRow::RiemannianNearest {
-        let mean = |trials: &Trials| -> Result<MatBatch<f64>> {
-            let options = spd::FrechetOptions::default();
-            let mean = spd::frechet_mean(trials.covariances().view(), &options);
-            Ok(mean.map_err(ModelError::from)?.mean)
-        };
-        let here = mean(own)?;
-        let each = known.iter().map(|&d| {
-            let there = mean(&of(d)?)?;
-            let metric = spd::Metric::AffineInvariant;
-            let distance = spd::distance(metric, here.view(), there.view());
-            Ok(distance.map_err(ModelError::from)?[0])
-        });
-        return each.collect();
-    }
-    let mean = |trials: &Trials| -> Result<Vec<f64>> {
-        let rows = tangent_vectors::<f64>(trials)?;
-        let mut sum = vec![0.0; rows.cols()];
-        for i in 0..rows.count() {
-            for (s, x) in sum.iter_mut().zip(rows.matrix(i)) {
-                *s += x / rows.count() as f64;
-            }
-        }
-        Ok(sum)
-    };
-    let here = mean(own)?;
-    let each = known.iter().map(|&d| {
-        let there = mean(&of(d)?)?;
-        let squares = here.iter().zip(&there).map(|(a, b)| (a - b).powi(2));
-        Ok(squares.sum::<f64>().sqrt())
-    });
-    each.collect()
 }

@@ -1,10 +1,10 @@
 //! The preset `recommended` on one fold.
 
-use super::Unit;
+use super::{Found, Unit, of_domain};
 use crate::{Outcome, Result, RoutingRecord};
+use stiefel_model::Trials;
 use stiefel_model::pooled::{PooledConfig, PooledModel};
 use stiefel_model::train::Evaluation;
-use stiefel_model::{Trials, metrics::Decisions};
 
 pub(super) fn run(unit: &Unit, config: &PooledConfig) -> Result<Outcome> {
     let (training, validation, test) = unit.parts()?;
@@ -27,30 +27,14 @@ pub(super) fn run(unit: &Unit, config: &PooledConfig) -> Result<Outcome> {
         notes.push("subjects without training trials are decided by the shared weights".into());
         (unseen(&model, &test)?, None)
     };
-    let truth = test.classes().indices();
-    let decided = evaluation.predictions();
-    let classes = unit.trials.classes().names().len();
-    let probabilities = evaluation.probabilities.data().to_vec();
-    let values: Option<Vec<f64>> =
-        (classes == 2).then(|| probabilities.chunks_exact(2).map(|p| p[1]).collect());
-    let scores = Decisions {
-        truth,
-        decided: &decided,
-        values: values.as_deref(),
-        classes,
-    }
-    .scores()?;
-    Ok(Outcome {
-        test: unit.fold.test.clone(),
-        truth: truth.to_vec(),
-        domains: test.domains().indices().to_vec(),
-        decided,
-        probabilities,
-        scores,
+    let decided = Found {
+        decided: evaluation.predictions(),
+        probabilities: evaluation.probabilities.into_vec(),
         routing,
         history: Vec::new(),
         notes,
-    })
+    };
+    unit.outcome(&test, decided)
 }
 
 /// Trials of one or several domains without training trials, each whitened on its own.
@@ -58,9 +42,7 @@ fn unseen(model: &PooledModel, test: &Trials) -> Result<Evaluation> {
     let policy = model.whitener().unseen_policy()?;
     let mut all: Option<Evaluation> = None;
     for domain in test.domains().present() {
-        let at: Vec<usize> = (0..test.len())
-            .filter(|&i| test.domains().indices()[i] == domain)
-            .collect();
+        let at = of_domain(test, domain);
         let part = model.evaluate_unseen(&test.select(&at)?, policy)?;
         let whole = all.get_or_insert_with(|| Evaluation {
             probabilities: stiefel_linalg::MatBatch::zeros(

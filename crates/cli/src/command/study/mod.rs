@@ -6,9 +6,7 @@ mod run_unit;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use stiefel::study::{
-    Plan, Store, Study, StudyConfig, StudyError, load, report, run, summarise, table,
-};
+use stiefel::study::{Plan, Store, Study, StudyConfig, load, report, run, summarise, table};
 
 use crate::failure::Outcome;
 use crate::interrupt;
@@ -107,7 +105,7 @@ pub(crate) fn finish(
     let records = run(plan, store, threads.unwrap_or(0), &cancel, &progress)?;
     let summary = summarise(plan, records)?;
     store.write("summary.json", &summary)?;
-    report::write(&summary, store.folder()).map_err(StudyError::from)?;
+    report::write(&summary, store.folder())?;
     Ok(summary)
 }
 

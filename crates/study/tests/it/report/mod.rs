@@ -341,8 +341,11 @@ fn files_are_written_and_replaced_whole() {
     std::fs::write(folder.join("file"), "x").unwrap();
     let error = report::write(&summary, folder.join("file")).unwrap_err();
     assert!(
-        error.to_string().contains("cannot write the report to")
-            && error.to_string().contains("file")
+        error
+            .to_string()
+            .contains(&folder.join("file").display().to_string())
+            && error.to_string().contains("may the folder be written"),
+        "{error}"
     );
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -94,3 +94,34 @@ pub const CHOLESKY_QR_CONDITION: f64 = 4.0;
 
 /// One-sided Jacobi: sweeps before giving up. Convergence is quadratic; six to ten are usual.
 pub const JACOBI_MAX_SWEEPS: usize = 60;
+
+/// Second differences of the logarithm: below this difference of logarithms `1 + u²/12` stands for `(u/2)coth(u/2)`; what it leaves
+/// out is under 2e-11.
+pub const CLOSE_LOGARITHMS: f64 = 1e-2;
+
+/// CSP filters: what of a filter must be new, as a share of its length, for it to widen the basis. Filters that repeat each other
+/// agree to the rounding of their generalised eigenproblem, some 1e-10.
+pub const NEW_DIRECTION: f64 = 1e-6;
+
+/// Hierarchical head: largest entry of the gradient accepted, relative to the sum of all `|z|` of a feature: a few hundred roundings.
+pub const HEAD_GRADIENT: f64 = 1e-13;
+
+/// Hierarchical head: decrease of the residual asked of conjugate gradients, so that Newton's steps converge quadratically to
+/// [`HEAD_GRADIENT`].
+pub const HEAD_RESIDUAL: f64 = 1e-10;
+
+/// Logistic regression: a fit ends at this share of the gradient at zero, or earlier only where rounding leaves no further step and
+/// [`LOGISTIC_ENOUGH`] is met.
+pub const LOGISTIC_GRADIENT: f64 = 1e-12;
+
+/// Logistic regression: the largest share of the gradient at zero that counts as a minimum.
+pub const LOGISTIC_ENOUGH: f64 = 1e-10;
+
+/// Line search: the share of the decrease promised by the gradient that a step has to bring (Armijo's usual one).
+pub const ARMIJO: f64 = 1e-4;
+
+/// Line search: rounding of the objective, as a share of it; a sum of some thousand terms.
+pub const OBJECTIVE_ROUNDING: f64 = 1e-13;
+
+/// Scores and their differences closer than this share are equal: they are the same fractions summed in another order.
+pub const EQUAL_SCORES: f64 = 1e-12;

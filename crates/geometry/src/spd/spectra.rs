@@ -12,13 +12,11 @@
 use crate::Result;
 use stiefel_linalg::{
     EigenScratch, MatBatch, MatView, MatViewMut, Op, Scalar, eigh_into, product_into, symmetrise,
+    tolerance,
 };
 
 /// Numbers in a group: 64 kB of f64.
 const GROUP: usize = 8192;
-
-/// Below this difference of logarithms `1 + u²/12` stands for `(u/2)coth(u/2)`; what it leaves out is under 2e-11.
-const CLOSE: f64 = 1e-2;
 
 /// The spectra of the matrices decomposed last, with their weights.
 pub(super) struct Spectra<T> {
@@ -175,7 +173,7 @@ impl<T: Scalar> Spectra<T> {
 fn curvature<T: Scalar>(u: T, p: T, q: T) -> T {
     let exact = T::from_f64(0.5) * u * (p + q) / (p - q);
     let close = T::ONE + u * u * T::from_f64(1.0 / 12.0);
-    if Scalar::abs(u) < T::from_f64(CLOSE) {
+    if Scalar::abs(u) < T::from_f64(tolerance::CLOSE_LOGARITHMS) {
         close
     } else {
         exact

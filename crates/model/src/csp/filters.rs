@@ -9,12 +9,11 @@
 //! given as an orthonormal basis, `n × s`.
 
 use crate::{ModelError, Result};
-use stiefel_linalg::{MatBatch, MatView, Op, congruence, eigh, inverse_cholesky, product};
+use stiefel_linalg::{
+    MatBatch, MatView, Op, congruence, eigh, inverse_cholesky, product, tolerance,
+};
 
 const OP: &str = "CSP filters";
-
-/// What of a filter must be new, as a share of its length, for it to widen the basis.
-const NEW_SHARE: f64 = 1e-6;
 
 /// Solutions of `A_i w = λ (A_i + B_i) w` for batches `count × n × n`, `λ` ascending: the values, `n` per problem, and the vectors as columns,
 /// `count × n × n`, with `wᵀ(A + B)w = 1`.
@@ -172,5 +171,5 @@ fn what_is_new(basis: &[Vec<f64>], mut x: Vec<f64>) -> Option<Vec<f64>> {
         }
     }
     let left = length(&x);
-    (left > NEW_SHARE * whole).then(|| x.into_iter().map(|v| v / left).collect())
+    (left > tolerance::NEW_DIRECTION * whole).then(|| x.into_iter().map(|v| v / left).collect())
 }

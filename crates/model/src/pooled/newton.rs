@@ -14,7 +14,9 @@
 
 use super::regression::{Regression, Value};
 use crate::{ModelError, Result};
-use stiefel_linalg::{MatBatch, MatView, Op, cholesky, product, product_into, qr, solve_lower};
+use stiefel_linalg::{
+    MatBatch, MatView, Op, cholesky, product, product_into, qr, solve_lower, tolerance,
+};
 
 const OP: &str = "routed head";
 
@@ -24,15 +26,9 @@ const STEPS: usize = 100;
 /// Iterations of conjugate gradients at most, per step.
 const INNER: usize = 500;
 
-/// Largest entry of the gradient accepted, relative to the sum of all `|z|` of a feature: a few hundred roundings.
-const GRADIENT: f64 = 1e-13;
-
-/// Decrease of the residual asked of conjugate gradients.
-const RESIDUAL: f64 = 1e-10;
-
 /// The minimum, from a first guess.
 pub(super) fn minimise(problem: &Regression, mut x: Vec<f64>) -> Result<Vec<f64>> {
-    let tolerance = GRADIENT * scale(problem);
+    let tolerance = tolerance::HEAD_GRADIENT * scale(problem);
     let mut here = problem.value(&x)?;
     let mut last = f64::INFINITY;
     for _ in 0..STEPS {
@@ -124,7 +120,7 @@ fn newton_step(problem: &Regression, here: &Value) -> Result<Vec<f64>> {
     let mut z = apply(&r)?;
     let mut p = z.clone();
     let mut rz = dot(&r, &z);
-    let goal = RESIDUAL * dot(&r, &r).sqrt();
+    let goal = tolerance::HEAD_RESIDUAL * dot(&r, &r).sqrt();
     for _ in 0..INNER {
         let hp = problem.hessian_times(&here.pi, &p)?;
         let curvature = dot(&p, &hp);

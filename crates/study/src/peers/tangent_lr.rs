@@ -4,14 +4,12 @@ use super::logistic::{Logistic, LogisticModel};
 use super::parts::Parts;
 use super::{PeerError, PeerOutcome};
 use rayon::prelude::*;
+use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::metrics::Confusion;
 use stiefel_model::{ModelError, Trials, tangent_vectors};
 
 /// Inverse penalties to choose from, ascending.
 pub const C_GRID: [f64; 4] = [1e-3, 1e-2, 1e-1, 1.0];
-
-/// Balanced accuracies closer than this are equal: they are the same recalls summed in another order.
-const EQUAL_ACCURACY: f64 = 1e-12;
 
 /// Tangent vectors of a set of trials, row by row, with their classes (positions among those with training trials).
 struct Rows {
@@ -232,7 +230,7 @@ fn accuracy(truth: &[usize], decided: &[usize], classes: usize) -> Result<f64, P
 /// The first of the best.
 fn first_best(accuracies: &[f64]) -> usize {
     (1..accuracies.len()).fold(0, |best, k| {
-        if accuracies[k] > accuracies[best] + EQUAL_ACCURACY {
+        if accuracies[k] > accuracies[best] + EQUAL_SCORES {
             k
         } else {
             best

@@ -1,7 +1,8 @@
 //! Mean, sample standard deviation `(Σ(x − x̄)²/(n − 1))^{1/2}`, and their ratio `d_z`.
 
-use super::{ROUNDING, StatsError, check_finite, largest, too_few};
+use super::{StatsError, check_finite, largest, too_few};
 use crate::MeanStd;
+use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
 
 /// Mean and sample standard deviation (0 for one value).
@@ -39,7 +40,7 @@ pub fn effect_size(differences: &[f64]) -> Result<Measure, StatsError> {
         return Ok(Measure::undefined(reason));
     }
     let m = mean_std(differences)?;
-    if m.std <= ROUNDING * largest(differences) {
+    if m.std <= EQUAL_SCORES * largest(differences) {
         return Ok(Measure::undefined(
             "all differences are equal: they have no spread to measure their mean by",
         ));

@@ -29,9 +29,6 @@ pub use paired::{Paired, compare};
 pub use sign_flip::{EXACT_SIGN_FLIPS, RANDOM_SIGN_FLIPS, sign_flip};
 pub use wilcoxon::wilcoxon;
 
-/// Differences closer than this share of the largest are equal.
-const ROUNDING: f64 = 1e-12;
-
 /// The reason why one pair (or none) tests nothing.
 fn too_few(count: usize) -> Option<String> {
     (count < 2).then(|| format!("at least two subjects are needed, {count} given"))

@@ -1,7 +1,8 @@
 //! Two methods compared, paired by subject.
 
-use super::{ROUNDING, StatsError, check_finite, effect_size, mean_std, sign_flip, wilcoxon};
+use super::{StatsError, check_finite, effect_size, mean_std, sign_flip, wilcoxon};
 use serde::{Deserialize, Serialize};
+use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
 
 /// What a comparison of two methods over subjects gives.
@@ -63,7 +64,7 @@ pub fn compare(scores: &[f64], against: &[f64], seed: u64) -> Result<Paired, Sta
 /// `a − b`, exactly zero where that is rounding.
 fn difference(a: f64, b: f64) -> f64 {
     let d = a - b;
-    if d.abs() <= ROUNDING * a.abs().max(b.abs()) {
+    if d.abs() <= EQUAL_SCORES * a.abs().max(b.abs()) {
         0.0
     } else {
         d

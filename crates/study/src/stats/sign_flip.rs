@@ -5,9 +5,10 @@
 //! [`RANDOM_SIGN_FLIPS`] random choices of signs of which `b` reach the observed value, `p = (b + 1)/(m + 1)`, which is never zero and
 //! never too small on average (Phipson & Smyth 2010).
 
-use super::{ROUNDING, StatsError, check_finite, too_few};
+use super::{StatsError, check_finite, too_few};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
 
 /// Subjects up to which all choices of signs are enumerated.
@@ -37,7 +38,7 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> Result<Measure, StatsError> 
     if total == 0.0 {
         return Ok(Measure::undefined("all differences are zero"));
     }
-    let threshold = differences.iter().sum::<f64>().abs() - ROUNDING * total;
+    let threshold = differences.iter().sum::<f64>().abs() - EQUAL_SCORES * total;
     let p = if differences.len() <= EXACT_SIGN_FLIPS {
         enumerated(differences, threshold)
     } else {

@@ -7,7 +7,8 @@
 //!
 //! These are the rules of SciPy 1.17's `wilcoxon(d)`, and the same numbers.
 
-use super::{ROUNDING, StatsError, check_finite, largest, too_few};
+use super::{StatsError, check_finite, largest, too_few};
+use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
 
 /// Pairs up to which the distribution is exact.
@@ -57,7 +58,7 @@ struct SignedRanks {
 
 impl SignedRanks {
     fn new(differences: &[f64]) -> Self {
-        let close = ROUNDING * largest(differences);
+        let close = EQUAL_SCORES * largest(differences);
         let mut sorted: Vec<f64> = differences
             .iter()
             .copied()

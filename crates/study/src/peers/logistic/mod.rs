@@ -7,7 +7,7 @@
 //! Newton's method; the steps by conjugate gradients, one pass over the features each (`newton.rs`). The penalty bounds the condition
 //! of the Hessian `I + C Xᵀ D X`. Where trials are few, the features are first replaced by a square factor of their Gram matrix, which
 //! does not depend on `C` (`features.rs`).
-//! Each fit ends where the gradient is at most [`GRADIENT`] of the one at `W = 0, b = 0`.
+//! Each fit ends where the gradient is at most [`LOGISTIC_GRADIENT`](stiefel_linalg::tolerance::LOGISTIC_GRADIENT) of the one at `W = 0, b = 0`.
 //!
 //! ```
 //! use stiefel_study::peers::logistic::Logistic;
@@ -27,13 +27,6 @@ mod newton;
 use super::PeerError;
 use features::{Features, dot};
 use loss::Loss;
-
-/// A fit ends at this share of the gradient at zero, or earlier only where rounding leaves no further step and
-/// [`GRADIENT_ENOUGH`] is met.
-pub const GRADIENT: f64 = 1e-12;
-
-/// The largest share of the gradient at zero that counts as a minimum.
-pub const GRADIENT_ENOUGH: f64 = 1e-10;
 
 const OP: &str = "logistic regression";
 

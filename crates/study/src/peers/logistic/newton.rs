@@ -9,9 +9,9 @@
 
 use super::features::{Features, add_scaled, dot};
 use super::loss::Loss;
-use super::{GRADIENT, GRADIENT_ENOUGH};
 use crate::peers::PeerError;
 use stiefel_linalg::LinalgError;
+use stiefel_linalg::tolerance::{ARMIJO, LOGISTIC_ENOUGH, LOGISTIC_GRADIENT, OBJECTIVE_ROUNDING};
 
 /// Newton steps before giving up; 5 to 10 are usual.
 const MAX_STEPS: usize = 100;
@@ -19,10 +19,6 @@ const MAX_STEPS: usize = 100;
 const MAX_ITERATIONS: usize = 1000;
 /// Halvings of a step; 1e-12 of a Newton step is none.
 const MAX_HALVINGS: usize = 40;
-/// The share of the decrease promised by the gradient that a step has to bring.
-const ARMIJO: f64 = 1e-4;
-/// Rounding of the objective.
-const ROUNDING: f64 = 1e-13;
 
 /// A point with everything a step needs.
 pub(super) struct Point {
@@ -69,14 +65,14 @@ pub(super) fn minimise(
         }
     }
     let mut steps = 0;
-    while here.norm > GRADIENT * scale && steps < MAX_STEPS {
+    while here.norm > LOGISTIC_GRADIENT * scale && steps < MAX_STEPS {
         let direction = problem.newton_direction(&here, scale)?;
         let Some(there) = problem.line_search(&here, &direction)? else {
             break;
         };
         steps += 1;
         // So close to the minimum rounding may leave nothing to gain.
-        let stuck = there.norm > 0.5 * here.norm && here.norm <= GRADIENT_ENOUGH * scale;
+        let stuck = there.norm > 0.5 * here.norm && here.norm <= LOGISTIC_ENOUGH * scale;
         if there.norm < here.norm || !stuck {
             here = there;
         }
@@ -85,7 +81,7 @@ pub(super) fn minimise(
         }
     }
     let gradient = if scale > 0.0 { here.norm / scale } else { 0.0 };
-    if gradient.is_nan() || gradient > GRADIENT_ENOUGH {
+    if gradient.is_nan() || gradient > LOGISTIC_ENOUGH {
         return Err(PeerError::NotConverged { c, steps, gradient });
     }
     Ok(Minimum {
@@ -150,7 +146,7 @@ impl Problem<'_> {
     fn newton_direction(&self, here: &Point, scale: f64) -> Result<Vec<f64>, LinalgError> {
         let share = here.norm / scale;
         // Quadratic convergence, but no digit below the aim.
-        let forcing = share.min(0.1).max(0.1 * GRADIENT / share);
+        let forcing = share.min(0.1).max(0.1 * LOGISTIC_GRADIENT / share);
         let goal = forcing * here.norm;
         let at = self.split();
         let preconditioned = |r: &[f64]| {
@@ -193,7 +189,8 @@ impl Problem<'_> {
             let mut theta = here.theta.clone();
             add_scaled(&mut theta, t, direction);
             let there = self.evaluate(theta)?;
-            let allowed = here.objective + ARMIJO * t * slope + ROUNDING * here.objective.abs();
+            let allowed =
+                here.objective + ARMIJO * t * slope + OBJECTIVE_ROUNDING * here.objective.abs();
             if there.objective <= allowed {
                 return Ok(Some(there));
             }

@@ -176,7 +176,7 @@ fn unit(
             routing,
             history,
         },
-        seconds: dice.around(3.0, 0.5),
+        seconds: Some(dice.around(3.0, 0.5)),
     })
 }
 
@@ -363,7 +363,7 @@ fn row(dice: &mut Dice, method: &str, units: &[UnitRecord]) -> Row {
             .map(|s| (format!("S{s}"), dice.around(accuracy.mean, 0.12)))
             .collect(),
         confusion,
-        seconds: 3.0,
+        seconds: Some(3.0),
         accuracy,
     }
 }

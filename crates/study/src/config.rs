@@ -5,6 +5,7 @@ use crate::method::Precision;
 use crate::{Result, StudyError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use stiefel_model::net::Orthogonality;
 use stiefel_model::precondition::{Scaling, UnseenPolicy, Whitening};
@@ -214,6 +215,19 @@ impl StudyConfig {
             // The controls that retrain double a study's time; the ablation is about the rows themselves.
             retrained: !matches!(study, Study::Ablation | Study::Scaling),
         }
+    }
+
+    /// Where results go unless told otherwise: `stiefel-results/main-synthetic-weibo2014`.
+    pub fn default_folder(&self) -> PathBuf {
+        let stem = Path::new(&self.data)
+            .file_stem()
+            .map_or_else(|| self.data.clone(), |s| s.to_string_lossy().into_owned());
+        let plain = |c: char| c.is_alphanumeric() || c == '_';
+        let slug: String = stem
+            .chars()
+            .map(|c| if plain(c) { c } else { '-' })
+            .collect();
+        PathBuf::from("stiefel-results").join(format!("{}-{slug}", self.study))
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -55,8 +55,10 @@ pub struct UnitRecord {
     pub seed: u64,
     /// What came out.
     pub outcome: Outcome,
-    /// Wall-clock seconds; the only part that differs from run to run.
-    pub seconds: f64,
+    /// Wall-clock seconds, where they were measured; the only part that differs from run to run, and therefore kept apart from
+    /// the record's file.
+    #[serde(skip)]
+    pub seconds: Option<f64>,
 }
 
 /// Decisions on the test trials, and how they came about.

@@ -21,22 +21,28 @@ pub struct Unwatched;
 
 impl StudyObserver for Unwatched {}
 
-/// Units that share their training, in the order of the plan.
-fn groups(units: &[&Unit]) -> Vec<Vec<Unit>> {
-    let mut order: Vec<&str> = Vec::new();
-    let mut found: BTreeMap<&str, Vec<Unit>> = BTreeMap::new();
-    for unit in units {
-        let key = unit.ids.training.as_str();
-        let group = found.entry(key).or_default();
-        if group.is_empty() {
-            order.push(key);
+/// What has to be computed: places in [`Plan::units`] of those without a record, together where they share their training, in the
+/// order of the plan. Each group is one call of [`execute`], here or on another machine.
+pub fn missing(plan: &Plan, store: &Store) -> Vec<Vec<usize>> {
+    let kept: Vec<bool> = plan
+        .units
+        .iter()
+        .map(|unit| store.find(&unit.ids.unit).is_some())
+        .collect();
+    groups(&plan.units, &kept)
+}
+
+fn groups(units: &[Unit], kept: &[bool]) -> Vec<Vec<usize>> {
+    let mut place: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (i, unit) in units.iter().enumerate().filter(|&(i, _)| !kept[i]) {
+        let at = *place.entry(&unit.ids.training).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
         }
-        group.push((*unit).clone());
+        groups[at].push(i);
     }
-    order
-        .into_iter()
-        .filter_map(|key| found.remove(key))
-        .collect()
+    groups
 }
 
 /// Computes what is missing and gives all records in the order of the plan.
@@ -55,20 +61,15 @@ pub fn run(
         .iter()
         .map(|unit| store.find(&unit.ids.unit))
         .collect();
-    let missing: Vec<&Unit> = plan
-        .units
-        .iter()
-        .zip(&kept)
-        .filter(|(_, record)| record.is_none())
-        .map(|(unit, _)| unit)
-        .collect();
-    observer.begin(plan.units.len(), plan.units.len() - missing.len());
+    let there: Vec<bool> = kept.iter().map(Option::is_some).collect();
+    observer.begin(plan.units.len(), there.iter().filter(|&&k| k).count());
     let computed: Mutex<BTreeMap<String, UnitRecord>> = Mutex::default();
     let failures: Mutex<Vec<StudyError>> = Mutex::default();
-    let one = |group: Vec<Unit>| {
+    let one = |group: Vec<usize>| {
         if cancel.is_cancelled() {
             return;
         }
+        let group: Vec<Unit> = group.into_iter().map(|i| plan.units[i].clone()).collect();
         let kept = execute(&group, cancel).and_then(|records| {
             for record in records {
                 store.keep(&record)?;
@@ -94,7 +95,7 @@ pub fn run(
         .build()
         .map_err(|e| StudyError::setting(format!("{threads} threads: {e}"), "use fewer threads"))?;
     pool.install(|| {
-        groups(&missing)
+        groups(&plan.units, &there)
             .into_par_iter()
             .with_max_len(1)
             .for_each(one);

@@ -1,5 +1,10 @@
 //! Records on disk: one file per unit, named by its identity, written whole or not at all.
 //!
+//! ```text
+//! units/ID.json   what the unit found: the same bits whenever and wherever it is computed
+//! times/ID.json   the seconds it took, a single number
+//! ```
+//!
 //! A record is written to a temporary file in the same folder, flushed to the disk and renamed. A file that cannot be read or whose
 //! content is not the unit asked for (a disk that lied) is computed again.
 
@@ -16,6 +21,9 @@ pub struct Store {
 }
 
 impl Store {
+    /// The file of the resolved configuration: `study` for those who go on with it, `configuration` for the command line.
+    pub const RESOLVED: &str = "study.json";
+
     /// Opens a folder, making it where it is missing.
     ///
     /// ```
@@ -29,9 +37,10 @@ impl Store {
     /// ```
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self> {
         let folder = folder.into();
-        fs::create_dir_all(folder.join("units")).map_err(|e| {
-            StudyError::file(&folder, e, "choose a folder that can be written with --out")
-        })?;
+        for part in ["units", "times"] {
+            fs::create_dir_all(folder.join(part))
+                .map_err(|e| StudyError::file(&folder, e, "choose a folder that can be written"))?;
+        }
         Ok(Self { folder })
     }
 
@@ -40,20 +49,27 @@ impl Store {
         &self.folder
     }
 
-    fn path(&self, id: &str) -> PathBuf {
-        self.folder.join("units").join(format!("{id}.json"))
+    fn path(&self, part: &str, id: &str) -> PathBuf {
+        self.folder.join(part).join(format!("{id}.json"))
     }
 
     /// The record of a unit, where there is a sound one.
     pub fn find(&self, id: &str) -> Option<UnitRecord> {
-        let text = fs::read(self.path(id)).ok()?;
-        let record: UnitRecord = serde_json::from_slice(&text).ok()?;
+        let text = fs::read(self.path("units", id)).ok()?;
+        let mut record: UnitRecord = serde_json::from_slice(&text).ok()?;
+        let time = fs::read(self.path("times", id)).ok();
+        record.seconds = time.and_then(|t| serde_json::from_slice(&t).ok());
         (record.id == id).then_some(record)
     }
 
     /// Keeps a record.
     pub fn keep(&self, record: &UnitRecord) -> Result<()> {
-        let path = self.path(&record.id);
+        // The time first: whatever has a record has its time.
+        if let Some(seconds) = record.seconds {
+            let path = self.path("times", &record.id);
+            write_atomically(&path, &json(&path, &seconds, false)?)?;
+        }
+        let path = self.path("units", &record.id);
         write_atomically(&path, &json(&path, record, false)?)
     }
 

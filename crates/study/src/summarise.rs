@@ -2,7 +2,8 @@
 
 use crate::stats::{compare, holm, mean_std};
 use crate::{
-    Comparison, MeanStd, Plan, Result, Row, StudySummary, UnitRecord, UnitScore, paper, verdict,
+    Comparison, MeanStd, Plan, Result, Row, Store, StudySummary, UnitRecord, UnitScore, paper,
+    report, verdict,
 };
 use stiefel_model::metrics::Confusion;
 use stiefel_model::routing_stats::GAP_THRESHOLD;
@@ -33,6 +34,14 @@ pub fn summarise(plan: &Plan, units: Vec<UnitRecord>) -> Result<StudySummary> {
         methods,
         units,
     })
+}
+
+/// [`summarise`], and writes the summary and the report into the store.
+pub fn conclude(plan: &Plan, store: &Store, units: Vec<UnitRecord>) -> Result<StudySummary> {
+    let summary = summarise(plan, units)?;
+    store.write("summary.json", &summary)?;
+    report::write(&summary, store.folder())?;
+    Ok(summary)
 }
 
 /// The baseline a row is compared with: that of its own cell.
@@ -131,7 +140,7 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
         units: own.iter().map(unit).collect(),
         per_subject: per_subject(plan, &own)?,
         confusion: confusion(plan, &own),
-        seconds: own.iter().map(|u| u.seconds).sum::<f64>() / own.len().max(1) as f64,
+        seconds: mean(&measures(&|u| u.seconds)),
     })
 }
 

@@ -56,8 +56,9 @@ pub struct Row {
     pub per_subject: Vec<(String, f64)>,
     /// Summed confusion matrix, rows are true classes.
     pub confusion: Vec<Vec<usize>>,
-    /// Mean seconds of a unit.
-    pub seconds: f64,
+    /// Mean seconds of a unit, where they were measured.
+    #[serde(default)]
+    pub seconds: Option<f64>,
 }
 
 /// Two methods compared, paired by subject.

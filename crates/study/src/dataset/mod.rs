@@ -23,6 +23,7 @@ pub(crate) use fingerprint::{hex, of as fingerprint};
 pub(crate) use select::sub_montage;
 
 use crate::{DatasetSummary, Result};
+use serde::{Deserialize, Serialize};
 use stiefel_model::{Factor, Trials};
 
 /// Trials with the subject and, where known, the session of each.
@@ -37,7 +38,8 @@ pub struct Dataset {
 }
 
 /// What is known of a dataset beside its trials.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Provenance {
     /// Trials left out for their amplitude, per domain.
     pub rejected: Vec<(String, usize)>,
@@ -112,14 +114,15 @@ impl Dataset {
         let domains = self.trials.domains().indices();
         domains.iter().map(|&d| of[d]).collect()
     }
+}
 
-    /// Provenance, for a dataset derived from this one.
-    pub(crate) fn provenance(&self) -> Provenance {
-        Provenance {
-            rejected: self.summary.rejected.clone(),
-            preparation: self.summary.preparation.clone(),
-            licence: self.summary.licence.clone(),
-            citation: self.summary.citation.clone(),
+impl From<&DatasetSummary> for Provenance {
+    fn from(summary: &DatasetSummary) -> Self {
+        Self {
+            rejected: summary.rejected.clone(),
+            preparation: summary.preparation.clone(),
+            licence: summary.licence.clone(),
+            citation: summary.citation.clone(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which part of a dataset is wanted.
 
-use super::Dataset;
+use super::{Dataset, Provenance};
 use crate::{Result, StudyError};
 use serde::{Deserialize, Serialize};
 use stiefel_eeg::montage::{Montage, canonical};
@@ -122,7 +122,7 @@ impl Dataset {
 
     /// The same dataset with other trials.
     pub(crate) fn with_trials(self, trials: Trials) -> Result<Self> {
-        let provenance = self.provenance();
+        let provenance = Provenance::from(&self.summary);
         Self::new(self.summary.name, trials, provenance)
     }
 

@@ -130,7 +130,7 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
             held_out: unit.held_out.clone(),
             seed: unit.seed,
             outcome,
-            seconds,
+            seconds: Some(seconds),
         })
     };
     units.iter().zip(outcomes).map(record).collect()

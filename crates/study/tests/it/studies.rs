@@ -5,7 +5,7 @@ use stiefel_linalg::MatBatch;
 use stiefel_model::Trials;
 use stiefel_study::{
     Cancel, DataChoice, Dataset, Plan, Store, Study, StudyConfig, StudyError, UnitRecord,
-    Unwatched, execute, load, run, summarise, table,
+    Unwatched, execute, load, missing, run, summarise, table,
 };
 
 const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
@@ -45,7 +45,7 @@ fn all(plan: &Plan, store: &Store) -> Vec<UnitRecord> {
 
 /// Everything but the time it took.
 fn timeless(mut record: UnitRecord) -> UnitRecord {
-    record.seconds = 0.0;
+    record.seconds = None;
     record
 }
 
@@ -78,6 +78,15 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
         records.iter().cloned().map(timeless).collect::<Vec<_>>(),
         again.into_iter().map(timeless).collect::<Vec<_>>()
     );
+    for unit in &plan.units {
+        let file = |store: &Store| {
+            let name = format!("units/{}.json", unit.ids.unit);
+            std::fs::read(store.folder().join(name)).unwrap()
+        };
+        assert!(file(&one) == file(&two), "{}", unit.name);
+    }
+    assert!(records.iter().all(|r| r.seconds.is_some()));
+    assert!(missing(&plan, &one).is_empty());
     let summary = summarise(&plan, records).unwrap();
     assert_eq!(summary.rows.len(), 10);
     assert_eq!(summary.comparisons.len(), 9 + 2);

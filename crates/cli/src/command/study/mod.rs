@@ -3,19 +3,14 @@
 mod options;
 mod run_unit;
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
-use stiefel::study::{Plan, Store, Study, StudyConfig, load, report, run, summarise, table};
+use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, load, run, table};
 
 use crate::failure::Outcome;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Units;
 use options::Options;
-
-/// The resolved configuration in a folder of results: `configuration` for `--config`, `study` for `run-unit`.
-pub(crate) const RESOLVED: &str = "study.json";
 
 #[derive(Debug, Args)]
 #[command(
@@ -66,12 +61,12 @@ fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
     let folder = options
         .out
         .clone()
-        .unwrap_or_else(|| default_folder(&config));
+        .unwrap_or_else(|| config.default_folder());
     let plan = planned(config)?;
     let store = Store::open(&folder)?;
     let settings =
         serde_json::json!({"configuration": output.configuration(), "study": plan.config});
-    store.write(RESOLVED, &settings)?;
+    store.write(Store::RESOLVED, &settings)?;
     if options.plan {
         return list(&plan, &folder, options.json, output);
     }
@@ -103,28 +98,7 @@ pub(crate) fn finish(
     let progress = Units::new(quiet);
     let cancel = interrupt::cancel()?;
     let records = run(plan, store, threads.unwrap_or(0), &cancel, &progress)?;
-    let summary = summarise(plan, records)?;
-    store.write("summary.json", &summary)?;
-    report::write(&summary, store.folder())?;
-    Ok(summary)
-}
-
-/// `stiefel-results/main-synthetic-weibo2014`.
-fn default_folder(config: &StudyConfig) -> PathBuf {
-    let stem = std::path::Path::new(&config.data)
-        .file_stem()
-        .map_or_else(|| config.data.clone(), |s| s.to_string_lossy().into_owned());
-    let slug: String = stem
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || c == '_' {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    PathBuf::from("stiefel-results").join(format!("{}-{slug}", config.study))
+    Ok(conclude(plan, store, records)?)
 }
 
 /// The units of a plan, a line each.

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use stiefel::study::{Study, StudyConfig};
 
-use crate::failure::{Failure, unexpected};
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -94,59 +94,42 @@ impl Options {
                 "no dataset; give one, for instance `synthetic:weibo2014`".into(),
             ));
         };
-        let mut settings =
-            serde_json::to_value(StudyConfig::new(study, data)).map_err(unexpected)?;
-        for (path, value) in self.given() {
-            if let Some(place) = settings.pointer_mut(path) {
-                *place = value;
-            } else if let Some(Value::Object(choice)) = settings.pointer_mut("/choice") {
-                // Parts of the choice that are not made are not written down.
-                choice.insert(path.trim_start_matches("/choice/").into(), value);
-            }
-        }
-        serde_json::from_value(settings)
-            .map_err(|e| Failure::Misuse(format!("a setting is wrong: {e}")))
+        StudyConfig::with_settings(study, data, self.given())
+            .map_err(|e| Failure::Misuse(e.to_string()))
     }
 
-    /// What the options say, with its place in the configuration.
+    /// What the options say, by name.
     fn given(&self) -> Vec<(&'static str, Value)> {
         let channels = self.channels.as_ref().map(|c| match c.as_slice() {
             [montage] => json!(montage),
             names => json!(names),
         });
-        let unseen = self.unseen.as_ref().map(|u| match u.as_str() {
-            "pooled" => json!({"policy": "pooled"}),
-            other => json!({"policy": other, "kappa": 10.0}),
-        });
         [
-            ("/choice/channels", channels),
-            ("/choice/classes", self.classes.as_ref().map(|x| json!(x))),
-            ("/choice/subjects", self.subjects.as_ref().map(|x| json!(x))),
-            ("/choice/band", self.band.as_ref().map(|x| json!(x))),
-            ("/choice/window", self.window.as_ref().map(|x| json!(x))),
-            ("/methods", self.methods.as_ref().map(|x| json!(x))),
-            ("/split", self.split.as_ref().map(|x| json!(x))),
-            ("/seeds", self.seeds.as_ref().map(|x| json!(x))),
-            ("/sizing", self.preset.as_ref().map(|x| json!(x))),
-            ("/training/epochs", self.epochs.map(|x| json!(x))),
-            ("/training/patience", self.patience.map(|x| json!(x))),
-            ("/training/batch", self.batch.map(|x| json!(x))),
+            ("channels", channels),
+            ("classes", self.classes.as_ref().map(|x| json!(x))),
+            ("subjects", self.subjects.as_ref().map(|x| json!(x))),
+            ("band", self.band.as_ref().map(|x| json!(x))),
+            ("window", self.window.as_ref().map(|x| json!(x))),
+            ("methods", self.methods.as_ref().map(|x| json!(x))),
+            ("split", self.split.as_ref().map(|x| json!(x))),
+            ("seeds", self.seeds.as_ref().map(|x| json!(x))),
+            ("preset", self.preset.as_ref().map(|x| json!(x))),
+            ("epochs", self.epochs.map(|x| json!(x))),
+            ("patience", self.patience.map(|x| json!(x))),
+            ("batch", self.batch.map(|x| json!(x))),
+            ("learning_rate", self.learning_rate.map(|x| json!(x))),
+            ("precision", self.precision.as_ref().map(|x| json!(x))),
             (
-                "/training/adam/learning_rate",
-                self.learning_rate.map(|x| json!(x)),
-            ),
-            ("/precision", self.precision.as_ref().map(|x| json!(x))),
-            (
-                "/orthogonality",
+                "orthogonality",
                 self.orthogonality.as_ref().map(|x| json!(x)),
             ),
-            ("/whitening", self.whitening.as_ref().map(|x| json!(x))),
-            ("/scaling", self.scaling.as_ref().map(|x| json!(x))),
-            ("/unseen", unseen),
-            ("/retrained", self.retrained.map(|x| json!(x))),
+            ("whitening", self.whitening.as_ref().map(|x| json!(x))),
+            ("scaling", self.scaling.as_ref().map(|x| json!(x))),
+            ("unseen", self.unseen.as_ref().map(|x| json!(x))),
+            ("retrained", self.retrained.map(|x| json!(x))),
         ]
         .into_iter()
-        .filter_map(|(path, value)| Some((path, value?)))
+        .filter_map(|(name, value)| Some((name, value?)))
         .collect()
     }
 }

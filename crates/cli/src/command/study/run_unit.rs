@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::Value;
 use stiefel::study::{Store, StudyConfig, execute};
 
-use super::{RESOLVED, planned};
+use super::planned;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::Output;
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
-        let config = resolved(&self.folder.join(RESOLVED))?;
+        let config = resolved(&self.folder.join(Store::RESOLVED))?;
         let plan = planned(config)?;
         let store = Store::open(&self.folder)?;
         let by_number = self

@@ -73,7 +73,14 @@ fn ours(row: &Row, best: bool) -> String {
         of(row.genuine),
         figure(row.entropy, 3),
         figure(row.alignment, 3),
-        figure(row.seconds, if row.seconds < 10.0 { 2 } else { 0 }),
+        figure(
+            row.seconds,
+            if row.seconds.is_some_and(|s| s >= 10.0) {
+                0
+            } else {
+                2
+            },
+        ),
     ];
     format!(
         "<tr><th scope=\"row\">{}</th><td{}>{}</td><td>{}</td></tr>",

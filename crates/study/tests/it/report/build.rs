@@ -196,7 +196,7 @@ fn unit(
             domains,
             history,
         },
-        seconds: 1.0,
+        seconds: Some(1.0),
     }
 }
 
@@ -267,6 +267,6 @@ fn row(shape: &Shape, x: &mut Numbers<'_>, method: &str, routed: bool) -> Row {
             .map(|d| (d.clone(), x.next()))
             .collect(),
         confusion: vec![vec![7; shape.classes.len()]; shape.classes.len()],
-        seconds: 1.5,
+        seconds: Some(1.5),
     }
 }

@@ -4,6 +4,7 @@ use pyo3::PyErr;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use stiefel::model::ModelError;
 use stiefel::model::file::FileProblem;
+use stiefel::study::StudyError;
 
 /// A `ValueError` with the text of any error.
 pub(crate) fn value_error(error: impl ToString) -> PyErr {
@@ -22,6 +23,16 @@ pub(crate) fn model_error(error: ModelError) -> PyErr {
             problem: FileProblem::Io { .. },
             ..
         } => PyOSError::new_err(error.to_string()),
+        _ => value_error(error),
+    }
+}
+
+/// A study's error: files that cannot be read or written are `OSError`s, everything else is a `ValueError`.
+pub(crate) fn study_error(error: StudyError) -> PyErr {
+    match error {
+        StudyError::Model(error) => model_error(error),
+        StudyError::Eeg(error) => crate::eeg::eeg_error(error),
+        StudyError::File { .. } => PyOSError::new_err(error.to_string()),
         _ => value_error(error),
     }
 }

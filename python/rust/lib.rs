@@ -18,8 +18,10 @@ mod manifold;
 mod model;
 mod scaling;
 mod spd;
+mod study;
 mod threads;
 mod train;
+mod watch;
 mod whiten;
 
 use pyo3::prelude::*;
@@ -36,5 +38,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     train::add(module)?;
     whiten::add(module)?;
     eeg::add(module)?;
-    catalogue::add(module)
+    catalogue::add(module)?;
+    study::add(module)
 }

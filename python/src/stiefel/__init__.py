@@ -4,6 +4,7 @@
 * :mod:`stiefel.spd`: functions on stacks of SPD matrices, pyRiemann's names.
 * :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
 * :func:`read_raw`, :func:`load_dataset`, :func:`load_synthetic`, :func:`from_epochs`, :func:`to_epochs`: recordings and trials.
+* :func:`study`: the paper's tables, on this machine or on a Dask cluster.
 * :func:`routing_report`: does routing help, and is it routing that helps?
 """
 
@@ -13,6 +14,7 @@ from ._core import __version__, get_num_threads, set_num_threads
 from ._readers import Recording, Trials, from_epochs, load_dataset, load_synthetic, read_raw, to_epochs
 from ._report import RoutingReport, routing_report
 from ._scaling import Scaling, recommend
+from ._study import study
 from ._tangent_lr import TangentSpaceLR
 from ._whitening import DomainWhitening
 
@@ -36,5 +38,6 @@ __all__ = [
     "routing_report",
     "set_num_threads",
     "spd",
+    "study",
     "to_epochs",
 ]

@@ -1,6 +1,7 @@
 """The compiled core of the package."""
 
 from os import PathLike
+from pathlib import Path
 from typing import Any, Callable, Literal, TypedDict, final
 
 import numpy as np
@@ -14,6 +15,8 @@ __version__: str
 __all__ = [
     "Handle",
     "Model",
+    "StudyData",
+    "StudyPlan",
     "Whitener",
     "__version__",
     "barycenter",
@@ -30,6 +33,7 @@ __all__ = [
     "geodesic",
     "get_num_threads",
     "load",
+    "load_study_data",
     "log_map",
     "mean",
     "mutual_distance",
@@ -45,6 +49,9 @@ __all__ = [
     "retract",
     "set_num_threads",
     "spectral",
+    "study_code",
+    "study_configuration",
+    "study_data",
     "synthetic",
     "tangent_space",
     "unupper",
@@ -155,3 +162,35 @@ def synthetic(name: str, subjects: int | None, trials_per_class: int | None, see
 def dataset(
     name: str, subjects: list[int] | None, classes: list[str] | None, covariance: str
 ) -> dict[str, Any]: ...
+
+study_code: str
+
+@final
+class StudyData:
+    def __reduce__(self) -> tuple[Any, Any]: ...
+    @property
+    def fingerprint(self) -> str: ...
+
+@final
+class StudyPlan:
+    def __new__(cls, config: str, data: StudyData) -> StudyPlan: ...
+    @property
+    def units(self) -> list[tuple[str, str, int, int]]: ...
+    @property
+    def default_folder(self) -> Path: ...
+    def missing(self, folder: _Path) -> list[list[int]]: ...
+    def execute(self, places: list[int]) -> list[tuple[str, float | None]]: ...
+    def keep(self, folder: _Path, record: str, seconds: float | None) -> float | None: ...
+    def run(
+        self,
+        folder: _Path,
+        threads: int,
+        on_begin: Callable[[int, int], None],
+        on_unit: Callable[[str, int, int, float | None], None],
+    ) -> tuple[str, list[dict[str, Any]]]: ...
+
+def load_study_data(config: str) -> StudyData: ...
+def study_data(
+    trials: _Labelled, runs: tuple[list[str], list[int]] | None, name: str, provenance: str, choice: str | None
+) -> StudyData: ...
+def study_configuration(study: str, data: str, settings: str) -> str: ...

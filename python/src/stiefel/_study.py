@@ -1,0 +1,190 @@
+"""Studies: the paper's tables from one call, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from . import _core, _dask
+from ._base import labelled
+from ._domains import column
+from ._readers import Trials
+from ._validation import check_spd, check_trials, n_threads
+
+SCORINGS = ("balanced_accuracy", "accuracy", "roc_auc", "kappa")
+
+#: MOABB's columns, in its order, and what identifies a unit of work.
+COLUMNS = (
+    "score", "time", "samples", "samples_test", "n_classes", "subject", "session", "channels", "n_sessions", "dataset",
+    "pipeline", "fold", "seed",
+)  # fmt: skip
+
+
+def study(
+    study,
+    data,
+    *,
+    name="trials",
+    folder=None,
+    client=None,
+    n_jobs=-1,
+    scoring="balanced_accuracy",
+    progress=True,
+    **settings,
+):
+    """Run a study and give its scores as MOABB does.
+
+    A unit of work is one method on one fold with one seed. Its result is kept in ``folder`` as soon as it is finished: a study that was
+    stopped, or whose machine died, goes on from there, and ends in the same table to the bit.
+
+    Parameters
+    ----------
+    study : {"main", "ablation", "loso", "scaling", "session", "online", "null"}
+        Which one: methods and peers across domains; the rows from naive routing to DASP; one subject held out; encoder and alignment
+        over channels and domains; first session against later ones; held-out subjects decoded trial by trial; labels that only leakage
+        can decode.
+    data : str | path-like | Trials
+        A dataset by name (``"eegmmidb"``, ``"synthetic:weibo2014"``), a .npz of covariances, or trials in memory. A domain called
+        ``S03-2`` is session 2 of subject ``S03``.
+    name : str, default="trials"
+        What to call trials in memory.
+    folder : None | path-like, default=None
+        Where results go: records of units, summary.json and report.html. None: ``stiefel-results/STUDY-DATA``.
+    client : None | dask.distributed.Client, default=None
+        Spreads the units over its cluster. The data is shipped once; units of lost workers are computed again elsewhere.
+    n_jobs : int, default=-1
+        Threads on this machine, without a client; −1 for all.
+    scoring : {"balanced_accuracy", "accuracy", "roc_auc", "kappa"}, default="balanced_accuracy"
+        The column ``score``.
+    progress : bool, default=True
+        Shows a bar, in a terminal or a notebook.
+    **settings : object
+        ``methods``, ``seeds``, ``split`` ("trial" or "block"), ``preset``, ``channels`` (a montage or names), ``classes``, ``subjects`` (places counted
+        from 1, a list or "1-26,30"), ``band``, ``window``, ``epochs``, ``patience``, ``batch``, ``learning_rate``, ``precision``, ``orthogonality``,
+        ``whitening``, ``scaling``, ``unseen`` ("pooled", "own-mean" or "causal") and ``retrained``: the options of the program ``stiefel study``.
+
+    Returns
+    -------
+    results : pandas.DataFrame
+        One row per unit, subject and session, with MOABB's columns, ``fold`` and ``seed``. ``results.attrs["table"]`` is the table with tests
+        and verdict as text, ``results.attrs["folder"]`` where everything is.
+
+    Raises
+    ------
+    ValueError
+        A study, method or setting that does not exist, or data that cannot be split as asked; a unit that failed, after all
+        others have been finished and kept.
+    RuntimeError
+        A worker with another version of stiefel, or a unit whose workers died again and again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import stiefel
+    >>> results = stiefel.study(
+    ...     "main", "synthetic:bnci2015001,subjects=2,trials=10", methods=["mdm", "ts+lr"],
+    ...     folder=tempfile.mkdtemp(), progress=False,
+    ... )
+    >>> results.groupby("pipeline").size().to_dict()
+    {'mdm': 20, 'ts+lr': 20}
+    """
+    pandas = _needed("pandas")
+    if scoring not in SCORINGS:
+        raise ValueError(f"scoring must be one of {', '.join(SCORINGS)}, got {scoring!r}.")
+    source = os.fspath(data) if not isinstance(data, Trials) else name
+    config = _core.study_configuration(str(study), source, json.dumps(_plain(settings)))
+    if isinstance(data, Trials):
+        shipped = _in_memory(data, name, config)
+    else:
+        shipped = _core.load_study_data(config)
+    plan = _core.StudyPlan(config, shipped)
+    folder = Path(plan.default_folder if folder is None else folder)
+    with _Progress(f"{study} {source}", progress) as bar:
+        if client is not None:
+            _dask.compute(plan, shipped, config, folder, client, bar)
+        table, rows = plan.run(folder, n_threads(n_jobs), bar.begin, bar.unit)
+    results = pandas.DataFrame(rows)
+    results["score"] = results[scoring]
+    results["n_sessions"] = results["session"].nunique()
+    results = results[list(COLUMNS)]
+    results.attrs.update(table=table, folder=str(folder))
+    return results
+
+
+def _needed(module):
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"studies need {module}: pip install 'stiefel[study]'") from error
+
+
+def _plain(settings):
+    """Settings as JSON has them; single names and seeds may stand without a list."""
+    given = {key: value for key, value in settings.items() if value is not None}
+    for key in ("methods", "seeds", "classes"):
+        if isinstance(given.get(key), (str, int, np.integer)):
+            given[key] = [given[key]]
+    if "subjects" in given and not isinstance(given["subjects"], str):
+        given["subjects"] = ",".join(str(int(s)) for s in np.atleast_1d(given["subjects"]))
+
+    def plain(value):
+        if isinstance(value, (np.ndarray, np.generic)):
+            return value.tolist()
+        return list(value) if isinstance(value, (tuple, range, set)) else value
+
+    given = {key: plain(value) for key, value in given.items()}
+    try:
+        json.dumps(given)
+    except TypeError as error:
+        raise ValueError(f"a setting is neither text nor a number nor a list of them: {error}") from None
+    return given
+
+
+def _in_memory(data, name, config):
+    """Trials as the core takes them, the part of them that the configuration chooses."""
+    x = check_spd(check_trials(data.X, None, "data.X"), "data.X")
+    parts = {part: column(getattr(data, part), len(x), f"data.{part}") for part in ("y", "domains")}
+    (class_names, classes), (domain_names, domains) = (_factor(parts[p]) for p in ("y", "domains"))
+    channels = None if data.channels is None else [str(c) for c in data.channels]
+    trials = labelled(x, classes, class_names, domains, domain_names, channels=channels)
+    runs = None if data.runs is None else _factor(column(data.runs, len(x), "data.runs"))
+    return _core.study_data(trials, runs, name, "{}", json.dumps(json.loads(config)["choice"]))
+
+
+def _factor(values):
+    """Names in the order in which they appear, and the number of each value's."""
+    names = list(dict.fromkeys(str(v) for v in values))
+    at = {name: i for i, name in enumerate(names)}
+    return names, [at[str(v)] for v in values]
+
+
+class _Progress:
+    """A bar over the units of a study, or nothing."""
+
+    def __init__(self, title, shown):
+        self._title, self._bar = title, None
+        self._make = _needed("tqdm.auto").tqdm if shown else None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._bar is not None:
+            self._bar.close()
+
+    def begin(self, units, kept):
+        """How many units there are, and how many are there already."""
+        if self._make is not None and self._bar is None:
+            self._bar = self._make(total=units, initial=kept, desc=self._title, unit="unit")
+
+    def unit(self, method, fold, seed, score):
+        """A unit is finished."""
+        if self._bar is not None:
+            shown = "" if score is None else f" {score:.3f}"
+            self._bar.set_postfix_str(f"{method}, fold {fold}, seed {seed}:{shown}", refresh=False)
+            self._bar.update()

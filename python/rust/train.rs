@@ -58,6 +58,28 @@ impl Labelled<'_> {
     }
 }
 
+impl Labelled<'_> {
+    /// The training trials, and those to validate on. Without enough trials for a part of their own, the training trials are both.
+    pub(crate) fn split(self, validation: &[usize]) -> PyResult<(Trials, Trials)> {
+        let trials = self.trials()?;
+        let mut held = vec![false; trials.len()];
+        for &i in validation {
+            *held
+                .get_mut(i)
+                .ok_or_else(|| value_error(format!("there is no trial {i} to validate on")))? =
+                true;
+        }
+        let train: Vec<usize> = (0..trials.len()).filter(|&i| !held[i]).collect();
+        let watched = if validation.is_empty() {
+            &train
+        } else {
+            validation
+        };
+        let part = |at: &[usize]| trials.select(at).map_err(model_error);
+        Ok((part(&train)?, part(watched)?))
+    }
+}
+
 /// Tells the waiting thread of every epoch, and hears from it when to stop.
 struct Reporter<'a> {
     epochs: Sender<EpochRecord>,
@@ -86,17 +108,64 @@ impl<T: Scalar> Observer<T> for Reporter<'_> {
     }
 }
 
+/// A precision networks are trained in.
+trait Precision: Scalar {
+    /// The decoder, where it is of this precision.
+    fn of(fitted: &Fitted) -> Option<&Decoder<Self>>;
+}
+
+impl Precision for f32 {
+    fn of(fitted: &Fitted) -> Option<&Decoder<Self>> {
+        match fitted {
+            Fitted::F32(decoder) => Some(decoder),
+            Fitted::F64(_) => None,
+        }
+    }
+}
+
+impl Precision for f64 {
+    fn of(fitted: &Fitted) -> Option<&Decoder<Self>> {
+        match fitted {
+            Fitted::F64(decoder) => Some(decoder),
+            Fitted::F32(_) => None,
+        }
+    }
+}
+
 /// Everything a training needs.
-struct Job {
+struct Job<'a> {
     training: Trials,
     validation: Trials,
     config: ModelConfig,
     scaling: Option<Recommendation>,
     threads: usize,
+    /// Where it goes on from.
+    start: Option<&'a PyModel>,
 }
 
-impl Job {
-    fn run<T: Scalar>(
+impl Job<'_> {
+    /// The model itself, in the thread it is trained on.
+    fn train<T: Precision>(&self, reporter: &mut Reporter<'_>) -> Result<Model<T>, ModelError> {
+        let (training, validation) = (&self.training, &self.validation);
+        let model = match self.start {
+            None => Model::fit(training, validation, &self.config, reporter)?,
+            Some(start) => {
+                let fitted = start.lock();
+                let decoder = T::of(&fitted).ok_or_else(|| ModelError::Impossible {
+                    op: "warm start",
+                    why: "the model was trained in another precision".into(),
+                    remedy: "start afresh, or keep the precision",
+                })?;
+                (decoder.model()).fit_on(training, validation, &self.config, reporter)?
+            }
+        };
+        Ok(match &self.scaling {
+            Some(scaling) => model.with_scaling(scaling.clone()),
+            None => model,
+        })
+    }
+
+    fn run<T: Precision>(
         &self,
         py: Python<'_>,
         on_epoch: Option<&Bound<'_, PyAny>>,
@@ -113,16 +182,7 @@ impl Job {
             let worker = scope.spawn(move || {
                 let train = || -> Result<(Decoder<T>, f64), ModelError> {
                     let start = Instant::now();
-                    let mut model = Model::<T>::fit(
-                        &self.training,
-                        &self.validation,
-                        &self.config,
-                        &mut reporter,
-                    )?;
-                    if let Some(scaling) = &self.scaling {
-                        model = model.with_scaling(scaling.clone());
-                    }
-                    let decoder = Decoder::new(model)?;
+                    let decoder = Decoder::new(self.train::<T>(&mut reporter)?)?;
                     Ok((decoder, start.elapsed().as_secs_f64()))
                 };
                 let result = pool.install(train);
@@ -176,25 +236,13 @@ fn fit(
     precision: &str,
     threads: usize,
     on_epoch: Option<Bound<'_, PyAny>>,
+    start: Option<Bound<'_, PyModel>>,
 ) -> PyResult<PyModel> {
-    let trials = trials.trials()?;
-    let mut held = vec![false; trials.len()];
-    for &i in &validation {
-        *held
-            .get_mut(i)
-            .ok_or_else(|| value_error(format!("there is no trial {i} to validate on")))? = true;
-    }
-    let train: Vec<usize> = (0..trials.len()).filter(|&i| !held[i]).collect();
+    let (training, validation) = trials.split(&validation)?;
     let job = Job {
-        // Without enough trials for a part of its own, the training trials are watched as well.
-        validation: trials
-            .select(if validation.is_empty() {
-                &train
-            } else {
-                &validation
-            })
-            .map_err(model_error)?,
-        training: trials.select(&train).map_err(model_error)?,
+        training,
+        validation,
+        start: start.as_ref().map(Bound::get),
         config: serde_json::from_str(config).map_err(value_error)?,
         scaling: scaling
             .map(serde_json::from_str)
@@ -202,7 +250,6 @@ fn fit(
             .map_err(value_error)?,
         threads,
     };
-    drop(trials);
     let (fitted, seconds) = match precision {
         "f32" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F32(d), s))?,
         "f64" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F64(d), s))?,

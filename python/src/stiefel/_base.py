@@ -156,6 +156,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             self.precision,
             n_threads(self.n_jobs),
             self._progress() if self.verbose else None,
+            None,
         )
         self.scaling_ = scaling
         self._describe()

@@ -74,6 +74,7 @@ impl HeadConfig {
                 z: MatBatch::from_vec(1, n, p, z.data().to_vec())?,
                 labels: labels.to_vec(),
                 domains: domains.to_vec(),
+                weights: None,
             })
         };
         let training = set(training, labels, domains)?;

@@ -24,7 +24,7 @@ const STEPS: usize = 100;
 /// Iterations of conjugate gradients at most, per step.
 const INNER: usize = 500;
 
-/// Largest entry of the gradient accepted, relative to the sum of all `|z|` of a feature: a few hundred roundings.
+/// Largest entry of the gradient accepted, relative to the weighted sum of all `|z|` of a feature: a few hundred roundings.
 const GRADIENT: f64 = 1e-13;
 
 /// Decrease of the residual asked of conjugate gradients.
@@ -55,12 +55,13 @@ pub(super) fn minimise(problem: &Regression, mut x: Vec<f64>) -> Result<Vec<f64>
     })
 }
 
-/// What a gradient entry is the sum of: at least one, else the largest column sum of `|z|`.
+/// What a gradient entry is the sum of: at least one, else the largest weighted column sum of `|z|`.
 fn scale(problem: &Regression) -> f64 {
     let p = problem.width();
     let mut sums = vec![0.0; p];
-    for row in problem.z.data().chunks_exact(p) {
-        sums.iter_mut().zip(row).for_each(|(s, v)| *s += v.abs());
+    for (row, weight) in problem.z.data().chunks_exact(p).zip(&problem.weights) {
+        let sums = sums.iter_mut().zip(row);
+        sums.for_each(|(s, v)| *s += weight * v.abs());
     }
     sums.into_iter().fold(1.0, f64::max)
 }
@@ -185,7 +186,7 @@ impl Elimination {
         for (_, range) in &problem.groups {
             let root = |i: usize| {
                 let pi = pi[(range.start + i) * l + score];
-                (pi * (1.0 - pi)).sqrt()
+                (problem.weights[range.start + i] * (pi * (1.0 - pi))).sqrt()
             };
             let z = problem.rows(range)?;
             let f = MatBatch::from_fn(1, range.len(), p + 1, |_, i, j| {

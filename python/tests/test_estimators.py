@@ -53,20 +53,70 @@ def test_three_conventions_are_one(estimator, small):
         assert by_label.score(x, encoded) == by_name.score(x, y, subjects=names)
 
 
-def test_all_domain_policies(small):
+LOOKING = ("nearest", "riemannian-nearest", "transductive")
+
+
+@pytest.mark.parametrize("whitening", ["pooled", "own-mean", "causal"])
+def test_all_domain_policies(whitening, small):
     x, y, d = small
     new = x[:7] * 1.3
     outcomes = {}
-    for unseen in ("input-only", "zero", "nearest", "riemannian-nearest"):
-        for whitening in ("pooled", "own-mean", "causal"):
-            clf = DaspClassifier(n_experts=3, unseen=unseen, unseen_whitening=whitening, **QUICK).fit(x, y, sample_domain=d)
-            p = clf.predict_proba(new)
-            np.testing.assert_array_equal(p, clf.predict_proba(new, sample_domain=[-1] * 7))
-            np.testing.assert_array_equal(p, clf.predict_proba(new, subjects=[None] * 7))
-            outcomes[unseen, whitening] = p
-    assert not np.allclose(outcomes["zero", "pooled"], outcomes["zero", "own-mean"])
-    assert not np.allclose(outcomes["zero", "pooled"], outcomes["nearest", "pooled"])
-    assert not np.allclose(outcomes["zero", "pooled"], outcomes["input-only", "pooled"])
+    for unseen in ("input-only", "zero", *LOOKING):
+        clf = DaspClassifier(n_experts=3, unseen=unseen, unseen_whitening=whitening, **QUICK)
+        if unseen in LOOKING and whitening == "causal":
+            clf.fit(x, y, sample_domain=d)
+            with pytest.raises(ValueError, match=f"unseen='{unseen}' looks at all trials of the new domain"):
+                clf.predict_proba(new)
+        given = {"X_target_unlabeled": x[7:12]} if whitening == "causal" else {}
+        p = clf.fit(x, y, sample_domain=d, **given).predict_proba(new)
+        np.testing.assert_array_equal(p, clf.predict_proba(new, sample_domain=[-1] * 7))
+        np.testing.assert_array_equal(p, clf.predict_proba(new, subjects=[None] * 7))
+        outcomes[unseen] = p
+    for other in ("nearest", "transductive", "input-only"):
+        assert not np.allclose(outcomes["zero"], outcomes[other]), other
+
+
+def test_whitening_of_new_domains_differs(small):
+    x, y, d = small
+    clf = DaspClassifier(n_experts=3, **QUICK).fit(x, y, sample_domain=d)
+    pooled = clf.predict_proba(x[:7] * 1.3)
+    own = clf.set_params(unseen_whitening="own-mean").predict_proba(x[:7] * 1.3)
+    assert not np.allclose(pooled, own)
+
+
+@pytest.mark.parametrize("unseen", ["input-only", "zero"])
+def test_causal_whitening_knows_no_later_trial(unseen, small):
+    x, y, d = small
+    clf = DaspClassifier(n_experts=2, unseen=unseen, unseen_whitening="causal", **QUICK).fit(x, y, sample_domain=d)
+    whole = clf.predict_proba(x[:9] * 2)
+    for count in (1, 4, 8):
+        np.testing.assert_array_equal(clf.predict_proba(x[:count] * 2), whole[:count])
+
+
+def test_transductive_embedding(small):
+    x, y, d = small
+    new = x[::3] * 1.3
+    options = {"n_experts": 3, "unseen": "transductive", "precision": "f64", **QUICK}
+    clf = DaspClassifier(**options).fit(x, y, sample_domain=d)
+    p = clf.predict_proba(new)
+    np.testing.assert_array_equal(p, clf.predict_proba(new))
+    np.testing.assert_array_equal(p, pickle.loads(pickle.dumps(clf)).predict_proba(new))
+    np.testing.assert_array_equal(p, clone(clf).fit(x, y, sample_domain=d).predict_proba(new))
+    # The trials given at fit are those looked at.
+    given = DaspClassifier(**options).fit(x, y, sample_domain=d, X_target_unlabeled=new)
+    np.testing.assert_array_equal(p, given.predict_proba(new))
+    np.testing.assert_array_equal(p[:2], given.predict_proba(new[:2]))
+    assert not np.array_equal(p[:2], clf.predict_proba(new[:2]))
+
+    def entropy(clf):
+        alpha = clf.routing_weights(new)
+        return -(alpha * np.log(alpha)).sum(axis=1).mean()
+
+    # The embedding starts at zero and makes routing sharper.
+    assert entropy(clf) < entropy(clf.set_params(unseen="zero"))
+    # Where there is nothing to adapt, the input decides.
+    alone = DaspClassifier(unseen="transductive", **QUICK).fit(x, y, X_target_unlabeled=new)
+    np.testing.assert_array_equal(alone.predict_proba(new), DaspClassifier(**QUICK).fit(x, y, X_target_unlabeled=new).predict_proba(new))
 
 
 def test_default_decisions_do_not_depend_on_the_batch(small):

@@ -20,7 +20,9 @@ from ._split import validation_trials
 from ._validation import check_spd, check_trials, n_threads
 
 #: What stands in for the embedding of a new domain.
-POLICIES = ("input-only", "zero", "nearest", "riemannian-nearest")
+POLICIES = ("input-only", "zero", "nearest", "riemannian-nearest", "transductive")
+#: Those that look at its unlabelled trials.
+LOOKING = ("nearest", "riemannian-nearest", "transductive")
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -242,7 +244,18 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _handle(self, x):
         """What decodes a new domain: adapted to the unlabelled trials given at fit, else to those at hand."""
         policy = self.unseen if self._model.has_embedding else "input-only"
-        return self._model.adapt(x if self._target is None else self._target, unseen_whitening(self), policy)
+        if policy in LOOKING and self.unseen_whitening == "causal" and self._target is None:
+            raise ValueError(
+                f"unseen={policy!r} looks at all trials of the new domain and unseen_whitening='causal' only at those up to each one: "
+                "give X_target_unlabeled at fit, or choose 'own-mean' or 'pooled'."
+            )
+        return self._model.adapt(self._seen(x), unseen_whitening(self), policy)
+
+    def _seen(self, x):
+        """The trials of the new domain `x` that are known before the first decision: a causal mean has not seen those it decides."""
+        if self._target is not None:
+            return self._target
+        return x[:0] if self.unseen_whitening == "causal" else x
 
     def predict_proba(self, X, sample_domain=None, subjects=None):
         """Probabilities of the classes, ``(trials, classes)``, in the order of ``classes_``.

@@ -40,9 +40,10 @@ class DaspClassifier(NetworkClassifier):
         How the mixture becomes a filter.
     preset : None | {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default=None
         The paper's setting for one of its datasets in place of the scaling rule.
-    unseen : {"zero", "input-only", "nearest", "riemannian-nearest"}, default="zero"
-        What stands in for the embedding of a domain without training trials. "input-only" trains without embedding; the nearest ones
-        look at the unlabelled trials of the new domain.
+    unseen : {"zero", "input-only", "nearest", "riemannian-nearest", "transductive"}, default="zero"
+        What stands in for the embedding of a domain without training trials. "input-only" trains without embedding. The last three look at
+        unlabelled trials of the new domain, those given at fit or else those at hand: "nearest" borrows the embedding of the nearest training
+        domain, "transductive" adapts one until the trials are routed sharply.
     unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0

@@ -16,7 +16,7 @@ class DaspClassifier(NetworkClassifier):
     anchor: Literal["dedicated", "first", "barycenter", "routed-barycenter"]
     retraction: Literal["qr", "polar"]
     preset: str | None
-    unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest"]
+    unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"]
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     tikhonov: float | None
@@ -47,7 +47,7 @@ class DaspClassifier(NetworkClassifier):
         anchor: Literal["dedicated", "first", "barycenter", "routed-barycenter"] = 'dedicated',
         retraction: Literal["qr", "polar"] = 'qr',
         preset: str | None = None,
-        unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest"] = 'zero',
+        unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"] = 'zero',
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         tikhonov: float | None = 1e-08,

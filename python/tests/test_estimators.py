@@ -18,7 +18,8 @@ import stiefel
 from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR, spd
 
 QUICK = {"max_epochs": 6, "random_state": 0}
-ALL = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), TangentSpaceLR(whiten_domains=True)]
+NETWORKS = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK)]
+ALL = [*NETWORKS, TangentSpaceLR(whiten_domains=True)]
 
 
 def ids(estimator):
@@ -331,6 +332,25 @@ def test_whitening(small):
     assert "training data only" in DomainWhitening.fit_transform.__doc__
     with pytest.raises(ValueError, match="κ = 0 needs at least 10 trials"):
         own.transform(new[:3])
+
+
+@pytest.mark.parametrize("options", [{}, {"scaling": "per-domain"}, {"whitening": "pca", "reference": "riemannian"}], ids=str)
+@pytest.mark.parametrize("base", NETWORKS, ids=ids)
+def test_whitened_by_the_caller(base, options, small):
+    x, y, d = small
+    own = {"validation_fraction": 0} if "C" in base.get_params() else {"validation_fraction": 0, "precision": "f64"}
+    inside = clone(base).set_params(**own, **options).fit(x, y, sample_domain=d)
+    whitening = DomainWhitening(**options).fit(x, sample_domain=d)
+    # The options of whitening are not read where it is off.
+    outside = clone(base).set_params(precondition=False, unseen_whitening="causal", kappa=0.0, tikhonov=-1.0, **own)
+    outside.fit(whitening.transform(x, sample_domain=d), y, sample_domain=d)
+    expected = inside.predict_proba(x, sample_domain=d)
+    np.testing.assert_allclose(outside.predict_proba(whitening.transform(x, sample_domain=d), sample_domain=d), expected, atol=1e-9)
+    new = x[:5] * 1.7
+    np.testing.assert_allclose(outside.predict_proba(whitening.transform(new)), inside.predict_proba(new), atol=1e-9)
+    assert not np.allclose(outside.predict_proba(x, sample_domain=d), expected, atol=1e-3)
+    with pytest.raises(ValueError, match="precondition must be True or False, got 'no'"):
+        clone(base).set_params(precondition="no").fit(x, y)
 
 
 def test_peer_equals_pyriemann(small):

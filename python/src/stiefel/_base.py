@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core, _domains
-from ._preconditioning import preconditioning, unseen_whitening
+from ._preconditioning import is_causal, preconditioning, unseen_whitening
 from ._scaling import Scaling, recommend
 from ._split import validation_trials
 from ._validation import check_spd, check_trials, n_threads
@@ -244,7 +244,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def _handle(self, x):
         """What decodes a new domain: adapted to the unlabelled trials given at fit, else to those at hand."""
         policy = self.unseen if self._model.has_embedding else "input-only"
-        if policy in LOOKING and self.unseen_whitening == "causal" and self._target is None:
+        if policy in LOOKING and is_causal(self) and self._target is None:
             raise ValueError(
                 f"unseen={policy!r} looks at all trials of the new domain and unseen_whitening='causal' only at those up to each one: "
                 "give X_target_unlabeled at fit, or choose 'own-mean' or 'pooled'."
@@ -255,7 +255,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         """The trials of the new domain `x` that are known before the first decision: a causal mean has not seen those it decides."""
         if self._target is not None:
             return self._target
-        return x[:0] if self.unseen_whitening == "causal" else x
+        return x[:0] if is_causal(self) else x
 
     def predict_proba(self, X, sample_domain=None, subjects=None):
         """Probabilities of the classes, ``(trials, classes)``, in the order of ``classes_``.

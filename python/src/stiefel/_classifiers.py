@@ -44,6 +44,9 @@ class DaspClassifier(NetworkClassifier):
         What stands in for the embedding of a domain without training trials. "input-only" trains without embedding. The last three look at
         unlabelled trials of the new domain, those given at fit or else those at hand: "nearest" borrows the embedding of the nearest training
         domain, "transductive" adapts one until the trials are routed sharply.
+    precondition : bool, default=True
+        Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
+        (:class:`DomainWhitening`); the options of whitening are then not read.
     unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0
@@ -122,6 +125,7 @@ class DaspClassifier(NetworkClassifier):
         retraction="qr",
         preset=None,
         unseen="zero",
+        precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
         tikhonov=1e-8,
@@ -152,6 +156,7 @@ class DaspClassifier(NetworkClassifier):
         self.retraction = retraction
         self.preset = preset
         self.unseen = unseen
+        self.precondition = precondition
         self.unseen_whitening = unseen_whitening
         self.kappa = kappa
         self.tikhonov = tikhonov
@@ -200,6 +205,9 @@ class SPDNetClassifier(NetworkClassifier):
     ----------
     n_filters : int | "auto", default="auto"
         Directions k the filter keeps.
+    precondition : bool, default=True
+        Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
+        (:class:`DomainWhitening`); the options of whitening are then not read.
     unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0
@@ -227,6 +235,7 @@ class SPDNetClassifier(NetworkClassifier):
     def __init__(
         self,
         n_filters=_AUTO,
+        precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
         tikhonov=1e-8,
@@ -246,6 +255,7 @@ class SPDNetClassifier(NetworkClassifier):
         verbose=0,
     ):
         self.n_filters = n_filters
+        self.precondition = precondition
         self.unseen_whitening = unseen_whitening
         self.kappa = kappa
         self.tikhonov = tikhonov

@@ -17,6 +17,7 @@ class DaspClassifier(NetworkClassifier):
     retraction: Literal["qr", "polar"]
     preset: str | None
     unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"]
+    precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     tikhonov: float | None
@@ -48,6 +49,7 @@ class DaspClassifier(NetworkClassifier):
         retraction: Literal["qr", "polar"] = 'qr',
         preset: str | None = None,
         unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"] = 'zero',
+        precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         tikhonov: float | None = 1e-08,
@@ -70,6 +72,7 @@ class DaspClassifier(NetworkClassifier):
 class SPDNetClassifier(NetworkClassifier):
     unseen: str
     n_filters: int | Literal["auto"]
+    precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     tikhonov: float | None
@@ -90,6 +93,7 @@ class SPDNetClassifier(NetworkClassifier):
     def __init__(
         self,
         n_filters: int | Literal["auto"] = 'auto',
+        precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         tikhonov: float | None = 1e-08,

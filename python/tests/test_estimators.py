@@ -243,6 +243,50 @@ def test_weights(small):
         SPDNetClassifier(**QUICK).fit(x, y, sample_weight=-keep)
 
 
+@pytest.mark.parametrize("base", NETWORKS, ids=ids)
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_warm_start_goes_on(base, precision, small):
+    x, y, d = small
+
+    def loss(clf):
+        return sum(value for _, value in clf.history_[0]["losses"])
+
+    clf = clone(base).set_params(max_epochs=1, warm_start=True, precision=precision).fit(x, y, sample_domain=d)
+    first = loss(clf)
+    assert loss(clf.fit(x, y, sample_domain=d)) < first
+    assert loss(pickle.loads(pickle.dumps(clf)).fit(x, y, sample_domain=d)) < first
+    assert loss(clone(clf).fit(x, y, sample_domain=d)) == first
+    cold = clf.set_params(warm_start=False).fit(x, y, sample_domain=d).predict_proba(x)
+    np.testing.assert_array_equal(cold, clone(clf).fit(x, y, sample_domain=d).predict_proba(x))
+
+
+def test_warm_start_says_what_differs(small):
+    x, y, d = small
+    clf = DaspClassifier(n_experts=2, warm_start=True, **QUICK).fit(x, y, sample_domain=d)
+    expected = clf.predict_proba(x, sample_domain=d)
+    for change, options, message in [
+        ({}, (x[:, :5, :5], y, d), "the model has 6 channels, the trials have 5"),
+        ({}, (x, y, 1 - d), r'the model has the domains \["0", "1"\], the trials have \["1", "0"\]'),
+        ({}, (x, y + 1, d), r'the model has the classes \["0", "1"\], the trials have \["1", "2"\]'),
+        ({"n_experts": 3}, (x, y, d), "architecture.experts is 3 now and was 2"),
+        ({"scaling": "none"}, (x, y, d), 'preconditioning.scaling is "none" now and was "per-trial"'),
+        ({"precision": "f64"}, (x, y, d), "another precision"),
+    ]:
+        before = clf.get_params()
+        with pytest.raises(ValueError, match=message):
+            clf.set_params(**change).fit(*options[:2], sample_domain=options[2])
+        # It stays what it was.
+        clf.set_params(**before)
+        np.testing.assert_array_equal(clf.predict_proba(x, sample_domain=d), expected)
+
+
+def test_warm_start_of_the_peer(small):
+    x, y, _ = small
+    clf = TangentSpaceLR(warm_start=True).fit(x, y)
+    assert clf.n_iter_ > 1
+    assert clf.fit(x, y).n_iter_ < TangentSpaceLR().fit(x, y).n_iter_
+
+
 def test_ctrl_c_ends_training_within_a_second(small):
     x, y, d = small
     clf = DaspClassifier(n_experts=4, max_epochs=10**7, patience=10**7, random_state=0)

@@ -134,34 +134,42 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit(self, x, labels, domains, weight):
         check_classification_targets(labels)
-        self.classes_, classes = np.unique(labels, return_inverse=True)
-        _check_classes(self.classes_, classes)
-        names = list(dict.fromkeys(_domains.key(d) for d in domains))
-        at = {name: i for i, name in enumerate(names)}
-        indices = np.array([at[_domains.key(d)] for d in domains], dtype=np.intp)
-        self.n_features_in_ = self._channels = x.shape[1]
+        names, classes = np.unique(labels, return_inverse=True)
+        _check_classes(names, classes)
+        keys = [_domains.key(d) for d in domains]
+        own = list(dict.fromkeys(keys))
+        at = {name: i for i, name in enumerate(own)}
+        indices = np.array([at[k] for k in keys], dtype=np.intp)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         validation = validation_trials(classes, indices, self.validation_fraction, np.random.RandomState(seed))
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, labels)
             weight = balance if weight is None else weight * balance
-        scaling = recommend(self._channels, len(names), getattr(self, "preset", None))
+        # Nothing is replaced before the core has succeeded: an error or Ctrl-C leaves the estimator as it was.
+        self._model = self._train(labelled(x, classes, names, indices, own, weight), validation, seed)
+        self.classes_ = names
+        self.n_features_in_ = self._channels = x.shape[1]
+        self._describe()
+
+    def _train(self, data, validation, seed):
+        """The core's model of labelled trials."""
+        scaling = recommend(data["x"].shape[1], len(data["domain_names"]), getattr(self, "preset", None))
         config = self._configuration(scaling)
         config["preconditioning"] = preconditioning(self)
         config["training"].update(batch=self.batch_size, epochs=self.max_epochs, patience=self.patience, seed=seed)
         config["training"]["adam"]["learning_rate"] = self.learning_rate
-        self._model = _core.fit(
-            labelled(x, classes, self.classes_, indices, names, weight),
+        model = _core.fit(
+            data,
             validation,
             json.dumps(config),
             json.dumps(scaling),
             self.precision,
             n_threads(self.n_jobs),
             self._progress() if self.verbose else None,
-            None,
+            getattr(self, "_model", None) if self.warm_start else None,
         )
         self.scaling_ = scaling
-        self._describe()
+        return model
 
     def _progress(self):
         """Prints a line per epoch; plain lines work in a terminal, a log and a notebook."""

@@ -71,6 +71,9 @@ class DaspClassifier(NetworkClassifier):
         Epochs at most.
     patience : int, default=10
         Epochs without a better validation score before stopping; the best epoch is kept.
+    warm_start : bool, default=False
+        Whether the next ``fit`` goes on from the network and the encoder of the last one, with a fresh optimiser and whitening fitted anew;
+        channels, classes, domains and the options of the network must be the same.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes in the loss.
     precision : {"f32", "f64"}, default="f32"
@@ -138,6 +141,7 @@ class DaspClassifier(NetworkClassifier):
         batch_size=32,
         max_epochs=40,
         patience=10,
+        warm_start=False,
         class_weight=None,
         precision="f32",
         random_state=None,
@@ -169,6 +173,7 @@ class DaspClassifier(NetworkClassifier):
         self.batch_size = batch_size
         self.max_epochs = max_epochs
         self.patience = patience
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.precision = precision
         self.random_state = random_state
@@ -214,7 +219,7 @@ class SPDNetClassifier(NetworkClassifier):
         How many trials the pooled mean counts for in the last two.
     tikhonov, reference, whitening, scaling, covariance
         See :class:`DaspClassifier`.
-    validation_fraction, learning_rate, batch_size, max_epochs, patience
+    validation_fraction, learning_rate, batch_size, max_epochs, patience, warm_start
         See :class:`DaspClassifier`.
     class_weight, precision, random_state, n_jobs, verbose
         See :class:`DaspClassifier`.
@@ -248,6 +253,7 @@ class SPDNetClassifier(NetworkClassifier):
         batch_size=32,
         max_epochs=40,
         patience=10,
+        warm_start=False,
         class_weight=None,
         precision="f32",
         random_state=None,
@@ -268,6 +274,7 @@ class SPDNetClassifier(NetworkClassifier):
         self.batch_size = batch_size
         self.max_epochs = max_epochs
         self.patience = patience
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.precision = precision
         self.random_state = random_state

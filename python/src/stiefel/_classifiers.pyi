@@ -30,6 +30,7 @@ class DaspClassifier(NetworkClassifier):
     batch_size: int
     max_epochs: int
     patience: int
+    warm_start: bool
     class_weight: dict[Any, float] | Literal["balanced"] | None
     precision: Literal["f32", "f64"]
     random_state: int | np.random.RandomState | None
@@ -62,6 +63,7 @@ class DaspClassifier(NetworkClassifier):
         batch_size: int = 32,
         max_epochs: int = 40,
         patience: int = 10,
+        warm_start: bool = False,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         precision: Literal["f32", "f64"] = 'f32',
         random_state: int | np.random.RandomState | None = None,
@@ -85,6 +87,7 @@ class SPDNetClassifier(NetworkClassifier):
     batch_size: int
     max_epochs: int
     patience: int
+    warm_start: bool
     class_weight: dict[Any, float] | Literal["balanced"] | None
     precision: Literal["f32", "f64"]
     random_state: int | np.random.RandomState | None
@@ -106,6 +109,7 @@ class SPDNetClassifier(NetworkClassifier):
         batch_size: int = 32,
         max_epochs: int = 40,
         patience: int = 10,
+        warm_start: bool = False,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         precision: Literal["f32", "f64"] = 'f32',
         random_state: int | np.random.RandomState | None = None,

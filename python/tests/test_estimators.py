@@ -15,11 +15,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import stiefel
-from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR, spd
+from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR, spd
 
 QUICK = {"max_epochs": 6, "random_state": 0}
 NETWORKS = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK)]
-ALL = [*NETWORKS, TangentSpaceLR(whiten_domains=True)]
+CORE = [*NETWORKS, PooledClassifier(random_state=0)]
+ALL = [*CORE, TangentSpaceLR(whiten_domains=True)]
 
 
 def ids(estimator):
@@ -85,10 +86,10 @@ def test_whitening_of_new_domains_differs(small):
     assert not np.allclose(pooled, own)
 
 
-@pytest.mark.parametrize("unseen", ["input-only", "zero"])
-def test_causal_whitening_knows_no_later_trial(unseen, small):
+@pytest.mark.parametrize("base", [*CORE, DaspClassifier(unseen="input-only", n_experts=2, **QUICK)], ids=ids)
+def test_causal_whitening_knows_no_later_trial(base, small):
     x, y, d = small
-    clf = DaspClassifier(n_experts=2, unseen=unseen, unseen_whitening="causal", **QUICK).fit(x, y, sample_domain=d)
+    clf = clone(base).set_params(unseen_whitening="causal").fit(x, y, sample_domain=d)
     whole = clf.predict_proba(x[:9] * 2)
     for count in (1, 4, 8):
         np.testing.assert_array_equal(clf.predict_proba(x[:count] * 2), whole[:count])
@@ -120,28 +121,32 @@ def test_transductive_embedding(small):
     np.testing.assert_array_equal(alone.predict_proba(new), DaspClassifier(**QUICK).fit(x, y, X_target_unlabeled=new).predict_proba(new))
 
 
-def test_default_decisions_do_not_depend_on_the_batch(small):
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_default_decisions_do_not_depend_on_the_batch(base, small):
     x, y, d = small
-    clf = DaspClassifier(**QUICK).fit(x, y, sample_domain=d)
+    clf = clone(base).fit(x, y, sample_domain=d)
     whole = clf.predict_proba(x)
     np.testing.assert_array_equal(np.concatenate([clf.predict_proba(x[i : i + 1]) for i in range(len(x))]), whole)
 
 
-def test_new_domains_are_grouped_by_their_mark(small):
+@pytest.mark.parametrize("base", [DaspClassifier(unseen="nearest", **QUICK), *CORE[1:]], ids=ids)
+def test_new_domains_are_grouped_by_their_mark(base, small):
     x, y, d = small
-    clf = DaspClassifier(unseen="nearest", unseen_whitening="own-mean", **QUICK).fit(x, y, sample_domain=d)
+    clf = clone(base).set_params(unseen_whitening="own-mean").fit(x, y, sample_domain=d)
     marks = np.array([-1, -2] * 6)
     together = clf.predict_proba(x[:12], sample_domain=marks)
     np.testing.assert_array_equal(together[::2], clf.predict_proba(x[:12:2]))
     np.testing.assert_array_equal(together[1::2], clf.predict_proba(x[1:12:2]))
 
 
-def test_unlabelled_target_at_fit_is_used_for_adaptation(small):
+@pytest.mark.parametrize("whitening", ["own-mean", "causal"])
+@pytest.mark.parametrize("base", [DaspClassifier(unseen="nearest", **QUICK), *CORE[1:]], ids=ids)
+def test_unlabelled_target_at_fit_is_used_for_adaptation(base, whitening, small):
     x, y, d = small
     target, test = x[:10] * 3, x[10:16] * 3
-    options = {"unseen": "nearest", "unseen_whitening": "own-mean", **QUICK}
-    given = DaspClassifier(**options).fit(x, y, sample_domain=d, X_target_unlabeled=target)
-    marked = DaspClassifier(**options).fit(
+    options = {"unseen_whitening": whitening}
+    given = clone(base).set_params(**options).fit(x, y, sample_domain=d, X_target_unlabeled=target)
+    marked = clone(base).set_params(**options).fit(
         np.concatenate([x, target]), np.concatenate([y, -np.ones(10, int)]), sample_domain=np.concatenate([d, [-1] * 10])
     )
     np.testing.assert_array_equal(given.classes_, marked.classes_)
@@ -149,12 +154,14 @@ def test_unlabelled_target_at_fit_is_used_for_adaptation(small):
     np.testing.assert_array_equal(p, marked.predict_proba(test))
     # The batch at predict no longer matters.
     np.testing.assert_array_equal(p[:1], given.predict_proba(test[:1]))
-    assert not np.array_equal(p, DaspClassifier(**options).fit(x, y, sample_domain=d).predict_proba(test))
+    pooled = given.set_params(unseen_whitening="pooled").predict_proba(test)
+    assert not np.array_equal(p, pooled)
 
 
-def test_labelled_target_becomes_a_training_domain(small):
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_labelled_target_becomes_a_training_domain(base, small):
     x, y, d = small
-    clf = DaspClassifier(**QUICK).fit(x, y, sample_domain=d, X_target_labeled=x[:12] * 2, y_target_labeled=y[:12])
+    clf = clone(base).fit(x, y, sample_domain=d, X_target_labeled=x[:12] * 2, y_target_labeled=y[:12])
     assert clf.domains_.tolist() == ["0", "1", "target"]
     np.testing.assert_array_equal(clf.predict_proba(x), clf.predict_proba(x, subjects=["target"] * len(x)))
 
@@ -228,19 +235,24 @@ def test_the_seed_decides_and_threads_do_not(small):
     assert not np.array_equal(other.predict_proba(x), base)
 
 
-def test_weights(small):
+@pytest.mark.parametrize("base", CORE[1:], ids=ids)
+def test_weights(base, small):
     x, y, d = small
+
+    def p(x=x, y=y, d=d, weight=None, **options):
+        clf = clone(base).set_params(**options).fit(x, y, sample_weight=weight, sample_domain=d)
+        return clf.predict_proba(small[0])
+
     keep = np.ones(len(x))
     keep[::5] = 0
-    weighted = SPDNetClassifier(**QUICK).fit(x, y, sample_weight=keep, sample_domain=d).predict_proba(x)
-    removed = SPDNetClassifier(**QUICK).fit(x[keep > 0], y[keep > 0], sample_domain=d[keep > 0]).predict_proba(x)
-    np.testing.assert_array_equal(weighted, removed)
-    plain = SPDNetClassifier(**QUICK).fit(x, y, sample_domain=d).predict_proba(x)
-    np.testing.assert_array_equal(plain, SPDNetClassifier(**QUICK).fit(x, y, np.ones(len(x)), sample_domain=d).predict_proba(x))
-    tilted = SPDNetClassifier(class_weight={0: 1, 1: 20}, **QUICK).fit(x, y, sample_domain=d).predict_proba(x)
+    np.testing.assert_array_equal(p(weight=keep), p(x[keep > 0], y[keep > 0], d[keep > 0]))
+    plain = p()
+    np.testing.assert_array_equal(plain, p(weight=np.ones(len(x))))
+    tilted = p(class_weight={0: 1, 1: 20})
     assert tilted[:, 1].mean() > plain[:, 1].mean()
+    np.testing.assert_array_equal(tilted, p(weight=np.where(y == 1, 20.0, 1.0)))
     with pytest.raises(ValueError, match="[Nn]egative"):
-        SPDNetClassifier(**QUICK).fit(x, y, sample_weight=-keep)
+        p(weight=-keep)
 
 
 @pytest.mark.parametrize("base", NETWORKS, ids=ids)
@@ -379,7 +391,7 @@ def test_whitening(small):
 
 
 @pytest.mark.parametrize("options", [{}, {"scaling": "per-domain"}, {"whitening": "pca", "reference": "riemannian"}], ids=str)
-@pytest.mark.parametrize("base", NETWORKS, ids=ids)
+@pytest.mark.parametrize("base", CORE, ids=ids)
 def test_whitened_by_the_caller(base, options, small):
     x, y, d = small
     own = {"validation_fraction": 0} if "C" in base.get_params() else {"validation_fraction": 0, "precision": "f64"}
@@ -405,3 +417,15 @@ def test_peer_equals_pyriemann(small):
     ours = TangentSpaceLR().fit(x, y).predict_proba(x)
     theirs = make_pipeline(TangentSpace(), LogisticRegression(max_iter=1000)).fit(x, y).predict_proba(x)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_options_may_be_numpy_numbers(small):
+    x, y, d = small
+    for base, options in [
+        (DaspClassifier(**QUICK), {"n_filters": 2, "n_experts": 3, "max_epochs": 2, "decouple_keys": True, "kappa": 1.0}),
+        (SPDNetClassifier(**QUICK), {"n_filters": 2, "batch_size": 8, "learning_rate": 0.02}),
+        (PooledClassifier(random_state=0), {"n_filters": 2, "C": 2.0, "rho": 1.0, "refit": False, "tikhonov": 1e-6}),
+    ]:
+        ours = clone(base).set_params(**options).fit(x, y, sample_domain=d)
+        theirs = clone(base).set_params(**{name: np.array(value)[()] for name, value in options.items()}).fit(x, y, sample_domain=d)
+        np.testing.assert_array_equal(ours.predict_proba(x), theirs.predict_proba(x))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from . import _core
-from ._base import NetworkClassifier
+from ._base import NetworkClassifier, store
+from ._validation import to_json
 
 _AUTO = "auto"
 
@@ -148,37 +149,7 @@ class DaspClassifier(NetworkClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        self.n_filters = n_filters
-        self.n_experts = n_experts
-        self.embedding_dim = embedding_dim
-        self.dsp_rank = dsp_rank
-        self.lambda_align = lambda_align
-        self.decouple_keys = decouple_keys
-        self.lambda_balance = lambda_balance
-        self.lambda_entropy = lambda_entropy
-        self.anchor = anchor
-        self.retraction = retraction
-        self.preset = preset
-        self.unseen = unseen
-        self.precondition = precondition
-        self.unseen_whitening = unseen_whitening
-        self.kappa = kappa
-        self.tikhonov = tikhonov
-        self.reference = reference
-        self.whitening = whitening
-        self.scaling = scaling
-        self.covariance = covariance
-        self.validation_fraction = validation_fraction
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store(self, locals())
 
     def _configuration(self, scaling):
         own = {
@@ -193,7 +164,7 @@ class DaspClassifier(NetworkClassifier):
         if "experts" in own:
             own["routing"] = True
         scaling.given(**own)
-        config = json.loads(_core.configuration(json.dumps(scaling)))
+        config = json.loads(_core.configuration(to_json(scaling)))
         network = config["architecture"]
         if network["network"] == "dasp":
             network["losses"].update(balance=self.lambda_balance, entropy=self.lambda_entropy)
@@ -260,28 +231,9 @@ class SPDNetClassifier(NetworkClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        self.n_filters = n_filters
-        self.precondition = precondition
-        self.unseen_whitening = unseen_whitening
-        self.kappa = kappa
-        self.tikhonov = tikhonov
-        self.reference = reference
-        self.whitening = whitening
-        self.scaling = scaling
-        self.covariance = covariance
-        self.validation_fraction = validation_fraction
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store(self, locals())
 
     def _configuration(self, scaling):
-        own = {} if self.n_filters == _AUTO else {"filters": self.n_filters}
+        own = {} if isinstance(self.n_filters, str) and self.n_filters == _AUTO else {"filters": self.n_filters}
         scaling.given(routing=False, dsp_rank=None, **own)
-        return json.loads(_core.configuration(json.dumps(scaling)))
+        return json.loads(_core.configuration(to_json(scaling)))

@@ -2,11 +2,11 @@
 
 use crate::array::give;
 use crate::error::{model_error, value_error};
-use crate::threads::pool;
-use crate::train::Labelled;
+use crate::train::{Labelled, attended};
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use stiefel::linalg::MatBatch;
 use stiefel::model::Preconditioning;
 use stiefel::model::pooled::{HeadTrial, PooledConfig, PooledModel};
@@ -31,10 +31,12 @@ fn fit_pooled(
     let mut config: PooledConfig = serde_json::from_str(config).map_err(value_error)?;
     // Where the training trials are watched themselves, they are all there is to fit on.
     config.refit &= !validation.is_empty();
-    let pool = pool(threads)?;
-    let model = py
-        .detach(|| pool.install(|| PooledModel::fit(&training, &watched, &config)))
-        .map_err(model_error)?;
+    let model = attended(py, threads, None, |end, stop| {
+        let go_on = || !stop.load(Ordering::Relaxed);
+        let model = PooledModel::fit_while(&training, &watched, &config, &go_on);
+        drop(end);
+        model
+    })?;
     Ok(PyPooled { model })
 }
 

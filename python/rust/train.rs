@@ -170,48 +170,52 @@ impl Job<'_> {
         py: Python<'_>,
         on_epoch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Decoder<T>, f64)> {
-        let pool = pool(self.threads)?;
-        let stop = AtomicBool::new(false);
-        let (sender, receiver) = channel();
-        let receiver = Mutex::new(receiver);
-        let mut reporter = Reporter {
-            epochs: sender,
-            stop: &stop,
-        };
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(move || {
-                let train = || -> Result<(Decoder<T>, f64), ModelError> {
-                    let start = Instant::now();
-                    let decoder = Decoder::new(self.train::<T>(&mut reporter)?)?;
-                    Ok((decoder, start.elapsed().as_secs_f64()))
-                };
-                let result = pool.install(train);
-                // Its end is what the waiting thread hears last.
-                drop(reporter);
-                result
-            });
-            let mut failure = None;
-            loop {
-                let heard = py.detach(|| hear(&receiver));
-                let told = match heard {
-                    Ok(record) => on_epoch.map_or(Ok(()), |call| tell(call, &record)),
-                    Err(RecvTimeoutError::Timeout) => Ok(()),
-                    Err(RecvTimeoutError::Disconnected) => break,
-                };
-                if let Err(error) = told.and_then(|()| py.check_signals()) {
-                    stop.store(true, Ordering::Relaxed);
-                    failure.get_or_insert(error);
-                }
-            }
-            let result = py.detach(|| worker.join());
-            if let Some(error) = failure {
-                return Err(error);
-            }
-            result
-                .map_err(|_| value_error("training ended in a panic; please report it"))?
-                .map_err(model_error)
+        attended(py, self.threads, on_epoch, |epochs, stop| {
+            let start = Instant::now();
+            let mut reporter = Reporter { epochs, stop };
+            let decoder = Decoder::new(self.train::<T>(&mut reporter)?)?;
+            Ok((decoder, start.elapsed().as_secs_f64()))
         })
     }
+}
+
+/// Runs `work` on threads of its own while this one hands on the epochs it tells and asks for signals; `work` ends soon after the flag
+/// it is given is raised.
+pub(crate) fn attended<R: Send>(
+    py: Python<'_>,
+    threads: usize,
+    on_epoch: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(Sender<EpochRecord>, &AtomicBool) -> Result<R, ModelError> + Send,
+) -> PyResult<R> {
+    let pool = pool(threads)?;
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = channel();
+    let receiver = Mutex::new(receiver);
+    std::thread::scope(|scope| {
+        let flag = &stop;
+        // The end of `work` drops the sender: the waiting thread hears that last.
+        let worker = scope.spawn(move || pool.install(|| work(sender, flag)));
+        let mut failure = None;
+        loop {
+            let heard = py.detach(|| hear(&receiver));
+            let told = match heard {
+                Ok(record) => on_epoch.map_or(Ok(()), |call| tell(call, &record)),
+                Err(RecvTimeoutError::Timeout) => Ok(()),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Err(error) = told.and_then(|()| py.check_signals()) {
+                stop.store(true, Ordering::Relaxed);
+                failure.get_or_insert(error);
+            }
+        }
+        let result = py.detach(|| worker.join());
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        result
+            .map_err(|_| value_error("training ended in a panic; please report it"))?
+            .map_err(model_error)
+    })
 }
 
 /// What training tells next.

@@ -9,6 +9,7 @@ import time
 import joblib
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -299,9 +300,20 @@ def test_warm_start_of_the_peer(small):
     assert clf.fit(x, y).n_iter_ < TangentSpaceLR().fit(x, y).n_iter_
 
 
-def test_ctrl_c_ends_training_within_a_second(small):
-    x, y, d = small
-    clf = DaspClassifier(n_experts=4, max_epochs=10**7, patience=10**7, random_state=0)
+def slow():
+    """Twelve classes of noise: what the head of the preset takes seconds for."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((1200, 16, 30))
+    return a @ a.swapaxes(1, 2), np.arange(1200) % 12, np.arange(1200) // 12 % 10
+
+
+@pytest.mark.parametrize(
+    "clf",
+    [DaspClassifier(n_experts=4, max_epochs=10**7, patience=10**7, random_state=0), PooledClassifier(C=np.logspace(0, 3, 50).tolist())],
+    ids=ids,
+)
+def test_ctrl_c_ends_training_within_a_second(clf, small):
+    x, y, d = slow() if isinstance(clf, PooledClassifier) else small
     waits = []
     # The best of three: another program may hold the core for longer than training holds the signal.
     for _ in range(3):
@@ -407,6 +419,17 @@ def test_whitened_by_the_caller(base, options, small):
     assert not np.allclose(outside.predict_proba(x, sample_domain=d), expected, atol=1e-3)
     with pytest.raises(ValueError, match="precondition must be True or False, got 'no'"):
         clone(base).set_params(precondition="no").fit(x, y)
+
+
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_a_pipeline_hands_on_whose_trial_it_is(base, small):
+    x, y, d = small
+    own = {"validation_fraction": 0}
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(DomainWhitening(), clone(base).set_params(precondition=False, **own)).fit(x, y, subjects=d)
+        inside = clone(base).set_params(**own).fit(x, y, subjects=d)
+        for domains in ({"subjects": d}, {}):
+            np.testing.assert_allclose(pipeline.predict_proba(x, **domains), inside.predict_proba(x, **domains), atol=1e-4)
 
 
 def test_peer_equals_pyriemann(small):

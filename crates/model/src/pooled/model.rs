@@ -58,7 +58,18 @@ impl PooledModel {
     /// that names and numbers of classes and domains agree. Weights of the trials enter the head's loss, as a trial of weight 2 twice; whitening,
     /// filter and the choice of `C` count every trial once.
     pub fn fit(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
-        let model = Self::fit_once(training, validation, config)?;
+        Self::fit_while(training, validation, config, &|| true)
+    }
+
+    /// The same for those who may want to stop it: `go_on` is asked many times a second while the head is fitted, and its `false` ends it with
+    /// [`ModelError::Cancelled`].
+    pub fn fit_while(
+        training: &Trials,
+        validation: &Trials,
+        config: &PooledConfig,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Self> {
+        let model = Self::fit_once(training, validation, config, go_on)?;
         if !config.refit {
             return Ok(model);
         }
@@ -70,7 +81,7 @@ impl PooledModel {
             },
             ..config.clone()
         };
-        let again = Self::fit_once(&both, &both, &chosen)?;
+        let again = Self::fit_once(&both, &both, &chosen, go_on)?;
         Ok(Self {
             config: config.clone(),
             trials: model.trials,
@@ -78,7 +89,12 @@ impl PooledModel {
         })
     }
 
-    fn fit_once(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
+    fn fit_once(
+        training: &Trials,
+        validation: &Trials,
+        config: &PooledConfig,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         config.check()?;
         let classes = training.classes().names().len();
         if classes < 2 {
@@ -97,8 +113,12 @@ impl PooledModel {
         let domains = training.domains().names();
         let validation_set = features(&whitener.transform(validation)?, &anchor)?;
         let training_set = features(&whitened, &anchor)?;
-        let head =
-            (config.head).fit_features(&training_set, &validation_set, classes, domains.len())?;
+        let head = (config.head).fit_features(
+            &training_set,
+            &validation_set,
+            (classes, domains.len()),
+            go_on,
+        )?;
         Ok(Self {
             config: config.clone(),
             whitener,

@@ -30,8 +30,12 @@ const GRADIENT: f64 = 1e-13;
 /// Decrease of the residual asked of conjugate gradients.
 const RESIDUAL: f64 = 1e-10;
 
-/// The minimum, from a first guess.
-pub(super) fn minimise(problem: &Regression, mut x: Vec<f64>) -> Result<Vec<f64>> {
+/// The minimum, from a first guess; an error as soon as `go_on` says no.
+pub(super) fn minimise(
+    problem: &Regression,
+    mut x: Vec<f64>,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Vec<f64>> {
     let tolerance = GRADIENT * scale(problem);
     let mut here = problem.value(&x)?;
     let mut last = f64::INFINITY;
@@ -42,7 +46,7 @@ pub(super) fn minimise(problem: &Regression, mut x: Vec<f64>) -> Result<Vec<f64>
             return Ok(x);
         }
         last = size;
-        let step = newton_step(problem, &here)?;
+        let step = newton_step(problem, &here, go_on)?;
         (x, here) = line_search(problem, &x, &here, &step)?;
     }
     Err(ModelError::Impossible {
@@ -107,9 +111,13 @@ fn line_search(
 }
 
 /// `−H⁻¹ g` by preconditioned conjugate gradients.
-fn newton_step(problem: &Regression, here: &Value) -> Result<Vec<f64>> {
+fn newton_step(problem: &Regression, here: &Value, go_on: &dyn Fn() -> bool) -> Result<Vec<f64>> {
+    let asked = || {
+        let stop = ModelError::Cancelled { op: OP };
+        if go_on() { Ok(()) } else { Err(stop) }
+    };
     let preconditioner = (0..problem.scores)
-        .map(|s| Elimination::new(problem, &here.pi, s))
+        .map(|s| asked().and_then(|()| Elimination::new(problem, &here.pi, s)))
         .collect::<Result<Vec<_>>>()?;
     let apply = |r: &[f64]| -> Result<Vec<f64>> {
         let mut out = vec![0.0; r.len()];
@@ -127,6 +135,7 @@ fn newton_step(problem: &Regression, here: &Value) -> Result<Vec<f64>> {
     let mut rz = dot(&r, &z);
     let goal = RESIDUAL * dot(&r, &r).sqrt();
     for _ in 0..INNER {
+        asked()?;
         let hp = problem.hessian_times(&here.pi, &p)?;
         let curvature = dot(&p, &hp);
         if curvature <= 0.0 {

@@ -161,7 +161,9 @@ impl Regression {
                 1 => row[0] -= self.labels[i] as f64,
                 _ => row[self.labels[i]] -= 1.0,
             }
-            row.iter_mut().for_each(|v| *v *= self.weights[i]);
+            for v in row {
+                *v *= self.weights[i];
+            }
         }
         let gradient = self.adjoint(&r, x)?;
         Ok(Value { f, gradient, pi })

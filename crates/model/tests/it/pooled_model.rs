@@ -328,11 +328,7 @@ fn pairs(classes: usize) -> Trials {
     let names = (0..classes).map(|c| format!("c{c}")).collect();
     let class = |i: usize| {
         let class = (i / 6) % classes;
-        if i % 2 == 0 {
-            class
-        } else {
-            (class + 1) % classes
-        }
+        (class + i % 2) % classes
     };
     Trials::new(
         stiefel_geometry::spd::exp(x.view()).expect("symmetric"),
@@ -345,7 +341,7 @@ fn pairs(classes: usize) -> Trials {
 #[test]
 fn a_weight_of_two_is_a_trial_twice() {
     for set in [pairs(2), pairs(3)] {
-        let again = |i: &usize| (i / 2) % 4 == 0;
+        let again = |i: &usize| (i / 2).is_multiple_of(4);
         let at: Vec<usize> = (0..120).chain((0..120).filter(again)).collect();
         let twice = set.select(&at).expect("in range");
         let weights = (0..120).map(|i| if again(&i) { 2.0 } else { 1.0 });
@@ -411,4 +407,28 @@ fn batches_are_decided_one_by_one() {
             .contains("trial 7")
     );
     assert!(model.decide_batch(x.view(), HeadTrial::Known(9)).is_err());
+}
+
+#[test]
+fn a_fit_can_be_stopped() {
+    let data = trials(1, 80, 6, 4);
+    let asked = std::cell::Cell::new(0);
+    let stop_at = |limit: usize| {
+        asked.set(0);
+        PooledModel::fit_while(&data, &data, &config(4), &|| {
+            asked.set(asked.get() + 1);
+            asked.get() < limit
+        })
+    };
+    assert_eq!(
+        stop_at(usize::MAX),
+        PooledModel::fit(&data, &data, &config(4))
+    );
+    let all = asked.get();
+    assert!(all > 10, "{all}");
+    for limit in [1, all / 2, all] {
+        let error = stop_at(limit).expect_err("stopped");
+        assert_eq!(error.to_string(), "routed head: cancelled");
+        assert_eq!(asked.get(), limit);
+    }
 }

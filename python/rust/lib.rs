@@ -16,6 +16,7 @@ mod error;
 mod fast;
 mod manifold;
 mod model;
+mod pooled;
 mod scaling;
 mod spd;
 mod study;
@@ -36,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scaling::add(module)?;
     model::add(module)?;
     train::add(module)?;
+    pooled::add(module)?;
     whiten::add(module)?;
     eeg::add(module)?;
     catalogue::add(module)?;

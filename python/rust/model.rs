@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use stiefel::linalg::{MatBatch, Scalar};
 use stiefel::model::decoder::{DomainHandle, UnseenEmbedding};
 use stiefel::model::precondition::UnseenPolicy;
-use stiefel::model::{Decoder, Domain, Model, ModelError};
+use stiefel::model::{Decoder, Domain, Model, ModelError, TransductiveConfig};
 
 /// A model in either precision.
 pub(crate) enum Fitted {
@@ -80,6 +80,7 @@ fn embedding(name: &str) -> PyResult<UnseenEmbedding> {
         "zero" => UnseenEmbedding::Zero,
         "nearest" => UnseenEmbedding::NearestTangent,
         "riemannian-nearest" => UnseenEmbedding::NearestRiemannian,
+        "transductive" => UnseenEmbedding::Transductive(TransductiveConfig::default()),
         _ => return Err(value_error(format!("unknown policy {name:?}"))),
     })
 }

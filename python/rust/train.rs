@@ -1,24 +1,18 @@
 //! Training for Python.
-//!
-//! It runs on a thread of its own; the thread that holds the interpreter waits for it, prints what it tells and asks for
-//! signals ten times a second, so that Ctrl-C ends training and raises `KeyboardInterrupt`.
 
 use crate::error::{model_error, value_error};
 use crate::model::{Fitted, PyModel};
 use crate::threads::pool;
+use crate::watch::watched;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::Sender;
+use std::time::Instant;
 use stiefel::linalg::Scalar;
 use stiefel::model::scaling::Recommendation;
 use stiefel::model::train::{Checkpoint, EpochRecord, Flow, Observer};
 use stiefel::model::{Decoder, Factor, Model, ModelConfig, ModelError, Trials};
-
-/// How often the interpreter is asked for signals.
-const POLL: Duration = Duration::from_millis(100);
 
 /// Labelled trials as Python hands them over.
 #[derive(FromPyObject)]
@@ -58,6 +52,28 @@ impl Labelled<'_> {
     }
 }
 
+impl Labelled<'_> {
+    /// The training trials, and those to validate on. Without enough trials for a part of their own, the training trials are both.
+    pub(crate) fn split(self, validation: &[usize]) -> PyResult<(Trials, Trials)> {
+        let trials = self.trials()?;
+        let mut held = vec![false; trials.len()];
+        for &i in validation {
+            *held
+                .get_mut(i)
+                .ok_or_else(|| value_error(format!("there is no trial {i} to validate on")))? =
+                true;
+        }
+        let train: Vec<usize> = (0..trials.len()).filter(|&i| !held[i]).collect();
+        let watched = if validation.is_empty() {
+            &train
+        } else {
+            validation
+        };
+        let part = |at: &[usize]| trials.select(at).map_err(model_error);
+        Ok((part(&train)?, part(watched)?))
+    }
+}
+
 /// Tells the waiting thread of every epoch, and hears from it when to stop.
 struct Reporter<'a> {
     epochs: Sender<EpochRecord>,
@@ -86,78 +102,94 @@ impl<T: Scalar> Observer<T> for Reporter<'_> {
     }
 }
 
+/// A precision networks are trained in.
+trait Precision: Scalar {
+    /// The decoder, where it is of this precision.
+    fn of(fitted: &Fitted) -> Option<&Decoder<Self>>;
+}
+
+impl Precision for f32 {
+    fn of(fitted: &Fitted) -> Option<&Decoder<Self>> {
+        match fitted {
+            Fitted::F32(decoder) => Some(decoder),
+            Fitted::F64(_) => None,
+        }
+    }
+}
+
+impl Precision for f64 {
+    fn of(fitted: &Fitted) -> Option<&Decoder<Self>> {
+        match fitted {
+            Fitted::F64(decoder) => Some(decoder),
+            Fitted::F32(_) => None,
+        }
+    }
+}
+
 /// Everything a training needs.
-struct Job {
+struct Job<'a> {
     training: Trials,
     validation: Trials,
     config: ModelConfig,
     scaling: Option<Recommendation>,
     threads: usize,
+    /// Where it goes on from.
+    start: Option<&'a PyModel>,
 }
 
-impl Job {
-    fn run<T: Scalar>(
+impl Job<'_> {
+    /// The model itself, in the thread it is trained on.
+    fn train<T: Precision>(&self, reporter: &mut Reporter<'_>) -> Result<Model<T>, ModelError> {
+        let (training, validation) = (&self.training, &self.validation);
+        let model = match self.start {
+            None => Model::fit(training, validation, &self.config, reporter)?,
+            Some(start) => {
+                let fitted = start.lock();
+                let decoder = T::of(&fitted).ok_or_else(|| ModelError::Impossible {
+                    op: "warm start",
+                    why: "the model was trained in another precision".into(),
+                    remedy: "start afresh, or keep the precision",
+                })?;
+                (decoder.model()).fit_on(training, validation, &self.config, reporter)?
+            }
+        };
+        Ok(match &self.scaling {
+            Some(scaling) => model.with_scaling(scaling.clone()),
+            None => model,
+        })
+    }
+
+    fn run<T: Precision>(
         &self,
         py: Python<'_>,
         on_epoch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Decoder<T>, f64)> {
-        let pool = pool(self.threads)?;
-        let stop = AtomicBool::new(false);
-        let (sender, receiver) = channel();
-        let receiver = Mutex::new(receiver);
-        let mut reporter = Reporter {
-            epochs: sender,
-            stop: &stop,
-        };
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(move || {
-                let train = || -> Result<(Decoder<T>, f64), ModelError> {
-                    let start = Instant::now();
-                    let mut model = Model::<T>::fit(
-                        &self.training,
-                        &self.validation,
-                        &self.config,
-                        &mut reporter,
-                    )?;
-                    if let Some(scaling) = &self.scaling {
-                        model = model.with_scaling(scaling.clone());
-                    }
-                    let decoder = Decoder::new(model)?;
-                    Ok((decoder, start.elapsed().as_secs_f64()))
-                };
-                let result = pool.install(train);
-                // Its end is what the waiting thread hears last.
-                drop(reporter);
-                result
-            });
-            let mut failure = None;
-            loop {
-                let heard = py.detach(|| hear(&receiver));
-                let told = match heard {
-                    Ok(record) => on_epoch.map_or(Ok(()), |call| tell(call, &record)),
-                    Err(RecvTimeoutError::Timeout) => Ok(()),
-                    Err(RecvTimeoutError::Disconnected) => break,
-                };
-                if let Err(error) = told.and_then(|()| py.check_signals()) {
-                    stop.store(true, Ordering::Relaxed);
-                    failure.get_or_insert(error);
-                }
-            }
-            let result = py.detach(|| worker.join());
-            if let Some(error) = failure {
-                return Err(error);
-            }
-            result
-                .map_err(|_| value_error("training ended in a panic; please report it"))?
-                .map_err(model_error)
+        attended(py, self.threads, on_epoch, |epochs, stop| {
+            let start = Instant::now();
+            let mut reporter = Reporter { epochs, stop };
+            let decoder = Decoder::new(self.train::<T>(&mut reporter)?)?;
+            Ok((decoder, start.elapsed().as_secs_f64()))
         })
     }
 }
 
-/// What training tells next.
-fn hear(receiver: &Mutex<Receiver<EpochRecord>>) -> Result<EpochRecord, RecvTimeoutError> {
-    let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
-    receiver.recv_timeout(POLL)
+/// Runs `work` on threads of its own while this one hands on the epochs it tells and asks for signals; `work` ends soon after the flag
+/// it is given is raised.
+pub(crate) fn attended<R: Send>(
+    py: Python<'_>,
+    threads: usize,
+    on_epoch: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(Sender<EpochRecord>, &AtomicBool) -> Result<R, ModelError> + Send,
+) -> PyResult<R> {
+    let pool = pool(threads)?;
+    let stop = AtomicBool::new(false);
+    watched(
+        py,
+        |sender| pool.install(|| work(sender, &stop)),
+        || stop.store(true, Ordering::Relaxed),
+        |record| on_epoch.map_or(Ok(()), |call| tell(call, &record)),
+    )?
+    .map_err(model_error)
 }
 
 fn tell(call: &Bound<'_, PyAny>, record: &EpochRecord) -> PyResult<()> {
@@ -176,25 +208,13 @@ fn fit(
     precision: &str,
     threads: usize,
     on_epoch: Option<Bound<'_, PyAny>>,
+    start: Option<Bound<'_, PyModel>>,
 ) -> PyResult<PyModel> {
-    let trials = trials.trials()?;
-    let mut held = vec![false; trials.len()];
-    for &i in &validation {
-        *held
-            .get_mut(i)
-            .ok_or_else(|| value_error(format!("there is no trial {i} to validate on")))? = true;
-    }
-    let train: Vec<usize> = (0..trials.len()).filter(|&i| !held[i]).collect();
+    let (training, validation) = trials.split(&validation)?;
     let job = Job {
-        // Without enough trials for a part of its own, the training trials are watched as well.
-        validation: trials
-            .select(if validation.is_empty() {
-                &train
-            } else {
-                &validation
-            })
-            .map_err(model_error)?,
-        training: trials.select(&train).map_err(model_error)?,
+        training,
+        validation,
+        start: start.as_ref().map(Bound::get),
         config: serde_json::from_str(config).map_err(value_error)?,
         scaling: scaling
             .map(serde_json::from_str)
@@ -202,7 +222,6 @@ fn fit(
             .map_err(value_error)?,
         threads,
     };
-    drop(trials);
     let (fitted, seconds) = match precision {
         "f32" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F32(d), s))?,
         "f64" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F64(d), s))?,

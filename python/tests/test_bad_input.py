@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR
+from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR
 
 QUICK = {"max_epochs": 2, "random_state": 0}
-CLASSIFIERS = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), TangentSpaceLR()]
+CORE = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), PooledClassifier(random_state=0)]
+CLASSIFIERS = [*CORE, TangentSpaceLR()]
 
 
 def ids(estimator):
@@ -79,7 +80,7 @@ def test_bad_labels(estimator, small):
     refuses("either sample_domain or subjects", y, subjects=d, sample_domain=d)
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS[:2], ids=ids)
+@pytest.mark.parametrize("estimator", CORE, ids=ids)
 def test_unknown_domains(estimator, small):
     x, y, d = small
     clf = type(estimator)(**estimator.get_params()).fit(x, y, subjects=np.array(["anna", "bob"])[d])
@@ -92,6 +93,8 @@ def test_unknown_domains(estimator, small):
 def test_bad_options(small):
     x, y, d = small
     for options, message in [
+        ({"learning_rate": np.nan}, "learning_rate must be a finite number, got nan"),
+        ({"lambda_align": np.inf}, "lambda_align must be a finite number, got inf"),
         ({"unseen": "guess"}, "unseen must be one of"),
         ({"unseen_whitening": "guess"}, "unseen_whitening must be one of"),
         ({"reference": "guess"}, "reference must be one of"),
@@ -110,6 +113,47 @@ def test_bad_options(small):
     ]:
         with pytest.raises(ValueError, match=message):
             DaspClassifier(**{**QUICK, **options}).fit(x, y, sample_domain=d)
+
+
+def test_bad_options_of_the_preset(small):
+    x, y, d = small
+    for options, message in [
+        ({"unseen_whitening": "guess"}, "unseen_whitening must be one of"),
+        ({"scaling": "guess"}, "scaling must be one of"),
+        ({"covariance": "guess"}, "covariance must be None or one of"),
+        ({"validation_fraction": -0.1}, "validation_fraction must be"),
+        ({"n_filters": 0}, "n_filters must be 'auto' or a whole number of at least 1, got 0"),
+        ({"n_filters": 2.5}, "n_filters must be 'auto' or a whole number of at least 1, got 2.5"),
+        ({"n_filters": "all"}, "n_filters must be 'auto' or a whole number of at least 1, got 'all'"),
+        ({"C": 0.0}, "C must be a positive number, or several, got 0.0"),
+        ({"C": []}, "C must be a positive number, or several, got "),
+        ({"C": [1.0, np.nan]}, "C must be a positive number, or several, got "),
+        ({"C": "strong"}, "C must be a positive number, or several, got 'strong'"),
+        ({"rho": -1.0}, "ρ is -1"),
+        ({"rho": np.inf}, "rho must be a finite number, got inf"),
+        ({"tikhonov": np.nan}, "tikhonov must be a finite number, got nan"),
+        ({"kappa": -1.0, "unseen_whitening": "own-mean"}, "κ is -1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            PooledClassifier(**options).fit(x, y, sample_domain=d)
+
+
+@pytest.mark.parametrize("estimator", CORE, ids=ids)
+def test_bad_target_trials(estimator, small):
+    x, y, d = small
+    nan, skew = x[:5].copy(), x[:5].copy()
+    nan[2, 0, 0] = np.nan
+    skew[3, 0, 1] += 1
+    for name, extra in [("X_target_unlabeled", {}), ("X_target_labeled", {"y_target_labeled": y[:5]})]:
+        for bad, message in [
+            (nan, rf"{name}\[2, 0, 0\] is nan"),
+            (skew, rf"{name}\[3\] is not symmetric"),
+            (x[:5, :4, :4], f"{name} has 4 features, but X has 6"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                type(estimator)(**estimator.get_params()).fit(x, y, sample_domain=d, **{name: bad}, **extra)
+    with pytest.raises(ValueError, match="y_target_labeled is needed"):
+        type(estimator)(**estimator.get_params()).fit(x, y, sample_domain=d, X_target_labeled=x[:5])
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=ids)

@@ -12,8 +12,8 @@ import pytest
 import stiefel
 
 MODULES = [
-    "stiefel", "stiefel.manifold", "stiefel.spd", "stiefel._classifiers", "stiefel._readers", "stiefel._report",
-    "stiefel._scaling", "stiefel._tangent_lr", "stiefel._whitening", "stiefel.spd._distance", "stiefel.spd._function",
+    "stiefel", "stiefel.manifold", "stiefel.spd", "stiefel._classifiers", "stiefel._pooled", "stiefel._readers",
+    "stiefel._report", "stiefel._scaling", "stiefel._tangent_lr", "stiefel._whitening", "stiefel.spd._distance", "stiefel.spd._function",
     "stiefel.spd._geodesic", "stiefel.spd._mean", "stiefel.spd._tangent",
 ]  # fmt: skip
 GALLERY = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))

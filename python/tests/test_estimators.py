@@ -9,16 +9,19 @@ import time
 import joblib
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import stiefel
-from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR, spd
+from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR, spd
 
 QUICK = {"max_epochs": 6, "random_state": 0}
-ALL = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), TangentSpaceLR(whiten_domains=True)]
+NETWORKS = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK)]
+CORE = [*NETWORKS, PooledClassifier(random_state=0)]
+ALL = [*CORE, TangentSpaceLR(whiten_domains=True)]
 
 
 def ids(estimator):
@@ -53,44 +56,98 @@ def test_three_conventions_are_one(estimator, small):
         assert by_label.score(x, encoded) == by_name.score(x, y, subjects=names)
 
 
-def test_all_domain_policies(small):
+LOOKING = ("nearest", "riemannian-nearest", "transductive")
+
+
+@pytest.mark.parametrize("whitening", ["pooled", "own-mean", "causal"])
+def test_all_domain_policies(whitening, small):
     x, y, d = small
     new = x[:7] * 1.3
     outcomes = {}
-    for unseen in ("input-only", "zero", "nearest", "riemannian-nearest"):
-        for whitening in ("pooled", "own-mean", "causal"):
-            clf = DaspClassifier(n_experts=3, unseen=unseen, unseen_whitening=whitening, **QUICK).fit(x, y, sample_domain=d)
-            p = clf.predict_proba(new)
-            np.testing.assert_array_equal(p, clf.predict_proba(new, sample_domain=[-1] * 7))
-            np.testing.assert_array_equal(p, clf.predict_proba(new, subjects=[None] * 7))
-            outcomes[unseen, whitening] = p
-    assert not np.allclose(outcomes["zero", "pooled"], outcomes["zero", "own-mean"])
-    assert not np.allclose(outcomes["zero", "pooled"], outcomes["nearest", "pooled"])
-    assert not np.allclose(outcomes["zero", "pooled"], outcomes["input-only", "pooled"])
+    for unseen in ("input-only", "zero", *LOOKING):
+        clf = DaspClassifier(n_experts=3, unseen=unseen, unseen_whitening=whitening, **QUICK)
+        if unseen in LOOKING and whitening == "causal":
+            clf.fit(x, y, sample_domain=d)
+            with pytest.raises(ValueError, match=f"unseen='{unseen}' looks at all trials of the new domain"):
+                clf.predict_proba(new)
+        given = {"X_target_unlabeled": x[7:12]} if whitening == "causal" else {}
+        p = clf.fit(x, y, sample_domain=d, **given).predict_proba(new)
+        np.testing.assert_array_equal(p, clf.predict_proba(new, sample_domain=[-1] * 7))
+        np.testing.assert_array_equal(p, clf.predict_proba(new, subjects=[None] * 7))
+        outcomes[unseen] = p
+    for other in ("nearest", "transductive", "input-only"):
+        assert not np.allclose(outcomes["zero"], outcomes[other]), other
 
 
-def test_default_decisions_do_not_depend_on_the_batch(small):
+def test_whitening_of_new_domains_differs(small):
     x, y, d = small
-    clf = DaspClassifier(**QUICK).fit(x, y, sample_domain=d)
+    clf = DaspClassifier(n_experts=3, **QUICK).fit(x, y, sample_domain=d)
+    pooled = clf.predict_proba(x[:7] * 1.3)
+    own = clf.set_params(unseen_whitening="own-mean").predict_proba(x[:7] * 1.3)
+    assert not np.allclose(pooled, own)
+
+
+@pytest.mark.parametrize("base", [*CORE, DaspClassifier(unseen="input-only", n_experts=2, **QUICK)], ids=ids)
+def test_causal_whitening_knows_no_later_trial(base, small):
+    x, y, d = small
+    clf = clone(base).set_params(unseen_whitening="causal").fit(x, y, sample_domain=d)
+    whole = clf.predict_proba(x[:9] * 2)
+    for count in (1, 4, 8):
+        np.testing.assert_array_equal(clf.predict_proba(x[:count] * 2), whole[:count])
+
+
+def test_transductive_embedding(small):
+    x, y, d = small
+    new = x[::3] * 1.3
+    options = {"n_experts": 3, "unseen": "transductive", "precision": "f64", **QUICK}
+    clf = DaspClassifier(**options).fit(x, y, sample_domain=d)
+    p = clf.predict_proba(new)
+    np.testing.assert_array_equal(p, clf.predict_proba(new))
+    np.testing.assert_array_equal(p, pickle.loads(pickle.dumps(clf)).predict_proba(new))
+    np.testing.assert_array_equal(p, clone(clf).fit(x, y, sample_domain=d).predict_proba(new))
+    # The trials given at fit are those looked at.
+    given = DaspClassifier(**options).fit(x, y, sample_domain=d, X_target_unlabeled=new)
+    np.testing.assert_array_equal(p, given.predict_proba(new))
+    np.testing.assert_array_equal(p[:2], given.predict_proba(new[:2]))
+    assert not np.array_equal(p[:2], clf.predict_proba(new[:2]))
+
+    def entropy(clf):
+        alpha = clf.routing_weights(new)
+        return -(alpha * np.log(alpha)).sum(axis=1).mean()
+
+    # The embedding starts at zero and makes routing sharper.
+    assert entropy(clf) < entropy(clf.set_params(unseen="zero"))
+    # Where there is nothing to adapt, the input decides.
+    alone = DaspClassifier(unseen="transductive", **QUICK).fit(x, y, X_target_unlabeled=new)
+    np.testing.assert_array_equal(alone.predict_proba(new), DaspClassifier(**QUICK).fit(x, y, X_target_unlabeled=new).predict_proba(new))
+
+
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_default_decisions_do_not_depend_on_the_batch(base, small):
+    x, y, d = small
+    clf = clone(base).fit(x, y, sample_domain=d)
     whole = clf.predict_proba(x)
     np.testing.assert_array_equal(np.concatenate([clf.predict_proba(x[i : i + 1]) for i in range(len(x))]), whole)
 
 
-def test_new_domains_are_grouped_by_their_mark(small):
+@pytest.mark.parametrize("base", [DaspClassifier(unseen="nearest", **QUICK), *CORE[1:]], ids=ids)
+def test_new_domains_are_grouped_by_their_mark(base, small):
     x, y, d = small
-    clf = DaspClassifier(unseen="nearest", unseen_whitening="own-mean", **QUICK).fit(x, y, sample_domain=d)
+    clf = clone(base).set_params(unseen_whitening="own-mean").fit(x, y, sample_domain=d)
     marks = np.array([-1, -2] * 6)
     together = clf.predict_proba(x[:12], sample_domain=marks)
     np.testing.assert_array_equal(together[::2], clf.predict_proba(x[:12:2]))
     np.testing.assert_array_equal(together[1::2], clf.predict_proba(x[1:12:2]))
 
 
-def test_unlabelled_target_at_fit_is_used_for_adaptation(small):
+@pytest.mark.parametrize("whitening", ["own-mean", "causal"])
+@pytest.mark.parametrize("base", [DaspClassifier(unseen="nearest", **QUICK), *CORE[1:]], ids=ids)
+def test_unlabelled_target_at_fit_is_used_for_adaptation(base, whitening, small):
     x, y, d = small
     target, test = x[:10] * 3, x[10:16] * 3
-    options = {"unseen": "nearest", "unseen_whitening": "own-mean", **QUICK}
-    given = DaspClassifier(**options).fit(x, y, sample_domain=d, X_target_unlabeled=target)
-    marked = DaspClassifier(**options).fit(
+    options = {"unseen_whitening": whitening}
+    given = clone(base).set_params(**options).fit(x, y, sample_domain=d, X_target_unlabeled=target)
+    marked = clone(base).set_params(**options).fit(
         np.concatenate([x, target]), np.concatenate([y, -np.ones(10, int)]), sample_domain=np.concatenate([d, [-1] * 10])
     )
     np.testing.assert_array_equal(given.classes_, marked.classes_)
@@ -98,12 +155,14 @@ def test_unlabelled_target_at_fit_is_used_for_adaptation(small):
     np.testing.assert_array_equal(p, marked.predict_proba(test))
     # The batch at predict no longer matters.
     np.testing.assert_array_equal(p[:1], given.predict_proba(test[:1]))
-    assert not np.array_equal(p, DaspClassifier(**options).fit(x, y, sample_domain=d).predict_proba(test))
+    pooled = given.set_params(unseen_whitening="pooled").predict_proba(test)
+    assert not np.array_equal(p, pooled)
 
 
-def test_labelled_target_becomes_a_training_domain(small):
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_labelled_target_becomes_a_training_domain(base, small):
     x, y, d = small
-    clf = DaspClassifier(**QUICK).fit(x, y, sample_domain=d, X_target_labeled=x[:12] * 2, y_target_labeled=y[:12])
+    clf = clone(base).fit(x, y, sample_domain=d, X_target_labeled=x[:12] * 2, y_target_labeled=y[:12])
     assert clf.domains_.tolist() == ["0", "1", "target"]
     np.testing.assert_array_equal(clf.predict_proba(x), clf.predict_proba(x, subjects=["target"] * len(x)))
 
@@ -177,24 +236,84 @@ def test_the_seed_decides_and_threads_do_not(small):
     assert not np.array_equal(other.predict_proba(x), base)
 
 
-def test_weights(small):
+@pytest.mark.parametrize("base", CORE[1:], ids=ids)
+def test_weights(base, small):
     x, y, d = small
+
+    def p(x=x, y=y, d=d, weight=None, **options):
+        clf = clone(base).set_params(**options).fit(x, y, sample_weight=weight, sample_domain=d)
+        return clf.predict_proba(small[0])
+
     keep = np.ones(len(x))
     keep[::5] = 0
-    weighted = SPDNetClassifier(**QUICK).fit(x, y, sample_weight=keep, sample_domain=d).predict_proba(x)
-    removed = SPDNetClassifier(**QUICK).fit(x[keep > 0], y[keep > 0], sample_domain=d[keep > 0]).predict_proba(x)
-    np.testing.assert_array_equal(weighted, removed)
-    plain = SPDNetClassifier(**QUICK).fit(x, y, sample_domain=d).predict_proba(x)
-    np.testing.assert_array_equal(plain, SPDNetClassifier(**QUICK).fit(x, y, np.ones(len(x)), sample_domain=d).predict_proba(x))
-    tilted = SPDNetClassifier(class_weight={0: 1, 1: 20}, **QUICK).fit(x, y, sample_domain=d).predict_proba(x)
+    np.testing.assert_array_equal(p(weight=keep), p(x[keep > 0], y[keep > 0], d[keep > 0]))
+    plain = p()
+    np.testing.assert_array_equal(plain, p(weight=np.ones(len(x))))
+    tilted = p(class_weight={0: 1, 1: 20})
     assert tilted[:, 1].mean() > plain[:, 1].mean()
+    np.testing.assert_array_equal(tilted, p(weight=np.where(y == 1, 20.0, 1.0)))
     with pytest.raises(ValueError, match="[Nn]egative"):
-        SPDNetClassifier(**QUICK).fit(x, y, sample_weight=-keep)
+        p(weight=-keep)
 
 
-def test_ctrl_c_ends_training_within_a_second(small):
+@pytest.mark.parametrize("base", NETWORKS, ids=ids)
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_warm_start_goes_on(base, precision, small):
     x, y, d = small
-    clf = DaspClassifier(n_experts=4, max_epochs=10**7, patience=10**7, random_state=0)
+
+    def loss(clf):
+        return sum(value for _, value in clf.history_[0]["losses"])
+
+    clf = clone(base).set_params(max_epochs=1, warm_start=True, precision=precision).fit(x, y, sample_domain=d)
+    first = loss(clf)
+    assert loss(clf.fit(x, y, sample_domain=d)) < first
+    assert loss(pickle.loads(pickle.dumps(clf)).fit(x, y, sample_domain=d)) < first
+    assert loss(clone(clf).fit(x, y, sample_domain=d)) == first
+    cold = clf.set_params(warm_start=False).fit(x, y, sample_domain=d).predict_proba(x)
+    np.testing.assert_array_equal(cold, clone(clf).fit(x, y, sample_domain=d).predict_proba(x))
+
+
+def test_warm_start_says_what_differs(small):
+    x, y, d = small
+    clf = DaspClassifier(n_experts=2, warm_start=True, **QUICK).fit(x, y, sample_domain=d)
+    expected = clf.predict_proba(x, sample_domain=d)
+    for change, options, message in [
+        ({}, (x[:, :5, :5], y, d), "the model has 6 channels, the trials have 5"),
+        ({}, (x, y, 1 - d), r'the model has the domains \["0", "1"\], the trials have \["1", "0"\]'),
+        ({}, (x, y + 1, d), r'the model has the classes \["0", "1"\], the trials have \["1", "2"\]'),
+        ({"n_experts": 3}, (x, y, d), "architecture.experts is 3 now and was 2"),
+        ({"scaling": "none"}, (x, y, d), 'preconditioning.scaling is "none" now and was "per-trial"'),
+        ({"precision": "f64"}, (x, y, d), "another precision"),
+    ]:
+        before = clf.get_params()
+        with pytest.raises(ValueError, match=message):
+            clf.set_params(**change).fit(*options[:2], sample_domain=options[2])
+        # It stays what it was.
+        clf.set_params(**before)
+        np.testing.assert_array_equal(clf.predict_proba(x, sample_domain=d), expected)
+
+
+def test_warm_start_of_the_peer(small):
+    x, y, _ = small
+    clf = TangentSpaceLR(warm_start=True).fit(x, y)
+    assert clf.n_iter_ > 1
+    assert clf.fit(x, y).n_iter_ < TangentSpaceLR().fit(x, y).n_iter_
+
+
+def slow():
+    """Twelve classes of noise: what the head of the preset takes seconds for."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((1200, 16, 30))
+    return a @ a.swapaxes(1, 2), np.arange(1200) % 12, np.arange(1200) // 12 % 10
+
+
+@pytest.mark.parametrize(
+    "clf",
+    [DaspClassifier(n_experts=4, max_epochs=10**7, patience=10**7, random_state=0), PooledClassifier(C=np.logspace(0, 3, 50).tolist())],
+    ids=ids,
+)
+def test_ctrl_c_ends_training_within_a_second(clf, small):
+    x, y, d = slow() if isinstance(clf, PooledClassifier) else small
     waits = []
     # The best of three: another program may hold the core for longer than training holds the signal.
     for _ in range(3):
@@ -283,6 +402,36 @@ def test_whitening(small):
         own.transform(new[:3])
 
 
+@pytest.mark.parametrize("options", [{}, {"scaling": "per-domain"}, {"whitening": "pca", "reference": "riemannian"}], ids=str)
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_whitened_by_the_caller(base, options, small):
+    x, y, d = small
+    own = {"validation_fraction": 0} if "C" in base.get_params() else {"validation_fraction": 0, "precision": "f64"}
+    inside = clone(base).set_params(**own, **options).fit(x, y, sample_domain=d)
+    whitening = DomainWhitening(**options).fit(x, sample_domain=d)
+    # The options of whitening are not read where it is off.
+    outside = clone(base).set_params(precondition=False, unseen_whitening="causal", kappa=0.0, tikhonov=-1.0, **own)
+    outside.fit(whitening.transform(x, sample_domain=d), y, sample_domain=d)
+    expected = inside.predict_proba(x, sample_domain=d)
+    np.testing.assert_allclose(outside.predict_proba(whitening.transform(x, sample_domain=d), sample_domain=d), expected, atol=1e-9)
+    new = x[:5] * 1.7
+    np.testing.assert_allclose(outside.predict_proba(whitening.transform(new)), inside.predict_proba(new), atol=1e-9)
+    assert not np.allclose(outside.predict_proba(x, sample_domain=d), expected, atol=1e-3)
+    with pytest.raises(ValueError, match="precondition must be True or False, got 'no'"):
+        clone(base).set_params(precondition="no").fit(x, y)
+
+
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_a_pipeline_hands_on_whose_trial_it_is(base, small):
+    x, y, d = small
+    own = {"validation_fraction": 0}
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(DomainWhitening(), clone(base).set_params(precondition=False, **own)).fit(x, y, subjects=d)
+        inside = clone(base).set_params(**own).fit(x, y, subjects=d)
+        for domains in ({"subjects": d}, {}):
+            np.testing.assert_allclose(pipeline.predict_proba(x, **domains), inside.predict_proba(x, **domains), atol=1e-4)
+
+
 def test_peer_equals_pyriemann(small):
     from pyriemann.tangentspace import TangentSpace
     from sklearn.linear_model import LogisticRegression
@@ -291,3 +440,15 @@ def test_peer_equals_pyriemann(small):
     ours = TangentSpaceLR().fit(x, y).predict_proba(x)
     theirs = make_pipeline(TangentSpace(), LogisticRegression(max_iter=1000)).fit(x, y).predict_proba(x)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_options_may_be_numpy_numbers(small):
+    x, y, d = small
+    for base, options in [
+        (DaspClassifier(**QUICK), {"n_filters": 2, "n_experts": 3, "max_epochs": 2, "decouple_keys": True, "kappa": 1.0}),
+        (SPDNetClassifier(**QUICK), {"n_filters": 2, "batch_size": 8, "learning_rate": 0.02}),
+        (PooledClassifier(random_state=0), {"n_filters": 2, "C": 2.0, "rho": 1.0, "refit": False, "tikhonov": 1e-6}),
+    ]:
+        ours = clone(base).set_params(**options).fit(x, y, sample_domain=d)
+        theirs = clone(base).set_params(**{name: np.array(value)[()] for name, value in options.items()}).fit(x, y, sample_domain=d)
+        np.testing.assert_array_equal(ours.predict_proba(x), theirs.predict_proba(x))

@@ -15,7 +15,7 @@ from pyriemann.classification import MDM  # noqa: E402
 from pyriemann.estimation import Covariances  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 
-from stiefel import DaspClassifier, TangentSpaceLR  # noqa: E402
+from stiefel import DaspClassifier, PooledClassifier, TangentSpaceLR  # noqa: E402
 
 
 def pipelines():
@@ -25,6 +25,8 @@ def pipelines():
         "DASP from epochs": DaspClassifier(
             covariance="oas", unseen="nearest", unseen_whitening="own-mean", n_experts=2, **quick
         ),
+        "DASP, adapted": make_pipeline(Covariances("oas"), DaspClassifier(unseen="transductive", n_experts=2, **quick)),
+        "recommended": make_pipeline(Covariances("oas"), PooledClassifier(unseen_whitening="own-mean", random_state=0)),
         "peer": make_pipeline(Covariances("oas"), TangentSpaceLR()),
         "pyRiemann": make_pipeline(Covariances("oas"), MDM()),
     }

@@ -10,7 +10,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
-from stiefel import DaspClassifier, DomainWhitening, SPDNetClassifier, TangentSpaceLR, spd
+from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR, spd
 
 
 def to_spd(table):
@@ -57,21 +57,25 @@ def quick(base):
 
 RANDOM = "mini-batches, the validation part and the order of trials are drawn by position: a repeated trial is not a weight of two"
 CHOICE = "the epoch kept is the one of the best balanced accuracy on the validation part, which class weights do not tilt"
-EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": RANDOM,
-    "check_class_weight_classifiers": CHOICE,
-}
+SPLIT = "the validation part is drawn by position, and whitening counts every trial once: a repeated trial is not a weight of two"
+NETWORKS = [quick(DaspClassifier), quick(SPDNetClassifier)]
+POOLED = on_tables(PooledClassifier)(random_state=0, scaling="none")
 
 
-@parametrize_with_checks(
-    [quick(DaspClassifier), quick(SPDNetClassifier), on_tables(TangentSpaceLR)()],
-    expected_failed_checks=lambda estimator: {} if "Tangent" in type(estimator).__name__ else EXPECTED,
-)
+def expected(estimator):
+    if "Pooled" in type(estimator).__name__:
+        return {"check_sample_weight_equivalence_on_dense_data": SPLIT}
+    if "Tangent" in type(estimator).__name__:
+        return {}
+    return {"check_sample_weight_equivalence_on_dense_data": RANDOM, "check_class_weight_classifiers": CHOICE}
+
+
+@parametrize_with_checks([*NETWORKS, POOLED, on_tables(TangentSpaceLR)()], expected_failed_checks=expected)
 def test_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("base", [DaspClassifier, SPDNetClassifier, TangentSpaceLR, DomainWhitening])
+@pytest.mark.parametrize("base", [DaspClassifier, SPDNetClassifier, PooledClassifier, TangentSpaceLR, DomainWhitening])
 def test_the_constructor_only_stores(base):
     estimator = base()
     for name, value in estimator.get_params().items():

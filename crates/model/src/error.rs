@@ -265,6 +265,12 @@ pub enum ModelError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Someone asked to stop.
+    #[error("{op}: cancelled")]
+    Cancelled {
+        /// The operation.
+        op: &'static str,
+    },
     /// A model file that cannot be written or read.
     #[error("model file {}: {problem}", path.display())]
     File {

@@ -11,6 +11,7 @@
 //! * A quantity that does not exist is a [`Measure::Undefined`] with its reason, never a NaN.
 
 pub mod adapt;
+mod continued;
 pub mod csp;
 pub mod data;
 pub mod decoder;

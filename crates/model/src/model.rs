@@ -9,7 +9,7 @@ use crate::decoder::DomainMeans;
 use crate::diagnostics::{RoutingReport, routing_report};
 use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdNet, SpdNetConfig};
 use crate::scaling::Recommendation;
-use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train};
+use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train_from};
 use crate::{
     DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
     Whitener, tangent_vectors,
@@ -114,6 +114,18 @@ impl Frontend {
         Ok((Self { whitener, encoder }, prepared))
     }
 
+    /// The same with an encoder that is fitted already.
+    fn fit_whitener<T: Scalar>(
+        training: &Trials,
+        preconditioning: &Preconditioning,
+        encoder: Option<DspEncoder>,
+    ) -> Result<(Self, Prepared<T>)> {
+        let whitener = preconditioning.fit(training)?;
+        let frontend = Self { whitener, encoder };
+        let prepared = frontend.prepare(training)?;
+        Ok((frontend, prepared))
+    }
+
     /// Trials of known domains, ready for the network.
     pub fn prepare<T: Scalar>(&self, trials: &Trials) -> Result<Prepared<T>> {
         Prepared::new(&self.whitener.transform(trials)?, self.encoder.as_ref())
@@ -161,18 +173,40 @@ impl<T: Scalar> Model<T> {
         config: &ModelConfig,
         observer: &mut dyn Observer<T>,
     ) -> Result<Self> {
+        Self::fit_with(training, validation, config, None, observer)
+    }
+
+    /// From a start of its own, or from a fitted model of the same shape.
+    pub(crate) fn fit_with(
+        training: &Trials,
+        validation: &Trials,
+        config: &ModelConfig,
+        start: Option<&Self>,
+        observer: &mut dyn Observer<T>,
+    ) -> Result<Self> {
         check_classes(training)?;
-        let (frontend, prepared) =
-            Frontend::fit::<T>(training, &config.preconditioning, config.encoder.as_ref())?;
+        let (frontend, prepared) = match start {
+            None => Frontend::fit::<T>(training, &config.preconditioning, config.encoder.as_ref())?,
+            Some(start) => Frontend::fit_whitener(
+                training,
+                &config.preconditioning,
+                start.frontend.encoder.clone(),
+            )?,
+        };
         let domain_means = DomainMeans::fit(&frontend.whitener.transform(training)?)?;
         let validation_set = frontend.prepare(validation)?;
         let sizes = sizes(training, &prepared);
         let network = config.architecture.network::<T>(sizes)?;
-        let fitted = train(
+        let parameters = match start {
+            None => network.initial_for(config.training.seed, &prepared)?,
+            Some(start) => start.parameters.clone(),
+        };
+        let fitted = train_from(
             &*network,
             &prepared,
             &validation_set,
             &config.training,
+            parameters,
             observer,
         )?;
         let record = TrainingRecord {

@@ -1,6 +1,7 @@
 """Decode EEG across people with Riemannian networks.
 
-* :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`: scikit-learn estimators.
+* :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`PooledClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`:
+  scikit-learn estimators.
 * :mod:`stiefel.spd`: functions on stacks of SPD matrices, pyRiemann's names.
 * :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
 * :func:`read_raw`, :func:`load_dataset`, :func:`load_synthetic`, :func:`from_epochs`, :func:`to_epochs`: recordings and trials.
@@ -11,6 +12,7 @@
 from . import manifold, spd
 from ._classifiers import DaspClassifier, SPDNetClassifier
 from ._core import __version__, get_num_threads, set_num_threads
+from ._pooled import PooledClassifier
 from ._readers import Recording, Trials, from_epochs, load_dataset, load_synthetic, read_raw, to_epochs
 from ._report import RoutingReport, routing_report
 from ._scaling import Scaling, recommend
@@ -21,6 +23,7 @@ from ._whitening import DomainWhitening
 __all__ = [
     "DaspClassifier",
     "DomainWhitening",
+    "PooledClassifier",
     "Recording",
     "RoutingReport",
     "SPDNetClassifier",

@@ -1,4 +1,3 @@
-from os import PathLike
 from typing import Any, Sequence
 
 import numpy as np
@@ -6,20 +5,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from typing_extensions import Self
 
+from ._persistence import FileModel
 from ._scaling import Scaling
 
 POLICIES: tuple[str, ...]
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):
+LOOKING: tuple[str, ...]
+
+def store(estimator: BaseEstimator, values: dict[str, Any]) -> None: ...
+
+class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     domains_: NDArray[np.str_]
-    scaling_: Scaling
-    history_: list[dict[str, Any]]
-    n_iter_: int
-    best_epoch_: int
     n_features_in_: int
-    @property
-    def experts_(self) -> NDArray[np.float64] | None: ...
     def __sklearn_tags__(self) -> Any: ...
     def __sklearn_is_fitted__(self) -> bool: ...
     def fit(
@@ -51,12 +49,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64]: ...
-    def routing_weights(
-        self,
-        X: ArrayLike,
-        sample_domain: ArrayLike | None = None,
-        subjects: ArrayLike | None = None,
-    ) -> NDArray[np.float64] | None: ...
     def score(
         self,
         X: ArrayLike,
@@ -65,11 +57,20 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> float: ...
-    def save(self, path: str | PathLike[str]) -> None: ...
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self: ...
-    def __getstate__(self) -> dict[str, Any]: ...
-    def __setstate__(self, state: dict[str, Any]) -> None: ...
+
+class NetworkClassifier(DomainClassifier):
+    scaling_: Scaling
+    history_: list[dict[str, Any]]
+    n_iter_: int
+    best_epoch_: int
+    @property
+    def experts_(self) -> NDArray[np.float64] | None: ...
+    def routing_weights(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64] | None: ...
 
 def labelled(
     x: ArrayLike,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from . import _core
-from ._base import NetworkClassifier
+from ._base import NetworkClassifier, store
+from ._validation import to_json
 
 _AUTO = "auto"
 
@@ -40,9 +41,13 @@ class DaspClassifier(NetworkClassifier):
         How the mixture becomes a filter.
     preset : None | {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default=None
         The paper's setting for one of its datasets in place of the scaling rule.
-    unseen : {"zero", "input-only", "nearest", "riemannian-nearest"}, default="zero"
-        What stands in for the embedding of a domain without training trials. "input-only" trains without embedding; the nearest ones
-        look at the unlabelled trials of the new domain.
+    unseen : {"zero", "input-only", "nearest", "riemannian-nearest", "transductive"}, default="zero"
+        What stands in for the embedding of a domain without training trials. "input-only" trains without embedding. The last three look at
+        unlabelled trials of the new domain, those given at fit or else those at hand: "nearest" borrows the embedding of the nearest training
+        domain, "transductive" adapts one until the trials are routed sharply.
+    precondition : bool, default=True
+        Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
+        (:class:`DomainWhitening`); the options of whitening are then not read.
     unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0
@@ -67,6 +72,9 @@ class DaspClassifier(NetworkClassifier):
         Epochs at most.
     patience : int, default=10
         Epochs without a better validation score before stopping; the best epoch is kept.
+    warm_start : bool, default=False
+        Whether the next ``fit`` goes on from the network and the encoder of the last one, with a fresh optimiser and whitening fitted anew;
+        channels, classes, domains and the options of the network must be the same.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes in the loss.
     precision : {"f32", "f64"}, default="f32"
@@ -121,6 +129,7 @@ class DaspClassifier(NetworkClassifier):
         retraction="qr",
         preset=None,
         unseen="zero",
+        precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
         tikhonov=1e-8,
@@ -133,41 +142,14 @@ class DaspClassifier(NetworkClassifier):
         batch_size=32,
         max_epochs=40,
         patience=10,
+        warm_start=False,
         class_weight=None,
         precision="f32",
         random_state=None,
         n_jobs=None,
         verbose=0,
     ):
-        self.n_filters = n_filters
-        self.n_experts = n_experts
-        self.embedding_dim = embedding_dim
-        self.dsp_rank = dsp_rank
-        self.lambda_align = lambda_align
-        self.decouple_keys = decouple_keys
-        self.lambda_balance = lambda_balance
-        self.lambda_entropy = lambda_entropy
-        self.anchor = anchor
-        self.retraction = retraction
-        self.preset = preset
-        self.unseen = unseen
-        self.unseen_whitening = unseen_whitening
-        self.kappa = kappa
-        self.tikhonov = tikhonov
-        self.reference = reference
-        self.whitening = whitening
-        self.scaling = scaling
-        self.covariance = covariance
-        self.validation_fraction = validation_fraction
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.class_weight = class_weight
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store(self, locals())
 
     def _configuration(self, scaling):
         own = {
@@ -182,7 +164,7 @@ class DaspClassifier(NetworkClassifier):
         if "experts" in own:
             own["routing"] = True
         scaling.given(**own)
-        config = json.loads(_core.configuration(json.dumps(scaling)))
+        config = json.loads(_core.configuration(to_json(scaling)))
         network = config["architecture"]
         if network["network"] == "dasp":
             network["losses"].update(balance=self.lambda_balance, entropy=self.lambda_entropy)
@@ -199,13 +181,16 @@ class SPDNetClassifier(NetworkClassifier):
     ----------
     n_filters : int | "auto", default="auto"
         Directions k the filter keeps.
+    precondition : bool, default=True
+        Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
+        (:class:`DomainWhitening`); the options of whitening are then not read.
     unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0
         How many trials the pooled mean counts for in the last two.
     tikhonov, reference, whitening, scaling, covariance
         See :class:`DaspClassifier`.
-    validation_fraction, learning_rate, batch_size, max_epochs, patience
+    validation_fraction, learning_rate, batch_size, max_epochs, patience, warm_start
         See :class:`DaspClassifier`.
     class_weight, precision, random_state, n_jobs, verbose
         See :class:`DaspClassifier`.
@@ -226,6 +211,7 @@ class SPDNetClassifier(NetworkClassifier):
     def __init__(
         self,
         n_filters=_AUTO,
+        precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
         tikhonov=1e-8,
@@ -238,32 +224,16 @@ class SPDNetClassifier(NetworkClassifier):
         batch_size=32,
         max_epochs=40,
         patience=10,
+        warm_start=False,
         class_weight=None,
         precision="f32",
         random_state=None,
         n_jobs=None,
         verbose=0,
     ):
-        self.n_filters = n_filters
-        self.unseen_whitening = unseen_whitening
-        self.kappa = kappa
-        self.tikhonov = tikhonov
-        self.reference = reference
-        self.whitening = whitening
-        self.scaling = scaling
-        self.covariance = covariance
-        self.validation_fraction = validation_fraction
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.class_weight = class_weight
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store(self, locals())
 
     def _configuration(self, scaling):
-        own = {} if self.n_filters == _AUTO else {"filters": self.n_filters}
+        own = {} if isinstance(self.n_filters, str) and self.n_filters == _AUTO else {"filters": self.n_filters}
         scaling.given(routing=False, dsp_rank=None, **own)
-        return json.loads(_core.configuration(json.dumps(scaling)))
+        return json.loads(_core.configuration(to_json(scaling)))

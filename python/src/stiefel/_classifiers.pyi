@@ -16,7 +16,8 @@ class DaspClassifier(NetworkClassifier):
     anchor: Literal["dedicated", "first", "barycenter", "routed-barycenter"]
     retraction: Literal["qr", "polar"]
     preset: str | None
-    unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest"]
+    unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"]
+    precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     tikhonov: float | None
@@ -29,6 +30,7 @@ class DaspClassifier(NetworkClassifier):
     batch_size: int
     max_epochs: int
     patience: int
+    warm_start: bool
     class_weight: dict[Any, float] | Literal["balanced"] | None
     precision: Literal["f32", "f64"]
     random_state: int | np.random.RandomState | None
@@ -47,7 +49,8 @@ class DaspClassifier(NetworkClassifier):
         anchor: Literal["dedicated", "first", "barycenter", "routed-barycenter"] = 'dedicated',
         retraction: Literal["qr", "polar"] = 'qr',
         preset: str | None = None,
-        unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest"] = 'zero',
+        unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"] = 'zero',
+        precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         tikhonov: float | None = 1e-08,
@@ -60,6 +63,7 @@ class DaspClassifier(NetworkClassifier):
         batch_size: int = 32,
         max_epochs: int = 40,
         patience: int = 10,
+        warm_start: bool = False,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         precision: Literal["f32", "f64"] = 'f32',
         random_state: int | np.random.RandomState | None = None,
@@ -70,6 +74,7 @@ class DaspClassifier(NetworkClassifier):
 class SPDNetClassifier(NetworkClassifier):
     unseen: str
     n_filters: int | Literal["auto"]
+    precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     tikhonov: float | None
@@ -82,6 +87,7 @@ class SPDNetClassifier(NetworkClassifier):
     batch_size: int
     max_epochs: int
     patience: int
+    warm_start: bool
     class_weight: dict[Any, float] | Literal["balanced"] | None
     precision: Literal["f32", "f64"]
     random_state: int | np.random.RandomState | None
@@ -90,6 +96,7 @@ class SPDNetClassifier(NetworkClassifier):
     def __init__(
         self,
         n_filters: int | Literal["auto"] = 'auto',
+        precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         tikhonov: float | None = 1e-08,
@@ -102,6 +109,7 @@ class SPDNetClassifier(NetworkClassifier):
         batch_size: int = 32,
         max_epochs: int = 40,
         patience: int = 10,
+        warm_start: bool = False,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         precision: Literal["f32", "f64"] = 'f32',
         random_state: int | np.random.RandomState | None = None,

@@ -14,8 +14,14 @@ def _one_of(name, value, known):
     return value
 
 
+#: Trials as they are.
+NONE = {"tikhonov": "none", "reference": "euclidean", "whitening": "none", "scaling": "none", "unseen": {"policy": "pooled"}}
+
+
 def preconditioning(options):
     """The core's configuration of an estimator's whitening options."""
+    if not is_on(options):
+        return NONE
     if options.tikhonov is None:
         tikhonov = "none"
     else:
@@ -29,7 +35,22 @@ def preconditioning(options):
     }
 
 
+def is_on(options):
+    """Whether an estimator whitens; a transformer that does nothing else has no choice."""
+    on = getattr(options, "precondition", True)
+    if on not in (True, False):
+        raise ValueError(f"precondition must be True or False, got {on!r}.")
+    return bool(on)
+
+
+def is_causal(options):
+    """Whether a new domain is whitened by the trials up to each one."""
+    return is_on(options) and options.unseen_whitening == "causal"
+
+
 def unseen_whitening(options):
     """The policy for a domain without training trials, as JSON."""
+    if not is_on(options):
+        return json.dumps(NONE["unseen"])
     name = _one_of("unseen_whitening", options.unseen_whitening, UNSEEN)
     return json.dumps({"policy": name} if name == "pooled" else {"policy": name, "kappa": float(options.kappa)})

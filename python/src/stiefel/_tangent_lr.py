@@ -9,8 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _domains, spd
-from ._base import _check_classes, _labels
-from ._validation import check_spd, check_trials
+from ._validation import check_classes, check_labels, check_spd, check_trials
 from ._whitening import DomainWhitening
 
 
@@ -106,7 +105,7 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         x = self._trials(X)
-        labels = _labels(y, len(x))
+        labels = check_labels(y, len(x))
         domains = _domains.given(len(x), sample_domain, subjects)
         if domains is None and _domains.is_encoded(labels):
             domains, labels = _domains.decode(labels)
@@ -119,7 +118,7 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
             domains = [d for d, k in zip(domains, keep) if k]
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
-        _check_classes(self.classes_, classes)
+        check_classes(self.classes_, classes)
         self.n_features_in_ = self._channels = x.shape[1]
         if self.whiten_domains:
             self.whitening_ = DomainWhitening(unseen_whitening=self.unseen_whitening)

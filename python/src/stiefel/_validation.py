@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import warnings
+
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
 from . import _core
 from ._arrays import as_real
@@ -76,8 +80,43 @@ def check_spd(X, name="X"):
     return X
 
 
+def check_labels(y, count, name="y"):
+    """One class per trial."""
+    if y is None:
+        raise ValueError(f"{name} is needed and was not given.")
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected.", DataConversionWarning, stacklevel=3)
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {labels.shape} instead.")
+    if len(labels) != count:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count}, {len(labels)}]")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(f"Input {name} contains NaN or infinity: {name}[{np.flatnonzero(~np.isfinite(labels))[0]}].")
+    return labels
+
+
+def check_classes(names, classes):
+    """Two classes at least, of two trials at least."""
+    if len(names) < 2:
+        raise ValueError(f"This solver needs samples of at least 2 classes in the data, but the data contains only one class: {names[0]!r}")
+    counts = np.bincount(classes)
+    if counts.min() < 2:
+        rare = int(counts.argmin())
+        trial = int(np.flatnonzero(classes == rare)[0])
+        raise ValueError(
+            f"class {names[rare]!r} has only one trial, number {trial}: at least two of every class are needed to learn anything of it."
+        )
+
+
 def n_threads(n_jobs):
     """Threads for ``n_jobs``, joblib's way; None is one, or what a joblib context says."""
     from joblib import effective_n_jobs
 
     return max(1, effective_n_jobs(n_jobs))
+
+
+def to_json(value):
+    """JSON for the core; numbers may be NumPy's."""
+    return json.dumps(value, default=lambda v: v.item() if isinstance(v, np.generic) else json.JSONEncoder().default(v))

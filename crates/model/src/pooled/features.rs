@@ -11,6 +11,8 @@ pub(super) struct Features {
     pub(super) z: MatBatch<f64>,
     pub(super) labels: Vec<usize>,
     pub(super) domains: Vec<usize>,
+    /// Weights of the trials in the loss; `None` counts each once.
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 /// `upper(log Wᵀ X W)` of pre-conditioned trials, not centred.
@@ -22,6 +24,7 @@ pub(super) fn features(whitened: &Trials, anchor: &MatBatch<f64>) -> Result<Feat
         z: MatBatch::from_vec(1, count, p, z.into_vec())?,
         labels: whitened.classes().indices().to_vec(),
         domains: whitened.domains().indices().to_vec(),
+        weights: whitened.weights().map(<[f64]>::to_vec),
     })
 }
 

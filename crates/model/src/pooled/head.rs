@@ -74,19 +74,20 @@ impl HeadConfig {
                 z: MatBatch::from_vec(1, n, p, z.data().to_vec())?,
                 labels: labels.to_vec(),
                 domains: domains.to_vec(),
+                weights: None,
             })
         };
         let training = set(training, labels, domains)?;
         let validation = set(validation, validation_labels, validation_domains)?;
-        self.fit_features(&training, &validation, classes, domain_count)
+        self.fit_features(&training, &validation, (classes, domain_count), &|| true)
     }
 
     pub(super) fn fit_features(
         &self,
         training: &Features,
         validation: &Features,
-        classes: usize,
-        domains: usize,
+        (classes, domains): (usize, usize),
+        go_on: &dyn Fn() -> bool,
     ) -> Result<RoutedHead> {
         self.check()?;
         if validation.labels.is_empty() {
@@ -112,7 +113,7 @@ impl HeadConfig {
         for c in candidates {
             let problem = Regression::new(training, &z, classes, self.variances(c));
             let start = guess.unwrap_or_else(|| vec![0.0; problem.len()]);
-            let x = minimise(&problem, start)?;
+            let x = minimise(&problem, start, go_on)?;
             let head = RoutedHead::from_point(&problem, &x, classes, c, (centre.clone(), domains));
             let (accuracy, log_loss) = head.validate(validation)?;
             let better = (best.as_ref())

@@ -16,6 +16,7 @@
 
 mod anchor;
 mod config;
+mod decide;
 mod features;
 mod head;
 mod model;
@@ -25,7 +26,8 @@ mod regression;
 pub(crate) use anchor::first_columns;
 pub use anchor::{discriminative_anchor, discriminative_basis};
 pub use config::{HeadConfig, PooledConfig};
+pub use decide::HeadTrial;
 pub use head::{HeadRouting, RoutedHead};
-pub use model::{HeadTrial, PooledModel};
+pub use model::PooledModel;
 
 use features::Features;

@@ -6,12 +6,11 @@ use super::features::{Features, features};
 use super::head::{HeadRouting, RoutedHead};
 use crate::diagnostics::{Controls, RoutingReport, balanced};
 use crate::metrics::{Decisions, Scores};
-use crate::precondition::{UnseenPolicy, WhitenScratch, check_single};
+use crate::precondition::UnseenPolicy;
 use crate::routing_stats::routing_stats;
 use crate::train::Evaluation;
 use crate::{Factor, ModelError, Result, Trials, Whitener, random};
-use stiefel_geometry::spd::{log, upper};
-use stiefel_linalg::{MatBatch, MatView, congruence};
+use stiefel_linalg::MatBatch;
 
 const OP: &str = "recommended preset";
 
@@ -52,24 +51,25 @@ pub struct PooledModel {
     pub(crate) trials: (usize, usize),
 }
 
-/// Whose trial is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeadTrial<'a> {
-    /// A domain with training trials, by its number.
-    Known(usize),
-    /// A domain with training trials, by its name.
-    Named(&'a str),
-    /// A domain without: whitened by the pooled mean, decided by the shared weights.
-    Unseen,
-}
-
 impl PooledModel {
     /// Fits whitener, filter and one head per `C` on `training`, and chooses `C` on `validation`. Exact and without a seed.
     ///
     /// With [`PooledConfig::refit`], everything is then fitted again on both with that `C`. Both are selected from one set of trials, so
-    /// that names and numbers of classes and domains agree.
+    /// that names and numbers of classes and domains agree. Weights of the trials enter the head's loss, as a trial of weight 2 twice; whitening,
+    /// filter and the choice of `C` count every trial once.
     pub fn fit(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
-        let model = Self::fit_once(training, validation, config)?;
+        Self::fit_while(training, validation, config, &|| true)
+    }
+
+    /// The same for those who may want to stop it: `go_on` is asked many times a second while the head is fitted, and its `false` ends it with
+    /// [`ModelError::Cancelled`].
+    pub fn fit_while(
+        training: &Trials,
+        validation: &Trials,
+        config: &PooledConfig,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Self> {
+        let model = Self::fit_once(training, validation, config, go_on)?;
         if !config.refit {
             return Ok(model);
         }
@@ -81,7 +81,7 @@ impl PooledModel {
             },
             ..config.clone()
         };
-        let again = Self::fit_once(&both, &both, &chosen)?;
+        let again = Self::fit_once(&both, &both, &chosen, go_on)?;
         Ok(Self {
             config: config.clone(),
             trials: model.trials,
@@ -89,7 +89,12 @@ impl PooledModel {
         })
     }
 
-    fn fit_once(training: &Trials, validation: &Trials, config: &PooledConfig) -> Result<Self> {
+    fn fit_once(
+        training: &Trials,
+        validation: &Trials,
+        config: &PooledConfig,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         config.check()?;
         let classes = training.classes().names().len();
         if classes < 2 {
@@ -108,8 +113,12 @@ impl PooledModel {
         let domains = training.domains().names();
         let validation_set = features(&whitener.transform(validation)?, &anchor)?;
         let training_set = features(&whitened, &anchor)?;
-        let head =
-            (config.head).fit_features(&training_set, &validation_set, classes, domains.len())?;
+        let head = (config.head).fit_features(
+            &training_set,
+            &validation_set,
+            (classes, domains.len()),
+            go_on,
+        )?;
         Ok(Self {
             config: config.clone(),
             whitener,
@@ -140,42 +149,6 @@ impl PooledModel {
         let whitened = self.whitener.transform_unseen(trials, policy)?;
         let data = features(&whitened, &self.anchor)?;
         self.evaluation(&data, HeadRouting::Shared)
-    }
-
-    /// The probability of every class for one raw covariance, `n × n` row-major.
-    pub fn decide(&self, covariance: &[f64], trial: HeadTrial<'_>) -> Result<Vec<f64>> {
-        let n = self.whitener.channels_count();
-        let mut whitened = vec![0.0; n * n];
-        let mut scratch = WhitenScratch::default();
-        let domain = match trial {
-            HeadTrial::Known(domain) => Some(domain),
-            HeadTrial::Named(name) => Some(self.domain(name)?),
-            HeadTrial::Unseen => None,
-        };
-        match domain {
-            Some(d) => {
-                (self.whitener).transform_into(d, covariance, &mut whitened, &mut scratch)?;
-            }
-            None => {
-                (self.whitener).transform_pooled_into(covariance, &mut whitened, &mut scratch)?;
-            }
-        }
-        self.decide_whitened(&whitened, domain)
-    }
-
-    /// The same for a covariance that is pre-conditioned already, for instance by a running whitener
-    /// ([`Whitener::causal`](crate::Whitener::causal)) for a new person; `None` decides by the shared weights alone.
-    pub fn decide_whitened(&self, whitened: &[f64], domain: Option<usize>) -> Result<Vec<f64>> {
-        let n = self.whitener.channels_count();
-        check_single(n, whitened, 0)?;
-        let y = congruence(self.anchor.view(), MatView::new(1, n, n, whitened)?)?;
-        let z = upper(log(y.view())?.view())?;
-        let domains: Vec<usize> = domain.into_iter().collect();
-        let routing = match domain {
-            Some(_) => HeadRouting::Domain(&domains),
-            None => HeadRouting::Shared,
-        };
-        Ok(self.head.probabilities(z.view(), routing)?.into_vec())
     }
 
     /// What the domains' own weights do on labelled test trials of known domains.
@@ -252,7 +225,7 @@ impl PooledModel {
         self.trials
     }
 
-    fn domain(&self, name: &str) -> Result<usize> {
+    pub(super) fn domain(&self, name: &str) -> Result<usize> {
         let at = self.domains.iter().position(|d| d == name);
         at.ok_or_else(|| ModelError::UnknownName {
             what: "domain",

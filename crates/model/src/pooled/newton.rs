@@ -26,8 +26,12 @@ const STEPS: usize = 100;
 /// Iterations of conjugate gradients at most, per step.
 const INNER: usize = 500;
 
-/// The minimum, from a first guess.
-pub(super) fn minimise(problem: &Regression, mut x: Vec<f64>) -> Result<Vec<f64>> {
+/// The minimum, from a first guess; an error as soon as `go_on` says no.
+pub(super) fn minimise(
+    problem: &Regression,
+    mut x: Vec<f64>,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Vec<f64>> {
     let tolerance = tolerance::HEAD_GRADIENT * scale(problem);
     let mut here = problem.value(&x)?;
     let mut last = f64::INFINITY;
@@ -38,7 +42,7 @@ pub(super) fn minimise(problem: &Regression, mut x: Vec<f64>) -> Result<Vec<f64>
             return Ok(x);
         }
         last = size;
-        let step = newton_step(problem, &here)?;
+        let step = newton_step(problem, &here, go_on)?;
         (x, here) = line_search(problem, &x, &here, &step)?;
     }
     Err(ModelError::Impossible {
@@ -51,12 +55,13 @@ pub(super) fn minimise(problem: &Regression, mut x: Vec<f64>) -> Result<Vec<f64>
     })
 }
 
-/// What a gradient entry is the sum of: at least one, else the largest column sum of `|z|`.
+/// What a gradient entry is the sum of: at least one, else the largest weighted column sum of `|z|`.
 fn scale(problem: &Regression) -> f64 {
     let p = problem.width();
     let mut sums = vec![0.0; p];
-    for row in problem.z.data().chunks_exact(p) {
-        sums.iter_mut().zip(row).for_each(|(s, v)| *s += v.abs());
+    for (row, weight) in problem.z.data().chunks_exact(p).zip(&problem.weights) {
+        let sums = sums.iter_mut().zip(row);
+        sums.for_each(|(s, v)| *s += weight * v.abs());
     }
     sums.into_iter().fold(1.0, f64::max)
 }
@@ -102,9 +107,13 @@ fn line_search(
 }
 
 /// `−H⁻¹ g` by preconditioned conjugate gradients.
-fn newton_step(problem: &Regression, here: &Value) -> Result<Vec<f64>> {
+fn newton_step(problem: &Regression, here: &Value, go_on: &dyn Fn() -> bool) -> Result<Vec<f64>> {
+    let asked = || {
+        let stop = ModelError::Cancelled { op: OP };
+        if go_on() { Ok(()) } else { Err(stop) }
+    };
     let preconditioner = (0..problem.scores)
-        .map(|s| Elimination::new(problem, &here.pi, s))
+        .map(|s| asked().and_then(|()| Elimination::new(problem, &here.pi, s)))
         .collect::<Result<Vec<_>>>()?;
     let apply = |r: &[f64]| -> Result<Vec<f64>> {
         let mut out = vec![0.0; r.len()];
@@ -122,6 +131,7 @@ fn newton_step(problem: &Regression, here: &Value) -> Result<Vec<f64>> {
     let mut rz = dot(&r, &z);
     let goal = tolerance::HEAD_RESIDUAL * dot(&r, &r).sqrt();
     for _ in 0..INNER {
+        asked()?;
         let hp = problem.hessian_times(&here.pi, &p)?;
         let curvature = dot(&p, &hp);
         if curvature <= 0.0 {
@@ -181,7 +191,7 @@ impl Elimination {
         for (_, range) in &problem.groups {
             let root = |i: usize| {
                 let pi = pi[(range.start + i) * l + score];
-                (pi * (1.0 - pi)).sqrt()
+                (problem.weights[range.start + i] * (pi * (1.0 - pi))).sqrt()
             };
             let z = problem.rows(range)?;
             let f = MatBatch::from_fn(1, range.len(), p + 1, |_, i, j| {

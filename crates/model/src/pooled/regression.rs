@@ -1,12 +1,12 @@
 //! Hierarchical multinomial logistic regression as a function to be minimised.
 //!
 //! ```text
-//! f = Σ_i loss(y_i, η_i) + ‖w_0‖²/(2σ²) + Σ_d ‖δ_d‖²/(2τ²),   η_i = (w_0 + δ_d)·z_i + b      (one row per score)
-//! ∇w_0 = Σ_i r_i z_iᵀ + w_0/σ²,  ∇δ_d = Σ_{i∈d} r_i z_iᵀ + δ_d/τ²,  ∇b = Σ_i r_i,   r = π − y
-//! H·v: the same with r_i = S_i η_i(v),   S = π(1−π) for one score, diag(π) − ππᵀ for several
+//! f = Σ_i ω_i loss(y_i, η_i) + ‖w_0‖²/(2σ²) + Σ_d ‖δ_d‖²/(2τ²),   η_i = (w_0 + δ_d)·z_i + b      (one row per score)
+//! ∇w_0 = Σ_i r_i z_iᵀ + w_0/σ²,  ∇δ_d = Σ_{i∈d} r_i z_iᵀ + δ_d/τ²,  ∇b = Σ_i r_i,   r = ω(π − y)
+//! H·v: the same with r_i = ω_i S_i η_i(v),   S = π(1−π) for one score, diag(π) − ππᵀ for several
 //! ```
 //!
-//! A point is one vector: for each score `w_0` and `b`, then for each domain and score `δ_d`. Without domain weights (`τ² = 0`) the second
+//! `ω_i` are the weights of the trials, 1 where none are given. A point is one vector: for each score `w_0` and `b`, then for each domain and score `δ_d`. Without domain weights (`τ² = 0`) the second
 //! part is empty. Rows are sorted by domain, so that a domain is a slice.
 
 use super::Features;
@@ -20,6 +20,8 @@ pub(super) struct Regression {
     /// Centred features, rows sorted by domain.
     pub(super) z: MatBatch<f64>,
     labels: Vec<usize>,
+    /// ω, one per row.
+    pub(super) weights: Vec<f64>,
     /// Domains with trials, ascending, and their rows.
     pub(super) groups: Vec<(usize, Range<usize>)>,
     /// Scores per trial: 1 for two classes.
@@ -62,6 +64,10 @@ impl Regression {
         Self {
             z,
             labels: order.iter().map(|&i| data.labels[i]).collect(),
+            weights: match &data.weights {
+                Some(weights) => order.iter().map(|&i| weights[i]).collect(),
+                None => vec![1.0; order.len()],
+            },
             groups,
             scores: if classes == 2 { 1 } else { classes },
             shared: variances.0,
@@ -146,14 +152,17 @@ impl Regression {
         let (p, l) = (self.width(), self.scores);
         let mut pi = self.eta(x)?;
         let mut f = self.penalty(x, p);
-        for (row, &label) in pi.chunks_exact_mut(l).zip(&self.labels) {
-            f += loss(row, label);
+        for (i, row) in pi.chunks_exact_mut(l).enumerate() {
+            f += self.weights[i] * loss(row, self.labels[i]);
         }
         let mut r = pi.clone();
-        for (row, &label) in r.chunks_exact_mut(l).zip(&self.labels) {
+        for (i, row) in r.chunks_exact_mut(l).enumerate() {
             match l {
-                1 => row[0] -= label as f64,
-                _ => row[label] -= 1.0,
+                1 => row[0] -= self.labels[i] as f64,
+                _ => row[self.labels[i]] -= 1.0,
+            }
+            for v in row {
+                *v *= self.weights[i];
             }
         }
         let gradient = self.adjoint(&r, x)?;
@@ -174,15 +183,16 @@ impl Regression {
     pub(super) fn hessian_times(&self, pi: &[f64], v: &[f64]) -> Result<Vec<f64>> {
         let l = self.scores;
         let mut r = self.eta(v)?;
-        for (r, pi) in r.chunks_exact_mut(l).zip(pi.chunks_exact(l)) {
+        let rows = r.chunks_exact_mut(l).zip(pi.chunks_exact(l));
+        for ((r, pi), weight) in rows.zip(&self.weights) {
             if l == 1 {
-                r[0] *= pi[0] * (1.0 - pi[0]);
+                r[0] *= weight * (pi[0] * (1.0 - pi[0]));
                 continue;
             }
             let mean: f64 = r.iter().zip(pi).map(|(r, pi)| r * pi).sum();
             r.iter_mut()
                 .zip(pi)
-                .for_each(|(r, pi)| *r = pi * (*r - mean));
+                .for_each(|(r, pi)| *r = weight * (pi * (*r - mean)));
         }
         self.adjoint(&r, v)
     }

@@ -5,7 +5,7 @@ use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_squar
 use super::reference::shrunk_mean;
 use super::{CausalWhitener, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
 use crate::{ModelError, Result, Trials};
-use stiefel_linalg::MatBatch;
+use stiefel_linalg::{MatBatch, MatView};
 
 /// The frame of the mean of all training domains, and what the per-domain scale of a new domain starts from.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,6 +130,48 @@ impl Whitener {
             }
         };
         trials.with_covariances(out)
+    }
+
+    /// Trials `x` of one domain without training trials, whitened with what the trials `seen` of it tell: own-mean whitens by their mean,
+    /// causal goes on from them, pooled does not look.
+    ///
+    /// With `seen` the same as `x`, own-mean is that of [`transform_unseen`](Self::transform_unseen); so is causal with none.
+    pub fn transform_after(
+        &self,
+        seen: MatView<'_, f64>,
+        x: MatView<'_, f64>,
+        policy: UnseenPolicy,
+    ) -> Result<MatBatch<f64>> {
+        policy.check()?;
+        for i in 0..seen.count() {
+            check_single(self.n, seen.matrix(i), i).map_err(|error| error.at_trial(i))?;
+        }
+        let mut out = MatBatch::zeros(x.count(), self.n, self.n);
+        let own;
+        let frame = match policy {
+            UnseenPolicy::Pooled => &self.pooled.frame,
+            UnseenPolicy::OwnMean { kappa } => {
+                own = self.own_mean_frame(&seen.to_owned(), kappa)?;
+                &own
+            }
+            UnseenPolicy::Causal { kappa } => {
+                let mut causal = self.causal(kappa)?;
+                for i in 0..seen.count() {
+                    (causal.observe(seen.matrix(i))).map_err(|error| error.at_trial(i))?;
+                }
+                for i in 0..x.count() {
+                    (causal.transform_into(x.matrix(i), out.matrix_mut(i)))
+                        .map_err(|error| error.at_trial(i))?;
+                }
+                return Ok(out);
+            }
+        };
+        let mut scratch = WhitenScratch::default();
+        for i in 0..x.count() {
+            self.transform_by_into(frame, x.matrix(i), out.matrix_mut(i), &mut scratch)
+                .map_err(|error| error.at_trial(i))?;
+        }
+        Ok(out)
     }
 
     /// A running whitener for a new domain that starts from the pooled mean, which counts for κ trials.

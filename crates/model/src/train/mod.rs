@@ -68,6 +68,18 @@ pub fn train<T: Scalar>(
     observer: &mut dyn Observer<T>,
 ) -> Result<Fitted<T>> {
     let parameters = network.initial_for(config.seed, training)?;
+    train_from(network, training, validation, config, parameters, observer)
+}
+
+/// Trains a network from given parameters, with an optimiser that has seen nothing yet.
+pub fn train_from<T: Scalar>(
+    network: &dyn Network<T>,
+    training: &Prepared<T>,
+    validation: &Prepared<T>,
+    config: &TrainConfig,
+    parameters: Parameters<T>,
+    observer: &mut dyn Observer<T>,
+) -> Result<Fitted<T>> {
     let moments = Adam::new(config.adam, &parameters)?.moments().to_vec();
     let start = Checkpoint {
         parameters,

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod batch_norm;
+mod continued;
 mod cost;
 mod csp;
 mod data;

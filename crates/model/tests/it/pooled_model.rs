@@ -5,9 +5,9 @@ use serde_json::Value;
 use std::time::Instant;
 use stiefel_linalg::MatBatch;
 use stiefel_model::pooled::{HeadConfig, HeadTrial, discriminative_anchor};
-use stiefel_model::precondition::UnseenPolicy;
-use stiefel_model::{PooledConfig, PooledModel, Trials};
-use stiefel_testkit::{random_batch, random_symmetric};
+use stiefel_model::precondition::{Scaling, Tikhonov, UnseenPolicy, Whitening};
+use stiefel_model::{Factor, PooledConfig, PooledModel, Preconditioning, Trials};
+use stiefel_testkit::{assert_close, random_batch, random_symmetric};
 
 /// Classes that differ along a direction common to all and along one of each domain.
 fn trials(seed: u64, count: usize, n: usize, domains: usize) -> Trials {
@@ -297,4 +297,138 @@ fn other_and_damaged_files_are_refused() {
         assert!(load(&bytes).is_err(), "{value}");
     }
     assert_eq!(load(&good).expect("undamaged"), model);
+}
+
+/// No pre-conditioning and all directions: nothing but the head sees how often a trial is there.
+fn plain(c: f64) -> PooledConfig {
+    PooledConfig {
+        preconditioning: Preconditioning {
+            tikhonov: Tikhonov::None,
+            whitening: Whitening::None,
+            scaling: Scaling::None,
+            ..Preconditioning::default()
+        },
+        head: HeadConfig {
+            candidates: vec![c],
+            ..HeadConfig::default()
+        },
+        ..config(5)
+    }
+}
+
+/// Every matrix is followed by its inverse, in the same domain: the mean of the logarithms is zero, however often a pair is there.
+fn pairs(classes: usize) -> Trials {
+    let s = random_symmetric::<f64>(4, 60, 5);
+    let x = MatBatch::from_fn(120, 5, 5, |i, r, c| {
+        let class = (i / 6) % classes;
+        let mark = if r == class && c == class { 0.3 } else { 0.0 };
+        let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+        sign * (0.3 * s.get(i / 2, r, c) + mark)
+    });
+    let names = (0..classes).map(|c| format!("c{c}")).collect();
+    let class = |i: usize| {
+        let class = (i / 6) % classes;
+        (class + i % 2) % classes
+    };
+    Trials::new(
+        stiefel_geometry::spd::exp(x.view()).expect("symmetric"),
+        Factor::new("class", names, (0..120).map(class).collect()).expect("named"),
+        Factor::from_labels((0..120).map(|i| ["s0", "s1", "s2"][(i / 2) % 3])),
+    )
+    .expect("valid")
+}
+
+#[test]
+fn a_weight_of_two_is_a_trial_twice() {
+    for set in [pairs(2), pairs(3)] {
+        let again = |i: &usize| (i / 2).is_multiple_of(4);
+        let at: Vec<usize> = (0..120).chain((0..120).filter(again)).collect();
+        let twice = set.select(&at).expect("in range");
+        let weights = (0..120).map(|i| if again(&i) { 2.0 } else { 1.0 });
+        let weighted = set.clone().with_weights(weights.collect()).expect("valid");
+        let fit = |t: &Trials, c| PooledModel::fit(t, &set, &plain(c)).expect("fitted");
+        let p = |t: &Trials, c| fit(t, c).predict_proba(&set).expect("probabilities");
+        let (found, unweighted) = (p(&weighted, 3.0), p(&set, 3.0));
+        assert_close("weights", found.data(), p(&twice, 3.0).data(), 1e-9);
+        let moved = found.data().iter().zip(unweighted.data());
+        assert!(moved.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) > 1e-3);
+        let all = |w| set.clone().with_weights(vec![w; 120]).expect("valid");
+        assert_eq!(fit(&all(1.0), 3.0), fit(&set, 3.0));
+        // All twice is half the penalty.
+        assert_close(
+            "all twice",
+            p(&all(2.0), 3.0).data(),
+            p(&set, 6.0).data(),
+            1e-9,
+        );
+    }
+}
+
+#[test]
+fn batches_are_decided_one_by_one() {
+    let data = trials(1, 80, 6, 4);
+    let model = PooledModel::fit(&data, &data, &config(4)).expect("fitted");
+    let x = data.covariances();
+    let known = model.decide_batch(x.view(), HeadTrial::Known(2));
+    let known = known.expect("decided");
+    let strangers = model.decide_unseen(x.view(), x.view(), UnseenPolicy::Pooled);
+    let strangers = strangers.expect("decided");
+    for i in 0..80 {
+        let one = |trial| model.decide(x.matrix(i), trial).expect("decided");
+        assert_eq!(known.data()[2 * i..][..2], one(HeadTrial::Named("s2")));
+        assert_eq!(strangers.data()[2 * i..][..2], one(HeadTrial::Unseen));
+    }
+    let new = named(x.clone(), 1);
+    let names = vec!["new".into()];
+    let new = Trials::new(
+        new.covariances().clone(),
+        new.classes().clone(),
+        Factor::new("domain", names, vec![0; 80]).expect("one"),
+    )
+    .expect("valid");
+    let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+    let expected = model.evaluate_unseen(&new, own).expect("decided");
+    let found = model
+        .decide_unseen(x.view(), x.view(), own)
+        .expect("decided");
+    assert_close(
+        "own mean",
+        found.data(),
+        expected.probabilities.data(),
+        1e-12,
+    );
+    let mut broken = x.clone();
+    broken.matrix_mut(7)[1] += 1.0;
+    let error = model.decide_batch(broken.view(), HeadTrial::Unseen);
+    assert!(
+        error
+            .expect_err("not symmetric")
+            .to_string()
+            .contains("trial 7")
+    );
+    assert!(model.decide_batch(x.view(), HeadTrial::Known(9)).is_err());
+}
+
+#[test]
+fn a_fit_can_be_stopped() {
+    let data = trials(1, 80, 6, 4);
+    let asked = std::cell::Cell::new(0);
+    let stop_at = |limit: usize| {
+        asked.set(0);
+        PooledModel::fit_while(&data, &data, &config(4), &|| {
+            asked.set(asked.get() + 1);
+            asked.get() < limit
+        })
+    };
+    assert_eq!(
+        stop_at(usize::MAX),
+        PooledModel::fit(&data, &data, &config(4))
+    );
+    let all = asked.get();
+    assert!(all > 10, "{all}");
+    for limit in [1, all / 2, all] {
+        let error = stop_at(limit).expect_err("stopped");
+        assert_eq!(error.to_string(), "routed head: cancelled");
+        assert_eq!(asked.get(), limit);
+    }
 }

@@ -390,3 +390,54 @@ fn rank_deficient_recordings_pass_with_loading() {
         .unwrap();
     y.check_spd().unwrap();
 }
+
+#[test]
+fn trials_seen_before_are_what_a_new_domain_is_whitened_with() {
+    let trials = mixed_trials(3, 60, 5, 3);
+    let part = |inside: bool| {
+        let of = |&i: &usize| (i % 3 == 2) == inside;
+        let at: Vec<usize> = (0..60).filter(of).collect();
+        trials.select(&at).unwrap()
+    };
+    let (training, new) = (part(false), part(true));
+    let x = new.covariances();
+    let (early, late) = (
+        x.select(&(0..12).collect::<Vec<_>>()),
+        x.select(&(12..20).collect::<Vec<_>>()),
+    );
+    let none = MatBatch::zeros(0, 5, 5);
+    for scaling in SCALINGS {
+        let whitener = config(Reference::Euclidean, Whitening::Symmetric, scaling)
+            .fit(&training)
+            .unwrap();
+        let after = |seen: &MatBatch<f64>, x: &MatBatch<f64>, policy| {
+            whitener.transform_after(seen.view(), x.view(), policy)
+        };
+        let all = |policy| {
+            let whitened = whitener.transform_unseen(&new, policy).unwrap();
+            whitened.covariances().clone()
+        };
+        let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+        let causal = UnseenPolicy::Causal { kappa: 10.0 };
+        assert_eq!(after(x, x, own).unwrap(), all(own));
+        assert_eq!(after(&none, x, causal).unwrap(), all(causal));
+        let pooled = UnseenPolicy::Pooled;
+        assert_eq!(after(&early, x, pooled).unwrap(), all(pooled));
+        // A causal mean goes on from what it has seen.
+        let rest = all(causal).select(&(12..20).collect::<Vec<_>>());
+        let late_ones = after(&early, &late, causal).unwrap();
+        assert_close("causal", late_ones.data(), rest.data(), 1e-12);
+        // Own-mean is that of the trials seen, whatever is decided.
+        let whole = after(&early, x, own).unwrap();
+        let some = after(&early, &late, own).unwrap();
+        assert_eq!(some, whole.select(&(12..20).collect::<Vec<_>>()));
+        assert_ne!(whole, all(own));
+        let mut broken = late.clone();
+        broken.matrix_mut(3)[1] += 1.0;
+        for error in [after(&broken, x, own), after(&early, &broken, causal)] {
+            assert!(error.unwrap_err().to_string().contains("trial 3"));
+        }
+        let narrow = MatBatch::identity(1, 4);
+        assert!(after(&narrow, x, own).is_err() && after(x, &narrow, own).is_err());
+    }
+}

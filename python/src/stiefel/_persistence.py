@@ -1,0 +1,67 @@
+"""Model files and pickles of estimators whose model lives in the core."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+
+class FileModel:
+    """Saves, loads and pickles the attribute ``_model``; ``_read`` is the core's function that opens its file."""
+
+    def save(self, path):
+        """Write the model file that the Rust library and the program ``stiefel`` read.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; an existing file is replaced whole or not at all.
+        """
+        check_is_fitted(self)
+        self._model.save(Path(path))
+
+    @classmethod
+    def load(cls, path):
+        """A fitted estimator from a model file, of Python's making or not; classes are then text.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        estimator : object
+            Fitted, with default parameters otherwise.
+        """
+        self = cls()
+        self._adopt(self._read(Path(path)))
+        return self
+
+    def _adopt(self, model):
+        """Takes over a model that was fitted elsewhere."""
+        self._model = model
+        self.classes_ = np.array(model.classes)
+        self.n_features_in_ = self._channels = model.n_channels
+        self._target, self._labelled_target = None, False
+        self._describe()
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        if "_model" in state:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder, "model")
+                state["_model"].save(file)
+                state = {**state, "_model": file.read_bytes()}
+        return state
+
+    def __setstate__(self, state):
+        if isinstance(state.get("_model"), bytes):
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder, "model")
+                file.write_bytes(state["_model"])
+                state = {**state, "_model": self._read(file)}
+        super().__setstate__(state)

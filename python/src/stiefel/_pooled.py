@@ -1,0 +1,140 @@
+"""The preset ``recommended``: one discriminative filter, partly pooled weights."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from . import _core
+from ._base import DomainClassifier, store
+from ._preconditioning import preconditioning, unseen_whitening
+from ._validation import n_threads, to_json
+
+
+class PooledClassifier(DomainClassifier):
+    """One discriminative filter for everybody and a head that is partly everybody's, partly each domain's own.
+
+    Covariances are whitened per domain on the training part, projected by the k directions in which classes differ most within domains, and
+    classified from the logarithm of what the filter keeps by a hierarchical logistic regression: shared weights plus each domain's own,
+    drawn towards zero. Everything is found in closed steps, without a seed but for the validation part. A domain without training trials is
+    decided by the shared weights.
+
+    Parameters
+    ----------
+    n_filters : int | "auto", default="auto"
+        Directions k the filter keeps; "auto" keeps 16. All of them where there are fewer channels.
+    C : float | sequence of float, default=(1.0, 3.0, 10.0, 30.0)
+        Inverse strength of the L2 penalty; of several, the one of the best balanced accuracy on the validation part is taken.
+    rho : float, default=8.0
+        Prior variance of a domain's own weights over that of the shared ones; 0 gives everybody the same weights.
+    refit : bool, default=True
+        Fit once more on training and validation part together when C is chosen.
+    precondition : bool, default=True
+        Whether trials are whitened per domain; False takes them as they are, whitened by the caller.
+    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
+        What whitens a domain without training trials; the last two look at its unlabelled trials.
+    kappa : float, default=10.0
+        How many trials the pooled mean counts for in the last two.
+    tikhonov, reference, whitening, scaling, covariance
+        See :class:`DaspClassifier`.
+    validation_fraction : float, default=0.15
+        Share of every (domain, class) cell that C is chosen on; 0 chooses on the training trials.
+    class_weight : None | dict | "balanced", default=None
+        Weights of the classes in the loss.
+    random_state : None | int | RandomState, default=None
+        Seed of the validation part.
+    n_jobs : None | int, default=None
+        Threads; the result does not depend on it.
+    verbose : int, default=0
+        Print what was chosen.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of the probabilities.
+    domains_ : ndarray of str
+        The training domains.
+    C_ : float
+        The inverse penalty that was chosen.
+    filters_ : ndarray, shape (n, k)
+        The filter, most discriminative direction first.
+    coef_ : ndarray, shape (scores, k(k+1)/2)
+        The weights everybody shares; one score for two classes, else one per class.
+    domain_coef_ : ndarray, shape (domains, scores, k(k+1)/2)
+        What each training domain adds to them.
+    intercept_ : ndarray, shape (scores,)
+        The intercepts.
+    n_features_in_ : int
+        Channels.
+
+    Examples
+    --------
+    >>> from stiefel import PooledClassifier, load_synthetic
+    >>> data = load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
+    >>> clf = PooledClassifier(random_state=0).fit(data.X, data.y, subjects=data.domains)
+    >>> clf.predict_proba(data.X[:2], subjects=data.domains[:2]).shape
+    (2, 2)
+    >>> clf.filters_.shape
+    (13, 13)
+    """
+
+    _read = staticmethod(_core.load_pooled)
+
+    def __init__(
+        self,
+        n_filters="auto",
+        C=(1.0, 3.0, 10.0, 30.0),
+        rho=8.0,
+        refit=True,
+        precondition=True,
+        unseen_whitening="pooled",
+        kappa=10.0,
+        tikhonov=1e-8,
+        reference="euclidean",
+        whitening="symmetric",
+        scaling="per-trial",
+        covariance=None,
+        validation_fraction=0.15,
+        class_weight=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        store(self, locals())
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        filters = self.n_filters
+        if not (filters == "auto" if isinstance(filters, str) else isinstance(filters, (int, np.integer)) and filters >= 1):
+            raise ValueError(f"n_filters must be 'auto' or a whole number of at least 1, got {filters!r}.")
+        tried = np.ravel(self.C)
+        if tried.dtype.kind not in "iuf" or len(tried) == 0 or not (np.isfinite(tried) & (tried > 0)).all():
+            raise ValueError(f"C must be a positive number, or several, got {self.C!r}.")
+
+    def _train(self, data, validation, seed):
+        config = json.loads(_core.pooled_configuration(to_json(preconditioning(self))))
+        if self.n_filters != "auto":
+            config["filters"] = self.n_filters
+        config["head"].update(ratio=float(self.rho), candidates=np.ravel(self.C).astype(float).tolist())
+        config["refit"] = bool(self.refit)
+        model = _core.fit_pooled(data, validation, to_json(config), n_threads(self.n_jobs))
+        if self.verbose:
+            watched = f"{len(validation)} validation" if validation else f"{len(data['classes'])} training"
+            tried = ", ".join(f"{c:g}" for c in config["head"]["candidates"])
+            print(f"[{type(self).__name__}] C = {model.c:g} of {tried} on {watched} trials", flush=True)
+        return model
+
+    def _describe(self):
+        super()._describe()
+        self.C_ = self._model.c
+        self.filters_ = self._model.filters()[0]
+        self.coef_ = self._model.shared()[0]
+        self.domain_coef_ = self._model.own()
+        self.intercept_ = np.array(self._model.intercept)
+
+    def _decide_known(self, x, domain):
+        return self._model.predict_known(x, domain)[0], None
+
+    def _decide_new(self, x):
+        return self._model.predict_unseen(x, self._seen(x), unseen_whitening(self))[0], None

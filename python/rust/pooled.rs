@@ -12,6 +12,9 @@ use stiefel::model::Preconditioning;
 use stiefel::model::pooled::{HeadTrial, PooledConfig, PooledModel};
 use stiefel::model::precondition::UnseenPolicy;
 
+/// Seed of the report's permutation: the same report every time.
+const REPORT_SEED: u64 = 0;
+
 /// A fitted preset.
 #[pyclass(module = "stiefel._core", name = "Pooled", frozen)]
 pub(crate) struct PyPooled {
@@ -85,6 +88,22 @@ impl PyPooled {
         let policy: UnseenPolicy = serde_json::from_str(whitening).map_err(value_error)?;
         let decided = py.detach(|| self.model.decide_unseen(seen, view, policy));
         give(py, decided.map_err(model_error)?)
+    }
+
+    /// The routing report on labelled test trials, as JSON and as text; its controls need no training trials.
+    fn report(
+        &self,
+        py: Python<'_>,
+        training: Labelled<'_>,
+        test: Labelled<'_>,
+    ) -> PyResult<(String, String)> {
+        // Asked for in the manner of the networks.
+        drop(training);
+        let test = test.trials()?;
+        let report = py.detach(|| self.model.report(&test, REPORT_SEED));
+        let report = report.map_err(model_error)?;
+        let json = serde_json::to_string(&report).map_err(value_error)?;
+        Ok((json, report.to_string()))
     }
 
     /// Writes the model file.

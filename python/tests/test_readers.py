@@ -109,3 +109,18 @@ def test_routing_report(study):
     unrouted = stiefel.routing_report(plain, study.X, study.y, study.domains)
     with pytest.raises(ValueError, match="does not route"):
         unrouted.plot_routing()
+    with pytest.raises(ValueError, match="does not route"):
+        unrouted.plot_controls()
+
+
+def test_routing_report_of_the_preset(study):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    clf = stiefel.PooledClassifier(random_state=0).fit(study.X, study.y, subjects=study.domains)
+    report = stiefel.routing_report(clf, study.X, study.y, study.domains)
+    assert report["scores"]["balanced_accuracy"]["value"] == pytest.approx(clf.score(study.X, study.y, subjects=study.domains))
+    assert report["controls"]["domain_mean"] == report["scores"]["balanced_accuracy"]["value"]
+    assert len(report.plot_controls().patches) == 5
+    with pytest.raises(ValueError, match="does not route"):
+        report.plot_routing()

@@ -249,6 +249,10 @@ class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
         scores = np.log(np.maximum(p, np.finfo(float).tiny))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    def routing_weights(self, X, sample_domain=None, subjects=None):
+        """Weights of the experts, ``(trials, K)``; None where nothing is routed."""
+        return self._decide(X, sample_domain, subjects)[1]
+
     def score(self, X, y, sample_weight=None, sample_domain=None, subjects=None):
         """Accuracy; labels may be pyRiemann's "domain/class"."""
         from sklearn.metrics import accuracy_score
@@ -343,10 +347,6 @@ class NetworkClassifier(DomainClassifier):
         """The experts, ``(K, n, k)``; None where nothing is routed."""
         check_is_fitted(self)
         return self._model.experts()
-
-    def routing_weights(self, X, sample_domain=None, subjects=None):
-        """Weights of the experts, ``(trials, K)``; None where nothing is routed."""
-        return self._decide(X, sample_domain, subjects)[1]
 
     def _adopt(self, model):
         network = json.loads(model.config)["architecture"]["network"]

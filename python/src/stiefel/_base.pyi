@@ -49,6 +49,12 @@ class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64]: ...
+    def routing_weights(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64] | None: ...
     def score(
         self,
         X: ArrayLike,
@@ -65,12 +71,6 @@ class NetworkClassifier(DomainClassifier):
     best_epoch_: int
     @property
     def experts_(self) -> NDArray[np.float64] | None: ...
-    def routing_weights(
-        self,
-        X: ArrayLike,
-        sample_domain: ArrayLike | None = None,
-        subjects: ArrayLike | None = None,
-    ) -> NDArray[np.float64] | None: ...
 
 def labelled(
     x: ArrayLike,

@@ -34,9 +34,9 @@ class RoutingReport(dict):
     def __repr__(self):
         return self.text
 
-    def _need_routing(self):
-        if self.routing is None:
-            raise ValueError("The network does not route: there is nothing to plot.")
+    def _need(self, part):
+        if part is None:
+            raise ValueError("The model does not route trials: there is nothing to plot.")
 
     def plot_routing(self, ax=None):
         """Mean weight of every expert in every domain, as an image.
@@ -53,7 +53,7 @@ class RoutingReport(dict):
         """
         import matplotlib.pyplot as plt
 
-        self._need_routing()
+        self._need(self.routing)
         ax = plt.subplots()[1] if ax is None else ax
         names = list(dict.fromkeys(self.domains.tolist()))
         means = np.stack([self.routing[self.domains == name].mean(axis=0) for name in names])
@@ -79,7 +79,7 @@ class RoutingReport(dict):
         """
         import matplotlib.pyplot as plt
 
-        self._need_routing()
+        self._need(self["controls"])
         ax = plt.subplots()[1] if ax is None else ax
         controls = self["controls"]
         bars = {
@@ -114,7 +114,7 @@ class RoutingReport(dict):
         import matplotlib.pyplot as plt
         import mne
 
-        self._need_routing()
+        self._need(self.experts)
         ax = plt.subplots()[1] if ax is None else ax
         mne.viz.plot_topomap(self.experts[expert, :, component], info, axes=ax, show=False)
         ax.set_title(f"expert {expert}, direction {component}")
@@ -126,8 +126,8 @@ def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_tra
 
     Parameters
     ----------
-    model : DaspClassifier | SPDNetClassifier
-        A fitted classifier.
+    model : DaspClassifier | SPDNetClassifier | PooledClassifier
+        A fitted classifier. The last one routes by domain: each domain has its own weights, and the proxy is their mean.
     X : ndarray, shape (trials, n, n)
         Test covariances.
     y : ndarray, shape (trials,)
@@ -156,7 +156,8 @@ def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_tra
     training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
     values, text = model._model.report(training, test)
     routing = model.routing_weights(X, sample_domain=domains)
-    return RoutingReport(json.loads(values), text, routing, np.array([str(d) for d in domains]), model.experts_)
+    experts = getattr(model, "experts_", None)
+    return RoutingReport(json.loads(values), text, routing, np.array([str(d) for d in domains]), experts)
 
 
 def _labelled(model, X, y, domains, name):

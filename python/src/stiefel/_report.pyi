@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._base import NetworkClassifier
+from ._base import DomainClassifier
 
 class RoutingReport(dict[str, Any]):
     text: str
@@ -23,7 +23,7 @@ class RoutingReport(dict[str, Any]):
     def plot_topomap(self, info: Any, expert: int = 0, component: int = 0, ax: Any = None) -> Any: ...
 
 def routing_report(
-    model: NetworkClassifier,
+    model: DomainClassifier,
     X: ArrayLike,
     y: ArrayLike,
     domains: ArrayLike,

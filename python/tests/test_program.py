@@ -1,0 +1,57 @@
+"""Model files travel between Python and the program `stiefel`, and both decide the same."""
+
+import csv
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stiefel
+
+PROGRAM = Path(__file__).parents[2] / "target" / "debug" / "stiefel"
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built: cargo build -p stiefel-cli")
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def dataset(study, tmp_path_factory):
+    """The study as a file, with the classes in the order in which both sides number them."""
+    file = tmp_path_factory.mktemp("program") / "study.npz"
+    np.savez(file, X=study.X, y=study.y, subject=study.domains, ch_names=np.array(study.channels))
+    return file
+
+
+def program_decides(model, dataset):
+    """Probabilities of every trial, by the name of the class."""
+    rows = list(csv.DictReader(run("predict", model, dataset).splitlines()))
+    names = [name for name in rows[0] if name.startswith("p_")]
+    return {name[2:]: np.array([float(row[name]) for row in rows]) for name in names}
+
+
+def assert_same(model, estimator, dataset, study):
+    ours = estimator.predict_proba(study.X, subjects=study.domains)
+    theirs = program_decides(model, dataset)
+    assert set(theirs) == set(estimator.classes_)
+    for column, name in enumerate(estimator.classes_):
+        np.testing.assert_allclose(ours[:, column], theirs[name], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("made", [stiefel.DaspClassifier, stiefel.SPDNetClassifier])
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_the_program_opens_what_python_saved(made, precision, study, dataset, tmp_path):
+    clf = made(max_epochs=2, precision=precision, random_state=0).fit(study.X, study.y, subjects=study.domains)
+    clf.save(tmp_path / "model.stiefel")
+    assert_same(tmp_path / "model.stiefel", clf, dataset, study)
+    assert "13" in run("inspect", tmp_path / "model.stiefel")
+
+
+@pytest.mark.parametrize(("network", "made"), [("dasp", stiefel.DaspClassifier), ("spdnet", stiefel.SPDNetClassifier)])
+def test_python_opens_what_the_program_saved(network, made, study, dataset, tmp_path):
+    run("train", dataset, "--output", tmp_path / "model.stiefel", "--model", network, "--epochs", 2)
+    assert_same(tmp_path / "model.stiefel", made.load(tmp_path / "model.stiefel"), dataset, study)

@@ -31,7 +31,7 @@ fn recommend(n: usize, d: usize, preset: Option<&str>) -> PyResult<(String, Stri
 #[pyfunction]
 fn configuration(recommendation: &str) -> PyResult<String> {
     let auto: Recommendation = serde_json::from_str(recommendation).map_err(value_error)?;
-    let config = ModelConfig::recommended(&auto, TrainConfig::default());
+    let config = ModelConfig::sized(&auto, TrainConfig::default());
     serde_json::to_string(&config).map_err(value_error)
 }
 

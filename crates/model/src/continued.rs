@@ -23,7 +23,7 @@ impl<T: Scalar> Model<T> {
     /// let domains = Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]);
     /// let trials = Trials::new(x, classes, domains)?;
     /// let training = TrainConfig { epochs: 1, ..TrainConfig::default() };
-    /// let config = ModelConfig::recommended(&ScalingRule::default().recommend(3, 2)?, training);
+    /// let config = ModelConfig::sized(&ScalingRule::default().recommend(3, 2)?, training);
     /// let first = Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?;
     /// let second = first.fit_on(&trials, &trials, &config, &mut Silent)?;
     /// assert_ne!(first.parameters(), second.parameters());

@@ -52,7 +52,7 @@ pub struct ModelConfig {
 
 impl ModelConfig {
     /// The configuration a [`Recommendation`] stands for; where it turns routing off, the baseline of the same size.
-    pub fn recommended(auto: &Recommendation, training: TrainConfig) -> Self {
+    pub fn sized(auto: &Recommendation, training: TrainConfig) -> Self {
         let filters = auto.filters.value;
         let architecture = if auto.routing.value {
             Architecture::Dasp(DaspConfig {

@@ -23,7 +23,7 @@
 //!
 //! // What the scaling rule says for 13 channels and 3 people; its `Display` explains each choice.
 //! let auto = ScalingRule::default().recommend(13, 3)?;
-//! let config = ModelConfig::recommended(&auto, TrainConfig { epochs: 3, ..TrainConfig::default() });
+//! let config = ModelConfig::sized(&auto, TrainConfig { epochs: 3, ..TrainConfig::default() });
 //! let model = Model::<f32>::fit(&training, &validation, &config, &mut Silent)?;
 //!
 //! // Does routing help, and is it routing that helps?

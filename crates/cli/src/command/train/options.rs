@@ -86,7 +86,7 @@ impl Options {
             seed: self.seed,
         };
         training.check()?;
-        let mut config = ModelConfig::recommended(&auto, training);
+        let mut config = ModelConfig::sized(&auto, training);
         let explained = match self.model {
             Network::Dasp => Some(auto),
             Network::Spdnet => {

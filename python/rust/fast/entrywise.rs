@@ -1,0 +1,135 @@
+//! Sums and checks over entries, with several running sums so that additions overlap, compiled for the instructions of the processor.
+
+use stiefel::linalg::{MatBatch, MatView, Scalar, tolerance};
+
+/// Running sums.
+const SUMS: usize = 16;
+
+/// `Σ f(x_i, y_i)`; the order of additions depends on the length alone.
+#[inline(always)]
+fn sum<T: Scalar>(x: &[T], y: &[T], f: impl Fn(T, T) -> T) -> T {
+    let mut sums = [T::ZERO; SUMS];
+    let (xs, ys) = (x.chunks_exact(SUMS), y.chunks_exact(SUMS));
+    let rest = xs.remainder().iter().zip(ys.remainder());
+    for (sum, (&x, &y)) in sums.iter_mut().zip(rest) {
+        *sum += f(x, y);
+    }
+    for (x, y) in xs.zip(ys) {
+        for i in 0..SUMS {
+            sums[i] += f(x[i], y[i]);
+        }
+    }
+    sums.into_iter().sum()
+}
+
+/// `Σ x_i y_i`.
+pub(crate) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
+    pulp::Arch::new().dispatch(|| sum(x, y, |x, y| x * y))
+}
+
+/// `‖x − y‖`.
+pub(crate) fn gap<T: Scalar>(x: &[T], y: &[T]) -> T {
+    Scalar::sqrt(pulp::Arch::new().dispatch(|| sum(x, y, |x, y| (x - y) * (x - y))))
+}
+
+/// Whether no value is NaN or infinite.
+pub(crate) fn finite<T: Scalar>(x: &[T]) -> bool {
+    pulp::Arch::new().dispatch(|| sum(x, x, |x, _| x * T::ZERO)) == T::ZERO
+}
+
+/// Whether all matrices are finite and symmetric to rounding; NaN compares as neither.
+pub(crate) fn symmetric<T: Scalar>(x: MatView<'_, T>) -> bool {
+    let n = x.rows();
+    let share = tolerance::symmetry::<T>();
+    finite(x.data())
+        && (0..x.count()).all(|i| {
+            let m = x.matrix(i);
+            // Covariances usually are, to the bit.
+            if (1..n).all(|r| (0..r).all(|c| m[r * n + c] == m[c * n + r])) {
+                return true;
+            }
+            let largest = m
+                .iter()
+                .fold(T::ZERO, |a, &v| Scalar::max(a, Scalar::abs(v)));
+            let close =
+                |r: usize, c: usize| Scalar::abs(m[r * n + c] - m[c * n + r]) <= share * largest;
+            (1..n).all(|r| (0..r).all(|c| close(r, c)))
+        })
+}
+
+/// The upper triangles of `n × n` matrices, off-diagonals times √2.
+pub(crate) fn upper<T: Scalar>(n: usize, x: &[T], out: &mut [T]) {
+    let root2 = Scalar::sqrt(T::from_f64(2.0));
+    let triangles = out.chunks_exact_mut(n * (n + 1) / 2);
+    for (x, mut out) in x.chunks_exact(n * n).zip(triangles) {
+        for (r, row) in x.chunks_exact(n).enumerate() {
+            let (here, rest) = out.split_at_mut(n - r);
+            here[0] = row[r];
+            for (out, &x) in here[1..].iter_mut().zip(&row[r + 1..]) {
+                *out = root2 * x;
+            }
+            out = rest;
+        }
+    }
+}
+
+/// The inverse of [`upper`].
+pub(crate) fn from_upper<T: Scalar>(n: usize, v: &[T], out: &mut [T]) {
+    let half_root2 = Scalar::sqrt(T::from_f64(0.5));
+    let triangles = v.chunks_exact(n * (n + 1) / 2);
+    for (mut v, out) in triangles.zip(out.chunks_exact_mut(n * n)) {
+        for r in 0..n {
+            let (here, rest) = v.split_at(n - r);
+            out[r * n + r] = here[0];
+            for (c, &x) in (r + 1..n).zip(&here[1..]) {
+                out[r * n + c] = half_root2 * x;
+                out[c * n + r] = half_root2 * x;
+            }
+            v = rest;
+        }
+    }
+}
+
+/// `Σ X_i / N`; a value that is not finite stays one.
+pub(crate) fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
+    const TOGETHER: usize = 4;
+    let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
+    let size = (x.rows() * x.cols()).max(1);
+    let arch = pulp::Arch::new();
+    let groups = x.data().chunks_exact(TOGETHER * size);
+    for matrix in groups.remainder().chunks_exact(size) {
+        arch.dispatch(|| add(sum.data_mut(), [matrix]));
+    }
+    for group in groups {
+        let parts: [&[T]; TOGETHER] = std::array::from_fn(|i| &group[i * size..(i + 1) * size]);
+        arch.dispatch(|| add(sum.data_mut(), parts));
+    }
+    let count = T::from_f64(x.count() as f64);
+    for x in sum.data_mut() {
+        *x /= count;
+    }
+    sum
+}
+
+#[inline(always)]
+fn add<T: Scalar, const N: usize>(sum: &mut [T], parts: [&[T]; N]) {
+    let parts = parts.map(|part| &part[..sum.len()]);
+    for (i, sum) in sum.iter_mut().enumerate() {
+        for part in parts {
+            *sum += part[i];
+        }
+    }
+}
+
+/// `(1 − t) A_i + t B_i`; a single matrix is broadcast.
+pub(crate) fn blend<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>, t: T) -> Option<MatBatch<T>> {
+    let count = super::common(&[Some(a), Some(b)])?;
+    let mut out = Vec::with_capacity(count * a.rows() * a.cols());
+    let at = |x: MatView<'_, T>, i: usize| if x.count() == 1 { 0 } else { i };
+    let s = T::ONE - t;
+    for i in 0..count {
+        let pairs = a.matrix(at(a, i)).iter().zip(b.matrix(at(b, i)));
+        out.extend(pairs.map(|(&a, &b)| s * a + t * b));
+    }
+    MatBatch::from_vec(count, a.rows(), a.cols(), out).ok()
+}

@@ -259,7 +259,7 @@ fn factor<'a, T: Scalar>(
     squares(m.rows(), l)
 }
 
-/// `L⁻¹` of `M = LLᵀ`, where `M` is certainly positive definite beyond rounding: `1/(tr M · tr M⁻¹) ≤ λ_min/λ_max`.
+/// `L⁻¹` of `M = LLᵀ`, where `M` is certainly positive definite beyond rounding.
 fn inverse_factor<'a, T: Scalar>(
     m: MatView<'_, T>,
     buffer: &'a mut Vec<T>,
@@ -268,14 +268,29 @@ fn inverse_factor<'a, T: Scalar>(
     let n = m.rows();
     let l_inv = room(buffer, m.data().len());
     inverse_cholesky_into(m, squares_mut(n, l_inv)?, &mut steps.cholesky).ok()?;
-    let floor = T::EPSILON * T::from_f64(5.0 * n as f64);
-    let sizes = m.data().chunks_exact(n * n).zip(l_inv.chunks_exact(n * n));
-    let mut safe = sizes.map(|(m, l_inv)| {
-        let trace: T = m.iter().step_by(n + 1).copied().sum();
-        trace * entrywise::dot(l_inv, l_inv) * floor < T::ONE
-    });
-    safe.all(|safe| safe).then_some(())?;
+    let floor = T::EPSILON.to_f64() * 5.0 * n as f64;
+    let of_inverse = |l_inv: &[T]| entrywise::dot(l_inv, l_inv);
+    conditioned(m.data(), l_inv, n, floor, of_inverse).then_some(())?;
     squares(n, l_inv)
+}
+
+/// Whether the smallest eigenvalue of each matrix certainly exceeds a share of the largest: `1/(tr M · tr M⁻¹) ≤ λ_min/λ_max`.
+fn conditioned<T: Scalar>(
+    m: &[T],
+    inverse: &[T],
+    n: usize,
+    share: f64,
+    trace_of_inverse: impl Fn(&[T]) -> T,
+) -> bool {
+    let mut pairs = m.chunks_exact(n * n).zip(inverse.chunks_exact(n * n));
+    pairs.all(|(m, inverse)| {
+        let traces = trace(m, n) * trace_of_inverse(inverse);
+        traces.to_f64() * share < 1.0
+    })
+}
+
+fn trace<T: Scalar>(x: &[T], n: usize) -> T {
+    x.iter().step_by(n + 1).copied().sum()
 }
 
 /// The count of stacks of square matrices of one size, all of one count or of a single matrix; nothing is empty.

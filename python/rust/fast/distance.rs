@@ -11,14 +11,14 @@
 
 use super::entrywise::{dot, gap, symmetric};
 use super::{
-    Scratch, Steps, common, factor, inverse_factor, part, resolved, room, spectral, squares,
-    squares_mut, stream,
+    Scratch, Steps, common, conditioned, factor, inverse_factor, part, resolved, room, spectral,
+    squares, squares_mut, stream, trace,
 };
 use std::ops::Range;
 use stiefel::geometry::spd::SpectralFn;
 use stiefel::linalg::{
-    MatBatch, MatView, Outer, Scalar, cholesky_into, eigenvalues_into, inverse_cholesky,
-    sandwich_into, symmetric_inverse_into, tolerance,
+    MatBatch, MatView, Outer, Scalar, eigenvalues_into, inverse_cholesky, sandwich_into,
+    symmetric_inverse_into, tolerance,
 };
 
 /// `f` of each pair of a part, in order; a single matrix is paired with all.
@@ -156,8 +156,8 @@ pub(crate) fn wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Op
         let matrices = squares_mut(n, room(&mut steps.first, out.len() * n * n))?;
         sandwich_into(turned.view(), Outer::Full, b, matrices, &mut steps.sandwich).ok()?;
         let values = steps.spectra(n, out.len())?;
-        let trace = |x: &[T]| x.iter().step_by(n + 1).copied().sum::<T>();
-        of_pairs(a.data(), b.data(), n * n, out, |a, b| trace(a) + trace(b));
+        let traces = |a: &[T], b: &[T]| trace(a, n) + trace(b, n);
+        of_pairs(a.data(), b.data(), n * n, out, traces);
         for (out, lambda) in out.iter_mut().zip(values.chunks_exact(n)) {
             let roots: T = lambda.iter().map(|&l| Scalar::sqrt(l)).sum();
             let squared = *out - roots - roots;
@@ -246,8 +246,16 @@ fn inverse<'a, T: Scalar>(
     steps: &mut Steps<T>,
 ) -> Option<&'a [T]> {
     let out = room(buffer, x.data().len());
-    symmetric_inverse_into(x, squares_mut(x.rows(), out)?, &mut steps.cholesky).ok()?;
+    inverse_into(x, out, steps)?;
     Some(out)
+}
+
+/// `X⁻¹` where it keeps the digits of a comparison with another way to it.
+fn inverse_into<T: Scalar>(x: MatView<'_, T>, out: &mut [T], steps: &mut Steps<T>) -> Option<()> {
+    let n = x.rows();
+    symmetric_inverse_into(x, squares_mut(n, out)?, &mut steps.cholesky).ok()?;
+    let share = tolerance::RESOLVED_RATIO;
+    conditioned(x.data(), out, n, share, |x| trace(x, n)).then_some(())
 }
 
 /// `X_i⁻¹`.
@@ -257,7 +265,7 @@ pub(crate) fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
     let data = stream(count, n * n, |scratch, range, out| {
         let x = part(x, &range)?;
         symmetric(x).then_some(())?;
-        symmetric_inverse_into(x, squares_mut(n, out)?, &mut scratch.steps.cholesky).ok()
+        inverse_into(x, out, &mut scratch.steps)
     })?;
     MatBatch::from_vec(count, n, n, data).ok()
 }
@@ -286,7 +294,7 @@ pub(crate) fn kullback<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Optio
 /// `(log det((A_i + B_i)/2) − (log det A_i + log det B_i)/2)^{1/2}`.
 pub(crate) fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
-    let (n, half) = (a.rows(), T::from_f64(0.5));
+    let half = T::from_f64(0.5);
     stream(count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
@@ -298,22 +306,23 @@ pub(crate) fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<
         for (out, middle) in out.iter_mut().zip(of_middle) {
             *out = Scalar::sqrt(Scalar::max(middle - *out, T::ZERO));
         }
-        (n > 0).then_some(())
+        Some(())
     })
 }
 
-/// `log det X = 2 Σ log L_rr` of each matrix.
+/// `log det X = −2 Σ log (L⁻¹)_rr` of each matrix, where it keeps the digits of a comparison with another way to it.
 fn log_determinants<T: Scalar>(
     x: MatView<'_, T>,
     buffer: &mut Vec<T>,
     steps: &mut Steps<T>,
 ) -> Option<Vec<T>> {
     let n = x.rows();
-    let l = room(buffer, x.data().len());
-    cholesky_into(x, squares_mut(n, l)?, &mut steps.cholesky).ok()?;
-    let of = |l: &[T]| {
-        let logs: T = l.iter().step_by(n + 1).map(|&l| Scalar::ln(l)).sum();
-        logs + logs
+    let l_inv = inverse_factor(x, buffer, steps)?.data();
+    let share = tolerance::RESOLVED_RATIO;
+    conditioned(x.data(), l_inv, n, share, |l_inv| dot(l_inv, l_inv)).then_some(())?;
+    let of = |l_inv: &[T]| {
+        let logs: T = l_inv.iter().step_by(n + 1).map(|&l| Scalar::ln(l)).sum();
+        -(logs + logs)
     };
-    Some(l.chunks_exact(n * n).map(of).collect())
+    Some(l_inv.chunks_exact(n * n).map(of).collect())
 }

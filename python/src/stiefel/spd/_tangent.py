@@ -38,7 +38,8 @@ def upper(X):
     [1.0, 2.828, 3.0]
     """
     x = as_square(X, "X")
-    return _core.upper(stack(x)).reshape((*x.shape[:-2], -1))
+    t = _core.upper(stack(x))
+    return t.reshape((*x.shape[:-2], t.shape[-1]))
 
 
 def unupper(T):
@@ -156,7 +157,8 @@ def tangent_space(X, Cref, *, metric="riemann"):
     if metric != "riemann":
         return upper(log_map(X, Cref, metric=metric))
     x, c, lead = _at(X, Cref)
-    return _core.tangent_space(c, x).reshape((*lead, -1))
+    t = _core.tangent_space(c, x)
+    return t.reshape((*lead, t.shape[-1]))
 
 
 def untangent_space(T, Cref, *, metric="riemann"):
@@ -179,7 +181,8 @@ def untangent_space(T, Cref, *, metric="riemann"):
     if metric != "riemann":
         return exp_map(unupper(T), Cref, metric=metric)
     t, c = common(as_real(T, "T", ndim=1), as_square(Cref, "Cref"))
-    if c.ndim != 2 or t.size == 0:
+    n = c.shape[-1]
+    if c.ndim != 2 or t.size == 0 or t.shape[-1] != n * (n + 1) // 2:
         return exp_map_riemann(unupper(t), c)
     x = _core.untangent_space(stack(c), np.ascontiguousarray(t).reshape((-1, 1, t.shape[-1])))
     return x.reshape((*t.shape[:-1], *c.shape))

@@ -90,19 +90,20 @@ pub(crate) fn from_upper<T: Scalar>(n: usize, v: &[T], out: &mut [T]) {
     }
 }
 
-/// `Σ X_i / N`; a value that is not finite stays one.
+/// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays one.
 pub(crate) fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     const TOGETHER: usize = 4;
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
     let size = (x.rows() * x.cols()).max(1);
     let arch = pulp::Arch::new();
     let groups = x.data().chunks_exact(TOGETHER * size);
-    for matrix in groups.remainder().chunks_exact(size) {
-        arch.dispatch(|| add(sum.data_mut(), [matrix]));
-    }
+    let rest = groups.remainder();
     for group in groups {
         let parts: [&[T]; TOGETHER] = std::array::from_fn(|i| &group[i * size..(i + 1) * size]);
         arch.dispatch(|| add(sum.data_mut(), parts));
+    }
+    for matrix in rest.chunks_exact(size) {
+        arch.dispatch(|| add(sum.data_mut(), [matrix]));
     }
     let count = T::from_f64(x.count() as f64);
     for x in sum.data_mut() {

@@ -22,8 +22,10 @@ use stiefel::linalg::{
     cholesky_into, eigh_map_into, inverse_cholesky_into, sandwich_into, tolerance,
 };
 
-/// Matrices that go through all steps together: 32 of 22 × 22 in double precision are 120 KB, and several groups of lanes.
-const PART: usize = 32;
+/// Matrices of size `n` that go through all steps together: about 128 KB in double precision, in whole groups of lanes.
+fn together(n: usize) -> usize {
+    ((16 * 1024 / (n * n).max(1)) & !15).clamp(16, 512)
+}
 
 /// Buffers of one thread, reused from part to part.
 #[derive(Default)]
@@ -48,17 +50,19 @@ struct Steps<T> {
 /// An outer factor of a two-sided product, one for all matrices or one for each.
 type Factor<'a, T> = Option<(MatView<'a, T>, Outer)>;
 
-/// `size` values for each of `count` matrices, part by part, over the threads of the pool; `None` where a part gives up.
+/// `size` values for each of `count` matrices `n × n`, part by part, over the threads of the pool; `None` where a part gives up.
 fn stream<T: Scalar>(
+    n: usize,
     count: usize,
     size: usize,
     each: impl Fn(&mut Scratch<T>, Range<usize>, &mut [T]) -> Option<()> + Sync,
 ) -> Option<Vec<T>> {
     let mut out = vec![T::ZERO; count * size];
-    out.par_chunks_mut((PART * size).max(1))
+    let together = together(n);
+    out.par_chunks_mut((together * size).max(1))
         .enumerate()
         .map_init(Scratch::default, |scratch, (at, out)| {
-            let begin = at * PART;
+            let begin = at * together;
             each(scratch, begin..begin + out.len() / size, out)
         })
         .collect::<Option<()>>()?;
@@ -160,7 +164,7 @@ pub(crate) fn chain<T: Scalar>(
     let n = x.rows();
     let views = [before, after].map(|m| m.map(MatBatch::view));
     let count = common(&[Some(x), views[0], views[1]])?;
-    let data = stream(count, n * n, |scratch, range, out| {
+    let data = stream(n, count, n * n, |scratch, range, out| {
         let x = part(x, &range)?;
         let [before, after] = factors(views, &range)?;
         symmetric(x).then(|| scratch.steps.run(before, x, f, after, out))?
@@ -184,7 +188,7 @@ pub(crate) fn tangent<T: Scalar>(root: &MatBatch<T>, x: MatView<'_, T>) -> Optio
     let n = x.rows();
     let count = common(&[Some(x), Some(root.view())])?;
     let len = spd::upper_len(n);
-    let data = stream(count, len, |scratch, range, out| {
+    let data = stream(n, count, len, |scratch, range, out| {
         let x = part(x, &range)?;
         let [before, _] = factors([Some(root.view()), None], &range)?;
         let logs = room(&mut scratch.l, range.len() * n * n);
@@ -208,7 +212,7 @@ pub(crate) fn untangent<T: Scalar>(root: &MatBatch<T>, v: MatView<'_, T>) -> Opt
         return None;
     }
     let count = root.count().max(v.count());
-    let data = stream(count, n * n, |scratch, range, out| {
+    let data = stream(n, count, n * n, |scratch, range, out| {
         let v = part(v, &range)?;
         let [_, after] = factors([None, Some(root.view())], &range)?;
         let matrices = room(&mut scratch.l, v.count() * n * n);
@@ -229,7 +233,7 @@ pub(crate) fn around<T: Scalar>(
 ) -> Option<MatBatch<T>> {
     let n = x.rows();
     let count = common(&[Some(x), Some(m)])?;
-    let data = stream(count, n * n, |scratch, range, out| {
+    let data = stream(n, count, n * n, |scratch, range, out| {
         let (m, x) = (part(m, &range)?, part(x, &range)?);
         if !(symmetric(m) && symmetric(x)) {
             return None;

@@ -42,7 +42,7 @@ fn both<'a, T: Scalar>(
 /// `δ(A_i, B_i)`.
 pub(crate) fn riemann<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
-    stream(count, 1, |scratch, range, out| {
+    stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l_inv, steps, .. } = scratch;
         let l_inv = inverse_factor(a, l_inv, steps)?;
@@ -126,7 +126,7 @@ fn rows_of_pairs<T: Scalar>(
         return None;
     }
     let l_inv = inverse_cholesky(a).ok()?;
-    stream(*starts.last()?, 1, |scratch, range, out| {
+    stream(n, *starts.last()?, 1, |scratch, range, out| {
         let mut at = range.start;
         let mut i = starts.partition_point(|&start| start <= at) - 1;
         while at < range.end {
@@ -149,7 +149,7 @@ fn rows_of_pairs<T: Scalar>(
 pub(crate) fn wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     let n = a.rows();
-    stream(count, 1, |scratch, range, out| {
+    stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, steps, .. } = scratch;
         let turned = factor(a, l, steps)?.to_owned().transposed();
@@ -176,7 +176,7 @@ pub(crate) fn logeuclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Opti
     // The logarithm of a single matrix serves all parts.
     let single = |x: MatView<'_, T>| (x.count() == 1).then(|| spectral(SpectralFn::Log, x));
     let (log_a, log_b) = (single(a), single(b));
-    stream(count, 1, |scratch, range, out| {
+    stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
         let mut log =
@@ -232,7 +232,7 @@ fn of_inverses<T: Scalar>(
 ) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     let n = a.rows();
-    stream(count, 1, |scratch, range, out| {
+    stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let a_inv = inverse(a, &mut scratch.l, &mut scratch.steps)?;
         let b_inv = inverse(b, &mut scratch.l_inv, &mut scratch.steps)?;
@@ -262,7 +262,7 @@ fn inverse_into<T: Scalar>(x: MatView<'_, T>, out: &mut [T], steps: &mut Steps<T
 pub(crate) fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
     let n = x.rows();
     let count = common(&[Some(x)])?;
-    let data = stream(count, n * n, |scratch, range, out| {
+    let data = stream(n, count, n * n, |scratch, range, out| {
         let x = part(x, &range)?;
         symmetric(x).then_some(())?;
         inverse_into(x, out, &mut scratch.steps)
@@ -274,7 +274,7 @@ pub(crate) fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
 pub(crate) fn kullback<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     let n = a.rows();
-    stream(count, 1, |scratch, range, out| {
+    stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
         let b_inv = inverse(b, l_inv, steps)?;
@@ -295,7 +295,7 @@ pub(crate) fn kullback<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Optio
 pub(crate) fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     let half = T::from_f64(0.5);
-    stream(count, 1, |scratch, range, out| {
+    stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
         let middle = super::entrywise::blend(a, b, half)?;
@@ -310,19 +310,23 @@ pub(crate) fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<
     })
 }
 
-/// `log det X = −2 Σ log (L⁻¹)_rr` of each matrix, where it keeps the digits of a comparison with another way to it.
+/// `log det X = 2 Σ log L_rr` of each matrix, where it keeps the digits of a comparison with another way to it: a pivot `L_rr²` is
+/// seldom more than `n` times the smallest eigenvalue.
 fn log_determinants<T: Scalar>(
     x: MatView<'_, T>,
     buffer: &mut Vec<T>,
     steps: &mut Steps<T>,
 ) -> Option<Vec<T>> {
     let n = x.rows();
-    let l_inv = inverse_factor(x, buffer, steps)?.data();
-    let share = tolerance::RESOLVED_RATIO;
-    conditioned(x.data(), l_inv, n, share, |l_inv| dot(l_inv, l_inv)).then_some(())?;
-    let of = |l_inv: &[T]| {
-        let logs: T = l_inv.iter().step_by(n + 1).map(|&l| Scalar::ln(l)).sum();
-        -(logs + logs)
+    let l = factor(x, buffer, steps)?;
+    let of = |l: &[T]| {
+        let (mut least, mut most, mut logs) = (l[0], l[0], T::ZERO);
+        for &pivot in l.iter().step_by(n + 1) {
+            (least, most) = (Scalar::min(least, pivot), Scalar::max(most, pivot));
+            logs += Scalar::ln(pivot);
+        }
+        let ratio = (least / most).to_f64();
+        (ratio * ratio > tolerance::RESOLVED_RATIO * n as f64).then_some(logs + logs)
     };
-    Some(l_inv.chunks_exact(n * n).map(of).collect())
+    l.data().chunks_exact(n * n).map(of).collect()
 }

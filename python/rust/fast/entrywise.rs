@@ -1,40 +1,75 @@
 //! Sums and checks over entries, with several running sums so that additions overlap, compiled for the instructions of the processor.
 
+use pulp::{Arch, Simd, WithSimd};
 use stiefel::linalg::{MatBatch, MatView, Scalar, tolerance};
 
 /// Running sums.
 const SUMS: usize = 16;
 
-/// `Σ f(x_i, y_i)`; the order of additions depends on the length alone.
+/// `Σ term(x_i, y_i)`; the order of additions depends on the length alone.
+struct Sum<'a, T> {
+    x: &'a [T],
+    y: &'a [T],
+    term: Term,
+}
+
+#[derive(Clone, Copy)]
+enum Term {
+    /// `x y`.
+    Product,
+    /// `(x − y)²`.
+    SquaredGap,
+    /// `0 x`, which is zero unless `x` is NaN or infinite.
+    Nothing,
+}
+
+// Not closures: these are not always inlined to where the instructions of the processor are known.
+impl<T: Scalar> WithSimd for Sum<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> T {
+        match self.term {
+            Term::Product => sum(self.x, self.y, |x, y| x * y),
+            Term::SquaredGap => sum(self.x, self.y, |x, y| (x - y) * (x - y)),
+            Term::Nothing => sum(self.x, self.y, |x, _| x * T::ZERO),
+        }
+    }
+}
+
 #[inline(always)]
-fn sum<T: Scalar>(x: &[T], y: &[T], f: impl Fn(T, T) -> T) -> T {
+fn sum<T: Scalar>(x: &[T], y: &[T], term: impl Fn(T, T) -> T) -> T {
     let mut sums = [T::ZERO; SUMS];
     let (xs, ys) = (x.chunks_exact(SUMS), y.chunks_exact(SUMS));
     let rest = xs.remainder().iter().zip(ys.remainder());
     for (sum, (&x, &y)) in sums.iter_mut().zip(rest) {
-        *sum += f(x, y);
+        *sum += term(x, y);
     }
     for (x, y) in xs.zip(ys) {
         for i in 0..SUMS {
-            sums[i] += f(x[i], y[i]);
+            sums[i] += term(x[i], y[i]);
         }
     }
     sums.into_iter().sum()
 }
 
+fn total<T: Scalar>(x: &[T], y: &[T], term: Term) -> T {
+    Arch::new().dispatch(Sum { x, y, term })
+}
+
 /// `Σ x_i y_i`.
 pub(crate) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
-    pulp::Arch::new().dispatch(|| sum(x, y, |x, y| x * y))
+    total(x, y, Term::Product)
 }
 
 /// `‖x − y‖`.
 pub(crate) fn gap<T: Scalar>(x: &[T], y: &[T]) -> T {
-    Scalar::sqrt(pulp::Arch::new().dispatch(|| sum(x, y, |x, y| (x - y) * (x - y))))
+    Scalar::sqrt(total(x, y, Term::SquaredGap))
 }
 
 /// Whether no value is NaN or infinite.
 pub(crate) fn finite<T: Scalar>(x: &[T]) -> bool {
-    pulp::Arch::new().dispatch(|| sum(x, x, |x, _| x * T::ZERO)) == T::ZERO
+    total(x, x, Term::Nothing) == T::ZERO
 }
 
 /// Whether all matrices are finite and symmetric to rounding; NaN compares as neither.
@@ -109,19 +144,11 @@ pub(crate) fn from_upper<T: Scalar>(n: usize, v: &[T], out: &mut [T]) {
 
 /// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays one.
 pub(crate) fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
-    const TOGETHER: usize = 4;
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
-    let size = (x.rows() * x.cols()).max(1);
-    let arch = pulp::Arch::new();
-    let groups = x.data().chunks_exact(TOGETHER * size);
-    let rest = groups.remainder();
-    for group in groups {
-        let parts: [&[T]; TOGETHER] = std::array::from_fn(|i| &group[i * size..(i + 1) * size]);
-        arch.dispatch(|| add(sum.data_mut(), parts));
-    }
-    for matrix in rest.chunks_exact(size) {
-        arch.dispatch(|| add(sum.data_mut(), [matrix]));
-    }
+    Arch::new().dispatch(Add {
+        sum: sum.data_mut(),
+        matrices: x.data(),
+    });
     let count = T::from_f64(x.count() as f64);
     for x in sum.data_mut() {
         *x /= count;
@@ -129,12 +156,36 @@ pub(crate) fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     sum
 }
 
-#[inline(always)]
-fn add<T: Scalar, const N: usize>(sum: &mut [T], parts: [&[T]; N]) {
-    let parts = parts.map(|part| &part[..sum.len()]);
-    for (i, sum) in sum.iter_mut().enumerate() {
-        for part in parts {
-            *sum += part[i];
+/// `sum ← sum + Σ X_i`, four matrices at a time.
+struct Add<'a, T> {
+    sum: &'a mut [T],
+    matrices: &'a [T],
+}
+
+impl<T: Scalar> WithSimd for Add<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { sum, matrices } = self;
+        let size = sum.len();
+        if size == 0 {
+            return;
+        }
+        let groups = matrices.chunks_exact(4 * size);
+        let rest = groups.remainder();
+        for group in groups {
+            let (first, second) = group.split_at(2 * size);
+            let ((a, b), (c, d)) = (first.split_at(size), second.split_at(size));
+            let others = b.iter().zip(c.iter().zip(d));
+            for ((sum, &a), (&b, (&c, &d))) in sum.iter_mut().zip(a).zip(others) {
+                *sum = *sum + a + b + c + d;
+            }
+        }
+        for matrix in rest.chunks_exact(size) {
+            for (sum, &x) in sum.iter_mut().zip(matrix) {
+                *sum += x;
+            }
         }
     }
 }

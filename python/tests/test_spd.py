@@ -312,7 +312,10 @@ def test_empty_stacks_stay_empty():
     assert spd.untangent_space(np.zeros((0, 6)), np.eye(3)).shape == (0, 3, 3)
     assert spd.distance_harmonic(empty, np.eye(3)).shape == (0,)
     assert spd.geodesic_euclid(empty, empty).shape == (0, 3, 3)
-    assert spd.mean_euclid(np.zeros((4, 0, 0))).shape == (0, 0)
+    nothing = np.zeros((4, 0, 0))
+    assert spd.mean_euclid(nothing).shape == (0, 0)
+    assert spd.distance_euclid(nothing, nothing).tolist() == [0.0] * 4
+    assert spd.geodesic_euclid(nothing, nothing).shape == (4, 0, 0)
 
 
 def test_threads_do_not_change_results():

@@ -16,7 +16,8 @@ def _plain(A, B, metric):
     """A distance without eigenvalues by the core; None where NumPy must compute it, or say what is wrong."""
     a, b = common(as_square(A, "A"), as_square(B, "B"))
     # Stacks that would have to be spread out first are cheaper for NumPy.
-    if a.shape == b.shape or (a.shape[-2:] == b.shape[-2:] and 2 in (a.ndim, b.ndim)):
+    fits = a.shape == b.shape or (a.shape[-2:] == b.shape[-2:] and 2 in (a.ndim, b.ndim))
+    if fits and a.size and b.size:
         d = _core.plain_distance(stack(a), stack(b), metric)
         return d if d is None else unstack(d, max(a.shape, b.shape, key=len)[:-2])
     return None

@@ -41,40 +41,72 @@ pub(crate) fn give_vec<T: Element>(py: Python<'_>, x: Vec<T>) -> PyResult<Bound<
     Ok(PyArray1::from_vec(py, x).into_any())
 }
 
-/// Runs an expression on the view of one stack, or of two of one precision, in that precision, without the interpreter lock.
+/// A batch as a new array, or `None`.
+pub(crate) fn give_some<T: Scalar + Element>(
+    py: Python<'_>,
+    x: Option<MatBatch<T>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    x.map_or_else(|| Ok(py.None().into_bound(py)), |x| give(py, x))
+}
+
+/// Values as a new array, or `None`.
+pub(crate) fn give_some_vec<T: Element>(
+    py: Python<'_>,
+    x: Option<Vec<T>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    x.map_or_else(|| Ok(py.None().into_bound(py)), |x| give_vec(py, x))
+}
+
+/// Runs a function without the interpreter lock on the calling thread: for a pass over memory that another thread would have to
+/// fetch first.
+pub(crate) fn run_here<R: Send>(
+    py: Python<'_>,
+    f: impl FnOnce() -> stiefel::geometry::Result<R> + Send,
+) -> PyResult<R> {
+    py.detach(f).map_err(value_error)
+}
+
+/// Runs an expression on the view of one stack, or of two of one precision, in that precision, without the interpreter lock, on as many
+/// threads as functions may use, or `here`, on the calling one.
 macro_rules! on_stack {
-    ($py:expr, $give:path, $x:expr => |$v:ident: $t:ident| $body:expr) => {
+    (here $($rest:tt)*) => {
+        on_stack!(@ crate::array::run_here; $($rest)*)
+    };
+    (@ $run:path; $py:expr, $give:path, $x:expr => |$v:ident: $t:ident| $body:expr) => {
         match &$x {
             Stack::F64(x) => {
                 #[allow(dead_code, reason = "not every expression names its precision")]
                 type $t = f64;
                 let $v = crate::array::view(x)?;
-                $give($py, crate::threads::run($py, || $body)?)
+                $give($py, $run($py, || $body)?)
             }
             Stack::F32(x) => {
                 #[allow(dead_code, reason = "not every expression names its precision")]
                 type $t = f32;
                 let $v = crate::array::view(x)?;
-                $give($py, crate::threads::run($py, || $body)?)
+                $give($py, $run($py, || $body)?)
             }
         }
     };
-    ($py:expr, $give:path, $a:expr, $b:expr => |$v:ident, $w:ident: $t:ident| $body:expr) => {
+    (@ $run:path; $py:expr, $give:path, $a:expr, $b:expr => |$v:ident, $w:ident: $t:ident| $body:expr) => {
         match (&$a, &$b) {
             (Stack::F64(a), Stack::F64(b)) => {
                 #[allow(dead_code, reason = "not every expression names its precision")]
                 type $t = f64;
                 let ($v, $w) = (crate::array::view(a)?, crate::array::view(b)?);
-                $give($py, crate::threads::run($py, || $body)?)
+                $give($py, $run($py, || $body)?)
             }
             (Stack::F32(a), Stack::F32(b)) => {
                 #[allow(dead_code, reason = "not every expression names its precision")]
                 type $t = f32;
                 let ($v, $w) = (crate::array::view(a)?, crate::array::view(b)?);
-                $give($py, crate::threads::run($py, || $body)?)
+                $give($py, $run($py, || $body)?)
             }
             _ => Err(crate::error::mixed_precision()),
         }
+    };
+    ($($rest:tt)*) => {
+        on_stack!(@ crate::threads::run; $($rest)*)
     };
 }
 pub(crate) use on_stack;

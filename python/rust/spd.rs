@@ -1,12 +1,12 @@
 //! SPD(n) over stacks: functions of eigenvalues, distances, means, geodesics, tangent spaces. A stack of one is broadcast.
 
-use crate::array::{Stack, give, give_vec, on_stack};
+use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack};
 use crate::error::value_error;
-use crate::fast;
+use crate::fast::{self, distance as short};
 use pyo3::prelude::*;
 use stiefel::geometry::Result;
 use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, SpectralFn};
-use stiefel::linalg::{MatBatch, MatView, Scalar, congruence, eigh};
+use stiefel::linalg::{MatBatch, MatView, Scalar, congruence};
 
 fn spectral_fn<T: Scalar>(name: &str, parameter: f64) -> PyResult<SpectralFn<T>> {
     let parameter = T::from_f64(parameter);
@@ -49,19 +49,8 @@ fn spectral<'py>(
 
 /// `U f(λ) Uᵀ`; what is wrong with a matrix is for the careful function to say.
 fn spectral_value<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    if x.rows() != x.cols() || !fast::symmetric(x) {
-        return spd::spectral_map(f, x).map(|s| s.value);
-    }
-    spectral_of_symmetric(f, x)
-}
-
-/// The same for matrices that are known to be symmetric and finite.
-fn spectral_of_symmetric<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    let eigen = eigh(x)?;
-    if f.needs_spd() {
-        spd::check_spectrum(f.name(), x.rows(), &eigen.values)?;
-    }
-    Ok(fast::apply(f, &eigen))
+    let careful = || spd::spectral_map(f, x).map(|s| s.value);
+    fast::spectral(f, x).map_or_else(careful, Ok)
 }
 
 /// Distances of pairs.
@@ -75,16 +64,66 @@ fn distance<'py>(
     let metric = metric(name)?;
     on_stack!(py, give_vec, a, b => |a, b: T| {
         let short = match metric {
-            Metric::AffineInvariant => fast::distance_riemann(a, b),
-            Metric::BuresWasserstein => fast::distance_wasserstein(a, b),
-            Metric::LogEuclidean => {
-                let a = spectral_value(SpectralFn::Log, a)?;
-                let b = spectral_value(SpectralFn::Log, b)?;
-                return spd::distance(Metric::Euclidean, a.view(), b.view());
-            }
+            Metric::AffineInvariant => short::riemann(a, b),
+            Metric::BuresWasserstein => short::wasserstein(a, b),
+            Metric::LogEuclidean => short::logeuclid(a, b),
             _ => None,
         };
         short.map_or_else(|| spd::distance(metric, a, b), Ok)
+    })
+}
+
+/// Distances of pairs that need no eigenvalues; `None` where a matrix does not allow the short way.
+#[pyfunction]
+fn plain_distance<'py>(
+    py: Python<'py>,
+    a: Stack<'py>,
+    b: Stack<'py>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    if name == "euclid" {
+        return on_stack!(here py, give_some_vec, a, b => |a, b: T| Ok(short::euclid(a, b)));
+    }
+    if !["harmonic", "kullback", "kullback_sym", "logdet"].contains(&name) {
+        return Err(value_error(format!("unknown distance {name:?}")));
+    }
+    on_stack!(py, give_some_vec, a, b => |a, b: T| {
+        Ok(match name {
+            "harmonic" => short::harmonic(a, b),
+            "kullback" => short::kullback(a, b),
+            "kullback_sym" => short::kullback_sym(a, b),
+            _ => short::logdet(a, b),
+        })
+    })
+}
+
+/// `Σ X_i / N`, or that of the inverses; `None` where an inverse has no short way.
+#[pyfunction]
+fn plain_mean<'py>(py: Python<'py>, x: Stack<'py>, inverse: bool) -> PyResult<Bound<'py, PyAny>> {
+    if inverse {
+        return on_stack!(py, give_some, x => |x: T| {
+            Ok(short::inverses(x).map(|x| fast::entrywise::mean(x.view())))
+        });
+    }
+    on_stack!(here py, give, x => |x: T| Ok(fast::entrywise::mean(x)))
+}
+
+/// `(1 − t) A_i + t B_i`; `None` where the stacks do not fit together.
+#[pyfunction]
+fn blend<'py>(
+    py: Python<'py>,
+    a: Stack<'py>,
+    b: Stack<'py>,
+    t: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(here py, give_some, a, b => |a, b: T| Ok(fast::entrywise::blend(a, b, t as T)))
+}
+
+/// `E_i X_i E_iᵀ` of symmetric matrices; `None` where one is not.
+#[pyfunction]
+fn sandwich<'py>(py: Python<'py>, e: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(py, give_some, e, x => |e, x: T| {
+        Ok(fast::chain(Some(&e.to_owned()), x, None, None))
     })
 }
 
@@ -99,7 +138,7 @@ fn pairwise_distance<'py>(
     let metric = metric(name)?;
     on_stack!(py, give, a, b => |a, b: T| {
         let short = match metric {
-            Metric::AffineInvariant => fast::pairwise_riemann(a, b),
+            Metric::AffineInvariant => short::pairwise_riemann(a, b),
             _ => None,
         };
         short.map_or_else(|| spd::pairwise_distances(metric, a, b), Ok)
@@ -112,7 +151,7 @@ fn mutual_distance<'py>(py: Python<'py>, x: Stack<'py>, name: &str) -> PyResult<
     let metric = metric(name)?;
     on_stack!(py, give, x => |x: T| {
         let short = match metric {
-            Metric::AffineInvariant => fast::mutual_riemann(x),
+            Metric::AffineInvariant => short::mutual_riemann(x),
             _ => None,
         };
         short.map_or_else(|| spd::mutual_distances(metric, x), Ok)
@@ -189,32 +228,46 @@ fn geodesic<'py>(
     b: Stack<'py>,
     t: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, a, b => |a, b: T| spd::geodesic(a, b, t as T))
+    on_stack!(py, give, a, b => |a, b: T| {
+        let t = t as T;
+        let short = t.is_finite().then(|| fast::around(a, b, SpectralFn::Pow(t)));
+        short.flatten().map_or_else(|| spd::geodesic(a, b, t), Ok)
+    })
 }
 
-/// A map with a foot point `m`.
-macro_rules! at_point {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[pyfunction]
-        fn $name<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-            on_stack!(py, give, m, x => |m, x: T| spd::$name(m, x))
-        }
-    };
+/// `M^{1/2} log(M^{-1/2} X M^{-1/2}) M^{1/2}`.
+#[pyfunction]
+fn log_map<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(py, give, m, x => |m, x: T| {
+        fast::around(m, x, SpectralFn::Log).map_or_else(|| spd::log_map(m, x), Ok)
+    })
 }
 
-at_point!(
-    /// `M^{1/2} log(M^{-1/2} X M^{-1/2}) M^{1/2}`.
-    log_map
-);
-at_point!(
-    /// `M^{1/2} exp(M^{-1/2} V M^{-1/2}) M^{1/2}`.
-    exp_map
-);
+/// `M^{1/2} exp(M^{-1/2} V M^{-1/2}) M^{1/2}`.
+#[pyfunction]
+fn exp_map<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(py, give, m, x => |m, x: T| {
+        fast::around(m, x, SpectralFn::Exp).map_or_else(|| spd::exp_map(m, x), Ok)
+    })
+}
+
 /// `M^{-1/2} X M^{-1/2}`.
 #[pyfunction]
 fn recentre<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| recentred(m, x))
+    on_stack!(py, give, m, x => |m, x: T| {
+        let root = spectral_value(SpectralFn::InvSqrt, m)?;
+        fast::chain(Some(&root), x, None, None).map_or_else(|| spd::recentre(m, x), Ok)
+    })
+}
+
+/// `log(M^{-1/2} X M^{-1/2})`.
+#[pyfunction]
+fn whitened_log<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(py, give, m, x => |m, x: T| {
+        let root = spectral_value(SpectralFn::InvSqrt, m)?;
+        fast::chain(Some(&root), x, Some(SpectralFn::Log), None)
+            .map_or_else(|| spd::log(spd::recentre(m, x)?.view()), Ok)
+    })
 }
 
 /// `upper(log(M^{-1/2} X M^{-1/2}))`, `count × 1 × n(n+1)/2`.
@@ -225,7 +278,8 @@ fn tangent_space<'py>(
     x: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     on_stack!(py, give, m, x => |m, x: T| {
-        spd::upper(spectral_of_symmetric(SpectralFn::Log, recentred(m, x)?.view())?.view())
+        let root = spectral_value(SpectralFn::InvSqrt, m)?;
+        fast::tangent(&root, x).map_or_else(|| spd::tangent_space(m, x), Ok)
     })
 }
 
@@ -233,27 +287,23 @@ fn tangent_space<'py>(
 #[pyfunction]
 fn coloured_exp<'py>(py: Python<'py>, m: Stack<'py>, v: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
     on_stack!(py, give, m, v => |m, v: T| {
-        let exp = spectral_value(SpectralFn::Exp, v)?;
-        around(&spd::sqrt(m)?, exp.view())
+        let root = spectral_value(SpectralFn::Sqrt, m)?;
+        let careful = || Ok(congruence(root.view(), spd::exp(v)?.view())?);
+        fast::chain(None, v, Some(SpectralFn::Exp), Some(&root)).map_or_else(careful, Ok)
     })
 }
 
-fn recentred<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    if fast::symmetric(x) {
-        around(&spd::inv_sqrt(m)?, x)
-    } else {
-        spd::recentre(m, x)
-    }
-}
-
-/// `R_i X_i R_i`, symmetric `R`; one for all where there is one.
-fn around<T: Scalar>(root: &MatBatch<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    let same_size = root.rows() == x.rows() && x.rows() == x.cols();
-    if same_size && (root.count() == 1 || x.count() == 1 || root.count() == x.count()) {
-        return Ok(fast::both_sides(root.view(), x));
-    }
-    // It says what does not fit.
-    Ok(congruence(root.view(), x)?)
+/// The same of tangent vectors `count × 1 × n(n+1)/2`.
+#[pyfunction]
+fn untangent_space<'py>(
+    py: Python<'py>,
+    m: Stack<'py>,
+    v: Stack<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(py, give, m, v => |m, v: T| {
+        let root = spectral_value(SpectralFn::Sqrt, m)?;
+        fast::untangent(&root, v).map_or_else(|| spd::untangent_space(m, v), Ok)
+    })
 }
 
 /// The upper triangles, off-diagonals times √2, `count × 1 × n(n+1)/2`.
@@ -282,16 +332,22 @@ fn nothing(py: Python<'_>, (): ()) -> PyResult<Bound<'_, PyAny>> {
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(spectral, module)?)?;
     module.add_function(wrap_pyfunction!(distance, module)?)?;
+    module.add_function(wrap_pyfunction!(plain_distance, module)?)?;
     module.add_function(wrap_pyfunction!(pairwise_distance, module)?)?;
     module.add_function(wrap_pyfunction!(mutual_distance, module)?)?;
     module.add_function(wrap_pyfunction!(mean, module)?)?;
+    module.add_function(wrap_pyfunction!(plain_mean, module)?)?;
     module.add_function(wrap_pyfunction!(frechet_mean, module)?)?;
     module.add_function(wrap_pyfunction!(geodesic, module)?)?;
+    module.add_function(wrap_pyfunction!(blend, module)?)?;
     module.add_function(wrap_pyfunction!(log_map, module)?)?;
     module.add_function(wrap_pyfunction!(exp_map, module)?)?;
+    module.add_function(wrap_pyfunction!(sandwich, module)?)?;
     module.add_function(wrap_pyfunction!(recentre, module)?)?;
+    module.add_function(wrap_pyfunction!(whitened_log, module)?)?;
     module.add_function(wrap_pyfunction!(tangent_space, module)?)?;
     module.add_function(wrap_pyfunction!(coloured_exp, module)?)?;
+    module.add_function(wrap_pyfunction!(untangent_space, module)?)?;
     module.add_function(wrap_pyfunction!(upper, module)?)?;
     module.add_function(wrap_pyfunction!(unupper, module)?)?;
     module.add_function(wrap_pyfunction!(check_spd, module)?)

@@ -129,6 +129,69 @@ def test_sizes(n):
     close(spd.distance_riemann(x, x[0]), peer_distance.distance_riemann(x, x[0]))
 
 
+def whole_stacks(x, y, c):
+    """Calls on stacks of several parts, one operand for each and one for all, and the same calls of the peer."""
+    for name in DISTANCES:
+        ours, theirs = getattr(spd, f"distance_{name}"), getattr(peer_distance, f"distance_{name}")
+        yield name, lambda f=ours: f(x, y), lambda f=theirs: f(x, y)
+        yield name, lambda f=ours: f(x, c), lambda f=theirs: f(x, c[None])
+        yield name, lambda f=ours: f(c, y), lambda f=theirs: f(c[None], y)
+    for name, (arguments, theirs) in FUNCTIONS.items():
+        yield name, lambda n=name, a=arguments: getattr(spd, n)(x, *a), lambda f=theirs, a=arguments: f(x, *a)
+    for name in ("euclid", "logeuclid", "riemann"):
+        ours, theirs = getattr(spd, f"geodesic_{name}"), getattr(peer.geodesic, f"geodesic_{name}")
+        yield name, lambda f=ours: f(x, y, -0.3), lambda f=theirs: f(x, y, -0.3)
+        yield name, lambda f=ours: f(c, y, 0.7), lambda f=theirs: f(c, y, 0.7)
+    for name in ("euclid", "harmonic", "logeuclid"):
+        yield name, lambda n=name: getattr(spd, f"mean_{n}")(x), lambda n=name: getattr(peer_mean, f"mean_{n}")(x)
+    theirs = peer.tangentspace
+    vectors = theirs.tangent_space(x, c)
+    tangents = theirs.unupper(vectors)
+    yield "pairwise", lambda: spd.pairwise_distance(x[:40], y), lambda: peer_distance.pairwise_distance(x[:40], y)
+    yield "tangent", lambda: spd.tangent_space(x, c), lambda: vectors
+    yield "untangent", lambda: spd.untangent_space(vectors, c), lambda: theirs.untangent_space(vectors, c)
+    yield "transport", lambda: spd.transport_riemann(tangents, c, y[0]), lambda: theirs.transport_riemann(tangents, c, y[0])
+    yield "inner", lambda: spd.innerproduct_riemann(x, y, c), lambda: theirs.innerproduct_riemann(x, y, c)
+    for flag in (False, True):
+        log, exp = {"C12": flag}, {"Cm12": flag}
+        yield "log", lambda o=log: spd.log_map_riemann(x, c, **o), lambda o=log: theirs.log_map_riemann(x, c, **o)
+        yield "exp", lambda o=exp: spd.exp_map_riemann(tangents, c, **o), lambda o=exp: theirs.exp_map_riemann(tangents, c, **o)
+
+
+@pytest.mark.parametrize("n", [1, 3, 22])
+def test_whole_stacks(n):
+    x, y, c = random_spd((75,), n, 1), random_spd((75,), n, 2), random_spd((), n, 3)
+    for _, ours, theirs in whole_stacks(x, y, c):
+        close(ours(), theirs())
+    d = spd.pairwise_distance(x)
+    close(d, peer_distance.pairwise_distance(x, x) * (1 - np.eye(75)))
+    np.testing.assert_array_equal(d, d.T)
+
+
+def test_what_the_short_ways_leave_to_others():
+    x, y = random_spd((75,), 6, 1), random_spd((75,), 6, 2)
+    rng = np.random.default_rng(0)
+    # Invertible, not positive definite.
+    indefinite = x.copy()
+    indefinite[50] -= 2 * np.linalg.eigvalsh(x[50]).mean() * np.eye(6)
+    close(spd.distance_harmonic(indefinite, y), peer_distance.distance_harmonic(indefinite, y))
+    close(spd.mean_harmonic(indefinite), peer_mean.mean_harmonic(indefinite))
+    # Nearly singular: the other way must be the peer's, or digits differ.
+    graded = x.copy()
+    values, vectors = np.linalg.eigh(x[50])
+    values[0] = 1e-9 * values[-1]
+    graded[50] = (vectors * values) @ vectors.T
+    for name in ("harmonic", "kullback", "logdet"):
+        ours, theirs = getattr(spd, f"distance_{name}"), getattr(peer_distance, f"distance_{name}")
+        close(ours(graded, y), theirs(graded, y))
+    # No matrix of a manifold at all.
+    a, b = rng.standard_normal((2, 75, 6, 6))
+    close(spd.distance_euclid(a, b), peer_distance.distance_euclid(a, b))
+    close(spd.mean_euclid(a), peer_mean.mean_euclid(a))
+    close(spd.geodesic_euclid(a, b, 0.2), peer.geodesic.geodesic_euclid(a, b, 0.2))
+    close(spd.transport_riemann(a, x[0], y[0]), peer.tangentspace.transport_riemann(a, x[0], y[0]))
+
+
 def every_function():
     """A call of every kind, for what holds of all."""
     c = random_spd((), 4, 9)
@@ -213,18 +276,58 @@ def test_bad_input_is_named():
         spd.mean_euclid(x[:0])
 
 
+def test_bad_input_is_named_far_into_a_stack():
+    x, c = random_spd((75,), 4, 1), random_spd((), 4, 2)
+    flat = x.copy()
+    flat[61] = np.ones((4, 4))
+    nan = x.copy()
+    nan[61, 2, 2] = np.nan
+    skew = x.copy()
+    skew[61, 0, 1] += 1.0
+    for function in (
+        spd.logm,
+        lambda v: spd.distance_riemann(v, x),
+        lambda v: spd.distance_logeuclid(x, v),
+        lambda v: spd.geodesic_riemann(c, v, 0.3),
+        lambda v: spd.log_map_riemann(v, c),
+        lambda v: spd.log_map_riemann(v, c, C12=True),
+        lambda v: spd.tangent_space(v, c),
+        spd.pairwise_distance,
+    ):
+        for bad, match in [(flat, "trial 61 .*not positive"), (nan, "matrix 61 .*NaN"), (skew, "trial 61 is not symmetric")]:
+            with pytest.raises(ValueError, match=match):
+                function(bad)
+    for function in (spd.distance_euclid, spd.distance_harmonic, spd.distance_kullback, spd.distance_logdet):
+        with pytest.raises(ValueError, match=r"B contains NaN or infinity, first at index \[61, 2, 2\]"):
+            function(x, nan)
+    with pytest.raises(ValueError, match="equal matrix dimensions"):
+        spd.untangent_space(np.zeros((3, 6)), c)
+
+
 def test_empty_stacks_stay_empty():
-    assert spd.logm(np.zeros((0, 3, 3))).shape == (0, 3, 3)
+    empty = np.zeros((0, 3, 3))
+    assert spd.logm(empty).shape == (0, 3, 3)
+    assert spd.upper(empty).shape == (0, 6)
+    assert spd.tangent_space(empty, np.eye(3)).shape == (0, 6)
+    assert spd.untangent_space(np.zeros((0, 6)), np.eye(3)).shape == (0, 3, 3)
+    assert spd.distance_harmonic(empty, np.eye(3)).shape == (0,)
+    assert spd.geodesic_euclid(empty, empty).shape == (0, 3, 3)
+    nothing = np.zeros((4, 0, 0))
+    assert spd.mean_euclid(nothing).shape == (0, 0)
+    assert spd.distance_euclid(nothing, nothing).tolist() == [0.0] * 4
+    assert spd.geodesic_euclid(nothing, nothing).shape == (4, 0, 0)
 
 
 def test_threads_do_not_change_results():
     import stiefel
 
-    x = random_spd((600,), 22)
-    one = spd.logm(x)
+    x, y, c = random_spd((600,), 22, 1), random_spd((600,), 22, 2), random_spd((), 22, 3)
+    calls = [ours for _, ours, _ in whole_stacks(x, y, c)]
+    one = [call() for call in calls]
     stiefel.set_num_threads(2)
     try:
-        np.testing.assert_array_equal(spd.logm(x), one)
+        for call, expected in zip(calls, one, strict=True):
+            np.testing.assert_array_equal(call(), expected)
     finally:
         stiefel.set_num_threads(1)
     with pytest.raises(ValueError, match="at least one thread"):

@@ -298,9 +298,16 @@ impl<'a, T: Scalar> MatView<'a, T> {
 
     /// The first NaN or infinity, as an error that names it; every kernel that iterates asks first.
     pub fn check_finite(&self, op: &'static str) -> Result<()> {
-        // A sum is finite only where every term is: one pass without branches for the usual case.
-        let folded: T = self.data.iter().map(|&x| x * T::ZERO).sum();
-        if folded == T::ZERO {
+        // A sum is finite only where every term is: one pass without branches for the usual case, with sums that overlap.
+        let mut folded = [T::ZERO; 16];
+        let chunks = self.data.chunks_exact(folded.len());
+        let rest: T = chunks.remainder().iter().map(|&x| x * T::ZERO).sum();
+        for chunk in chunks {
+            for (sum, &x) in folded.iter_mut().zip(chunk) {
+                *sum += x * T::ZERO;
+            }
+        }
+        if folded.into_iter().sum::<T>() + rest == T::ZERO {
             return Ok(());
         }
         for (at, &x) in self.data.iter().enumerate() {

@@ -17,19 +17,23 @@ mod parallel;
 mod product;
 mod qr;
 mod reduce;
+mod sandwich;
 mod scalar;
 mod simd;
 pub mod tolerance;
 
 pub use batch::{MatBatch, MatView, MatViewMut};
 pub use cholesky::{
-    CholeskyScratch, cholesky, inverse_cholesky, inverse_cholesky_into, invert_lower, solve_lower,
+    CholeskyScratch, cholesky, cholesky_into, inverse_cholesky, inverse_cholesky_into,
+    invert_lower, solve_lower, symmetric_inverse_into,
 };
 pub use eigen::{
-    Eigen, EigenScratch, SingleScratch, eigenvalues, eigh, eigh_into, eigh_single_into,
+    Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigh, eigh_into,
+    eigh_map_into, eigh_single_into,
 };
 pub use error::{LinalgError, Result};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
 pub use reduce::{frobenius_norm, symmetrise, trace};
+pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;

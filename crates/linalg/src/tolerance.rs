@@ -73,6 +73,15 @@ pub fn jacobi_ratio<T: Scalar>() -> T {
     Scalar::powf(T::EPSILON, T::from_f64(0.4))
 }
 
+/// Whitened pairs where digits of the result are to be kept, not only those of the eigenvalues: below this ratio of smallest to largest
+/// eigenvalue the short formulas over whole stacks leave the pair to the careful ones. The smallest eigenvalue keeps `ε/1e-6`, ten digits
+/// in f64.
+pub const RESOLVED_RATIO: f64 = 1e-6;
+
+/// Bures–Wasserstein distance as a difference of traces: below this share of the traces too many digits cancel for the root of the
+/// difference, and the polar factor of the Cholesky factors gives it instead.
+pub const TRACES_APART: f64 = 1e-3;
+
 /// Fréchet mean: iterations before giving up and reporting non-convergence.
 pub const FRECHET_MAX_ITERATIONS: usize = 50;
 

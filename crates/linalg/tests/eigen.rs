@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use stiefel_linalg::{
-    Eigen, LinalgError, MatBatch, MatView, MatViewMut, Op, Scalar, SingleScratch, eigenvalues,
-    eigh, eigh_single_into, product, qr,
+    Eigen, EigenScratch, LinalgError, MatBatch, MatView, MatViewMut, Op, Scalar, SingleScratch,
+    eigenvalues, eigh, eigh_map_into, eigh_single_into, product, qr,
 };
 use stiefel_testkit::{random_batch, random_spd, random_symmetric};
 
@@ -274,6 +274,56 @@ fn results_do_not_depend_on_neighbours_batch_size_or_threads() {
         let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
         assert!(same(&one.values, &many.values) && same(one.vectors.data(), many.vectors.data()));
     }
+}
+
+/// `U f(λ) Uᵀ` and the eigenvalues, without the eigenvectors.
+fn mapped<T: Scalar>(x: &MatBatch<T>, f: &(dyn Fn(T) -> T + Sync)) -> (Vec<T>, MatBatch<T>) {
+    let (count, n, _) = x.shape();
+    let (mut values, mut out) = (vec![T::ZERO; count * n], MatBatch::zeros(count, n, n));
+    let scratch = &mut EigenScratch::default();
+    eigh_map_into(x.view(), f, &mut values, out.view_mut(), scratch).expect("finite");
+    (values, out)
+}
+
+fn check_mapped<T: Scalar>(n: usize, tolerance: f64) {
+    let x = random_symmetric::<T>(n as u64, 11, n);
+    let f = |l: T| Scalar::exp(l) + T::ONE;
+    let e = eigh(x.view()).expect("finite");
+    let (values, found) = mapped(&x, &f);
+    assert_eq!(values, e.values, "n = {n}");
+    assert_eq!(found, found.transposed(), "n = {n}");
+    for i in 0..11 {
+        let (u, lambda) = (e.vectors.matrix(i), e.values_of(i));
+        let size = f(lambda[n - 1]).to_f64();
+        for r in 0..n {
+            for c in 0..n {
+                let expected: T = (0..n)
+                    .map(|k| u[r * n + k] * f(lambda[k]) * u[c * n + k])
+                    .sum();
+                let gap = (found.get(i, r, c) - expected).to_f64().abs();
+                assert!(gap <= tolerance * size * n as f64, "n = {n}, {i}, {r}, {c}");
+            }
+        }
+        let (_, alone) = mapped(&x.single(i), &f);
+        assert_eq!(alone.data(), found.matrix(i), "n = {n}, {i}");
+    }
+}
+
+#[test]
+fn functions_without_eigenvectors_agree_with_the_decomposition() {
+    for n in 1..=27 {
+        check_mapped::<f64>(n, 1e-15);
+        check_mapped::<f32>(n, 1e-6);
+    }
+    let large = random_spd::<f64>(6, 700, 22);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+    let two = pool.expect("a pool").install(|| mapped(&large, &f64::ln));
+    assert_eq!(two, mapped(&large, &f64::ln));
+    let (x, mut values) = (MatBatch::<f64>::identity(2, 3), [0.0; 6]);
+    let mut out = MatBatch::zeros(1, 3, 3);
+    let scratch = &mut EigenScratch::default();
+    let error = eigh_map_into(x.view(), &f64::ln, &mut values, out.view_mut(), scratch);
+    assert!(matches!(error, Err(LinalgError::Shape { .. })));
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use stiefel_linalg::{
-    LinalgError, MatBatch, Op, Scalar, cholesky, cholesky_qr, congruence, frobenius_norm,
-    inverse_cholesky, invert_lower, matmul, product, qr, solve_lower, trace,
+    CholeskyScratch, LinalgError, MatBatch, Op, Scalar, cholesky, cholesky_qr, congruence,
+    frobenius_norm, inverse_cholesky, invert_lower, matmul, product, qr, solve_lower,
+    symmetric_inverse_into, trace,
 };
 use stiefel_testkit::{assert_close, random_batch, random_spd};
 
@@ -112,6 +113,13 @@ fn check_factor<T: Scalar>(seed: u64, count: usize, n: usize) -> Result<(), Test
             eps,
         );
     }
+    let mut inverse = MatBatch::zeros(count, n, n);
+    let scratch = &mut CholeskyScratch::default();
+    symmetric_inverse_into(x.view(), inverse.view_mut(), scratch).expect("SPD");
+    prop_assert_eq!(&inverse.transposed(), &inverse);
+    let l_inv = inverse_cholesky(x.view()).expect("SPD");
+    let expected = product(l_inv.view(), Op::T, l_inv.view(), Op::N).expect("square");
+    assert_close("X⁻¹", inverse.data(), expected.data(), eps);
     let alone = cholesky(x.single(count - 1).view()).expect("SPD");
     prop_assert!(
         alone

@@ -18,6 +18,8 @@ pub(super) enum Lower {
     InverseOfFactor,
     /// `L⁻¹` of the given `L`.
     Inverse,
+    /// `X⁻¹ = L⁻ᵀL⁻¹`.
+    InverseOfMatrix,
 }
 
 /// Buffers of one group, reused from group to group and from call to call.
@@ -75,18 +77,23 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
                     ..bad
                 })?;
             }
-            let result = if task == Lower::Factor {
-                restore_diagonal(l, n, a, pivots);
-                &*a
-            } else {
-                invert(l, n, a, m);
-                &*m
-            };
-            scatter(
-                n,
-                cast_slice(result),
-                &mut output[begin * square..end * square],
-            );
+            let out = &mut output[begin * square..end * square];
+            match task {
+                Lower::Factor => {
+                    restore_diagonal(l, n, a, pivots);
+                    scatter(n, cast_slice(a), out);
+                }
+                Lower::InverseOfFactor | Lower::Inverse => {
+                    invert(l, n, a, m);
+                    scatter(n, cast_slice(m), out);
+                }
+                Lower::InverseOfMatrix => {
+                    invert(l, n, a, m);
+                    gram(l, n, m, a);
+                    scatter(n, cast_slice(a), out);
+                    out.chunks_exact_mut(square).for_each(|x| mirror(n, x));
+                }
+            }
         }
         Ok(())
     }
@@ -245,4 +252,48 @@ fn invert_columns<S: Simd, T: Scalar, const C: usize>(
             }
         }
     }
+}
+
+/// Copies the lower triangle above the diagonal.
+fn mirror<T: Scalar>(n: usize, x: &mut [T]) {
+    for r in 1..n {
+        for c in 0..r {
+            x[c * n + r] = x[r * n + c];
+        }
+    }
+}
+
+/// `out = MᵀM`, lower triangle, of a lower triangular `M`. Columns go in blocks whose sums stay in registers.
+#[inline(always)]
+fn gram<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, m: &[V<S, T>], out: &mut [V<S, T>]) {
+    for r in 0..n {
+        let mut c = 0;
+        while c + 4 <= r + 1 {
+            gram_columns::<S, T, 4>(l, n, m, out, r, c);
+            c += 4;
+        }
+        while c <= r {
+            gram_columns::<S, T, 1>(l, n, m, out, r, c);
+            c += 1;
+        }
+    }
+}
+
+#[inline(always)]
+fn gram_columns<S: Simd, T: Scalar, const C: usize>(
+    l: Lanes<S, T>,
+    n: usize,
+    m: &[V<S, T>],
+    out: &mut [V<S, T>],
+    r: usize,
+    first: usize,
+) {
+    let mut sums = [l.splat(T::ZERO); C];
+    for row in m.chunks_exact(n).skip(r) {
+        let entries: &[V<S, T>] = &row[first..first + C];
+        for c in 0..C {
+            sums[c] = l.mul_add(row[r], entries[c], sums[c]);
+        }
+    }
+    out[r * n + first..r * n + first + C].copy_from_slice(&sums);
 }

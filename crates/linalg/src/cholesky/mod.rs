@@ -22,13 +22,17 @@ const OP: &str = "Cholesky factorisation";
 pub fn cholesky<T: Scalar>(x: MatView<'_, T>) -> Result<MatBatch<T>> {
     let n = x.check_square(OP)?;
     let mut out = MatBatch::zeros(x.count(), n, n);
-    run(
-        x,
-        Lower::Factor,
-        out.view_mut(),
-        &mut CholeskyScratch::default(),
-    )?;
+    cholesky_into(x, out.view_mut(), &mut CholeskyScratch::default())?;
     Ok(out)
+}
+
+/// [`cholesky`] into a given buffer. Nothing is allocated once `scratch` has seen the size.
+pub fn cholesky_into<T: Scalar>(
+    x: MatView<'_, T>,
+    out: MatViewMut<'_, T>,
+    scratch: &mut CholeskyScratch<T>,
+) -> Result<()> {
+    run(x, Lower::Factor, out, scratch)
 }
 
 /// `L_i⁻¹` where `X_i = L_i L_iᵀ`, without writing `L_i` out.
@@ -46,6 +50,26 @@ pub fn inverse_cholesky_into<T: Scalar>(
     scratch: &mut CholeskyScratch<T>,
 ) -> Result<()> {
     run(x, Lower::InverseOfFactor, out, scratch)
+}
+
+/// `X_i⁻¹ = L_i⁻ᵀ L_i⁻¹` where `X_i = L_i L_iᵀ`, exactly symmetric, into a given buffer; only lower triangles are read. Nothing is
+/// allocated once `scratch` has seen the size.
+///
+/// ```
+/// use stiefel_linalg::{CholeskyScratch, MatBatch, symmetric_inverse_into};
+///
+/// let x = MatBatch::from_vec(1, 2, 2, vec![4.0, 2.0, 2.0, 2.0])?;
+/// let mut inverse = MatBatch::zeros(1, 2, 2);
+/// symmetric_inverse_into(x.view(), inverse.view_mut(), &mut CholeskyScratch::default())?;
+/// assert_eq!(inverse.data(), [0.5, -0.5, -0.5, 1.0]);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+pub fn symmetric_inverse_into<T: Scalar>(
+    x: MatView<'_, T>,
+    out: MatViewMut<'_, T>,
+    scratch: &mut CholeskyScratch<T>,
+) -> Result<()> {
+    run(x, Lower::InverseOfMatrix, out, scratch)
 }
 
 /// `L_i⁻¹` of lower-triangular matrices with a non-zero diagonal.

@@ -1,5 +1,6 @@
 //! One group of matrices through the whole decomposition: gather into lanes, scale, reduce, iterate, sort, scatter.
 
+use super::recompose::{ROWS, recompose};
 use super::rotations::Rotations;
 use super::{ql, tridiagonal};
 use crate::Scalar;
@@ -24,6 +25,8 @@ pub(super) struct Output<'a, T> {
     pub(super) values: &'a mut [T],
     /// `count × n × n`, eigenvectors as columns; absent where only values are wanted.
     pub(super) vectors: Option<&'a mut [T]>,
+    /// Where given, `vectors` gets `U f(λ) Uᵀ` instead.
+    pub(super) f: Option<&'a (dyn Fn(T) -> T + Sync)>,
 }
 
 /// Decomposes `input.len() / n²` matrices, group by group. The error is the first matrix that did not converge.
@@ -56,6 +59,7 @@ impl<T: Scalar> WithSimd for Decompose<'_, T> {
                     .vectors
                     .as_mut()
                     .map(|v| &mut v[begin * n * n..end * n * n]),
+                f: output.f,
             };
             let matrices = &input[begin * n * n..end * n * n];
             // A lone register's worth of matrices needs no second register.
@@ -87,7 +91,7 @@ fn decompose_group<S: Simd, T: Scalar, const R: usize>(
     let width = Lanes::<S, T>::width();
     let count = input.len() / (n * n);
     let sweeps = recorded_sweeps::<T>(n, width);
-    let registers = R * n * n * 2 + R * n * 3 + n + sweeps * R * n * 2;
+    let registers = R * n * n * 2 + R * n * 3 + ROWS * n + sweeps * R * n * 2;
     let EigenScratch {
         lanes,
         order,
@@ -101,7 +105,7 @@ fn decompose_group<S: Simd, T: Scalar, const R: usize>(
     let (d, rest) = rest.split_at_mut(R * n);
     let (e, rest) = rest.split_at_mut(R * n);
     let (h_inv, rest) = rest.split_at_mut(R * n);
-    let (p, pairs) = rest.split_at_mut(n);
+    let (p, pairs) = rest.split_at_mut(ROWS * n);
 
     for r in 0..R {
         let a = &mut a[r * n * n..(r + 1) * n * n];
@@ -133,15 +137,23 @@ fn decompose_group<S: Simd, T: Scalar, const R: usize>(
         let stuck = |i: &usize| (0..n - 1).any(|k| lane(*i).vector(e, k) != T::ZERO);
         return Err((0..count).find(stuck).unwrap_or(0));
     }
+    if let Some(f) = output.f {
+        // The off-diagonals are done with: their place takes f(λ).
+        for i in 0..count {
+            lane(i).map_values(cast_slice(d), cast_slice_mut(e), scales[i], f);
+        }
+        for r in 0..R {
+            let (z, a) = (&z[r * n * n..][..n * n], &mut a[r * n * n..][..n * n]);
+            recompose(l, n, z, &e[r * n..][..n], p, a);
+        }
+    }
     for i in 0..count {
-        lane(i).scatter(
-            i,
-            cast_slice(d),
-            cast_slice(z),
-            &mut output,
-            order,
-            scales[i],
-        );
+        lane(i).scatter_values(i, cast_slice(d), output.values, order, scales[i]);
+        match &mut output.vectors {
+            Some(out) if output.f.is_some() => lane(i).scatter_symmetric(i, cast_slice(a), out),
+            Some(out) => lane(i).scatter_vectors(i, cast_slice(z), out, order),
+            None => {}
+        }
     }
     Ok(())
 }
@@ -187,13 +199,20 @@ impl Lane {
         lanes[(self.register * self.n + k) * self.width + self.at]
     }
 
-    /// Writes eigenvalues in ascending order and eigenvectors in that order of columns.
-    fn scatter<T: Scalar>(
+    /// `f(λ)` of every eigenvalue, in the order of `d`.
+    fn map_values<T: Scalar>(&self, d: &[T], out: &mut [T], scale: T, f: &dyn Fn(T) -> T) {
+        for k in 0..self.n {
+            let at = (self.register * self.n + k) * self.width + self.at;
+            out[at] = f(d[at] * scale + T::ZERO);
+        }
+    }
+
+    /// Writes eigenvalues in ascending order and leaves that order in `order`.
+    fn scatter_values<T: Scalar>(
         &self,
         i: usize,
         d: &[T],
-        z: &[T],
-        output: &mut Output<'_, T>,
+        values: &mut [T],
         order: &mut Vec<usize>,
         scale: T,
     ) {
@@ -209,17 +228,37 @@ impl Lane {
             }
         }
         // Adding zero turns −0 into +0, the one trace an identity rotation can leave.
-        for (value, &k) in output.values[i * n..(i + 1) * n].iter_mut().zip(&*order) {
+        for (value, &k) in values[i * n..(i + 1) * n].iter_mut().zip(&*order) {
             *value = self.vector(d, k) * scale + T::ZERO;
         }
-        let Some(vectors) = &mut output.vectors else {
-            return;
-        };
-        let z = &z[self.register * n * n * self.width..][..n * n * self.width];
-        let rows = vectors[i * n * n..(i + 1) * n * n].chunks_exact_mut(n);
-        for (out, row) in rows.zip(z.chunks_exact(n * self.width)) {
-            for (x, &k) in out.iter_mut().zip(&*order) {
+    }
+
+    /// This lane's square of `n × n` registers.
+    fn square<'a, T>(&self, lanes: &'a [T]) -> &'a [T] {
+        let size = self.n * self.n * self.width;
+        &lanes[self.register * size..(self.register + 1) * size]
+    }
+
+    /// Writes eigenvectors in the given order of columns.
+    fn scatter_vectors<T: Scalar>(&self, i: usize, z: &[T], out: &mut [T], order: &[usize]) {
+        let n = self.n;
+        let rows = out[i * n * n..(i + 1) * n * n].chunks_exact_mut(n);
+        for (out, row) in rows.zip(self.square(z).chunks_exact(n * self.width)) {
+            for (x, &k) in out.iter_mut().zip(order) {
                 *x = row[k * self.width + self.at] + T::ZERO;
+            }
+        }
+    }
+
+    /// Writes a lower triangle to both sides of the diagonal.
+    fn scatter_symmetric<T: Scalar>(&self, i: usize, a: &[T], out: &mut [T]) {
+        let (n, square) = (self.n, self.square(a));
+        let out = &mut out[i * n * n..(i + 1) * n * n];
+        for r in 0..n {
+            for c in 0..=r {
+                let x = square[(r * n + c) * self.width + self.at];
+                out[r * n + c] = x;
+                out[c * n + r] = x;
             }
         }
     }
@@ -242,6 +281,7 @@ mod tests {
                 let output = Output {
                     values: &mut values,
                     vectors: Some(&mut vectors),
+                    f: None,
                 };
                 let scratch = &mut EigenScratch::default();
                 let kernel = Decompose {

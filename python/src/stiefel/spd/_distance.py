@@ -12,6 +12,17 @@ def _distance(A, B, metric, squared):
     return d**2 if squared else d
 
 
+def _plain(A, B, metric):
+    """A distance without eigenvalues by the core; None where NumPy must compute it, or say what is wrong."""
+    a, b = common(as_square(A, "A"), as_square(B, "B"))
+    # Stacks that would have to be spread out first are cheaper for NumPy.
+    fits = a.shape == b.shape or (a.shape[-2:] == b.shape[-2:] and 2 in (a.ndim, b.ndim))
+    if fits and a.size and b.size:
+        d = _core.plain_distance(stack(a), stack(b), metric)
+        return d if d is None else unstack(d, max(a.shape, b.shape, key=len)[:-2])
+    return None
+
+
 def distance_riemann(A, B, squared=False):
     r"""Affine-invariant Riemannian distance.
 
@@ -114,6 +125,9 @@ def distance_euclid(A, B, squared=False):
     >>> float(distance_euclid(np.zeros((2, 2)), np.diag([3.0, 4.0])))
     5.0
     """
+    d = _plain(A, B, "euclid")
+    if d is not None:
+        return d**2 if squared else d
     a, b, _ = _finite_pair(A, B)
     difference = a - b
     squares = np.einsum("...ij,...ij->...", difference, difference)
@@ -121,7 +135,7 @@ def distance_euclid(A, B, squared=False):
 
 
 def _finite_pair(A, B):
-    """Two stacks as they are, checked: for formulas that NumPy computes as fast as anything."""
+    """Two stacks as they are, checked."""
     a, b = common(as_square(A, "A"), as_square(B, "B"))
     for name, x in (("A", a), ("B", b)):
         if not np.isfinite(x).all():
@@ -154,6 +168,9 @@ def distance_harmonic(A, B, squared=False):
     >>> float(distance_harmonic(np.array([[1.0]]), np.array([[0.25]])))
     3.0
     """
+    d = _plain(A, B, "harmonic")
+    if d is not None:
+        return d**2 if squared else d
     a, b, _ = _finite_pair(A, B)
     return distance_euclid(np.linalg.inv(a), np.linalg.inv(b), squared=squared)
 
@@ -180,9 +197,11 @@ def distance_kullback(A, B, squared=False):
     >>> float(distance_kullback(np.eye(3), np.eye(3)))
     0.0
     """
-    a, b, _ = _finite_pair(A, B)
-    trace = np.trace(np.linalg.solve(b, a), axis1=-2, axis2=-1)
-    d = 0.5 * (trace - a.shape[-1] + np.linalg.slogdet(b)[1] - np.linalg.slogdet(a)[1])
+    d = _plain(A, B, "kullback")
+    if d is None:
+        a, b, _ = _finite_pair(A, B)
+        trace = np.trace(np.linalg.solve(b, a), axis1=-2, axis2=-1)
+        d = 0.5 * (trace - a.shape[-1] + np.linalg.slogdet(b)[1] - np.linalg.slogdet(a)[1])
     return d**2 if squared else d
 
 
@@ -193,7 +212,9 @@ def distance_kullback_right(A, B, squared=False):
 
 def distance_kullback_sym(A, B, squared=False):
     """Symmetrised Kullback–Leibler divergence; see :func:`distance_kullback`."""
-    d = distance_kullback(A, B) + distance_kullback(B, A)
+    d = _plain(A, B, "kullback_sym")
+    if d is None:
+        d = distance_kullback(A, B) + distance_kullback(B, A)
     return d**2 if squared else d
 
 
@@ -219,6 +240,9 @@ def distance_logdet(A, B, squared=False):
     >>> float(distance_logdet(np.eye(3), np.eye(3)))
     0.0
     """
+    d = _plain(A, B, "logdet")
+    if d is not None:
+        return d**2 if squared else d
     a, b, _ = _finite_pair(A, B)
     # log det(AB): one determinant of the product in place of two.
     d2 = np.maximum(np.linalg.slogdet((a + b) / 2)[1] - 0.5 * np.linalg.slogdet(a @ b)[1], 0)

@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 
 from .. import _core
-from .._arrays import as_square, common, pair, unstack
+from .._arrays import as_square, common, pair, stack, unstack
 from ._distance import choose
 from ._function import expm, logm
 
@@ -87,6 +87,10 @@ def geodesic_euclid(A, B, alpha=0.5):
     """
     a, b = common(as_square(A, "A"), as_square(B, "B"))
     alpha = _alpha(alpha, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
+    if isinstance(alpha, float) and a.shape == b.shape and a.size:
+        c = _core.blend(stack(a), stack(b), alpha)
+        if c is not None:
+            return c.reshape(a.shape)
     return ((1 - alpha) * a + alpha * b).astype(a.dtype, copy=False)
 
 

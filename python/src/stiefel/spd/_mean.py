@@ -44,10 +44,10 @@ def mean_euclid(X, sample_weight=None, **kwargs):
     """
     x = _sets(X)
     weights = as_weights(sample_weight, x.shape[-3])
-    if weights is None:
-        mean = x.mean(axis=-3)
+    if weights is None and x.size:
+        mean = _per_set(x, lambda part: _core.plain_mean(part, False)[0])
     else:
-        weights = np.array(weights)
+        weights = np.ones(x.shape[-3]) if weights is None else np.array(weights)
         mean = np.tensordot((weights / weights.sum()).astype(x.dtype), x, axes=([0], [-3]))
     if not np.isfinite(mean).all():
         bad = np.argwhere(~np.isfinite(x))
@@ -98,7 +98,12 @@ def mean_harmonic(X, sample_weight=None, **kwargs):
     M : ndarray, shape (..., n, n)
         The means.
     """
-    return np.linalg.inv(mean_euclid(np.linalg.inv(_sets(X)), sample_weight=sample_weight))
+    x = _sets(X)
+    if sample_weight is None and x.ndim == 3 and x.size:
+        mean = _core.plain_mean(stack(x), True)
+        if mean is not None:
+            return np.linalg.inv(mean[0])
+    return np.linalg.inv(mean_euclid(np.linalg.inv(x), sample_weight=sample_weight))
 
 
 def mean_poweuclid(X, p, *, sample_weight=None, **kwargs):

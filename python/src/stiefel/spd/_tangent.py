@@ -5,7 +5,7 @@ import numpy as np
 from .. import _core
 from .._arrays import as_real, as_square, common, leading, single_or_full, stack, unstack
 from ._distance import choose
-from ._function import invsqrtm, logm, sqrtm
+from ._function import invsqrtm, sqrtm
 
 
 def _at(X, Cref):
@@ -38,7 +38,8 @@ def upper(X):
     [1.0, 2.828, 3.0]
     """
     x = as_square(X, "X")
-    return _core.upper(stack(x)).reshape((*x.shape[:-2], -1))
+    t = _core.upper(stack(x))
+    return t.reshape((*x.shape[:-2], t.shape[-1]))
 
 
 def unupper(T):
@@ -79,7 +80,7 @@ def log_map_riemann(X, Cref, *, C12=False):
     x, c, lead = _at(X, Cref)
     if C12:
         return unstack(_core.log_map(c, x), lead)[()]
-    return logm(unstack(_core.recentre(c, x), lead))
+    return unstack(_core.whitened_log(c, x), lead)[()]
 
 
 def exp_map_riemann(X, Cref, *, Cm12=False):
@@ -156,7 +157,8 @@ def tangent_space(X, Cref, *, metric="riemann"):
     if metric != "riemann":
         return upper(log_map(X, Cref, metric=metric))
     x, c, lead = _at(X, Cref)
-    return _core.tangent_space(c, x).reshape((*lead, -1))
+    t = _core.tangent_space(c, x)
+    return t.reshape((*lead, t.shape[-1]))
 
 
 def untangent_space(T, Cref, *, metric="riemann"):
@@ -176,7 +178,14 @@ def untangent_space(T, Cref, *, metric="riemann"):
     X : ndarray, shape (..., n, n)
         SPD matrices.
     """
-    return exp_map(unupper(T), Cref, metric=metric)
+    if metric != "riemann":
+        return exp_map(unupper(T), Cref, metric=metric)
+    t, c = common(as_real(T, "T", ndim=1), as_square(Cref, "Cref"))
+    n = c.shape[-1]
+    if c.ndim != 2 or t.size == 0 or t.shape[-1] != n * (n + 1) // 2:
+        return exp_map_riemann(unupper(t), c)
+    x = _core.untangent_space(stack(c), np.ascontiguousarray(t).reshape((-1, 1, t.shape[-1])))
+    return x.reshape((*t.shape[:-1], *c.shape))
 
 
 def whiten(X, Cref):
@@ -255,6 +264,11 @@ def transport_riemann(X, A, B):
     """
     root, inverse_root = sqrtm(A), invsqrtm(A)
     e = root @ sqrtm(whiten(B, A)) @ inverse_root
-    return e @ as_square(X, "X") @ np.swapaxes(e, -1, -2)
+    x, e = common(as_square(X, "X"), e)
+    if e.ndim == 2 and e.shape == x.shape[-2:]:
+        moved = _core.sandwich(stack(e), stack(x))
+        if moved is not None:
+            return moved.reshape(x.shape)
+    return e @ x @ np.swapaxes(e, -1, -2)
 
 

@@ -1,0 +1,332 @@
+//! Distances of whole stacks.
+//!
+//! | | short way |
+//! |---|---|
+//! | `δ(A, B)` | `(Σ ln² λ)^{1/2}`, λ the eigenvalues of `L⁻¹BL⁻ᵀ`, `A = LLᵀ`: no eigenvectors |
+//! | Bures–Wasserstein | `tr A + tr B − 2 Σ √λ`, λ the eigenvalues of `LᵀBL` |
+//! | log-Euclidean | `‖log A − log B‖_F` |
+//! | Euclidean, harmonic | `‖A − B‖_F`, `‖A⁻¹ − B⁻¹‖_F` |
+//! | Kullback–Leibler | `(tr(B⁻¹A) − n + log det B − log det A)/2`; both ways, `(tr(B⁻¹A) + tr(A⁻¹B))/2 − n` |
+//! | log-det | `(log det((A + B)/2) − (log det A + log det B)/2)^{1/2}` |
+
+use super::entrywise::{dot, gap, symmetric};
+use super::{
+    Scratch, Steps, common, conditioned, factor, inverse_factor, part, resolved, room, spectral,
+    squares, squares_mut, stream, trace,
+};
+use std::ops::Range;
+use stiefel::geometry::spd::SpectralFn;
+use stiefel::linalg::{
+    MatBatch, MatView, Outer, Scalar, eigenvalues_into, inverse_cholesky, sandwich_into,
+    symmetric_inverse_into, tolerance,
+};
+
+/// `f` of each pair of a part, in order; a single matrix is paired with all.
+fn of_pairs<T: Scalar>(a: &[T], b: &[T], size: usize, out: &mut [T], f: impl Fn(&[T], &[T]) -> T) {
+    let at = |x: &[T], i: usize| if x.len() == size { 0 } else { i * size };
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = f(&a[at(a, i)..][..size], &b[at(b, i)..][..size]);
+    }
+}
+
+/// The two parts of a range, symmetric and finite.
+fn both<'a, T: Scalar>(
+    a: MatView<'a, T>,
+    b: MatView<'a, T>,
+    range: &Range<usize>,
+) -> Option<(MatView<'a, T>, MatView<'a, T>)> {
+    let (a, b) = (part(a, range)?, part(b, range)?);
+    (symmetric(a) && symmetric(b)).then_some((a, b))
+}
+
+/// `δ(A_i, B_i)`.
+pub(crate) fn riemann<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    let count = common(&[Some(a), Some(b)])?;
+    stream(a.rows(), count, 1, |scratch, range, out| {
+        let (a, b) = both(a, b, &range)?;
+        let Scratch { l_inv, steps, .. } = scratch;
+        let l_inv = inverse_factor(a, l_inv, steps)?;
+        steps.whiten(l_inv, b, 0, out.len())?;
+        steps.norms_of_logarithms(a.rows(), out)
+    })
+}
+
+impl<T: Scalar> Steps<T> {
+    /// `L⁻¹ B L⁻ᵀ` of `count` pairs, after the first `at` of the buffer.
+    fn whiten(
+        &mut self,
+        l_inv: MatView<'_, T>,
+        b: MatView<'_, T>,
+        at: usize,
+        count: usize,
+    ) -> Option<()> {
+        let size = b.rows() * b.cols();
+        let out = &mut room(&mut self.first, (at + count) * size)[at * size..];
+        let out = squares_mut(b.rows(), out)?;
+        sandwich_into(l_inv, Outer::Lower, b, out, &mut self.sandwich).ok()
+    }
+
+    /// Ascending eigenvalues of the first `count` matrices of the buffer.
+    fn spectra(&mut self, n: usize, count: usize) -> Option<&[T]> {
+        let values = room(&mut self.values, count * n);
+        let matrices = squares(n, &self.first[..count * n * n])?;
+        eigenvalues_into(matrices, values, &mut self.eigen).ok()?;
+        values.chunks_exact(n).all(resolved).then_some(values)
+    }
+
+    /// `(Σ ln² λ)^{1/2}` of each matrix in the buffer.
+    fn norms_of_logarithms(&mut self, n: usize, out: &mut [T]) -> Option<()> {
+        let values = self.spectra(n, out.len())?;
+        for (out, lambda) in out.iter_mut().zip(values.chunks_exact(n)) {
+            let square = |&l: &T| Scalar::ln(l) * Scalar::ln(l);
+            *out = Scalar::sqrt(lambda.iter().map(square).sum::<T>());
+        }
+        Some(())
+    }
+}
+
+/// `δ(A_i, B_j)` of all pairs, `1 × Na × Nb`.
+pub(crate) fn pairwise_riemann<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+) -> Option<MatBatch<T>> {
+    let starts: Vec<usize> = (0..=a.count()).map(|i| i * b.count()).collect();
+    let flat = rows_of_pairs(a, b, &starts, |_| 0)?;
+    MatBatch::from_vec(1, a.count(), b.count(), flat).ok()
+}
+
+/// `δ(X_i, X_j)` of all pairs, `1 × N × N`, zero on the diagonal.
+pub(crate) fn mutual_riemann<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
+    let count = x.count();
+    let starts: Vec<usize> = (0..=count)
+        .map(|i| (i * (2 * count - i)).saturating_sub(i) / 2)
+        .collect();
+    let mut flat = rows_of_pairs(x, x, &starts, |i| i + 1)?.into_iter();
+    let mut out = MatBatch::zeros(1, count, count);
+    for i in 0..count {
+        for (j, d) in (i + 1..count).zip(&mut flat) {
+            out.data_mut()[i * count + j] = d;
+            out.data_mut()[j * count + i] = d;
+        }
+    }
+    Some(out)
+}
+
+/// `δ(A_i, B_j)` row after row: row `i` begins at place `starts[i]` of the result and at column `first(i)`. Parts run over the ends
+/// of rows, so that short rows leave no lane empty.
+fn rows_of_pairs<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    starts: &[usize],
+    first: impl Fn(usize) -> usize + Sync,
+) -> Option<Vec<T>> {
+    let n = a.rows();
+    let fits = (a.cols(), b.rows(), b.cols()) == (n, n, n) && n > 0 && a.count() * b.count() > 0;
+    if !(fits && symmetric(a) && symmetric(b)) {
+        return None;
+    }
+    let l_inv = inverse_cholesky(a).ok()?;
+    stream(n, *starts.last()?, 1, |scratch, range, out| {
+        let mut at = range.start;
+        let mut i = starts.partition_point(|&start| start <= at) - 1;
+        while at < range.end {
+            let end = starts[i + 1].min(range.end);
+            if end > at {
+                let left = squares(n, l_inv.matrix(i))?;
+                let j = first(i) + at - starts[i];
+                let right = squares(n, &b.data()[j * n * n..(j + end - at) * n * n])?;
+                scratch
+                    .steps
+                    .whiten(left, right, at - range.start, end - at)?;
+            }
+            (at, i) = (end, i + 1);
+        }
+        scratch.steps.norms_of_logarithms(n, out)
+    })
+}
+
+/// The Bures–Wasserstein distance of pairs.
+pub(crate) fn wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    let count = common(&[Some(a), Some(b)])?;
+    let n = a.rows();
+    stream(a.rows(), count, 1, |scratch, range, out| {
+        let (a, b) = both(a, b, &range)?;
+        let Scratch { l, steps, .. } = scratch;
+        let turned = factor(a, l, steps)?.to_owned().transposed();
+        let matrices = squares_mut(n, room(&mut steps.first, out.len() * n * n))?;
+        sandwich_into(turned.view(), Outer::Full, b, matrices, &mut steps.sandwich).ok()?;
+        let values = steps.spectra(n, out.len())?;
+        let traces = |a: &[T], b: &[T]| trace(a, n) + trace(b, n);
+        of_pairs(a.data(), b.data(), n * n, out, traces);
+        for (out, lambda) in out.iter_mut().zip(values.chunks_exact(n)) {
+            let roots: T = lambda.iter().map(|&l| Scalar::sqrt(l)).sum();
+            let squared = *out - roots - roots;
+            if squared.to_f64() <= tolerance::TRACES_APART * out.to_f64() {
+                return None;
+            }
+            *out = Scalar::sqrt(squared);
+        }
+        Some(())
+    })
+}
+
+/// `‖log A_i − log B_i‖_F`.
+pub(crate) fn logeuclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    let count = common(&[Some(a), Some(b)])?;
+    // The logarithm of a single matrix serves all parts.
+    let single = |x: MatView<'_, T>| (x.count() == 1).then(|| spectral(SpectralFn::Log, x));
+    let (log_a, log_b) = (single(a), single(b));
+    stream(a.rows(), count, 1, |scratch, range, out| {
+        let (a, b) = both(a, b, &range)?;
+        let Scratch { l, l_inv, steps } = scratch;
+        let mut log =
+            |x: MatView<'_, T>, known: &Option<Option<MatBatch<T>>>, buffer: &mut Vec<T>| {
+                let buffer = room(buffer, x.data().len());
+                if let Some(log) = known {
+                    buffer.copy_from_slice(log.as_ref()?.data());
+                    return Some(buffer.len());
+                }
+                steps.run(None, x, Some(SpectralFn::Log), None, buffer)?;
+                Some(buffer.len())
+            };
+        let (of_a, of_b) = (log(a, &log_a, l)?, log(b, &log_b, l_inv)?);
+        let size = a.rows() * a.cols();
+        of_pairs(&l[..of_a], &l_inv[..of_b], size, out, gap);
+        Some(())
+    })
+}
+
+/// `‖A_i − B_i‖_F` of any matrices of one size; `None` where a value is not finite.
+pub(crate) fn euclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    let mut out = vec![T::ZERO; common(&[Some(a), Some(b)])?];
+    of_pairs(a.data(), b.data(), a.rows() * a.cols(), &mut out, gap);
+    out.iter().all(|&d| Scalar::is_finite(d)).then_some(out)
+}
+
+/// `‖A_i⁻¹ − B_i⁻¹‖_F`.
+pub(crate) fn harmonic<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    of_inverses(a, b, |n, _, a_inv, _, b_inv, out| {
+        of_pairs(a_inv, b_inv, n * n, out, gap);
+        Some(())
+    })
+}
+
+/// `(tr(B_i⁻¹A_i) + tr(A_i⁻¹B_i))/2 − n`.
+pub(crate) fn kullback_sym<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    of_inverses(a, b, |n, a, a_inv, b, b_inv, out| {
+        let mut other = vec![T::ZERO; out.len()];
+        of_pairs(a, b_inv, n * n, out, dot);
+        of_pairs(a_inv, b, n * n, &mut other, dot);
+        for (out, other) in out.iter_mut().zip(other) {
+            *out = T::from_f64(0.5) * (*out + other) - T::from_f64(n as f64);
+        }
+        Some(())
+    })
+}
+
+/// Pairs of matrices with their inverses, part by part.
+fn of_inverses<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    f: impl Fn(usize, &[T], &[T], &[T], &[T], &mut [T]) -> Option<()> + Sync,
+) -> Option<Vec<T>> {
+    let count = common(&[Some(a), Some(b)])?;
+    let n = a.rows();
+    stream(a.rows(), count, 1, |scratch, range, out| {
+        let (a, b) = both(a, b, &range)?;
+        let a_inv = inverse(a, &mut scratch.l, &mut scratch.steps)?;
+        let b_inv = inverse(b, &mut scratch.l_inv, &mut scratch.steps)?;
+        f(n, a.data(), a_inv, b.data(), b_inv, out)
+    })
+}
+
+fn inverse<'a, T: Scalar>(
+    x: MatView<'_, T>,
+    buffer: &'a mut Vec<T>,
+    steps: &mut Steps<T>,
+) -> Option<&'a [T]> {
+    let out = room(buffer, x.data().len());
+    inverse_into(x, out, steps)?;
+    Some(out)
+}
+
+/// `X⁻¹` where it keeps the digits of a comparison with another way to it.
+fn inverse_into<T: Scalar>(x: MatView<'_, T>, out: &mut [T], steps: &mut Steps<T>) -> Option<()> {
+    let n = x.rows();
+    symmetric_inverse_into(x, squares_mut(n, out)?, &mut steps.cholesky).ok()?;
+    let share = tolerance::RESOLVED_RATIO;
+    conditioned(x.data(), out, n, share, |x| trace(x, n)).then_some(())
+}
+
+/// `X_i⁻¹`.
+pub(crate) fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
+    let n = x.rows();
+    let count = common(&[Some(x)])?;
+    let data = stream(n, count, n * n, |scratch, range, out| {
+        let x = part(x, &range)?;
+        symmetric(x).then_some(())?;
+        inverse_into(x, out, &mut scratch.steps)
+    })?;
+    MatBatch::from_vec(count, n, n, data).ok()
+}
+
+/// `(tr(B_i⁻¹A_i) − n + log det B_i − log det A_i)/2`.
+pub(crate) fn kullback<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    let count = common(&[Some(a), Some(b)])?;
+    let n = a.rows();
+    stream(a.rows(), count, 1, |scratch, range, out| {
+        let (a, b) = both(a, b, &range)?;
+        let Scratch { l, l_inv, steps } = scratch;
+        let b_inv = inverse(b, l_inv, steps)?;
+        of_pairs(a.data(), b_inv, n * n, out, dot);
+        let of_a = log_determinants(a, l, steps)?;
+        let of_b = log_determinants(b, l, steps)?;
+        let size = T::from_f64(n as f64);
+        let mut gaps = vec![T::ZERO; out.len()];
+        of_pairs(&of_a, &of_b, 1, &mut gaps, |a, b| b[0] - a[0]);
+        for (out, gap) in out.iter_mut().zip(gaps) {
+            *out = T::from_f64(0.5) * (*out - size + gap);
+        }
+        Some(())
+    })
+}
+
+/// `(log det((A_i + B_i)/2) − (log det A_i + log det B_i)/2)^{1/2}`.
+pub(crate) fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+    let count = common(&[Some(a), Some(b)])?;
+    let half = T::from_f64(0.5);
+    stream(a.rows(), count, 1, |scratch, range, out| {
+        let (a, b) = both(a, b, &range)?;
+        let Scratch { l, l_inv, steps } = scratch;
+        let middle = super::entrywise::blend(a, b, half)?;
+        let of_middle = log_determinants(middle.view(), l, steps)?;
+        let of_a = log_determinants(a, l, steps)?;
+        let of_b = log_determinants(b, l_inv, steps)?;
+        of_pairs(&of_a, &of_b, 1, out, |a, b| half * (a[0] + b[0]));
+        for (out, middle) in out.iter_mut().zip(of_middle) {
+            *out = Scalar::sqrt(Scalar::max(middle - *out, T::ZERO));
+        }
+        Some(())
+    })
+}
+
+/// `log det X = 2 Σ log L_rr` of each matrix, where it keeps the digits of a comparison with another way to it: a pivot `L_rr²` is
+/// seldom more than `n` times the smallest eigenvalue.
+fn log_determinants<T: Scalar>(
+    x: MatView<'_, T>,
+    buffer: &mut Vec<T>,
+    steps: &mut Steps<T>,
+) -> Option<Vec<T>> {
+    let n = x.rows();
+    let l = factor(x, buffer, steps)?;
+    let of = |l: &[T]| {
+        let (mut least, mut most, mut logs) = (l[0], l[0], T::ZERO);
+        for &pivot in l.iter().step_by(n + 1) {
+            (least, most) = (Scalar::min(least, pivot), Scalar::max(most, pivot));
+            logs += Scalar::ln(pivot);
+        }
+        let ratio = (least / most).to_f64();
+        (ratio * ratio > tolerance::RESOLVED_RATIO * n as f64).then_some(logs + logs)
+    };
+    l.data().chunks_exact(n * n).map(of).collect()
+}

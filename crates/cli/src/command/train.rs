@@ -193,12 +193,11 @@ impl Arguments {
         };
         lines.push(entry(told.choice.0, &told.choice.1, 12));
         lines.push(entry("validation", &scores(&record.validation), 12));
+        if record.chosen == Chosen::PenaltyThenFit {
+            lines.push(entry("then", "fitted again on all of these trials", 12));
+        }
         if let Some(test) = &record.test {
             lines.push(entry("test", &scores(test), 12));
-        }
-        if record.chosen == Chosen::PenaltyThenFit {
-            let note = "fitted again on training and validation trials; the validation figures are from before";
-            lines.push(entry("then", note, 12));
         }
         let written = self.output.display().to_string();
         lines.push(entry("written", &written, 12));

@@ -194,7 +194,8 @@ impl Arguments {
         lines.push(entry(told.choice.0, &told.choice.1, 12));
         lines.push(entry("validation", &scores(&record.validation), 12));
         if record.chosen == Chosen::PenaltyThenFit {
-            lines.push(entry("then", "fitted again on all of these trials", 12));
+            let again = "fitted again on training and validation trials";
+            lines.push(entry("then", again, 12));
         }
         if let Some(test) = &record.test {
             lines.push(entry("test", &scores(test), 12));

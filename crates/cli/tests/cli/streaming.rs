@@ -215,7 +215,7 @@ fn the_preset_streams_what_it_evaluates() {
     let mut windows = Vec::new();
     chain()
         .push(&frames(&recording), |w| {
-            windows.extend_from_slice(w.covariance)
+            windows.extend_from_slice(w.covariance);
         })
         .unwrap();
     let count = windows.len() / (13 * 13);

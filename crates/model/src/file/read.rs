@@ -99,9 +99,16 @@ pub(super) fn open(path: &Path) -> Found<Opened> {
     let size = u64::from_le_bytes(prefix);
     let start = size.saturating_add(PREFIX);
     if start > length {
-        return Err(FileProblem::Length {
-            expected: start,
-            found: length,
+        // What begins like another kind of file was not cut off.
+        let mut brace = [0];
+        return Err(match file.read_exact(&mut brace) {
+            Ok(()) if brace != *b"{" => {
+                FileProblem::NotAModel("it does not begin with a header".into())
+            }
+            _ => FileProblem::Length {
+                expected: start,
+                found: length,
+            },
         });
     }
     // Bounded by the size of the file.

@@ -81,7 +81,7 @@ fn pooled(path: &Path, header: &FileHeader<PooledDescription>) -> Result<Descrip
         ratio => format!("shared weights and each domain's own, ρ = {ratio}"),
     };
     let again = if config.refit {
-        ", then all were fitted"
+        "; then fitted again on both"
     } else {
         ""
     };

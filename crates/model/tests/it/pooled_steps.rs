@@ -96,7 +96,7 @@ fn strangers_that_cannot_be_decided() {
     let mut broken = x.clone();
     broken.matrix_mut(7)[1] = f64::NAN;
     let error = model.adapt_domain(broken.view(), own).expect_err("a NaN");
-    assert!(error.to_string().contains("trial 7"), "{error}");
+    assert!(error.to_string().contains("matrix 7"), "{error}");
 
     // Prepared for another number of channels, or a covariance of another size.
     let other = PooledModel::fit(&trials(1, 90, 4), &trials(2, 30, 4), &config(true));

@@ -1,20 +1,16 @@
-//! A model file as a decoder, whatever its precision, and trials as it wants them.
+//! What is said of domains without training trials, and decisions on a set of trials.
 
-use std::path::Path;
+mod decoder;
+
+pub(crate) use decoder::{AnyDecoder, Handle, Whose, each};
 
 use clap::{Args, ValueEnum};
-use stiefel::linalg::MatBatch;
-use stiefel::model::decoder::{Decision, DomainHandle, UnseenEmbedding};
+use stiefel::model::decoder::UnseenEmbedding;
 use stiefel::model::precondition::UnseenPolicy;
-use stiefel::model::{
-    Architecture, Decoder, Domain, Factor, Model, ModelConfig, ModelError, TransductiveConfig,
-    Trials, inspect_file,
-};
-use stiefel::study::{ChannelChoice, DataChoice, Dataset};
+use stiefel::model::{TransductiveConfig, Trials};
 
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::source;
 
 /// What whitens the trials of a domain without training trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -57,6 +53,19 @@ pub(crate) struct Unseen {
 }
 
 impl Unseen {
+    /// Refuses what this kind of model cannot do.
+    pub(crate) fn check(&self, model: &AnyDecoder) -> Result<(), Failure> {
+        match self.embedding {
+            None | Some(EmbeddingChoice::InputOnly) => Ok(()),
+            Some(_) if !model.is_network() => Err(Failure::Misuse(
+                "a model `recommended` has no domain embedding for which something could stand in: leave --unseen-embedding out, or give \
+                 input-only"
+                    .into(),
+            )),
+            Some(_) => Ok(()),
+        }
+    }
+
     /// Both policies for this model, or what to say.
     pub(crate) fn policies(
         &self,
@@ -100,158 +109,6 @@ impl Unseen {
     }
 }
 
-/// A decoder in the precision of its file.
-pub(crate) enum AnyDecoder {
-    Single(Box<Decoder<f32>>),
-    Double(Box<Decoder<f64>>),
-}
-
-/// The same for either precision.
-macro_rules! each {
-    ($decoder:expr, $d:ident => $body:expr) => {
-        match $decoder {
-            AnyDecoder::Single($d) => $body,
-            AnyDecoder::Double($d) => $body,
-        }
-    };
-}
-pub(crate) use each;
-
-impl AnyDecoder {
-    /// Reads a model file.
-    pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
-        Ok(match inspect_file(path)?.precision.as_str() {
-            "f64" => Self::Double(Box::new(Decoder::new(Model::load(path)?)?)),
-            // Any other precision is refused there, by name.
-            _ => Self::Single(Box::new(Decoder::new(Model::load(path)?)?)),
-        })
-    }
-
-    pub(crate) fn classes(&self) -> &[String] {
-        each!(self, d => d.model().classes())
-    }
-
-    pub(crate) fn channels(&self) -> Option<&[String]> {
-        each!(self, d => d.model().channels())
-    }
-
-    pub(crate) fn channels_count(&self) -> usize {
-        each!(self, d => d.model().sizes().channels)
-    }
-
-    fn domains(&self) -> &[String] {
-        each!(self, d => d.model().domains())
-    }
-
-    pub(crate) fn config(&self) -> &ModelConfig {
-        each!(self, d => d.model().config())
-    }
-
-    fn has_embedding(&self) -> bool {
-        matches!(self.config().architecture, Architecture::Dasp(c) if c.domain_embedding)
-    }
-
-    /// Whether a domain had training trials.
-    pub(crate) fn knows(&self, name: &str) -> bool {
-        let at = self.domains().iter().position(|d| d == name);
-        at.is_some_and(|d| each!(self, m => m.model().frontend().whitener.trials_of(d)) > 0)
-    }
-
-    fn known_domains(&self) -> Vec<&str> {
-        let all = self.domains().iter().map(String::as_str);
-        all.filter(|d| self.knows(d)).collect()
-    }
-
-    /// Decodes one raw covariance.
-    pub(crate) fn decide(
-        &mut self,
-        covariance: &[f64],
-        domain: Domain<'_>,
-    ) -> Result<Decision<'_>, ModelError> {
-        each!(self, d => d.decide(covariance, domain))
-    }
-
-    /// Prepares decisions for a domain without training trials.
-    pub(crate) fn adapt(
-        &self,
-        trials: &MatBatch<f64>,
-        policies: (UnseenPolicy, UnseenEmbedding),
-    ) -> Result<DomainHandle, Failure> {
-        let (whitening, embedding) = policies;
-        // A causal mean that has seen a trial before deciding it would not be causal.
-        let causal = matches!(whitening, UnseenPolicy::Causal { .. });
-        let none = MatBatch::zeros(0, trials.rows(), trials.cols());
-        if causal && embedding.uses_target_data() {
-            return Err(Failure::Misuse(
-                "a nearest domain is found with all trials, causal whitening knows only those so far; take own-mean, or the embedding zero"
-                    .into(),
-            ));
-        }
-        let seen = if causal { &none } else { trials };
-        Ok(each!(self, d => d.adapt_domain(seen.view(), whitening, embedding))?)
-    }
-
-    /// Loads a source with the channels of the model, in its order.
-    pub(crate) fn load_data(
-        &self,
-        source: &str,
-        mut choice: DataChoice,
-    ) -> Result<Dataset, Failure> {
-        if choice.channels.is_none()
-            && let Some(names) = self.channels()
-        {
-            choice.channels = Some(ChannelChoice::Names(names.to_vec()));
-        }
-        let data = source::load(source, &choice)?;
-        let (found, wanted) = (data.trials.channels_count(), self.channels_count());
-        if found != wanted {
-            return Err(Failure::Failed(format!(
-                "{source} has {found} channels, the model was trained on {wanted}; choose them with --channels"
-            )));
-        }
-        Ok(data)
-    }
-
-    /// The class of each trial as the model numbers them.
-    pub(crate) fn truth(&self, trials: &Trials) -> Result<Vec<usize>, Failure> {
-        let names = trials.classes().names();
-        let mut places = Vec::with_capacity(names.len());
-        for name in names {
-            let place = self.classes().iter().position(|c| c == name);
-            places.push(place.ok_or_else(|| {
-                Failure::Misuse(format!(
-                    "the model has no class \"{name}\", it has {}; choose those with --classes",
-                    self.classes().join(", ")
-                ))
-            })?);
-        }
-        let classes = trials.classes().indices().iter();
-        Ok(classes.map(|&c| places[c]).collect())
-    }
-
-    /// The same trials with classes and domains numbered as in the model; all domains must be known.
-    pub(crate) fn renumbered(&self, trials: &Trials) -> Result<Trials, Failure> {
-        let truth = self.truth(trials)?;
-        let domains = trials.domains();
-        let mut at = Vec::with_capacity(domains.len());
-        for &d in domains.indices() {
-            let name = domains.name(d);
-            let place = self.domains().iter().position(|known| known == name);
-            let place = place.filter(|_| self.knows(name)).ok_or_else(|| {
-                Failure::Misuse(format!(
-                    "domain \"{name}\" had no training trials; routing is diagnosed on domains the model knows ({}), choose them \
-                     with --subjects",
-                    self.known_domains().join(", ")
-                ))
-            })?;
-            at.push(place);
-        }
-        let classes = Factor::new("class", self.classes().to_vec(), truth)?;
-        let domains = Factor::new("domain", self.domains().to_vec(), at)?;
-        Ok(Trials::new(trials.covariances().clone(), classes, domains)?)
-    }
-}
-
 /// What a decoder says of a set of trials.
 pub(crate) struct Decided {
     /// `N × C`.
@@ -265,8 +122,8 @@ pub(crate) struct Decided {
 impl Decided {
     /// The most probable class of each trial; the first of equals.
     pub(crate) fn classes(&self, count: usize) -> Vec<usize> {
-        let best = |p: &[f64]| (1..count).fold(0, |best, c| if p[c] > p[best] { c } else { best });
-        self.probabilities.chunks_exact(count).map(best).collect()
+        let rows = self.probabilities.chunks_exact(count);
+        rows.map(decoder::first_best).collect()
     }
 }
 
@@ -276,6 +133,7 @@ pub(crate) fn decide_all(
     trials: &Trials,
     unseen: &Unseen,
 ) -> Result<Decided, Failure> {
+    unseen.check(decoder)?;
     let count = decoder.classes().len();
     let mut probabilities = vec![0.0; trials.len() * count];
     let mut routing: Vec<Vec<f64>> = vec![Vec::new(); trials.len()];
@@ -290,15 +148,15 @@ pub(crate) fn decide_all(
         if !decoder.knows(&name) {
             let policies = unseen.policies(decoder, &name)?;
             let found = decoder.adapt(&trials.covariances().select(&at), policies)?;
-            let near = found.nearest().map(|n| &decoder.domains()[n.domain]);
+            let near = found.nearest().map(|d| &decoder.domains()[d]);
             let near = near.map_or(String::new(), |d| format!(", embedding of {d}"));
             said.push(format!("{name}: {}{near}", policies.0));
             handle = Some(found);
         }
         for i in at {
             let whose = match &mut handle {
-                Some(handle) => Domain::Unseen(handle),
-                None => Domain::Named(&name),
+                Some(handle) => Whose::Unseen(handle),
+                None => Whose::Named(&name),
             };
             let decision = decoder
                 .decide(trials.covariances().matrix(i), whose)

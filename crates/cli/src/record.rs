@@ -22,14 +22,30 @@ pub(crate) struct Record {
     pub(crate) library: String,
     /// The data.
     pub(crate) dataset: DatasetSummary,
-    /// Which trials trained, chose the epoch, and were held out.
+    /// Which trials trained, chose the epoch or C, and were held out.
     pub(crate) split: Fold,
-    /// Scores on the trials that chose the epoch.
+    /// What the trials that chose were for.
+    #[serde(default)]
+    pub(crate) chosen: Chosen,
+    /// Scores on them, of a model that was not fitted on them.
     pub(crate) validation: Scores,
     /// Scores on the trials held out, where there are any.
     pub(crate) test: Option<Scores>,
     /// The options, for another run.
     pub(crate) configuration: Value,
+}
+
+/// What the validation trials were for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Chosen {
+    /// To choose the epoch of a network.
+    #[default]
+    Epoch,
+    /// To choose `C` of the preset `recommended`.
+    Penalty,
+    /// The same, and it was then fitted on them too.
+    PenaltyThenFit,
 }
 
 /// Some of the trials that a model was trained with.
@@ -39,7 +55,7 @@ pub(crate) enum TrialPart {
     All,
     /// Those the model was fitted on
     Train,
-    /// Those that chose the epoch
+    /// Those that chose the epoch or C
     Validation,
     /// Those held out
     Test,
@@ -48,7 +64,7 @@ pub(crate) enum TrialPart {
 impl Record {
     pub(crate) fn new(
         dataset: DatasetSummary,
-        split: Fold,
+        (split, chosen): (Fold, Chosen),
         validation: Scores,
         test: Option<Scores>,
         configuration: Value,
@@ -59,6 +75,7 @@ impl Record {
             library: env!("CARGO_PKG_VERSION").into(),
             dataset,
             split,
+            chosen,
             validation,
             test,
             configuration,
@@ -98,7 +115,7 @@ impl Record {
 }
 
 /// The trials to judge a model on, and a sentence about them. On the data it was trained on these are the trials held out, or
-/// else those that chose the epoch.
+/// else those that chose the epoch or `C`.
 pub(crate) fn judged(
     record: Option<&Record>,
     wanted: Option<TrialPart>,
@@ -126,7 +143,17 @@ pub(crate) fn judged(
         TrialPart::Train => (split.train.clone(), "trials it was trained on"),
         TrialPart::Validation => (
             split.validation.clone(),
-            "validation trials, which chose the epoch (train with --test to hold some out)",
+            match record.chosen {
+                Chosen::Epoch => {
+                    "validation trials, which chose the epoch (train with --test to hold some out)"
+                }
+                Chosen::Penalty => {
+                    "validation trials, which chose C (train with --test to hold some out)"
+                }
+                Chosen::PenaltyThenFit => {
+                    "validation trials, which chose C and were then fitted too, so that scores are too good (train with --test to hold some out)"
+                }
+            },
         ),
         TrialPart::Test => (split.test.clone(), "test trials, held out from training"),
     };

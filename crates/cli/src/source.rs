@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use stiefel::eeg::montage::Montage;
+use stiefel::model::file::{AnyHeader, inspect_any};
 use stiefel::study::{ChannelChoice, DataChoice, Dataset, load_watched};
 
 use crate::bar::Bar;
@@ -64,6 +65,17 @@ pub(crate) fn pair(text: &str) -> Result<[f64; 2], String> {
 
 /// Loads a source, with a bar.
 pub(crate) fn load(source: &str, choice: &DataChoice) -> Result<Dataset, Failure> {
+    let kind = match inspect_any(source) {
+        Ok(AnyHeader::Network(_)) => Some("a trained network"),
+        Ok(AnyHeader::Pooled(_)) => Some("a model `recommended`"),
+        Err(_) => None,
+    };
+    if let Some(kind) = kind {
+        return Err(Failure::Misuse(format!(
+            "{source} is {kind}, where data are wanted; give a .npz of covariances, a dataset of `stiefel data list`, or \
+             synthetic:weibo2014"
+        )));
+    }
     let bar = Bar::new("loading", 0);
     Ok(load_watched(source, choice, &mut |step| bar.show(step))?)
 }

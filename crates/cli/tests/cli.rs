@@ -10,6 +10,8 @@ mod server;
 mod models;
 #[path = "cli/preparing.rs"]
 mod preparing;
+#[path = "cli/recommended.rs"]
+mod recommended;
 #[path = "cli/recordings.rs"]
 mod recordings;
 #[path = "cli/streaming.rs"]

@@ -12,7 +12,7 @@ use counting::peak;
 use rand::RngExt;
 use std::path::{Path, PathBuf};
 use stiefel_linalg::Scalar;
-use stiefel_model::file::{FORMAT_VERSION, FileProblem, inspect_file};
+use stiefel_model::file::{AnyHeader, FORMAT_VERSION, FileProblem, inspect_any, inspect_file};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction};
 use stiefel_model::scaling::ScalingRule;
 use stiefel_model::{Decoder, Domain, Model, ModelConfig, ModelError};
@@ -115,6 +115,8 @@ fn round_trip<T: Scalar>(config: &ModelConfig, folder: &Folder) {
     );
     assert_eq!(again.scaling(), model.scaling());
     let header = inspect_file(folder.file()).unwrap();
+    let any = AnyHeader::Network(Box::new(header.clone()));
+    assert_eq!(inspect_any(folder.file()).unwrap(), any);
     assert_eq!(
         (header.format_version, &header.precision[..]),
         (FORMAT_VERSION, T::NAME)

@@ -20,10 +20,11 @@ use crate::table::entry;
 #[command(after_help = "\
 Δ_K1 is the model's balanced accuracy minus that of the same model with uniform routing. It does not show by itself that routing
 helps, so the controls stand beside it: routing weights of other trials (permuted), the mean weights of the domain, the winner
-alone, and with --retrain one expert trained from scratch.
+alone, and with --retrain one expert trained from scratch. A model `recommended` routes by domain: Δ_K1 compares each domain's own
+weights with their mean, permuted takes those of other trials' domains.
 
-On the data the model was trained on, the trials held out from training are judged (or else those that chose the epoch), and the
-training trials give the mean weights of each domain. On other data of the same people --training names the training data.")]
+On the data the model was trained on, the trials held out from training are judged (or else those that chose the epoch or C), and
+the training trials give the mean weights of each domain. On other data of the same people --training names the training data.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     /// Which trials, where the data are those of the training
     #[arg(long = "part", value_enum, value_name = "PART")]
     trials: Option<TrialPart>,
-    /// The data that give the mean routing of each domain, where SOURCE is not what the model was trained on
+    /// The data that give the mean routing of each domain, where SOURCE is not what the network was trained on
     #[arg(long, value_name = "SOURCE")]
     training: Option<String>,
     /// Train the same layer with one expert from scratch, as a control
@@ -59,6 +60,7 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         source::threads(self.threads)?;
         let decoder = AnyDecoder::load(&self.model)?;
+        self.check(&decoder)?;
         let data = decoder.load_data(&self.source, self.part.choice())?;
         let record = Record::of(&self.model, &data);
         let (at, which) = judged(record.as_ref(), self.trials, data.trials.len())?;
@@ -74,8 +76,10 @@ impl Arguments {
                 Some(all.select(&record.split.validation)?),
             ),
             (None, None) => {
-                let note = "mean routing of each domain from the same trials; name the training data with --training";
-                notes.push(("note", note.into()));
+                if decoder.is_network() {
+                    let note = "mean routing of each domain from the same trials; name the training data with --training";
+                    notes.push(("note", note.into()));
+                }
                 (all.clone(), None)
             }
         };
@@ -89,7 +93,7 @@ impl Arguments {
             validation: validation.filter(|_| self.retrain),
             test: all.select(&at)?,
         };
-        let report = each!(&decoder, d => report(d, &parts))?;
+        let report = each!(&decoder, d => report(d, &parts)?, m => m.report(&parts.test, 0)?);
         if self.json {
             return output.json(&json!({
                 "model": self.model, "dataset": data.summary, "judged": notes[0].1, "report": report,
@@ -100,7 +104,27 @@ impl Arguments {
             output.line(&entry(name, text, 12))?;
         }
         output.line(&format!("\n{}", report.to_string().trim_end()))?;
-        output.line(&format!("\n{}", verdict(&report)))
+        let verdict = if decoder.is_network() {
+            verdict(&report)
+        } else {
+            verdict_by_domain(&report)
+        };
+        output.line(&format!("\n{verdict}"))
+    }
+
+    /// The preset has no experts to train or to average over trials.
+    fn check(&self, decoder: &AnyDecoder) -> Outcome {
+        let given = [
+            ("--training", self.training.is_some()),
+            ("--retrain", self.retrain),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) if !decoder.is_network() => Err(Failure::Misuse(format!(
+                "{name} is for networks; a model `recommended` routes by domain alone, and its control from scratch is one that is trained \
+                 with --rho 0"
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -150,5 +174,28 @@ fn verdict(report: &RoutingReport) -> String {
     format!(
         "Routing is used, trial by trial (Δ_K1 = {gap:+.3}, {permuted:+.3} against permuted routing). One set of trials is no proof; see \
          `stiefel study`."
+    )
+}
+
+/// The same for the preset, whose routing is the domain.
+fn verdict_by_domain(report: &RoutingReport) -> String {
+    let (Some(gap), Some(controls)) = (report.proxy_gap.value(), &report.controls) else {
+        return "Everybody has the same weights: there is nothing to diagnose but the scores."
+            .into();
+    };
+    let permuted = report.scores.balanced_accuracy.value().unwrap_or(0.0) - controls.permuted;
+    if gap <= 0.01 {
+        return format!(
+            "A domain's own weights are not what helps here: with the mean of all the model scores the same or better (Δ_K1 = {gap:+.3})."
+        );
+    }
+    if permuted <= 0.01 {
+        return format!(
+            "The mean of all weights is worse (Δ_K1 = {gap:+.3}), but those of other domains do as well as a domain's own ({permuted:+.3})."
+        );
+    }
+    format!(
+        "A domain's own weights are used (Δ_K1 = {gap:+.3}, {permuted:+.3} against those of other domains). One set of trials is no proof; \
+         see `stiefel study`."
     )
 }

@@ -15,8 +15,8 @@ use crate::table::{columns, entry};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-On the data the model was trained on, the trials held out from training are judged (or else those that chose the epoch), unless
---part says otherwise. Domains the model was not trained on need --unseen-whitening.")]
+On the data the model was trained on, the trials held out from training are judged (or else those that chose the epoch or C),
+unless --part says otherwise. Domains the model was not trained on need --unseen-whitening.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,

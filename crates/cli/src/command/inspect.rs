@@ -18,8 +18,8 @@ use crate::source::{Part, load};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Recordings: channels, rate, duration, events. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
-domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: network,
-sizes, domains, training.")]
+domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: network
+or preset, sizes, domains, training.")]
 pub(crate) struct Arguments {
     /// A file, a folder of recordings, a public data set, or synthetic:…
     source: String,

@@ -13,11 +13,9 @@ use stiefel::eeg::live::{Live, LiveConfig};
 use stiefel::eeg::montage::canonical;
 use stiefel::eeg::signal::{Band, Sos};
 use stiefel::linalg::MatBatch;
-use stiefel::model::Domain;
-use stiefel::model::decoder::DomainHandle;
 use stiefel::study::DataChoice;
 
-use crate::decoding::{AnyDecoder, Unseen};
+use crate::decoding::{AnyDecoder, Handle, Unseen, Whose};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::source::pair;
@@ -93,10 +91,9 @@ impl Arguments {
             live.push(&block, |window| {
                 if outcome.is_ok() {
                     let whose = match (&mut handle, &self.domain) {
-                        (None, Some(name)) => Domain::Named(name),
-                        (Some(handle), _) => Domain::Unseen(handle),
+                        (Some(handle), _) => Whose::Unseen(handle),
                         // The handle is made wherever no training domain is named.
-                        (None, None) => Domain::Known(0),
+                        (None, name) => Whose::Named(name.as_deref().unwrap_or_default()),
                     };
                     outcome = decision(
                         &mut decoder,
@@ -116,7 +113,8 @@ impl Arguments {
     }
 
     /// The policies of a new domain; none where the domain is one of the training's.
-    fn handle(&self, decoder: &AnyDecoder) -> Result<Option<DomainHandle>, Failure> {
+    fn handle(&self, decoder: &AnyDecoder) -> Result<Option<Handle>, Failure> {
+        self.unseen.check(decoder)?;
         if let Some(name) = self.domain.as_ref().filter(|d| decoder.knows(d)) {
             if self.unseen.whitening.is_some() {
                 return Err(Failure::Misuse(format!(
@@ -196,7 +194,7 @@ impl Arguments {
 fn decision(
     decoder: &mut AnyDecoder,
     covariance: &[f64],
-    whose: Domain<'_>,
+    whose: Whose<'_>,
     end: u64,
     rate: f64,
     arrived: Instant,

@@ -1,23 +1,24 @@
 //! `stiefel train`.
 
 mod options;
+mod pooled;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use stiefel::linalg::Scalar;
+use stiefel::model::Model;
 use stiefel::model::diagnostics::score;
 use stiefel::model::metrics::Scores;
 use stiefel::model::split::{Fold, holdout};
 use stiefel::model::train::{Checkpoint, EpochRecord, Flow, Observer};
-use stiefel::model::{Model, ModelConfig};
 use stiefel::study::Dataset;
 
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::record::Record;
+use crate::record::{Chosen, Record};
 use crate::source::{Part, load};
 use crate::table::entry;
 use crate::{interrupt, source};
@@ -28,8 +29,9 @@ use options::{Options, Precision};
 A source is a dataset file (`stiefel prepare`), a public data set, or synthetic:weibo2014, synthetic:bnci2014001 and
 synthetic:bnci2015001 (with ,subjects=4,trials=20 and the like).
 
-Ctrl-C ends training after the current step: the best epoch so far is written, the exit code is 130. Beside the model a
-.json is written: data, split, scores and options. `stiefel train --config model.stiefel.json` does the same again.")]
+Ctrl-C ends training after the current step: the best epoch so far is written (nothing with --model recommended, which has no
+epochs), the exit code is 130. Beside the model a .json is written: data, split, scores and options.
+`stiefel train --config model.stiefel.json` does the same again.")]
 pub(crate) struct Arguments {
     /// The data
     source: String,
@@ -40,7 +42,7 @@ pub(crate) struct Arguments {
     part: Part,
     #[command(flatten)]
     options: Options,
-    /// Share of each domain's and class's trials that choose the epoch
+    /// Share of each domain's and class's trials that choose the epoch, or C
     #[arg(long, value_name = "SHARE", default_value_t = 0.15)]
     validation: f64,
     /// Share of each domain's and class's trials that are held out, for `evaluate` and `diagnose`
@@ -58,13 +60,17 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         source::threads(self.threads)?;
         source::check_folder(&self.output)?;
+        let pooled = self.options.pooled()?;
         let data = load(&self.source, &self.part.choice())?;
         let trials = &data.trials;
         let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
         let seed = self.options.seed;
         let split = holdout(labels, domains, self.validation, self.test, seed)?;
         interrupt::cancel()?;
-        match self.options.precision {
+        if let Some(config) = &pooled {
+            return self.fit_pooled(config, &data, &split, output);
+        }
+        match self.options.precision() {
             Precision::F32 => self.fit::<f32>(&data, &split, output),
             Precision::F64 => self.fit::<f64>(&data, &split, output),
         }
@@ -105,49 +111,55 @@ impl Arguments {
         };
         let record = Record::new(
             data.summary.clone(),
-            split.clone(),
+            (split.clone(), Chosen::Epoch),
             scored(&split.validation)?,
             test,
             output.configuration().clone(),
         );
-        record.write(&self.output)?;
-        self.tell(&model, &config, &record, output)?;
+        let trained = model.record();
+        let (best, epochs) = (trained.best_epoch + 1, trained.history.len());
+        let told = Told {
+            scaling: model.scaling().map(ToString::to_string),
+            choice: ("best epoch", format!("{best} of {epochs}")),
+            details: json!({
+                "model": config, "epochs": epochs, "best_epoch": trained.best_epoch, "interrupted": stopped,
+            }),
+        };
+        self.tell(&record, &told, output)?;
         if stopped {
-            let epoch = model.record().best_epoch + 1;
             return Err(Failure::Interrupted(format!(
-                "interrupted after {} epochs; {} holds the best so far, epoch {epoch}",
-                model.record().history.len(),
+                "interrupted after {epochs} epochs; {} holds the best so far, epoch {best}",
                 self.output.display()
             )));
         }
         Ok(())
     }
 
-    fn tell<T: Scalar>(
-        &self,
-        model: &Model<T>,
-        config: &ModelConfig,
-        record: &Record,
-        output: &mut Output,
-    ) -> Outcome {
-        let trained = model.record();
+    /// Writes the record beside the model, and says what came out.
+    fn tell(&self, record: &Record, told: &Told, output: &mut Output) -> Outcome {
+        record.write(&self.output)?;
+        let (data, split) = (&record.dataset, &record.split);
         if self.json {
-            return output.json(&json!({
-                "output": self.output,
-                "model": config,
-                "dataset": record.dataset,
-                "trials": { "train": record.split.train.len(), "validation": record.split.validation.len(),
-                            "test": record.split.test.len() },
-                "epochs": trained.history.len(),
-                "best_epoch": trained.best_epoch,
-                "interrupted": trained.cancelled,
-                "validation": record.validation,
-                "test": record.test,
-                "configuration": record.configuration,
-            }));
+            let mut value = told.details.clone();
+            for (name, part) in [
+                ("output", json!(self.output)),
+                ("dataset", json!(data)),
+                (
+                    "trials",
+                    json!({ "train": split.train.len(), "validation": split.validation.len(), "test": split.test.len() }),
+                ),
+                ("validation", json!(record.validation)),
+                ("test", json!(record.test)),
+                ("configuration", record.configuration.clone()),
+            ] {
+                value[name] = part;
+            }
+            return output.json(&value);
         }
-        let data = &record.dataset;
-        let split = &record.split;
+        let chosen = match record.chosen {
+            Chosen::Epoch => "the epoch",
+            Chosen::Penalty | Chosen::PenaltyThenFit => "C",
+        };
         let mut lines = vec![
             entry(
                 "data",
@@ -164,7 +176,7 @@ impl Arguments {
             entry(
                 "split",
                 &format!(
-                    "{} train, {} choose the epoch, {} are held out",
+                    "{} train, {} choose {chosen}, {} are held out",
                     split.train.len(),
                     split.validation.len(),
                     split.test.len()
@@ -172,18 +184,19 @@ impl Arguments {
                 12,
             ),
         ];
-        if let Some(auto) = model.scaling() {
-            lines.push(auto.to_string().trim_end().to_owned());
-        }
+        lines.extend(told.scaling.iter().map(|s| s.trim_end().to_owned()));
         let scores = |s: &Scores| {
             format!(
                 "balanced accuracy {}, ROC-AUC {}",
                 s.balanced_accuracy, s.roc_auc
             )
         };
-        let epochs = format!("{} of {}", trained.best_epoch + 1, trained.history.len());
-        lines.push(entry("best epoch", &epochs, 12));
+        lines.push(entry(told.choice.0, &told.choice.1, 12));
         lines.push(entry("validation", &scores(&record.validation), 12));
+        if record.chosen == Chosen::PenaltyThenFit {
+            let again = "fitted again on training and validation trials";
+            lines.push(entry("then", again, 12));
+        }
         if let Some(test) = &record.test {
             lines.push(entry("test", &scores(test), 12));
         }
@@ -191,6 +204,16 @@ impl Arguments {
         lines.push(entry("written", &written, 12));
         output.line(&lines.join("\n"))
     }
+}
+
+/// What there is to say of one kind of model.
+struct Told {
+    /// Why sizes were chosen.
+    scaling: Option<String>,
+    /// What the validation trials chose.
+    choice: (&'static str, String),
+    /// An object.
+    details: Value,
 }
 
 /// A bar, and the ear for Ctrl-C.

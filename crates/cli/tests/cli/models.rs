@@ -11,10 +11,10 @@ use stiefel::study::{DataChoice, load};
 use super::{Home, code, compare};
 
 /// Three simulated people on two days each, made once: the tests are not about simulating.
-const DATA: &str = "d.npz";
+pub(super) const DATA: &str = "d.npz";
 
 /// A home with the data in it.
-fn home() -> Home {
+pub(super) fn home() -> Home {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     let home = Home::new();
     let path = home.0.join(DATA);
@@ -49,7 +49,7 @@ fn home() -> Home {
     home
 }
 
-fn json(text: &str) -> Value {
+pub(super) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 

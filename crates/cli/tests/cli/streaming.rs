@@ -8,18 +8,39 @@ use stiefel::eeg::Recording;
 use stiefel::eeg::covariance::Estimator;
 use stiefel::eeg::live::{Live, LiveConfig};
 use stiefel::eeg::signal::{Band, Sos};
-use stiefel::model::{Decoder, Domain, Model};
+use stiefel::linalg::MatBatch;
+use stiefel::model::pooled::{HeadTrial, PooledModel};
+use stiefel::model::precondition::UnseenPolicy;
+use stiefel::model::{Decoder, Domain, Factor, Model, Trials};
+use stiefel::study::{DataChoice, load};
 
 use super::recordings::{study, write_study};
 use super::{Home, code};
 
 /// A home with a model of two people.
 fn home() -> Home {
+    home_with("--epochs 1 --precision f64 --no-embedding")
+}
+
+fn home_with(options: &str) -> Home {
     let home = Home::new();
     write_study(&home.0.join("eeg"));
     home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
-    home.text("train ds.npz -o m.stiefel --epochs 1 --precision f64 --no-embedding");
+    home.text(&format!("train ds.npz -o m.stiefel {options}"));
     home
+}
+
+/// Windows of 3 s every half second, filtered as in training.
+fn chain() -> Live {
+    let filter = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
+    Live::new(LiveConfig {
+        channels: 13,
+        filter: Some(filter),
+        window: 384,
+        hop: 64,
+        estimator: Estimator::Sample,
+    })
+    .unwrap()
 }
 
 fn stream(home: &Home, options: &str, input: &[u8]) -> Output {
@@ -90,17 +111,8 @@ fn decisions_are_those_of_the_library_however_samples_arrive() {
     let model = Model::<f64>::load(home.0.join("m.stiefel")).unwrap();
     let classes = model.classes().to_vec();
     let mut decoder = Decoder::new(model).unwrap();
-    let filter = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
-    let config = LiveConfig {
-        channels: 13,
-        filter: Some(filter),
-        window: 384,
-        hop: 64,
-        estimator: Estimator::Sample,
-    };
     let mut expected = Vec::new();
-    Live::new(config)
-        .unwrap()
+    chain()
         .push(&frames, |window| {
             let decision = decoder
                 .decide(window.covariance, Domain::Named("S01"))
@@ -192,6 +204,74 @@ fn somebody_new_needs_a_policy() {
     ));
     assert_eq!(exit, 2);
     assert!(message.contains("is for others"), "{message}");
+}
+
+/// The preset decides windows as it decides trials: those of known people, and of somebody new under every policy.
+#[test]
+fn the_preset_streams_what_it_evaluates() {
+    let home = home_with("--model recommended");
+    let recording = study().recording(0, 0, 0).unwrap();
+    let model = PooledModel::load(home.0.join("m.stiefel")).unwrap();
+    let mut windows = Vec::new();
+    chain()
+        .push(&frames(&recording), |w| {
+            windows.extend_from_slice(w.covariance);
+        })
+        .unwrap();
+    let count = windows.len() / (13 * 13);
+    let windows = MatBatch::from_vec(count, 13, 13, windows).unwrap();
+    let labels = Factor::new("class", model.classes().to_vec(), vec![0; count]).unwrap();
+    let new = Factor::new("domain", vec!["new".into()], vec![0; count]).unwrap();
+    let trials = Trials::new(windows.clone(), labels, new).unwrap();
+    let unseen = |policy| {
+        let evaluation = model.evaluate_unseen(&trials, policy).unwrap();
+        evaluation.probabilities
+    };
+    let source = home.0.join("ds.npz");
+    let seen = load(source.to_str().unwrap(), &DataChoice::default()).unwrap();
+    let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+    let known = model.decide_batch(windows.view(), HeadTrial::Named("S01"));
+    let after = model.decide_unseen(seen.trials.covariances().view(), windows.view(), own);
+    for (options, expected) in [
+        ("--domain S01", known.unwrap()),
+        ("--unseen-whitening pooled", unseen(UnseenPolicy::Pooled)),
+        (
+            "--domain new --unseen-whitening causal",
+            unseen(UnseenPolicy::Causal { kappa: 10.0 }),
+        ),
+        (
+            "--unseen-whitening own-mean --calibration ds.npz",
+            after.unwrap(),
+        ),
+    ] {
+        let options = format!("--hop 0.5 {options}");
+        let lines = lines(&stream(&home, &options, &csv(&recording, true)));
+        assert_eq!(lines.len(), count);
+        for (i, line) in lines.iter().enumerate() {
+            assert!(line.get("routing").is_none(), "{line}");
+            for (c, class) in model.classes().iter().enumerate() {
+                let (p, e) = (&line["probabilities"][class], expected.get(0, i, c));
+                assert!((p.as_f64().unwrap() - e).abs() < 1e-12, "{options}: {line}");
+            }
+        }
+    }
+    for (options, reason) in [
+        ("", "--unseen-whitening"),
+        ("--unseen-whitening own-mean", "--calibration"),
+        (
+            "--unseen-whitening causal --unseen-embedding zero",
+            "has no domain embedding",
+        ),
+        ("--domain S01 --unseen-embedding nearest", "embedding"),
+        (
+            "--unseen-whitening own-mean --calibration m.stiefel",
+            "is a model `recommended`",
+        ),
+    ] {
+        let (exit, message) = code(&stream(&home, options, b""));
+        assert_eq!(exit, 2, "{options}: {message}");
+        assert!(message.contains(reason), "{options}: {message}");
+    }
 }
 
 #[test]

@@ -17,9 +17,9 @@ pub(super) const FORMAT: &str = "stiefel-model";
 /// The value of `format` of a fitted preset `recommended`.
 pub(super) const POOLED_FORMAT: &str = "stiefel-pooled";
 
-/// The description of a model file; made by [`inspect_file`](super::inspect_file).
+/// The description of a model file; made by [`inspect_file`](super::inspect_file) and [`inspect_any`](super::inspect_any).
 #[derive(Debug, Clone, PartialEq)]
-pub struct FileHeader {
+pub struct FileHeader<M = Description> {
     /// The version of the format.
     pub format_version: u64,
     /// The version of the library that wrote it.
@@ -27,7 +27,7 @@ pub struct FileHeader {
     /// `"f32"` or `"f64"`: the type to load it as.
     pub precision: String,
     /// The model.
-    pub model: Description,
+    pub model: M,
     /// The tensors, by name.
     pub tensors: BTreeMap<String, TensorInfo>,
 }
@@ -96,10 +96,10 @@ impl Description {
     }
 }
 
-impl FileHeader {
-    /// From the container's header, which has been checked.
-    pub(super) fn from_table(table: Table) -> Result<Self, FileProblem> {
-        let about = About::read(&table, FORMAT)?;
+impl<M: serde::de::DeserializeOwned> FileHeader<M> {
+    /// From the container's header, which has been checked; the file must be of the kind `wanted`.
+    pub(super) fn from_table(table: Table, wanted: &'static str) -> Result<Self, FileProblem> {
+        let about = About::read(&table, wanted)?;
         Ok(Self {
             format_version: about.format_version,
             library_version: about.library_version,

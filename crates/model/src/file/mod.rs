@@ -5,7 +5,7 @@
 //! header = { "__metadata__": { format, format_version, library_version, precision, model }, name: { dtype, shape, data_offsets }, … }
 //! ```
 //!
-//! `model` is JSON text: configuration, sizes, names, how it was trained ([`FileHeader`]). The tensors:
+//! `model` is JSON text: configuration, sizes, names, how it was trained ([`FileHeader`]; [`inspect_any`] tells the kind of a file too). The tensors:
 //!
 //! | name | shape | |
 //! |---|---|---|
@@ -36,7 +36,8 @@ mod write;
 
 pub use container::{Dtype, TensorInfo};
 pub use header::{Description, FORMAT_VERSION, FileHeader};
-pub use read::inspect_file;
+pub use pooled::{PooledDescription, PooledSizes};
+pub use read::{AnyHeader, inspect_any, inspect_file};
 
 use crate::ModelError;
 use std::path::Path;

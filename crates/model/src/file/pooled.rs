@@ -14,24 +14,33 @@ use stiefel_linalg::MatBatch;
 /// A fitted preset without its numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Description {
-    config: PooledConfig,
-    sizes: Sizes,
-    channels: Option<Vec<String>>,
-    classes: Vec<String>,
-    domains: Vec<String>,
-    domain_trials: Vec<usize>,
+pub struct PooledDescription {
+    /// What was decided before fitting.
+    pub config: PooledConfig,
+    /// What the data fixed.
+    pub sizes: PooledSizes,
+    /// Names of the channels, where known.
+    pub channels: Option<Vec<String>>,
+    /// Names of the classes.
+    pub classes: Vec<String>,
+    /// Names of the domains.
+    pub domains: Vec<String>,
+    /// Trials of each domain that whitening was fitted on.
+    pub domain_trials: Vec<usize>,
     /// The inverse penalty that was chosen.
-    c: f64,
+    pub c: f64,
     /// Training and validation trials.
-    trials: (usize, usize),
+    pub trials: (usize, usize),
 }
 
+/// The sizes of a fitted preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sizes {
-    channels: usize,
-    filters: usize,
+pub struct PooledSizes {
+    /// Channels, `n`.
+    pub channels: usize,
+    /// Directions kept, `k`.
+    pub filters: usize,
 }
 
 impl PooledModel {
@@ -68,11 +77,11 @@ impl PooledModel {
         read(path).map_err(|problem| problem.at(path))
     }
 
-    fn description(&self) -> Description {
+    fn description(&self) -> PooledDescription {
         let domains = 0..self.domains.len();
-        Description {
+        PooledDescription {
             config: self.config.clone(),
-            sizes: Sizes {
+            sizes: PooledSizes {
                 channels: self.anchor.rows(),
                 filters: self.anchor.cols(),
             },
@@ -104,13 +113,13 @@ impl PooledModel {
 
 fn read(path: &Path) -> Found<PooledModel> {
     let opened = open(path)?;
-    let about = About::<Description>::read(&opened.table, POOLED_FORMAT)?;
+    let about = About::<PooledDescription>::read(&opened.table, POOLED_FORMAT)?;
     check_precision::<f64>(&about.precision)?;
     assemble(about.model, &mut opened.source()?)
 }
 
 /// The model of a description and its tensors.
-fn assemble(about: Description, source: &mut Source) -> Found<PooledModel> {
+fn assemble(about: PooledDescription, source: &mut Source) -> Found<PooledModel> {
     check(&about).map_err(|e| inconsistent(&e))?;
     let (n, k) = (about.sizes.channels, about.sizes.filters);
     let whitened = Whitened {
@@ -139,7 +148,7 @@ fn assemble(about: Description, source: &mut Source) -> Found<PooledModel> {
 }
 
 /// In range: `n × k` numbers have been read, and k is at most n.
-fn head(about: &Description, source: &mut Source) -> Found<RoutedHead> {
+fn head(about: &PooledDescription, source: &mut Source) -> Found<RoutedHead> {
     let (k, classes) = (about.sizes.filters, about.classes.len());
     let (p, l) = (k * (k + 1) / 2, if classes == 2 { 1 } else { classes });
     let batch = |count, values: Vec<f64>| {
@@ -170,12 +179,12 @@ fn head(about: &Description, source: &mut Source) -> Found<RoutedHead> {
 }
 
 /// What the description must say of itself before a tensor is read.
-fn check(about: &Description) -> Result<()> {
+fn check(about: &PooledDescription) -> Result<()> {
     let op = "model file";
     about.config.check()?;
     check_distinct("classes", &about.classes)?;
     check_distinct("channels", about.channels.as_deref().unwrap_or(&[]))?;
-    let Sizes { channels, filters } = about.sizes;
+    let PooledSizes { channels, filters } = about.sizes;
     for (what, expected, found) in [
         (
             "classes, at least",

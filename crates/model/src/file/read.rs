@@ -1,7 +1,8 @@
 //! Reading: header, then tensors, each checked against the architecture before a model is made of them.
 
 use super::container::{Dtype, PREFIX, Table, decode};
-use super::header::{About, Description, FORMAT, FileHeader};
+use super::header::{About, Description, FORMAT, FileHeader, POOLED_FORMAT};
+use super::pooled::PooledDescription;
 use super::{FileProblem, TensorInfo};
 use crate::decoder::DomainMeans;
 use crate::dsp::DspState;
@@ -22,7 +23,31 @@ pub(super) type Found<T> = std::result::Result<T, FileProblem>;
 /// The description of a model file, without reading its tensors.
 pub fn inspect_file(path: impl AsRef<Path>) -> Result<FileHeader> {
     let path = path.as_ref();
-    let header = open(path).and_then(|opened| FileHeader::from_table(opened.table));
+    let header = open(path).and_then(|opened| FileHeader::from_table(opened.table, FORMAT));
+    header.map_err(|problem| problem.at(path))
+}
+
+/// The description of a model file of either kind; made by [`inspect_any`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyHeader {
+    /// A trained network, to be loaded as [`Model`].
+    Network(Box<FileHeader>),
+    /// A fitted preset `recommended`, to be loaded as [`PooledModel`](crate::PooledModel).
+    Pooled(Box<FileHeader<PooledDescription>>),
+}
+
+/// [`inspect_file`] for files of either kind.
+pub fn inspect_any(path: impl AsRef<Path>) -> Result<AnyHeader> {
+    let path = path.as_ref();
+    let header = open(path).and_then(|Opened { table, .. }| {
+        let pooled = (table.metadata.get("format")).is_some_and(|format| format == POOLED_FORMAT);
+        Ok(if pooled {
+            AnyHeader::Pooled(Box::new(FileHeader::from_table(table, POOLED_FORMAT)?))
+        } else {
+            // Any other kind is refused there, by name.
+            AnyHeader::Network(Box::new(FileHeader::from_table(table, FORMAT)?))
+        })
+    });
     header.map_err(|problem| problem.at(path))
 }
 
@@ -74,9 +99,16 @@ pub(super) fn open(path: &Path) -> Found<Opened> {
     let size = u64::from_le_bytes(prefix);
     let start = size.saturating_add(PREFIX);
     if start > length {
-        return Err(FileProblem::Length {
-            expected: start,
-            found: length,
+        // What begins like another kind of file was not cut off.
+        let mut brace = [0];
+        return Err(match file.read_exact(&mut brace) {
+            Ok(()) if brace != *b"{" => {
+                FileProblem::NotAModel("it does not begin with a header".into())
+            }
+            _ => FileProblem::Length {
+                expected: start,
+                found: length,
+            },
         });
     }
     // Bounded by the size of the file.

@@ -22,6 +22,7 @@ mod head;
 mod model;
 mod newton;
 mod regression;
+mod unseen;
 
 pub(crate) use anchor::first_columns;
 pub use anchor::{discriminative_anchor, discriminative_basis};
@@ -29,5 +30,6 @@ pub use config::{HeadConfig, PooledConfig};
 pub use decide::HeadTrial;
 pub use head::{HeadRouting, RoutedHead};
 pub use model::PooledModel;
+pub use unseen::UnseenDomain;
 
 use features::Features;

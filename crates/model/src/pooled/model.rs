@@ -69,27 +69,43 @@ impl PooledModel {
         config: &PooledConfig,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Self> {
-        let model = Self::fit_once(training, validation, config, go_on)?;
-        if !config.refit {
-            return Ok(model);
+        let model = Self::choose_while(training, validation, config, go_on)?;
+        if config.refit {
+            return model.refit_while(training, validation, go_on);
         }
+        Ok(model)
+    }
+
+    /// The second step of [`PooledModel::fit_while`]: everything again with the `C` of this model, on both parts it was fitted with.
+    pub fn refit_while(
+        &self,
+        training: &Trials,
+        validation: &Trials,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         let both = training.joined(validation)?;
+        let config = PooledConfig {
+            refit: true,
+            ..self.config.clone()
+        };
         let chosen = PooledConfig {
             head: HeadConfig {
-                candidates: vec![model.head.c()],
+                candidates: vec![self.head.c()],
                 ..config.head.clone()
             },
             ..config.clone()
         };
-        let again = Self::fit_once(&both, &both, &chosen, go_on)?;
+        let again = Self::choose_while(&both, &both, &chosen, go_on)?;
         Ok(Self {
-            config: config.clone(),
-            trials: model.trials,
+            config,
+            trials: self.trials,
             ..again
         })
     }
 
-    fn fit_once(
+    /// The first step of [`PooledModel::fit_while`], all of it without [`PooledConfig::refit`]: a model that has not been fitted on the
+    /// validation trials, so that they judge it.
+    pub fn choose_while(
         training: &Trials,
         validation: &Trials,
         config: &PooledConfig,
@@ -120,7 +136,10 @@ impl PooledModel {
             go_on,
         )?;
         Ok(Self {
-            config: config.clone(),
+            config: PooledConfig {
+                refit: false,
+                ..config.clone()
+            },
             whitener,
             anchor,
             head,
@@ -135,6 +154,12 @@ impl PooledModel {
     pub fn evaluate(&self, trials: &Trials) -> Result<Evaluation> {
         let data = self.features(trials)?;
         self.evaluation(&data, HeadRouting::Domain(&data.domains))
+    }
+
+    /// Scores on labelled trials of known domains.
+    pub fn score(&self, trials: &Trials) -> Result<Scores> {
+        let data = self.features(trials)?;
+        self.scores(&data, HeadRouting::Domain(&data.domains))
     }
 
     /// Probabilities of trials of known domains, `1 × N × C`.

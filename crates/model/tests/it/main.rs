@@ -14,6 +14,7 @@ mod metrics;
 mod models;
 mod pooled;
 mod pooled_model;
+mod pooled_steps;
 mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;

@@ -2,15 +2,23 @@
 
 use std::path::Path;
 
-use serde_json::json;
-use stiefel::model::{Architecture, inspect_file};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use stiefel::model::Architecture;
+use stiefel::model::file::{AnyHeader, FileHeader, PooledDescription, inspect_any};
 
 use super::Description;
 use crate::failure::Failure;
-use crate::table::entry;
+use crate::table::{entry, of};
 
 pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
-    let header = inspect_file(path)?;
+    match inspect_any(path)? {
+        AnyHeader::Network(header) => network(path, &header),
+        AnyHeader::Pooled(header) => pooled(path, &header),
+    }
+}
+
+fn network(path: &Path, header: &FileHeader) -> Result<Description, Failure> {
     let (model, sizes) = (&header.model, &header.model.sizes);
     let network = match &model.config.architecture {
         Architecture::Dasp(c) => format!(
@@ -25,36 +33,17 @@ pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
     };
     let encoder =
         (model.config.encoder).map_or("off".into(), |_| format!("{} columns", sizes.encoded));
-    let domains: Vec<String> = (model.domains.iter().zip(&model.domain_trials))
-        .map(|(d, n)| format!("{d} ({n})"))
-        .collect();
     let record = &model.record;
     let best = record.history.get(record.best_epoch);
-    let channels = match &model.channels {
-        Some(names) => names.join(" "),
-        None => format!("{} without names", sizes.channels),
-    };
-    let numbers: u64 = (header.tensors.values())
-        .map(|t| t.shape.iter().product::<u64>())
-        .sum();
     let lines = [
-        entry("file", &path.display().to_string(), 12),
-        entry(
-            "format",
-            &format!(
-                "version {}, written by stiefel {}, {}, {numbers} numbers in {} tensors",
-                header.format_version,
-                header.library_version,
-                header.precision,
-                header.tensors.len()
-            ),
-            12,
-        ),
+        file(path, header),
         entry("network", &network, 12),
         entry("encoder", &encoder, 12),
-        entry("channels", &channels, 12),
-        entry("classes", &model.classes.join(", "), 12),
-        entry("domains", &domains.join(", "), 12),
+        trained_on(
+            (model.channels.as_deref(), sizes.channels),
+            &model.classes,
+            (&model.domains, &model.domain_trials),
+        ),
         entry(
             "training",
             &format!(
@@ -79,15 +68,104 @@ pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
             12,
         ),
     ];
-    let tensors: serde_json::Map<_, _> = (header.tensors.iter())
-        .map(|(name, t)| (name.clone(), json!(t.shape)))
-        .collect();
     Ok(Description {
         text: lines.join("\n"),
-        value: json!({
-            "kind": "model", "file": path, "format_version": header.format_version,
-            "library_version": header.library_version, "precision": header.precision,
-            "model": serde_json::to_value(model)?, "tensors": tensors,
-        }),
+        value: value(path, "stiefel-model", header)?,
     })
+}
+
+fn pooled(path: &Path, header: &FileHeader<PooledDescription>) -> Result<Description, Failure> {
+    let (model, config) = (&header.model, &header.model.config);
+    let own = match config.head.ratio {
+        0.0 => "the same weights for everybody (ρ = 0)".to_owned(),
+        ratio => format!("shared weights and each domain's own, ρ = {ratio}"),
+    };
+    let again = if config.refit {
+        "; then fitted again on both"
+    } else {
+        ""
+    };
+    let lines = [
+        file(path, header),
+        entry(
+            "preset",
+            &format!(
+                "recommended: one filter, {} directions",
+                model.sizes.filters
+            ),
+            12,
+        ),
+        entry("head", &own, 12),
+        trained_on(
+            (model.channels.as_deref(), model.sizes.channels),
+            &model.classes,
+            (&model.domains, &model.domain_trials),
+        ),
+        entry(
+            "training",
+            &format!(
+                "{} trials, {} chose C = {}{again}",
+                model.trials.0,
+                model.trials.1,
+                of(model.c, &config.head.candidates)
+            ),
+            12,
+        ),
+    ];
+    Ok(Description {
+        text: lines.join("\n"),
+        value: value(path, "stiefel-pooled", header)?,
+    })
+}
+
+/// Where it is, and who wrote it.
+fn file<M>(path: &Path, header: &FileHeader<M>) -> String {
+    let numbers: u64 = (header.tensors.values())
+        .map(|t| t.shape.iter().product::<u64>())
+        .sum();
+    let format = format!(
+        "version {}, written by stiefel {}, {}, {numbers} numbers in {} tensors",
+        header.format_version,
+        header.library_version,
+        header.precision,
+        header.tensors.len()
+    );
+    let name = entry("file", &path.display().to_string(), 12);
+    format!("{name}\n{}", entry("format", &format, 12))
+}
+
+/// The data: channels (names, number), classes, domains with their trials.
+fn trained_on(
+    (channels, count): (Option<&[String]>, usize),
+    classes: &[String],
+    (domains, trials): (&[String], &[usize]),
+) -> String {
+    let channels = match channels {
+        Some(names) => names.join(" "),
+        None => format!("{count} without names"),
+    };
+    let domains: Vec<String> = (domains.iter().zip(trials))
+        .map(|(d, n)| format!("{d} ({n})"))
+        .collect();
+    [
+        entry("channels", &channels, 12),
+        entry("classes", &classes.join(", "), 12),
+        entry("domains", &domains.join(", "), 12),
+    ]
+    .join("\n")
+}
+
+fn value<M: Serialize>(
+    path: &Path,
+    format: &str,
+    header: &FileHeader<M>,
+) -> Result<Value, Failure> {
+    let tensors: Map<_, _> = (header.tensors.iter())
+        .map(|(name, t)| (name.clone(), json!(t.shape)))
+        .collect();
+    Ok(json!({
+        "kind": "model", "file": path, "format": format, "format_version": header.format_version,
+        "library_version": header.library_version, "precision": header.precision,
+        "model": serde_json::to_value(&header.model)?, "tensors": tensors,
+    }))
 }

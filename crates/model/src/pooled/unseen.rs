@@ -1,0 +1,112 @@
+//! A domain without training trials, decided trial by trial: whitened under a named policy, then `score = w_0·z + b`.
+
+use super::PooledModel;
+use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch, check_single};
+use crate::{ModelError, Result};
+use stiefel_linalg::MatView;
+
+const OP: &str = "recommended preset";
+
+/// A new domain, ready for decisions; made by [`PooledModel::adapt_domain`], valid for models with the same pre-conditioning.
+#[derive(Debug, Clone)]
+pub struct UnseenDomain {
+    whitening: Whitening,
+    policy: UnseenPolicy,
+}
+
+#[derive(Debug, Clone)]
+enum Whitening {
+    Pooled,
+    OwnMean(Box<Frame>),
+    Causal(Box<CausalWhitener>),
+}
+
+impl UnseenDomain {
+    /// How its trials are whitened.
+    pub fn whitening(&self) -> UnseenPolicy {
+        self.policy
+    }
+}
+
+impl PooledModel {
+    /// Prepares decisions for a domain without training trials.
+    ///
+    /// `trials` are raw, unlabelled covariances of it, `count × n × n`: own-mean whitening takes its mean from them, causal whitening starts
+    /// with them in the order given, the pooled mean does not look at them, and an empty batch will do.
+    ///
+    /// ```
+    /// # use stiefel_linalg::MatBatch;
+    /// # use stiefel_model::{Factor, PooledConfig, PooledModel, Trials, precondition::UnseenPolicy};
+    /// # let x = MatBatch::from_fn(4, 2, 2, |i, r, c| if r == c { 1.0 + ((i + r) % 3) as f64 } else { 0.2 });
+    /// # let labels = Factor::from_labels(["hand", "feet", "hand", "feet"]);
+    /// # let trials = Trials::new(x, labels, Factor::from_labels(["s1", "s1", "s2", "s2"]))?;
+    /// let model = PooledModel::fit(&trials, &trials, &PooledConfig::default())?;
+    /// let none = MatBatch::zeros(0, 2, 2);
+    /// let mut new = model.adapt_domain(none.view(), UnseenPolicy::Causal { kappa: 10.0 })?;
+    /// let p = model.decide_adapted(&[1.5, 0.2, 0.2, 2.0], &mut new)?;
+    /// assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    /// # Ok::<(), stiefel_model::ModelError>(())
+    /// ```
+    pub fn adapt_domain(
+        &self,
+        trials: MatView<'_, f64>,
+        policy: UnseenPolicy,
+    ) -> Result<UnseenDomain> {
+        policy.check()?;
+        let n = self.whitener.channels_count();
+        for i in 0..trials.count() {
+            check_single(n, trials.matrix(i), i).map_err(|error| error.at_trial(i))?;
+        }
+        let whitening = match policy {
+            UnseenPolicy::Pooled => Whitening::Pooled,
+            UnseenPolicy::OwnMean { .. } if trials.count() == 0 => {
+                return Err(ModelError::Empty {
+                    op: OP,
+                    remedy: "own-mean whitening needs unlabelled trials of the new domain",
+                });
+            }
+            UnseenPolicy::OwnMean { kappa } => {
+                let frame = self.whitener.own_mean_frame(&trials.to_owned(), kappa)?;
+                Whitening::OwnMean(Box::new(frame))
+            }
+            UnseenPolicy::Causal { kappa } => {
+                let mut causal = self.whitener.causal(kappa)?;
+                for i in 0..trials.count() {
+                    (causal.observe(trials.matrix(i))).map_err(|error| error.at_trial(i))?;
+                }
+                Whitening::Causal(Box::new(causal))
+            }
+        };
+        Ok(UnseenDomain { whitening, policy })
+    }
+
+    /// The probability of every class for one raw covariance of such a domain, by the shared weights alone; a causal whitener learns from it.
+    ///
+    /// Trials decided in their order give what [`PooledModel::evaluate_unseen`] does.
+    pub fn decide_adapted(
+        &self,
+        covariance: &[f64],
+        domain: &mut UnseenDomain,
+    ) -> Result<Vec<f64>> {
+        let n = self.whitener.channels_count();
+        let mut whitened = vec![0.0; n * n];
+        let mut scratch = WhitenScratch::default();
+        let (whitener, out) = (&self.whitener, &mut whitened);
+        match &mut domain.whitening {
+            Whitening::Pooled => whitener.transform_pooled_into(covariance, out, &mut scratch)?,
+            Whitening::OwnMean(frame) if frame.mean.len() == n * n => {
+                whitener.transform_by_into(frame, covariance, out, &mut scratch)?;
+            }
+            Whitening::OwnMean(frame) => {
+                return Err(ModelError::Count {
+                    op: OP,
+                    what: "values of the new domain's mean",
+                    expected: n * n,
+                    found: frame.mean.len(),
+                });
+            }
+            Whitening::Causal(causal) => causal.transform_into(covariance, out)?,
+        }
+        self.decide_whitened(&whitened, None)
+    }
+}

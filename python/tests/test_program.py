@@ -44,14 +44,28 @@ def assert_same(model, estimator, dataset, study):
 
 @pytest.mark.parametrize("made", [stiefel.DaspClassifier, stiefel.SPDNetClassifier])
 @pytest.mark.parametrize("precision", ["f32", "f64"])
-def test_the_program_opens_what_python_saved(made, precision, study, dataset, tmp_path):
+def test_the_program_opens_networks_of_python(made, precision, study, dataset, tmp_path):
     clf = made(max_epochs=2, precision=precision, random_state=0).fit(study.X, study.y, subjects=study.domains)
     clf.save(tmp_path / "model.stiefel")
     assert_same(tmp_path / "model.stiefel", clf, dataset, study)
     assert "13" in run("inspect", tmp_path / "model.stiefel")
 
 
-@pytest.mark.parametrize(("network", "made"), [("dasp", stiefel.DaspClassifier), ("spdnet", stiefel.SPDNetClassifier)])
-def test_python_opens_what_the_program_saved(network, made, study, dataset, tmp_path):
-    run("train", dataset, "--output", tmp_path / "model.stiefel", "--model", network, "--epochs", 2)
+def test_the_program_opens_the_preset_of_python(study, dataset, tmp_path):
+    clf = stiefel.PooledClassifier(random_state=0).fit(study.X, study.y, subjects=study.domains)
+    clf.save(tmp_path / "model.stiefel")
+    assert_same(tmp_path / "model.stiefel", clf, dataset, study)
+    assert f"C = {clf.C_:g}" in run("inspect", tmp_path / "model.stiefel")
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "made"),
+    [
+        ("dasp", ["--epochs", 2], stiefel.DaspClassifier),
+        ("spdnet", ["--epochs", 2], stiefel.SPDNetClassifier),
+        ("recommended", [], stiefel.PooledClassifier),
+    ],
+)
+def test_python_opens_what_the_program_saved(model, options, made, study, dataset, tmp_path):
+    run("train", dataset, "--output", tmp_path / "model.stiefel", "--model", model, *options)
     assert_same(tmp_path / "model.stiefel", made.load(tmp_path / "model.stiefel"), dataset, study)

@@ -133,8 +133,7 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
             )
         }),
         proxy_gap: optional(&gaps)?,
-        // A sum of −1·log 1 is −0.
-        entropy: mean(&measures(&|u| report(u)?.stats?.entropy.value())).map(|h| h.max(0.0) + 0.0),
+        entropy: mean(&measures(&|u| report(u)?.stats?.entropy.value())),
         alignment: mean(&measures(&|u| report(u)?.stats?.domain_alignment.value())),
         controls,
         units: own.iter().map(unit).collect(),

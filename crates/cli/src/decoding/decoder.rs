@@ -5,8 +5,8 @@ use std::path::Path;
 use stiefel::linalg::MatBatch;
 use stiefel::model::decoder::{Decision, DomainHandle, UnseenEmbedding};
 use stiefel::model::file::{AnyHeader, inspect_any};
-use stiefel::model::pooled::{HeadTrial, UnseenDomain};
-use stiefel::model::precondition::UnseenPolicy;
+use stiefel::model::pooled::HeadTrial;
+use stiefel::model::precondition::{UnseenPolicy, UnseenWhitening};
 use stiefel::model::{
     Architecture, Decoder, Domain, Factor, Model, ModelError, PooledModel, Trials, Whitener,
 };
@@ -41,7 +41,7 @@ pub(crate) use each;
 /// A domain without training trials, ready for decisions of the decoder that made it.
 pub(crate) enum Handle {
     Network(DomainHandle),
-    Pooled(UnseenDomain),
+    Pooled(UnseenWhitening),
 }
 
 impl Handle {

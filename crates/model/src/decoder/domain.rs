@@ -8,7 +8,7 @@ use super::network::{Frozen, Row};
 use super::norm::{self, NormFrame};
 use super::{Decoder, OP};
 use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
-use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch, check_single};
+use crate::precondition::{UnseenPolicy, UnseenWhitening, WhitenScratch};
 use crate::{ModelError, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
@@ -64,21 +64,12 @@ pub struct Nearest {
 /// A new domain, ready for decisions; made by [`Decoder::adapt_domain`], valid for models with the same pre-conditioning and embedding.
 #[derive(Debug, Clone)]
 pub struct DomainHandle {
-    whitening: Whitening,
+    whitening: UnseenWhitening,
     row: Row,
     adapted: Option<AdaptedEmbedding<f64>>,
     nearest: Option<Nearest>,
-    policy: UnseenPolicy,
     embedding: UnseenEmbedding,
     norm: Option<NormFrame>,
-}
-
-/// What whitens the trials of a new domain.
-#[derive(Debug, Clone)]
-enum Whitening {
-    Pooled,
-    OwnMean(Box<Frame>),
-    Causal(Box<CausalWhitener>),
 }
 
 impl DomainHandle {
@@ -94,7 +85,7 @@ impl DomainHandle {
 
     /// How its trials are whitened.
     pub fn whitening(&self) -> UnseenPolicy {
-        self.policy
+        self.whitening.policy()
     }
 
     /// What its trials are normalised with, where the network has batch normalisation.
@@ -130,16 +121,12 @@ impl<T: Scalar> Decoder<T> {
                 remedy: "own-mean whitening, nearest domains and adapted embeddings need unlabelled trials of the new domain",
             });
         }
-        let mut state = self.whitening(trials, whitening)?;
+        let mut state = UnseenWhitening::start(&self.model.frontend.whitener, trials, whitening)?;
         let for_norm = self.network.norm().is_some() && whitening != UnseenPolicy::Pooled;
         let whitened = if embedding.uses_target_data() || for_norm {
             Some(self.whiten_all(trials, &mut state)?)
         } else {
-            if let Whitening::Causal(causal) = &mut state {
-                for i in 0..trials.count() {
-                    (causal.observe(trials.matrix(i))).map_err(|error| error.at_trial(i))?;
-                }
-            }
+            state.observe(trials)?;
             None
         };
         let means = self.model.domain_means();
@@ -172,7 +159,6 @@ impl<T: Scalar> Decoder<T> {
             row,
             adapted,
             nearest,
-            policy: whitening,
             embedding,
         })
     }
@@ -231,34 +217,18 @@ impl<T: Scalar> Decoder<T> {
         layer.frame(&statistics).map(Some)
     }
 
-    /// The whitening a policy starts with; a causal one has seen nothing yet.
-    fn whitening(&self, trials: MatView<'_, f64>, policy: UnseenPolicy) -> Result<Whitening> {
-        let (whitener, n) = (&self.model.frontend.whitener, self.model.sizes.channels);
-        for i in 0..trials.count() {
-            (check_single(n, trials.matrix(i), i)).map_err(|error| error.at_trial(i))?;
-        }
-        Ok(match policy {
-            UnseenPolicy::Pooled => Whitening::Pooled,
-            UnseenPolicy::OwnMean { kappa } => {
-                let frame = whitener.own_mean_frame(&trials.to_owned(), kappa)?;
-                Whitening::OwnMean(Box::new(frame))
-            }
-            UnseenPolicy::Causal { kappa } => Whitening::Causal(Box::new(whitener.causal(kappa)?)),
-        })
-    }
-
     /// The trials whitened one after the other.
     fn whiten_all(
         &self,
         trials: MatView<'_, f64>,
-        whitening: &mut Whitening,
+        whitening: &mut UnseenWhitening,
     ) -> Result<MatBatch<f64>> {
         let n = self.model.sizes.channels;
         let mut out = MatBatch::zeros(trials.count(), n, n);
         let mut scratch = WhitenScratch::default();
         for i in 0..trials.count() {
             let (x, y) = (trials.matrix(i), out.matrix_mut(i));
-            whiten_unseen(&self.model.frontend.whitener, whitening, x, y, &mut scratch)
+            (whitening.transform_into(&self.model.frontend.whitener, x, y, &mut scratch))
                 .map_err(|error| error.at_trial(i))?;
         }
         Ok(out)
@@ -306,7 +276,7 @@ impl<T: Scalar> Decoder<T> {
         let known = match domain {
             Domain::Unseen(handle) => {
                 let (out, scratch) = (&mut self.whitened, &mut self.scratch);
-                whiten_unseen(whitener, &mut handle.whitening, x, out, scratch)?;
+                (handle.whitening).transform_into(whitener, x, out, scratch)?;
                 let own = handle.adapted.as_ref().map_or(&[][..], |a| &a.row);
                 self.network.set_own(own);
                 return self.checked_row(handle.row, own.len());
@@ -342,28 +312,5 @@ impl<T: Scalar> Decoder<T> {
             why: "the handle was made for another network".into(),
             remedy: "make it with this decoder's adapt_domain",
         })
-    }
-}
-
-/// Whitens one trial of a new domain; a causal whitener learns from it.
-fn whiten_unseen(
-    whitener: &crate::Whitener,
-    whitening: &mut Whitening,
-    x: &[f64],
-    out: &mut [f64],
-    scratch: &mut WhitenScratch,
-) -> Result<()> {
-    match whitening {
-        Whitening::Pooled => whitener.transform_pooled_into(x, out, scratch),
-        Whitening::OwnMean(frame) if frame.mean.len() == out.len() => {
-            whitener.transform_by_into(frame, x, out, scratch)
-        }
-        Whitening::OwnMean(frame) => Err(ModelError::Count {
-            op: OP,
-            what: "values of the new domain's mean",
-            expected: out.len(),
-            found: frame.mean.len(),
-        }),
-        Whitening::Causal(causal) => causal.transform_into(x, out),
     }
 }

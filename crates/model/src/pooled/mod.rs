@@ -30,6 +30,5 @@ pub use config::{HeadConfig, PooledConfig};
 pub use decide::HeadTrial;
 pub use head::{HeadRouting, RoutedHead};
 pub use model::PooledModel;
-pub use unseen::UnseenDomain;
 
 use features::Features;

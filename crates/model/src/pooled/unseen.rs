@@ -1,32 +1,11 @@
 //! A domain without training trials, decided trial by trial: whitened under a named policy, then `score = w_0·z + b`.
 
 use super::PooledModel;
-use crate::precondition::{CausalWhitener, Frame, UnseenPolicy, WhitenScratch, check_single};
+use crate::precondition::{UnseenPolicy, UnseenWhitening, WhitenScratch};
 use crate::{ModelError, Result};
 use stiefel_linalg::MatView;
 
 const OP: &str = "recommended preset";
-
-/// A new domain, ready for decisions; made by [`PooledModel::adapt_domain`], valid for models with the same pre-conditioning.
-#[derive(Debug, Clone)]
-pub struct UnseenDomain {
-    whitening: Whitening,
-    policy: UnseenPolicy,
-}
-
-#[derive(Debug, Clone)]
-enum Whitening {
-    Pooled,
-    OwnMean(Box<Frame>),
-    Causal(Box<CausalWhitener>),
-}
-
-impl UnseenDomain {
-    /// How its trials are whitened.
-    pub fn whitening(&self) -> UnseenPolicy {
-        self.policy
-    }
-}
 
 impl PooledModel {
     /// Prepares decisions for a domain without training trials.
@@ -51,33 +30,15 @@ impl PooledModel {
         &self,
         trials: MatView<'_, f64>,
         policy: UnseenPolicy,
-    ) -> Result<UnseenDomain> {
-        policy.check()?;
-        let n = self.whitener.channels_count();
-        for i in 0..trials.count() {
-            check_single(n, trials.matrix(i), i).map_err(|error| error.at_trial(i))?;
+    ) -> Result<UnseenWhitening> {
+        if trials.count() == 0 && matches!(policy, UnseenPolicy::OwnMean { .. }) {
+            policy.check()?;
+            return Err(ModelError::Empty {
+                op: OP,
+                remedy: "own-mean whitening needs unlabelled trials of the new domain",
+            });
         }
-        let whitening = match policy {
-            UnseenPolicy::Pooled => Whitening::Pooled,
-            UnseenPolicy::OwnMean { .. } if trials.count() == 0 => {
-                return Err(ModelError::Empty {
-                    op: OP,
-                    remedy: "own-mean whitening needs unlabelled trials of the new domain",
-                });
-            }
-            UnseenPolicy::OwnMean { kappa } => {
-                let frame = self.whitener.own_mean_frame(&trials.to_owned(), kappa)?;
-                Whitening::OwnMean(Box::new(frame))
-            }
-            UnseenPolicy::Causal { kappa } => {
-                let mut causal = self.whitener.causal(kappa)?;
-                for i in 0..trials.count() {
-                    (causal.observe(trials.matrix(i))).map_err(|error| error.at_trial(i))?;
-                }
-                Whitening::Causal(Box::new(causal))
-            }
-        };
-        Ok(UnseenDomain { whitening, policy })
+        self.whitener.unseen(trials, policy)
     }
 
     /// The probability of every class for one raw covariance of such a domain, by the shared weights alone; a causal whitener learns from it.
@@ -86,27 +47,12 @@ impl PooledModel {
     pub fn decide_adapted(
         &self,
         covariance: &[f64],
-        domain: &mut UnseenDomain,
+        domain: &mut UnseenWhitening,
     ) -> Result<Vec<f64>> {
         let n = self.whitener.channels_count();
         let mut whitened = vec![0.0; n * n];
         let mut scratch = WhitenScratch::default();
-        let (whitener, out) = (&self.whitener, &mut whitened);
-        match &mut domain.whitening {
-            Whitening::Pooled => whitener.transform_pooled_into(covariance, out, &mut scratch)?,
-            Whitening::OwnMean(frame) if frame.mean.len() == n * n => {
-                whitener.transform_by_into(frame, covariance, out, &mut scratch)?;
-            }
-            Whitening::OwnMean(frame) => {
-                return Err(ModelError::Count {
-                    op: OP,
-                    what: "values of the new domain's mean",
-                    expected: n * n,
-                    found: frame.mean.len(),
-                });
-            }
-            Whitening::Causal(causal) => causal.transform_into(covariance, out)?,
-        }
+        domain.transform_into(&self.whitener, covariance, &mut whitened, &mut scratch)?;
         self.decide_whitened(&whitened, None)
     }
 }

@@ -40,6 +40,7 @@ mod fit;
 mod frame;
 pub(crate) mod reference;
 mod state;
+mod unseen;
 mod whitener;
 
 pub use causal::CausalWhitener;
@@ -47,6 +48,7 @@ pub use config::{Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, Wh
 pub use frame::WhitenScratch;
 pub(crate) use frame::{Frame, check_single};
 pub use state::WhitenerState;
+pub use unseen::UnseenWhitening;
 pub use whitener::Whitener;
 
 /// Named in errors.

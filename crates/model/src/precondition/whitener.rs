@@ -142,33 +142,11 @@ impl Whitener {
         x: MatView<'_, f64>,
         policy: UnseenPolicy,
     ) -> Result<MatBatch<f64>> {
-        policy.check()?;
-        for i in 0..seen.count() {
-            check_single(self.n, seen.matrix(i), i).map_err(|error| error.at_trial(i))?;
-        }
+        let mut whitening = self.unseen(seen, policy)?;
         let mut out = MatBatch::zeros(x.count(), self.n, self.n);
-        let own;
-        let frame = match policy {
-            UnseenPolicy::Pooled => &self.pooled.frame,
-            UnseenPolicy::OwnMean { kappa } => {
-                own = self.own_mean_frame(&seen.to_owned(), kappa)?;
-                &own
-            }
-            UnseenPolicy::Causal { kappa } => {
-                let mut causal = self.causal(kappa)?;
-                for i in 0..seen.count() {
-                    (causal.observe(seen.matrix(i))).map_err(|error| error.at_trial(i))?;
-                }
-                for i in 0..x.count() {
-                    (causal.transform_into(x.matrix(i), out.matrix_mut(i)))
-                        .map_err(|error| error.at_trial(i))?;
-                }
-                return Ok(out);
-            }
-        };
         let mut scratch = WhitenScratch::default();
         for i in 0..x.count() {
-            self.transform_by_into(frame, x.matrix(i), out.matrix_mut(i), &mut scratch)
+            (whitening.transform_into(self, x.matrix(i), out.matrix_mut(i), &mut scratch))
                 .map_err(|error| error.at_trial(i))?;
         }
         Ok(out)

@@ -121,8 +121,8 @@ fn entropy(alpha: &[f64], k: usize) -> Measure {
     let count = (alpha.len() / k) as f64;
     let terms = alpha.iter().filter(|a| **a > 0.0).map(|a| -a * a.ln());
     let mean = terms.sum::<f64>() / count / (k as f64).ln();
-    // Rounding must not leave the range.
-    Measure::Value(mean.clamp(0.0, 1.0))
+    // Rounding must not leave the range, and a sum of −1·log 1 is −0.
+    Measure::Value(mean.clamp(0.0, 1.0) + 0.0)
 }
 
 fn domain_alignment(alpha: &[f64], k: usize, domains: &[usize]) -> Measure {

@@ -3,8 +3,8 @@
 use crate::support::named;
 use stiefel_linalg::MatBatch;
 use stiefel_model::file::{AnyHeader, inspect_any, inspect_file};
-use stiefel_model::pooled::UnseenDomain;
 use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::UnseenWhitening;
 use stiefel_model::{Factor, PooledConfig, PooledModel, Trials};
 use stiefel_testkit::{assert_close, random_spd};
 
@@ -57,7 +57,7 @@ fn strangers_are_decided_as_they_are_evaluated() {
     let name = Factor::new("domain", vec!["new".into()], vec![0; 20]).expect("one");
     let new = Trials::new(x.clone(), new.classes().clone(), name).expect("valid");
     let none = MatBatch::zeros(0, 5, 5);
-    let all = |domain: &mut UnseenDomain| -> Vec<f64> {
+    let all = |domain: &mut UnseenWhitening| -> Vec<f64> {
         (0..20)
             .flat_map(|i| model.decide_adapted(x.matrix(i), domain).expect("decided"))
             .collect()
@@ -69,7 +69,7 @@ fn strangers_are_decided_as_they_are_evaluated() {
         (UnseenPolicy::Causal { kappa }, &none),
     ] {
         let mut domain = model.adapt_domain(seen.view(), policy).expect("prepared");
-        assert_eq!(domain.whitening(), policy);
+        assert_eq!(domain.policy(), policy);
         let expected = model.evaluate_unseen(&new, policy).expect("evaluated");
         let expected = expected.probabilities.data();
         assert_close("a stranger", &all(&mut domain), expected, 1e-12);

@@ -1,5 +1,6 @@
 """Studies: the same records and the same table wherever and however often they are run."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -185,7 +186,9 @@ def cluster_of():
 
     yield make
     for thing in made:
-        thing.close()
+        # Where a test took the scheduler away there is nobody to say goodbye to.
+        with contextlib.suppress(TimeoutError):
+            thing.close(timeout=2)
 
 
 def kill_one(client, folder, after):
@@ -253,6 +256,21 @@ def test_a_worker_with_another_version_is_refused(cluster_of, monkeypatch, tmp_p
     monkeypatch.setattr(_core, "study_code", "0.0.0+other")
     with pytest.raises(RuntimeError, match="install the same version everywhere"):
         stiefel.study("main", DATA, folder=tmp_path, client=client, progress=False, methods="mdm")
+
+
+def test_a_scheduler_that_is_gone_is_told(cluster_of, tmp_path):
+    client = cluster_of(1)
+
+    def close():
+        while len(list((tmp_path / "units").glob("*.json"))) < 2:
+            time.sleep(0.01)
+        client.cluster.scheduler.loop.add_callback(client.cluster.scheduler.close)
+
+    (tmp_path / "units").mkdir()
+    threading.Thread(target=close, daemon=True).start()
+    with pytest.raises(RuntimeError, match="the scheduler is gone; finished units are kept"):
+        stiefel.study("main", DATA, folder=tmp_path, client=client, progress=False, **{**SETTINGS, "epochs": 40})
+    assert len(records(tmp_path)) >= 2
 
 
 def test_an_asynchronous_client_is_refused(tmp_path):

@@ -119,6 +119,8 @@ class _Cluster:
 
     def submit(self, places):
         """A task, after the data where no worker has it."""
+        if self._client.status != "running":
+            raise RuntimeError("the scheduler is gone; finished units are kept, the same call goes on from there.")
         if self._shipped is None or self._shipped.status != "finished":
             self._client.wait_for_workers(1)
             self._shipped = self._client.scatter(self._data, broadcast=True)

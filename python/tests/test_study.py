@@ -16,7 +16,7 @@ from stiefel import _core, _dask, _study
 
 pytest.importorskip("pandas")
 DATA = "synthetic:bnci2015001,subjects=3,trials=10"
-SETTINGS = {"methods": ["baseline", "dasp", "mdm", "ts+lr"], "epochs": 3, "retrained": False}
+SETTINGS = {"methods": ["baseline", "dasp", "mdm", "ts+lr"], "epochs": 12, "retrained": False}
 
 
 def records(folder):
@@ -164,7 +164,7 @@ def test_ctrl_c_ends_it_and_keeps_what_is_finished(tmp_path):
     watcher.start()
     with pytest.raises(KeyboardInterrupt):
         stiefel.study("ablation", DATA, folder=tmp_path, progress=False, epochs=100, patience=100)
-    assert time.monotonic() - pressed[0] < 1.5
+    assert time.monotonic() - pressed[0] < 5, "the whole study would take much longer"
     watcher.join()
     assert len(records(tmp_path)) >= 2
 

@@ -1,14 +1,6 @@
 //! The model file: what comes back is what was saved, and no damage gets through or runs away with memory.
 
-#[path = "../../eeg/tests/counting/mod.rs"]
-mod counting;
-#[path = "it/models.rs"]
-mod models;
-#[path = "it/support.rs"]
-#[allow(dead_code, reason = "shared with the other tests, which use all of it")]
-mod support;
-
-use counting::peak;
+use crate::models;
 use rand::RngExt;
 use std::path::{Path, PathBuf};
 use stiefel_linalg::Scalar;
@@ -16,6 +8,13 @@ use stiefel_model::file::{AnyHeader, FORMAT_VERSION, FileProblem, inspect_any, i
 use stiefel_model::net::{Anchor, Orthogonality, Retraction};
 use stiefel_model::scaling::ScalingRule;
 use stiefel_model::{Decoder, Domain, Model, ModelConfig, ModelError};
+
+/// Runs `f`; the most bytes it had reserved at one time.
+fn peak<T>(f: impl FnOnce() -> T) -> (T, u64) {
+    let mut result = None;
+    let taken = allocation_counter::measure(|| result = Some(f()));
+    (result.expect("it ran"), taken.bytes_max)
+}
 
 /// A folder of its own, gone with the test.
 struct Folder(PathBuf);
@@ -198,7 +197,7 @@ fn no_mutation_panics_or_runs_away_with_memory() {
         let (loaded, used) = peak(|| Model::<f64>::load(folder.file()));
         refused += usize::from(loaded.is_err());
         assert!(
-            used < 30 * bytes.len() + 100_000,
+            used < 30 * bytes.len() as u64 + 100_000,
             "round {round}: {used} bytes"
         );
     }
@@ -226,7 +225,7 @@ fn sizes_that_no_file_holds_are_refused_before_memory_is_reserved() {
     ] {
         let bad = changed(&bytes, from, &to);
         let (_, used) = peak(|| problem(&folder, &bad));
-        assert!(used < 30 * bytes.len() + 100_000, "{to}");
+        assert!(used < 30 * bytes.len() as u64 + 100_000, "{to}");
     }
     let mut bad = bytes.clone();
     bad[..8].copy_from_slice(&u64::MAX.to_le_bytes());

@@ -1,42 +1,10 @@
 //! A decision allocates nothing once the decoder is warm.
 
-#[path = "it/models.rs"]
-mod models;
-#[path = "it/support.rs"]
-#[allow(dead_code, reason = "shared with the other tests, which use all of it")]
-mod support;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use crate::models;
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::ModelConfig;
 use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
 use stiefel_model::precondition::UnseenPolicy;
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-#[allow(
-    unsafe_code,
-    reason = "counting allocations needs an allocator, whose trait is unsafe; it only forwards"
-)]
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
     let all = models::trials();
@@ -53,19 +21,17 @@ fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
         .unwrap();
     let x: MatBatch<f64> = own.select(&[0, 4, 8]);
     let mut p = vec![0.0; 6];
-    let mut before = 0;
-    for round in 0..4 {
-        if round == 1 {
-            before = COUNT.with(Cell::get);
-        }
+    let mut decide = || {
         decoder.decide(x.matrix(1), Domain::Known(0)).unwrap();
         decoder.decide(x.matrix(2), Domain::Named("s1")).unwrap();
         let unseen = Domain::Unseen(&mut new);
         decoder.decide(x.matrix(0), unseen).unwrap();
         let known = Domain::Known(0);
         decoder.decide_batch(x.view(), known, &mut p, None).unwrap();
-    }
-    assert_eq!(COUNT.with(Cell::get), before, "{config:?}");
+    };
+    decide();
+    let warm = allocation_counter::measure(|| (0..3).for_each(|_| decide()));
+    assert_eq!(warm.count_total, 0, "{config:?}");
 }
 
 #[test]

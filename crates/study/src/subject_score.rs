@@ -54,7 +54,7 @@ pub fn subject_scores(plan: &Plan, records: &[UnitRecord]) -> Result<Vec<Subject
                 method: record.method.clone(),
                 fold: record.fold,
                 seed: record.seed,
-                subject: subject.to_owned(),
+                subject: plan.data.summary.subjects[subject].clone(),
                 session: session.to_owned(),
                 training: unit.fold.train.len() + unit.fold.validation.len(),
                 test: trials.len(),
@@ -67,19 +67,19 @@ pub fn subject_scores(plan: &Plan, records: &[UnitRecord]) -> Result<Vec<Subject
     Ok(found)
 }
 
-/// Places among the test trials of each subject and session.
+/// Places among the test trials of each subject, by number, and session.
 fn cells<'a>(
     plan: &'a Plan,
     unit: &Unit,
     record: &UnitRecord,
-) -> BTreeMap<(&'a str, &'a str), Vec<usize>> {
+) -> BTreeMap<(usize, &'a str), Vec<usize>> {
     let summary = &plan.data.summary;
     // Parts of a dataset number their trials anew.
     let whole = unit.trials.len() == plan.data.trials.len();
     let sessions: Option<&Factor> = plan.data.sessions.as_ref().filter(|_| whole);
-    let mut cells: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    let mut cells: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
     for (i, &domain) in record.outcome.domains.iter().enumerate() {
-        let subject = summary.subjects[summary.subject_of_domain[domain]].as_str();
+        let subject = summary.subject_of_domain[domain];
         let named = subject_session(&summary.domains[domain]).1;
         let of_trial = || sessions.map(|s| s.name(s.indices()[record.outcome.test[i]]));
         let session = named.or_else(of_trial).unwrap_or("0");

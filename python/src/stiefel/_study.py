@@ -102,7 +102,7 @@ def study(
         shipped = _core.load_study_data(config)
     plan = _core.StudyPlan(config, shipped)
     folder = Path(plan.default_folder if folder is None else folder)
-    with _Progress(f"{study} {source}", progress) as bar:
+    with _Progress(f"{study} {Path(source).name}", progress) as bar:
         if client is not None:
             _dask.compute(plan, shipped, config, folder, client, bar)
         table, rows = plan.run(folder, n_threads(n_jobs), bar.begin, bar.unit)

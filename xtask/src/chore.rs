@@ -34,9 +34,21 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Runs the steps in order.
-pub(crate) fn run(steps: Vec<Step>) -> ExitCode {
+/// Runs the steps in order, `beside` at the same time as the first ones and to its end before `then`.
+pub(crate) fn run(first: Vec<Step>, beside: Vec<Step>, then: Vec<Step>) -> ExitCode {
     let start = Instant::now();
+    let waiting = std::thread::spawn(|| in_order(beside));
+    let done = in_order(first);
+    let waited = waiting.join().unwrap_or(false);
+    if !(done && waited && in_order(then)) {
+        return ExitCode::FAILURE;
+    }
+    println!("── done in {:.0} s", start.elapsed().as_secs_f64());
+    ExitCode::SUCCESS
+}
+
+/// Whether all of them succeeded; the first that fails is the last.
+fn in_order(steps: Vec<Step>) -> bool {
     for mut step in steps {
         println!("── {}", step.name);
         let begin = Instant::now();
@@ -46,17 +58,16 @@ pub(crate) fn run(steps: Vec<Step>) -> ExitCode {
             }
             Ok(status) => {
                 eprintln!("── {} failed ({status}): {:?}", step.name, step.command);
-                return ExitCode::FAILURE;
+                return false;
             }
             Err(error) => {
                 eprintln!(
                     "── {} did not start: {error}: {:?}",
                     step.name, step.command
                 );
-                return ExitCode::FAILURE;
+                return false;
             }
         }
     }
-    println!("── done in {:.0} s", start.elapsed().as_secs_f64());
-    ExitCode::SUCCESS
+    true
 }

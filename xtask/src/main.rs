@@ -20,6 +20,7 @@ cargo xtask <command>
   memcheck        the tests of stiefel-linalg under valgrind
 ";
 
+/// The Rust side.
 fn test() -> Vec<Step> {
     let mut documentation = cargo(
         "documentation",
@@ -35,7 +36,7 @@ fn test() -> Vec<Step> {
     // The same cases on every run, so that a change is judged by what it changed; a plain `cargo test` draws new ones.
     let mut tests = cargo("tests and doc tests", &["test", "--workspace", "--quiet"]);
     tests.command.env("PROPTEST_RNG_SEED", "1");
-    let rust = vec![
+    vec![
         cargo("format", &["fmt", "--all", "--check"]),
         cargo(
             "lints",
@@ -51,15 +52,14 @@ fn test() -> Vec<Step> {
         ),
         tests,
         documentation,
-    ];
-    rust.into_iter().chain(python::tests()).collect()
+    ]
 }
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let steps = match words[..] {
-        ["test"] => Ok(test()),
+        ["test"] => return run(test(), python::environment(), python::tests()),
         ["bench"] => Ok(bench::benchmarks()),
         ["bench", "--peers"] => Ok(bench::benchmarks()
             .into_iter()
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         }
     };
     match steps {
-        Ok(steps) => run(steps),
+        Ok(steps) => run(steps, vec![], vec![]),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE

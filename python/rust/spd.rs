@@ -53,6 +53,46 @@ fn spectral_value<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatB
     fast::spectral(f, x).map_or_else(careful, Ok)
 }
 
+/// The derivative of a function of eigenvalues at `c` in the directions `x`, `U (L ∘ (Uᵀ X U)) Uᵀ`.
+#[pyfunction]
+fn differential<'py>(
+    py: Python<'py>,
+    c: Stack<'py>,
+    x: Stack<'py>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    spectral_fn::<f64>(name, 0.0)?;
+    on_stack!(py, give, c, x => |c, x: T| {
+        // The name was checked above.
+        let f = spectral_fn::<T>(name, 0.0).unwrap_or(SpectralFn::Log);
+        derivative(f, c, x)
+    })
+}
+
+/// The derivative is its own adjoint, so the pull-back computes it; one point for all directions is decomposed once.
+fn derivative<T: Scalar>(
+    f: SpectralFn<T>,
+    c: MatView<'_, T>,
+    x: MatView<'_, T>,
+) -> Result<MatBatch<T>> {
+    let eigen = spd::spectral_map(f, c)?.eigen;
+    if c.count() != 1 {
+        return spd::pull_back(f, &eigen, x);
+    }
+    let u = &eigen.vectors;
+    let n = u.shape().1;
+    let mut inner = congruence(u.view(), x)?;
+    let mut loewner = vec![T::ZERO; n * n];
+    f.loewner_into(&eigen.values, &mut loewner);
+    for i in 0..inner.count() {
+        for (value, &l) in inner.matrix_mut(i).iter_mut().zip(&loewner) {
+            *value *= l;
+        }
+    }
+    let turned = MatBatch::from_fn(1, n, n, |_, r, s| u.matrix(0)[s * n + r]);
+    Ok(congruence(turned.view(), inner.view())?)
+}
+
 /// Distances of pairs.
 #[pyfunction]
 fn distance<'py>(
@@ -331,6 +371,7 @@ fn nothing(py: Python<'_>, (): ()) -> PyResult<Bound<'_, PyAny>> {
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(spectral, module)?)?;
+    module.add_function(wrap_pyfunction!(differential, module)?)?;
     module.add_function(wrap_pyfunction!(distance, module)?)?;
     module.add_function(wrap_pyfunction!(plain_distance, module)?)?;
     module.add_function(wrap_pyfunction!(pairwise_distance, module)?)?;

@@ -106,7 +106,7 @@ def test_tangent_spaces():
     theirs = peer.tangentspace
     close(spd.upper(x), theirs.upper(x))
     close(spd.unupper(theirs.upper(x)), x)
-    for metric in ("euclid", "riemann"):
+    for metric in ("euclid", "logeuclid", "riemann"):
         vectors = theirs.tangent_space(x, c, metric=metric)
         close(spd.tangent_space(x, c, metric=metric), vectors)
         close(spd.untangent_space(vectors, c, metric=metric), x)
@@ -120,6 +120,24 @@ def test_tangent_spaces():
     close(spd.transport_riemann(v, c, d), theirs.transport_riemann(v, c, d))
     root = peer.base.invsqrtm(c)
     close(spd.whiten(x, c), root @ x @ root)
+
+
+def test_derivatives():
+    x, c = random_spd((2, 4), 5, 1), random_spd((), 5, 2)
+    x = x - 0.5 * np.eye(5)
+    for name in ("ddexpm", "ddlogm"):
+        ours, theirs = getattr(spd, name), getattr(peer.base, name)
+        close(ours(x, c), theirs(x, c))
+        close(ours(x[0, 0], c), theirs(x[0, 0], c))
+        many = random_spd((2, 4), 5, 3)
+        one_by_one = np.stack([[ours(x[i, j], many[i, j]) for j in range(4)] for i in range(2)])
+        close(ours(x, many), one_by_one, 1e-13)
+        close(ours(x[0, 0], many)[1, 2], ours(x[0, 0], many[1, 2]), 1e-13)
+    # Repeated eigenvalues, and nearly repeated ones, where differences of the function lose all digits.
+    for gap in (0.0, 1e-16, 1e-12, 1e-9):
+        point = np.diag([1.0, 1.0 + gap, 4.0])
+        direction = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        close(spd.ddlogm(direction, point), direction / np.array([1.0, 1.0, 4.0])[:, None], 1e-8 if gap == 1e-9 else 1e-11)
 
 
 @pytest.mark.parametrize("n", [1, 2, 22, 60])
@@ -151,6 +169,9 @@ def whole_stacks(x, y, c):
     yield "tangent", lambda: spd.tangent_space(x, c), lambda: vectors
     yield "untangent", lambda: spd.untangent_space(vectors, c), lambda: theirs.untangent_space(vectors, c)
     yield "transport", lambda: spd.transport_riemann(tangents, c, y[0]), lambda: theirs.transport_riemann(tangents, c, y[0])
+    for name in ("log_map_logeuclid", "exp_map_logeuclid"):
+        z = x if name.startswith("log") else tangents
+        yield name, lambda n=name, z=z: getattr(spd, n)(z, c), lambda n=name, z=z: getattr(theirs, n)(z, c)
     yield "inner", lambda: spd.innerproduct_riemann(x, y, c), lambda: theirs.innerproduct_riemann(x, y, c)
     for flag in (False, True):
         log, exp = {"C12": flag}, {"Cm12": flag}

@@ -56,6 +56,15 @@ def pair(a, b, names=("A", "B")):
     return single_or_full(a, lead), single_or_full(b, lead), lead
 
 
+def at(X, Cref):
+    """Matrices and foot points for the core, and the leading shape of the result."""
+    x, c = common(as_square(X, "X"), as_square(Cref, "Cref"))
+    if x.shape[-2:] != c.shape[-2:]:
+        raise ValueError(f"Inputs must have equal matrix dimensions, found {x.shape[-2:]} and {c.shape[-2:]}.")
+    lead = leading(x, c, ("X", "Cref"))
+    return single_or_full(x, lead), single_or_full(c, lead), lead
+
+
 def leading(a, b, names=("A", "B")):
     """The broadcast leading shape of two stacks."""
     try:

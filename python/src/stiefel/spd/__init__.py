@@ -28,16 +28,18 @@ from ._distance import (
     distance_wasserstein,
     pairwise_distance,
 )
-from ._function import expm, invsqrtm, logm, powm, sqrtm
+from ._function import ddexpm, ddlogm, expm, invsqrtm, logm, powm, sqrtm
 from ._geodesic import geodesic, geodesic_euclid, geodesic_logeuclid, geodesic_riemann
 from ._mean import gmean, mean_euclid, mean_harmonic, mean_logeuclid, mean_poweuclid, mean_riemann
 from ._tangent import (
     exp_map,
     exp_map_euclid,
+    exp_map_logeuclid,
     exp_map_riemann,
     innerproduct_riemann,
     log_map,
     log_map_euclid,
+    log_map_logeuclid,
     log_map_riemann,
     norm,
     tangent_space,
@@ -49,6 +51,8 @@ from ._tangent import (
 )
 
 __all__ = [
+    "ddexpm",
+    "ddlogm",
     "distance",
     "distance_euclid",
     "distance_harmonic",
@@ -61,6 +65,7 @@ __all__ = [
     "distance_wasserstein",
     "exp_map",
     "exp_map_euclid",
+    "exp_map_logeuclid",
     "exp_map_riemann",
     "expm",
     "geodesic",
@@ -72,6 +77,7 @@ __all__ = [
     "invsqrtm",
     "log_map",
     "log_map_euclid",
+    "log_map_logeuclid",
     "log_map_riemann",
     "logm",
     "mean_euclid",

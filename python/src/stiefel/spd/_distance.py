@@ -206,12 +206,54 @@ def distance_kullback(A, B, squared=False):
 
 
 def distance_kullback_right(A, B, squared=False):
-    """Kullback–Leibler divergence with the arguments exchanged; see :func:`distance_kullback`."""
+    """Kullback–Leibler divergence with the arguments exchanged; see :func:`distance_kullback`.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared divergence.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The divergences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_kullback, distance_kullback_right
+    >>> a, b = np.diag([2.0, 1.0]), np.diag([1.0, 3.0])
+    >>> bool(np.isclose(distance_kullback_right(a, b), distance_kullback(b, a)))
+    True
+    """
     return distance_kullback(B, A, squared=squared)
 
 
 def distance_kullback_sym(A, B, squared=False):
-    """Symmetrised Kullback–Leibler divergence; see :func:`distance_kullback`."""
+    """Symmetrised Kullback–Leibler divergence; see :func:`distance_kullback`.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    squared : bool, default=False
+        Return the squared divergence.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The divergences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_kullback, distance_kullback_sym
+    >>> a, b = np.diag([2.0, 1.0]), np.diag([1.0, 3.0])
+    >>> bool(np.isclose(distance_kullback_sym(a, b), distance_kullback(a, b) + distance_kullback(b, a)))
+    True
+    """
     d = _plain(A, B, "kullback_sym")
     if d is None:
         d = distance_kullback(A, B) + distance_kullback(B, A)

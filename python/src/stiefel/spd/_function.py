@@ -1,7 +1,9 @@
 """Functions of the eigenvalues: ``f(C) = V f(Λ) Vᵀ``."""
 
+import numpy as np
+
 from .. import _core
-from .._arrays import as_square, stack
+from .._arrays import as_square, at, stack, unstack
 
 
 def _spectral(C, name, parameter=0.0):
@@ -124,3 +126,60 @@ def powm(C, alpha):
     [[4.0, 0.0], [0.0, 9.0]]
     """
     return _spectral(C, "power", float(alpha))
+
+
+def _derivative(X, Cref, name):
+    x, c, lead = at(X, Cref)
+    if len(c) > 1 and len(x) == 1:
+        x = np.repeat(x, len(c), axis=0)
+    return unstack(_core.differential(c, x, name), lead)[()]
+
+
+def ddexpm(X, Cref):
+    """Directional derivative of the matrix exponential at Cref, exact for repeated eigenvalues.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Directions: symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        The points: symmetric matrices, one for all or one for each.
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, n)
+        The derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import ddexpm
+    >>> ddexpm(np.eye(2), np.zeros((2, 2))).round(12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return _derivative(X, Cref, "exp")
+
+
+def ddlogm(X, Cref):
+    """Directional derivative of the matrix logarithm at Cref, exact for repeated eigenvalues.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Directions: symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        The points: SPD matrices, one for all or one for each.
+
+    Returns
+    -------
+    D : ndarray, shape (..., n, n)
+        The derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import ddlogm
+    >>> ddlogm(np.eye(2), 2 * np.eye(2)).round(12).tolist()
+    [[0.5, 0.0], [0.0, 0.5]]
+    """
+    return _derivative(X, Cref, "log")

@@ -64,6 +64,13 @@ def geodesic_logeuclid(A, B, alpha=0.5):
     -------
     C : ndarray, shape (..., n, n)
         The points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import geodesic_logeuclid
+    >>> geodesic_logeuclid(np.array([[1.0]]), np.array([[16.0]]), 0.5).round(12).tolist()
+    [[4.0]]
     """
     a, b = common(as_square(A, "A"), as_square(B, "B"))
     alpha = _alpha(alpha, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
@@ -84,6 +91,13 @@ def geodesic_euclid(A, B, alpha=0.5):
     -------
     C : ndarray, shape (..., n, n)
         The points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import geodesic_euclid
+    >>> geodesic_euclid(np.array([[1.0]]), np.array([[16.0]]), 0.2).tolist()
+    [[4.0]]
     """
     a, b = common(as_square(A, "A"), as_square(B, "B"))
     alpha = _alpha(alpha, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
@@ -113,5 +127,12 @@ def geodesic(A, B, alpha, metric="riemann"):
     -------
     C : ndarray, shape (..., n, n)
         The points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import geodesic
+    >>> geodesic(np.array([[1.0]]), np.array([[16.0]]), 0.5, metric="euclid").tolist()
+    [[8.5]]
     """
     return choose(metric, _GEODESICS)(A, B, alpha)

@@ -29,6 +29,8 @@ def mean_euclid(X, sample_weight=None, **kwargs):
         Sets of matrices.
     sample_weight : None | ndarray, shape (m,), default=None
         Weights, normalised to sum to one; None for equal ones.
+    **kwargs : object
+        Not read: options of other means, for callers that choose one by name.
 
     Returns
     -------
@@ -65,6 +67,8 @@ def mean_logeuclid(X, sample_weight=None, **kwargs):
         Sets of SPD matrices.
     sample_weight : None | ndarray, shape (m,), default=None
         Weights, normalised to sum to one; None for equal ones.
+    **kwargs : object
+        Not read: options of other means, for callers that choose one by name.
 
     Returns
     -------
@@ -92,11 +96,20 @@ def mean_harmonic(X, sample_weight=None, **kwargs):
         Sets of invertible matrices.
     sample_weight : None | ndarray, shape (m,), default=None
         Weights, normalised to sum to one; None for equal ones.
+    **kwargs : object
+        Not read: options of other means, for callers that choose one by name.
 
     Returns
     -------
     M : ndarray, shape (..., n, n)
         The means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import mean_harmonic
+    >>> mean_harmonic(np.array([[[1.0]], [[4.0]]])).round(12).tolist()
+    [[1.6]]
     """
     x = _sets(X)
     if sample_weight is None and x.ndim == 3 and x.size:
@@ -117,11 +130,20 @@ def mean_poweuclid(X, p, *, sample_weight=None, **kwargs):
         Exponent; 1 is the arithmetic, 0 the log-Euclidean, −1 the harmonic mean.
     sample_weight : None | ndarray, shape (m,), default=None
         Weights, normalised to sum to one; None for equal ones.
+    **kwargs : object
+        Not read: options of other means, for callers that choose one by name.
 
     Returns
     -------
     M : ndarray, shape (..., n, n)
         The means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import mean_poweuclid
+    >>> mean_poweuclid(np.array([[[1.0]], [[4.0]]]), 0.5).round(12).tolist()
+    [[2.25]]
     """
     if not isinstance(p, (int, float)):
         raise ValueError(f"Exponent p must be a scalar (Got {type(p)})")
@@ -209,6 +231,8 @@ def gmean(X, *args, metric="riemann", sample_weight=None, **kwargs):
     ----------
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
+    *args, **kwargs : object
+        Options of the mean.
     metric : str | callable, default="riemann"
         "euclid", "harmonic", "logeuclid", "riemann", or a function of ``(X, sample_weight=...)``.
     sample_weight : None | ndarray, shape (m,), default=None
@@ -218,5 +242,12 @@ def gmean(X, *args, metric="riemann", sample_weight=None, **kwargs):
     -------
     M : ndarray, shape (..., n, n)
         The means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import gmean
+    >>> gmean(np.array([[[1.0]], [[4.0]]]), metric="euclid").tolist()
+    [[2.5]]
     """
     return choose(metric, _MEANS)(X, *args, sample_weight=sample_weight, **kwargs)

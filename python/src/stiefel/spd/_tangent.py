@@ -3,18 +3,9 @@
 import numpy as np
 
 from .. import _core
-from .._arrays import as_real, as_square, common, leading, single_or_full, stack, unstack
+from .._arrays import as_real, as_square, at, common, stack, unstack
 from ._distance import choose
-from ._function import invsqrtm, sqrtm
-
-
-def _at(X, Cref):
-    """Matrices and foot points for the core, and the leading shape of the result."""
-    x, c = common(as_square(X, "X"), as_square(Cref, "Cref"))
-    if x.shape[-2:] != c.shape[-2:]:
-        raise ValueError(f"Inputs must have equal matrix dimensions, found {x.shape[-2:]} and {c.shape[-2:]}.")
-    lead = leading(x, c, ("X", "Cref"))
-    return single_or_full(x, lead), single_or_full(c, lead), lead
+from ._function import ddexpm, ddlogm, expm, invsqrtm, logm, sqrtm
 
 
 def upper(X):
@@ -54,6 +45,13 @@ def unupper(T):
     -------
     X : ndarray, shape (..., n, n)
         Symmetric matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import unupper, upper
+    >>> unupper(upper(np.array([[1.0, 2.0], [2.0, 3.0]]))).round(12).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
     """
     t = as_real(T, "T", ndim=1)
     x = _core.unupper(np.ascontiguousarray(t).reshape((-1, 1, t.shape[-1])))
@@ -76,8 +74,15 @@ def log_map_riemann(X, Cref, *, C12=False):
     -------
     X_new : ndarray, shape (..., n, n)
         Symmetric matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import log_map_riemann
+    >>> bool(np.allclose(log_map_riemann(np.diag([2 * np.e, 2.0]), 2 * np.eye(2)), np.diag([1, 0])))
+    True
     """
-    x, c, lead = _at(X, Cref)
+    x, c, lead = at(X, Cref)
     if C12:
         return unstack(_core.log_map(c, x), lead)[()]
     return unstack(_core.whitened_log(c, x), lead)[()]
@@ -99,34 +104,193 @@ def exp_map_riemann(X, Cref, *, Cm12=False):
     -------
     X_new : ndarray, shape (..., n, n)
         SPD matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import exp_map_riemann
+    >>> exp_map_riemann(np.diag([np.log(3), 0.0]), 2 * np.eye(2)).round(12).tolist()
+    [[6.0, 0.0], [0.0, 2.0]]
     """
-    x, c, lead = _at(X, Cref)
+    x, c, lead = at(X, Cref)
     if Cm12:
         return unstack(_core.exp_map(c, x), lead)[()]
     return unstack(_core.coloured_exp(c, x), lead)[()]
 
 
 def log_map_euclid(X, Cref, **kwargs):
-    """Euclidean logarithmic map ``X − Cref``."""
+    """Euclidean logarithmic map ``X − Cref``.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+    **kwargs : object
+        Not read: options of other maps, for callers that choose one by name.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import log_map_euclid
+    >>> log_map_euclid(3 * np.eye(2), np.eye(2)).round(12).tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
     return as_square(X, "X") - as_square(Cref, "Cref")
 
 
 def exp_map_euclid(X, Cref, **kwargs):
-    """Euclidean exponential map ``X + Cref``."""
+    """Euclidean exponential map ``X + Cref``.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+    **kwargs : object
+        Not read: options of other maps, for callers that choose one by name.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import exp_map_euclid
+    >>> exp_map_euclid(3 * np.eye(2), np.eye(2)).round(12).tolist()
+    [[4.0, 0.0], [0.0, 4.0]]
+    """
     return as_square(X, "X") + as_square(Cref, "Cref")
 
 
-_LOG_MAPS = {"euclid": log_map_euclid, "riemann": log_map_riemann}
-_EXP_MAPS = {"euclid": exp_map_euclid, "riemann": exp_map_riemann}
+def log_map_logeuclid(X, Cref, **kwargs):
+    """Log-Euclidean logarithmic map ``D exp(log Cref)[log X − log Cref]``.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        SPD matrices.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+    **kwargs : object
+        Not read: options of other maps, for callers that choose one by name.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices.
+
+    References
+    ----------
+    .. [1] V. Arsigny, P. Fillard, X. Pennec, N. Ayache. Geometric means in a novel vector space structure on symmetric
+       positive-definite matrices. SIAM J. Matrix Anal. Appl., 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import log_map_logeuclid
+    >>> bool(np.allclose(log_map_logeuclid(np.diag([2 * np.e, 2.0]), 2 * np.eye(2)), np.diag([2, 0])))
+    True
+    """
+    foot = logm(Cref)
+    return ddexpm(logm(X) - foot, foot)
+
+
+def exp_map_logeuclid(X, Cref, **kwargs):
+    """Log-Euclidean exponential map ``exp(log Cref + D log(Cref)[X])``.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+    **kwargs : object
+        Not read: options of other maps, for callers that choose one by name.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        SPD matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import exp_map_logeuclid
+    >>> exp_map_logeuclid(np.diag([2 * np.log(3), 0.0]), 2 * np.eye(2)).round(12).tolist()
+    [[6.0, 0.0], [0.0, 2.0]]
+    """
+    return expm(logm(Cref) + ddlogm(X, Cref))
+
+
+_LOG_MAPS = {"euclid": log_map_euclid, "logeuclid": log_map_logeuclid, "riemann": log_map_riemann}
+_EXP_MAPS = {"euclid": exp_map_euclid, "logeuclid": exp_map_logeuclid, "riemann": exp_map_riemann}
 
 
 def log_map(X, Cref, *, metric="riemann", **kwargs):
-    """Project matrices to the tangent space at Cref: "euclid", "riemann" or a function of ``(X, Cref)``."""
+    """Project matrices to the tangent space at Cref under a metric.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+    metric : str | callable, default="riemann"
+        "euclid", "logeuclid", "riemann", or a function of ``(X, Cref)``.
+    **kwargs : object
+        Options of the map.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import log_map
+    >>> log_map(np.diag([np.e, 1.0]), np.eye(2)).round(12).tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
     return choose(metric, _LOG_MAPS)(X, Cref, **kwargs)
 
 
 def exp_map(X, Cref, *, metric="riemann", **kwargs):
-    """Bring matrices of the tangent space at Cref back to the manifold: "euclid", "riemann" or a function of ``(X, Cref)``."""
+    """Bring matrices of the tangent space at Cref back to the manifold under a metric.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+    metric : str | callable, default="riemann"
+        "euclid", "logeuclid", "riemann", or a function of ``(X, Cref)``.
+    **kwargs : object
+        Options of the map.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import exp_map
+    >>> exp_map(np.zeros((2, 2)), 3 * np.eye(2)).round(12).tolist()
+    [[3.0, 0.0], [0.0, 3.0]]
+    """
     return choose(metric, _EXP_MAPS)(X, Cref, **kwargs)
 
 
@@ -140,7 +304,7 @@ def tangent_space(X, Cref, *, metric="riemann"):
     Cref : ndarray, shape (n, n)
         The foot point.
     metric : str | callable, default="riemann"
-        "euclid", "riemann" or a function of ``(X, Cref)``.
+        "euclid", "logeuclid", "riemann" or a function of ``(X, Cref)``.
 
     Returns
     -------
@@ -156,7 +320,7 @@ def tangent_space(X, Cref, *, metric="riemann"):
     """
     if metric != "riemann":
         return upper(log_map(X, Cref, metric=metric))
-    x, c, lead = _at(X, Cref)
+    x, c, lead = at(X, Cref)
     t = _core.tangent_space(c, x)
     return t.reshape((*lead, t.shape[-1]))
 
@@ -171,12 +335,19 @@ def untangent_space(T, Cref, *, metric="riemann"):
     Cref : ndarray, shape (n, n)
         The foot point.
     metric : str | callable, default="riemann"
-        "euclid", "riemann" or a function of ``(X, Cref)``.
+        "euclid", "logeuclid", "riemann" or a function of ``(X, Cref)``.
 
     Returns
     -------
     X : ndarray, shape (..., n, n)
         SPD matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import untangent_space
+    >>> untangent_space(np.zeros(3), 3 * np.eye(2)).round(12).tolist()
+    [[3.0, 0.0], [0.0, 3.0]]
     """
     if metric != "riemann":
         return exp_map(unupper(T), Cref, metric=metric)
@@ -210,7 +381,7 @@ def whiten(X, Cref):
     >>> whiten(np.diag([4.0, 9.0]), np.diag([4.0, 9.0])).round(12).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    x, c, lead = _at(X, Cref)
+    x, c, lead = at(X, Cref)
     return unstack(_core.recentre(c, x), lead)[()]
 
 
@@ -230,6 +401,13 @@ def innerproduct_riemann(X, Y, Cref):
     -------
     G : float or ndarray, shape (...,)
         The inner products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import innerproduct_riemann
+    >>> round(innerproduct_riemann(np.eye(2), np.eye(2), 2 * np.eye(2)), 12)
+    0.5
     """
     first = whiten(X, Cref)
     second = first if Y is None else whiten(Y, Cref)
@@ -238,7 +416,29 @@ def innerproduct_riemann(X, Y, Cref):
 
 
 def norm(X, Cref, metric="riemann"):
-    """Norm of matrices in the tangent space at Cref: "riemann" or "euclid"."""
+    """Norm of matrices in the tangent space at Cref.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    Cref : ndarray, shape (n, n)
+        The foot point.
+    metric : {"riemann", "euclid"}, default="riemann"
+        The metric.
+
+    Returns
+    -------
+    norms : float or ndarray, shape (...,)
+        The norms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import norm
+    >>> round(float(norm(4 * np.eye(4), 2 * np.eye(4))), 12)
+    4.0
+    """
     if metric == "euclid":
         x = as_square(X, "X")
         return np.sqrt(np.einsum("...ij,...ij->...", x, x))
@@ -261,6 +461,13 @@ def transport_riemann(X, A, B):
     -------
     X_new : ndarray, shape (..., n, n)
         Symmetric matrices in the tangent space at B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import transport_riemann
+    >>> transport_riemann(np.eye(2), np.eye(2), 4 * np.eye(2)).round(12).tolist()
+    [[4.0, 0.0], [0.0, 4.0]]
     """
     root, inverse_root = sqrtm(A), invsqrtm(A)
     e = root @ sqrtm(whiten(B, A)) @ inverse_root

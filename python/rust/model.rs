@@ -282,15 +282,12 @@ impl PyModel {
         scaling.map(|s| crate::scaling::told(&s)).transpose()
     }
 
-    /// The experts as points, `K × n × k`, where the network routes.
+    /// The experts as points, `K × n × k`, where the network routes, in its precision.
     fn experts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let experts = on_decoder!(&*self.lock(), |d| {
-            d.model().experts().map(|e| e.map(|e| e.cast::<f64>()))
-        });
-        experts
-            .map_err(model_error)?
-            .map(|e| give(py, e))
-            .transpose()
+        on_decoder!(&*self.lock(), |d| {
+            let experts = d.model().experts().map_err(model_error)?;
+            experts.map(|e| give(py, e)).transpose()
+        })
     }
 }
 

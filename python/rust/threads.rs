@@ -39,7 +39,20 @@ pub(crate) fn run<R: Send>(
     py.detach(|| pool.install(f)).map_err(value_error)
 }
 
-/// Sets how many threads functions may use.
+/// Set how many threads the functions of :mod:`stiefel.spd` and :mod:`stiefel.manifold` may use, one unless told otherwise.
+///
+/// Parameters
+/// ----------
+/// threads : int
+///     How many; results do not depend on it. Estimators have ``n_jobs``.
+///
+/// Examples
+/// --------
+/// >>> import stiefel
+/// >>> stiefel.set_num_threads(2)
+/// >>> stiefel.get_num_threads()
+/// 2
+/// >>> stiefel.set_num_threads(1)
 #[pyfunction]
 fn set_num_threads(threads: usize) -> PyResult<()> {
     if threads == 0 {
@@ -49,7 +62,18 @@ fn set_num_threads(threads: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// How many threads functions may use.
+/// How many threads the functions of :mod:`stiefel.spd` and :mod:`stiefel.manifold` may use.
+///
+/// Returns
+/// -------
+/// threads : int
+///     How many.
+///
+/// Examples
+/// --------
+/// >>> import stiefel
+/// >>> stiefel.get_num_threads()
+/// 1
 #[pyfunction]
 fn get_num_threads() -> usize {
     FUNCTIONS.load(Ordering::Relaxed)

@@ -7,7 +7,7 @@ use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use stiefel::linalg::MatBatch;
 use stiefel::model::precondition::{UnseenPolicy, WhitenScratch, WhitenerState};
-use stiefel::model::{Factor, ModelError, Preconditioning, Trials, Whitener};
+use stiefel::model::{ModelError, Preconditioning, Whitener};
 
 /// Pre-conditioning fitted on training trials.
 #[pyclass(module = "stiefel._core", name = "Whitener", frozen)]
@@ -56,26 +56,18 @@ impl PyWhitener {
         give(py, out.map_err(model_error)?)
     }
 
-    /// Trials of one domain without training trials, whitened under a policy.
+    /// Trials of one domain without training trials, whitened under a policy with what other trials of it tell.
     fn transform_unseen<'py>(
         &self,
         py: Python<'py>,
         x: PyReadonlyArray3<'py, f64>,
+        seen: PyReadonlyArray3<'py, f64>,
         policy: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let view = crate::array::view(&x)?;
+        let (view, seen) = (crate::array::view(&x)?, crate::array::view(&seen)?);
         let policy: UnseenPolicy = serde_json::from_str(policy).map_err(value_error)?;
-        let out = py.detach(|| {
-            let count = view.count();
-            let labels = || std::iter::repeat_n("?", count);
-            // A name no training domain has.
-            let longest = self.whitener.domains().iter().map(String::len).max();
-            let name = "?".repeat(longest.unwrap_or(0) + 1);
-            let domains = Factor::from_labels(labels().map(|_| name.as_str()));
-            let trials = Trials::new(view.to_owned(), Factor::from_labels(labels()), domains)?;
-            self.whitener.transform_unseen(&trials, policy)
-        });
-        give(py, out.map_err(model_error)?.covariances().clone())
+        let out = py.detach(|| self.whitener.transform_after(seen, view, policy));
+        give(py, out.map_err(model_error)?)
     }
 
     /// The mean of a domain, `1 × n × n`.

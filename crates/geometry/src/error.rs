@@ -50,7 +50,7 @@ pub enum GeometryError {
     /// A matrix whose columns should be orthonormal and are not, beyond rounding.
     #[error(
         "{op}: matrix {matrix} is not on the Stiefel manifold: max|WᵀW − I| is {defect:e}; \
-         orthonormalise it first (`stiefel::orthonormal_factor`)"
+         orthonormalise it first (`orthonormal_factor`)"
     )]
     NotOrthonormal {
         /// The operation.

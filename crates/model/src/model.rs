@@ -288,7 +288,7 @@ impl<T: Scalar> Model<T> {
         &self.parameters
     }
 
-    /// The experts as points, `K × n × k`, where the network routes.
+    /// The experts as points, `K × n × k`, where the network routes; of polar ones the orthonormal columns.
     pub fn experts(&self) -> Result<Option<MatBatch<T>>> {
         self.parameters
             .get("experts")

@@ -13,10 +13,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _core, _domains
 from ._persistence import FileModel
-from ._preconditioning import is_causal, preconditioning, unseen_whitening
+from ._preconditioning import is_causal, preconditioning, seen, unseen_whitening
 from ._scaling import Scaling, recommend
 from ._split import validation_trials
-from ._validation import check_classes, check_labels, check_spd, check_trials, n_threads, to_json
+from ._validation import check_classes, check_labels, check_spd, check_trials, n_threads, one_of, to_json
 
 #: What stands in for the embedding of a new domain.
 POLICIES = ("input-only", "zero", "nearest", "riemannian-nearest", "transductive")
@@ -31,16 +31,10 @@ def store(estimator, values):
             setattr(estimator, name, value)
 
 
-class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
-    """A model of the core behind scikit-learn's interface: trials have classes and domains."""
+class ByDomain(ClassifierMixin, BaseEstimator):
+    """A classifier of covariances ``(trials, n, n)`` that may be told whose trials they are."""
 
-    __metadata_request__fit = {
-        "sample_domain": True,
-        "subjects": True,
-        "X_target_unlabeled": True,
-        "X_target_labeled": True,
-        "y_target_labeled": True,
-    }
+    __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": True}
     __metadata_request__predict = {"sample_domain": True, "subjects": True}
     __metadata_request__predict_proba = {"sample_domain": True, "subjects": True}
     __metadata_request__decision_function = {"sample_domain": True, "subjects": True}
@@ -53,16 +47,50 @@ class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
         tags.non_deterministic = False
         return tags
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_model")
-
     def _get_metadata_request(self):
         """Target trials reach the last step of a pipeline as they are: whoever takes covariances does not ask for epochs."""
         request = super()._get_metadata_request()
         if self.covariance is None and not hasattr(self, "_metadata_request"):
-            for name in ("X_target_unlabeled", "X_target_labeled", "y_target_labeled"):
+            for name in [name for name in request.fit.requests if "target" in name]:
                 request.fit.add_request(param=name, alias=None)
         return request
+
+    def score(self, X, y, sample_weight=None, sample_domain=None, subjects=None):
+        """Accuracy.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n)
+            Covariances, or epochs with the option ``covariance``.
+        y : ndarray, shape (trials,)
+            Classes; or pyRiemann's "domain/class".
+        sample_weight : None | ndarray, shape (trials,), default=None
+            Weights of the trials.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        accuracy : float
+            The share of right decisions.
+        """
+        from sklearn.metrics import accuracy_score
+
+        labels = np.asarray(y)
+        if sample_domain is None and subjects is None and hasattr(self, "classes_") and _domains.is_encoded(labels):
+            encoded = set(labels.tolist()) - set(self.classes_.tolist())
+            if encoded:
+                sample_domain, labels = _domains.decode(labels)
+        return accuracy_score(labels, self.predict(X, sample_domain, subjects), sample_weight=sample_weight)
+
+
+class DomainClassifier(FileModel, ByDomain):
+    """A model of the core behind scikit-learn's interface: trials have classes and domains."""
+
+    __metadata_request__fit = {"X_target_labeled": True, "y_target_labeled": True}
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_model")
 
     def _trials(self, X, name="X"):
         return check_trials(X, self.covariance, name)
@@ -112,16 +140,14 @@ class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         x = check_spd(self._trials(X))
         labels = check_labels(y, len(x))
-        domains = _domains.given(len(x), sample_domain, subjects)
-        if domains is None and _domains.is_encoded(labels):
-            domains, labels = _domains.decode(labels)
+        domains, labels = _domains.of_fit(labels, sample_domain, subjects)
         unlabelled = None
         if X_target_unlabeled is not None:
             unlabelled = self._target_trials(X_target_unlabeled, "X_target_unlabeled", x.shape[1])
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
         keep = np.ones(len(x), dtype=bool) if weight is None else weight > 0
         if domains is not None:
-            target = np.array([_domains.is_target(d) for d in domains])
+            target = _domains.are_targets(domains)
             if target.any():
                 own = x[target]
                 unlabelled = own if unlabelled is None else np.concatenate([own, unlabelled])
@@ -212,21 +238,13 @@ class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
             if self._labelled_target:
                 return [(names.index("target"), everything)]
             return [(0 if len(names) == 1 and self._target is None else -1, everything)]
-        known = _domains.known_index(domains, names)
-        groups = [(int(d), np.flatnonzero(known == d)) for d in np.unique(known[known >= 0])]
-        marks = {}
-        for trial in np.flatnonzero(known < 0):
-            marks.setdefault(domains[trial], []).append(trial)
-        return groups + [(-1, np.array(trials)) for trials in marks.values()]
+        return _domains.groups(domains, names)
 
     def _seen(self, x):
-        """The trials of the new domain `x` that are known before the first decision: a causal mean has not seen those it decides."""
-        if self._target is not None:
-            return self._target
-        return x[:0] if is_causal(self) else x
+        return seen(self, self._target, x)
 
     def predict_proba(self, X, sample_domain=None, subjects=None):
-        """Probabilities of the classes, ``(trials, classes)``, in the order of ``classes_``.
+        """Probabilities of the classes, in the order of ``classes_``.
 
         Parameters
         ----------
@@ -235,34 +253,67 @@ class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains. None: all trials are of one new domain (of the training domain, where there was one). None or a negative
             number among them marks trials of a new domain.
+
+        Returns
+        -------
+        p : ndarray, shape (trials, classes)
+            The probabilities.
         """
         return self._decide(X, sample_domain, subjects)[0]
 
     def predict(self, X, sample_domain=None, subjects=None):
-        """The most probable class of every trial; see :meth:`predict_proba`."""
+        """The most probable class of every trial.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n)
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        y : ndarray, shape (trials,)
+            The classes.
+        """
         best = self.predict_proba(X, sample_domain, subjects).argmax(axis=1)
         return self.classes_[best]
 
     def decision_function(self, X, sample_domain=None, subjects=None):
-        """Log-odds of the second class, ``(trials,)``, or log-probabilities of several, ``(trials, classes)``."""
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n)
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        scores : ndarray, shape (trials,) or (trials, classes)
+            Log-odds of the second class, or log-probabilities of several.
+        """
         p = self.predict_proba(X, sample_domain, subjects)
         scores = np.log(np.maximum(p, np.finfo(float).tiny))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def routing_weights(self, X, sample_domain=None, subjects=None):
-        """Weights of the experts, ``(trials, K)``; None where nothing is routed."""
+        """Weights of the experts.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n)
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        alpha : ndarray, shape (trials, K) | None
+            The weights; None where nothing is routed.
+        """
         return self._decide(X, sample_domain, subjects)[1]
-
-    def score(self, X, y, sample_weight=None, sample_domain=None, subjects=None):
-        """Accuracy; labels may be pyRiemann's "domain/class"."""
-        from sklearn.metrics import accuracy_score
-
-        labels = np.asarray(y)
-        if sample_domain is None and subjects is None and hasattr(self, "classes_") and _domains.is_encoded(labels):
-            encoded = set(labels.tolist()) - set(self.classes_.tolist())
-            if encoded:
-                sample_domain, labels = _domains.decode(labels)
-        return accuracy_score(labels, self.predict(X, sample_domain, subjects), sample_weight=sample_weight)
 
 
 class NetworkClassifier(DomainClassifier):
@@ -276,14 +327,12 @@ class NetworkClassifier(DomainClassifier):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if self.unseen not in POLICIES:
-            raise ValueError(f"unseen must be one of {', '.join(POLICIES)}, got {self.unseen!r}.")
+        for name, known in self._choices.items():
+            one_of(name, getattr(self, name), known)
         for name in ("batch_size", "max_epochs", "patience"):
             value = getattr(self, name)
             if not (isinstance(value, (int, np.integer)) and value >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if self.precision not in ("f32", "f64"):
-            raise ValueError(f"precision must be 'f32' or 'f64', got {self.precision!r}.")
 
     def _train(self, data, validation, seed):
         """The core's model of labelled trials."""
@@ -344,7 +393,7 @@ class NetworkClassifier(DomainClassifier):
 
     @property
     def experts_(self):
-        """The experts, ``(K, n, k)``; None where nothing is routed."""
+        """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal columns; None where nothing is routed."""
         check_is_fitted(self)
         return self._model.experts()
 

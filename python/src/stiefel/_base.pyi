@@ -14,11 +14,21 @@ LOOKING: tuple[str, ...]
 
 def store(estimator: BaseEstimator, values: dict[str, Any]) -> None: ...
 
-class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
+class ByDomain(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
-    domains_: NDArray[np.str_]
     n_features_in_: int
     def __sklearn_tags__(self) -> Any: ...
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> float: ...
+
+class DomainClassifier(FileModel, ByDomain):
+    domains_: NDArray[np.str_]
     def __sklearn_is_fitted__(self) -> bool: ...
     def fit(
         self,
@@ -55,14 +65,6 @@ class DomainClassifier(FileModel, ClassifierMixin, BaseEstimator):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64] | None: ...
-    def score(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        sample_domain: ArrayLike | None = None,
-        subjects: ArrayLike | None = None,
-    ) -> float: ...
 
 class NetworkClassifier(DomainClassifier):
     scaling_: Scaling
@@ -70,7 +72,7 @@ class NetworkClassifier(DomainClassifier):
     n_iter_: int
     best_epoch_: int
     @property
-    def experts_(self) -> NDArray[np.float64] | None: ...
+    def experts_(self) -> NDArray[np.floating] | None: ...
 
 def labelled(
     x: ArrayLike,

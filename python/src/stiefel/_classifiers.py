@@ -5,10 +5,28 @@ from __future__ import annotations
 import json
 
 from . import _core
-from ._base import NetworkClassifier, store
+from ._base import POLICIES, NetworkClassifier, store
 from ._validation import to_json
 
 _AUTO = "auto"
+
+#: Options of every network that have a few values.
+_CHOICES = {
+    "batch_norm": (None, "after", "before"),
+    "initial_anchor": ("random", "discriminative"),
+    "orthogonality": ("riemannian", "cayley"),
+    "precision": ("f32", "f64"),
+}
+
+
+def tail(options):
+    """What the networks with one filter and with many have in common, as the core reads it."""
+    norm = options.batch_norm
+    return {
+        "orthogonality": options.orthogonality,
+        "initial_anchor": options.initial_anchor,
+        "batch_norm": None if norm is None else {"position": norm},
+    }
 
 
 class DaspClassifier(NetworkClassifier):
@@ -39,6 +57,34 @@ class DaspClassifier(NetworkClassifier):
         The point whose tangent space the experts are mixed in.
     retraction : {"qr", "polar"}, default="qr"
         How the mixture becomes a filter.
+    top_p : None | int, default=None
+        How many experts filter a trial: its best ones, the others have a weight of exactly zero; None mixes all.
+    expert_kind : {"stiefel", "polar", "barrier"}, default="stiefel"
+        What an expert is: orthonormal columns; orthonormal columns and an SPD scale, for data that keep their amplitudes; or any matrix, of
+        full rank by a barrier in the loss.
+    barrier : {"bounded", "paper"}, default="bounded"
+        Which barrier; the paper's falls without bound as an expert grows.
+    lambda_barrier : float, default=1e-3
+        Weight of the barrier, where experts need one.
+    lambda_csp : float, default=0.0
+        Weight of the loss that draws filters to the common spatial patterns of their domain.
+    csp_filters : int, default=4
+        How many patterns of a domain count there, at most k.
+    lambda_shrink : float, default=0.0
+        Weight of the loss that draws experts to the anchor.
+    head : {"shared", "routed"}, default="shared"
+        Whether every expert has weights of its own behind those that all share.
+    head_ridge : float, default=1e-3
+        Weight of the squares of the experts' own weights, for a routed head.
+    initial_anchor : {"random", "discriminative"}, default="random"
+        Where the anchor starts: anywhere, or at the directions in which the classes of the training trials differ.
+    expert_noise : None | float, default=None
+        None starts experts anywhere; a number starts them that far from the anchor.
+    batch_norm : None | "after" | "before", default=None
+        Riemannian batch normalisation per domain behind the filter, or in front of it in the place of whitening
+        (``precondition=False``; better in f64).
+    orthogonality : {"riemannian", "cayley"}, default="riemannian"
+        How filters stay orthonormal while they are learnt.
     preset : None | {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default=None
         The paper's setting for one of its datasets in place of the scaling rule.
     unseen : {"zero", "input-only", "nearest", "riemannian-nearest", "transductive"}, default="zero"
@@ -114,6 +160,15 @@ class DaspClassifier(NetworkClassifier):
     """
 
     _networks = ("dasp", "spdnet")
+    _choices = {
+        "anchor": ("dedicated", "first", "barycenter", "routed-barycenter"),
+        "retraction": ("qr", "polar"),
+        "expert_kind": ("stiefel", "polar", "barrier"),
+        "barrier": ("bounded", "paper"),
+        "head": ("shared", "routed"),
+        "unseen": POLICIES,
+        **_CHOICES,
+    }
 
     def __init__(
         self,
@@ -127,6 +182,19 @@ class DaspClassifier(NetworkClassifier):
         lambda_entropy=0.0,
         anchor="dedicated",
         retraction="qr",
+        top_p=None,
+        expert_kind="stiefel",
+        barrier="bounded",
+        lambda_barrier=1e-3,
+        lambda_csp=0.0,
+        csp_filters=4,
+        lambda_shrink=0.0,
+        head="shared",
+        head_ridge=1e-3,
+        initial_anchor="random",
+        expert_noise=None,
+        batch_norm=None,
+        orthogonality="riemannian",
         preset=None,
         unseen="zero",
         precondition=True,
@@ -166,12 +234,34 @@ class DaspClassifier(NetworkClassifier):
         scaling.given(**own)
         config = json.loads(_core.configuration(to_json(scaling)))
         network = config["architecture"]
+        network.update(tail(self))
+        # With one domain there is one filter, and nothing to route.
         if network["network"] == "dasp":
-            network["losses"].update(balance=self.lambda_balance, entropy=self.lambda_entropy)
-            network.update(
-                anchor=self.anchor, retraction=self.retraction, domain_embedding=self.unseen != "input-only"
+            network.update(self._routing())
+            network["losses"].update(
+                balance=self.lambda_balance,
+                entropy=self.lambda_entropy,
+                barrier=self.lambda_barrier,
+                csp=self.lambda_csp,
+                shrink=self.lambda_shrink,
             )
+            network["csp"]["filters"] = self.csp_filters
         return config
+
+    def _routing(self):
+        """Everything about experts and how they are mixed."""
+        kind, head = self.expert_kind, self.head
+        return {
+            "anchor": self.anchor,
+            "retraction": self.retraction,
+            "domain_embedding": self.unseen != "input-only",
+            "routing": "soft" if self.top_p is None else {"top-p": {"p": self.top_p}},
+            "experts_kind": {"barrier": {"kind": self.barrier}} if kind == "barrier" else kind,
+            "head": {"kind": head, "ridge": self.head_ridge} if head == "routed" else {"kind": head},
+            "initial_experts": {"kind": "random"}
+            if self.expert_noise is None
+            else {"kind": "near-anchor", "noise": self.expert_noise},
+        }
 
 
 class SPDNetClassifier(NetworkClassifier):
@@ -181,6 +271,10 @@ class SPDNetClassifier(NetworkClassifier):
     ----------
     n_filters : int | "auto", default="auto"
         Directions k the filter keeps.
+    initial_anchor : {"random", "discriminative"}, default="random"
+        Where the filter starts: anywhere, or at the directions in which the classes of the training trials differ.
+    batch_norm, orthogonality
+        See :class:`DaspClassifier`.
     precondition : bool, default=True
         Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
         (:class:`DomainWhitening`); the options of whitening are then not read.
@@ -205,12 +299,16 @@ class SPDNetClassifier(NetworkClassifier):
     """
 
     _networks = ("spdnet",)
+    _choices = _CHOICES
     #: Nothing is routed, so nothing has to stand in for an embedding.
     unseen = "input-only"
 
     def __init__(
         self,
         n_filters=_AUTO,
+        initial_anchor="random",
+        batch_norm=None,
+        orthogonality="riemannian",
         precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
@@ -236,4 +334,6 @@ class SPDNetClassifier(NetworkClassifier):
     def _configuration(self, scaling):
         own = {} if isinstance(self.n_filters, str) and self.n_filters == _AUTO else {"filters": self.n_filters}
         scaling.given(routing=False, dsp_rank=None, **own)
-        return json.loads(_core.configuration(to_json(scaling)))
+        config = json.loads(_core.configuration(to_json(scaling)))
+        config["architecture"].update(tail(self))
+        return config

@@ -4,6 +4,8 @@ import numpy as np
 
 from ._base import NetworkClassifier
 
+def tail(options: NetworkClassifier) -> dict[str, Any]: ...
+
 class DaspClassifier(NetworkClassifier):
     n_filters: int | Literal["auto"]
     n_experts: int | Literal["auto"]
@@ -15,6 +17,19 @@ class DaspClassifier(NetworkClassifier):
     lambda_entropy: float
     anchor: Literal["dedicated", "first", "barycenter", "routed-barycenter"]
     retraction: Literal["qr", "polar"]
+    top_p: int | None
+    expert_kind: Literal["stiefel", "polar", "barrier"]
+    barrier: Literal["bounded", "paper"]
+    lambda_barrier: float
+    lambda_csp: float
+    csp_filters: int
+    lambda_shrink: float
+    head: Literal["shared", "routed"]
+    head_ridge: float
+    initial_anchor: Literal["random", "discriminative"]
+    expert_noise: float | None
+    batch_norm: Literal["after", "before"] | None
+    orthogonality: Literal["riemannian", "cayley"]
     preset: str | None
     unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"]
     precondition: bool
@@ -48,6 +63,19 @@ class DaspClassifier(NetworkClassifier):
         lambda_entropy: float = 0.0,
         anchor: Literal["dedicated", "first", "barycenter", "routed-barycenter"] = 'dedicated',
         retraction: Literal["qr", "polar"] = 'qr',
+        top_p: int | None = None,
+        expert_kind: Literal["stiefel", "polar", "barrier"] = 'stiefel',
+        barrier: Literal["bounded", "paper"] = 'bounded',
+        lambda_barrier: float = 1e-3,
+        lambda_csp: float = 0.0,
+        csp_filters: int = 4,
+        lambda_shrink: float = 0.0,
+        head: Literal["shared", "routed"] = 'shared',
+        head_ridge: float = 1e-3,
+        initial_anchor: Literal["random", "discriminative"] = 'random',
+        expert_noise: float | None = None,
+        batch_norm: Literal["after", "before"] | None = None,
+        orthogonality: Literal["riemannian", "cayley"] = 'riemannian',
         preset: str | None = None,
         unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"] = 'zero',
         precondition: bool = True,
@@ -74,6 +102,9 @@ class DaspClassifier(NetworkClassifier):
 class SPDNetClassifier(NetworkClassifier):
     unseen: str
     n_filters: int | Literal["auto"]
+    initial_anchor: Literal["random", "discriminative"]
+    batch_norm: Literal["after", "before"] | None
+    orthogonality: Literal["riemannian", "cayley"]
     precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
@@ -96,6 +127,9 @@ class SPDNetClassifier(NetworkClassifier):
     def __init__(
         self,
         n_filters: int | Literal["auto"] = 'auto',
+        initial_anchor: Literal["random", "discriminative"] = 'random',
+        batch_norm: Literal["after", "before"] | None = None,
+        orthogonality: Literal["riemannian", "cayley"] = 'riemannian',
         precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,

@@ -19,13 +19,18 @@ ONLY = "all"
 
 
 def is_target(value):
-    """Whether a domain is marked as new: None, NaN or a negative number."""
-    if value is None:
+    """Whether a domain is marked as new: None, NaN, pandas' NA or a negative number."""
+    if value is None or type(value).__name__ == "NAType":
         return True
     try:
         return bool(value < 0 or value != value)
     except TypeError:
         return False
+
+
+def are_targets(values):
+    """The same of every trial, as an array."""
+    return np.array([is_target(v) for v in values], dtype=bool)
 
 
 def column(values, count, name):
@@ -45,6 +50,12 @@ def given(count, sample_domain, subjects):
     if subjects is not None:
         return column(subjects, count, "subjects")
     return None
+
+
+def of_fit(labels, sample_domain, subjects):
+    """Domains and classes of training trials: those of a keyword, else those in the labels, else None."""
+    domains = given(len(labels), sample_domain, subjects)
+    return decode(labels) if domains is None and is_encoded(labels) else (domains, labels)
 
 
 def is_encoded(y):
@@ -84,3 +95,15 @@ def known_index(values, names):
                 "new domain with None or a negative number, or pass no domains: the policy `unseen` then decodes them."
             )
     return out
+
+
+def groups(values, names):
+    """Training domain (−1 for a new one) and trials of each domain there is; every mark is one new domain."""
+    known = known_index(values, names)
+    found = [(int(d), np.flatnonzero(known == d)) for d in np.unique(known[known >= 0])]
+    marks = {}
+    for trial in np.flatnonzero(known < 0):
+        # NaN equals nothing, not even itself; pandas writes it for None.
+        mark = values[trial] if isinstance(values[trial], (int, float)) and values[trial] == values[trial] else None
+        marks.setdefault(mark, []).append(trial)
+    return found + [(-1, np.array(trials)) for trials in marks.values()]

@@ -2,16 +2,12 @@
 
 import json
 
+from ._validation import one_of
+
 REFERENCES = ("euclidean", "riemannian", "log-euclidean")
 WHITENINGS = ("symmetric", "pca")
 SCALINGS = ("per-trial", "per-domain", "none")
 UNSEEN = ("pooled", "own-mean", "causal")
-
-
-def _one_of(name, value, known):
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
-    return value
 
 
 #: Trials as they are.
@@ -28,9 +24,9 @@ def preconditioning(options):
         tikhonov = {"relative": float(options.tikhonov)}
     return {
         "tikhonov": tikhonov,
-        "reference": _one_of("reference", options.reference, REFERENCES),
-        "whitening": _one_of("whitening", options.whitening, WHITENINGS),
-        "scaling": _one_of("scaling", options.scaling, SCALINGS),
+        "reference": one_of("reference", options.reference, REFERENCES),
+        "whitening": one_of("whitening", options.whitening, WHITENINGS),
+        "scaling": one_of("scaling", options.scaling, SCALINGS),
         "unseen": json.loads(unseen_whitening(options)),
     }
 
@@ -52,5 +48,13 @@ def unseen_whitening(options):
     """The policy for a domain without training trials, as JSON."""
     if not is_on(options):
         return json.dumps(NONE["unseen"])
-    name = _one_of("unseen_whitening", options.unseen_whitening, UNSEEN)
+    name = one_of("unseen_whitening", options.unseen_whitening, UNSEEN)
     return json.dumps({"policy": name} if name == "pooled" else {"policy": name, "kappa": float(options.kappa)})
+
+
+def seen(options, target, x):
+    """The trials of the new domain of ``x`` that are known before the first is whitened: those given at fit; else all of them, but a causal mean
+    has not seen those it whitens."""
+    if target is not None:
+        return target
+    return x[:0] if is_causal(options) else x

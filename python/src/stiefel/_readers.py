@@ -38,7 +38,13 @@ class Recording:
     notes: list = field(default_factory=list)
 
     def to_mne(self):
-        """The recording as an ``mne.io.RawArray`` in volts, with its events as annotations."""
+        """The recording as MNE has it.
+
+        Returns
+        -------
+        raw : mne.io.RawArray
+            In volts, with the events as annotations.
+        """
         import mne
 
         volts = np.where([unit == "µV" for unit in self.units], 1e-6, 1.0)[:, np.newaxis]
@@ -103,6 +109,23 @@ def read_raw(path, index=None):
     -------
     recording : Recording
         The recording; ``.to_mne()`` converts it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from stiefel import read_raw
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.vhdr").write_text(  # BrainVision: a header beside the samples
+    ...     "Brain Vision Data Exchange Header File Version 1.0\\n[Common Infos]\\nDataFile=a.eeg\\nDataFormat=BINARY\\n"
+    ...     "DataOrientation=MULTIPLEXED\\nNumberOfChannels=2\\nSamplingInterval=4000\\n[Binary Infos]\\nBinaryFormat=IEEE_FLOAT_32\\n"
+    ...     "[Channel Infos]\\nCh1=C3,,1,µV\\nCh2=C4,,1,µV\\n", encoding="utf-8"
+    ... )
+    >>> np.zeros((500, 2), np.float32).tofile(folder / "a.eeg")
+    >>> recording = read_raw(folder / "a.vhdr")
+    >>> recording.ch_names, recording.sfreq, recording.data.shape
+    (['C3', 'C4'], 250.0, (2, 500))
     """
     found = _core.read_recordings(Path(path))
     if index is None:
@@ -135,6 +158,18 @@ def load_dataset(name, subjects=None, classes=None, covariance="scm"):
     -------
     trials : Trials
         Covariances, classes and domains.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from stiefel import load_dataset
+    >>> file = Path(tempfile.mkdtemp(), "mine.npz")
+    >>> np.savez(file, X=np.stack([np.eye(3)] * 4), y=["hands", "feet"] * 2, subject=["anna", "anna", "bob", "bob"])
+    >>> data = load_dataset(file)
+    >>> data.X.shape, data.y.tolist(), data.domains.tolist()
+    ((4, 3, 3), ['hands', 'feet', 'hands', 'feet'], ['anna', 'anna', 'bob', 'bob'])
     """
     path = Path(name)
     if path.suffix or path.exists():
@@ -189,6 +224,16 @@ def from_epochs(epochs, domains=None, covariance="lwf"):
     -------
     trials : Trials
         Covariances in µV², classes from the event names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel import from_epochs, to_epochs
+    >>> signals = np.random.default_rng(0).standard_normal((10, 3, 200))
+    >>> epochs = to_epochs(signals, ["C3", "Cz", "C4"], 100.0, ["left", "right"] * 5)
+    >>> trials = from_epochs(epochs, domains="anna")
+    >>> trials.X.shape, trials.y[:2].tolist(), trials.channels
+    ((10, 3, 3), ['left', 'right'], ['C3', 'Cz', 'C4'])
     """
     picked = epochs.copy().pick("eeg")
     data = picked.get_data(copy=False) * 1e6
@@ -224,6 +269,14 @@ def to_epochs(X, ch_names, sfreq, y, tmin=0.0):
     -------
     epochs : mne.EpochsArray
         Epochs in volts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel import to_epochs
+    >>> epochs = to_epochs(np.zeros((4, 2, 50)), ["C3", "C4"], 100.0, ["left", "right", "left", "right"])
+    >>> len(epochs["left"]), epochs.info["sfreq"]
+    (2, 100.0)
     """
     import mne
 

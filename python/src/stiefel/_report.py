@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _domains
-from ._base import labelled
+from ._base import DomainClassifier, labelled
 
 
 class RoutingReport(dict):
@@ -151,6 +151,11 @@ def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_tra
     >>> sorted(report["controls"])
     ['domain_mean', 'hard_top1', 'permuted', 'retrained']
     """
+    if not isinstance(model, DomainClassifier):
+        raise TypeError(
+            f"routing_report takes a DaspClassifier, SPDNetClassifier or PooledClassifier, got {type(model).__name__}; of a pipeline, pass "
+            "the last step and what the others make of X."
+        )
     check_is_fitted(model)
     test = _labelled(model, X, y, domains, "y")
     training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")

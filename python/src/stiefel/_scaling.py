@@ -27,7 +27,18 @@ class Scaling(dict):
         self.text = text
 
     def given(self, **values):
-        """Takes over values the user gave in place of the rule's; None is a value like any other."""
+        """Takes over values the user gave in place of the rule's.
+
+        Parameters
+        ----------
+        **values : object
+            The values by name; None is a value like any other.
+
+        Returns
+        -------
+        self : Scaling
+            The same choices, with these.
+        """
         lines = []
         for name, value in values.items():
             self[name] = {"value": value, "reason": "given by the user"}
@@ -60,6 +71,13 @@ def recommend(n_channels, n_domains, preset=None):
     -------
     scaling : Scaling
         A dictionary of choices with their reasons.
+
+    Examples
+    --------
+    >>> from stiefel import recommend
+    >>> auto = recommend(22, 9)
+    >>> auto["experts"]["value"], auto["filters"]["value"]
+    (8, 20)
     """
     values, text = _core.recommend(n_channels, n_domains, preset)
     return Scaling(json.loads(values), text)

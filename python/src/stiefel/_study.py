@@ -12,7 +12,7 @@ from . import _core, _dask
 from ._base import labelled
 from ._domains import column
 from ._readers import Trials
-from ._validation import check_spd, check_trials, n_threads
+from ._validation import check_spd, check_trials, n_threads, one_of
 
 SCORINGS = ("balanced_accuracy", "accuracy", "roc_auc", "kappa")
 
@@ -92,8 +92,7 @@ def study(
     {'mdm': 20, 'ts+lr': 20}
     """
     pandas = _needed("pandas")
-    if scoring not in SCORINGS:
-        raise ValueError(f"scoring must be one of {', '.join(SCORINGS)}, got {scoring!r}.")
+    one_of("scoring", scoring, SCORINGS)
     source = os.fspath(data) if not isinstance(data, Trials) else name
     config = _core.study_configuration(str(study), source, json.dumps(_plain(settings)))
     if isinstance(data, Trials):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _domains, spd
+from ._base import ByDomain, store
 from ._validation import check_classes, check_labels, check_spd, check_trials
 from ._whitening import DomainWhitening
 
 
-class TangentSpaceLR(ClassifierMixin, BaseEstimator):
+class TangentSpaceLR(ByDomain):
     """Tangent vectors at a mean, then logistic regression; optionally after whitening per domain.
 
     Parameters
@@ -26,6 +26,8 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         Whiten every domain first (:class:`DomainWhitening`), so that people become comparable.
     unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
         What then whitens a domain without training trials.
+    kappa : float, default=10.0
+        How many trials the pooled mean counts for in the last two.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
@@ -37,6 +39,21 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
     random_state : None | int | RandomState, default=None
         Passed to the solver.
 
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of the probabilities.
+    reference_ : ndarray, shape (n, n)
+        The mean whose tangent space is used.
+    whitening_ : DomainWhitening | None
+        What whitens, where ``whiten_domains``.
+    regression_ : LogisticRegression
+        The regression.
+    n_iter_ : int
+        Iterations it took.
+    n_features_in_ : int
+        Channels.
+
     Examples
     --------
     >>> from stiefel import TangentSpaceLR, load_synthetic
@@ -46,44 +63,28 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
     True
     """
 
-    __metadata_request__fit = {"sample_domain": True, "subjects": True}
-    __metadata_request__predict = {"sample_domain": True, "subjects": True}
-    __metadata_request__predict_proba = {"sample_domain": True, "subjects": True}
-    __metadata_request__decision_function = {"sample_domain": True, "subjects": True}
-    __metadata_request__score = {"sample_domain": True, "subjects": True}
-
     def __init__(
         self,
         C=1.0,
         metric="riemann",
         whiten_domains=False,
         unseen_whitening="pooled",
+        kappa=10.0,
         class_weight=None,
         covariance=None,
         max_iter=1000,
         warm_start=False,
         random_state=None,
     ):
-        self.C = C
-        self.metric = metric
-        self.whiten_domains = whiten_domains
-        self.unseen_whitening = unseen_whitening
-        self.class_weight = class_weight
-        self.covariance = covariance
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
+        store(self, locals())
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        return tags
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "regression_")
 
     def _trials(self, X, name="X"):
         return check_spd(check_trials(X, self.covariance, name), name)
 
-    def fit(self, X, y, sample_weight=None, sample_domain=None, subjects=None):
+    def fit(self, X, y, sample_weight=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
         """Fit mean and regression.
 
         Parameters
@@ -95,7 +96,9 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         sample_weight : None | ndarray, shape (trials,), default=None
             Weights of the trials, in the mean and in the regression.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains; used where ``whiten_domains``.
+            Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of the target.
+        X_target_unlabeled : None | ndarray, default=None
+            Trials of the domain that will be decoded, without labels: what ``unseen_whitening`` looks at.
 
         Returns
         -------
@@ -106,32 +109,35 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         x = self._trials(X)
         labels = check_labels(y, len(x))
-        domains = _domains.given(len(x), sample_domain, subjects)
-        if domains is None and _domains.is_encoded(labels):
-            domains, labels = _domains.decode(labels)
+        domains, labels = _domains.of_fit(labels, sample_domain, subjects)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
+        whitening = None
+        if self.whiten_domains:
+            whitening = DomainWhitening(unseen_whitening=self.unseen_whitening, kappa=self.kappa)
+            if X_target_unlabeled is not None:
+                X_target_unlabeled = self._trials(X_target_unlabeled, "X_target_unlabeled")
+            x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=X_target_unlabeled)
         if domains is not None:
-            keep = np.array([not _domains.is_target(d) for d in domains])
+            keep = ~_domains.are_targets(domains)
+            if not keep.any():
+                raise ValueError("No labelled trial is left to train on.")
             x, labels = x[keep], labels[keep]
             sample_weight = None if sample_weight is None else sample_weight[keep]
-            domains = [d for d, k in zip(domains, keep) if k]
         check_classification_targets(labels)
-        self.classes_, classes = np.unique(labels, return_inverse=True)
-        check_classes(self.classes_, classes)
-        self.n_features_in_ = self._channels = x.shape[1]
-        if self.whiten_domains:
-            self.whitening_ = DomainWhitening(unseen_whitening=self.unseen_whitening)
-            x = self.whitening_.fit_transform(x, sample_domain=domains)
-        self.reference_ = spd.gmean(x, metric=self.metric, sample_weight=sample_weight)
+        names, classes = np.unique(labels, return_inverse=True)
+        check_classes(names, classes)
+        reference = spd.gmean(x, metric=self.metric, sample_weight=sample_weight)
         solver = LogisticRegression(
             C=self.C, class_weight=self.class_weight, max_iter=self.max_iter, random_state=self.random_state,
             warm_start=self.warm_start,
         )  # fmt: skip
         if self.warm_start and hasattr(self, "regression_"):
             solver = self.regression_.set_params(**solver.get_params())
-        self.regression_ = solver.fit(spd.tangent_space(x, self.reference_), labels, sample_weight=sample_weight)
+        self.regression_ = solver.fit(spd.tangent_space(x, reference), labels, sample_weight=sample_weight)
         self.n_iter_ = int(self.regression_.n_iter_.max())
+        self.classes_, self.reference_, self.whitening_ = names, reference, whitening
+        self.n_features_in_ = self._channels = x.shape[1]
         return self
 
     def _vectors(self, X, sample_domain, subjects):
@@ -141,27 +147,60 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
             )
-        if self.whiten_domains:
+        if self.whitening_ is not None:
             x = self.whitening_.transform(x, sample_domain=sample_domain, subjects=subjects)
         return spd.tangent_space(x, self.reference_)
 
     def predict(self, X, sample_domain=None, subjects=None):
-        """The class of every trial."""
+        """The most probable class of every trial.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n)
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
+
+        Returns
+        -------
+        y : ndarray, shape (trials,)
+            The classes.
+        """
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.predict(vectors)
 
     def predict_proba(self, X, sample_domain=None, subjects=None):
-        """Probabilities of the classes."""
+        """Probabilities of the classes, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n)
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
+
+        Returns
+        -------
+        p : ndarray, shape (trials, classes)
+            The probabilities.
+        """
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.predict_proba(vectors)
 
     def decision_function(self, X, sample_domain=None, subjects=None):
-        """Scores of the classes."""
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n)
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
+
+        Returns
+        -------
+        scores : ndarray, shape (trials,) or (trials, classes)
+            Log-odds of the second class, or scores of several.
+        """
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.decision_function(vectors)
-
-    def score(self, X, y, sample_weight=None, sample_domain=None, subjects=None):
-        """Accuracy."""
-        from sklearn.metrics import accuracy_score
-
-        return accuracy_score(y, self.predict(X, sample_domain, subjects), sample_weight=sample_weight)

@@ -2,22 +2,22 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from typing_extensions import Self
 
+from ._base import ByDomain
 from ._whitening import DomainWhitening
 
-class TangentSpaceLR(ClassifierMixin, BaseEstimator):
-    classes_: NDArray[Any]
-    n_features_in_: int
+class TangentSpaceLR(ByDomain):
+    n_iter_: int
     reference_: NDArray[np.float64]
     regression_: LogisticRegression
-    whitening_: DomainWhitening
+    whitening_: DomainWhitening | None
     C: float
     metric: str
     whiten_domains: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
+    kappa: float
     class_weight: dict[Any, float] | Literal["balanced"] | None
     covariance: Literal["scm", "lwf", "oas", "sch"] | None
     max_iter: int
@@ -29,13 +29,14 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         metric: str = 'riemann',
         whiten_domains: bool = False,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
+        kappa: float = 10.0,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
         max_iter: int = 1000,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None: ...
-    def __sklearn_tags__(self) -> Any: ...
+    def __sklearn_is_fitted__(self) -> bool: ...
     def fit(
         self,
         X: ArrayLike,
@@ -43,6 +44,7 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | None = None,
     ) -> Self: ...
     def predict(
         self,
@@ -62,11 +64,3 @@ class TangentSpaceLR(ClassifierMixin, BaseEstimator):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64]: ...
-    def score(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        sample_domain: ArrayLike | None = None,
-        subjects: ArrayLike | None = None,
-    ) -> float: ...

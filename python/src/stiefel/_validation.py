@@ -110,6 +110,13 @@ def check_classes(names, classes):
         )
 
 
+def one_of(name, value, known):
+    """The value of an option that has a few."""
+    if not any(value is k if k is None else isinstance(value, str) and value == k for k in known):
+        raise ValueError(f"{name} must be one of {', '.join(map(str, known))}, got {value!r}.")
+    return value
+
+
 def n_threads(n_jobs):
     """Threads for ``n_jobs``, joblib's way; None is one, or what a joblib context says."""
     from joblib import effective_n_jobs

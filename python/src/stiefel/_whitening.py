@@ -9,15 +9,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _domains
-from ._base import labelled
-from ._preconditioning import preconditioning, unseen_whitening
+from ._base import labelled, store
+from ._preconditioning import preconditioning, seen, unseen_whitening
 from ._validation import check_spd, check_trials
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
     """Whiten covariances per domain by the mean of its training trials: loading, whitening, scale.
 
-    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new domain under the policy ``unseen``.
+    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new domain under the policy ``unseen_whitening``.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     True
     """
 
-    __metadata_request__fit = {"sample_domain": True, "subjects": True}
+    __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": None}
     __metadata_request__transform = {"sample_domain": True, "subjects": True}
 
     def __init__(
@@ -74,13 +74,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         scaling="per-trial",
         covariance=None,
     ):
-        self.unseen_whitening = unseen_whitening
-        self.kappa = kappa
-        self.tikhonov = tikhonov
-        self.reference = reference
-        self.whitening = whitening
-        self.scaling = scaling
-        self.covariance = covariance
+        store(self, locals())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -94,7 +88,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     def _trials(self, X, name="X"):
         return check_spd(check_trials(X, self.covariance, name), name)
 
-    def fit(self, X, y=None, sample_domain=None, subjects=None):
+    def fit(self, X, y=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
         """Fit the mean of every domain.
 
         Parameters
@@ -104,31 +98,49 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         y : None | ndarray, shape (trials,), default=None
             Read only where it holds pyRiemann's "domain/class" and no other domains are given.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, skada's or MOABB's way; trials marked as target are left out.
+            Domains, skada's or MOABB's way; trials marked as target are taken for unlabelled ones of the new domain.
+        X_target_unlabeled : None | ndarray, default=None
+            Trials of a domain that will be whitened later: what the policies that look at its trials then look at.
 
         Returns
         -------
         self : object
             The fitted transformer.
         """
-        x = self._trials(X)
+        self._fit(self._trials(X), y, sample_domain, subjects, X_target_unlabeled)
+        return self
+
+    def _fit(self, x, y, sample_domain, subjects, X_target_unlabeled):
+        """Fits on checked trials, and gives the domain of each."""
+        domains = self._domains_of(x, y, sample_domain, subjects)
+        target = _domains.are_targets(domains)
+        if target.all():
+            raise ValueError("Every trial is marked as a trial of the target; nothing is left to fit on.")
+        unlabelled = [x[target]] if target.any() else []
+        if X_target_unlabeled is not None:
+            unlabelled.append(self._trials(X_target_unlabeled, "X_target_unlabeled"))
+            if unlabelled[-1].shape[1] != x.shape[1]:
+                raise ValueError(f"X_target_unlabeled has {unlabelled[-1].shape[1]} features, but X has {x.shape[1]}.")
+        keep = ~target
+        keys = [_domains.key(d) for d, k in zip(domains, keep) if k]
+        names = list(dict.fromkeys(keys))
+        at = {name: i for i, name in enumerate(names)}
+        trials = labelled(x[keep], [0] * len(keys), ["-"], [at[k] for k in keys], names)
+        self._whitener = _core.fit_whitener(trials, json.dumps(preconditioning(self)))
+        self._target = np.concatenate(unlabelled) if unlabelled else None
+        self.domains_ = np.array(names)
+        self.n_features_in_ = self._channels = x.shape[1]
+        return domains
+
+    def _domains_of(self, x, y, sample_domain, subjects):
+        """The domain of every training trial."""
         domains = _domains.given(len(x), sample_domain, subjects)
         if domains is None:
             labels = np.asarray([] if y is None else y)
             domains = _domains.decode(labels)[0] if _domains.is_encoded(labels) else [_domains.ONLY] * len(x)
             if len(domains) != len(x):
                 raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(x)}, {len(domains)}]")
-        keep = np.array([not _domains.is_target(d) for d in domains])
-        if not keep.any():
-            raise ValueError("Every trial is marked as a trial of the target; nothing is left to fit on.")
-        domains = [_domains.key(d) for d, k in zip(domains, keep) if k]
-        names = list(dict.fromkeys(domains))
-        at = {name: i for i, name in enumerate(names)}
-        trials = labelled(x[keep], [0] * len(domains), ["-"], [at[d] for d in domains], names)
-        self._whitener = _core.fit_whitener(trials, json.dumps(preconditioning(self)))
-        self.domains_ = np.array(names)
-        self.n_features_in_ = self._channels = x.shape[1]
-        return self
+        return domains
 
     def transform(self, X, sample_domain=None, subjects=None):
         """Whiten trials.
@@ -138,8 +150,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         X : ndarray, shape (trials, n, n)
             Covariances.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains. None: all trials are of one new domain (of the training domain, where there was one). None or a negative
-            number among them marks trials of a new domain.
+            Domains. None: all trials are of one new domain (of the training domain, where there was one and no trials of another were
+            given at fit). None or a negative number among them marks trials of a new domain.
 
         Returns
         -------
@@ -152,28 +164,40 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
             )
-        names = list(self.domains_)
         domains = _domains.given(len(x), sample_domain, subjects)
-        if domains is None:
-            domains = [names[0] if len(names) == 1 else None] * len(x)
-        known = _domains.known_index(domains, names)
+        return self._whiten(x, [self._silent] * len(x) if domains is None else domains)
+
+    @property
+    def _silent(self):
+        """The domain of trials that come without one."""
+        return self.domains_[0] if len(self.domains_) == 1 and self._target is None else None
+
+    def _whiten(self, x, domains):
         out = np.empty_like(x)
-        for d in np.unique(known[known >= 0]):
-            out[known == d] = self._whitener.transform_known(np.ascontiguousarray(x[known == d]), int(d))
-        marks = {}
-        for trial in np.flatnonzero(known < 0):
-            marks.setdefault(domains[trial], []).append(trial)
-        for trials in marks.values():
-            out[trials] = self._whitener.transform_unseen(np.ascontiguousarray(x[trials]), unseen_whitening(self))
+        for index, trials in _domains.groups(domains, list(self.domains_)):
+            part = x[trials]
+            if index >= 0:
+                out[trials] = self._whitener.transform_known(part, index)
+            else:
+                known = seen(self, self._target, part)
+                out[trials] = self._whitener.transform_unseen(part, known, unseen_whitening(self))
         return out
 
-    def fit_transform(self, X, y=None, sample_domain=None, subjects=None):
-        """Fit on training trials and whiten the same trials; for training data only, see the notes of the class."""
-        self.fit(X, y, sample_domain, subjects)
-        domains = _domains.given(len(X), sample_domain, subjects)
-        if domains is None and len(self.domains_) > 1:
-            domains = _domains.decode(np.asarray(y))[0]
-        return self.transform(X, sample_domain=domains)
+    def fit_transform(self, X, y=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
+        """Fit on training trials and whiten the same trials; for training data only, see the notes of the class.
+
+        Parameters
+        ----------
+        X, y, sample_domain, subjects, X_target_unlabeled
+            See :meth:`fit`.
+
+        Returns
+        -------
+        X_new : ndarray, shape (trials, n, n)
+            Whitened covariances.
+        """
+        x = self._trials(X)
+        return self._whiten(x, self._fit(x, y, sample_domain, subjects, X_target_unlabeled))
 
     def __getstate__(self):
         state = super().__getstate__()

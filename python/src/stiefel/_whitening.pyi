@@ -33,6 +33,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | None = None,
     ) -> Self: ...
     def transform(
         self,
@@ -46,6 +47,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         y: ArrayLike | None = None,
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | None = None,
     ) -> NDArray[np.float64]: ...
     def __getstate__(self) -> dict[str, Any]: ...
     def __setstate__(self, state: dict[str, Any]) -> None: ...

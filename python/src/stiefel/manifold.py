@@ -118,6 +118,13 @@ def orthonormal_factor(A):
     -------
     Q : ndarray, shape (..., n, k)
         Points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.manifold import orthonormal_factor
+    >>> orthonormal_factor(np.array([[3.0], [4.0]])).round(12).tolist()
+    [[0.6], [0.8]]
     """
     a = as_real(A, "A")
     return _core.orthonormal_factor(stack(a)).reshape(a.shape)
@@ -137,6 +144,13 @@ def barycenter(W, sample_weight=None):
     -------
     M : ndarray, shape (n, k)
         A point.
+
+    Examples
+    --------
+    >>> from stiefel.manifold import barycenter, orthonormality_defect, random_points
+    >>> mean = barycenter(random_points(6, 2, size=3, random_state=0))
+    >>> mean.shape, bool(orthonormality_defect(mean) < 1e-14)
+    ((6, 2), True)
     """
     w = as_real(W, "W", ndim=3)
     if w.ndim != 3:
@@ -162,6 +176,13 @@ def orthonormality_defect(W):
     -------
     defect : float or ndarray, shape (...,)
         The largest entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.manifold import orthonormality_defect
+    >>> float(orthonormality_defect(2 * np.eye(3)[:, :2]))
+    3.0
     """
     w = as_real(W, "W")
     return unstack(_core.orthonormality_defect(stack(w)), w.shape[:-2])
@@ -183,6 +204,12 @@ def random_points(n, k, size=None, random_state=None):
     -------
     W : ndarray, shape (n, k) or (size, n, k)
         Points.
+
+    Examples
+    --------
+    >>> from stiefel.manifold import random_points
+    >>> random_points(5, 2, size=10, random_state=0).shape
+    (10, 5, 2)
     """
     if not 1 <= k <= n:
         raise ValueError(f"k must be between 1 and n = {n}, got {k}.")

@@ -25,7 +25,7 @@ pub enum NormPosition {
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct BatchNormConfig {
     /// Where the layer stands.
     pub position: NormPosition,

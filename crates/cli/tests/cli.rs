@@ -2,7 +2,7 @@
 //!
 //! Texts are compared with `tests/snapshots`; `STIEFEL_BLESS=1 cargo test -p stiefel-cli` writes them anew.
 
-#[path = "../../eeg/tests/support/server.rs"]
+#[path = "../../eeg/tests/it/support/server.rs"]
 #[allow(dead_code, reason = "the tests of the library use the rest")]
 mod server;
 

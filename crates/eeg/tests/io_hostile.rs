@@ -1,5 +1,6 @@
 //! Files made to hurt: sizes without substance, bombs, depth, and everything that grows faster than the file.
 
+#[path = "it/common/mod.rs"]
 mod common;
 mod counting;
 

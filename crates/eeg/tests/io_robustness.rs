@@ -3,6 +3,7 @@
 //! A counting allocator proves that no reader reserves more than a fixed multiple of what the file has;
 //! a clock proves that none hangs. The random numbers are fixed: a failure names its case and seed.
 
+#[path = "it/common/mod.rs"]
 mod common;
 mod counting;
 

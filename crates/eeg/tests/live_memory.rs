@@ -1,5 +1,6 @@
 //! The live chain allocates nothing once it is warm.
 
+#[path = "it/numbers/mod.rs"]
 mod numbers;
 
 use numbers::noise;

@@ -107,7 +107,7 @@ fn unpack(
 }
 
 #[cfg(test)]
-#[path = "../../tests/support/zip.rs"]
+#[path = "../../tests/it/support/zip.rs"]
 mod zip;
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! GDF 1 and 2 written byte by byte after the published layout, against MNE's view.
 
-mod common;
-
+use crate::common;
 use stiefel_eeg::io::gdf::{GdfReader, read_recording};
 use stiefel_eeg::io::{ReadOptions, Source, read, read_from};
 use stiefel_eeg::{ChannelKind, EegError};

@@ -1,15 +1,13 @@
 //! Resampling against SciPy and against the definition.
 
-mod numbers;
-
-use numbers::{eeg, fixtures, noise, relative_error};
+use crate::numbers::{eeg, fixtures, noise, relative_error};
 use proptest::prelude::*;
 use stiefel_eeg::signal::resample;
 use stiefel_eeg::{Channel, ChannelKind, Event, Recording};
 
 #[test]
 fn resampling_is_scipys() {
-    let records = fixtures(include_str!("fixtures/signal.txt"));
+    let records = fixtures(include_str!("../fixtures/signal.txt"));
     let x = &records["x"];
     let mut checked = 0;
     for (key, expected) in records

@@ -1,17 +1,15 @@
 //! Archives of several subjects, and files that MNE and MOABB have fetched already.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use crate::support::server::{Reply, Server};
+use crate::support::zip::zip;
+use crate::support::{Diary, Sandbox, SmallDisk, fetcher, matlab, options};
 use stiefel_eeg::catalogue::{
     Cache, CatalogueError, Dataset, FetchOptions, Fetcher, Folders, LocalFile, Place, Progress,
     Result, Selection, find,
 };
-use support::server::{Reply, Server};
-use support::zip::zip;
-use support::{Diary, Sandbox, SmallDisk, fetcher, matlab, options};
 
 fn weibo() -> &'static Dataset {
     find("weibo2014").unwrap()

@@ -1,7 +1,6 @@
 //! BrainVision written by pybv, against MNE's view.
 
-mod common;
-
+use crate::common;
 use stiefel_eeg::io::brainvision::read_recording;
 use stiefel_eeg::io::{ReadOptions, Source, read, read_from, read_with};
 use stiefel_eeg::{ChannelKind, EegError};

@@ -1,7 +1,6 @@
 //! EDF, EDF+, BDF and BDF+ written by edfio, against MNE's view of them.
 
-mod common;
-
+use crate::common;
 use stiefel_eeg::io::edf::{Continuity, EdfReader, read_recording, read_recordings};
 use stiefel_eeg::io::{ReadOptions, Source, read};
 use stiefel_eeg::{ChannelKind, EegError, Recording};

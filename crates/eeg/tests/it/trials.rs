@@ -1,8 +1,6 @@
 //! Cutting, rejecting, re-referencing and picking.
 
-mod numbers;
-
-use numbers::{eeg, noise};
+use crate::numbers::{eeg, noise};
 use proptest::prelude::*;
 use stiefel_eeg::montage::{Montage, canonical, position, positions};
 use stiefel_eeg::signal::{Reference, Window};

@@ -1,11 +1,9 @@
 //! Files of the data sets become EEG with class names. Sample s of channel c is c·100 + s (see `make_catalogue.py`).
 
-mod common;
-mod support;
-
+use crate::common;
+use crate::support::Sandbox;
 use stiefel_eeg::catalogue::{CatalogueError, DatasetRun, DomainUnit, Selection, Signal, find};
 use stiefel_eeg::{ChannelKind, Epochs, Recording};
-use support::Sandbox;
 
 /// A cache with these files, given as name in the cache and fixture.
 fn cache_of(files: &[(&str, &str)]) -> Sandbox {

@@ -1,8 +1,6 @@
 //! The whole way against its steps, one at a time.
 
-mod numbers;
-
-use numbers::eeg;
+use crate::numbers::eeg;
 use stiefel_eeg::covariance::{Covariances, Estimator, Pipeline};
 use stiefel_eeg::montage::Montage;
 use stiefel_eeg::signal::{Band, Sos, Window};

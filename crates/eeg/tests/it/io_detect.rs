@@ -1,7 +1,6 @@
 //! Formats are told by content, and what is not read says how to convert it.
 
-mod common;
-
+use crate::common;
 use stiefel_eeg::EegError;
 use stiefel_eeg::io::{Format, Source, detect, read, read_from};
 

@@ -1,7 +1,6 @@
 //! MATLAB 5 written by SciPy: BNCI and Weibo layouts, every class, what is refused.
 
-mod common;
-
+use crate::common;
 use std::io::Read;
 
 use flate2::Compression;

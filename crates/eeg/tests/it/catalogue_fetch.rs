@@ -1,15 +1,13 @@
 //! Downloads from a server on this machine: whole, resumed, shared.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::support::bnci::{SIZE, T, good, run, seed, serial};
+use crate::support::server::{Reply, Server};
+use crate::support::{Diary, Sandbox, fetcher, matlab, options};
 use stiefel_eeg::catalogue::{CatalogueError, FetchOptions, Fetcher, Proxy, Sha256};
-use support::bnci::{SIZE, T, good, run, seed, serial};
-use support::server::{Reply, Server};
-use support::{Diary, Sandbox, fetcher, matlab, options};
 
 #[test]
 fn files_arrive_once_and_are_checked_ever_after() {

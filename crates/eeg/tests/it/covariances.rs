@@ -1,8 +1,6 @@
 //! Estimators against scikit-learn and pyRiemann, against the definition, and their properties.
 
-mod numbers;
-
-use numbers::{eeg, fixtures, noise, relative_error};
+use crate::numbers::{eeg, fixtures, noise, relative_error};
 use proptest::prelude::*;
 use stiefel_eeg::covariance::{Covariances, Estimator, Rank, RankLoss};
 use stiefel_eeg::{Epochs, TrialInfo};
@@ -37,7 +35,7 @@ fn names(n: usize) -> Vec<String> {
 
 #[test]
 fn estimators_are_those_of_scikit_learn_and_pyriemann() {
-    let records = fixtures(include_str!("fixtures/covariance.txt"));
+    let records = fixtures(include_str!("../fixtures/covariance.txt"));
     let mut checked = 0;
     for (key, x) in records.iter().filter(|(key, _)| key.starts_with("x/")) {
         for (estimator, name) in ALL {

@@ -1,7 +1,6 @@
 //! `.npy` and `.npz` written by NumPy.
 
-mod common;
-
+use crate::common;
 use std::io::Cursor;
 
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! The live chain against the batch computation, and its promises.
 
-mod numbers;
-
-use numbers::{eeg, noise, relative_error};
+use crate::numbers::{eeg, noise, relative_error};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use stiefel_eeg::covariance::{Covariances, Estimator};

@@ -1,8 +1,6 @@
 //! Filters against SciPy, against a naive recursion, and their properties.
 
-mod numbers;
-
-use numbers::{eeg, fixtures, noise, relative_error};
+use crate::numbers::{eeg, fixtures, noise, relative_error};
 use proptest::prelude::*;
 use stiefel_eeg::signal::{Band, FilterState, Sos, filter, filter_zero_phase};
 use stiefel_eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
@@ -11,7 +9,7 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Every design in the fixture file: its name and the filter.
 fn designs() -> Vec<(String, Sos)> {
-    fixtures(include_str!("fixtures/signal.txt"))
+    fixtures(include_str!("../fixtures/signal.txt"))
         .keys()
         .filter_map(|key| key.strip_prefix("sos/"))
         .map(|name| {
@@ -30,7 +28,7 @@ fn designs() -> Vec<(String, Sos)> {
 
 #[test]
 fn designs_steady_states_and_zero_phase_are_scipys() {
-    let records = fixtures(include_str!("fixtures/signal.txt"));
+    let records = fixtures(include_str!("../fixtures/signal.txt"));
     let x = &records["x"];
     let designs = designs();
     assert_eq!(designs.len(), 17);
@@ -59,7 +57,7 @@ fn designs_steady_states_and_zero_phase_are_scipys() {
 
 #[test]
 fn causal_filter_with_state_is_scipys() {
-    let records = fixtures(include_str!("fixtures/signal.txt"));
+    let records = fixtures(include_str!("../fixtures/signal.txt"));
     let x = &records["x"];
     let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 250.0).unwrap();
     let mut state = FilterState::settled(&sos, &[x.data[0], x.data[x.columns]]);

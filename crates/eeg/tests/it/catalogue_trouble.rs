@@ -1,17 +1,15 @@
 //! Downloads that cannot be: wrong files, full and closed disks, servers that fail.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::support::bnci::{SIZE, T, bnci, good, one, run, seed, serial};
+use crate::support::server::{Reply, Server};
+use crate::support::{Diary, Sandbox, SmallDisk, fetcher, matlab, options};
 use stiefel_eeg::catalogue::{
     CatalogueError, FetchOptions, Fetcher, Observer, Progress, Sha256, find,
 };
-use support::bnci::{SIZE, T, bnci, good, one, run, seed, serial};
-use support::server::{Reply, Server};
-use support::{Diary, Sandbox, SmallDisk, fetcher, matlab, options};
 
 #[test]
 fn a_wrong_checksum_is_refused() {

@@ -68,7 +68,7 @@ fn covariances<'py>(
 /// Files that cannot be opened are `OSError`s, everything else is a `ValueError`.
 pub(crate) fn eeg_error(error: EegError) -> PyErr {
     match &error {
-        EegError::Io { .. } => pyo3::exceptions::PyOSError::new_err(error.to_string()),
+        EegError::Io { source, .. } => crate::error::os_error(source.kind(), &error),
         _ => value_error(error),
     }
 }

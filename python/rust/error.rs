@@ -1,7 +1,10 @@
 //! Errors of the core as the exceptions Python users expect: `ValueError` for data and parameters, `OSError` for files.
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
+};
+use std::io::ErrorKind;
 use stiefel::model::ModelError;
 use stiefel::model::file::FileProblem;
 use stiefel::study::StudyError;
@@ -16,13 +19,23 @@ pub(crate) fn mixed_precision() -> PyErr {
     PyTypeError::new_err("arrays of one precision are needed, float32 or float64")
 }
 
+/// The `OSError` of what the system said, with the text of the whole error.
+pub(crate) fn os_error(kind: ErrorKind, error: impl ToString) -> PyErr {
+    let text = error.to_string();
+    match kind {
+        ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+        ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+        _ => PyOSError::new_err(text),
+    }
+}
+
 /// A model's error: files that cannot be opened are `OSError`s, everything else is a `ValueError`.
 pub(crate) fn model_error(error: ModelError) -> PyErr {
     match &error {
         ModelError::File {
-            problem: FileProblem::Io { .. },
+            problem: FileProblem::Io { kind, .. },
             ..
-        } => PyOSError::new_err(error.to_string()),
+        } => os_error(*kind, &error),
         _ => value_error(error),
     }
 }

@@ -81,7 +81,8 @@ fn derivative<T: Scalar>(
     }
     let u = &eigen.vectors;
     let n = u.shape().1;
-    let mut inner = congruence(u.view(), x)?;
+    let turned = MatBatch::from_fn(1, n, n, |_, r, s| u.matrix(0)[s * n + r]);
+    let mut inner = turn(&turned, u, x)?;
     let mut loewner = vec![T::ZERO; n * n];
     f.loewner_into(&eigen.values, &mut loewner);
     for i in 0..inner.count() {
@@ -89,8 +90,21 @@ fn derivative<T: Scalar>(
             *value *= l;
         }
     }
-    let turned = MatBatch::from_fn(1, n, n, |_, r, s| u.matrix(0)[s * n + r]);
-    Ok(congruence(turned.view(), inner.view())?)
+    turn(u, &turned, inner.view())
+}
+
+/// `E X_i Eᵀ`, where `turned` is `Eᵀ`.
+fn turn<T: Scalar>(
+    e: &MatBatch<T>,
+    turned: &MatBatch<T>,
+    x: MatView<'_, T>,
+) -> Result<MatBatch<T>> {
+    if let Some(y) = fast::chain(Some(e), x, None, None) {
+        return Ok(y);
+    }
+    // Symmetric to rounding only, or an error that says which one is not.
+    spd::exp(x)?;
+    Ok(congruence(turned.view(), x)?)
 }
 
 /// Distances of pairs.

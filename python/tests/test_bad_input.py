@@ -1,8 +1,11 @@
 """What is wrong, where, in the exception scikit-learn users expect."""
 
+import sys
+
 import numpy as np
 import pytest
 
+import stiefel
 from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR
 
 QUICK = {"max_epochs": 2, "random_state": 0}
@@ -170,3 +173,31 @@ def test_layouts_are_welcome_and_stay_as_they_are(estimator, small):
         np.testing.assert_array_equal(np.array(variant), before)
     single = type(estimator)(**estimator.get_params()).fit(x.astype(np.float32), y, sample_domain=d)
     assert single.predict_proba(x, sample_domain=d).shape == expected.shape
+
+
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        ("pandas", lambda data, report: stiefel.study("main", data)),
+        ("tqdm", lambda data, report: stiefel.study("main", data)),
+        ("matplotlib", lambda data, report: report.plot_routing()),
+        ("matplotlib", lambda data, report: report.plot_controls()),
+        ("mne", lambda data, report: report.plot_topomap(None)),
+        ("mne", lambda data, report: stiefel.to_epochs(np.zeros((2, 1, 5)), ["Cz"], 100.0, [0, 1])),
+    ],
+)
+def test_packages_that_only_some_need(module, call, study, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    clf = DaspClassifier(**QUICK).fit(study.X, study.y, subjects=study.domains)
+    report = stiefel.routing_report(clf, study.X, study.y, study.domains)
+    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=f"need {module}, which is not installed: pip install {module}"):
+        call(study, report)
+
+
+def test_a_report_is_of_a_network(study):
+    peer = TangentSpaceLR().fit(study.X, study.y)
+    with pytest.raises(TypeError, match="routing_report takes a DaspClassifier, .*, got TangentSpaceLR"):
+        stiefel.routing_report(peer, study.X, study.y, study.domains)

@@ -220,7 +220,7 @@ def test_model_files(precision, small, tmp_path):
     (tmp_path / "broken").write_bytes(b"not a model")
     with pytest.raises(ValueError, match="not a stiefel model|damaged|bytes"):
         DaspClassifier.load(tmp_path / "broken")
-    with pytest.raises(OSError, match="missing"):
+    with pytest.raises(FileNotFoundError, match="missing"):
         DaspClassifier.load(tmp_path / "missing")
     with pytest.raises(NotFittedError):
         DaspClassifier().save(tmp_path / "never")

@@ -119,7 +119,7 @@ def test_files(fitted, small, tmp_path):
     for other in (DaspClassifier, SPDNetClassifier):
         with pytest.raises(ValueError, match="stiefel-pooled"):
             other.load(path)
-    with pytest.raises(OSError, match="missing"):
+    with pytest.raises(FileNotFoundError, match="missing"):
         PooledClassifier.load(tmp_path / "missing")
     with pytest.raises(NotFittedError):
         PooledClassifier().save(path)

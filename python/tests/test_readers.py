@@ -50,7 +50,7 @@ def test_read_raw(tmp_path):
     assert len(ours.annotations) == len(found.events)
     with pytest.raises(ValueError, match="no number 4"):
         stiefel.read_raw(path, index=4)
-    with pytest.raises(OSError, match="missing"):
+    with pytest.raises(FileNotFoundError, match="missing"):
         stiefel.read_raw(tmp_path / "missing.edf")
 
 

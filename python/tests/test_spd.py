@@ -133,6 +133,14 @@ def test_derivatives():
         one_by_one = np.stack([[ours(x[i, j], many[i, j]) for j in range(4)] for i in range(2)])
         close(ours(x, many), one_by_one, 1e-13)
         close(ours(x[0, 0], many)[1, 2], ours(x[0, 0], many[1, 2]), 1e-13)
+    # Symmetric to rounding, and not at all.
+    rough = x + 1e-17 * np.arange(25).reshape(5, 5)
+    close(spd.ddexpm(rough, c), peer.base.ddexpm(x, c))
+    for bad, told in ((np.nan, "NaN"), (1.0, "symmetric")):
+        broken = x.copy()
+        broken[1, 2, 0, 3] += bad
+        with pytest.raises(ValueError, match=f"matrix 6.*{told}|{told}.*matrix 6"):
+            spd.ddexpm(broken, c)
     # Repeated eigenvalues, and nearly repeated ones, where differences of the function lose all digits.
     for gap in (0.0, 1e-16, 1e-12, 1e-9):
         point = np.diag([1.0, 1.0 + gap, 4.0])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _core
+from ._optional import needed
 from ._validation import check_trials
 
 
@@ -45,8 +46,7 @@ class Recording:
         raw : mne.io.RawArray
             In volts, with the events as annotations.
         """
-        import mne
-
+        mne = needed("mne", "recordings of MNE")
         volts = np.where([unit == "µV" for unit in self.units], 1e-6, 1.0)[:, np.newaxis]
         info = mne.create_info(list(self.ch_names), self.sfreq, list(self.ch_types))
         raw = mne.io.RawArray(self.data * volts, info, verbose="error")
@@ -278,8 +278,7 @@ def to_epochs(X, ch_names, sfreq, y, tmin=0.0):
     >>> len(epochs["left"]), epochs.info["sfreq"]
     (2, 100.0)
     """
-    import mne
-
+    mne = needed("mne", "epochs of MNE")
     data = np.asarray(X, dtype=float)
     classes, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
     step = data.shape[2]

@@ -9,6 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _domains
 from ._base import DomainClassifier, labelled
+from ._optional import needed
+
+
+def _pyplot():
+    return needed("matplotlib.pyplot", "plots")
 
 
 class RoutingReport(dict):
@@ -51,7 +56,7 @@ class RoutingReport(dict):
         ax : matplotlib Axes
             The drawing.
         """
-        import matplotlib.pyplot as plt
+        plt = _pyplot()
 
         self._need(self.routing)
         ax = plt.subplots()[1] if ax is None else ax
@@ -77,7 +82,7 @@ class RoutingReport(dict):
         ax : matplotlib Axes
             The drawing.
         """
-        import matplotlib.pyplot as plt
+        plt = _pyplot()
 
         self._need(self["controls"])
         ax = plt.subplots()[1] if ax is None else ax
@@ -111,8 +116,7 @@ class RoutingReport(dict):
         ax : matplotlib Axes
             The drawing.
         """
-        import matplotlib.pyplot as plt
-        import mne
+        plt, mne = _pyplot(), needed("mne", "maps of the scalp")
 
         self._need(self.experts)
         ax = plt.subplots()[1] if ax is None else ax

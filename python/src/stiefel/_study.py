@@ -11,6 +11,7 @@ import numpy as np
 from . import _core, _dask
 from ._base import labelled
 from ._domains import column
+from ._optional import needed
 from ._readers import Trials
 from ._validation import check_spd, check_trials, n_threads, one_of
 
@@ -91,7 +92,7 @@ def study(
     >>> results.groupby("pipeline").size().to_dict()
     {'mdm': 20, 'ts+lr': 20}
     """
-    pandas = _needed("pandas")
+    pandas = needed("pandas", "studies")
     one_of("scoring", scoring, SCORINGS)
     source = os.fspath(data) if not isinstance(data, Trials) else name
     config = _core.study_configuration(str(study), source, json.dumps(_plain(settings)))
@@ -111,15 +112,6 @@ def study(
     results = results[list(COLUMNS)]
     results.attrs.update(table=table, folder=str(folder))
     return results
-
-
-def _needed(module):
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError(f"studies need {module}: pip install 'stiefel[study]'") from error
 
 
 def _plain(settings):
@@ -167,7 +159,7 @@ class _Progress:
 
     def __init__(self, title, shown):
         self._title, self._bar = title, None
-        self._make = _needed("tqdm.auto").tqdm if shown else None
+        self._make = needed("tqdm.auto", "bars of progress").tqdm if shown else None
 
     def __enter__(self):
         return self

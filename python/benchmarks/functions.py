@@ -1,6 +1,6 @@
 """Times of the functions of `stiefel.spd` beside pyRiemann's, one thread.
 
-    python benchmarks/functions.py [--matrices 1000] [--channels 22] [--repeats 7]
+    python benchmarks/functions.py [--matrices 1000] [--channels 22] [--repeats 21]
 
 Times are those of the processor, so that other programs disturb them less.
 
@@ -98,7 +98,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--matrices", type=int, default=1000)
     parser.add_argument("--channels", type=int, default=22)
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=21)
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     a = rng.standard_normal((2 * options.matrices + 2, options.channels, 4 * options.channels))

@@ -2,11 +2,11 @@
 
 use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack};
 use crate::error::value_error;
-use crate::fast::{self, distance as short};
+use crate::fast::{self, Point, distance as short};
 use pyo3::prelude::*;
 use stiefel::geometry::Result;
 use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, SpectralFn};
-use stiefel::linalg::{MatBatch, MatView, Scalar, congruence};
+use stiefel::linalg::{Eigen, MatBatch, MatView, Scalar, congruence};
 
 fn spectral_fn<T: Scalar>(name: &str, parameter: f64) -> PyResult<SpectralFn<T>> {
     let parameter = T::from_f64(parameter);
@@ -76,35 +76,55 @@ fn derivative<T: Scalar>(
     x: MatView<'_, T>,
 ) -> Result<MatBatch<T>> {
     let eigen = spd::spectral_map(f, c)?.eigen;
-    if c.count() != 1 {
-        return spd::pull_back(f, &eigen, x);
-    }
-    let u = &eigen.vectors;
-    let n = u.shape().1;
-    let turned = MatBatch::from_fn(1, n, n, |_, r, s| u.matrix(0)[s * n + r]);
-    let mut inner = turn(&turned, u, x)?;
-    let mut loewner = vec![T::ZERO; n * n];
-    f.loewner_into(&eigen.values, &mut loewner);
-    for i in 0..inner.count() {
-        for (value, &l) in inner.matrix_mut(i).iter_mut().zip(&loewner) {
-            *value *= l;
+    if c.count() == 1 {
+        let point = Point::new(f, eigen.vectors.clone(), &eigen.values);
+        if let Some(short) = fast::tilted(&point, x, None, None) {
+            return Ok(short);
         }
+        // Symmetric to rounding only, or an error that says which one is not.
+        spd::exp(x)?;
     }
-    turn(u, &turned, inner.view())
+    let point = |i: usize| if c.count() == 1 { 0 } else { i };
+    let n = c.rows();
+    let spread = Eigen {
+        values: (0..x.count())
+            .flat_map(|i| eigen.values_of(point(i)).to_vec())
+            .collect(),
+        vectors: MatBatch::from_fn(x.count(), n, n, |i, r, s| {
+            eigen.vectors.matrix(point(i))[r * n + s]
+        }),
+    };
+    spd::pull_back(f, &spread, x)
 }
 
-/// `E X_i Eᵀ`, where `turned` is `Eᵀ`.
-fn turn<T: Scalar>(
-    e: &MatBatch<T>,
-    turned: &MatBatch<T>,
-    x: MatView<'_, T>,
-) -> Result<MatBatch<T>> {
-    if let Some(y) = fast::chain(Some(e), x, None, None) {
-        return Ok(y);
-    }
-    // Symmetric to rounding only, or an error that says which one is not.
-    spd::exp(x)?;
-    Ok(congruence(turned.view(), x)?)
+/// The log-Euclidean logarithmic map at one point, `D exp(log C)[log X − log C]`; `None` where a matrix does not allow the short way.
+#[pyfunction]
+fn log_map_logeuclid<'py>(
+    py: Python<'py>,
+    c: Stack<'py>,
+    x: Stack<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(py, give_some, c, x => |c, x: T| {
+        let eigen = spd::spectral_map(SpectralFn::Log, c)?.eigen;
+        let logs: Vec<T> = eigen.values.iter().map(|&l| l.ln()).collect();
+        let point = Point::new(SpectralFn::Exp, eigen.vectors, &logs).shifted(|i, l| -l * logs[i]);
+        Ok(fast::tilted(&point, x, Some(SpectralFn::Log), None))
+    })
+}
+
+/// The log-Euclidean exponential map at one point, `exp(log C + D log(C)[X])`; `None` where a matrix does not allow the short way.
+#[pyfunction]
+fn exp_map_logeuclid<'py>(
+    py: Python<'py>,
+    c: Stack<'py>,
+    x: Stack<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    on_stack!(py, give_some, c, x => |c, x: T| {
+        let eigen = spd::spectral_map(SpectralFn::Log, c)?.eigen;
+        let point = Point::new(SpectralFn::Log, eigen.vectors, &eigen.values)
+            .shifted(|i, _| eigen.values[i].ln());
+        Ok(fast::tilted(&point, x, None, Some(SpectralFn::Exp)))
+    })
 }
 
 /// Distances of pairs.
@@ -386,6 +406,8 @@ fn nothing(py: Python<'_>, (): ()) -> PyResult<Bound<'_, PyAny>> {
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(spectral, module)?)?;
     module.add_function(wrap_pyfunction!(differential, module)?)?;
+    module.add_function(wrap_pyfunction!(log_map_logeuclid, module)?)?;
+    module.add_function(wrap_pyfunction!(exp_map_logeuclid, module)?)?;
     module.add_function(wrap_pyfunction!(distance, module)?)?;
     module.add_function(wrap_pyfunction!(plain_distance, module)?)?;
     module.add_function(wrap_pyfunction!(pairwise_distance, module)?)?;

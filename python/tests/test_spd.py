@@ -134,12 +134,19 @@ def test_derivatives():
         close(ours(x, many), one_by_one, 1e-13)
         close(ours(x[0, 0], many)[1, 2], ours(x[0, 0], many[1, 2]), 1e-13)
     # Symmetric to rounding, and not at all.
-    rough = x + 1e-17 * np.arange(25).reshape(5, 5)
+    rough = x.copy()
+    rough[..., 0, 1] *= 1 + 2e-16
     close(spd.ddexpm(rough, c), peer.base.ddexpm(x, c))
+    y = random_spd((3,), 5, 4)
+    rough = y.copy()
+    rough[..., 0, 1] *= 1 + 2e-16
+    for name in ("log_map_logeuclid", "exp_map_logeuclid"):
+        close(getattr(spd, name)(rough, c), getattr(spd, name)(y, c), 1e-13)
+        close(getattr(spd, name)(y, y)[1], getattr(spd, name)(y[1], y[1]), 1e-13)
     for bad, told in ((np.nan, "NaN"), (1.0, "symmetric")):
         broken = x.copy()
         broken[1, 2, 0, 3] += bad
-        with pytest.raises(ValueError, match=f"matrix 6.*{told}|{told}.*matrix 6"):
+        with pytest.raises(ValueError, match=f"(matrix|trial) 6 .*{told}"):
             spd.ddexpm(broken, c)
     # Repeated eigenvalues, and nearly repeated ones, where differences of the function lose all digits.
     for gap in (0.0, 1e-16, 1e-12, 1e-9):

@@ -130,7 +130,7 @@ def powm(C, alpha):
 
 def _derivative(X, Cref, name):
     x, c, lead = at(X, Cref)
-    if len(c) > 1 and len(x) == 1:
+    if len(x) == 1:
         x = np.repeat(x, len(c), axis=0)
     return unstack(_core.differential(c, x, name), lead)[()]
 

@@ -201,6 +201,10 @@ def log_map_logeuclid(X, Cref, **kwargs):
     >>> bool(np.allclose(log_map_logeuclid(np.diag([2 * np.e, 2.0]), 2 * np.eye(2)), np.diag([2, 0])))
     True
     """
+    x, c, lead = at(X, Cref)
+    short = _core.log_map_logeuclid(c, x) if len(c) == 1 else None
+    if short is not None:
+        return unstack(short, lead)[()]
     foot = logm(Cref)
     return ddexpm(logm(X) - foot, foot)
 
@@ -229,6 +233,10 @@ def exp_map_logeuclid(X, Cref, **kwargs):
     >>> exp_map_logeuclid(np.diag([2 * np.log(3), 0.0]), 2 * np.eye(2)).round(12).tolist()
     [[6.0, 0.0], [0.0, 2.0]]
     """
+    x, c, lead = at(X, Cref)
+    short = _core.exp_map_logeuclid(c, x) if len(c) == 1 else None
+    if short is not None:
+        return unstack(short, lead)[()]
     return expm(logm(Cref) + ddlogm(X, Cref))
 
 

@@ -89,6 +89,10 @@ def test_unknown_domains(estimator, small):
     clf = type(estimator)(**estimator.get_params()).fit(x, y, subjects=np.array(["anna", "bob"])[d])
     with pytest.raises(ValueError, match=r"trial 2 is of domain 'carl', which had no training trials \(known: anna, bob\)"):
         clf.predict(x[:3], subjects=["anna", "bob", "carl"])
+    with pytest.raises(ValueError, match="set handle_unknown='new'"):
+        clf.predict(x[:3], subjects=["carl"] * 3)
+    with pytest.raises(ValueError, match="handle_unknown must be one of error, new, got 'guess'"):
+        type(estimator)(**{**estimator.get_params(), "handle_unknown": "guess"}).fit(x, y)
     with pytest.raises(ValueError, match="No labelled trial"):
         type(estimator)(**estimator.get_params()).fit(x, y, sample_domain=[-1] * len(x))
 

@@ -12,7 +12,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import stiefel
@@ -138,6 +138,29 @@ def test_new_domains_are_grouped_by_their_mark(base, small):
     together = clf.predict_proba(x[:12], sample_domain=marks)
     np.testing.assert_array_equal(together[::2], clf.predict_proba(x[:12:2]))
     np.testing.assert_array_equal(together[1::2], clf.predict_proba(x[1:12:2]))
+
+
+@pytest.mark.parametrize("base", [*ALL, DomainWhitening()], ids=ids)
+def test_unknown_names_can_be_new_domains(base, small):
+    x, y, d = small
+    options = {"unseen_whitening": "own-mean", "handle_unknown": "new"}
+    model = clone(base).set_params(**options).fit(x, y, subjects=np.array(["anna", "bob"])[d])
+    decide = model.transform if hasattr(model, "transform") else model.predict_proba
+    names = np.array(["anna", "carl", "dora"] * 8)
+    together = decide(x[:24], subjects=names)
+    for name in ("carl", "dora"):
+        np.testing.assert_array_equal(together[names == name], decide(x[:24][names == name]))
+    np.testing.assert_array_equal(together[names == "anna"], decide(x[:24][names == "anna"], subjects=["anna"] * 8))
+    assert not np.array_equal(together[names == "carl"], decide(x[:24], subjects=["carl"] * 24)[names == "carl"]), "each on its own"
+
+
+def test_each_subject_left_out_in_turn(study):
+    with config_context(enable_metadata_routing=True):
+        for base in (DaspClassifier(**QUICK), PooledClassifier(), TangentSpaceLR(whiten_domains=True)):
+            clf = clone(base).set_params(handle_unknown="new")
+            who = {"subjects": study.domains, "groups": study.domains}
+            scores = cross_val_score(clf, study.X, study.y, cv=LeaveOneGroupOut(), params=who, error_score="raise")
+            assert len(scores) == len(set(study.domains)) and (scores > 0.4).all()
 
 
 @pytest.mark.parametrize("whitening", ["own-mean", "causal"])

@@ -189,6 +189,7 @@ class DomainClassifier(FileModel, ByDomain):
 
     def _check_parameters(self):
         """An error for options that the core would not see, or would not name."""
+        one_of("handle_unknown", self.handle_unknown, _domains.UNKNOWN)
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, (float, np.floating)) and not np.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, got {value}.")
@@ -238,7 +239,7 @@ class DomainClassifier(FileModel, ByDomain):
             if self._labelled_target:
                 return [(names.index("target"), everything)]
             return [(0 if len(names) == 1 and self._target is None else -1, everything)]
-        return _domains.groups(domains, names)
+        return _domains.groups(domains, names, self.handle_unknown)
 
     def _seen(self, x):
         return seen(self, self._target, x)

@@ -98,6 +98,8 @@ class DaspClassifier(NetworkClassifier):
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0
         How many trials the pooled mean counts for in the last two.
+    handle_unknown : {"error", "new"}, default="error"
+        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     tikhonov : float | None, default=1e-8
         Diagonal loading relative to the mean variance.
     reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
@@ -200,6 +202,7 @@ class DaspClassifier(NetworkClassifier):
         precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
+        handle_unknown="error",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",
@@ -282,6 +285,8 @@ class SPDNetClassifier(NetworkClassifier):
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0
         How many trials the pooled mean counts for in the last two.
+    handle_unknown : {"error", "new"}, default="error"
+        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     tikhonov, reference, whitening, scaling, covariance
         See :class:`DaspClassifier`.
     validation_fraction, learning_rate, batch_size, max_epochs, patience, warm_start
@@ -312,6 +317,7 @@ class SPDNetClassifier(NetworkClassifier):
         precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
+        handle_unknown="error",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",

@@ -35,6 +35,7 @@ class DaspClassifier(NetworkClassifier):
     precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
+    handle_unknown: Literal["error", "new"]
     tikhonov: float | None
     reference: Literal["euclidean", "riemannian", "log-euclidean"]
     whitening: Literal["symmetric", "pca"]
@@ -81,6 +82,7 @@ class DaspClassifier(NetworkClassifier):
         precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
+        handle_unknown: Literal['error', 'new'] = 'error',
         tikhonov: float | None = 1e-08,
         reference: Literal["euclidean", "riemannian", "log-euclidean"] = 'euclidean',
         whitening: Literal["symmetric", "pca"] = 'symmetric',
@@ -108,6 +110,7 @@ class SPDNetClassifier(NetworkClassifier):
     precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
+    handle_unknown: Literal["error", "new"]
     tikhonov: float | None
     reference: Literal["euclidean", "riemannian", "log-euclidean"]
     whitening: Literal["symmetric", "pca"]
@@ -133,6 +136,7 @@ class SPDNetClassifier(NetworkClassifier):
         precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
+        handle_unknown: Literal['error', 'new'] = 'error',
         tikhonov: float | None = 1e-08,
         reference: Literal["euclidean", "riemannian", "log-euclidean"] = 'euclidean',
         whitening: Literal["symmetric", "pca"] = 'symmetric',

@@ -7,23 +7,30 @@ encoded labels      pyRiemann: the label is ``"domain/class"``
 ==================  =====================================================================================================
 
 At predict, a trial of a domain without training trials is marked by ``None`` or by a negative number; every such mark is one new
-domain. Any other name must be that of a training domain.
+domain. Any other name must be that of a training domain, unless the user says that names which are not are new domains.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+#: What a domain can be that is neither marked as new nor known.
+UNKNOWN = ("error", "new")
 #: The one domain of data that has none.
 ONLY = "all"
 
 
+def is_missing(value):
+    """Whether there is no name: None, or what pandas writes for it."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
+
+
 def is_target(value):
-    """Whether a domain is marked as new: None, NaN, pandas' NA or a negative number."""
-    if value is None or type(value).__name__ == "NAType":
+    """Whether a domain is marked as new: no name, or a negative number."""
+    if is_missing(value):
         return True
     try:
-        return bool(value < 0 or value != value)
+        return bool(value < 0)
     except TypeError:
         return False
 
@@ -74,36 +81,37 @@ def key(value):
     return str(value)
 
 
-def known_index(values, names):
+def known_index(values, names, unknown="error"):
     """The number of each trial's training domain, −1 for marked ones.
 
-    Raises
-    ------
-    ValueError
-        Where a domain is neither marked as new nor a training domain, with the trial.
+    Parameters
+    ----------
+    values : list
+        The domain of each trial.
+    names : list of str
+        The training domains.
+    unknown : {"error", "new"}, default="error"
+        What a domain is that is neither marked as new nor a training domain: an error that names the trial, or a new domain.
     """
     at = {name: i for i, name in enumerate(names)}
     out = np.empty(len(values), dtype=np.intp)
     for trial, value in enumerate(values):
-        if is_target(value):
-            out[trial] = -1
-        elif key(value) in at:
-            out[trial] = at[key(value)]
-        else:
+        out[trial] = -1 if is_target(value) else at.get(key(value), -1)
+        if out[trial] < 0 and unknown == "error" and not is_target(value):
             raise ValueError(
                 f"trial {trial} is of domain {value!r}, which had no training trials (known: {', '.join(names)}). Mark trials of a "
-                "new domain with None or a negative number, or pass no domains: the policy `unseen` then decodes them."
+                "new domain with None or a negative number, pass no domains, or set handle_unknown='new': the policies for new domains then "
+                "decide."
             )
     return out
 
 
-def groups(values, names):
-    """Training domain (−1 for a new one) and trials of each domain there is; every mark is one new domain."""
-    known = known_index(values, names)
+def groups(values, names, unknown="error"):
+    """Training domain (−1 for a new one) and trials of each domain there is; every mark, and every name taken for new, is one domain."""
+    known = known_index(values, names, unknown)
     found = [(int(d), np.flatnonzero(known == d)) for d in np.unique(known[known >= 0])]
-    marks = {}
+    new = {}
     for trial in np.flatnonzero(known < 0):
-        # NaN equals nothing, not even itself; pandas writes it for None.
-        mark = values[trial] if isinstance(values[trial], (int, float)) and values[trial] == values[trial] else None
-        marks.setdefault(mark, []).append(trial)
-    return found + [(-1, np.array(trials)) for trials in marks.values()]
+        mark = None if is_missing(values[trial]) else key(values[trial])
+        new.setdefault(mark, []).append(trial)
+    return found + [(-1, np.array(trials)) for trials in new.values()]

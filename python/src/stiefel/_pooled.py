@@ -36,6 +36,8 @@ class PooledClassifier(DomainClassifier):
         What whitens a domain without training trials; the last two look at its unlabelled trials.
     kappa : float, default=10.0
         How many trials the pooled mean counts for in the last two.
+    handle_unknown : {"error", "new"}, default="error"
+        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     tikhonov, reference, whitening, scaling, covariance
         See :class:`DaspClassifier`.
     validation_fraction : float, default=0.15
@@ -90,6 +92,7 @@ class PooledClassifier(DomainClassifier):
         precondition=True,
         unseen_whitening="pooled",
         kappa=10.0,
+        handle_unknown="error",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",

@@ -18,6 +18,7 @@ class PooledClassifier(DomainClassifier):
     precondition: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
+    handle_unknown: Literal["error", "new"]
     tikhonov: float | None
     reference: Literal["euclidean", "riemannian", "log-euclidean"]
     whitening: Literal["symmetric", "pca"]
@@ -37,6 +38,7 @@ class PooledClassifier(DomainClassifier):
         precondition: bool = True,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
+        handle_unknown: Literal['error', 'new'] = 'error',
         tikhonov: float | None = 1e-08,
         reference: Literal["euclidean", "riemannian", "log-euclidean"] = 'euclidean',
         whitening: Literal["symmetric", "pca"] = 'symmetric',

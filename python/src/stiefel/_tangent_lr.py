@@ -28,6 +28,8 @@ class TangentSpaceLR(ByDomain):
         What then whitens a domain without training trials.
     kappa : float, default=10.0
         How many trials the pooled mean counts for in the last two.
+    handle_unknown : {"error", "new"}, default="error"
+        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
@@ -70,6 +72,7 @@ class TangentSpaceLR(ByDomain):
         whiten_domains=False,
         unseen_whitening="pooled",
         kappa=10.0,
+        handle_unknown="error",
         class_weight=None,
         covariance=None,
         max_iter=1000,
@@ -114,7 +117,9 @@ class TangentSpaceLR(ByDomain):
             sample_weight = _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
         whitening = None
         if self.whiten_domains:
-            whitening = DomainWhitening(unseen_whitening=self.unseen_whitening, kappa=self.kappa)
+            whitening = DomainWhitening(
+                unseen_whitening=self.unseen_whitening, kappa=self.kappa, handle_unknown=self.handle_unknown
+            )
             if X_target_unlabeled is not None:
                 X_target_unlabeled = self._trials(X_target_unlabeled, "X_target_unlabeled")
             x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=X_target_unlabeled)

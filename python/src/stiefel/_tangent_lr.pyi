@@ -18,6 +18,7 @@ class TangentSpaceLR(ByDomain):
     whiten_domains: bool
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
+    handle_unknown: Literal["error", "new"]
     class_weight: dict[Any, float] | Literal["balanced"] | None
     covariance: Literal["scm", "lwf", "oas", "sch"] | None
     max_iter: int
@@ -30,6 +31,7 @@ class TangentSpaceLR(ByDomain):
         whiten_domains: bool = False,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
+        handle_unknown: Literal['error', 'new'] = 'error',
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
         max_iter: int = 1000,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core, _domains
 from ._base import labelled, store
 from ._preconditioning import preconditioning, seen, unseen_whitening
-from ._validation import check_spd, check_trials
+from ._validation import check_spd, check_trials, one_of
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
@@ -26,6 +26,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         them or those up to each one, shrunk to the pooled mean.
     kappa : float, default=10.0
         How many trials the pooled mean counts for in the last two.
+    handle_unknown : {"error", "new"}, default="error"
+        What a domain at transform is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     tikhonov : float | None, default=1e-8
         Diagonal loading relative to the mean variance.
     reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
@@ -68,6 +70,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         self,
         unseen_whitening="pooled",
         kappa=10.0,
+        handle_unknown="error",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",
@@ -112,6 +115,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
 
     def _fit(self, x, y, sample_domain, subjects, X_target_unlabeled):
         """Fits on checked trials, and gives the domain of each."""
+        one_of("handle_unknown", self.handle_unknown, _domains.UNKNOWN)
         domains = self._domains_of(x, y, sample_domain, subjects)
         target = _domains.are_targets(domains)
         if target.all():
@@ -174,7 +178,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
 
     def _whiten(self, x, domains):
         out = np.empty_like(x)
-        for index, trials in _domains.groups(domains, list(self.domains_)):
+        for index, trials in _domains.groups(domains, list(self.domains_), self.handle_unknown):
             part = x[trials]
             if index >= 0:
                 out[trials] = self._whitener.transform_known(part, index)

@@ -10,6 +10,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     n_features_in_: int
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
+    handle_unknown: Literal["error", "new"]
     tikhonov: float | None
     reference: Literal["euclidean", "riemannian", "log-euclidean"]
     whitening: Literal["symmetric", "pca"]
@@ -19,6 +20,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         self,
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
+        handle_unknown: Literal['error', 'new'] = 'error',
         tikhonov: float | None = 1e-08,
         reference: Literal["euclidean", "riemannian", "log-euclidean"] = 'euclidean',
         whitening: Literal["symmetric", "pca"] = 'symmetric',

@@ -11,6 +11,7 @@
 
 mod array;
 mod catalogue;
+mod derivative;
 mod eeg;
 mod error;
 mod fast;
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     threads::add(module)?;
     spd::add(module)?;
+    derivative::add(module)?;
     manifold::add(module)?;
     scaling::add(module)?;
     model::add(module)?;

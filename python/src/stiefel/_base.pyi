@@ -6,11 +6,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from typing_extensions import Self
 
 from ._persistence import FileModel
-from ._scaling import Scaling
-
-POLICIES: tuple[str, ...]
-
-LOOKING: tuple[str, ...]
 
 def store(estimator: BaseEstimator, values: dict[str, Any]) -> None: ...
 
@@ -65,14 +60,6 @@ class DomainClassifier(FileModel, ByDomain):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64] | None: ...
-
-class NetworkClassifier(DomainClassifier):
-    scaling_: Scaling
-    history_: list[dict[str, Any]]
-    n_iter_: int
-    best_epoch_: int
-    @property
-    def experts_(self) -> NDArray[np.floating] | None: ...
 
 def labelled(
     x: ArrayLike,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from . import _core
-from ._base import POLICIES, NetworkClassifier, store
+from ._base import store
+from ._network import POLICIES, NetworkClassifier
 from ._validation import to_json
 
 _AUTO = "auto"

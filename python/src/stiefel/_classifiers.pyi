@@ -2,7 +2,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._base import NetworkClassifier
+from ._network import NetworkClassifier
 
 def tail(options: NetworkClassifier) -> dict[str, Any]: ...
 

@@ -9,7 +9,6 @@ Examples
 True
 """
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from . import _core

@@ -17,9 +17,9 @@ report = stiefel.routing_report(
 )  # fmt: skip
 print(report)
 
-figure, axes = plt.subplots(1, 3, figsize=(13, 4))
+figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 report.plot_routing(axes[0])
 report.plot_controls(axes[1])
-info = mne.create_info(data.channels, 128.0, "eeg").set_montage("standard_1005")
+info = mne.create_info(data.channels, 128.0, "eeg").set_montage("biosemi64")
 report.plot_topomap(info, expert=0, component=0, ax=axes[2])
 figure.savefig("routing_report.png")

@@ -204,6 +204,17 @@ impl PyModel {
         Ok((json, report.to_string()))
     }
 
+    /// What the experts see, `K × k × n`, most discriminative pattern first, where the network routes.
+    fn patterns<'py>(
+        &self,
+        py: Python<'py>,
+        training: Labelled<'_>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let training = training.trials()?;
+        let found = py.detach(|| on_decoder!(&*self.lock(), |d| d.model().patterns(&training)));
+        found.map_err(model_error)?.map(|p| give(py, p)).transpose()
+    }
+
     /// Writes the model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| on_decoder!(&*self.lock(), |d| d.model().save(&path)))

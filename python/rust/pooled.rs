@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use stiefel::linalg::MatBatch;
 use stiefel::model::Preconditioning;
+use stiefel::model::diagnostics::patterns;
 use stiefel::model::pooled::{HeadTrial, PooledConfig, PooledModel};
 use stiefel::model::precondition::UnseenPolicy;
 
@@ -104,6 +105,18 @@ impl PyPooled {
         let report = report.map_err(model_error)?;
         let json = serde_json::to_string(&report).map_err(value_error)?;
         Ok((json, report.to_string()))
+    }
+
+    /// What the filter sees, `1 × k × n`, most discriminative pattern first.
+    fn patterns<'py>(
+        &self,
+        py: Python<'py>,
+        training: Labelled<'_>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let training = training.trials()?;
+        let (filter, whitener) = (self.model.anchor(), self.model.whitener());
+        let found = py.detach(|| patterns(filter.view(), whitener, &training, filter.cols()));
+        Ok(Some(give(py, found.map_err(model_error)?)?))
     }
 
     /// Writes the model file.

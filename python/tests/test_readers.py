@@ -101,8 +101,8 @@ def test_routing_report(study):
     np.testing.assert_array_equal(report.routing, weights)
     assert report.plot_routing().images
     assert len(report.plot_controls().patches) == 5
-    info = mne.create_info(study.channels, 128.0, "eeg").set_montage("standard_1005")
-    assert report.plot_topomap(info).get_title() == "expert 0, direction 0"
+    info = mne.create_info(study.channels, 128.0, "eeg").set_montage("biosemi64")
+    assert report.plot_topomap(info).get_title() == "expert 0, pattern 0"
     with pytest.raises(ValueError, match=r"y\[1\] is 'tongue'"):
         stiefel.routing_report(clf, study.X[:2], ["feet", "tongue"], study.domains[:2])
     plain = stiefel.SPDNetClassifier(max_epochs=1, random_state=0).fit(study.X, study.y, subjects=study.domains)
@@ -111,6 +111,8 @@ def test_routing_report(study):
         unrouted.plot_routing()
     with pytest.raises(ValueError, match="does not route"):
         unrouted.plot_controls()
+    with pytest.raises(ValueError, match="does not route"):
+        unrouted.plot_topomap(info)
 
 
 def test_routing_report_of_the_preset(study):
@@ -122,5 +124,34 @@ def test_routing_report_of_the_preset(study):
     assert report["scores"]["balanced_accuracy"]["value"] == pytest.approx(clf.score(study.X, study.y, subjects=study.domains))
     assert report["controls"]["domain_mean"] == report["scores"]["balanced_accuracy"]["value"]
     assert len(report.plot_controls().patches) == 5
+    assert report.patterns.shape == (1, 13, 13)
     with pytest.raises(ValueError, match="does not route"):
         report.plot_routing()
+
+
+@pytest.mark.parametrize("options", [{}, {"whitening": "pca"}, {"precondition": False}], ids=str)
+def test_patterns_are_those_of_the_filters_on_the_sensors(options, study):
+    """The formula step by step: filters on the sensors, their patterns, the directions in which the classes differ."""
+    x, y, d = study.X, study.y, study.domains
+    whole = {"validation_fraction": 0, "precision": "f64", "max_epochs": 2, "random_state": 0}
+    clf = stiefel.DaspClassifier(**whole, **options).fit(x, y, subjects=d)
+    report = stiefel.routing_report(clf, x, y, d)
+    k, n = clf.experts_.shape[2], clf.n_features_in_
+    assert report.patterns.shape == (len(clf.experts_), k, n)
+    mean = np.mean([x[d == name].mean(axis=0) for name in clf.domains_], axis=0)
+    if "precondition" in options:
+        whitened, z = x, np.eye(n)
+    else:
+        whitened = stiefel.DomainWhitening(**options).fit_transform(x, sample_domain=d)
+        values, vectors = np.linalg.eigh(mean)
+        vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(n)])
+        z = stiefel.spd.invsqrtm(mean) if not options else (vectors / np.sqrt(values)).T[::-1]
+    spread = [whitened[y == c].mean(axis=0) - whitened.mean(axis=0) for c in clf.classes_]
+    for w, found in zip(clf.experts_, report.patterns):
+        on_sensors = z.T @ w
+        patterns = mean @ on_sensors @ np.linalg.inv(on_sensors.T @ mean @ on_sensors)
+        _, v = np.linalg.eigh(sum((w.T @ s @ w) @ (w.T @ s @ w) for s in spread))
+        expected = (patterns @ v[:, ::-1]).T
+        expected *= np.sign(expected[np.arange(k), np.abs(expected).argmax(axis=1)])[:, None]
+        # Directions that the classes hardly differ in are not told apart.
+        np.testing.assert_allclose(found[:2], expected[:2], rtol=0, atol=1e-5 * np.abs(expected).max())

@@ -296,6 +296,16 @@ impl<T: Scalar> Model<T> {
             .transpose()
     }
 
+    /// What the experts see, on training trials: all [`patterns`](crate::diagnostics::patterns) of each, `K × k × n`, where the network routes.
+    pub fn patterns(&self, training: &Trials) -> Result<Option<MatBatch<f64>>> {
+        let Some(experts) = self.experts()? else {
+            return Ok(None);
+        };
+        let whitener = &self.frontend.whitener;
+        crate::diagnostics::patterns(experts.cast().view(), whitener, training, experts.cols())
+            .map(Some)
+    }
+
     /// Names of the classes, in the order of the probabilities.
     pub fn classes(&self) -> &[String] {
         &self.classes

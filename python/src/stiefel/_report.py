@@ -27,11 +27,15 @@ class RoutingReport(dict):
         The domain of each trial.
     experts : ndarray, shape (K, n, k) | None
         The experts.
+    patterns : ndarray, shape (K, k, n) | None
+        What each expert sees: its activation patterns on the sensors, of the direction in which the classes differ most first; of a
+        :class:`PooledClassifier`, those of its one filter. The sign of a pattern has no meaning.
     """
 
-    def __init__(self, values, text, routing, domains, experts):
+    def __init__(self, values, text, routing, domains, experts, patterns):
         super().__init__(values)
-        self.text, self.routing, self.domains, self.experts = text, routing, domains, experts
+        self.text, self.routing, self.domains = text, routing, domains
+        self.experts, self.patterns = experts, patterns
 
     def __str__(self):
         return self.text
@@ -94,20 +98,24 @@ class RoutingReport(dict):
             "domain mean": controls["domain_mean"],
             "hard top-1": controls["hard_top1"],
         }
-        ax.bar(list(bars), list(bars.values()), color=["C0"] + ["C7"] * (len(bars) - 1))
-        ax.axhline(bars["model"], color="C0", linewidth=0.8)
-        ax.set(ylabel="balanced accuracy", ylim=(0, 1), title="does routing help?")
+        places = range(len(bars))
+        drawn = ax.barh(places, list(bars.values()), color=["C0"] + ["C7"] * (len(bars) - 1))
+        ax.bar_label(drawn, fmt="%.3f", label_type="center", color="white")
+        ax.axvline(bars["model"], color="C0", linewidth=0.8)
+        ax.set_yticks(places, list(bars))
+        ax.invert_yaxis()
+        ax.set(xlabel="balanced accuracy", xlim=(0, 1), title="does routing help?")
         return ax
 
     def plot_topomap(self, info, expert=0, component=0, ax=None):
-        """One column of an expert over the scalp.
+        """One activation pattern of an expert over the scalp.
 
         Parameters
         ----------
         info : mne.Info
             Channels with positions, in the order of the covariances.
         expert, component : int, default=0
-            Which expert, and which of its columns.
+            Which expert, and which of its patterns; the classes differ most along the first.
         ax : None | matplotlib Axes, default=None
             Where to draw.
 
@@ -115,13 +123,17 @@ class RoutingReport(dict):
         -------
         ax : matplotlib Axes
             The drawing.
+
+        References
+        ----------
+        .. [1] S. Haufe et al. On the interpretation of weight vectors of linear models in multivariate neuroimaging. NeuroImage, 2014.
         """
         plt, mne = _pyplot(), needed("mne", "maps of the scalp")
 
-        self._need(self.experts)
+        self._need(self.patterns)
         ax = plt.subplots()[1] if ax is None else ax
-        mne.viz.plot_topomap(self.experts[expert, :, component], info, axes=ax, show=False)
-        ax.set_title(f"expert {expert}, direction {component}")
+        mne.viz.plot_topomap(self.patterns[expert, component], info, axes=ax, show=False)
+        ax.set_title(f"expert {expert}, pattern {component}")
         return ax
 
 
@@ -139,7 +151,7 @@ def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_tra
     domains : ndarray, shape (trials,)
         Their domains, which must have had training trials.
     X_train, y_train, domains_train : None | ndarray, default=None
-        The training trials, whose mean weights the control "domain mean" uses; None takes those of the test trials.
+        The training trials, which the mean weights of the control "domain mean" and the patterns are of; None takes the test trials.
 
     Returns
     -------
@@ -165,8 +177,8 @@ def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_tra
     training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
     values, text = model._model.report(training, test)
     routing = model.routing_weights(X, sample_domain=domains)
-    experts = getattr(model, "experts_", None)
-    return RoutingReport(json.loads(values), text, routing, np.array([str(d) for d in domains]), experts)
+    names, experts = np.array([str(d) for d in domains]), getattr(model, "experts_", None)
+    return RoutingReport(json.loads(values), text, routing, names, experts, model._model.patterns(training))
 
 
 def _labelled(model, X, y, domains, name):

@@ -9,14 +9,16 @@ class RoutingReport(dict[str, Any]):
     text: str
     routing: NDArray[np.float64] | None
     domains: NDArray[np.str_]
-    experts: NDArray[np.float64] | None
+    experts: NDArray[np.floating] | None
+    patterns: NDArray[np.float64] | None
     def __init__(
         self,
         values: dict[str, Any],
         text: str,
         routing: NDArray[np.float64] | None,
         domains: NDArray[np.str_],
-        experts: NDArray[np.float64] | None,
+        experts: NDArray[np.floating] | None,
+        patterns: NDArray[np.float64] | None,
     ) -> None: ...
     def plot_routing(self, ax: Any = None) -> Any: ...
     def plot_controls(self, ax: Any = None) -> Any: ...

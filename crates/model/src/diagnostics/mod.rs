@@ -9,8 +9,10 @@
 //! * *hard top-1*: the winner alone;
 //! * *retrained K = 1*: the same layer with one expert, trained from scratch ([`retrain_single`]), where asked for.
 
+mod patterns;
 mod report;
 
+pub use patterns::patterns;
 pub use report::{Controls, RoutingReport};
 
 use crate::metrics::{Decisions, Scores};

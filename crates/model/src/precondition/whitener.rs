@@ -68,6 +68,11 @@ impl Whitener {
         &self.pooled.frame.mean
     }
 
+    /// The whitening matrix `Z` of that mean; the identity where nothing is whitened.
+    pub fn pooled_matrix(&self) -> &[f64] {
+        &self.pooled.frame.z
+    }
+
     /// The configured policy for domains without training trials.
     pub fn unseen_policy(&self) -> Result<UnseenPolicy> {
         self.config.unseen.ok_or(ModelError::NoUnseenPolicy)

@@ -30,25 +30,18 @@ from ._distance import (
 )
 from ._function import ddexpm, ddlogm, expm, invsqrtm, logm, powm, sqrtm
 from ._geodesic import geodesic, geodesic_euclid, geodesic_logeuclid, geodesic_riemann
-from ._mean import gmean, mean_euclid, mean_harmonic, mean_logeuclid, mean_poweuclid, mean_riemann
-from ._tangent import (
+from ._map import (
     exp_map,
     exp_map_euclid,
     exp_map_logeuclid,
     exp_map_riemann,
-    innerproduct_riemann,
     log_map,
     log_map_euclid,
     log_map_logeuclid,
     log_map_riemann,
-    norm,
-    tangent_space,
-    transport_riemann,
-    untangent_space,
-    unupper,
-    upper,
-    whiten,
 )
+from ._mean import gmean, mean_euclid, mean_harmonic, mean_logeuclid, mean_poweuclid, mean_riemann
+from ._tangent import innerproduct_riemann, norm, tangent_space, transport_riemann, untangent_space, unupper, upper, whiten
 
 __all__ = [
     "ddexpm",

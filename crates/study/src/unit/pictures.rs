@@ -1,5 +1,5 @@
 //! What a report draws of a router: weights per domain, queries in the plane, angles between experts, and the two leading
-//! [patterns](stiefel_model::diagnostics::patterns) of each.
+//! [`patterns`] of each.
 
 use crate::{Result, RoutingRecord};
 use stiefel_geometry::stiefel;

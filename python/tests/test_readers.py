@@ -105,6 +105,8 @@ def test_routing_report(study):
     assert report.plot_topomap(info).get_title() == "expert 0, pattern 0"
     with pytest.raises(ValueError, match=r"y\[1\] is 'tongue'"):
         stiefel.routing_report(clf, study.X[:2], ["feet", "tongue"], study.domains[:2])
+    with pytest.raises(ValueError, match="trial 1 is of domain 'zoe', which had no training trials; the report is about training domains"):
+        stiefel.routing_report(clf, study.X[:2], study.y[:2], [study.domains[0], "zoe"])
     plain = stiefel.SPDNetClassifier(max_epochs=1, random_state=0).fit(study.X, study.y, subjects=study.domains)
     unrouted = stiefel.routing_report(plain, study.X, study.y, study.domains)
     with pytest.raises(ValueError, match="does not route"):

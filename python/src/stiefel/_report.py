@@ -190,7 +190,8 @@ def _labelled(model, X, y, domains, name):
             raise ValueError(f"{name}[{trial}] is {label!r}, which the model was not trained on: {', '.join(map(str, at))}.")
         classes.append(at[label])
     column = _domains.column(domains, len(x), "domains")
-    known = _domains.known_index(column, list(model.domains_))
+    known = _domains.known_index(column, list(model.domains_), "new")
     if (known < 0).any():
-        raise ValueError(f"trial {int(np.flatnonzero(known < 0)[0])} is of a new domain; the report is about training domains.")
+        trial = int(np.flatnonzero(known < 0)[0])
+        raise ValueError(f"trial {trial} is of domain {column[trial]!r}, which had no training trials; the report is about training domains.")
     return labelled(x, classes, model.classes_, known, model.domains_.tolist())

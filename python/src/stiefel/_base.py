@@ -13,7 +13,7 @@ from . import _domains
 from ._persistence import FileModel
 from ._preconditioning import seen
 from ._split import validation_trials
-from ._validation import check_classes, check_labels, check_spd, check_trials, one_of
+from ._validation import check_channels, check_classes, check_labels, check_spd, check_trials, one_of
 
 
 def store(estimator, values):
@@ -164,10 +164,8 @@ class DomainClassifier(FileModel, ByDomain):
         check_classification_targets(labels)
         names, classes = np.unique(labels, return_inverse=True)
         check_classes(names, classes)
-        keys = [_domains.key(d) for d in domains]
-        own = list(dict.fromkeys(keys))
-        at = {name: i for i, name in enumerate(own)}
-        indices = np.array([at[k] for k in keys], dtype=np.intp)
+        own, numbers = _domains.factor(domains)
+        indices = np.array(numbers, dtype=np.intp)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         validation = validation_trials(classes, indices, self.validation_fraction, np.random.RandomState(seed))
         if self.class_weight is not None:
@@ -206,10 +204,7 @@ class DomainClassifier(FileModel, ByDomain):
         """Probabilities and, where there is routing, weights of the experts."""
         check_is_fitted(self)
         x = self._trials(X)
-        if x.shape[1] != self._channels:
-            raise ValueError(
-                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
-            )
+        check_channels(self, x)
         check_spd(x)
         domains = _domains.given(len(x), sample_domain, subjects)
         groups = self._groups(x, domains)

@@ -81,6 +81,14 @@ def key(value):
     return str(value)
 
 
+def factor(values):
+    """Names in the order in which they appear, and the number of each value's."""
+    keys = [key(v) for v in values]
+    names = list(dict.fromkeys(keys))
+    at = {name: i for i, name in enumerate(names)}
+    return names, [at[k] for k in keys]
+
+
 def known_index(values, names, unknown="error"):
     """The number of each trial's training domain, −1 for marked ones.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core, _dask
 from ._base import labelled
-from ._domains import column
+from ._domains import column, factor
 from ._optional import needed
 from ._readers import Trials
 from ._validation import check_spd, check_trials, n_threads, one_of
@@ -140,18 +140,11 @@ def _in_memory(data, name, config):
     """Trials as the core takes them, the part of them that the configuration chooses."""
     x = check_spd(check_trials(data.X, None, "data.X"), "data.X")
     parts = {part: column(getattr(data, part), len(x), f"data.{part}") for part in ("y", "domains")}
-    (class_names, classes), (domain_names, domains) = (_factor(parts[p]) for p in ("y", "domains"))
+    (class_names, classes), (domain_names, domains) = (factor(parts[p]) for p in ("y", "domains"))
     channels = None if data.channels is None else [str(c) for c in data.channels]
     trials = labelled(x, classes, class_names, domains, domain_names, channels=channels)
-    runs = None if data.runs is None else _factor(column(data.runs, len(x), "data.runs"))
+    runs = None if data.runs is None else factor(column(data.runs, len(x), "data.runs"))
     return _core.study_data(trials, runs, name, "{}", json.dumps(json.loads(config)["choice"]))
-
-
-def _factor(values):
-    """Names in the order in which they appear, and the number of each value's."""
-    names = list(dict.fromkeys(str(v) for v in values))
-    at = {name: i for i, name in enumerate(names)}
-    return names, [at[str(v)] for v in values]
 
 
 class _Progress:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _domains, spd
 from ._base import ByDomain, store
-from ._validation import check_classes, check_labels, check_spd, check_trials
+from ._validation import check_channels, check_classes, check_labels, check_spd, check_trials
 from ._whitening import DomainWhitening
 
 
@@ -148,10 +148,7 @@ class TangentSpaceLR(ByDomain):
     def _vectors(self, X, sample_domain, subjects):
         check_is_fitted(self)
         x = self._trials(X)
-        if x.shape[1] != self._channels:
-            raise ValueError(
-                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
-            )
+        check_channels(self, x)
         if self.whitening_ is not None:
             x = self.whitening_.transform(x, sample_domain=sample_domain, subjects=subjects)
         return spd.tangent_space(x, self.reference_)

@@ -49,6 +49,14 @@ def check_trials(X, covariance=None, name="X"):
     return x
 
 
+def check_channels(estimator, x):
+    """As many channels as a fitted estimator was trained on."""
+    if x.shape[1] != estimator._channels:
+        raise ValueError(
+            f"X has {x.shape[1]} features, but {type(estimator).__name__} is expecting {estimator._channels} features as input."
+        )
+
+
 def check_spd(X, name="X"):
     """Symmetric and not negative definite anywhere: what diagonal loading can still save passes."""
     try:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core, _domains
 from ._base import labelled, store
 from ._preconditioning import preconditioning, seen, unseen_whitening
-from ._validation import check_spd, check_trials, one_of
+from ._validation import check_channels, check_spd, check_trials, one_of
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
@@ -126,10 +126,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
             if unlabelled[-1].shape[1] != x.shape[1]:
                 raise ValueError(f"X_target_unlabeled has {unlabelled[-1].shape[1]} features, but X has {x.shape[1]}.")
         keep = ~target
-        keys = [_domains.key(d) for d, k in zip(domains, keep) if k]
-        names = list(dict.fromkeys(keys))
-        at = {name: i for i, name in enumerate(names)}
-        trials = labelled(x[keep], [0] * len(keys), ["-"], [at[k] for k in keys], names)
+        names, numbers = _domains.factor([d for d, k in zip(domains, keep) if k])
+        trials = labelled(x[keep], [0] * len(numbers), ["-"], numbers, names)
         self._whitener = _core.fit_whitener(trials, json.dumps(preconditioning(self)))
         self._target = np.concatenate(unlabelled) if unlabelled else None
         self.domains_ = np.array(names)
@@ -164,10 +162,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         x = self._trials(X)
-        if x.shape[1] != self._channels:
-            raise ValueError(
-                f"X has {x.shape[1]} features, but {type(self).__name__} is expecting {self._channels} features as input."
-            )
+        check_channels(self, x)
         domains = _domains.given(len(x), sample_domain, subjects)
         return self._whiten(x, [self._silent] * len(x) if domains is None else domains)
 

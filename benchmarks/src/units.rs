@@ -28,11 +28,11 @@ fn trials() -> Result<Trials, ModelError> {
         .map(|t| t / data::SUBJECTS % 2)
         .map(name("class"));
     let domains = (0..TRIALS).map(|t| t % data::SUBJECTS).map(name("subject"));
-    Trials::new(
+    Ok(Trials::new(
         covariances,
         Factor::from_labels(classes),
         Factor::from_labels(domains),
-    )
+    )?)
 }
 
 /// One unit: every fifth trial, counted from the unit's number, validates; the others train.

@@ -4,8 +4,9 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// Sources, relative to this package; those of other crates are missing where it was unpacked alone, and its version stands in.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "../linalg/src",
+    "../data/src",
     "../geometry/src",
     "../autodiff/src",
     "../model/src",

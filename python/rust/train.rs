@@ -48,7 +48,7 @@ impl Labelled<'_> {
                 None => Ok(trials),
             }
         };
-        build().map_err(model_error)
+        build().map_err(|e: stiefel::data::DataError| value_error(e))
     }
 }
 
@@ -69,7 +69,7 @@ impl Labelled<'_> {
         } else {
             validation
         };
-        let part = |at: &[usize]| trials.select(at).map_err(model_error);
+        let part = |at: &[usize]| trials.select(at).map_err(value_error);
         Ok((part(&train)?, part(watched)?))
     }
 }

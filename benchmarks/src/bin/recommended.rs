@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use recordings::{Failure, load, mean, option};
 use std::path::Path;
 use std::time::Instant;
+use stiefel_data::split::{Fold, cross_domain_folds};
 use stiefel_model::pooled::{HeadConfig, PooledConfig, PooledModel};
-use stiefel_model::split::{Fold, cross_domain_folds};
 use stiefel_model::{Measure, Trials};
 
 const USAGE: &str =

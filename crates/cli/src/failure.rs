@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use stiefel::StudyError;
+use stiefel::data::DataError;
 use stiefel::model::ModelError;
 use stiefel_eeg::EegError;
 use stiefel_eeg::catalogue::CatalogueError;
@@ -41,9 +42,19 @@ impl From<EegError> for Failure {
     }
 }
 
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::Parameter { .. } => Self::Misuse(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
+            ModelError::Data(inner) => inner.into(),
             ModelError::Parameter { .. } | ModelError::UnknownName { .. } => {
                 Self::Misuse(error.to_string())
             }
@@ -56,6 +67,7 @@ impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         match error {
             StudyError::Catalogue(inner) => inner.into(),
+            StudyError::Data(inner) => inner.into(),
             StudyError::Model(inner) => inner.into(),
             StudyError::Setting { .. } => Self::Misuse(error.to_string()),
             StudyError::Interrupted => Self::Interrupted(error.to_string()),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use stiefel::data::split::Fold;
 use stiefel::model::metrics::Scores;
-use stiefel::model::split::Fold;
 use stiefel::study::{Dataset, DatasetSummary};
 
 use crate::failure::Failure;

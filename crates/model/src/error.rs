@@ -1,6 +1,7 @@
 //! What can go wrong between trials and a fitted model: the operation, the numbers and the remedy.
 
 use stiefel_autodiff::TapeError;
+use stiefel_data::DataError;
 use stiefel_geometry::GeometryError;
 use stiefel_linalg::LinalgError;
 
@@ -39,30 +40,6 @@ pub enum ModelError {
         index: usize,
         /// How many names there are.
         count: usize,
-    },
-    /// A trial number beyond the trials.
-    #[error("{op}: there is no trial {trial}, the set has {count}")]
-    NoSuchTrial {
-        /// The operation.
-        op: &'static str,
-        /// The number asked for.
-        trial: usize,
-        /// How many trials there are.
-        count: usize,
-    },
-    /// Two entries of a list of names that must differ.
-    #[error("{op}: {what} {first} and {second} are both called \"{name}\"; give each its own name")]
-    DuplicateName {
-        /// The operation.
-        op: &'static str,
-        /// What is named.
-        what: &'static str,
-        /// The name.
-        name: String,
-        /// Zero-based position of its first use.
-        first: usize,
-        /// Zero-based position of its second use.
-        second: usize,
     },
     /// No trial where at least one is needed.
     #[error("{op}: no trials; {remedy}")]
@@ -279,6 +256,9 @@ pub enum ModelError {
         /// What is wrong.
         problem: crate::file::FileProblem,
     },
+    /// A set of trials that cannot be, or cannot be divided so.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// The tape refused an operation, or met a value that is not finite.
     #[error(transparent)]
     Tape(#[from] TapeError),
@@ -295,7 +275,8 @@ impl ModelError {
             | Self::NotFinite { trial, .. }
             | Self::Geometry(
                 GeometryError::NotSpd { trial, .. } | GeometryError::Asymmetric { trial, .. },
-            ) => *trial = at,
+            )
+            | Self::Data(DataError::Asymmetric { trial, .. }) => *trial = at,
             Self::Geometry(GeometryError::Linalg(error)) => {
                 *error = error.clone().offset(at);
             }

@@ -37,6 +37,7 @@
 //! [`autodiff`]: the tape on which a new layer or loss is a forward expression. [`model`]: what is fitted. [`eeg`]: files and signals.
 
 pub use stiefel_autodiff as autodiff;
+pub use stiefel_data as data;
 pub use stiefel_eeg as eeg;
 pub use stiefel_geometry as geometry;
 pub use stiefel_linalg as linalg;
@@ -46,12 +47,12 @@ pub use stiefel_study::{StudyError, synthetic_trials, trials_of};
 
 /// What most programs need.
 pub mod prelude {
+    pub use crate::data::split::cross_domain_folds;
     pub use crate::eeg::covariance::{Estimator, Pipeline};
     pub use crate::eeg::synthetic::SyntheticConfig;
     pub use crate::model::diagnostics::{RoutingReport, routing_report};
     pub use crate::model::net::{DaspConfig, SpdNetConfig};
     pub use crate::model::scaling::{Preset, ScalingRule};
-    pub use crate::model::split::cross_domain_folds;
     pub use crate::model::train::{Silent, TrainConfig};
     pub use crate::model::{
         Architecture, DspConfig, Factor, Model, ModelConfig, Preconditioning, Trials,

@@ -18,6 +18,9 @@ pub enum StudyError {
     /// A public dataset.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
+    /// From a set of trials.
+    #[error(transparent)]
+    Data(#[from] stiefel_data::DataError),
     /// Fitting or evaluating.
     #[error(transparent)]
     Model(#[from] ModelError),

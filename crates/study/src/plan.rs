@@ -7,9 +7,9 @@ use crate::peers::Peer;
 use crate::unit::{Unit, identity};
 use crate::{Result, StudyError, nuisance};
 use std::sync::Arc;
+use stiefel_data::split::{Fold, block_folds, cross_domain_folds, loso_folds, session_folds};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::scaling::ScalingRule;
-use stiefel_model::split::{Fold, block_folds, cross_domain_folds, loso_folds, session_folds};
 use stiefel_model::{Factor, Preconditioning, Trials};
 
 /// One division of the trials, and what is held out where it has a name.

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use stiefel::data::split::{Fold, holdout};
 use stiefel::linalg::Scalar;
 use stiefel::model::Model;
 use stiefel::model::diagnostics::score;
 use stiefel::model::metrics::Scores;
-use stiefel::model::split::{Fold, holdout};
 use stiefel::model::train::{Checkpoint, EpochRecord, Flow, Observer};
 use stiefel::study::Dataset;
 

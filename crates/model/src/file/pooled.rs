@@ -3,11 +3,11 @@
 use super::header::{About, POOLED_FORMAT};
 use super::read::{Found, Source, Whitened, check_precision, inconsistent, open, whitener};
 use super::write::{Tensors, replace};
-use crate::factor::check_distinct;
 use crate::pooled::{PooledConfig, PooledModel, RoutedHead};
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use stiefel_data::check_distinct;
 use stiefel_geometry::stiefel;
 use stiefel_linalg::MatBatch;
 

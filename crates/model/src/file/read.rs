@@ -6,7 +6,6 @@ use super::pooled::PooledDescription;
 use super::{FileProblem, TensorInfo};
 use crate::decoder::DomainMeans;
 use crate::dsp::DspState;
-use crate::factor::check_distinct;
 use crate::precondition::WhitenerState;
 use crate::{
     DspEncoder, Frontend, Manifold, Model, ModelError, Parameters, Preconditioning, Result,
@@ -15,6 +14,7 @@ use crate::{
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use stiefel_data::check_distinct;
 use stiefel_geometry::{spd, stiefel};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 

@@ -2,8 +2,8 @@
 
 use super::config::{Scaling, Tikhonov, Whitening};
 use super::{OP, Preconditioning};
-use crate::data::check_symmetric;
 use crate::{ModelError, Result};
+use stiefel_data::check_symmetric;
 use stiefel_geometry::GeometryError;
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
 use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, product_into, symmetrise};
@@ -159,5 +159,5 @@ pub(crate) fn check_single(n: usize, x: &[f64], trial: usize) -> Result<()> {
         });
     }
     MatView::new(1, n, n, x)?.check_finite(OP)?;
-    check_symmetric(x, n, trial)
+    Ok(check_symmetric(x, n, trial)?)
 }

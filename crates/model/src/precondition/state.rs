@@ -3,9 +3,9 @@
 use super::frame::Frame;
 use super::whitener::Pooled;
 use super::{OP, Preconditioning, Whitener};
-use crate::factor::check_distinct;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
+use stiefel_data::check_distinct;
 
 /// Everything a [`Whitener`] knows; matrices are row-major, one after the other, domains without training trials left out.
 ///

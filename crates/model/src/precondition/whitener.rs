@@ -87,7 +87,7 @@ impl Whitener {
         }
         let domains = trials.domains().indices();
         let out = self.apply(trials, |i| self.frame(domains[i]))?;
-        trials.with_covariances(out)
+        Ok(trials.with_covariances(out)?)
     }
 
     /// Pre-conditions one covariance of a known domain: the online path. Nothing is allocated once `scratch` has seen the size.
@@ -134,7 +134,7 @@ impl Whitener {
                 out
             }
         };
-        trials.with_covariances(out)
+        Ok(trials.with_covariances(out)?)
     }
 
     /// Trials `x` of one domain without training trials, whitened with what the trials `seen` of it tell: own-mean whitens by their mean,

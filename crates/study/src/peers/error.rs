@@ -137,3 +137,9 @@ impl From<GeometryError> for PeerError {
         Self::Model(error.into())
     }
 }
+
+impl From<stiefel_data::DataError> for PeerError {
+    fn from(error: stiefel_data::DataError) -> Self {
+        Self::Model(error.into())
+    }
+}

@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use stiefel_data::split::Fold;
 use stiefel_model::Trials;
 use stiefel_model::metrics::Decisions;
-use stiefel_model::split::Fold;
 use stiefel_model::train::EpochRecord;
 
 /// The version of the code that decides results: the package's, and a hash of the sources.

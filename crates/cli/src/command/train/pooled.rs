@@ -1,7 +1,7 @@
 //! The preset `recommended`.
 
 use serde_json::json;
-use stiefel::model::split::Fold;
+use stiefel::data::split::Fold;
 use stiefel::model::{ModelError, PooledConfig, PooledModel};
 use stiefel::study::Dataset;
 

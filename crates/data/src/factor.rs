@@ -1,13 +1,13 @@
 //! A categorical variable: one zero-based index per trial into a list of distinct names.
 
-use crate::{ModelError, Result};
+use crate::{DataError, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Class, domain or run of each trial.
 ///
 /// ```
-/// use stiefel_model::Factor;
+/// use stiefel_data::Factor;
 ///
 /// let classes = Factor::new("class", vec!["hand".into(), "feet".into()], vec![0, 1, 1])?;
 /// assert_eq!(classes.name(1), "feet");
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// let domains = Factor::from_labels(["s2", "s1", "s2"]);
 /// assert_eq!((domains.indices(), domains.names()), (&[0, 1, 0][..], &["s2".to_string(), "s1".to_string()][..]));
 /// assert!(Factor::new("class", vec!["hand".into()], vec![1]).is_err());
-/// # Ok::<(), stiefel_model::ModelError>(())
+/// # Ok::<(), stiefel_data::DataError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Factor {
@@ -31,7 +31,7 @@ impl Factor {
         check_distinct(what, &names)?;
         let count = names.len();
         if let Some(trial) = indices.iter().position(|&i| i >= count) {
-            return Err(ModelError::IndexOutOfRange {
+            return Err(DataError::IndexOutOfRange {
                 op: "trials",
                 what,
                 trial,
@@ -118,11 +118,11 @@ impl Factor {
 }
 
 /// An error unless all names differ.
-pub(crate) fn check_distinct(what: &'static str, names: &[String]) -> Result<()> {
+pub fn check_distinct(what: &'static str, names: &[String]) -> Result<()> {
     let mut seen = HashMap::new();
     for (second, name) in names.iter().enumerate() {
         if let Some(first) = seen.insert(name, second) {
-            return Err(ModelError::DuplicateName {
+            return Err(DataError::DuplicateName {
                 op: "trials",
                 what,
                 name: name.clone(),

@@ -14,7 +14,7 @@
 //! Small cells: one trial always trains; with two to four, each tests in one fold (and one validates from three on); from five on
 //! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
 
-use crate::{ModelError, Result};
+use crate::{DataError, Result};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -45,14 +45,14 @@ type Cells = BTreeMap<(usize, usize), Vec<usize>>;
 /// Five folds of 70 % training, 15 % validation, 15 % test in every (domain, class) cell.
 ///
 /// ```
-/// use stiefel_model::split::cross_domain_folds;
+/// use stiefel_data::split::cross_domain_folds;
 ///
 /// let labels: Vec<usize> = (0..80).map(|i| i % 2).collect();
 /// let domains: Vec<usize> = (0..80).map(|i| i / 40).collect();
 /// let folds = cross_domain_folds(&labels, &domains, 7)?;
 /// assert_eq!(folds.len(), 5);
 /// assert_eq!((folds[0].train.len(), folds[0].validation.len(), folds[0].test.len()), (56, 12, 12));
-/// # Ok::<(), stiefel_model::ModelError>(())
+/// # Ok::<(), stiefel_data::DataError>(())
 /// ```
 pub fn cross_domain_folds(labels: &[usize], domains: &[usize], seed: u64) -> Result<Vec<Fold>> {
     let cells = cells(labels, domains)?;
@@ -95,7 +95,7 @@ pub fn block_folds(
     };
     let held_out = distinct(&blocks);
     if held_out.len() < 2 {
-        return Err(ModelError::Impossible {
+        return Err(DataError::Impossible {
             op: OP,
             why: format!("all {} trials are of one block", labels.len()),
             remedy: "whole blocks need at least two runs; without run information pass none, and fifths are taken",
@@ -109,7 +109,7 @@ pub fn block_folds(
         }
     }
     if let Some((domain, only)) = seen.iter().find(|(_, of)| of.len() < 2) {
-        return Err(ModelError::Impossible {
+        return Err(DataError::Impossible {
             op: OP,
             why: format!(
                 "all trials of domain {domain} are of block {}: held out, nothing of the domain is left to train on",
@@ -132,7 +132,7 @@ pub fn loso_folds(
     let cells = cells(labels, domains)?;
     let count = subject_of_domain.len();
     if let Some(trial) = domains.iter().position(|&d| d >= count) {
-        return Err(ModelError::IndexOutOfRange {
+        return Err(DataError::IndexOutOfRange {
             op: OP,
             what: "domain",
             trial,
@@ -143,7 +143,7 @@ pub fn loso_folds(
     let subject = |trial: usize| subject_of_domain[domains[trial]];
     let subjects = distinct(&(0..labels.len()).map(subject).collect::<Vec<_>>());
     if subjects.len() < 2 {
-        return Err(ModelError::Impossible {
+        return Err(DataError::Impossible {
             op: OP,
             why: "all trials are of one subject".into(),
             remedy: "leaving one subject out needs at least two",
@@ -157,13 +157,13 @@ pub fn loso_folds(
 /// sessions. `sessions[i]` is the session of trial `i`.
 ///
 /// ```
-/// use stiefel_model::split::session_folds;
+/// use stiefel_data::split::session_folds;
 ///
 /// let labels: Vec<usize> = (0..40).map(|i| i % 2).collect();
 /// let sessions: Vec<usize> = (0..40).map(|i| i / 20).collect();
 /// let fold = session_folds(&labels, &[0; 40], &sessions, 7)?;
 /// assert_eq!((fold.train.len(), fold.validation.len(), fold.test.len()), (16, 4, 20));
-/// # Ok::<(), stiefel_model::ModelError>(())
+/// # Ok::<(), stiefel_data::DataError>(())
 /// ```
 pub fn session_folds(
     labels: &[usize],
@@ -179,7 +179,7 @@ pub fn session_folds(
     }
     let later = |trial: usize| first.get(&domains[trial]) != Some(&sessions[trial]);
     if !(0..labels.len()).any(later) {
-        return Err(ModelError::Impossible {
+        return Err(DataError::Impossible {
             op: OP,
             why: "every domain has one session".into(),
             remedy: "a cross-session study needs people who came back on another day",
@@ -192,13 +192,13 @@ pub fn session_folds(
 /// zero and the cell has three trials; at least one trial of a cell trains.
 ///
 /// ```
-/// use stiefel_model::split::holdout;
+/// use stiefel_data::split::holdout;
 ///
 /// let (labels, domains) = ([0, 1].repeat(20), vec![0; 40]);
 /// let split = holdout(&labels, &domains, 0.15, 0.1, 7)?;
 /// assert_eq!((split.train.len(), split.validation.len(), split.test.len()), (30, 6, 4));
 /// assert!(holdout(&labels, &domains, 0.6, 0.5, 7).is_err());
-/// # Ok::<(), stiefel_model::ModelError>(())
+/// # Ok::<(), stiefel_data::DataError>(())
 /// ```
 pub fn holdout(
     labels: &[usize],
@@ -213,7 +213,7 @@ pub fn holdout(
         ("the share of trials held out", validation + test),
     ] {
         if !(0.0..1.0).contains(&value) {
-            return Err(ModelError::Parameter {
+            return Err(DataError::Parameter {
                 op: OP,
                 name,
                 value,
@@ -299,8 +299,9 @@ fn validation_size(size: usize, tested: usize) -> usize {
 fn cells(labels: &[usize], domains: &[usize]) -> Result<Cells> {
     check_count("domains", labels.len(), domains.len())?;
     if labels.is_empty() {
-        return Err(ModelError::Empty {
+        return Err(DataError::Impossible {
             op: OP,
+            why: "no trials".into(),
             remedy: "pass the class and the domain of every trial",
         });
     }
@@ -315,7 +316,7 @@ fn check_count(what: &'static str, expected: usize, found: usize) -> Result<()> 
     if expected == found {
         return Ok(());
     }
-    Err(ModelError::Count {
+    Err(DataError::Count {
         op: OP,
         what,
         expected,
@@ -327,7 +328,7 @@ fn check_count(what: &'static str, expected: usize, found: usize) -> Result<()> 
 fn check_tests(folds: &[Fold]) -> Result<()> {
     match folds.iter().position(|f| f.test.is_empty()) {
         None => Ok(()),
-        Some(fold) => Err(ModelError::Impossible {
+        Some(fold) => Err(DataError::Impossible {
             op: OP,
             why: format!(
                 "fold {fold} has no trial to test on, so small are all (domain, class) cells"

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use stiefel_model::split::{Fold, block_folds, cross_domain_folds, holdout, loso_folds};
+use stiefel_data::split::{Fold, block_folds, cross_domain_folds, holdout, loso_folds};
 
 fn check_partition(fold: &Fold, count: usize) {
     let mut all: Vec<usize> = [&fold.train, &fold.validation, &fold.test]

@@ -1,0 +1,23 @@
+//! The currency of the house: [`Trials`], which readers make, models eat and splits divide.
+//!
+//! A trial is `(X_i^(v), y_i, d_i)`: covariances in SPD(n), one per view `v` (bands and windows; view 0 is the broad one), a class and a
+//! domain. With it travel subject, session and run where they are known, the names of the channels, and the [`Preparation`] that made
+//! the matrices. Its identity ([`TrialId`]) is a hash of its matrices: a model remembers which trials it has [`Seen`].
+//!
+//! # Conventions
+//! * Classes, domains, subjects, sessions and runs are zero-based indices into a list of names ([`Factor`]).
+//! * Matrices are `f64`, symmetric to rounding, in the order of the channels.
+//! * Every part of a set keeps the whole lists of names: domain 1 is the same person in training and test.
+
+mod error;
+mod factor;
+mod identity;
+mod preparation;
+pub mod split;
+mod trials;
+
+pub use error::{DataError, Result};
+pub use factor::{Factor, check_distinct};
+pub use identity::{Seen, TrialId, fingerprint, hex};
+pub use preparation::{Contradiction, Estimator, Phase, Preparation, Steps, View};
+pub use trials::{Origin, Trials, check_symmetric, subject_session};

@@ -1,0 +1,6 @@
+//! Properties and bad input, one file per subject.
+
+mod identity;
+mod preparation;
+mod split;
+mod trials;

@@ -1,7 +1,7 @@
 //! One bar with the time left, on the standard error where that is a terminal; nothing elsewhere.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use stiefel::study::prepare::Step;
+use stiefel::eeg::prepare::Step;
 
 /// No colours.
 const TEMPLATE: &str = "{prefix} {wide_bar} {pos}/{len} {msg:24} {eta:>4}";

@@ -11,6 +11,8 @@
 //! classes = ["hands", "feet"]
 //! ```
 //!
+//! Paths are meant from the folder of the file.
+//!
 //! A JSON file with a member `configuration` will do as well: results keep the resolved configuration there, so that
 //! `--config RESULT.json` runs the same again.
 
@@ -25,6 +27,16 @@ use crate::failure::Failure;
 
 /// Options that say how to print, not what to do.
 const NOT_KEPT: [&str; 5] = ["config", "help", "version", "json", "quiet"];
+
+/// Options that are paths, or may be.
+const PATHS: [&str; 6] = [
+    "source",
+    "sources",
+    "output",
+    "model",
+    "data",
+    "calibration",
+];
 
 /// Parses the command line, with the file of `--config` filled in; gives the resolved configuration as well.
 pub(crate) fn parse<A: Parser>(mut line: Vec<OsString>) -> Result<(A, Value), Failure> {
@@ -134,12 +146,17 @@ fn added(
         if on_line(arg) || (arg.is_positional() && any_positional) {
             continue;
         }
-        let texts = texts(value).ok_or_else(|| {
+        let mut texts = texts(value).ok_or_else(|| {
             Failure::Misuse(format!(
                 "{}: {key} = {value} is no value of an option; give a text, a number, true, false or a list of those",
                 file.display()
             ))
         })?;
+        if PATHS.contains(&key.as_str()) {
+            for text in &mut texts {
+                *text = beside(file, key, text);
+            }
+        }
         if arg.is_positional() {
             positionals.push((arg.get_index(), texts));
         } else if arg.get_action().takes_values() {
@@ -158,6 +175,18 @@ fn added(
         .chain(positionals)
         .map(Into::into)
         .collect())
+}
+
+/// A path in a TOML file is meant from the folder of that file, whatever folder the program is run in. Names of data sets are no paths. The JSON
+/// beside a result has absolute paths.
+fn beside(file: &Path, key: &str, text: &str) -> String {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let found = folder.join(text);
+    let toml = file.extension().is_none_or(|e| e != "json");
+    if toml && (found.exists() || key == "output") {
+        return found.to_string_lossy().into_owned();
+    }
+    text.to_owned()
 }
 
 /// The key of an option: its long name, or the name of its place.
@@ -197,7 +226,14 @@ fn resolved(command: &Command, found: &ArgMatches, path: &[String]) -> Value {
             continue;
         }
         let raw = found.get_raw(id).into_iter().flatten();
-        let texts: Vec<String> = raw.map(|v| v.to_string_lossy().into_owned()).collect();
+        let mut texts: Vec<String> = raw.map(|v| v.to_string_lossy().into_owned()).collect();
+        let key = name(arg);
+        for text in texts.iter_mut().filter(|_| PATHS.contains(&key.as_str())) {
+            let whole = std::path::absolute(&*text).ok();
+            if let Some(whole) = whole.filter(|w| w.exists() || key == "output") {
+                *text = whole.to_string_lossy().into_owned();
+            }
+        }
         let value = match &texts[..] {
             [one] => json!(one),
             several => json!(several),

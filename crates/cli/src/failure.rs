@@ -38,7 +38,12 @@ impl From<CatalogueError> for Failure {
 
 impl From<EegError> for Failure {
     fn from(error: EegError) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            EegError::Catalogue(inner) => (*inner).into(),
+            EegError::Data(inner) => inner.into(),
+            EegError::Setting { .. } => Self::Misuse(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
     }
 }
 
@@ -55,9 +60,13 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Data(inner) => inner.into(),
-            ModelError::Parameter { .. } | ModelError::UnknownName { .. } => {
-                Self::Misuse(error.to_string())
-            }
+            ModelError::NewDomain { .. } => Self::Misuse(format!(
+                "{error}: give --unseen-whitening, and --unseen-embedding where it has one"
+            )),
+            ModelError::Parameter { .. }
+            | ModelError::UnknownName { .. }
+            | ModelError::Contradiction(_)
+            | ModelError::Impossible { .. } => Self::Misuse(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
     }
@@ -66,7 +75,7 @@ impl From<ModelError> for Failure {
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         match error {
-            StudyError::Catalogue(inner) => inner.into(),
+            StudyError::Eeg(inner) => inner.into(),
             StudyError::Data(inner) => inner.into(),
             StudyError::Model(inner) => inner.into(),
             StudyError::Setting { .. } => Self::Misuse(error.to_string()),

@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use clap::Args;
-use stiefel::eeg::montage::Montage;
+use stiefel::data::{Phase, Preparation, Steps, Trials};
+use stiefel::eeg::load_as;
+use stiefel::eeg::select::{ChannelChoice, DataChoice};
+use stiefel::model::FittedModel;
 use stiefel::model::file::{AnyHeader, inspect_any};
-use stiefel::study::{ChannelChoice, DataChoice, Dataset, load_watched};
 
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
 
 /// The part of a dataset that is wanted.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Part {
     /// Subjects, counted from 1: 3, 1-5 or 1-3,7 [default: all]
     #[arg(long, value_name = "LIST")]
@@ -22,11 +24,11 @@ pub(crate) struct Part {
     /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) channels: Option<Vec<String>>,
-    /// Pass band in hertz, where covariances are made from signals [default: 8,32]
-    #[arg(long, value_name = "LOW,HIGH", value_parser = pair)]
+    /// Pass band in hertz, where covariances are made from signals [default: 8,32, or the model's]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
     pub(crate) band: Option<[f64; 2]>,
-    /// Seconds from the cue, where covariances are made from signals [default: the dataset's]
-    #[arg(long, value_name = "FROM,TO", value_parser = pair, allow_hyphen_values = true)]
+    /// Seconds from the cue, where covariances are made from signals [default: the dataset's, or the model's]
+    #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     pub(crate) window: Option<[f64; 2]>,
 }
 
@@ -34,7 +36,7 @@ impl Part {
     /// As the library takes it.
     pub(crate) fn choice(&self) -> DataChoice {
         DataChoice {
-            channels: self.channels.as_deref().map(channels),
+            channels: self.channels.clone().map(ChannelChoice::from),
             classes: self.classes.clone(),
             subjects: self.subjects.clone(),
             band: self.band,
@@ -43,28 +45,77 @@ impl Part {
     }
 }
 
-/// A montage where there is one of that name, else names.
-pub(crate) fn channels(names: &[String]) -> ChannelChoice {
-    match names {
-        [one] if Montage::from_name(one).is_some() => ChannelChoice::Montage(one.clone()),
-        names => ChannelChoice::Names(names.to_vec()),
-    }
+/// A pass band.
+pub(crate) fn band(text: &str) -> Result<[f64; 2], String> {
+    pair(text, "8,32")
 }
 
-/// Two numbers with a comma between.
-pub(crate) fn pair(text: &str) -> Result<[f64; 2], String> {
+/// A window in seconds.
+pub(crate) fn window(text: &str) -> Result<[f64; 2], String> {
+    pair(text, "0.5,3.5")
+}
+
+/// Two numbers with a comma between, the smaller first.
+fn pair(text: &str, example: &str) -> Result<[f64; 2], String> {
     let numbers: Option<Vec<f64>> = text
         .split(',')
         .map(|part| part.trim().parse().ok().filter(|x: &f64| x.is_finite()))
         .collect();
     match numbers.as_deref() {
         Some(&[low, high]) if low < high => Ok([low, high]),
-        _ => Err("two numbers are wanted, the smaller first, as 8,32".into()),
+        _ => Err(format!("give two numbers, the smaller first, as {example}")),
     }
 }
 
 /// Loads a source, with a bar.
-pub(crate) fn load(source: &str, choice: &DataChoice) -> Result<Dataset, Failure> {
+pub(crate) fn load(source: &str, choice: &DataChoice) -> Result<Trials, Failure> {
+    load_with(source, choice, None)
+}
+
+/// Loads a source as a model wants it: its channels in its order, signals prepared as its training trials were. With `causal` signals are filtered
+/// forwards only, as a live stream is.
+pub(crate) fn load_for(
+    model: &FittedModel,
+    source: &str,
+    part: &Part,
+    causal: bool,
+) -> Result<Trials, Failure> {
+    let mut choice = part.choice();
+    if choice.channels.is_none()
+        && let Some(names) = model.channels()
+    {
+        choice.channels = Some(ChannelChoice::Names(names.to_vec()));
+    }
+    let own = model.preparation().steps();
+    if !causal {
+        return load_with(source, &choice, own);
+    }
+    let Some(own) = own else {
+        return Err(Failure::Misuse(
+            "--causal filters signals, and the model does not say how; it was trained on covariances of unknown origin".into(),
+        ));
+    };
+    let steps = Steps {
+        phase: Phase::Causal,
+        ..own.clone()
+    };
+    let trials = load_with(source, &choice, Some(&steps))?;
+    match trials.preparation().steps() {
+        // Asked for by name: the one step in which these differ from the model's.
+        Some(made) if made.phase == Phase::Causal => {
+            let as_asked = Steps {
+                phase: own.phase,
+                ..made.clone()
+            };
+            Ok(trials.with_preparation(Preparation::Made(Box::new(as_asked))))
+        }
+        _ => Err(Failure::Misuse(format!(
+            "--causal filters signals; {source} holds covariances that are made already"
+        ))),
+    }
+}
+
+fn load_with(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Result<Trials, Failure> {
     let kind = match inspect_any(source) {
         Ok(AnyHeader::Network(_)) => Some("a trained network"),
         Ok(AnyHeader::Pooled(_)) => Some("a model `recommended`"),
@@ -77,7 +128,7 @@ pub(crate) fn load(source: &str, choice: &DataChoice) -> Result<Dataset, Failure
         )));
     }
     let bar = Bar::new("loading", 0);
-    Ok(load_watched(source, choice, &mut |step| bar.show(step))?)
+    Ok(load_as(source, choice, steps, &mut |step| bar.show(step))?)
 }
 
 /// Bounds the threads of everything that follows.
@@ -91,15 +142,24 @@ pub(crate) fn threads(count: Option<usize>) -> Outcome {
         .map_err(|e| Failure::Failed(format!("{count} threads could not be started: {e}")))
 }
 
-/// Refuses a file in a folder that is not there, before the work of making it.
-pub(crate) fn check_folder(path: &Path) -> Outcome {
+/// Refuses an output before the work of making it: a folder that is not there, what is no regular file, and a file that is there already, unless
+/// it may be overwritten.
+pub(crate) fn check_output(path: &Path, overwrite: bool) -> Outcome {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    match folder.filter(|p| !p.is_dir()) {
-        None => Ok(()),
-        Some(missing) => Err(Failure::Misuse(format!(
+    if let Some(missing) = folder.filter(|p| !p.is_dir()) {
+        return Err(Failure::Misuse(format!(
             "{}: there is no folder {}; make it first",
             path.display(),
             missing.display()
-        ))),
+        )));
     }
+    let target = stiefel::data::writable(path)
+        .map_err(|e| Failure::Misuse(format!("{}: {e}; choose another name", path.display())))?;
+    if target.exists() && !overwrite {
+        return Err(Failure::Misuse(format!(
+            "{}: it exists already; choose another name, or give --overwrite",
+            path.display()
+        )));
+    }
+    Ok(())
 }

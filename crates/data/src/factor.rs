@@ -93,6 +93,14 @@ impl Factor {
         self.indices.is_empty()
     }
 
+    /// The name of a trial's.
+    ///
+    /// # Panics
+    /// Where there is no such trial.
+    pub fn label(&self, trial: usize) -> &str {
+        &self.names[self.indices[trial]]
+    }
+
     /// How many trials each name has.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.names.len()];

@@ -15,9 +15,11 @@ mod identity;
 mod preparation;
 pub mod split;
 mod trials;
+mod whole;
 
 pub use error::{DataError, Result};
 pub use factor::{Factor, check_distinct};
 pub use identity::{Seen, TrialId, fingerprint, hex};
 pub use preparation::{Contradiction, Estimator, Phase, Preparation, Steps, View};
 pub use trials::{Origin, Trials, check_symmetric, subject_session};
+pub use whole::{writable, write_whole};

@@ -11,10 +11,10 @@ mod eegmmidb;
 use std::path::Path;
 use std::process::ExitCode;
 
-use eegmmidb::{Run, invalid, runs};
+use eegmmidb::{Run, runs};
+use stiefel_data::Trials;
 use stiefel_eeg::Result;
-use stiefel_eeg::covariance::Covariances;
-use stiefel_eeg::io::{Content, CovarianceSet, edf, read};
+use stiefel_eeg::io::{edf, read};
 
 /// The largest relative error that passes.
 const TOLERANCE: f64 = 1e-8;
@@ -39,7 +39,7 @@ impl Outcome {
     }
 }
 
-fn covariances(run: &Run) -> Result<Covariances> {
+fn covariances(run: &Run) -> Result<Trials> {
     let pipeline = run.pipeline()?;
     let mut preparing = pipeline.start();
     preparing.add(
@@ -47,7 +47,7 @@ fn covariances(run: &Run) -> Result<Covariances> {
         &run.subject.to_string(),
         Some(&run.number.to_string()),
     )?;
-    Ok(preparing.finish()?.covariances)
+    Ok(preparing.finish()?.trials)
 }
 
 fn relative_error(got: &[f64], want: &[f64]) -> f64 {
@@ -60,34 +60,30 @@ fn relative_error(got: &[f64], want: &[f64]) -> f64 {
     ) / scale
 }
 
-fn compare(run: &Run, reference: &CovarianceSet) -> Result<Outcome> {
+fn compare(run: &Run, reference: &Trials) -> Result<Outcome> {
     let got = covariances(run)?;
     let (subject, number) = (run.subject.to_string(), run.number.to_string());
-    let places: Vec<usize> = (0..reference.trials().len())
-        .filter(|&i| {
-            let trial = &reference.trials()[i];
-            trial.domain == subject && trial.run.as_ref() == Some(&number)
-        })
+    let run = |i: usize| reference.runs().map(|runs| runs.label(i));
+    let places: Vec<usize> = (0..reference.len())
+        .filter(|&i| reference.domains().label(i) == subject && run(i) == Some(&number))
         .collect();
     let mut outcome = Outcome {
         trials: got.len(),
         expected: places.len(),
         worst: 0.0,
         wrong_labels: 0,
-        channels_agree: got
-            .channels()
-            .iter()
+        channels_agree: (got.channel_names().iter())
             .map(|name| name.to_ascii_lowercase())
-            .eq(reference
-                .channels()
-                .iter()
-                .map(|c| c.name.to_ascii_lowercase())),
+            .eq((reference.channel_names().iter()).map(|name| name.to_ascii_lowercase())),
     };
     for (trial, &place) in places.iter().enumerate().take(got.len()) {
-        let error = relative_error(got.matrix(trial), reference.matrix(place));
+        let error = relative_error(
+            got.covariances().matrix(trial),
+            reference.covariances().matrix(place),
+        );
         outcome.worst = outcome.worst.max(error);
         outcome.wrong_labels +=
-            usize::from(got.trials()[trial].label != reference.trials()[place].label);
+            usize::from(got.classes().label(trial) != reference.classes().label(place));
     }
     Ok(outcome)
 }
@@ -95,12 +91,7 @@ fn compare(run: &Run, reference: &CovarianceSet) -> Result<Outcome> {
 /// Prints the table; whether every file agrees.
 fn check(folder: &Path) -> Result<bool> {
     let file = folder.join("s001_s007_cov_f64.npz");
-    let Content::Covariances(reference) = read(&file)? else {
-        return Err(invalid(
-            format!("{} holds no covariances", file.display()),
-            "store X as (trials, channels, channels)",
-        ));
-    };
+    let reference = read(&file)?.into_trials()?;
     println!("file           trials  expected  worst error  wrong labels  channels  verdict");
     let (mut trials, mut all) = (0, true);
     for run in runs(folder)? {

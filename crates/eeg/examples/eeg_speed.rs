@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use eegmmidb::{Run, invalid, runs};
 use stiefel_eeg::Result;
-use stiefel_eeg::covariance::Prepared;
+use stiefel_eeg::covariance::Made;
 use stiefel_eeg::io::edf;
 
 const ROUNDS: usize = 20;
 
-fn reduce(run: &Run) -> Result<Prepared> {
+fn reduce(run: &Run) -> Result<Made> {
     let pipeline = run.pipeline()?;
     let mut preparing = pipeline.start();
     let domain = format!("S{:03}", run.subject);
@@ -39,8 +39,8 @@ fn measure(folder: &Path, rounds: usize) -> Result<serde_json::Value> {
     let (mut trials, mut checksum) = (0, 0.0);
     for run in &runs {
         let prepared = reduce(run)?;
-        trials += prepared.covariances.len();
-        checksum += prepared.covariances.data().iter().sum::<f64>();
+        trials += prepared.trials.len();
+        checksum += prepared.trials.covariances().data().iter().sum::<f64>();
     }
     let mut files = vec![Vec::with_capacity(rounds); runs.len()];
     for _ in 0..rounds {

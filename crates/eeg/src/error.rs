@@ -46,4 +46,40 @@ pub enum EegError {
         /// What to do about it.
         remedy: String,
     },
+    /// Something that was asked for and is not there, or does not apply.
+    #[error("{what}; {remedy}")]
+    Setting {
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A public data set that is not known, not here or not whole.
+    #[error(transparent)]
+    Catalogue(Box<crate::catalogue::CatalogueError>),
+    /// Matrices that are no set of trials.
+    #[error(transparent)]
+    Data(#[from] stiefel_data::DataError),
+}
+
+impl From<crate::catalogue::CatalogueError> for EegError {
+    fn from(error: crate::catalogue::CatalogueError) -> Self {
+        Self::Catalogue(Box::new(error))
+    }
+}
+
+impl EegError {
+    pub(crate) fn setting(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Setting {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    pub(crate) fn invalid(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Invalid {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
 }

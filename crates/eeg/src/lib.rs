@@ -1,7 +1,7 @@
 //! From EEG recordings to covariance matrices.
 //!
 //! ```text
-//! file ──reader──▶ Recording ──filter──▶ Recording ──epoch──▶ Epochs ──reject──▶ Epochs ──estimate──▶ covariances
+//! file ──reader──▶ Recording ──filter──▶ Recording ──epoch──▶ Epochs ──reject──▶ Epochs ──estimate──▶ Trials
 //! ```
 //!
 //! Conventions, the same everywhere in this crate:
@@ -20,10 +20,14 @@ mod error;
 pub mod io;
 pub mod live;
 pub mod montage;
+pub mod prepare;
 mod recording;
+pub mod select;
 pub mod signal;
+mod source;
 pub mod synthetic;
 
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{EegError, Result};
 pub use recording::{Channel, ChannelKind, Event, Recording};
+pub use source::{load, load_as, load_watched, simulate};

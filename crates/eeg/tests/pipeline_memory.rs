@@ -2,7 +2,7 @@
 
 mod counting;
 
-use stiefel_eeg::covariance::{Pipeline, Prepared};
+use stiefel_eeg::covariance::{Made, Pipeline};
 use stiefel_eeg::io::{Content, Source, read_from};
 use stiefel_eeg::signal::{Band, Window};
 
@@ -72,7 +72,7 @@ fn edf(mut seed: u64) -> Vec<u8> {
     out
 }
 
-fn prepare(files: &[Vec<u8>]) -> Prepared {
+fn prepare(files: &[Vec<u8>]) -> Made {
     let window = Window::named(0.5, 3.5, &[("T1", "feet")]);
     let pipeline = Pipeline::new(Band::BandPass(8.0, 32.0), window);
     let mut preparing = pipeline.start();

@@ -134,3 +134,23 @@ pub const OBJECTIVE_ROUNDING: f64 = 1e-13;
 
 /// Scores and their differences closer than this share are equal: they are the same fractions summed in another order.
 pub const EQUAL_SCORES: f64 = 1e-12;
+
+/// Routing entropy `H̄` below which routing counts as sharp (the paper's "Routing Diagnostics").
+pub const SHARP_ENTROPY: f64 = 0.70;
+
+/// Domain alignment `r_d` above which routing counts as structured by domain (the paper's "Routing Diagnostics").
+pub const STRUCTURED_ALIGNMENT: f64 = 0.10;
+
+/// Verdict on routing: a difference of balanced accuracy up to this is none. It is the paper's threshold of `Δ_K1`; one threshold
+/// for the gap and for the controls keeps the verdict from contradicting itself.
+pub const ROUTING_GAIN: f64 = 0.01;
+
+/// Verdict on routing: percent of the sets of test trials (folds) whose `Δ_K1` must exceed [`ROUTING_GAIN`]. The paper asks for 3 of 5.
+pub const ROUTING_FOLDS_PERCENT: usize = 60;
+
+/// Verdict on routing: the fewest trials that can tell two decoders apart. Where five trials differ, all in favour of one decoder, the
+/// sign test has p = 2/2⁵ = .06; six have p = 2/2⁶ = .03. Fewer can never be significant, whatever the other trials are.
+pub const TELLING_TRIALS: usize = 6;
+
+/// Verdicts of a study: a corrected p-value below this is called significant.
+pub const SIGNIFICANT: f64 = 0.05;

@@ -34,7 +34,7 @@ impl<T: Scalar> Model<T> {
         training: &Trials,
         validation: &Trials,
         config: &ModelConfig,
-        observer: &mut dyn Observer<T>,
+        observer: &mut dyn Observer,
     ) -> Result<Self> {
         self.check_continues(training, config)?;
         Self::fit_with(training, validation, config, Some(self), observer)

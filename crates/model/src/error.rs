@@ -1,7 +1,7 @@
 //! What can go wrong between trials and a fitted model: the operation, the numbers and the remedy.
 
 use stiefel_autodiff::TapeError;
-use stiefel_data::DataError;
+use stiefel_data::{Contradiction, DataError};
 use stiefel_geometry::GeometryError;
 use stiefel_linalg::LinalgError;
 
@@ -259,6 +259,23 @@ pub enum ModelError {
     /// A set of trials that cannot be, or cannot be divided so.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// Matrices that were made another way than those the model was trained on.
+    #[error(
+        "{}: the model was trained with {}, the trials have {}; prepare the trials as the model says (`stiefel inspect MODEL`)",
+        .0.what, .0.expected, .0.found
+    )]
+    Contradiction(Contradiction),
+    /// A domain without training trials, and nobody said what is done for one.
+    #[error(
+        "domain \"{name}\" had no training trials (the model knows {known}); say what whitens its trials (pooled, own-mean or causal), and \
+         what stands in for its embedding where the model has one"
+    )]
+    NewDomain {
+        /// Its name.
+        name: String,
+        /// The domains that had some.
+        known: String,
+    },
     /// The tape refused an operation, or met a value that is not finite.
     #[error(transparent)]
     Tape(#[from] TapeError),

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::decoder::DomainMeans;
-use crate::diagnostics::{RoutingReport, routing_report};
+use crate::metrics::score;
 use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdNet, SpdNetConfig};
 use crate::scaling::Recommendation;
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train_from};
@@ -53,35 +53,43 @@ pub struct ModelConfig {
 impl ModelConfig {
     /// The configuration a [`Recommendation`] stands for; where it turns routing off, the baseline of the same size.
     pub fn sized(auto: &Recommendation, training: TrainConfig) -> Self {
-        let filters = auto.filters.value;
+        let (network, encoder) = DaspConfig::sized(auto);
         let architecture = if auto.routing.value {
-            Architecture::Dasp(DaspConfig {
-                filters,
-                experts: auto.experts.value,
-                width: auto.embedding.value,
-                decoupled_keys: auto.decouple_keys.value,
-                losses: LossWeights {
-                    alignment: auto.lambda_align.value,
-                    ..LossWeights::default()
-                },
-                ..DaspConfig::default()
-            })
+            Architecture::Dasp(network)
         } else {
             Architecture::Spdnet(SpdNetConfig {
-                filters,
+                filters: network.filters,
                 ..SpdNetConfig::default()
             })
+        };
+        Self {
+            preconditioning: Preconditioning::default(),
+            encoder: encoder.filter(|_| auto.routing.value),
+            architecture,
+            training,
+        }
+    }
+}
+
+impl DaspConfig {
+    /// The routed network of a recommendation, and its encoder.
+    pub fn sized(auto: &Recommendation) -> (Self, Option<DspConfig>) {
+        let network = Self {
+            filters: auto.filters.value,
+            experts: auto.experts.value,
+            width: auto.embedding.value,
+            decoupled_keys: auto.decouple_keys.value,
+            losses: LossWeights {
+                alignment: auto.lambda_align.value,
+                ..LossWeights::default()
+            },
+            ..Self::default()
         };
         let encoder = auto.dsp_rank.value.map(|rank| DspConfig {
             rank,
             ..DspConfig::default()
         });
-        Self {
-            preconditioning: Preconditioning::default(),
-            encoder,
-            architecture,
-            training,
-        }
+        (network, encoder)
     }
 }
 
@@ -94,39 +102,59 @@ pub struct Frontend {
     pub encoder: Option<DspEncoder>,
 }
 
+/// Training trials as they are needed: whitened once, their logarithms taken once.
+#[derive(Debug)]
+pub struct Ready<T> {
+    /// What whitened and encoded them.
+    pub frontend: Frontend,
+    /// As the network takes them.
+    pub prepared: Prepared<T>,
+    /// The whitened trials.
+    pub whitened: Trials,
+    /// Their tangent vectors.
+    pub tangent: MatBatch<f64>,
+}
+
 impl Frontend {
-    /// Fits on training trials; gives them prepared as well.
+    /// Fits whitening and encoder on the training trials and prepares these.
     pub fn fit<T: Scalar>(
         training: &Trials,
         preconditioning: &Preconditioning,
         encoder: Option<&DspConfig>,
-    ) -> Result<(Self, Prepared<T>)> {
-        let whitener = preconditioning.fit(training)?;
-        let whitened = whitener.transform(training)?;
-        let encoder = match encoder {
-            Some(config) => {
-                let tangent = tangent_vectors::<f64>(&whitened)?;
-                Some(config.fit(tangent.view(), training.domains().indices())?)
-            }
-            None => None,
-        };
-        let prepared = Prepared::new(&whitened, encoder.as_ref())?;
-        Ok((Self { whitener, encoder }, prepared))
+    ) -> Result<Ready<T>> {
+        Self::ready(training, preconditioning, |tangent| {
+            let fit = |config: &DspConfig| config.fit(tangent.view(), training.domains().indices());
+            encoder.map(fit).transpose()
+        })
     }
 
-    /// The same with an encoder that is fitted already.
+    /// The same with an encoder that is there already, or none.
     fn fit_whitener<T: Scalar>(
         training: &Trials,
         preconditioning: &Preconditioning,
         encoder: Option<DspEncoder>,
-    ) -> Result<(Self, Prepared<T>)> {
-        let whitener = preconditioning.fit(training)?;
-        let frontend = Self { whitener, encoder };
-        let prepared = frontend.prepare(training)?;
-        Ok((frontend, prepared))
+    ) -> Result<Ready<T>> {
+        Self::ready(training, preconditioning, |_| Ok(encoder))
     }
 
-    /// Trials of known domains, ready for the network.
+    fn ready<T: Scalar>(
+        training: &Trials,
+        preconditioning: &Preconditioning,
+        encoder: impl FnOnce(&MatBatch<f64>) -> Result<Option<DspEncoder>>,
+    ) -> Result<Ready<T>> {
+        let whitener = preconditioning.fit(training)?;
+        let whitened = whitener.transform(training)?;
+        let tangent = tangent_vectors::<f64>(&whitened)?;
+        let encoder = encoder(&tangent)?;
+        Ok(Ready {
+            prepared: Prepared::with_tangent(&whitened, &tangent, encoder.as_ref())?,
+            frontend: Self { whitener, encoder },
+            whitened,
+            tangent,
+        })
+    }
+
+    /// Trials of training domains as the network takes them.
     pub fn prepare<T: Scalar>(&self, trials: &Trials) -> Result<Prepared<T>> {
         Prepared::new(&self.whitener.transform(trials)?, self.encoder.as_ref())
     }
@@ -154,12 +182,16 @@ pub struct Model<T: Scalar> {
     pub(crate) sizes: Sizes,
     pub(crate) frontend: Frontend,
     pub(crate) domain_means: DomainMeans,
+    /// Mean routing weights of each training domain's trials, `1 × D × K`; zeros without trials. Files of earlier versions lack them.
+    pub(crate) routing: Option<MatBatch<f64>>,
     pub(crate) network: Box<dyn Network<T>>,
     pub(crate) parameters: Parameters<T>,
     pub(crate) classes: Vec<String>,
     pub(crate) domains: Vec<String>,
     pub(crate) channels: Option<Vec<String>>,
     pub(crate) scaling: Option<Recommendation>,
+    /// Scores on the validation trials, where it was fitted here.
+    pub(crate) validation: Option<crate::metrics::Scores>,
     pub(crate) record: TrainingRecord,
 }
 
@@ -171,7 +203,7 @@ impl<T: Scalar> Model<T> {
         training: &Trials,
         validation: &Trials,
         config: &ModelConfig,
-        observer: &mut dyn Observer<T>,
+        observer: &mut dyn Observer,
     ) -> Result<Self> {
         Self::fit_with(training, validation, config, None, observer)
     }
@@ -182,10 +214,15 @@ impl<T: Scalar> Model<T> {
         validation: &Trials,
         config: &ModelConfig,
         start: Option<&Self>,
-        observer: &mut dyn Observer<T>,
+        observer: &mut dyn Observer,
     ) -> Result<Self> {
         check_classes(training)?;
-        let (frontend, prepared) = match start {
+        let Ready {
+            frontend,
+            prepared,
+            whitened,
+            tangent,
+        } = match start {
             None => Frontend::fit::<T>(training, &config.preconditioning, config.encoder.as_ref())?,
             Some(start) => Frontend::fit_whitener(
                 training,
@@ -193,7 +230,7 @@ impl<T: Scalar> Model<T> {
                 start.frontend.encoder.clone(),
             )?,
         };
-        let domain_means = DomainMeans::fit(&frontend.whitener.transform(training)?)?;
+        let domain_means = DomainMeans::fit(&whitened, &tangent)?;
         let validation_set = frontend.prepare(validation)?;
         let sizes = sizes(training, &prepared);
         let network = config.architecture.network::<T>(sizes)?;
@@ -216,17 +253,31 @@ impl<T: Scalar> Model<T> {
             cancelled: fitted.ended == Ended::Cancelled,
             history: fitted.history,
         };
+        let routing = mean_routing(&*network, &fitted.parameters, &prepared)?;
+        let validated = evaluate(
+            &*network,
+            &fitted.parameters,
+            &validation_set,
+            Routing::Learnt,
+        )?;
+        let scores = score(
+            validation_set.labels(),
+            validated.probabilities.data(),
+            sizes.classes,
+        )?;
         Ok(Self {
             config: *config,
             sizes,
             frontend,
             domain_means,
+            routing,
             network,
             parameters: fitted.parameters,
             classes: training.classes().names().to_vec(),
             domains: training.domains().names().to_vec(),
             channels: training.channels().map(<[String]>::to_vec),
             scaling: None,
+            validation: Some(scores),
             record,
         })
     }
@@ -246,16 +297,6 @@ impl<T: Scalar> Model<T> {
     pub fn evaluate(&self, trials: &Trials) -> Result<Evaluation> {
         let prepared = self.frontend.prepare(trials)?;
         evaluate(&*self.network, &self.parameters, &prepared, Routing::Learnt)
-    }
-
-    /// The routing report on labelled test trials of known domains; `training` gives the mean weights of each domain.
-    pub fn report(&self, training: &Trials, test: &Trials) -> Result<RoutingReport> {
-        let (training, test) = (
-            self.frontend.prepare(training)?,
-            self.frontend.prepare(test)?,
-        );
-        let seed = self.config.training.seed;
-        routing_report(&*self.network, &self.parameters, &training, &test, seed)
     }
 
     /// What was decided before training.
@@ -325,6 +366,28 @@ impl<T: Scalar> Model<T> {
     pub fn record(&self) -> &TrainingRecord {
         &self.record
     }
+}
+
+/// Mean weights of the experts over each domain's trials, where the network routes.
+fn mean_routing<T: Scalar>(
+    network: &dyn Network<T>,
+    parameters: &Parameters<T>,
+    training: &Prepared<T>,
+) -> Result<Option<MatBatch<f64>>> {
+    let Some(alpha) = evaluate(network, parameters, training, Routing::Learnt)?.alpha else {
+        return Ok(None);
+    };
+    let (experts, domains) = (alpha.cols(), training.domains());
+    let count = domains.iter().max().map_or(0, |d| d + 1);
+    let mut of = vec![0.0; count];
+    let mut sums = MatBatch::<f64>::zeros(1, count, experts);
+    for (row, &d) in alpha.data().chunks_exact(experts).zip(domains) {
+        of[d] += 1.0;
+        let sum = sums.matrix_mut(0)[d * experts..][..experts].iter_mut();
+        sum.zip(row).for_each(|(s, a)| *s += a);
+    }
+    let share = |_, d: usize, j: usize| sums.get(0, d, j) / f64::max(of[d], 1.0);
+    Ok(Some(MatBatch::from_fn(1, count, experts, share)))
 }
 
 /// The sizes the data fixes. Domains without training trials have a row in the embedding too: it stays at its first value.

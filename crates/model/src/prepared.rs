@@ -26,14 +26,22 @@ pub struct Batch<'a, T> {
 impl<T: Scalar> Prepared<T> {
     /// From pre-conditioned trials: tangent vectors `upper(log X)`, projected by the encoder where there is one.
     pub fn new(trials: &Trials, encoder: Option<&DspEncoder>) -> Result<Self> {
-        let tangent = tangent_vectors::<f64>(trials)?;
+        Self::with_tangent(trials, &tangent_vectors(trials)?, encoder)
+    }
+
+    /// The same, from tangent vectors that are there already.
+    pub fn with_tangent(
+        trials: &Trials,
+        tangent: &MatBatch<f64>,
+        encoder: Option<&DspEncoder>,
+    ) -> Result<Self> {
         let encoded = match encoder {
-            Some(encoder) => encoder.encode(tangent.view())?,
-            None => tangent,
+            Some(encoder) => encoder.encode(tangent.view())?.cast(),
+            None => tangent.cast(),
         };
         let prepared = Self::from_parts(
             Arc::new(trials.covariances().cast()),
-            encoded.cast(),
+            encoded,
             trials.classes().indices().to_vec(),
             trials.domains().indices().to_vec(),
         )?;

@@ -43,7 +43,7 @@ pub use stiefel_geometry as geometry;
 pub use stiefel_linalg as linalg;
 pub use stiefel_model as model;
 pub use stiefel_study as study;
-pub use stiefel_study::{StudyError, synthetic_trials, trials_of};
+pub use stiefel_study::StudyError;
 
 /// What most programs need.
 pub mod prelude {

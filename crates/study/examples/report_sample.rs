@@ -7,11 +7,12 @@ use stiefel_eeg::montage::Montage;
 use stiefel_model::Measure;
 use stiefel_model::diagnostics::{Controls, RoutingReport};
 use stiefel_model::metrics::Decisions;
+use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
-    Comparison, DatasetSummary, MeanStd, Outcome, PaperRow, RoutingRecord, Row, StudySummary,
-    UnitRecord, UnitScore, report,
+    Comparison, DatasetSummary, MeanStd, NewDomains, Outcome, PaperRow, RoutingRecord, Row,
+    StudySummary, UnitRecord, UnitScore, report,
 };
 
 const METHODS: [(&str, f64, bool); 6] = [
@@ -162,6 +163,10 @@ fn unit(
         held_out: None,
         seed,
         outcome: Outcome {
+            new_domains: Some(NewDomains {
+                names: vec!["S1".into()],
+                policy: Some(UnseenPolicy::OwnMean { kappa: 10.0 }),
+            }),
             test: (0..TRIALS).collect(),
             probabilities: values.iter().flat_map(|v| [1.0 - v, *v]).collect(),
             notes: if method == "ts+lr" {
@@ -256,6 +261,7 @@ fn routing(
             stats: Some(RoutingStats {
                 entropy: Measure::Value(0.66),
                 domain_alignment: Measure::Value(0.4),
+                domain_alignment_paper: Measure::Value(0.42),
                 mean_weights: vec![1.0 / EXPERTS as f64; EXPERTS],
             }),
             diversity: Some(ExpertDiversity {
@@ -330,6 +336,7 @@ fn row(dice: &mut Dice, method: &str, units: &[UnitRecord]) -> Row {
     let other = method != METHODS[0].0;
     Row {
         method: method.into(),
+        cell: None,
         roc_auc: Some(MeanStd {
             mean: accuracy.mean + 0.04,
             ..accuracy
@@ -342,8 +349,10 @@ fn row(dice: &mut Dice, method: &str, units: &[UnitRecord]) -> Row {
         folds_won: other.then_some((won, accuracies.len())),
         proxy_gap: routed.then(|| mean_std(&gaps)),
         genuine: routed.then(|| (gaps.iter().filter(|g| **g > 0.01).count(), gaps.len())),
+        routing: None,
         entropy: routed.then_some(0.66),
         alignment: routed.then_some(0.4),
+        alignment_paper: None,
         controls: if routed {
             let controls = [
                 ("uniform", 0.03),

@@ -1,15 +1,19 @@
 //! Everything that decides a study's table: what a configuration file says, and what is stored with each result.
 
-use crate::dataset::DataChoice;
-use crate::method::Precision;
+use crate::method::Family;
 use crate::{Result, StudyError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use stiefel_data::split::{Fold, block_folds, cross_domain_folds};
+use stiefel_data::{Factor, Trials};
+use stiefel_eeg::select::DataChoice;
+use stiefel_model::Precision;
+use stiefel_model::Preconditioning;
 use stiefel_model::net::Orthogonality;
 use stiefel_model::precondition::{Scaling, UnseenPolicy, Whitening};
-use stiefel_model::scaling::Preset;
+use stiefel_model::scaling::{Preset, ScalingRule};
 use stiefel_model::train::TrainConfig;
 
 /// Which study.
@@ -90,6 +94,35 @@ pub enum SplitUnit {
     Block,
 }
 
+impl FromStr for SplitUnit {
+    type Err = StudyError;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "trial" => Ok(Self::Trial),
+            "block" => Ok(Self::Block),
+            other => Err(StudyError::setting(
+                format!("\"{other}\" is no unit to split by"),
+                "choose trial, or block (a whole run)",
+            )),
+        }
+    }
+}
+
+impl SplitUnit {
+    /// The folds: five with trials drawn at random, or one per block.
+    pub fn folds(self, trials: &Trials, seed: u64) -> Result<Vec<Fold>> {
+        let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
+        Ok(match self {
+            Self::Trial => cross_domain_folds(labels, domains, seed)?,
+            Self::Block => {
+                let runs = trials.runs().map(Factor::indices);
+                block_folds(labels, domains, runs, seed)?
+            }
+        })
+    }
+}
+
 /// Where the sizes of the networks come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -106,7 +139,8 @@ pub enum Sizing {
 }
 
 impl Sizing {
-    pub(crate) fn preset(self) -> Option<Preset> {
+    /// The paper's sizes, where they are not the scaling rule's.
+    pub fn preset(self) -> Option<Preset> {
         match self {
             Self::Auto => None,
             Self::Weibo2014 => Some(Preset::Weibo2014),
@@ -217,6 +251,33 @@ impl StudyConfig {
         }
     }
 
+    /// The methods, sized for so many channels and training domains.
+    pub fn family(&self, channels: usize, domains: usize) -> Result<Family> {
+        let auto = match self.sizing.preset() {
+            Some(preset) => preset.recommendation(),
+            None => ScalingRule::default().recommend(channels, domains)?,
+        };
+        let unseen = match self.study {
+            Study::Online => UnseenPolicy::Causal {
+                kappa: UnseenPolicy::DEFAULT_KAPPA,
+            },
+            _ => self.unseen,
+        };
+        Ok(Family {
+            auto,
+            training: self.training,
+            preconditioning: Preconditioning {
+                whitening: self.whitening,
+                scaling: self.scaling,
+                unseen: Some(unseen),
+                ..Preconditioning::default()
+            },
+            orthogonality: self.orthogonality,
+            precision: self.precision,
+            retrained: self.retrained,
+        })
+    }
+
     /// Where results go unless told otherwise: `stiefel-results/main-synthetic-weibo2014`.
     pub fn default_folder(&self) -> PathBuf {
         let stem = Path::new(&self.data)
@@ -232,6 +293,16 @@ impl StudyConfig {
 
     pub(crate) fn check(&self) -> Result<()> {
         self.training.check()?;
+        let alone = matches!(self.study, Study::Loso | Study::Online | Study::Session);
+        if alone && self.split == SplitUnit::Block {
+            return Err(StudyError::setting(
+                format!(
+                    "whole blocks were asked for, but the study {} holds out whole people or sessions",
+                    self.study
+                ),
+                "leave --split out",
+            ));
+        }
         if self.seeds.is_empty() {
             return Err(StudyError::setting(
                 "the list of seeds is empty",

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use stiefel_eeg::EegError;
-use stiefel_eeg::catalogue::CatalogueError;
 use stiefel_model::ModelError;
 
 /// A result of this crate.
@@ -15,9 +14,6 @@ pub enum StudyError {
     /// Reading, filtering, cutting or estimating.
     #[error(transparent)]
     Eeg(#[from] EegError),
-    /// A public dataset.
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
     /// From a set of trials.
     #[error(transparent)]
     Data(#[from] stiefel_data::DataError),

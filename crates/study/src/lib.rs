@@ -9,13 +9,14 @@
 //! in the same table, bit for bit.
 //!
 //! ```
-//! use stiefel_study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched, load, run, summarise, table};
+//! use stiefel_eeg::load;
+//! use stiefel_study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched, run, summarise, table};
 //!
 //! let mut config = StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=10");
 //! config.methods = vec!["baseline".into(), "mdm".into()];
 //! config.training.epochs = 2;
 //! let data = load(&config.data, &config.choice)?;
-//! let plan = Plan::new(config, data)?;
+//! let plan = Plan::new(config, &data)?;
 //! let folder = std::env::temp_dir().join(format!("stiefel-doc-{}", std::process::id()));
 //! let store = Store::open(&folder)?;
 //! let records = run(&plan, &store, 2, &Cancel::default(), &Unwatched)?;
@@ -25,14 +26,12 @@
 //! ```
 
 mod config;
-pub mod dataset;
 mod error;
 pub mod method;
 mod nuisance;
 mod paper;
 pub mod peers;
 mod plan;
-pub mod prepare;
 mod record;
 pub mod report;
 mod run;
@@ -47,12 +46,10 @@ mod unit;
 mod verdict;
 
 pub use config::{Sizing, SplitUnit, Study, StudyConfig};
-pub use dataset::{
-    ChannelChoice, DataChoice, Dataset, Provenance, load, load_watched, synthetic_trials, trials_of,
-};
 pub use error::{Result, StudyError};
+pub use method::{Family, FittedMethod, Method, Named};
 pub use plan::Plan;
-pub use record::{DatasetSummary, Outcome, RoutingRecord, UnitRecord};
+pub use record::{DatasetSummary, NewDomains, Outcome, RoutingRecord, UnitRecord};
 pub use run::{StudyObserver, Unwatched, missing, run};
 pub use store::{Store, write_atomically};
 pub use subject_score::{SubjectScore, subject_scores};

@@ -1,16 +1,21 @@
 //! What is compared: networks and peers, each under a name, with its whole configuration.
 
 use crate::Result;
-use crate::peers::Peer;
+use crate::peers::{FittedPeer, Peer};
 use serde::{Deserialize, Serialize};
 use stiefel_model::net::{
     Anchor, BarrierKind, BatchNormConfig, DaspConfig, ExpertKind, HeadKind, InitialAnchor,
     InitialExperts, LossWeights, Orthogonality, RoutingRule, SpdNetConfig,
 };
 use stiefel_model::pooled::{HeadConfig, PooledConfig};
+use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::scaling::Recommendation;
+use stiefel_model::train::Observer;
 use stiefel_model::train::TrainConfig;
-use stiefel_model::{Architecture, DspConfig, ModelConfig, Preconditioning};
+use stiefel_model::{
+    Architecture, DspConfig, FitConfig, FittedModel, ModelConfig, Precision, Preconditioning,
+    TransductiveConfig, Trials, Unseen, UnseenEmbedding,
+};
 
 /// The default λ of the load-balance loss (B1).
 pub const LAMBDA_BALANCE: f64 = 0.01;
@@ -48,60 +53,82 @@ fn near_anchor(c: &mut DaspConfig) {
     c.losses.shrink = SHRINK.0;
 }
 
-/// The number type a network is trained in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    /// 32 bits.
-    #[default]
-    F32,
-    /// 64 bits.
-    F64,
-}
-
-/// What stands in for the embedding of a subject who was not in training (SPEC conditions of the LOSO study).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UnseenRow {
-    /// The untrained row, at its initial value.
-    Initial,
-    /// Zeros.
-    Zero,
-    /// The row of the training domain nearest in mean tangent vectors.
-    Nearest,
-    /// The row of the training domain nearest in the affine-invariant distance of Fréchet means.
-    RiemannianNearest,
-    /// Adapted on the unlabelled trials of the new domain to route them sharply.
-    Transductive,
-}
-
-/// How a unit fits and decides.
+/// A method with its whole configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Method {
-    /// A network of this library.
-    Network {
-        /// Pre-conditioning, encoder, architecture, training; the unit's seed replaces the training's.
-        model: Box<ModelConfig>,
-        /// Number type.
-        precision: Precision,
-        /// Whether one expert is trained from scratch beside it, as a control.
+    /// A network, or the preset.
+    Model {
+        /// How it is fitted.
+        fit: FitConfig,
+        /// Whether the same network with one expert is trained beside it, as a control.
         retrained: bool,
-        /// What stands in for an unseen domain's embedding.
-        unseen: UnseenRow,
-    },
-    /// The discriminative filter with a head of partly pooled weights, in closed form.
-    Pooled {
-        /// Its whole configuration.
-        config: Box<PooledConfig>,
+        /// What is done for domains without training trials.
+        unseen: Unseen,
     },
     /// A peer.
     Peer {
         /// Which.
         peer: Peer,
-        /// The pre-conditioning it is given.
+        /// Whitening.
         preconditioning: Preconditioning,
     },
+}
+
+/// A method, fitted.
+#[derive(Debug)]
+pub enum FittedMethod {
+    /// A network, or the preset.
+    Model(Box<FittedModel>, Unseen),
+    /// A peer.
+    Peer(Box<FittedPeer>),
+}
+
+impl Method {
+    /// Fits on training trials; the validation trials choose the epoch, or the penalty.
+    pub fn fit(
+        &self,
+        training: &Trials,
+        validation: &Trials,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<FittedMethod> {
+        Ok(match self {
+            Self::Model { fit, unseen, .. } => {
+                let config = fit.clone().seeded(seed);
+                let model = FittedModel::fit(training, validation, &config, observer)?;
+                FittedMethod::Model(Box::new(model), *unseen)
+            }
+            Self::Peer {
+                peer,
+                preconditioning,
+            } => FittedMethod::Peer(Box::new(peer.fit(training, validation, preconditioning)?)),
+        })
+    }
+
+    /// What whitens a domain without training trials; nothing where the method does not whiten.
+    pub fn unseen_whitening(&self) -> Option<UnseenPolicy> {
+        match self {
+            Self::Model { unseen, .. } => Some(unseen.whitening),
+            Self::Peer {
+                peer,
+                preconditioning,
+            } => preconditioning.unseen.filter(|_| peer.whitens()),
+        }
+    }
+}
+
+impl FittedMethod {
+    /// Probabilities of the classes, `N × C` one after the other.
+    pub fn probabilities(&self, trials: &Trials) -> Result<Vec<f64>> {
+        Ok(match self {
+            Self::Model(model, unseen) => {
+                let decided = model.decide(trials, Some(unseen))?;
+                decided.probabilities.into_vec()
+            }
+            Self::Peer(peer) => peer.decide(trials)?.probabilities,
+        })
+    }
 }
 
 /// A method and what tables call it.
@@ -136,21 +163,45 @@ impl Family {
         name: &str,
         architecture: Architecture,
         encoder: Option<DspConfig>,
-        unseen: UnseenRow,
+        unseen: UnseenEmbedding,
     ) -> Named {
         let routed = matches!(architecture, Architecture::Dasp(_));
+        let embedded = matches!(architecture, Architecture::Dasp(c) if c.domain_embedding);
+        let model = ModelConfig {
+            preconditioning: self.preconditioning,
+            encoder,
+            architecture,
+            training: self.training,
+        };
+        let fit = FitConfig::Network {
+            model: Box::new(model),
+            precision: self.precision,
+        };
+        // What has no embedding needs nothing in its place.
+        let unseen = if embedded {
+            unseen
+        } else {
+            UnseenEmbedding::InputOnly
+        };
+        self.model(name, fit, self.retrained && routed, unseen)
+    }
+
+    fn model(
+        &self,
+        name: &str,
+        fit: FitConfig,
+        retrained: bool,
+        embedding: UnseenEmbedding,
+    ) -> Named {
         Named {
             name: name.into(),
-            method: Method::Network {
-                model: Box::new(ModelConfig {
-                    preconditioning: self.preconditioning,
-                    encoder,
-                    architecture,
-                    training: self.training,
-                }),
-                precision: self.precision,
-                retrained: self.retrained && routed,
-                unseen,
+            method: Method::Model {
+                fit,
+                retrained,
+                unseen: Unseen {
+                    whitening: self.preconditioning.unseen.unwrap_or(UnseenPolicy::Pooled),
+                    embedding,
+                },
             },
         }
     }
@@ -166,7 +217,7 @@ impl Family {
             "baseline",
             Architecture::Spdnet(config),
             None,
-            UnseenRow::Initial,
+            UnseenEmbedding::Initial,
         )
     }
 
@@ -179,22 +230,21 @@ impl Family {
             ..SpdNetConfig::default()
         };
         let architecture = Architecture::Spdnet(config);
-        self.network("spdnet+bn", architecture, None, UnseenRow::Initial)
+        self.network("spdnet+bn", architecture, None, UnseenEmbedding::Initial)
     }
 
     /// The discriminative filter with partly pooled weights, or with the same weights for everybody.
     fn pooled(&self, name: &str, head: HeadConfig, refit: bool) -> Named {
-        Named {
-            name: name.into(),
-            method: Method::Pooled {
-                config: Box::new(PooledConfig {
-                    preconditioning: self.preconditioning,
-                    head,
-                    refit,
-                    ..PooledConfig::default()
-                }),
-            },
-        }
+        let config = PooledConfig {
+            preconditioning: self.preconditioning,
+            head,
+            refit,
+            ..PooledConfig::default()
+        };
+        let fit = FitConfig::Preset {
+            config: Box::new(config),
+        };
+        self.model(name, fit, false, UnseenEmbedding::InputOnly)
     }
 
     /// The preset `recommended`.
@@ -214,7 +264,7 @@ impl Family {
             name,
             Architecture::Dasp(config),
             encoder,
-            UnseenRow::Initial,
+            UnseenEmbedding::Initial,
         )
     }
 
@@ -246,41 +296,29 @@ impl Family {
         })
     }
 
-    /// The naive reading: the first expert is the anchor; no encoder, no alignment, coupled keys (the ablation's Ref).
+    /// The paper's naive routing: around the first expert, without encoder and alignment.
     fn naive_config(&self) -> DaspConfig {
         DaspConfig {
-            filters: self.auto.filters.value,
-            experts: self.auto.experts.value,
-            width: self.auto.embedding.value,
             anchor: Anchor::First,
             decoupled_keys: false,
             losses: LossWeights::default(),
-            orthogonality: self.orthogonality,
-            ..DaspConfig::default()
+            ..self.dasp_config().0
         }
     }
 
     /// The naive network under a name.
     pub fn naive(&self, name: &str) -> Named {
         let config = Architecture::Dasp(self.naive_config());
-        self.network(name, config, None, UnseenRow::Initial)
+        self.network(name, config, None, UnseenEmbedding::Initial)
     }
 
     /// The routed network as the scaling rule or preset has it.
     fn dasp_config(&self) -> (DaspConfig, Option<DspConfig>) {
+        let (config, encoder) = DaspConfig::sized(&self.auto);
         let config = DaspConfig {
-            anchor: Anchor::Dedicated,
-            decoupled_keys: self.auto.decouple_keys.value,
-            losses: LossWeights {
-                alignment: self.auto.lambda_align.value,
-                ..LossWeights::default()
-            },
-            ..self.naive_config()
+            orthogonality: self.orthogonality,
+            ..config
         };
-        let encoder = self.auto.dsp_rank.value.map(|rank| DspConfig {
-            rank,
-            ..DspConfig::default()
-        });
         (config, encoder)
     }
 
@@ -291,7 +329,7 @@ impl Family {
             "dasp",
             Architecture::Dasp(config),
             encoder,
-            UnseenRow::Initial,
+            UnseenEmbedding::Initial,
         )
     }
 
@@ -331,12 +369,12 @@ impl Family {
             ("b4", with(LossWeights { alignment, ..none }), None),
             ("b12", anchored, None),
             ("dsp", anchored, encoder),
-            ("dasp", full, encoder),
+            ("dasp-full", full, encoder),
         ]
         .into_iter()
         .map(|(name, config, encoder)| {
             let architecture = Architecture::Dasp(config);
-            self.network(name, architecture, encoder, UnseenRow::Initial)
+            self.network(name, architecture, encoder, UnseenEmbedding::Initial)
         })
         .collect()
     }
@@ -353,12 +391,20 @@ impl Family {
         };
         vec![
             self.baseline(),
-            of("full", config, UnseenRow::Initial),
-            of("input-only", blind, UnseenRow::Initial),
-            of("zero", config, UnseenRow::Zero),
-            of("nearest", config, UnseenRow::Nearest),
-            of("riemannian-nearest", config, UnseenRow::RiemannianNearest),
-            of("transductive", config, UnseenRow::Transductive),
+            of("full", config, UnseenEmbedding::Initial),
+            of("input-only", blind, UnseenEmbedding::Initial),
+            of("zero", config, UnseenEmbedding::Zero),
+            of("nearest", config, UnseenEmbedding::NearestTangent),
+            of(
+                "riemannian-nearest",
+                config,
+                UnseenEmbedding::NearestRiemannian,
+            ),
+            of(
+                "transductive",
+                config,
+                UnseenEmbedding::Transductive(TransductiveConfig::default()),
+            ),
             self.baseline_bn(),
             self.recommended(),
         ]
@@ -391,7 +437,7 @@ impl Family {
                 name,
                 Architecture::Dasp(config),
                 encoder,
-                UnseenRow::Initial,
+                UnseenEmbedding::Initial,
             )
         })
         .collect()
@@ -411,7 +457,7 @@ impl Family {
     /// A method of the main table by name.
     pub fn by_name(&self, name: &str) -> Result<Named> {
         Ok(match name {
-            "baseline" => self.baseline(),
+            "baseline" | "spdnet" => self.baseline(),
             "naive" => self.naive("naive"),
             "dasp" => self.dasp(),
             "spdnet+bn" => self.baseline_bn(),
@@ -433,6 +479,12 @@ impl Family {
                 }
             },
         })
+    }
+
+    /// The methods that give a model file: networks and the preset, those on request too.
+    pub fn models() -> Vec<&'static str> {
+        let own = ["recommended", "dasp", "naive", "baseline", "spdnet+bn"];
+        own.into_iter().chain(ON_REQUEST).collect()
     }
 
     /// The methods of the main table; [`by_name`](Self::by_name) knows more.

@@ -4,24 +4,23 @@
 //! nuisance says nothing about the real class, of each (domain, class) as many trials are kept of the one as of the other, the
 //! first in recording order. Whatever a decoder scores above chance is knowledge of the run: leakage.
 
-use crate::dataset::Dataset;
 use crate::{Result, StudyError};
 use std::collections::BTreeMap;
-use stiefel_model::Factor;
+use stiefel_data::{Factor, Trials};
 
-pub(crate) fn relabel(data: Dataset) -> Result<Dataset> {
-    let Some(runs) = data.trials.runs().cloned() else {
+pub(crate) fn relabel(trials: &Trials) -> Result<Trials> {
+    let Some(runs) = trials.runs() else {
         return Err(StudyError::setting(
             "the dataset does not say which run a trial came from",
             "the null control needs runs: a `run` column in the file",
         ));
     };
     let (domains, classes) = (
-        data.trials.domains().indices().to_vec(),
-        data.trials.classes().indices().to_vec(),
+        trials.domains().indices().to_vec(),
+        trials.classes().indices().to_vec(),
     );
     let mut seen: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let nuisance: Vec<usize> = (0..data.trials.len())
+    let nuisance: Vec<usize> = (0..trials.len())
         .map(|i| {
             let order = seen.entry(domains[i]).or_default();
             let run = runs.indices()[i];
@@ -33,7 +32,7 @@ pub(crate) fn relabel(data: Dataset) -> Result<Dataset> {
         })
         .collect();
     if let Some((&domain, _)) = seen.iter().find(|(_, runs)| runs.len() < 2) {
-        let name = data.trials.domains().name(domain);
+        let name = trials.domains().name(domain);
         return Err(StudyError::setting(
             format!("all trials of {name} are of one run"),
             "leave it out: the null control tells runs of one person apart",
@@ -55,18 +54,14 @@ pub(crate) fn relabel(data: Dataset) -> Result<Dataset> {
             "the null control needs classes that share their runs",
         ));
     }
-    let part = data.trials.select(&keep)?;
     let labels = Factor::from_labels(keep.iter().map(|&i| ["odd run", "even run"][nuisance[i]]));
-    let trials = part.with_classes(labels)?;
-    data.with_trials(trials)
+    Ok(trials.select(&keep)?.with_classes(labels)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Provenance;
     use stiefel_linalg::MatBatch;
-    use stiefel_model::Trials;
 
     #[test]
     fn the_nuisance_says_nothing_about_the_class() {
@@ -77,9 +72,7 @@ mod tests {
         let trials = Trials::new(MatBatch::identity(n, 2), labels.clone(), domains.clone())
             .and_then(|t| t.with_runs(runs))
             .unwrap();
-        let data = relabel(Dataset::new("x", trials, Provenance::default()).unwrap()).unwrap();
-        assert_eq!(data.summary.classes.len(), 2);
-        let counts = data.trials.classes().counts();
+        let counts = relabel(&trials).unwrap().classes().counts();
         assert_eq!(counts[0], counts[1]);
     }
 
@@ -91,7 +84,7 @@ mod tests {
             Factor::from_labels(["1", "1"]),
         )
         .unwrap();
-        let error = relabel(Dataset::new("x", trials, Provenance::default()).unwrap()).unwrap_err();
+        let error = relabel(&trials).unwrap_err();
         assert!(error.to_string().contains("run"), "{error}");
     }
 }

@@ -1,16 +1,14 @@
 //! From a configuration to units of work.
 
 use crate::config::{SplitUnit, Study, StudyConfig};
-use crate::dataset::Dataset;
 use crate::method::{Family, Named};
 use crate::peers::Peer;
 use crate::unit::{Unit, identity};
-use crate::{Result, StudyError, nuisance};
+use crate::{DatasetSummary, Result, StudyError, nuisance};
 use std::sync::Arc;
-use stiefel_data::split::{Fold, block_folds, cross_domain_folds, loso_folds, session_folds};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_data::split::{Fold, loso_folds, session_folds};
+use stiefel_data::{Trials, fingerprint};
 use stiefel_model::scaling::ScalingRule;
-use stiefel_model::{Factor, Preconditioning, Trials};
 
 /// One division of the trials, and what is held out where it has a name.
 #[derive(Debug, Clone)]
@@ -25,7 +23,9 @@ pub struct Plan {
     /// What was asked for.
     pub config: StudyConfig,
     /// What it runs on.
-    pub data: Dataset,
+    pub trials: Arc<Trials>,
+    /// What is known of them.
+    pub summary: DatasetSummary,
     /// The units, in the order of the table: method, seed, fold.
     pub units: Vec<Unit>,
     /// How trials are split, in words.
@@ -34,21 +34,24 @@ pub struct Plan {
 
 impl Plan {
     /// Plans a study on a dataset that is already chosen (see [`crate::load`]).
-    pub fn new(config: StudyConfig, data: Dataset) -> Result<Self> {
+    pub fn new(config: StudyConfig, trials: &Trials) -> Result<Self> {
         config.check()?;
-        let data = match config.study {
-            Study::Null => nuisance::relabel(data)?,
-            Study::Session => by_subject(data)?,
-            _ => data,
+        let trials = match config.study {
+            Study::Null => nuisance::relabel(trials)?,
+            Study::Session => by_subject(trials)?,
+            _ => trials.clone(),
         };
+        let summary = DatasetSummary::of(&trials);
+        let trials = Arc::new(trials);
         let mut units = Vec::new();
-        for cell in cells(&config, &data)? {
-            add_units(&config, &data, &cell, &mut units)?;
+        for cell in cells(&config, &trials, &summary)? {
+            add_units(&config, &cell, &mut units)?;
         }
-        let protocol = protocol(&config, &data);
+        let protocol = protocol(&config, &trials);
         Ok(Self {
             config,
-            data,
+            trials,
+            summary,
             units,
             protocol,
         })
@@ -68,47 +71,25 @@ impl Plan {
 
 /// A set of trials with the methods that run on it; all but the scaling study have one.
 struct Cell {
-    prefix: String,
+    name: Option<String>,
     trials: Arc<Trials>,
     fingerprint: String,
     methods: Vec<Named>,
 }
 
-fn family(config: &StudyConfig, channels: usize, domains: usize) -> Result<Family> {
-    let auto = match config.sizing.preset() {
-        Some(preset) => preset.recommendation(),
-        None => ScalingRule::default().recommend(channels, domains)?,
-    };
-    let unseen = match config.study {
-        Study::Online => UnseenPolicy::Causal {
-            kappa: UnseenPolicy::DEFAULT_KAPPA,
-        },
-        _ => config.unseen,
-    };
-    Ok(Family {
-        auto,
-        training: config.training,
-        preconditioning: Preconditioning {
-            whitening: config.whitening,
-            scaling: config.scaling,
-            unseen: Some(unseen),
-            ..Preconditioning::default()
-        },
-        orthogonality: config.orthogonality,
-        precision: config.precision,
-        retrained: config.retrained,
-    })
-}
-
-fn cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
+fn cells(
+    config: &StudyConfig,
+    trials: &Arc<Trials>,
+    summary: &DatasetSummary,
+) -> Result<Vec<Cell>> {
     let rule = ScalingRule::default();
-    let n = data.trials.channels_count();
+    let n = trials.channels_count();
     let held_out = matches!(config.study, Study::Loso | Study::Online);
-    let domains = data.summary.domains.len();
+    let domains = summary.domains.len();
     // D counts training domains; subjects may have several.
     let least = if held_out {
-        let of = &data.summary.subject_of_domain;
-        let most = (0..data.summary.subjects.len())
+        let of = &summary.subject_of_domain;
+        let most = (0..summary.subjects.len())
             .map(|s| of.iter().filter(|&&x| x == s).count())
             .max();
         domains - most.unwrap_or(0)
@@ -116,9 +97,9 @@ fn cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
         domains
     };
     if config.study == Study::Scaling {
-        return scaling_cells(config, data);
+        return scaling_cells(config, trials);
     }
-    let family = family(config, n, least.max(1))?;
+    let family = config.family(n, least.max(1))?;
     let methods = match config.study {
         Study::Ablation => {
             let mut rows = vec![family.baseline()];
@@ -150,23 +131,25 @@ fn cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
             found?
         }
     };
-    let methods = if config.methods.is_empty() {
-        methods
-    } else {
-        narrowed(methods, &config.methods)?
-    };
     Ok(vec![Cell {
-        prefix: String::new(),
-        trials: Arc::new(data.trials.clone()),
-        fingerprint: data.summary.fingerprint.clone(),
-        methods,
+        name: None,
+        trials: Arc::clone(trials),
+        fingerprint: summary.fingerprint.clone(),
+        methods: narrowed(methods, &config.methods)?,
     }])
 }
 
 /// The methods of a study that were asked for by name.
 fn narrowed(methods: Vec<Named>, wanted: &[String]) -> Result<Vec<Named>> {
+    if wanted.is_empty() {
+        return Ok(methods);
+    }
+    // Two names of one method are that method.
+    let wanted: Vec<&str> = (wanted.iter())
+        .map(|w| if w == "spdnet" { "baseline" } else { w })
+        .collect();
     let known: Vec<String> = methods.iter().map(|m| m.name.clone()).collect();
-    if let Some(bad) = wanted.iter().find(|w| !known.contains(w)) {
+    if let Some(bad) = wanted.iter().find(|w| !known.iter().any(|k| k == *w)) {
         return Err(StudyError::setting(
             format!("there is no method \"{bad}\" in this study"),
             format!("its methods are {}", known.join(", ")),
@@ -174,15 +157,15 @@ fn narrowed(methods: Vec<Named>, wanted: &[String]) -> Result<Vec<Named>> {
     }
     Ok(methods
         .into_iter()
-        .filter(|m| wanted.contains(&m.name))
+        .filter(|m| wanted.contains(&m.name.as_str()))
         .collect())
 }
 
 /// Channel subsets (those of the three montages that the dataset has) times domain counts (a quarter, half, all).
-fn scaling_cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
+fn scaling_cells(config: &StudyConfig, trials: &Trials) -> Result<Vec<Cell>> {
     use stiefel_eeg::montage::Montage;
     let rule = ScalingRule::default();
-    let names = &data.summary.channels;
+    let names = trials.channel_names();
     let mut montages = vec![(0..names.len()).collect::<Vec<usize>>()];
     for montage in [Montage::Bnci2014001, Montage::Bnci2015001] {
         let at: Option<Vec<usize>> = montage
@@ -196,7 +179,7 @@ fn scaling_cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
             montages.push(at);
         }
     }
-    let all = data.summary.domains.len();
+    let all = trials.domains().names().len();
     let mut counts: Vec<usize> = [all / 4, all / 2, all]
         .into_iter()
         .filter(|&d| d >= 2)
@@ -211,44 +194,42 @@ fn scaling_cells(config: &StudyConfig, data: &Dataset) -> Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for at in &montages {
         for &count in &counts {
-            let domains = data.trials.domains();
-            let keep: Vec<usize> = (0..data.trials.len())
-                .filter(|&i| domains.indices()[i] < count)
-                .collect();
-            let part = data.clone().keep(&keep)?;
-            let trials = crate::dataset::sub_montage(&part.trials, at, names)?;
-            let family = family(config, at.len(), count)?;
+            let domains = trials.domains().indices();
+            let keep: Vec<usize> = (0..trials.len()).filter(|&i| domains[i] < count).collect();
+            let trials = trials.keep(&keep)?.pick(at)?;
+            let family = config.family(at.len(), count)?;
             let mut methods = vec![family.baseline()];
             methods.extend(family.scaling(rule.rank, rule.lambda_align));
             let rho = (at.len() * (at.len() + 1)) as f64 / (2 * count) as f64;
             cells.push(Cell {
-                prefix: format!("{} ch, D={count}, ρ={rho:.0}: ", at.len()),
-                fingerprint: crate::dataset::fingerprint(&trials),
+                name: Some(format!("{} ch, D={count}, ρ={rho:.0}", at.len())),
+                fingerprint: fingerprint(&trials),
                 trials: Arc::new(trials),
-                methods,
+                methods: narrowed(methods, &config.methods)?,
             });
         }
     }
     Ok(cells)
 }
 
-fn add_units(
-    config: &StudyConfig,
-    data: &Dataset,
-    cell: &Cell,
-    units: &mut Vec<Unit>,
-) -> Result<()> {
+/// What the table calls a method of a cell.
+pub(crate) fn in_cell(cell: Option<&str>, method: &str) -> String {
+    cell.map_or_else(|| method.to_owned(), |cell| format!("{cell}: {method}"))
+}
+
+fn add_units(config: &StudyConfig, cell: &Cell, units: &mut Vec<Unit>) -> Result<()> {
     let fingerprint = &cell.fingerprint;
     let mut by_seed = Vec::new();
     for &seed in &config.seeds {
-        by_seed.push((seed, folds(config, data, &cell.trials, seed)?));
+        by_seed.push((seed, folds(config, &cell.trials, seed)?));
     }
     for method in &cell.methods {
         for (seed, folds) in &by_seed {
             for (index, named) in folds.iter().enumerate() {
                 units.push(Unit {
                     ids: identity(fingerprint, &method.method, &named.fold, index, *seed)?,
-                    name: format!("{}{}", cell.prefix, method.name),
+                    name: in_cell(cell.name.as_deref(), &method.name),
+                    cell: cell.name.clone(),
                     method: method.method.clone(),
                     trials: Arc::clone(&cell.trials),
                     dataset: fingerprint.clone(),
@@ -263,12 +244,8 @@ fn add_units(
     Ok(())
 }
 
-fn folds(
-    config: &StudyConfig,
-    data: &Dataset,
-    trials: &Trials,
-    seed: u64,
-) -> Result<Vec<NamedFold>> {
+/// The folds of a study on some trials.
+fn folds(config: &StudyConfig, trials: &Trials, seed: u64) -> Result<Vec<NamedFold>> {
     let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
     let unnamed = |folds: Vec<Fold>| {
         let one = |fold| NamedFold {
@@ -279,32 +256,20 @@ fn folds(
     };
     Ok(match config.study {
         Study::Loso | Study::Online => {
-            let summary = &data.summary;
-            let folds = loso_folds(labels, domains, &summary.subject_of_domain, seed)?;
-            let one = |fold: Fold| {
-                let subject = fold
-                    .test
-                    .first()
-                    .map(|&i| summary.subjects[summary.subject_of_domain[domains[i]]].clone());
-                NamedFold {
-                    fold,
-                    held_out: subject,
-                }
+            let subjects = trials.subjects();
+            let folds = loso_folds(labels, domains, &trials.subject_of_domain(), seed)?;
+            let one = |fold: Fold| NamedFold {
+                held_out: fold.test.first().map(|&i| subjects.label(i).to_owned()),
+                fold,
             };
             folds.into_iter().map(one).collect()
         }
         Study::Session => {
-            let sessions = data.sessions.as_ref().ok_or_else(no_sessions)?;
+            let sessions = trials.sessions().ok_or_else(no_sessions)?;
             let fold = session_folds(labels, domains, sessions.indices(), seed)?;
             unnamed(vec![fold])
         }
-        _ => match config.split {
-            SplitUnit::Trial => unnamed(cross_domain_folds(labels, domains, seed)?),
-            SplitUnit::Block => {
-                let runs = trials.runs().map(Factor::indices);
-                unnamed(block_folds(labels, domains, runs, seed)?)
-            }
-        },
+        _ => unnamed(config.split.folds(trials, seed)?),
     })
 }
 
@@ -315,21 +280,16 @@ fn no_sessions() -> StudyError {
     )
 }
 
-/// The same trials with subjects as domains, the sessions kept beside.
-fn by_subject(data: Dataset) -> Result<Dataset> {
-    let sessions = data.sessions.clone().ok_or_else(no_sessions)?;
-    let subjects = data.subjects();
-    let names = &data.summary.subjects;
-    let domains = Factor::from_labels(subjects.iter().map(|&s| names[s].as_str()));
-    let trials = data.trials.clone().with_domains(domains)?;
-    let mut merged = data.with_trials(trials)?;
-    merged.sessions = Some(sessions);
-    Ok(merged)
+/// Sessions of a subject as one domain.
+fn by_subject(trials: &Trials) -> Result<Trials> {
+    let sessions = trials.sessions().ok_or_else(no_sessions)?;
+    let merged = trials.clone().with_domains(trials.subjects())?;
+    Ok(merged.with_sessions(sessions)?)
 }
 
 /// How trials are split, in words.
-fn protocol(config: &StudyConfig, data: &Dataset) -> String {
-    let block = match data.trials.runs() {
+fn protocol(config: &StudyConfig, trials: &Trials) -> String {
+    let block = match trials.runs() {
         Some(_) => "whole runs",
         None => "contiguous fifths of each domain (the dataset names no runs)",
     };

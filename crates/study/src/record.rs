@@ -1,8 +1,10 @@
 //! What a unit of work leaves behind.
 
 use serde::{Deserialize, Serialize};
+use stiefel_data::{Trials, fingerprint};
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::metrics::Scores;
+use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::train::EpochRecord;
 
 /// What a study ran on.
@@ -32,6 +34,27 @@ pub struct DatasetSummary {
     pub licence: Option<String>,
     /// How to cite them.
     pub citation: Option<String>,
+}
+
+impl DatasetSummary {
+    /// Of a set of trials.
+    pub fn of(trials: &Trials) -> Self {
+        let (origin, subjects) = (trials.origin(), trials.subjects());
+        Self {
+            name: origin.name.clone(),
+            fingerprint: fingerprint(trials),
+            trials: trials.len(),
+            channels: trials.channel_names(),
+            classes: trials.classes().names().to_vec(),
+            domains: trials.domains().names().to_vec(),
+            subjects: subjects.names().to_vec(),
+            subject_of_domain: trials.subject_of_domain(),
+            rejected: origin.rejected.clone(),
+            preparation: trials.preparation().steps().map(ToString::to_string),
+            licence: origin.licence.clone(),
+            citation: origin.citation.clone(),
+        }
+    }
 }
 
 /// The result of a unit.
@@ -82,6 +105,18 @@ pub struct Outcome {
     pub history: Vec<EpochRecord>,
     /// Choices made on validation and anything a reader should know, one sentence each.
     pub notes: Vec<String>,
+    /// Test domains without training trials; records of earlier versions do not say.
+    #[serde(default)]
+    pub new_domains: Option<NewDomains>,
+}
+
+/// The test domains without training trials, and how they were whitened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NewDomains {
+    /// Their names.
+    pub names: Vec<String>,
+    /// The policy; nothing where the method does not whiten.
+    pub policy: Option<UnseenPolicy>,
 }
 
 /// Figures and pictures of a router.

@@ -51,10 +51,28 @@ impl StudyConfig {
     ) -> Result<Self> {
         let mut config = serde_json::to_value(Self::new(study, data)).map_err(|e| wrong(&e))?;
         for (name, value) in settings {
+            applies(study, name)?;
             set(&mut config, name, value)?;
         }
         serde_json::from_value(config).map_err(|e| wrong(&e))
     }
+}
+
+/// A setting that a study would not look at is refused.
+fn applies(study: Study, name: &str) -> Result<()> {
+    let alone = matches!(study, Study::Loso | Study::Online | Study::Session);
+    let why = match name {
+        "unseen" if study == Study::Online => {
+            "it always whitens by the running mean of the trials so far"
+        }
+        "unseen" if study != Study::Loso => "everybody in it has training trials",
+        "split" if alone => "it holds out whole people or sessions",
+        _ => return Ok(()),
+    };
+    Err(StudyError::setting(
+        format!("the study {study} has no use for \"{name}\": {why}"),
+        format!("leave --{name} out"),
+    ))
 }
 
 fn wrong(error: &serde_json::Error) -> StudyError {

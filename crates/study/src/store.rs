@@ -10,8 +10,7 @@
 
 use crate::{Result, StudyError, UnitRecord};
 use serde::Serialize;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A folder of records.
@@ -92,23 +91,7 @@ fn json(path: &Path, value: &impl Serialize, pretty: bool) -> Result<Vec<u8>> {
 
 /// Writes a file whole or not at all.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // The process and the thread, so that two at work on one folder do not meet.
-    let own = format!(
-        ".{name}.{}-{:?}.tmp",
-        std::process::id(),
-        std::thread::current().id()
-    );
-    let temporary = path.with_file_name(own);
-    let write = || -> std::io::Result<()> {
-        let mut file = File::create(&temporary)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().map_err(|e| {
-        // What could not be written whole is not left behind.
-        let _ = fs::remove_file(&temporary);
+    stiefel_data::write_whole(path, content).map_err(|e| {
         StudyError::file(
             path,
             e,

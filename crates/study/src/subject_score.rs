@@ -1,9 +1,8 @@
 //! One score per unit, subject and session: what analyses outside this project start from.
 
-use crate::dataset::subject_session;
 use crate::{Plan, Result, Unit, UnitRecord};
 use std::collections::BTreeMap;
-use stiefel_model::Factor;
+use stiefel_data::{Factor, subject_session};
 use stiefel_model::metrics::{Decisions, Scores};
 
 /// A unit's scores on the test trials of one subject in one session.
@@ -38,7 +37,7 @@ pub struct SubjectScore {
 ///
 /// let mut config = StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=8");
 /// config.methods = vec!["mdm".into()];
-/// let plan = Plan::new(config.clone(), load(&config.data, &config.choice)?)?;
+/// let plan = Plan::new(config.clone(), &load(&config.data, &config.choice)?)?;
 /// let folder = std::env::temp_dir().join(format!("stiefel-scores-{}", std::process::id()));
 /// let records = run(&plan, &Store::open(&folder)?, 1, &Cancel::default(), &Unwatched)?;
 /// let scores = subject_scores(&plan, &records)?;
@@ -54,12 +53,12 @@ pub fn subject_scores(plan: &Plan, records: &[UnitRecord]) -> Result<Vec<Subject
                 method: record.method.clone(),
                 fold: record.fold,
                 seed: record.seed,
-                subject: plan.data.summary.subjects[subject].clone(),
-                session: session.to_owned(),
+                subject: plan.summary.subjects[subject].clone(),
+                session,
                 training: unit.fold.train.len() + unit.fold.validation.len(),
                 test: trials.len(),
                 channels: unit.trials.channels_count(),
-                scores: scores(record, &trials, plan.data.summary.classes.len())?,
+                scores: scores(record, &trials, plan.summary.classes.len())?,
                 seconds: record.seconds,
             });
         }
@@ -68,21 +67,17 @@ pub fn subject_scores(plan: &Plan, records: &[UnitRecord]) -> Result<Vec<Subject
 }
 
 /// Places among the test trials of each subject, by number, and session.
-fn cells<'a>(
-    plan: &'a Plan,
-    unit: &Unit,
-    record: &UnitRecord,
-) -> BTreeMap<(usize, &'a str), Vec<usize>> {
-    let summary = &plan.data.summary;
+fn cells(plan: &Plan, unit: &Unit, record: &UnitRecord) -> BTreeMap<(usize, String), Vec<usize>> {
+    let summary = &plan.summary;
     // Parts of a dataset number their trials anew.
-    let whole = unit.trials.len() == plan.data.trials.len();
-    let sessions: Option<&Factor> = plan.data.sessions.as_ref().filter(|_| whole);
-    let mut cells: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
+    let whole = unit.trials.len() == plan.trials.len();
+    let sessions: Option<Factor> = plan.trials.sessions().filter(|_| whole);
+    let mut cells: BTreeMap<(usize, String), Vec<usize>> = BTreeMap::new();
     for (i, &domain) in record.outcome.domains.iter().enumerate() {
         let subject = summary.subject_of_domain[domain];
         let named = subject_session(&summary.domains[domain]).1;
-        let of_trial = || sessions.map(|s| s.name(s.indices()[record.outcome.test[i]]));
-        let session = named.or_else(of_trial).unwrap_or("0");
+        let of_trial = || sessions.as_ref().map(|s| s.label(record.outcome.test[i]));
+        let session = named.or_else(of_trial).unwrap_or("0").to_owned();
         cells.entry((subject, session)).or_default().push(i);
     }
     cells

@@ -1,33 +1,37 @@
 //! From records to a summary: means over folds and seeds, tests paired by subject.
 
+use crate::config::Study;
+use crate::method::Method;
+use crate::plan::in_cell;
 use crate::stats::{compare, holm, mean_std};
 use crate::{
-    Comparison, MeanStd, Plan, Result, Row, Store, StudySummary, UnitRecord, UnitScore, paper,
-    report, verdict,
+    Comparison, MeanStd, Plan, Result, Row, Store, StudySummary, Unit, UnitRecord, UnitScore,
+    paper, report, verdict,
 };
+use std::collections::BTreeMap;
+use stiefel_model::diagnostics::{RoutedBy, RoutingEvidence, RoutingFigures};
 use stiefel_model::metrics::Confusion;
-use stiefel_model::routing_stats::GAP_THRESHOLD;
 
 /// Seed of the sign-flip test: the same table every time.
-const TEST_SEED: u64 = 0;
+pub(crate) const TEST_SEED: u64 = 0;
 
 /// What the records of a plan say.
 pub fn summarise(plan: &Plan, units: Vec<UnitRecord>) -> Result<StudySummary> {
     let methods: Vec<String> = plan.methods().into_iter().map(Into::into).collect();
     let rows: Result<Vec<Row>> = methods.iter().map(|m| row(plan, m, &units)).collect();
     let rows = rows?;
-    let comparisons = comparisons(&rows)?;
+    let comparisons = comparisons(plan, &rows)?;
     let settings = serde_json::to_value(&plan.config)
         .map_err(|e| crate::StudyError::setting(e.to_string(), "this is a fault of the library"))?;
-    let verdict = verdict::verdict(plan, &rows, &comparisons);
+    let verdict = verdict::verdict(plan, &rows, &comparisons)?;
     let methods = verdict::methods(plan);
     Ok(StudySummary {
         study: plan.config.study.name().into(),
-        dataset: plan.data.summary.clone(),
+        dataset: plan.summary.clone(),
         protocol: plan.protocol.clone(),
         settings,
         code: crate::CODE.into(),
-        paper: paper::rows(&plan.data.summary.name, plan.config.study),
+        paper: paper::rows(&plan.summary.name, plan.config.study),
         rows,
         comparisons,
         verdict,
@@ -42,14 +46,6 @@ pub fn conclude(plan: &Plan, store: &Store, units: Vec<UnitRecord>) -> Result<St
     store.write("summary.json", &summary)?;
     report::write(&summary, store.folder())?;
     Ok(summary)
-}
-
-/// The baseline a row is compared with: that of its own cell.
-fn baseline_of(method: &str) -> String {
-    match method.rsplit_once(": ") {
-        Some((cell, _)) => format!("{cell}: baseline"),
-        None => "baseline".into(),
-    }
 }
 
 fn accuracy(record: &UnitRecord) -> f64 {
@@ -68,7 +64,9 @@ fn optional(values: &[f64]) -> Result<Option<MeanStd>> {
 fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
     let own: Vec<&UnitRecord> = units.iter().filter(|u| u.method == method).collect();
     let scores: Vec<f64> = own.iter().map(|u| accuracy(u)).collect();
-    let base = baseline_of(method);
+    let unit = plan.units.iter().find(|u| u.name == method);
+    let cell = unit.and_then(|u| u.cell.clone());
+    let base = in_cell(cell.as_deref(), "baseline");
     let reference = |u: &UnitRecord| {
         let same = |b: &&UnitRecord| b.method == base && b.fold == u.fold && b.seed == u.seed;
         units.iter().find(same).map(accuracy)
@@ -85,35 +83,8 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
     };
     let report = |u: &UnitRecord| u.outcome.routing.as_ref().map(|r| r.report.clone());
     let gaps = measures(&|u| report(u)?.proxy_gap.value());
-    let mean = |values: &[f64]| {
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let mut controls = Vec::new();
-    let mut control = |name: &str, values: Vec<f64>| {
-        if let Some(mean) = mean(&values) {
-            controls.push((name.to_owned(), mean));
-        }
-    };
-    control(
-        "K=1 proxy",
-        measures(&|u| report(u)?.proxy_accuracy.value()),
-    );
-    control(
-        "permuted",
-        measures(&|u| Some(report(u)?.controls?.permuted)),
-    );
-    control(
-        "domain mean",
-        measures(&|u| Some(report(u)?.controls?.domain_mean)),
-    );
-    control(
-        "hard top-1",
-        measures(&|u| Some(report(u)?.controls?.hard_top1)),
-    );
-    control(
-        "retrained K=1",
-        measures(&|u| report(u)?.controls?.retrained),
-    );
+    let evidence = evidence(plan, &own);
+    let routed = !evidence.sets.is_empty();
     let unit = |u: &&UnitRecord| UnitScore {
         fold: u.fold,
         seed: u.seed,
@@ -121,21 +92,21 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
     };
     Ok(Row {
         method: method.into(),
+        cell,
         accuracy: mean_std(&scores)?,
         roc_auc: optional(&measures(&|u| u.outcome.scores.roc_auc.value()))?,
         kappa: optional(&measures(&|u| u.outcome.scores.kappa.value()))?,
         over_baseline: compared.then_some(over),
         folds_won: compared.then_some((won, pairs.len())),
-        genuine: (!gaps.is_empty()).then(|| {
-            (
-                gaps.iter().filter(|g| **g > GAP_THRESHOLD).count(),
-                gaps.len(),
-            )
-        }),
+        genuine: routed.then(|| (evidence.won(), evidence.sets.len())),
+        routing: routed.then(|| evidence.verdict()),
         proxy_gap: optional(&gaps)?,
         entropy: mean(&measures(&|u| report(u)?.stats?.entropy.value())),
         alignment: mean(&measures(&|u| report(u)?.stats?.domain_alignment.value())),
-        controls,
+        alignment_paper: mean(&measures(&|u| {
+            report(u)?.stats?.domain_alignment_paper.value()
+        })),
+        controls: controls(&evidence),
         units: own.iter().map(unit).collect(),
         per_subject: per_subject(plan, &own)?,
         confusion: confusion(plan, &own),
@@ -143,9 +114,64 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
     })
 }
 
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// What a verdict on a method's routing reads: the figures of every unit, and how many different trials they judged (every seed
+/// judges them again).
+fn evidence(plan: &Plan, units: &[&UnitRecord]) -> RoutingEvidence {
+    let Some(first) = units.first() else {
+        return RoutingEvidence::default();
+    };
+    let preset = |u: &Unit| u.name == first.method && u.is_preset();
+    let new_people = matches!(plan.config.study, Study::Loso | Study::Online);
+    let figures = |u: &&UnitRecord| {
+        let figures = u.outcome.routing.as_ref()?.report.figures()?;
+        Some(RoutingFigures {
+            domain_mean: figures.domain_mean.filter(|_| !new_people),
+            ..figures
+        })
+    };
+    let outcomes = units.iter().map(|u| &u.outcome);
+    let judged: BTreeMap<usize, usize> = outcomes
+        .flat_map(|o| o.test.iter().copied().zip(o.truth.iter().copied()))
+        .collect();
+    let mut trials = vec![0; plan.summary.classes.len()];
+    for &class in judged.values() {
+        trials[class] += 1;
+    }
+    RoutingEvidence {
+        sets: units.iter().filter_map(figures).collect(),
+        trials,
+        routed_by: if plan.units.iter().any(preset) {
+            RoutedBy::Domain
+        } else {
+            RoutedBy::Trial
+        },
+        chosen: false,
+    }
+}
+
+/// Mean balanced accuracy under each control, by the names of the table.
+fn controls(evidence: &RoutingEvidence) -> Vec<(String, f64)> {
+    let of = |name: &str, f: &dyn Fn(&RoutingFigures) -> Option<f64>| {
+        let values: Vec<f64> = evidence.sets.iter().filter_map(f).collect();
+        Some((name.to_owned(), mean(&values)?))
+    };
+    let all = [
+        of("K=1 proxy", &|s| Some(s.proxy)),
+        of("permuted", &|s| Some(s.permuted)),
+        of("domain mean", &|s| s.domain_mean),
+        of("hard top-1", &|s| s.hard_top1),
+        of("retrained K=1", &|s| s.retrained),
+    ];
+    all.into_iter().flatten().collect()
+}
+
 /// Balanced accuracy of each subject in each unit, averaged over the units that test it.
 fn per_subject(plan: &Plan, units: &[&UnitRecord]) -> Result<Vec<(String, f64)>> {
-    let summary = &plan.data.summary;
+    let summary = &plan.summary;
     let classes = summary.classes.len();
     let mut scores: Vec<Vec<f64>> = vec![Vec::new(); summary.subjects.len()];
     for unit in units {
@@ -170,7 +196,7 @@ fn per_subject(plan: &Plan, units: &[&UnitRecord]) -> Result<Vec<(String, f64)>>
 }
 
 fn confusion(plan: &Plan, units: &[&UnitRecord]) -> Vec<Vec<usize>> {
-    let classes = plan.data.summary.classes.len();
+    let classes = plan.summary.classes.len();
     let mut table = vec![vec![0; classes]; classes];
     for unit in units {
         for (&t, &d) in unit.outcome.truth.iter().zip(&unit.outcome.decided) {
@@ -180,19 +206,31 @@ fn confusion(plan: &Plan, units: &[&UnitRecord]) -> Vec<Vec<usize>> {
     table
 }
 
-/// What the recommended preset has to beat beside the baseline.
-const RIVALS: [&str; 2] = ["ts+lr", "ts+lr-per-domain"];
-
-/// Every row against the baseline of its cell, and the recommended preset against its rivals, paired by subject.
-fn comparisons(rows: &[Row]) -> Result<Vec<Comparison>> {
-    let find = |name: &str| rows.iter().find(|r| r.method == name);
+/// Every row against the baseline of its cell; the recommended preset and the best method that is no peer against the strongest
+/// peer, whichever it is. Paired by subject.
+fn comparisons(plan: &Plan, rows: &[Row]) -> Result<Vec<Comparison>> {
     let mut pairs: Vec<(&Row, &Row)> = Vec::new();
     for row in rows {
-        let base = find(&baseline_of(&row.method)).filter(|b| b.method != row.method);
+        let base = in_cell(row.cell.as_deref(), "baseline");
+        let base = rows.iter().find(|b| b.method == base && *b != row);
         pairs.extend(base.map(|b| (row, b)));
     }
-    if let Some(preset) = find("recommended") {
-        pairs.extend(RIVALS.iter().filter_map(|r| Some((preset, find(r)?))));
+    let is_peer = |row: &&Row| {
+        let of_row = |u: &&Unit| u.name == row.method;
+        let unit = plan.units.iter().find(of_row);
+        unit.is_some_and(|u| matches!(u.method, Method::Peer { .. }))
+    };
+    if let Some(strongest) = best(rows.iter().filter(is_peer)) {
+        let preset = rows.iter().find(|r| r.method == "recommended");
+        let ours = best(rows.iter().filter(|r| !is_peer(r)));
+        for row in preset.into_iter().chain(ours) {
+            let known = |&(a, b): &(&Row, &Row)| {
+                (a == row && b == strongest) || (a == strongest && b == row)
+            };
+            if !pairs.iter().any(known) {
+                pairs.push((row, strongest));
+            }
+        }
     }
     let found: Result<Vec<Comparison>> = pairs.into_iter().map(|(a, b)| compared(a, b)).collect();
     let mut found = found?;
@@ -201,6 +239,17 @@ fn comparisons(rows: &[Row]) -> Result<Vec<Comparison>> {
         comparison.holm = corrected;
     }
     Ok(found)
+}
+
+/// The row of the highest mean, the first of equals.
+fn best<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
+    rows.reduce(|best, row| {
+        if row.accuracy.mean > best.accuracy.mean {
+            row
+        } else {
+            best
+        }
+    })
 }
 
 fn compared(row: &Row, against: &Row) -> Result<Comparison> {

@@ -2,6 +2,7 @@
 
 use crate::{DatasetSummary, UnitRecord};
 use serde::{Deserialize, Serialize};
+use stiefel_model::diagnostics::RoutingVerdict;
 
 /// Mean and sample standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct UnitScore {
 pub struct Row {
     /// The method.
     pub method: String,
+    /// The part of the data it ran on, where the study has several.
+    #[serde(default)]
+    pub cell: Option<String>,
     /// Balanced accuracy over folds and seeds.
     pub accuracy: MeanStd,
     /// ROC-AUC, where there are two classes.
@@ -44,10 +48,16 @@ pub struct Row {
     pub proxy_gap: Option<MeanStd>,
     /// Folds in which `Δ_K1` is above its threshold, and how many there are.
     pub genuine: Option<(usize, usize)>,
+    /// What routing does, where the method routes.
+    #[serde(default)]
+    pub routing: Option<RoutingVerdict>,
     /// Routing entropy.
     pub entropy: Option<f64>,
-    /// Domain alignment.
+    /// Domain alignment, domains weighted by their trials.
     pub alignment: Option<f64>,
+    /// Domain alignment by the paper's formula, domains unweighted.
+    #[serde(default)]
+    pub alignment_paper: Option<f64>,
     /// Mean balanced accuracy under each control, by name.
     pub controls: Vec<(String, f64)>,
     /// Every unit.
@@ -99,7 +109,7 @@ pub struct PaperRow {
     pub folds: Option<(usize, usize)>,
     /// Routing entropy.
     pub entropy: Option<f64>,
-    /// Domain alignment.
+    /// Domain alignment by its own formula.
     pub alignment: Option<f64>,
 }
 

@@ -1,138 +1,141 @@
 //! What a study means, in words, and how it was done, ready to paste.
 
 use crate::config::{SplitUnit, Study};
-use crate::method::{Method, Precision};
-use crate::{Comparison, Plan, Row};
-use stiefel_model::Architecture;
+use crate::method::Method;
+use crate::stats::{above_chance, attainable};
+use crate::summarise::TEST_SEED;
+use crate::{Comparison, Plan, Result, Row};
+use stiefel_linalg::tolerance::SIGNIFICANT;
 use stiefel_model::precondition::{Scaling, Whitening};
-use stiefel_model::routing_stats::{GAP_FOLDS_PERCENT, GAP_THRESHOLD};
+use stiefel_model::{Architecture, FitConfig, Precision};
 
-/// A difference in balanced accuracy below this is called none.
-const SAME: f64 = 0.005;
-
-/// Below this a corrected p-value is called significant.
-const LEVEL: f64 = 0.05;
-
-pub(crate) fn verdict(plan: &Plan, rows: &[Row], comparisons: &[Comparison]) -> Vec<String> {
-    let mut said = Vec::new();
+pub(crate) fn verdict(
+    plan: &Plan,
+    rows: &[Row],
+    comparisons: &[Comparison],
+) -> Result<Vec<String>> {
     if plan.config.study == Study::Null {
         return null(plan, rows);
     }
-    if let Some(best) = rows
-        .iter()
-        .max_by(|a, b| a.accuracy.mean.total_cmp(&b.accuracy.mean))
-    {
-        said.push(format!(
-            "The highest mean balanced accuracy is {:.3}, of {}.",
-            best.accuracy.mean, best.method
-        ));
-    }
+    let mut said: Vec<String> = highest(rows).into_iter().collect();
     for row in rows {
-        if let Some(text) = routing(row) {
-            said.push(text);
-        }
+        let (name, own) = (&row.method, row.accuracy.mean);
+        let routing = row.routing.as_ref();
+        said.extend(routing.map(|verdict| format!("{name} ({own:.3}): {verdict}")));
     }
-    for c in comparisons {
-        let Some(p) = c.holm else { continue };
-        if p < LEVEL {
-            let side = if c.difference > 0.0 { "above" } else { "below" };
-            said.push(format!(
-                "{} is {side} {} by {:.3} over {} subjects (sign-flip p = {p:.3} after Holm).",
-                c.method,
-                c.against,
-                c.difference.abs(),
-                c.subjects
-            ));
-        }
-    }
-    let silent = comparisons
-        .iter()
-        .all(|c| c.holm.is_none_or(|p| p >= LEVEL));
-    if silent && !comparisons.is_empty() {
-        said.push("No method differs significantly from the baseline, paired by subject, after Holm's correction.".into());
-    }
-    if plan.config.split == SplitUnit::Trial
-        && !matches!(
-            plan.config.study,
-            Study::Loso | Study::Online | Study::Session
-        )
-    {
+    said.extend(differences(comparisons));
+    let new_people = matches!(
+        plan.config.study,
+        Study::Loso | Study::Online | Study::Session
+    );
+    if plan.config.split == SplitUnit::Trial && !new_people {
         said.push(
             "Test trials share their runs with training trials; hold out whole runs (--split block) to see what is left without that."
                 .into(),
         );
     }
-    said
+    Ok(said)
 }
 
-/// Whether routing is what helps, from the gap and the controls.
-fn routing(row: &Row) -> Option<String> {
-    let (genuine, folds) = row.genuine?;
-    let own = row.accuracy.mean;
-    let control = |name: &str| {
-        let found = row.controls.iter().find(|(n, _)| n == name);
-        found.map(|(_, value)| *value)
+/// The highest mean, of all that show the same three decimals.
+fn highest(rows: &[Row]) -> Option<String> {
+    let shown = |row: &Row| format!("{:.3}", row.accuracy.mean);
+    let best = rows.iter().map(|r| r.accuracy.mean).reduce(f64::max)?;
+    let best = format!("{best:.3}");
+    let names: Vec<&str> = (rows.iter())
+        .filter(|r| shown(r) == best)
+        .map(|r| r.method.as_str())
+        .collect();
+    let tie = match names.len() {
+        1 => String::new(),
+        n => format!(" ({n} methods to these three decimals)"),
     };
-    let as_good = |name: &str| control(name).filter(|c| *c >= own - SAME);
-    let gap = row.proxy_gap?.mean;
-    let enough = genuine * 100 >= folds * GAP_FOLDS_PERCENT;
-    let head = format!("{} ({own:.3}):", row.method);
-    if !enough && gap > GAP_THRESHOLD {
-        return Some(format!(
-            "{head} no consistent gain from routing: Δ_K1 is {gap:+.3} on average, but above {GAP_THRESHOLD} in {genuine} of {folds} folds only."
-        ));
-    }
-    if !enough {
-        return Some(format!(
-            "{head} routing is not what helps here: with the experts averaged the same weights score {:.3} (Δ_K1 = {gap:+.3}, above \
-             {GAP_THRESHOLD} in {genuine} of {folds} folds).",
-            own - gap
-        ));
-    }
-    if let Some(single) = as_good("retrained K=1") {
-        return Some(format!(
-            "{head} the averaged experts are worse (Δ_K1 = {gap:+.3}), but one expert trained from scratch scores {single:.3}: routing \
-             is not what helps here."
-        ));
-    }
-    if let Some(permuted) = as_good("permuted") {
-        return Some(format!(
-            "{head} the averaged experts are worse (Δ_K1 = {gap:+.3}), but with weights handed to other trials the model scores \
-             {permuted:.3}: routing is not what helps here."
-        ));
-    }
-    if let Some(mean) = as_good("domain mean") {
-        return Some(format!(
-            "{head} routing is used (Δ_K1 = {gap:+.3}, above {GAP_THRESHOLD} in {genuine} of {folds} folds), by domain rather than by trial: each domain's mean \
-             weights score {mean:.3}."
-        ));
-    }
     Some(format!(
-        "{head} genuine routing by the paper's rule (Δ_K1 = {gap:+.3}, above {GAP_THRESHOLD} in {genuine} of {folds} folds), and no control does as well."
+        "The highest mean balanced accuracy is {best}, of {}{tie}.",
+        listed(&names)
     ))
 }
 
-/// The null control: everything above chance is leakage.
-fn null(plan: &Plan, rows: &[Row]) -> Vec<String> {
-    let chance = 1.0 / plan.data.summary.classes.len().max(1) as f64;
-    let line = |row: &Row| {
-        let above = row.accuracy.mean - chance;
-        let text = if above > 2.0 * row.accuracy.std / (row.accuracy.count as f64).sqrt() {
-            "tells runs apart: in a study split like this one, that much can be leakage"
-        } else {
-            "cannot tell runs apart beyond chance"
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        _ => names.join(""),
+    }
+}
+
+/// The differences that are significant; where there are none, whether any could have been.
+fn differences(comparisons: &[Comparison]) -> Vec<String> {
+    let significant = |c: &Comparison| {
+        let p = c.holm.filter(|p| *p < SIGNIFICANT)?;
+        let side = if c.difference > 0.0 { "above" } else { "below" };
+        Some(format!(
+            "{} is {side} {} by {:.3} over {} subjects (sign-flip p = {p:.3} after Holm).",
+            c.method,
+            c.against,
+            c.difference.abs(),
+            c.subjects
+        ))
+    };
+    let found: Vec<String> = comparisons.iter().filter_map(significant).collect();
+    let Some(subjects) = comparisons.iter().map(|c| c.subjects).max() else {
+        return found;
+    };
+    if !found.is_empty() {
+        return found;
+    }
+    let made = comparisons.iter().filter(|c| c.holm.is_some()).count();
+    let smallest = attainable(subjects, made.max(1), 2);
+    let made = counted(made.max(1), "comparison");
+    let subjects = counted(subjects, "subject");
+    vec![if smallest < SIGNIFICANT {
+        format!(
+            "No difference is significant, paired by subject, after Holm's correction ({subjects} and {made} could have reached \
+             p = {smallest:.3})."
+        )
+    } else {
+        format!(
+            "With {subjects} and {made} no difference could have been significant: the smallest p after Holm's correction that they \
+             can reach is {smallest:.3}."
+        )
+    }]
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The null control: everything above chance is leakage. Subjects are tested, for folds share trials.
+fn null(plan: &Plan, rows: &[Row]) -> Result<Vec<String>> {
+    let chance = 1.0 / plan.summary.classes.len().max(1) as f64;
+    let of_row = |row: &Row| row.per_subject.iter().map(|s| s.1).collect();
+    let scores: Vec<Vec<f64>> = rows.iter().map(of_row).collect();
+    let tested = above_chance(&scores, chance, TEST_SEED)?;
+    let line = |(row, p): (&Row, Option<f64>)| {
+        let subjects = row.per_subject.len();
+        let smallest = attainable(subjects, rows.len(), 1);
+        let told = match p {
+            _ if smallest >= SIGNIFICANT => format!(
+                "with {} and {} nothing could have been called above chance (the smallest p they can reach is {smallest:.3})",
+                counted(subjects, "subject"),
+                counted(rows.len(), "method")
+            ),
+            Some(p) if p < SIGNIFICANT => format!(
+                "it tells runs apart (p = {p:.3} by subject, after Holm): in a study split like this one, that much can be leakage"
+            ),
+            _ => "it cannot be told from chance by subject".into(),
         };
         format!(
-            "{}: {:.3} with labels that say only the run (chance {chance:.2}); it {text}.",
+            "{}: {:.3} with labels that say only the run (chance {chance:.2}); {told}.",
             row.method, row.accuracy.mean
         )
     };
-    rows.iter().map(line).collect()
+    Ok(rows.iter().zip(tested).map(line).collect())
 }
 
 /// The methods paragraph.
 pub(crate) fn methods(plan: &Plan) -> String {
-    let d = &plan.data.summary;
+    let d = &plan.summary;
     let mut parts = vec![format!(
         "Dataset {} (SHA-256 {}…): {} trials, {} channels, {} domains of {} subjects, classes {}. ",
         d.name,
@@ -181,11 +184,14 @@ pub(crate) fn methods(plan: &Plan) -> String {
         }
     ));
     let routed = plan.units.iter().find_map(|u| match &u.method {
-        Method::Network { model, .. } => match model.architecture {
+        Method::Model {
+            fit: FitConfig::Network { model, .. },
+            ..
+        } => match model.architecture {
             Architecture::Dasp(config) => Some(config),
             Architecture::Spdnet(_) => None,
         },
-        Method::Pooled { .. } | Method::Peer { .. } => None,
+        Method::Model { .. } | Method::Peer { .. } => None,
     });
     if let Some(c) = routed {
         parts.push(format!(
@@ -204,4 +210,78 @@ pub(crate) fn methods(plan: &Plan) -> String {
         parts.push(format!(" Recordings under {licence}."));
     }
     parts.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(method: &str, mean: f64) -> Row {
+        let score = serde_json::json!({"mean": mean, "std": 0.0, "count": 5});
+        let value = serde_json::json!({"method": method, "accuracy": score, "controls": [], "units": [], "per_subject": [],
+            "confusion": []});
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn comparison(subjects: usize, p: f64) -> Comparison {
+        Comparison {
+            method: "dasp".into(),
+            against: "baseline".into(),
+            subjects,
+            difference: 0.02,
+            effect: None,
+            wilcoxon: None,
+            sign_flip: Some(p),
+            holm: Some(p),
+        }
+    }
+
+    #[test]
+    fn all_that_show_the_highest_figure_are_named() {
+        let rows = [
+            ("baseline", 0.8159),
+            ("naive", 0.8162),
+            ("dasp", 0.8161),
+            ("mdm", 0.7),
+        ];
+        let rows = rows.map(|(name, mean)| row(name, mean));
+        let said = highest(&rows).unwrap();
+        assert!(
+            said.ends_with(
+                "is 0.816, of baseline, naive and dasp (3 methods to these three decimals)."
+            ),
+            "{said}"
+        );
+        assert!(highest(&rows[3..]).unwrap().ends_with("is 0.700, of mdm."));
+        assert_eq!(highest(&[]), None);
+    }
+
+    #[test]
+    fn silence_says_what_could_have_been_heard() {
+        let said = differences(&vec![comparison(6, 0.4); 11]).concat();
+        assert!(
+            said.starts_with(
+                "With 6 subjects and 11 comparisons no difference could have been significant"
+            ),
+            "{said}"
+        );
+        let said = differences(&vec![comparison(20, 0.4); 11]).concat();
+        assert!(
+            said.starts_with("No difference is significant") && said.contains("20 subjects"),
+            "{said}"
+        );
+        let mut one = comparison(1, 0.4);
+        one.holm = None;
+        assert!(
+            differences(&[one])
+                .concat()
+                .starts_with("With 1 subject and 1 comparison no")
+        );
+        assert!(
+            differences(&[comparison(20, 0.01)])
+                .concat()
+                .starts_with("dasp is above baseline by 0.020")
+        );
+        assert!(differences(&[]).is_empty());
+    }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
         value_name = "FOLDER",
         default_value = "stiefel-results/demo"
     )]
-    out: PathBuf,
+    output: PathBuf,
 }
 
 impl Arguments {
@@ -52,7 +52,7 @@ impl Arguments {
         config.seeds = vec![self.seed];
         say("simulating, filtering, cutting and estimating covariances …");
         let plan = planned(config)?;
-        let data = &plan.data.summary;
+        let data = &plan.summary;
         output.line(&format!(
             "simulated motor imagery, right hand against feet: {} people, {} channels, {} trials\n",
             data.subjects.len(),
@@ -62,12 +62,12 @@ impl Arguments {
         let auto = ScalingRule::default().recommend(data.channels.len(), data.domains.len())?;
         output.line(&format!("what the scaling rule chooses\n{auto}\n"))?;
         say("five folds of each method …");
-        let store = Store::open(&self.out)?;
+        let store = Store::open(&self.output)?;
         let summary = finish(&plan, &store, None, false)?;
         output.line(&table::text(&summary))?;
         output.line(&format!(
             "report: {} ({:.1} s)",
-            self.out.join("report.html").display(),
+            self.output.join("report.html").display(),
             clock.elapsed().as_secs_f64()
         ))
     }

@@ -4,31 +4,35 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiefel::model::metrics::{Decisions, DomainScores, Scores};
+use stiefel::model::metrics::Scores;
+use stiefel::model::{FittedModel, fitted};
+use stiefel::study::DatasetSummary;
 
-use crate::decoding::{AnyDecoder, Unseen, decide_all};
+use crate::decoding::UnseenArguments;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::record::{Record, TrialPart, judged};
-use crate::source::Part;
+use crate::source::{Part, load_for};
 use crate::table::{columns, entry};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-On the data the model was trained on, the trials held out from training are judged (or else those that chose the epoch or C),
-unless --part says otherwise. Domains the model was not trained on need --unseen-whitening.")]
+The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder), which are prepared as the model's training
+trials were.
+
+A model knows the trials it was trained on, whatever file they come in, and those that chose its epoch or its penalty. They are counted and
+scored apart: only trials that are new to the model say how well it decides. Domains the model was not trained on need --unseen-whitening.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// The data: a dataset file, a public data set, or synthetic:…
+    /// The data: a dataset file, a public data set, synthetic:…, or recordings
     source: String,
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
-    unseen: Unseen,
-    /// Which trials, where the data are those of the training
-    #[arg(long = "part", value_enum, value_name = "PART")]
-    trials: Option<TrialPart>,
+    unseen: UnseenArguments,
+    /// Filter recordings forwards only, as a live stream is filtered
+    #[arg(long)]
+    causal: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -36,42 +40,49 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
-        let mut decoder = AnyDecoder::load(&self.model)?;
-        let data = decoder.load_data(&self.source, self.part.choice())?;
-        let record = Record::of(&self.model, &data);
-        let (at, which) = judged(record.as_ref(), self.trials, data.trials.len())?;
-        let trials = data.trials.select(&at)?;
-        let truth = decoder.truth(&trials)?;
-        let decided = decide_all(&mut decoder, &trials, &self.unseen)?;
-        let classes = decoder.classes();
-        let two = classes.len() == 2;
-        let values: Vec<f64> = (decided.probabilities.chunks_exact(classes.len()))
-            .map(|p| p[1.min(p.len() - 1)])
-            .collect();
-        let best = decided.classes(classes.len());
-        let decisions = Decisions {
-            truth: &truth,
-            decided: &best,
-            values: two.then_some(&values[..]),
-            classes: classes.len(),
-        };
-        let (all, each) = (decisions.scores()?, decisions.per_domain(trials.domains())?);
+        let model = FittedModel::load(&self.model)?;
+        let unseen = self.unseen.policies(&model)?;
+        let trials = load_for(&model, &self.source, &self.part, self.causal)?;
+        let judged = model.judge(&trials, unseen.as_ref())?;
+        let classes = model.classes();
         if self.json {
             return output.json(&json!({
-                "model": self.model, "dataset": data.summary, "judged": which, "unseen": decided.unseen,
-                "classes": classes, "scores": all, "domains": each, "configuration": output.configuration(),
+                "model": self.model, "dataset": DatasetSummary::of(&trials), "judged": judged.to_string(), "unseen": judged.decided.notes,
+                "classes": classes, "new": judged.new, "chose": judged.stopped, "trained": judged.trained,
+                "configuration": output.configuration(),
             }));
         }
-        let mut lines = vec![entry("judged", &which, 12)];
-        lines.extend(decided.unseen.iter().map(|u| entry("unseen", u, 12)));
-        lines.push(String::new());
-        lines.push(table(&all, &each));
-        lines.push(format!("\n{}", confusion(&all, classes)));
+        let mut lines = vec![entry("judged", &judged.to_string(), 12)];
+        lines.extend((judged.decided.notes.iter()).map(|u| entry("unseen", u, 12)));
+        let none = "None of these trials is new to the model: there is no score. Train with --test 0.15 to hold some out.";
+        match &judged.new {
+            Some(part) => lines.push(format!("\n{}", shown(part, classes))),
+            None => lines.push(format!("\n{none}")),
+        }
+        let seen = [
+            (
+                "trials that chose the epoch or the penalty, too good to be scores",
+                &judged.stopped,
+            ),
+            (
+                "trials it was trained on, no scores at all",
+                &judged.trained,
+            ),
+        ];
+        for (what, part) in seen {
+            if let Some(part) = part {
+                lines.push(format!("\n{what}\n{}", table(part)));
+            }
+        }
         output.line(&lines.join("\n"))
     }
 }
 
-fn table(all: &Scores, each: &[DomainScores]) -> String {
+fn shown(part: &fitted::Part, classes: &[String]) -> String {
+    format!("{}\n\n{}", table(part), confusion(&part.scores, classes))
+}
+
+fn table(part: &fitted::Part) -> String {
     let row = |name: &str, s: &Scores| {
         let short = |m: &stiefel::model::Measure| {
             m.value()
@@ -87,8 +98,8 @@ fn table(all: &Scores, each: &[DomainScores]) -> String {
     };
     let heading = ["DOMAIN", "TRIALS", "BALANCED ACCURACY", "ROC-AUC", "KAPPA"];
     let mut rows = vec![heading.map(String::from).to_vec()];
-    rows.extend(each.iter().map(|d| row(&d.name, &d.scores)));
-    rows.push(row("all", all));
+    rows.extend(part.domains.iter().map(|d| row(&d.name, &d.scores)));
+    rows.push(row("all", &part.scores));
     columns(&rows)
 }
 

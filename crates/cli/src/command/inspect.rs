@@ -67,8 +67,8 @@ impl Arguments {
         match read_with(Source::open(path)?, &options)? {
             Content::Recordings(recordings) => Ok(signals::recordings(path, &recordings)),
             Content::Epochs(epochs) => Ok(signals::epochs(path, &epochs)),
-            // Again, with what was left beside it and the part that is wanted.
-            Content::Covariances(_) => dataset::describe(&load(&self.source, &self.part.choice())?),
+            // Again, the part that is wanted.
+            Content::Trials(_) => dataset::describe(&load(&self.source, &self.part.choice())?),
         }
     }
 }

@@ -1,17 +1,17 @@
 //! `stiefel predict`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
-use stiefel::study::Dataset;
+use stiefel::data::{TrialId, Trials};
+use stiefel::model::{Decided, FittedModel};
 
-use crate::decoding::{AnyDecoder, Decided, Unseen, decide_all};
+use crate::decoding::UnseenArguments;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::source::Part;
+use crate::source::{Part, check_output, load_for};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -23,17 +23,23 @@ enum Format {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One line per trial: its place, domain, run and label, the decision, the probability of every class and, where the network routes,
-the weight of every expert. Labels are not used.")]
+The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder), which are prepared as the model's training
+trials were.
+
+One line per trial: its place, domain, run and label, whether the model has seen it (trained: fitted on it; chose: it chose the epoch or the
+penalty), the decision, the probability of every class and, where the network routes, the weight of every expert. Labels are not used.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// The data: a dataset file, a public data set, or synthetic:…
+    /// The data: a dataset file, a public data set, synthetic:…, or recordings
     source: String,
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
-    unseen: Unseen,
+    unseen: UnseenArguments,
+    /// Filter recordings forwards only, as a live stream is filtered
+    #[arg(long)]
+    causal: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
@@ -43,84 +49,136 @@ pub(crate) struct Arguments {
     /// Write to this file instead of the standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "output")]
+    overwrite: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
-        let mut decoder = AnyDecoder::load(&self.model)?;
-        let data = decoder.load_data(&self.source, self.part.choice())?;
-        let decided = decide_all(&mut decoder, &data.trials, &self.unseen)?;
-        for line in &decided.unseen {
-            // A terminal that is gone is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "unseen domain {line}");
+        if let Some(path) = &self.output {
+            check_output(path, self.overwrite)?;
         }
+        let model = FittedModel::load(&self.model)?;
+        let unseen = self.unseen.policies(&model)?;
+        let trials = load_for(&model, &self.source, &self.part, self.causal)?;
+        let decided = model.decide(&trials, unseen.as_ref())?;
+        let seen = seen(&model, &trials)?;
+        let known = seen.iter().filter(|s| !s.is_empty()).count();
+        let notes = decided.notes.iter().map(|n| format!("unseen domain {n}"));
+        let known = (known > 0).then(|| {
+            format!(
+                "{known} of {} trials were used to train the model",
+                trials.len()
+            )
+        });
+        for line in notes.chain(known) {
+            // A terminal that is gone is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+        let table = Table {
+            model: &model,
+            trials: &trials,
+            decided: &decided,
+            seen: &seen,
+        };
         let lines = if self.json || self.format == Format::Jsonl {
-            json_lines(&decoder, &data, &decided)
+            table.json_lines()
         } else {
-            csv(&decoder, &data, &decided)
+            table.csv()
         };
         let Some(path) = &self.output else {
             return output.line(&lines.join("\n"));
         };
-        let write = || -> std::io::Result<()> {
-            let mut file = BufWriter::new(File::create(path)?);
-            for line in &lines {
-                writeln!(file, "{line}")?;
+        let text = lines.join("\n") + "\n";
+        stiefel::data::write_whole(path, text.as_bytes())
+            .map_err(|e| Failure::Failed(format!("{}: {e}", path.display())))
+    }
+}
+
+/// What the model knows of each trial.
+fn seen(model: &FittedModel, trials: &Trials) -> Result<Vec<&'static str>, Failure> {
+    let memory = &model.about().seen;
+    let said = |id: &TrialId| match (memory.trained.contains(id), memory.stopped.contains(id)) {
+        (true, _) => "trained",
+        (false, true) => "chose",
+        (false, false) => "",
+    };
+    Ok(model
+        .accept(trials)?
+        .identities()
+        .iter()
+        .map(said)
+        .collect())
+}
+
+/// Everything that is printed.
+struct Table<'a> {
+    model: &'a FittedModel,
+    trials: &'a Trials,
+    decided: &'a Decided,
+    seen: &'a [&'static str],
+}
+
+impl Table<'_> {
+    /// The routing weights of a trial.
+    fn weights(&self, trial: usize) -> &[f64] {
+        self.decided
+            .routing
+            .as_ref()
+            .map_or(&[], |all| &all.data()[trial * all.cols()..][..all.cols()])
+    }
+
+    fn probabilities(&self, trial: usize) -> &[f64] {
+        let p = &self.decided.probabilities;
+        &p.data()[trial * p.cols()..][..p.cols()]
+    }
+
+    fn run(&self, trial: usize) -> Option<&str> {
+        self.trials.runs().map(|runs| runs.label(trial))
+    }
+
+    fn csv(&self) -> Vec<String> {
+        let (classes, best) = (self.model.classes(), self.decided.classes());
+        let mut heading = ["trial", "domain", "run", "label", "seen", "decision"]
+            .map(String::from)
+            .to_vec();
+        heading.extend(classes.iter().map(|c| cell(&format!("p_{c}"))));
+        let experts = self.decided.routing.as_ref().map_or(0, |r| r.cols());
+        heading.extend((1..=experts).map(|j| format!("alpha_{j}")));
+        let mut lines = vec![heading.join(",")];
+        for i in 0..self.trials.len() {
+            let mut row = vec![
+                i.to_string(),
+                cell(self.trials.domains().label(i)),
+                cell(self.run(i).unwrap_or("")),
+                cell(self.trials.classes().label(i)),
+                self.seen[i].to_owned(),
+                cell(&classes[best[i]]),
+            ];
+            let numbers = self.probabilities(i).iter().chain(self.weights(i));
+            row.extend(numbers.map(f64::to_string));
+            lines.push(row.join(","));
+        }
+        lines
+    }
+
+    fn json_lines(&self) -> Vec<String> {
+        let (classes, best) = (self.model.classes(), self.decided.classes());
+        let line = |i: usize| {
+            let p = self.probabilities(i).iter().map(|p| json!(p));
+            let named = classes.iter().cloned().zip(p);
+            let mut value = json!({
+                "trial": i, "domain": self.trials.domains().label(i), "run": self.run(i), "label": self.trials.classes().label(i),
+                "seen": self.seen[i], "decision": classes[best[i]], "probabilities": named.collect::<Map<_, _>>(),
+            });
+            if self.decided.routing.is_some() {
+                value["routing"] = json!(self.weights(i));
             }
-            file.flush()
+            value.to_string()
         };
-        write().map_err(|e| Failure::Failed(format!("{}: {e}", path.display())))
+        (0..self.trials.len()).map(line).collect()
     }
-}
-
-/// Domain, run and label of a trial.
-fn names(data: &Dataset, trial: usize) -> (&str, Option<&str>, &str) {
-    let t = &data.trials;
-    let run = t.runs().map(|r| r.name(r.indices()[trial]));
-    let (domains, classes) = (t.domains(), t.classes());
-    (
-        domains.name(domains.indices()[trial]),
-        run,
-        classes.name(classes.indices()[trial]),
-    )
-}
-
-/// The routing weights of a trial.
-fn weights<'a>(decided: &'a Decided, data: &Dataset, trial: usize) -> &'a [f64] {
-    decided.routing.as_deref().map_or(&[], |all| {
-        let experts = all.len() / data.trials.len().max(1);
-        &all[trial * experts..][..experts]
-    })
-}
-
-fn csv(decoder: &AnyDecoder, data: &Dataset, decided: &Decided) -> Vec<String> {
-    let classes = decoder.classes();
-    let best = decided.classes(classes.len());
-    let mut heading = ["trial", "domain", "run", "label", "decision"]
-        .map(String::from)
-        .to_vec();
-    heading.extend(classes.iter().map(|c| cell(&format!("p_{c}"))));
-    let experts = weights(decided, data, 0).len();
-    heading.extend((1..=experts).map(|j| format!("alpha_{j}")));
-    let mut lines = vec![heading.join(",")];
-    for (i, p) in decided
-        .probabilities
-        .chunks_exact(classes.len())
-        .enumerate()
-    {
-        let (domain, run, label) = names(data, i);
-        let mut row = vec![
-            i.to_string(),
-            cell(domain),
-            cell(run.unwrap_or("")),
-            cell(label),
-            cell(&classes[best[i]]),
-        ];
-        let numbers = p.iter().chain(weights(decided, data, i));
-        row.extend(numbers.map(f64::to_string));
-        lines.push(row.join(","));
-    }
-    lines
 }
 
 /// Quoted where it must be.
@@ -131,27 +189,6 @@ fn cell(text: &str) -> String {
         text.to_owned()
     }
 }
-
-fn json_lines(decoder: &AnyDecoder, data: &Dataset, decided: &Decided) -> Vec<String> {
-    let classes = decoder.classes();
-    let best = decided.classes(classes.len());
-    let rows = decided.probabilities.chunks_exact(classes.len());
-    rows.enumerate()
-        .map(|(i, p)| {
-            let (domain, run, label) = names(data, i);
-            let named = classes.iter().zip(p).map(|(c, p)| (c.clone(), json!(p)));
-            let mut value = json!({
-                "trial": i, "domain": domain, "run": run, "label": label, "decision": classes[best[i]],
-                "probabilities": named.collect::<Map<_, _>>(),
-            });
-            if decided.routing.is_some() {
-                value["routing"] = json!(weights(decided, data, i));
-            }
-            value.to_string()
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::cell;

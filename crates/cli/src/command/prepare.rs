@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiefel::eeg::covariance::Estimator;
-use stiefel::study::prepare::{DomainFrom, Preparation, PreparedDataset, prepare};
+use stiefel::data::{Estimator, Phase, Trials};
+use stiefel::eeg::prepare::{DomainFrom, PrepareOptions, Record, prepare};
+use stiefel::eeg::select::ChannelChoice;
 
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::source::{channels, check_folder, pair};
+use crate::source::{band, check_output, window};
 use crate::table::{columns, entry};
 
 #[derive(Debug, Args)]
@@ -25,8 +26,11 @@ Whose recording a file is (--domain):
   folder  the name of the folder; the run is the file
   file    every file is a domain
 
-Besides dataset.npz a dataset.json is written: steps, rejected trials per domain, files with SHA-256.
-`stiefel prepare --config dataset.json` does the same again.")]
+A label that never occurs, and a label that means two things in the runs at hand (T1 of EEGMMIDB: the left fist in runs 4, 8, 12, both fists in
+6, 10, 14), are errors: choose runs with --runs.
+
+The dataset file says how it was made; whatever is trained on it knows. Beside dataset.npz a dataset.json is written for people: steps,
+rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` does the same again.")]
 pub(crate) struct Arguments {
     /// Files and folders of recordings, or one public data set
     #[arg(required = true, value_name = "SOURCE")]
@@ -34,6 +38,9 @@ pub(crate) struct Arguments {
     /// The dataset file to write
     #[arg(long, short, value_name = "FILE.npz")]
     output: PathBuf,
+    /// Replace the dataset file if it exists
+    #[arg(long)]
+    overwrite: bool,
     /// Events and the class each stands for, as T1=hands,T2=feet [default: the classes of a public data set]
     #[arg(long, value_name = "LABEL=CLASS", value_delimiter = ',')]
     classes: Vec<String>,
@@ -43,15 +50,21 @@ pub(crate) struct Arguments {
     /// Subjects, counted from 1: 3, 1-5 or 1-3,7 [default: all]
     #[arg(long, value_name = "LIST")]
     subjects: Option<String>,
+    /// Runs by name or number, separated by commas: R06,R10 or 6,10 [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    runs: Option<Vec<String>>,
     /// What names the domain of a file: auto, prefix, folder, file
     #[arg(long, value_name = "RULE", default_value = "auto")]
     domain: DomainFrom,
     /// Pass band in hertz
-    #[arg(long, value_name = "LOW,HIGH", default_value = "8,32", value_parser = pair)]
+    #[arg(long, value_name = "LOW,HIGH", default_value = "8,32", value_parser = band)]
     band: [f64; 2],
     /// Seconds from the event; from the first sample of data in trials [default: the data set's; 0.5,3.5 for files]
-    #[arg(long, value_name = "FROM,TO", value_parser = pair, allow_hyphen_values = true)]
+    #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
+    /// Filter forwards only, as a live stream is filtered, and not both ways
+    #[arg(long)]
+    causal: bool,
     /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer
     #[arg(long, value_name = "NAME", default_value = "sample")]
     estimator: Estimator,
@@ -77,96 +90,97 @@ impl Arguments {
                 self.output.display()
             )));
         }
-        check_folder(&self.output)?;
-        let steps = self.steps()?;
-        let mut prepared = {
+        check_output(&self.output, self.overwrite)?;
+        let options = self.options()?;
+        let (trials, mut record) = {
             let bar = Bar::new("preparing", 0);
-            prepare(&self.sources, &steps, &mut |step| bar.show(step))?
+            prepare(&self.sources, &options, &mut |step| bar.show(step))?
         };
-        prepared.sidecar.configuration = Some(output.configuration().clone());
-        prepared.write(&self.output)?;
+        record.configuration = Some(output.configuration().clone());
+        record.write(&self.output, &trials)?;
         if self.json {
-            let mut value = serde_json::to_value(&prepared.sidecar)?;
+            let mut value = serde_json::to_value(&record)?;
             value["output"] = json!(self.output);
-            value["trials"] = json!(prepared.covariances.trials().len());
+            value["trials"] = json!(trials.len());
             return output.json(&value);
         }
-        output.line(&summary(&prepared))?;
+        output.line(&summary(&trials, &record))?;
         output.line(&entry("written", &self.output.display().to_string(), 12))
     }
 
-    fn steps(&self) -> Result<Preparation, Failure> {
+    fn options(&self) -> Result<PrepareOptions, Failure> {
         let reject = match self.reject.as_str() {
             "off" | "none" => None,
             text => Some(text.parse::<f64>().map_err(|_| {
                 Failure::Misuse(format!("--reject {text}: give a number, as 5, or off"))
             })?),
         };
-        Ok(Preparation {
+        Ok(PrepareOptions {
             band: self.band,
+            phase: if self.causal {
+                Phase::Causal
+            } else {
+                Phase::Zero
+            },
             window: self.window,
-            classes: Preparation::parse_classes(&self.classes)?,
-            channels: self.channels.as_deref().map(channels),
+            classes: PrepareOptions::parse_classes(&self.classes)?,
+            channels: self.channels.clone().map(ChannelChoice::from),
             subjects: self.subjects.clone(),
+            runs: self.runs.clone(),
             estimator: self.estimator,
             reject,
             resample: self.resample,
             domain: self.domain,
             partial: self.partial,
+            ..PrepareOptions::default()
         })
     }
 }
 
 /// What was made of what.
-fn summary(prepared: &PreparedDataset) -> String {
-    let (set, side) = (&prepared.covariances, &prepared.sidecar);
-    let mut classes: Vec<&str> = Vec::new();
-    for trial in set.trials() {
-        if !classes.contains(&trial.label.as_str()) {
-            classes.push(&trial.label);
-        }
-    }
+fn summary(trials: &Trials, record: &Record) -> String {
+    let (classes, domains) = (trials.classes(), trials.domains());
     let mut heading = vec!["DOMAIN".to_string(), "REJECTED".to_string()];
-    heading.extend(classes.iter().map(|c| (*c).to_string()));
+    heading.extend(classes.names().iter().cloned());
     let mut rows = vec![heading];
-    for domain in &side.domains {
+    for domain in &record.domains {
         let mut row = vec![
             domain.domain.clone(),
             format!("{} of {}", domain.rejected, domain.trials),
         ];
-        for class in &classes {
-            let mine =
-                (set.trials().iter()).filter(|t| t.domain == domain.domain && t.label == *class);
+        for class in classes.names() {
+            let mine = (0..trials.len())
+                .filter(|&i| domains.label(i) == domain.domain && classes.label(i) == class);
             row.push(mine.count().to_string());
         }
         rows.push(row);
     }
+    let each = format!(
+        "{} of {} channels, {} samples at {} Hz each",
+        trials.len(),
+        trials.channels_count(),
+        record.samples,
+        record.steps.rate
+    );
     let mut lines = vec![
         columns(&rows),
         String::new(),
-        entry(
-            "trials",
-            &format!(
-                "{} of {} channels, {} samples at {} Hz each",
-                set.trials().len(),
-                set.dimension(),
-                side.samples,
-                side.sampling_rate
-            ),
-            12,
-        ),
-        entry("steps", &side.steps.to_string(), 12),
-        entry("files", &side.files.len().to_string(), 12),
+        entry("trials", &each, 12),
+        entry("steps", &record.steps.to_string(), 12),
+        entry("files", &record.files.len().to_string(), 12),
     ];
-    if side.outside > 0 {
-        let text = format!("{} events whose window leaves the recording", side.outside);
+    if record.outside > 0 {
+        let text = format!(
+            "{} events whose window leaves the recording",
+            record.outside
+        );
         lines.push(entry("left out", &text, 12));
     }
-    if !side.not_selected.is_empty() {
-        let each = side.not_selected.iter().map(|(l, c)| format!("{l} ×{c}"));
+    if !record.not_selected.is_empty() {
+        let each = record.not_selected.iter().map(|(l, c)| format!("{l} ×{c}"));
         let text = each.collect::<Vec<_>>().join(", ");
         lines.push(entry("not chosen", &text, 12));
     }
-    lines.extend(side.notes.iter().map(|note| entry("note", note, 12)));
+    lines.extend(record.notes.iter().map(|note| entry("note", note, 12)));
     lines.join("\n")
 }

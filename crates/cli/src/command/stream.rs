@@ -1,4 +1,4 @@
-//! `stiefel stream`: decisions on a live signal.
+//! `stiefel stream`: decisions on a live signal, decoded as the model says.
 
 mod samples;
 
@@ -8,26 +8,31 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Map, json};
-use stiefel::eeg::covariance::Estimator;
+use stiefel::data::{Estimator, Steps, View};
 use stiefel::eeg::live::{Live, LiveConfig};
 use stiefel::eeg::montage::canonical;
 use stiefel::eeg::signal::{Band, Sos};
 use stiefel::linalg::MatBatch;
-use stiefel::study::DataChoice;
+use stiefel::model::{FittedModel, ModelError, Session};
 
-use crate::decoding::{AnyDecoder, Handle, Unseen, Whose};
+use crate::decoding::UnseenArguments;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::source::pair;
+use crate::source::{Part, band, load_for, window};
 use samples::{Format, Samples};
+
+/// What is whitened is called, where nobody says whose signal it is.
+const UNNAMED: &str = "of the stream";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Rate, band, window and estimator are those the model was trained with; an option that says another thing is refused. Only a model of covariances
+of unknown origin must be told: --rate, --band, --window and --estimator. The filter is causal: the Butterworth of the training, forwards only.
+
 Input, one sample of all channels after the other, in microvolts:
   csv       a line per sample, numbers separated by commas, semicolons, tabs or blanks; a first line may name the channels
   f32, f64  binary, little-endian
-Channels are picked by name and put in the order of the model; others are dropped. The filter is causal: the same Butterworth
-as in training, forward only.
+Channels are picked by name and put in the order of the model; others are dropped.
 
 Output: a JSON line per window, as soon as it is full:
   {\"time\": 3.0, \"sample\": 750, \"class\": \"feet\", \"probabilities\": {…}, \"routing\": […], \"milliseconds\": 0.4}
@@ -35,9 +40,9 @@ time and sample are those of the end of the window, milliseconds the time from t
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// Samples per second
+    /// Samples per second [default: the model's]
     #[arg(long, value_name = "HZ")]
-    rate: f64,
+    rate: Option<f64>,
     /// Names of the channels in the order of the input, separated by commas [default: the first line of csv, or the model's]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     channels: Option<Vec<String>>,
@@ -47,39 +52,51 @@ pub(crate) struct Arguments {
     /// Samples taken in at a time
     #[arg(long, value_name = "SAMPLES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     block: u32,
-    /// Length of a window in seconds: that of the training trials
-    #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
-    window: f64,
+    /// The window of the training trials, whose length windows of the stream have [default: the model's]
+    #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
+    window: Option<[f64; 2]>,
     /// Seconds from one decision to the next
     #[arg(long, value_name = "SECONDS", default_value_t = 0.25)]
     hop: f64,
-    /// Pass band in hertz; `off` for samples that are filtered already
-    #[arg(long, value_name = "LOW,HIGH", default_value = "8,32")]
-    band: String,
-    /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer
-    #[arg(long, value_name = "NAME", default_value = "sample")]
-    estimator: Estimator,
+    /// Pass band in hertz [default: the model's]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
+    band: Option<[f64; 2]>,
+    /// The samples are filtered already, in the model's band
+    #[arg(long, conflicts_with = "band")]
+    filtered: bool,
+    /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer [default: the model's]
+    #[arg(long, value_name = "NAME")]
+    estimator: Option<Estimator>,
     /// The training domain whose signal it is; a domain the model does not know needs --unseen-whitening
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
     #[command(flatten)]
-    unseen: Unseen,
+    unseen: UnseenArguments,
     /// Unlabelled trials of the new domain, for own-mean whitening and a nearest embedding
     #[arg(long, value_name = "SOURCE")]
     calibration: Option<String>,
 }
 
+/// What the live chain computes.
+struct Chain {
+    view: View,
+    rate: f64,
+    order: usize,
+    estimator: Estimator,
+}
+
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
-        let mut decoder = AnyDecoder::load(&self.model)?;
-        let mut handle = self.handle(&decoder)?;
+        let model = FittedModel::load(&self.model)?;
+        let chain = self.chain(model.preparation().steps())?;
+        let mut session = self.session(&model)?;
         let mut input = Samples::new(
             BufReader::new(stdin().lock()),
             self.format,
             self.block as usize,
         );
-        let picks = self.picks(&decoder, &mut input)?;
-        let mut live = self.chain(picks.len())?;
+        let picks = self.picks(&model, &mut input)?;
+        let mut live = self.live(&chain, picks.len())?;
         let (mut raw, mut block) = (Vec::new(), Vec::new());
         while input.next_block(&mut raw)? {
             let arrived = Instant::now();
@@ -90,20 +107,9 @@ impl Arguments {
             let mut outcome: Outcome = Ok(());
             live.push(&block, |window| {
                 if outcome.is_ok() {
-                    let whose = match (&mut handle, &self.domain) {
-                        (Some(handle), _) => Whose::Unseen(handle),
-                        // The handle is made wherever no training domain is named.
-                        (None, name) => Whose::Named(name.as_deref().unwrap_or_default()),
-                    };
-                    outcome = decision(
-                        &mut decoder,
-                        window.covariance,
-                        whose,
-                        window.end,
-                        self.rate,
-                        arrived,
-                        output,
-                    );
+                    let at = (window.end, chain.rate, arrived);
+                    outcome =
+                        decision(&mut session, model.classes(), window.covariance, at, output);
                 }
             })
             .map_err(|e| Failure::Failed(format!("{}: {e}", input.place())))?;
@@ -112,42 +118,44 @@ impl Arguments {
         Ok(())
     }
 
-    /// The policies of a new domain; none where the domain is one of the training's.
-    fn handle(&self, decoder: &AnyDecoder) -> Result<Option<Handle>, Failure> {
-        self.unseen.check(decoder)?;
-        if let Some(name) = self.domain.as_ref().filter(|d| decoder.knows(d)) {
-            if self.unseen.whitening.is_some() {
-                return Err(Failure::Misuse(format!(
-                    "the model was trained on domain \"{name}\": --unseen-whitening is for others"
-                )));
-            }
-            return Ok(None);
+    /// Whose signal it is.
+    fn session(&self, model: &FittedModel) -> Result<Session, Failure> {
+        let unseen = self.unseen.policies(model)?;
+        let name = self.domain.as_deref().unwrap_or(UNNAMED);
+        let known = model.knows(name);
+        if known && unseen.is_some() {
+            return Err(Failure::Misuse(format!(
+                "the model was trained on domain \"{name}\": --unseen-whitening is for others"
+            )));
         }
-        let name = self.domain.as_deref().unwrap_or("of the stream");
-        let policies = self.unseen.policies(decoder, name)?;
-        let n = decoder.channels_count();
+        if known && self.calibration.is_some() {
+            return Err(Failure::Misuse(format!(
+                "the model was trained on domain \"{name}\": --calibration is for others"
+            )));
+        }
+        let n = model.channels_count();
         let trials = match &self.calibration {
             Some(source) => {
-                let data = decoder.load_data(source, DataChoice::default())?;
-                data.trials.covariances().clone()
+                let trials = load_for(model, source, &Part::default(), false)?;
+                model.accept(&trials)?.covariances().clone()
             }
             None => MatBatch::zeros(0, n, n),
         };
-        let adapted = decoder.adapt(&trials, policies);
-        adapted.map(Some).map_err(|e| match e {
-            Failure::Failed(message) if self.calibration.is_none() => {
-                Failure::Misuse(format!("{message} (give them with --calibration)"))
+        let session = model.session(name, unseen.as_ref(), trials.view());
+        session.map_err(|error| match error {
+            ModelError::Empty { .. } if self.calibration.is_none() => {
+                Failure::Misuse(format!("{error} (give them with --calibration)"))
             }
-            other => other,
+            other => other.into(),
         })
     }
 
     /// Where the channels of the model are in the input.
-    fn picks(&self, decoder: &AnyDecoder, input: &mut Samples) -> Result<Vec<usize>, Failure> {
+    fn picks(&self, model: &FittedModel, input: &mut Samples) -> Result<Vec<usize>, Failure> {
         let heading = input.heading()?;
-        let own = decoder.channels().map(<[String]>::to_vec);
+        let own = model.channels().map(<[String]>::to_vec);
         let names = self.channels.clone().or(heading).or(own.clone());
-        let n = decoder.channels_count();
+        let n = model.channels_count();
         let (Some(names), Some(own)) = (names, own) else {
             input.set_channels(n)?;
             return Ok((0..n).collect());
@@ -166,25 +174,89 @@ impl Arguments {
         own.iter().map(place).collect()
     }
 
+    /// The model's steps; what the options say must be the same, and everything where the model does not know.
+    fn chain(&self, steps: Option<&Steps>) -> Result<Chain, Failure> {
+        let Some(steps) = steps else {
+            return self.told();
+        };
+        let broad = steps.broad();
+        let span = |[a, b]: [f64; 2]| format!("{a},{b}");
+        let said = [
+            (
+                "--rate",
+                self.rate.map(|r| r.to_string()),
+                steps.rate.to_string(),
+            ),
+            ("--band", self.band.map(span), span(broad.band)),
+            ("--window", self.window.map(span), span(broad.window)),
+            (
+                "--estimator",
+                self.estimator.map(|e| e.to_string()),
+                steps.estimator.to_string(),
+            ),
+        ];
+        for (option, given, own) in said {
+            if let Some(given) = given.filter(|given| *given != own) {
+                return Err(Failure::Misuse(format!(
+                    "{option} {given}: the model was trained with {own}; leave the option out, or train a model on trials made that way"
+                )));
+            }
+        }
+        Ok(Chain {
+            view: broad,
+            rate: steps.rate,
+            order: steps.order,
+            estimator: steps.estimator,
+        })
+    }
+
+    /// The chain of a model that was trained on covariances of unknown origin.
+    fn told(&self) -> Result<Chain, Failure> {
+        let missing = [
+            ("--rate", self.rate.is_none()),
+            (
+                "--band (or --filtered)",
+                self.band.is_none() && !self.filtered,
+            ),
+            ("--window", self.window.is_none()),
+            ("--estimator", self.estimator.is_none()),
+        ];
+        let missing: Vec<&str> = missing.iter().filter(|m| m.1).map(|m| m.0).collect();
+        match (self.rate, self.window, self.estimator) {
+            (Some(rate), Some(window), Some(estimator)) if missing.is_empty() => Ok(Chain {
+                view: View {
+                    band: self.band.unwrap_or([0.0, rate]),
+                    window,
+                },
+                rate,
+                order: 4,
+                estimator,
+            }),
+            _ => Err(Failure::Misuse(format!(
+                "the model does not say how its training trials were made; give {}",
+                missing.join(", ")
+            ))),
+        }
+    }
+
     /// Filter, window and covariance.
-    fn chain(&self, channels: usize) -> Result<Live, Failure> {
+    fn live(&self, chain: &Chain, channels: usize) -> Result<Live, Failure> {
         let misuse = |e: stiefel::eeg::EegError| Failure::Misuse(e.to_string());
-        let filter = match self.band.as_str() {
-            "off" | "none" => None,
-            text => {
-                let [low, high] =
-                    pair(text).map_err(|e| Failure::Misuse(format!("--band {text}: {e}")))?;
-                let band = Band::BandPass(low, high);
-                Some(Sos::butterworth(4, band, self.rate).map_err(misuse)?)
+        let ([low, high], [from, to]) = (chain.view.band, chain.view.window);
+        let filter = match self.filtered {
+            true => None,
+            false => {
+                let sos = Sos::butterworth(chain.order, Band::BandPass(low, high), chain.rate);
+                Some(sos.map_err(misuse)?)
             }
         };
-        let samples = |seconds: f64| (seconds * self.rate).round() as usize;
+        let samples = |seconds: f64| (seconds * chain.rate).round_ties_even() as usize;
         let config = LiveConfig {
             channels,
             filter,
-            window: samples(self.window),
+            window: samples(to - from),
             hop: samples(self.hop),
-            estimator: self.estimator,
+            estimator: chain.estimator,
         };
         Live::new(config).map_err(misuse)
     }
@@ -192,22 +264,17 @@ impl Arguments {
 
 /// Decides one window and prints the line.
 fn decision(
-    decoder: &mut AnyDecoder,
+    session: &mut Session,
+    classes: &[String],
     covariance: &[f64],
-    whose: Whose<'_>,
-    end: u64,
-    rate: f64,
-    arrived: Instant,
+    (end, rate, arrived): (u64, f64, Instant),
     output: &mut Output,
 ) -> Outcome {
-    let classes = decoder.classes().to_vec();
-    let decision = decoder
-        .decide(covariance, whose)
+    let decision = session
+        .decide(covariance)
         .map_err(|e| Failure::Failed(format!("window that ends at sample {end}: {e}")))?;
-    let named = classes
-        .iter()
-        .cloned()
-        .zip(decision.probabilities.iter().map(|p| json!(p)));
+    let p = decision.probabilities.iter().map(|p| json!(p));
+    let named = classes.iter().cloned().zip(p);
     let mut line = json!({
         "time": end as f64 / rate,
         "sample": end,

@@ -1,53 +1,71 @@
 //! `stiefel train`.
 
 mod options;
-mod pooled;
 
+use std::any::Any;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
+use stiefel::data::Trials;
 use stiefel::data::split::{Fold, holdout};
-use stiefel::linalg::Scalar;
-use stiefel::model::Model;
-use stiefel::model::diagnostics::score;
 use stiefel::model::metrics::Scores;
-use stiefel::model::train::{Checkpoint, EpochRecord, Flow, Observer};
-use stiefel::study::Dataset;
+use stiefel::model::train::{EpochRecord, Flow, Observer};
+use stiefel::model::{FittedModel, ModelError};
+use stiefel::study::{DatasetSummary, SplitUnit};
 
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt;
 use crate::output::Output;
-use crate::record::{Chosen, Record};
-use crate::source::{Part, load};
-use crate::table::entry;
-use crate::{interrupt, source};
-use options::{Options, Precision};
+use crate::record::{Counts, Record};
+use crate::source::{self, Part, check_output, load};
+use crate::table::{entry, of};
+use options::{Chosen, Options};
+
+/// Shares of trials that are kept from training, unless a fold says which.
+const VALIDATION: f64 = 0.15;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A source is a dataset file (`stiefel prepare`), a public data set, or synthetic:weibo2014, synthetic:bnci2014001 and
 synthetic:bnci2015001 (with ,subjects=4,trials=20 and the like).
 
-Ctrl-C ends training after the current step: the best epoch so far is written (nothing with --model recommended, which has no
-epochs), the exit code is 130. Beside the model a .json is written: data, split, scores and options.
-`stiefel train --config model.stiefel.json` does the same again.")]
+--model takes the methods of `stiefel study` that give a model: recommended (one discriminative filter, and a head partly everybody's, partly each
+domain's own; solved exactly), dasp (a filter for every trial, routed from a pool of experts), naive, baseline (one filter for everybody; also
+called spdnet), spdnet+bn, and on request pooled-head, recommended-train-only, polar, barrier, top-2, csp, routed-head, near-anchor, near-anchor+head,
+dasp+bn.
+
+With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is the one the study judged.
+
+Ctrl-C ends training after the current step: the best epoch so far is written (nothing with --model recommended, which has no epochs), the exit
+code is 130. The model file holds everything a decision needs, how the trials were made, and which trials it has seen. Beside it a .json is
+written for people: data, scores and options. `stiefel train --config model.stiefel.json` does the same again.")]
 pub(crate) struct Arguments {
     /// The data
     source: String,
     /// The model file to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+    /// Replace the model file if it exists
+    #[arg(long)]
+    overwrite: bool,
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
     options: Options,
-    /// Share of each domain's and class's trials that choose the epoch, or C
-    #[arg(long, value_name = "SHARE", default_value_t = 0.15)]
-    validation: f64,
-    /// Share of each domain's and class's trials that are held out, for `evaluate` and `diagnose`
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
-    test: f64,
+    /// Share of each domain's and class's trials that choose the epoch, or C [default: 0.15]
+    #[arg(long, value_name = "SHARE")]
+    validation: Option<f64>,
+    /// Share of each domain's and class's trials that are held out, for `evaluate` and `diagnose` [default: 0]
+    #[arg(long, value_name = "SHARE")]
+    test: Option<f64>,
+    /// Train on a fold of a study, counted from 0
+    #[arg(long, value_name = "N", conflicts_with_all = ["validation", "test"])]
+    fold: Option<usize>,
+    /// What a fold holds out together: trial, or block (a whole run) [default: trial]
+    #[arg(long, value_name = "UNIT", requires = "fold")]
+    split: Option<SplitUnit>,
     /// Threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -59,161 +77,167 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         source::threads(self.threads)?;
-        source::check_folder(&self.output)?;
-        let pooled = self.options.pooled()?;
-        let data = load(&self.source, &self.part.choice())?;
-        let trials = &data.trials;
-        let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
-        let seed = self.options.seed;
-        let split = holdout(labels, domains, self.validation, self.test, seed)?;
+        check_output(&self.output, self.overwrite)?;
+        self.options.check()?;
+        let trials = load(&self.source, &self.part.choice())?;
+        let split = self.fold(&trials)?;
+        let part = |at: &[usize]| trials.select(at);
+        let (training, validation) = (part(&split.train)?, part(&split.validation)?);
+        let domains = trials.domains().names().len();
+        let chosen = (self.options).chosen(&self.source, trials.channels_count(), domains)?;
         interrupt::cancel()?;
-        if let Some(config) = &pooled {
-            return self.fit_pooled(config, &data, &split, output);
-        }
-        match self.options.precision() {
-            Precision::F32 => self.fit::<f32>(&data, &split, output),
-            Precision::F64 => self.fit::<f64>(&data, &split, output),
-        }
-    }
-
-    fn fit<T: Scalar>(&self, data: &Dataset, split: &Fold, output: &mut Output) -> Outcome {
-        let (training, validation) = (
-            data.trials.select(&split.train)?,
-            data.trials.select(&split.validation)?,
-        );
-        let present = training.domains().present().len();
-        let (config, recommendation) = self.options.config(training.channels_count(), present)?;
-        let steps = training.len().div_ceil(config.training.batch.max(1));
+        let steps = chosen.epochs.unwrap_or(0) * training.len().div_ceil(chosen.batch.max(1));
         let mut watcher = Watcher {
-            bar: Bar::new("training", config.training.epochs.saturating_mul(steps)),
+            bar: Bar::new("training", steps),
         };
-        let model = Model::<T>::fit(&training, &validation, &config, &mut watcher)?;
+        let fitted = FittedModel::fit(&training, &validation, &chosen.fit, &mut watcher);
         drop(watcher);
-        let stopped = model.record().cancelled;
-        if model.record().history.is_empty() {
+        let mut model = fitted.map_err(|error| match error {
+            ModelError::Cancelled { .. } => Failure::Interrupted(
+                "interrupted before the fit was over; nothing was written".into(),
+            ),
+            other => other.into(),
+        })?;
+        if model.record().is_some_and(|r| r.history.is_empty()) {
             return Err(Failure::Interrupted(
                 "interrupted before the first epoch was over; nothing was written".into(),
             ));
         }
-        let model = match recommendation {
-            Some(auto) => model.with_scaling(auto),
-            None => model,
-        };
-        model.save(&self.output)?;
-        let scored = |part: &[usize]| -> Result<Scores, Failure> {
-            let trials = data.trials.select(part)?;
-            let prepared = model.frontend().prepare::<T>(&trials)?;
-            Ok(score(&model.evaluate(&trials)?, &prepared)?)
-        };
+        if let Some(auto) = &chosen.explained {
+            model = model.with_scaling(auto.clone());
+        }
+        let model = model.with_about(|about| about.method = Some(chosen.name.clone()));
+        model.save(&self.output, self.overwrite)?;
         let test = match &split.test[..] {
             [] => None,
-            part => Some(scored(part)?),
+            at => model.judge(&part(at)?, None)?.new.map(|p| p.scores),
         };
-        let record = Record::new(
-            data.summary.clone(),
-            (split.clone(), Chosen::Epoch),
-            scored(&split.validation)?,
+        let record = Record {
+            format: "stiefel-training",
+            version: 2,
+            library: env!("CARGO_PKG_VERSION"),
+            dataset: DatasetSummary::of(&trials),
+            trials: Counts {
+                train: split.train.len(),
+                validation: split.validation.len(),
+                test: split.test.len(),
+            },
+            validation: model.validation().cloned(),
             test,
-            output.configuration().clone(),
-        );
-        let trained = model.record();
-        let (best, epochs) = (trained.best_epoch + 1, trained.history.len());
-        let told = Told {
-            scaling: model.scaling().map(ToString::to_string),
-            choice: ("best epoch", format!("{best} of {epochs}")),
-            details: json!({
-                "model": config, "epochs": epochs, "best_epoch": trained.best_epoch, "interrupted": stopped,
-            }),
+            configuration: output.configuration().clone(),
         };
-        self.tell(&record, &told, output)?;
-        if stopped {
-            return Err(Failure::Interrupted(format!(
-                "interrupted after {epochs} epochs; {} holds the best so far, epoch {best}",
-                self.output.display()
+        self.tell(&model, &chosen, &record, output)
+    }
+
+    /// Which trials train, choose and are held out.
+    fn fold(&self, trials: &Trials) -> Result<Fold, Failure> {
+        let seed = self.options.seed;
+        let Some(fold) = self.fold else {
+            let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
+            let (validation, test) = (self.validation.unwrap_or(VALIDATION), self.test);
+            return Ok(holdout(
+                labels,
+                domains,
+                validation,
+                test.unwrap_or(0.0),
+                seed,
+            )?);
+        };
+        let mut folds = self.split.unwrap_or_default().folds(trials, seed)?;
+        let count = folds.len();
+        if fold >= count {
+            return Err(Failure::Misuse(format!(
+                "--fold {fold}: there are {count}, counted from 0"
             )));
         }
-        Ok(())
+        Ok(folds.swap_remove(fold))
     }
 
     /// Writes the record beside the model, and says what came out.
-    fn tell(&self, record: &Record, told: &Told, output: &mut Output) -> Outcome {
+    fn tell(
+        &self,
+        model: &FittedModel,
+        chosen: &Chosen,
+        record: &Record,
+        output: &mut Output,
+    ) -> Outcome {
         record.write(&self.output)?;
-        let (data, split) = (&record.dataset, &record.split);
-        if self.json {
-            let mut value = told.details.clone();
-            for (name, part) in [
-                ("output", json!(self.output)),
-                ("dataset", json!(data)),
-                (
-                    "trials",
-                    json!({ "train": split.train.len(), "validation": split.validation.len(), "test": split.test.len() }),
-                ),
-                ("validation", json!(record.validation)),
-                ("test", json!(record.test)),
-                ("configuration", record.configuration.clone()),
-            ] {
-                value[name] = part;
+        let trained = model.record();
+        let stopped = trained.filter(|t| t.cancelled);
+        let choice = match (trained, model.preset()) {
+            (Some(t), _) => {
+                let (best, epochs) = (t.best_epoch + 1, t.history.len());
+                ("best epoch", format!("{best} of {epochs}"))
             }
-            return output.json(&value);
-        }
-        let chosen = match record.chosen {
-            Chosen::Epoch => "the epoch",
-            Chosen::Penalty | Chosen::PenaltyThenFit => "C",
+            (None, Some(p)) => ("C", of(p.head().c(), &p.config().head.candidates)),
+            (None, None) => ("", String::new()),
         };
+        if self.json {
+            let mut value = serde_json::to_value(record)?;
+            value["output"] = json!(self.output);
+            value["method"] = json!(chosen.name);
+            value["model"] = json!(model.config());
+            value["interrupted"] = json!(stopped.is_some());
+            value["chosen"] = json!(choice.1);
+            output.json(&value)?;
+        } else {
+            output.line(&self.text(model, chosen, record, &choice))?;
+        }
+        match stopped {
+            None => Ok(()),
+            Some(t) => Err(Failure::Interrupted(format!(
+                "interrupted after {} epochs; {} holds the best so far, epoch {}",
+                t.history.len(),
+                self.output.display(),
+                t.best_epoch + 1
+            ))),
+        }
+    }
+
+    fn text(
+        &self,
+        model: &FittedModel,
+        chosen: &Chosen,
+        record: &Record,
+        choice: &(&str, String),
+    ) -> String {
+        let (data, counts) = (&record.dataset, record.trials);
+        let about = format!(
+            "{}: {} trials, {} channels, {} domains, classes {}",
+            data.name,
+            data.trials,
+            data.channels.len(),
+            data.domains.len(),
+            data.classes.join(", ")
+        );
+        let what = if model.is_network() { "the epoch" } else { "C" };
+        let split = format!(
+            "{} train, {} choose {what}, {} are held out",
+            counts.train, counts.validation, counts.test
+        );
         let mut lines = vec![
-            entry(
-                "data",
-                &format!(
-                    "{}: {} trials, {} channels, {} domains, classes {}",
-                    data.name,
-                    data.trials,
-                    data.channels.len(),
-                    data.domains.len(),
-                    data.classes.join(", ")
-                ),
-                12,
-            ),
-            entry(
-                "split",
-                &format!(
-                    "{} train, {} choose {chosen}, {} are held out",
-                    split.train.len(),
-                    split.validation.len(),
-                    split.test.len()
-                ),
-                12,
-            ),
+            entry("data", &about, 12),
+            entry("made", &model.preparation().to_string(), 12),
+            entry("split", &split, 12),
+            entry("model", &chosen.name, 12),
         ];
-        lines.extend(told.scaling.iter().map(|s| s.trim_end().to_owned()));
+        lines.extend(model.scaling().map(|s| s.to_string().trim_end().to_owned()));
         let scores = |s: &Scores| {
             format!(
                 "balanced accuracy {}, ROC-AUC {}",
                 s.balanced_accuracy, s.roc_auc
             )
         };
-        lines.push(entry(told.choice.0, &told.choice.1, 12));
-        lines.push(entry("validation", &scores(&record.validation), 12));
-        if record.chosen == Chosen::PenaltyThenFit {
+        lines.push(entry(choice.0, &choice.1, 12));
+        lines.extend((record.validation.as_ref()).map(|v| entry("validation", &scores(v), 12)));
+        if model.preset().is_some_and(|p| p.config().refit) {
             let again = "fitted again on training and validation trials";
             lines.push(entry("then", again, 12));
         }
-        if let Some(test) = &record.test {
-            lines.push(entry("test", &scores(test), 12));
-        }
-        let written = self.output.display().to_string();
-        lines.push(entry("written", &written, 12));
-        output.line(&lines.join("\n"))
+        lines.extend((record.test.as_ref()).map(|t| entry("test", &scores(t), 12)));
+        lines.push(entry("written", &self.output.display().to_string(), 12));
+        lines.join("\n")
     }
-}
-
-/// What there is to say of one kind of model.
-struct Told {
-    /// Why sizes were chosen.
-    scaling: Option<String>,
-    /// What the validation trials chose.
-    choice: (&'static str, String),
-    /// An object.
-    details: Value,
 }
 
 /// A bar, and the ear for Ctrl-C.
@@ -221,7 +245,7 @@ struct Watcher {
     bar: Bar,
 }
 
-impl<T: Scalar> Observer<T> for Watcher {
+impl Observer for Watcher {
     fn step(&mut self, _epoch: usize) -> Flow {
         self.bar.advance();
         if interrupt::asked() {
@@ -231,7 +255,7 @@ impl<T: Scalar> Observer<T> for Watcher {
         }
     }
 
-    fn epoch(&mut self, record: &EpochRecord, _state: &Checkpoint<T>) -> Flow {
+    fn epoch(&mut self, record: &EpochRecord, _state: &dyn Any) -> Flow {
         let (epoch, accuracy) = (record.epoch + 1, record.validation_accuracy);
         self.bar.say(format!("epoch {epoch}: {accuracy:.3}"));
         Flow::Continue

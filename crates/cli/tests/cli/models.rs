@@ -158,6 +158,14 @@ fn a_model_is_judged_on_what_it_was_not_trained_on() {
     }
     let report = json(&home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2 --json")));
     assert_eq!(report["report"]["scores"], record["test"]);
+    let chosen = home.text(&format!(
+        "diagnose m.stiefel {DATA} --subjects 1-2 --part validation"
+    ));
+    assert!(
+        chosen
+            .contains("cannot be told from trials that also trained the model or chose its epoch"),
+        "{chosen}"
+    );
     let other = home.text(&format!("diagnose m.stiefel {DATA} --subjects 1"));
     assert!(other.contains("--training"), "{other}");
 }

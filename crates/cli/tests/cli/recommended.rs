@@ -1,6 +1,7 @@
 //! The preset `recommended`: `train`, `predict`, `evaluate`, `diagnose`, `inspect`.
 
 use serde_json::Value;
+use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
 use stiefel::model::pooled::{PooledConfig, PooledModel};
 use stiefel::model::precondition::UnseenPolicy;
 use stiefel::model::{Factor, Trials};
@@ -87,9 +88,11 @@ fn figures_are_those_of_the_library() {
     let report = json(&home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2 --json")));
     let expected = model.report(&test, 0).unwrap();
     assert_eq!(report["report"], serde_json::to_value(&expected).unwrap());
+    let verdict = RoutingEvidence::of(&expected, RoutedBy::Domain, false).verdict();
+    assert_eq!(report["verdict"], serde_json::to_value(&verdict).unwrap());
     let text = home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2"));
     assert!(
-        text.contains(expected.to_string().trim_end()) && text.contains("own weights"),
+        text.contains(expected.to_string().trim_end()) && text.contains(&verdict.sentence),
         "{text}"
     );
     // Other data of the same people: nothing to name with --training.

@@ -52,7 +52,7 @@ pub use error::{CatalogueError, Result};
 pub use fetch::{FetchOptions, Fetcher, Observer, Progress, Proxy};
 pub use files::DataFile;
 pub use folders::Folders;
-pub use recordings::{DatasetRun, Recordings, Signal};
+pub use recordings::{DatasetRun, Recordings, Signal, task_of};
 pub use selection::{Selection, parse_subjects};
 
 /// All data sets, in alphabetical order.

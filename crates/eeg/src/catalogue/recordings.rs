@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, LocalFile};
-use super::dataset::{Class, Dataset, DomainUnit};
+use super::dataset::{Class, Dataset, DomainUnit, Task};
 use super::error::{CatalogueError, Result};
 use super::selection::{Chosen, Selection};
 use crate::io::{Content, read};
@@ -118,7 +118,7 @@ impl Recordings {
         let runs = match read(&local.path)? {
             Content::Recordings(recordings) => reader.recordings(&recordings)?,
             Content::Epochs(epochs) => reader.epochs(&epochs, &domain)?,
-            Content::Covariances(_) => return Err(reader.wrong("it holds covariances")),
+            Content::Trials(_) => return Err(reader.wrong("it holds covariances")),
         };
         let run = |found: Found| DatasetRun {
             dataset: file.dataset,
@@ -131,6 +131,27 @@ impl Recordings {
         };
         Ok(runs.into_iter().map(run).collect())
     }
+}
+
+/// The task of a public data set that a recording belongs to, where the data set has several: known by the name of its file, its channels and
+/// its rate.
+pub fn task_of(path: &Path, recording: &Recording) -> Option<&'static Task> {
+    let name = path.file_name()?;
+    let all = Selection::all().with_tasks(["all"]);
+    let dataset = (super::datasets().iter()).find(|d| {
+        let channels = recording.channels();
+        let has = |wanted: &&str| channels.iter().any(|c| same_channel(&c.name, wanted));
+        d.tasks.len() > 1
+            && d.sampling_rate == recording.sampling_rate()
+            && d.channels().iter().all(has)
+    })?;
+    let mut files = dataset.files(&all).ok()?.into_iter();
+    let file = files.find(|f| Path::new(&f.name).file_name() == Some(name))?;
+    Some(file.task)
+}
+
+fn same_channel(found: &str, wanted: &str) -> bool {
+    found.trim_end_matches('.').eq_ignore_ascii_case(wanted)
 }
 
 /// A run in a file.
@@ -182,7 +203,7 @@ impl FileReader<'_> {
     /// Where the table's channels are in the file.
     fn places(&self, channels: &[Channel]) -> Result<Vec<usize>> {
         let place = |name: &&str| {
-            let same = |c: &Channel| c.name.trim_end_matches('.').eq_ignore_ascii_case(name);
+            let same = |c: &Channel| same_channel(&c.name, name);
             channels.iter().position(same).ok_or_else(|| {
                 let found: Vec<_> = channels.iter().map(|c| c.name.as_str()).collect();
                 self.wrong(&format!(

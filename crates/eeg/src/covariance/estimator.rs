@@ -10,56 +10,8 @@
 //! * **Schäfer–Strimmer**: off-diagonal entries of the sample covariance times `1−γ`,
 //!   `γ = Σ_{i≠j} Var(r_ij) / Σ_{i≠j} r_ij²` kept in 0…1. Stat. Appl. Genet. Mol. Biol. 4 (2005); pyRiemann's numbers.
 
-use std::str::FromStr;
-
 use super::gram::{Layout, gram_lower, mirror};
-use crate::EegError;
-
-/// How a covariance is estimated from the samples of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Estimator {
-    /// Demeaned, divided by `T − 1`. Singular where `T ≤ n`.
-    #[default]
-    Sample,
-    /// Shrunk to a multiple of the identity by the rule of Ledoit and Wolf.
-    LedoitWolf,
-    /// Shrunk to a multiple of the identity by the oracle approximating rule.
-    Oas,
-    /// Correlations shrunk to zero by the rule of Schäfer and Strimmer; variances stay.
-    SchaeferStrimmer,
-}
-
-impl Estimator {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::Sample,
-        Self::LedoitWolf,
-        Self::Oas,
-        Self::SchaeferStrimmer,
-    ];
-
-    /// The name used on command lines and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sample => "sample",
-            Self::LedoitWolf => "ledoit-wolf",
-            Self::Oas => "oas",
-            Self::SchaeferStrimmer => "schaefer-strimmer",
-        }
-    }
-}
-
-impl FromStr for Estimator {
-    type Err = EegError;
-
-    fn from_str(name: &str) -> Result<Self, EegError> {
-        let found = Self::ALL.into_iter().find(|e| e.name() == name);
-        found.ok_or_else(|| EegError::Invalid {
-            what: format!("there is no estimator {name:?}"),
-            remedy: format!("choose among {}", Self::ALL.map(Self::name).join(", ")),
-        })
-    }
-}
+use stiefel_data::Estimator;
 
 /// Buffers for one trial, reused from trial to trial.
 #[derive(Debug, Clone, Default)]

@@ -1,132 +1,185 @@
 //! The whole way from recordings to covariances, one recording in memory at a time.
 //!
 //! ```text
-//! zero-phase band-pass ─▶ trials around the events ─▶ covariance and peak of each ─▶ rejection within each domain
+//! band-pass ─▶ trials around the events ─▶ covariance and peak of each ─▶ rejection within each domain
 //! ```
 //!
-//! Rejection needs all trials of a domain, but only their peaks, so the samples of a recording are let go as soon
-//! as its covariances are there. Data that comes in trials is filtered trial by trial, then cropped to the window.
+//! A trial has one covariance per view: the broad band and window, and as many others as are asked for. A band is filtered once, however many
+//! windows look at it. Rejection needs all trials of a domain, but only their peaks in the broad view, so the samples of a recording are let
+//! go as soon as its covariances are there. Data that comes in trials is filtered trial by trial, then cropped to the window.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::{Covariances, Estimator};
-use crate::signal::{Band, DomainRejection, Outside, Rejection, Sos, Window, reject_peaks};
-use crate::{EegError, Epochs, Recording, Result, TrialInfo};
+use stiefel_data::{Phase, Trials, View};
+use stiefel_linalg::MatBatch;
 
-/// The steps from a recording to covariances.
-///
-/// ```
-/// use stiefel_eeg::covariance::{Estimator, Pipeline};
-/// use stiefel_eeg::montage::Montage;
-/// use stiefel_eeg::signal::{Band, Window};
-/// use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
-/// let study = Synthetic::new(SyntheticConfig::of(Montage::Bnci2015001, 128.0, vec![1, 1], 1, 5, &[Imagery::RightHand, Imagery::Feet]))?;
-/// let pipeline = Pipeline::new(Band::BandPass(8.0, 32.0), Window::new(0.5, 3.5, &["right_hand", "feet"]));
-/// let mut prepared = pipeline.start();
-/// for item in study.recordings() {
-///     let item = item?;
-///     prepared.add(item.recording, &format!("S{}", item.subject + 1), None)?;
-/// }
-/// let prepared = prepared.finish()?;
-/// assert_eq!(prepared.rejection.domains.len(), 2);
-/// assert_eq!(prepared.covariances.len(), prepared.rejection.kept.len());
-/// # Ok::<(), stiefel_eeg::EegError>(())
-/// ```
+use super::{Estimator, names, reduce, trials_of};
+use crate::signal::{
+    Band, DomainRejection, Outside, Plan, Rejection, Sos, Window, peak, reject_peaks,
+};
+use crate::{Channel, EegError, Epochs, Recording, Result, TrialInfo};
+
+/// The steps between a recording and its covariances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
-    /// Order of the Butterworth prototype; 4 by default.
+    /// Order of the Butterworth filter.
     pub order: usize,
-    /// What the filter lets through.
+    /// Whether it runs both ways, or forwards only.
+    pub phase: Phase,
+    /// Its band.
     pub band: Band,
-    /// Which events become trials.
+    /// Where trials are, relative to their events, and which events.
     pub window: Window,
-    /// `c` of the rejection; 5 by default. Infinite: every trial is kept.
+    /// Further views of each trial.
+    pub others: Vec<View>,
+    /// Trials are rejected where their peak exceeds median + `deviations`·MAD of their domain; infinity keeps all.
     pub deviations: f64,
-    /// The estimator; the sample covariance by default.
+    /// How covariances are estimated.
     pub estimator: Estimator,
 }
 
-/// What a pipeline made of its recordings.
+/// What came of the recordings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prepared {
-    /// The covariances of the trials that were kept.
-    pub covariances: Covariances,
-    /// Which trials were rejected, counted per domain.
+pub struct Made {
+    /// The trials that were kept.
+    pub trials: Trials,
+    /// Which were kept, and how many of each domain were not.
     pub rejection: Rejection,
-    /// Events whose window leaves their recording, with the place of the recording.
+    /// Events whose window left their recording, with the place of the recording.
     pub outside: Vec<(usize, Outside)>,
-    /// How often each event label was seen that was not asked for.
+    /// Labels that stand for no class, with their numbers of events.
     pub not_selected: BTreeMap<String, usize>,
-    /// Samples of a trial.
+    /// Labels that stand for a class, with their numbers of events.
+    pub selected: BTreeMap<String, usize>,
+    /// Samples of the broad view of each trial.
     pub samples: usize,
 }
 
-/// A pipeline at work.
+/// A preparation under way.
 #[derive(Debug, Clone)]
 pub struct Preparing<'a> {
     pipeline: &'a Pipeline,
-    parts: Vec<Covariances>,
+    channels: Vec<String>,
+    // One vector of matrices per view.
+    views: Vec<Vec<f64>>,
+    trials: Vec<TrialInfo>,
     peaks: Vec<f64>,
+    recordings: usize,
     outside: Vec<(usize, Outside)>,
     not_selected: BTreeMap<String, usize>,
+    selected: BTreeMap<String, usize>,
     samples: usize,
 }
 
 impl Pipeline {
-    /// Order 4, `c` = 5, sample covariance.
+    /// One view: zero-phase, order 4, sample covariance, rejection beyond five deviations.
     pub fn new(band: Band, window: Window) -> Self {
         Self {
             order: 4,
+            phase: Phase::Zero,
             band,
             window,
+            others: Vec::new(),
             deviations: crate::signal::DEFAULT_DEVIATIONS,
             estimator: Estimator::Sample,
         }
     }
 
-    /// Begins with no recordings.
+    /// Starts without recordings.
     pub fn start(&self) -> Preparing<'_> {
         Preparing {
             pipeline: self,
-            parts: Vec::new(),
+            channels: Vec::new(),
+            views: vec![Vec::new(); 1 + self.others.len()],
+            trials: Vec::new(),
             peaks: Vec::new(),
+            recordings: 0,
             outside: Vec::new(),
             not_selected: BTreeMap::new(),
+            selected: BTreeMap::new(),
             samples: 0,
         }
+    }
+
+    /// Bands, each with the views that look at it: places and windows.
+    fn bands(&self) -> Vec<(Band, Vec<(usize, [f64; 2])>)> {
+        let broad = (self.band, (0, [self.window.tmin, self.window.tmax]));
+        let others = self.others.iter().enumerate().map(|(i, view)| {
+            let [low, high] = view.band;
+            (Band::BandPass(low, high), (i + 1, view.window))
+        });
+        let mut bands: Vec<(Band, Vec<(usize, [f64; 2])>)> = Vec::new();
+        for (band, view) in std::iter::once(broad).chain(others) {
+            match bands.iter_mut().find(|(known, _)| *known == band) {
+                Some((_, views)) => views.push(view),
+                None => bands.push((band, vec![view])),
+            }
+        }
+        bands
+    }
+
+    fn windows(&self) -> Vec<[f64; 2]> {
+        let broad = [self.window.tmin, self.window.tmax];
+        std::iter::once(broad)
+            .chain(self.others.iter().map(|v| v.window))
+            .collect()
     }
 }
 
 impl Preparing<'_> {
-    /// Filters and cuts a recording and keeps the covariances of its trials. All recordings must have the same channels
-    /// and the same number of samples in a trial.
+    /// Filters a recording and takes its trials in.
     pub fn add(&mut self, recording: Recording, domain: &str, run: Option<&str>) -> Result<()> {
         let steps = self.pipeline;
-        let sos = Sos::butterworth(steps.order, steps.band, recording.sampling_rate())?;
-        let recording = recording.into_zero_phase(&sos)?;
-        let plan = recording.plan(&steps.window, domain, run)?;
-        let (part, peaks) = Covariances::of_plan(&recording, &plan, steps.estimator)?;
-        self.keep(part, peaks, plan.length, domain)?;
-        let place = self.parts.len() - 1;
+        let plan = recording.plan(&steps.window.classes, &steps.windows(), domain, run)?;
+        self.check(recording.channels(), plan.lengths[0], domain)?;
+        let (rate, channels) = (recording.sampling_rate(), recording.channels().to_vec());
+        let mut unfiltered = Some(recording);
+        let bands = steps.bands();
+        let last = bands.len() - 1;
+        for (place, (band, views)) in bands.into_iter().enumerate() {
+            let sos = Sos::butterworth(steps.order, band, rate)?;
+            let signal = if place == last {
+                unfiltered.take()
+            } else {
+                unfiltered.clone()
+            };
+            let Some(signal) = signal else { break };
+            let signal = match steps.phase {
+                Phase::Zero => signal.into_zero_phase(&sos)?,
+                Phase::Causal => signal.into_causal(&sos)?,
+            };
+            for (view, _) in views {
+                let (matrices, peaks) = cut(&signal, &channels, &plan, view, steps.estimator)?;
+                self.views[view].extend(matrices);
+                if view == 0 {
+                    self.peaks.extend(peaks);
+                }
+            }
+        }
+        self.trials.extend(plan.trials);
+        let place = self.recordings;
         self.outside
             .extend(plan.outside.into_iter().map(|o| (place, o)));
-        self.count(plan.not_selected);
+        count(&mut self.not_selected, plan.not_selected);
+        count(&mut self.selected, plan.selected);
+        self.recordings += 1;
         Ok(())
     }
 
-    /// Filters trials one by one, crops them to the window (which counts from their first sample) and keeps their covariances.
-    /// Trials of labels that were not asked for are left out; a window without classes takes all of them.
+    /// Takes in data that comes in trials: filters each, then cuts the window out.
     pub fn add_epochs(&mut self, epochs: &Epochs) -> Result<()> {
         let steps = self.pipeline;
         let classes = &steps.window.classes;
         let (mut chosen, mut named) = (Vec::new(), Vec::new());
-        let mut not_selected = BTreeMap::new();
+        let (mut not_selected, mut selected) = (BTreeMap::new(), BTreeMap::new());
         for (index, info) in epochs.trials().iter().enumerate() {
             let class = classes.iter().find(|(label, _)| *label == info.label);
             if class.is_none() && !classes.is_empty() {
                 *not_selected.entry(info.label.clone()).or_default() += 1;
                 continue;
             }
+            *selected.entry(info.label.clone()).or_default() += 1;
             chosen.push(index);
             named.push(TrialInfo {
                 label: class.map_or(&info.label, |(_, class)| class).clone(),
@@ -135,106 +188,120 @@ impl Preparing<'_> {
         }
         if chosen.is_empty() {
             let asked: Vec<_> = classes.iter().map(|(label, _)| label).collect();
-            return Err(EegError::Invalid {
-                what: format!(
-                    "none of the labels {asked:?} occurs; the trials have {not_selected:?}"
-                ),
-                remedy: "select among the labels that occur".into(),
-            });
+            return Err(EegError::invalid(
+                format!("none of the labels {asked:?} occurs; the trials have {not_selected:?}"),
+                "select among the labels that occur",
+            ));
         }
-        let mut trials = epochs.select(&chosen)?;
-        let sos = Sos::butterworth(steps.order, steps.band, trials.sampling_rate())?;
-        trials.filter_zero_phase(&sos)?;
-        let trials = trials.crop(steps.window.tmin, steps.window.tmax)?;
-        let trials = Epochs::new(
-            trials.channels().to_vec(),
-            trials.sampling_rate(),
-            trials.samples(),
-            trials.data().to_vec(),
-            named,
-        )?;
-        let part = Covariances::estimate(&trials, steps.estimator)?;
-        let domain = trials.trials()[0].domain.clone();
-        self.keep(part, trials.peaks(), trials.samples(), &domain)?;
-        self.count(not_selected);
+        let unfiltered = epochs.select(&chosen)?;
+        for (band, views) in steps.bands() {
+            let mut trials = unfiltered.clone();
+            let sos = Sos::butterworth(steps.order, band, trials.sampling_rate())?;
+            match steps.phase {
+                Phase::Zero => trials.filter_zero_phase(&sos)?,
+                Phase::Causal => trials.filter_causal(&sos)?,
+            }
+            for (view, [from, to]) in views {
+                let part = trials.crop(from, to)?;
+                let t = part.samples();
+                if view == 0 {
+                    self.check(part.channels(), t, &named[0].domain)?;
+                    self.peaks.extend(part.peaks());
+                }
+                let rows = |trial| part.trial(trial).chunks_exact(t.max(1));
+                let matrices = reduce(part.channels(), t, &named, rows, steps.estimator)?;
+                self.views[view].extend(matrices);
+            }
+        }
+        self.trials.extend(named);
+        count(&mut self.not_selected, not_selected);
+        count(&mut self.selected, selected);
+        self.recordings += 1;
         Ok(())
     }
 
-    fn count(&mut self, not_selected: BTreeMap<String, usize>) {
-        for (label, count) in not_selected {
-            *self.not_selected.entry(label).or_default() += count;
-        }
-    }
-
-    /// Takes the covariances and peaks of one recording in.
-    fn keep(
-        &mut self,
-        part: Covariances,
-        peaks: Vec<f64>,
-        length: usize,
-        domain: &str,
-    ) -> Result<()> {
-        if let Some(first) = self.parts.first()
-            && (first.channels() != part.channels() || self.samples != length)
-        {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "recording {} (domain {domain:?}) has other channels than the first, or {} samples per trial instead of {}",
-                    self.parts.len(),
-                    length,
-                    self.samples
+    /// Every recording has the channels and the length of the first.
+    fn check(&mut self, channels: &[Channel], length: usize, domain: &str) -> Result<()> {
+        let channels = names(channels);
+        if self.recordings > 0 && (self.channels != channels || self.samples != length) {
+            return Err(EegError::invalid(
+                format!(
+                    "recording {} (domain {domain:?}) has other channels than the first, or {length} samples per trial instead of {}",
+                    self.recordings, self.samples
                 ),
-                remedy: "pick the same channels in the same order and resample to one rate first"
-                    .into(),
-            });
+                "pick the same channels in the same order and resample to one rate first",
+            ));
         }
-        self.samples = length;
-        self.peaks.extend(peaks);
-        self.parts.push(part);
+        (self.channels, self.samples) = (channels, length);
         Ok(())
     }
 
-    /// Rejects by amplitude within each domain and joins what is left.
-    pub fn finish(self) -> Result<Prepared> {
-        let Some(channels) = self.parts.first().map(|p| p.channels().to_vec()) else {
-            return Err(EegError::Invalid {
-                what: "no recording was given".into(),
-                remedy: "add at least one recording before finishing".into(),
-            });
-        };
-        let trials: Vec<_> = self
-            .parts
-            .iter()
-            .flat_map(|p| p.trials().iter().cloned())
-            .collect();
-        let domains: Vec<&str> = trials.iter().map(|t| t.domain.as_str()).collect();
+    /// Rejects, and gives what is left.
+    pub fn finish(self) -> Result<Made> {
+        if self.recordings == 0 {
+            return Err(EegError::invalid(
+                "no recording was given",
+                "add at least one recording before finishing",
+            ));
+        }
+        let domains: Vec<&str> = self.trials.iter().map(|t| t.domain.as_str()).collect();
         let rejection = if self.pipeline.deviations == f64::INFINITY {
             keep_all(&domains)
         } else {
             reject_peaks(&self.peaks, &domains, self.pipeline.deviations)?
         };
-        let matrices: Vec<&[f64]> = self
-            .parts
-            .iter()
-            .flat_map(|p| (0..p.len()).map(|i| p.matrix(i)))
-            .collect();
-        let data = rejection
+        let n = self.channels.len();
+        let kept = |matrices: &[f64]| -> Vec<f64> {
+            let of = |&i: &usize| matrices[i * n * n..(i + 1) * n * n].iter().copied();
+            rejection.kept.iter().flat_map(of).collect()
+        };
+        let info: Vec<TrialInfo> = rejection
             .kept
             .iter()
-            .flat_map(|&i| matrices[i].iter().copied())
+            .map(|&i| self.trials[i].clone())
             .collect();
-        let kept = rejection.kept.iter().map(|&i| trials[i].clone()).collect();
-        Ok(Prepared {
-            covariances: Covariances::new(data, channels, kept)?,
+        let mut trials = trials_of(kept(&self.views[0]), &self.channels, &info)?;
+        for view in &self.views[1..] {
+            let x = MatBatch::from_vec(info.len(), n, n, kept(view));
+            trials = trials.with_view(x.map_err(stiefel_data::DataError::from)?)?;
+        }
+        Ok(Made {
+            trials,
             rejection,
             outside: self.outside,
             not_selected: self.not_selected,
+            selected: self.selected,
             samples: self.samples,
         })
     }
 }
 
-/// No rejection.
+/// Covariances and peaks of one view of the trials of a filtered recording.
+fn cut(
+    recording: &Recording,
+    channels: &[Channel],
+    plan: &Plan,
+    view: usize,
+    estimator: Estimator,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (starts, length) = (&plan.starts[view], plan.lengths[view]);
+    let peaks = vec![Cell::new(0.0_f64); starts.len()];
+    // The peak is taken while the row is in the cache.
+    let rows = |trial: usize| {
+        let highest = &peaks[trial];
+        let rows = recording.rows(starts[trial], length);
+        rows.inspect(|row| highest.set(highest.get().max(peak(row))))
+    };
+    let matrices = reduce(channels, length, &plan.trials, rows, estimator)?;
+    Ok((matrices, peaks.into_iter().map(Cell::into_inner).collect()))
+}
+
+fn count(all: &mut BTreeMap<String, usize>, more: BTreeMap<String, usize>) {
+    for (label, count) in more {
+        *all.entry(label).or_default() += count;
+    }
+}
+
 fn keep_all(domains: &[&str]) -> Rejection {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for domain in domains {

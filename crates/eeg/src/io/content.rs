@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::{CovarianceSet, ReadOptions, Source};
+use stiefel_data::Trials;
+
+use super::{ReadOptions, Source};
 use crate::{EegError, Epochs, Recording, Result};
 
 /// What was in a file.
@@ -13,7 +15,7 @@ pub enum Content {
     /// Trials.
     Epochs(Epochs),
     /// One covariance matrix per trial.
-    Covariances(CovarianceSet),
+    Trials(Trials),
 }
 
 impl Content {
@@ -22,7 +24,7 @@ impl Content {
         match self {
             Self::Recordings(_) => "recordings",
             Self::Epochs(_) => "epochs",
-            Self::Covariances(_) => "covariances",
+            Self::Trials(_) => "covariances",
         }
     }
 
@@ -43,9 +45,9 @@ impl Content {
     }
 
     /// The covariances, or an error that says what was there instead.
-    pub fn into_covariances(self) -> Result<CovarianceSet> {
+    pub fn into_trials(self) -> Result<Trials> {
         match self {
-            Self::Covariances(set) => Ok(set),
+            Self::Trials(trials) => Ok(trials),
             other => Err(other.unexpected("covariances")),
         }
     }

@@ -12,7 +12,6 @@
 
 pub mod brainvision;
 mod content;
-mod covariance_set;
 pub mod edf;
 mod events;
 pub mod gdf;
@@ -32,9 +31,8 @@ use std::path::Path;
 use crate::Result;
 
 pub use content::{Content, Format, Head, Reader};
-pub use covariance_set::CovarianceSet;
 pub(crate) use npz::{Entry, zip_entries};
-pub use npz::{write_covariances, write_covariances_to, write_epochs};
+pub use npz::{write_epochs, write_trials, write_trials_to};
 pub use options::ReadOptions;
 pub use records::Block;
 pub use source::{ReadSeek, Source};
@@ -60,7 +58,7 @@ static READERS: [&dyn Reader; 6] = [
 /// match read("S001R04.edf")? {
 ///     Content::Recordings(runs) => println!("{} recordings", runs.len()),
 ///     Content::Epochs(epochs) => println!("{} trials", epochs.trials().len()),
-///     Content::Covariances(set) => println!("{} matrices", set.trials().len()),
+///     Content::Trials(trials) => println!("{} trials", trials.len()),
 /// }
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```

@@ -30,7 +30,7 @@ pub(crate) fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Ve
     if missing.is_empty() {
         return Ok(found);
     }
-    Err(EegError::Invalid {
+    Err(EegError::Setting {
         what: format!(
             "there is no channel {}; the channels are {}",
             missing.join(", "),

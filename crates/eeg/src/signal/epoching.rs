@@ -65,13 +65,14 @@ pub struct Cut {
 
 /// Where the trials of a recording lie.
 pub(crate) struct Plan {
-    /// Samples of a trial.
-    pub(crate) length: usize,
-    /// The first sample of each trial.
-    pub(crate) starts: Vec<usize>,
+    /// Samples of a trial, for each window.
+    pub(crate) lengths: Vec<usize>,
+    /// The first sample of each trial, for each window.
+    pub(crate) starts: Vec<Vec<usize>>,
     pub(crate) trials: Vec<TrialInfo>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) not_selected: BTreeMap<String, usize>,
+    pub(crate) selected: BTreeMap<String, usize>,
 }
 
 impl Recording {
@@ -90,23 +91,18 @@ impl Recording {
     /// # Ok::<(), stiefel_eeg::EegError>(())
     /// ```
     pub fn epochs(&self, window: &Window, domain: &str, run: Option<&str>) -> Result<Cut> {
-        let plan = self.plan(window, domain, run)?;
-        let n = self.channels().len();
-        let mut data = Vec::with_capacity(plan.starts.len() * n * plan.length);
-        for &start in &plan.starts {
-            for row in self.rows(start, plan.length) {
+        let span = [window.tmin, window.tmax];
+        let plan = self.plan(&window.classes, &[span], domain, run)?;
+        let (n, length) = (self.channels().len(), plan.lengths[0]);
+        let mut data = Vec::with_capacity(plan.trials.len() * n * length);
+        for &start in &plan.starts[0] {
+            for row in self.rows(start, length) {
                 data.extend_from_slice(row);
             }
         }
         let channels = self.channels().to_vec();
         Ok(Cut {
-            epochs: Epochs::new(
-                channels,
-                self.sampling_rate(),
-                plan.length,
-                data,
-                plan.trials,
-            )?,
+            epochs: Epochs::new(channels, self.sampling_rate(), length, data, plan.trials)?,
             outside: plan.outside,
             not_selected: plan.not_selected,
         })
@@ -117,30 +113,39 @@ impl Recording {
         (0..self.channels().len()).map(move |c| &self.channel(c)[start..start + length])
     }
 
-    /// Finds the trials that [`Self::epochs`] cuts.
-    pub(crate) fn plan(&self, window: &Window, domain: &str, run: Option<&str>) -> Result<Plan> {
+    /// Finds the trials whose windows all lie in the recording.
+    pub(crate) fn plan(
+        &self,
+        classes: &[(String, String)],
+        windows: &[[f64; 2]],
+        domain: &str,
+        run: Option<&str>,
+    ) -> Result<Plan> {
         let fs = self.sampling_rate();
-        let offset = (window.tmin * fs).round_ties_even();
-        let length = self.window_length(window)?;
+        let lengths: Result<Vec<usize>> = windows.iter().map(|w| self.window_length(*w)).collect();
         let mut plan = Plan {
-            length,
-            starts: Vec::new(),
+            lengths: lengths?,
+            starts: vec![Vec::new(); windows.len()],
             trials: Vec::new(),
             outside: Vec::new(),
             not_selected: BTreeMap::new(),
+            selected: BTreeMap::new(),
         };
         for (index, event) in self.events().iter().enumerate() {
-            let Some((_, class)) = window
-                .classes
-                .iter()
-                .find(|(label, _)| *label == event.label)
-            else {
+            let Some((_, class)) = classes.iter().find(|(label, _)| *label == event.label) else {
                 *plan.not_selected.entry(event.label.clone()).or_default() += 1;
                 continue;
             };
-            let start = (event.onset * fs).round_ties_even() + offset;
-            if start >= 0.0 && start + length as f64 <= self.samples() as f64 {
-                plan.starts.push(start as usize);
+            *plan.selected.entry(event.label.clone()).or_default() += 1;
+            let onset = (event.onset * fs).round_ties_even();
+            let start = |w: &[f64; 2]| onset + (w[0] * fs).round_ties_even();
+            let fits = windows.iter().zip(&plan.lengths).all(|(w, &length)| {
+                start(w) >= 0.0 && start(w) + length as f64 <= self.samples() as f64
+            });
+            if fits {
+                for (starts, w) in plan.starts.iter_mut().zip(windows) {
+                    starts.push(start(w) as usize);
+                }
                 plan.trials.push(TrialInfo {
                     label: class.clone(),
                     domain: domain.into(),
@@ -155,7 +160,7 @@ impl Recording {
             }
         }
         if plan.trials.is_empty() && plan.outside.is_empty() {
-            let asked: Vec<_> = window.classes.iter().map(|(label, _)| label).collect();
+            let asked: Vec<_> = classes.iter().map(|(label, _)| label).collect();
             return Err(EegError::Invalid {
                 what: format!(
                     "none of the labels {asked:?} occurs; the recording has {:?}",
@@ -168,22 +173,20 @@ impl Recording {
     }
 
     /// Samples of a trial; refuses a window that no trial can have.
-    fn window_length(&self, window: &Window) -> Result<usize> {
+    fn window_length(&self, [from, to]: [f64; 2]) -> Result<usize> {
         let fs = self.sampling_rate();
-        let length = ((window.tmax - window.tmin) * fs).round_ties_even();
+        let length = ((to - from) * fs).round_ties_even();
         let fits = length >= 1.0 && length <= self.samples() as f64;
-        if (window.tmin * fs).is_finite() && fits {
+        if (from * fs).is_finite() && fits {
             return Ok(length as usize);
         }
-        Err(EegError::Invalid {
-            what: format!(
-                "the window {}–{} s does not fit a recording of {} samples at {fs} Hz",
-                window.tmin,
-                window.tmax,
+        Err(EegError::invalid(
+            format!(
+                "the window {from}–{to} s does not fit a recording of {} samples at {fs} Hz",
                 self.samples()
             ),
-            remedy: "give tmin < tmax in seconds from the event".into(),
-        })
+            "give tmin < tmax in seconds from the event",
+        ))
     }
 }
 

@@ -192,17 +192,32 @@ impl Recording {
         Ok(self)
     }
 
+    /// Filters every channel but trigger lines forwards from rest, as a live stream is filtered.
+    pub(crate) fn into_causal(mut self, sos: &Sos) -> Result<Self> {
+        self.each_run(|_, rows, samples| causal(sos, rows, samples))?;
+        Ok(self)
+    }
+
     fn zero_phase(&mut self, sos: &Sos) -> Result<()> {
+        self.each_run(|run, rows, samples| {
+            zero_phase(sos, rows, samples, |row, sample, value| {
+                channel_not_finite(&run[row], sample, value)
+            })
+        })
+    }
+
+    /// Runs of neighbouring channels between trigger lines, which are filtered together.
+    fn each_run(
+        &mut self,
+        mut filter: impl FnMut(&[Channel], &mut [f64], usize) -> Result<()>,
+    ) -> Result<()> {
         let (channels, samples, data) = self.parts_mut();
-        // Runs of neighbouring channels between trigger lines are filtered together.
         let is_trigger = |c: &Channel| c.kind == ChannelKind::Stim;
         let mut first = 0;
         for run in channels.chunk_by(|a, b| is_trigger(a) == is_trigger(b)) {
             let rows = &mut data[first * samples..(first + run.len()) * samples];
             if !is_trigger(&run[0]) {
-                zero_phase(sos, rows, samples, |row, sample, value| {
-                    channel_not_finite(&run[row], sample, value)
-                })?;
+                filter(run, rows, samples)?;
             }
             first += run.len();
         }
@@ -227,6 +242,17 @@ impl Epochs {
         }
         zero_phase(sos, self.data_mut(), samples, row_not_finite)
     }
+
+    /// Filters every trial by itself forwards from rest.
+    pub fn filter_causal(&mut self, sos: &Sos) -> Result<()> {
+        let samples = self.samples();
+        causal(sos, self.data_mut(), samples)
+    }
+}
+
+fn causal(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
+    let mut state = FilterState::new(sos, rows.len().checked_div(samples).unwrap_or(0));
+    filter(sos, rows, samples, &mut state)
 }
 
 fn check_finite(recording: &Recording) -> Result<()> {

@@ -1,5 +1,6 @@
 //! What is to be generated.
 
+use crate::catalogue::DomainUnit;
 use crate::montage::{Montage, position};
 use crate::{EegError, Result};
 
@@ -50,6 +51,8 @@ pub struct SyntheticConfig {
     pub sampling_rate: f64,
     /// Sessions of each subject; its length is the number of subjects.
     pub sessions: Vec<usize>,
+    /// What a domain is: a subject, or a subject on one day.
+    pub domain: DomainUnit,
     /// Runs per session.
     pub runs: usize,
     /// The imagined movements.
@@ -114,6 +117,7 @@ impl SyntheticConfig {
             &[Imagery::RightHand, Imagery::Feet],
         );
         config.imagery = 5.0;
+        config.domain = DomainUnit::SubjectSession;
         config
     }
 
@@ -141,6 +145,7 @@ impl SyntheticConfig {
             channels: montage.channels().into_iter().map(String::from).collect(),
             sampling_rate,
             sessions,
+            domain: DomainUnit::Subject,
             runs,
             classes: classes.to_vec(),
             trials_per_class,

@@ -4,10 +4,10 @@ use crate::common;
 use std::io::Cursor;
 
 use proptest::prelude::*;
-use stiefel_eeg::io::{
-    Content, CovarianceSet, ReadOptions, Source, read, read_from, read_with, write_covariances_to,
-};
-use stiefel_eeg::{Channel, ChannelKind, EegError, TrialInfo};
+use stiefel_data::{Factor, Origin, Trials};
+use stiefel_eeg::io::{Content, ReadOptions, Source, read, read_from, read_with, write_trials_to};
+use stiefel_eeg::{ChannelKind, EegError, TrialInfo};
+use stiefel_linalg::MatBatch;
 
 fn trial(label: &str, domain: &str, run: Option<&str>) -> TrialInfo {
     TrialInfo {
@@ -84,23 +84,62 @@ fn big_endian_fortran_order_deflated() {
 
 #[test]
 fn covariances_are_recognised_by_symmetry() {
-    let set = read(common::path("numpy/covariances.npz"))
-        .unwrap()
-        .into_covariances()
-        .unwrap();
-    assert_eq!(set.data(), common::npy("numpy/C.npy"));
-    assert_eq!((set.dimension(), set.sampling_rate()), (4, Some(160.0)));
-    assert_eq!(set.trials()[3], trial("Füße", "1test", Some("2")));
-    let single = read(common::path("numpy/covariances_f4.npz"))
-        .unwrap()
-        .into_covariances()
-        .unwrap();
-    common::assert_close(single.data(), set.data(), 1e-7);
-    assert_eq!(single.trials()[0], trial("", "", None));
+    let trials = |name: &str| read(common::path(name)).unwrap().into_trials().unwrap();
+    let set = trials("numpy/covariances.npz");
+    assert_eq!(set.covariances().data(), common::npy("numpy/C.npy"));
+    assert_eq!(set.channels_count(), 4);
+    let of = |f: &Factor| f.label(3).to_owned();
+    let found = (
+        of(set.classes()),
+        of(set.domains()),
+        of(set.runs().unwrap()),
+    );
+    assert_eq!(found, ("Füße".into(), "1test".into(), "2".into()));
+    let single = trials("numpy/covariances_f4.npz");
+    common::assert_close(single.covariances().data(), set.covariances().data(), 1e-7);
+    assert_eq!((single.classes().label(0), single.runs()), ("", None));
     assert!(matches!(
         read(common::path("numpy/C.npy")).unwrap(),
-        Content::Covariances(_)
+        Content::Trials(_)
     ));
+}
+
+/// Matrices written by hand: `descr` is NumPy's name of the type, `value` writes one number.
+fn npy(descr: &str, values: &[f64], value: impl Fn(f64) -> Vec<u8>) -> Vec<u8> {
+    let shape = (values.len() / 4, 2, 2);
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape:?}, }}");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
+    bytes.extend(values.iter().flat_map(|&v| value(v)));
+    bytes
+}
+
+#[test]
+fn what_counts_as_symmetric_depends_on_the_type_it_was_stored_in() {
+    let read = |bytes: &[u8]| read_from(Source::from_bytes("x.npy", bytes));
+    let single = |skew: f64| {
+        let bytes = npy("<f4", &[2.0, 0.5, 0.5 + skew, 1.0], |v| {
+            (v as f32).to_le_bytes().to_vec()
+        });
+        read(&bytes)
+    };
+    let double = |skew: f64| {
+        let bytes = npy("<f8", &[2.0, 0.5, 0.5 + skew, 1.0], |v| {
+            v.to_le_bytes().to_vec()
+        });
+        read(&bytes)
+    };
+    // Rounding of single precision is none of double precision; whatever is read can be trained on.
+    assert!(single(1e-6).unwrap().into_trials().is_ok());
+    assert!(double(1e-12).unwrap().into_trials().is_ok());
+    let error = double(1e-6).unwrap_err().to_string();
+    assert!(
+        error.contains("5.0e-7") && error.contains("float64"),
+        "{error}"
+    );
+    let error = single(1e-2).unwrap_err().to_string();
+    assert!(error.contains("float32"), "{error}");
 }
 
 #[test]
@@ -164,28 +203,33 @@ fn a_flipped_bit_is_found_by_the_checksum() {
 
 proptest! {
     #[test]
-    fn writing_and_reading_give_the_same_set(
+    fn writing_and_reading_give_the_same_trials(
         n in 1usize..5,
         labels in proptest::collection::vec("[a-zäöü0-9_]{0,6}", 1..6),
-        with_runs in any::<bool>(),
-        rate in proptest::option::of(1.0..1000.0f64),
+        (with_runs, with_subjects, with_view) in any::<(bool, bool, bool)>(),
         seed in any::<u32>(),
     ) {
-        let channel = |i: usize| Channel { name: format!("C{i}"), kind: ChannelKind::Eeg, unit: "µV".into() };
         let value = |t: usize, i: usize, j: usize| (f64::from(seed) * 1e-3 + (t * 7 + i * j) as f64).sin() + (i + j) as f64;
-        let data = (0..labels.len()).flat_map(|t| (0..n * n).map(move |k| value(t, k / n, k % n))).collect();
-        let trials = labels.iter().enumerate().map(|(t, label)| TrialInfo {
-            label: label.clone(),
-            domain: format!("s{}", t % 2),
-            run: (with_runs && t % 2 == 0).then(|| t.to_string()),
-        }).collect();
-        let set = CovarianceSet::new((0..n).map(channel).collect(), rate, data, trials).unwrap();
+        let names = |f: fn(usize) -> String| Factor::from_labels((0..labels.len()).map(f));
+        let x = MatBatch::from_fn(labels.len(), n, n, value);
+        let mut trials = Trials::new(x, Factor::from_labels(&labels), names(|t| format!("s{}-{}", t % 2, t % 3))).unwrap()
+            .with_channels((0..n).map(|i| format!("C{i}")).collect()).unwrap()
+            .with_origin(Origin { name: "a".into(), rejected: vec![("s0-1".into(), 3)], ..Origin::default() });
+        if with_runs {
+            trials = trials.with_runs(names(|t| format!("{}/{t}", t % 3))).unwrap();
+        }
+        if with_subjects {
+            trials = trials.with_subjects(names(|t| format!("p{}", t % 2))).unwrap();
+        }
+        if with_view {
+            trials = trials.with_view(MatBatch::from_fn(labels.len(), n, n, |t, i, j| 2.0 * value(t, i, j))).unwrap();
+        }
         let mut bytes = Vec::new();
-        write_covariances_to(Cursor::new(&mut bytes), "memory", &set).unwrap();
-        let back = read_from(Source::from_bytes("memory.npz", &bytes)).unwrap().into_covariances().unwrap();
-        prop_assert_eq!(&back, &set);
+        write_trials_to(Cursor::new(&mut bytes), "memory", &trials).unwrap();
+        let back = read_from(Source::from_bytes("memory.npz", &bytes)).unwrap().into_trials().unwrap();
+        prop_assert_eq!(&back, &trials);
         let mut again = Vec::new();
-        write_covariances_to(Cursor::new(&mut again), "memory", &back).unwrap();
+        write_trials_to(Cursor::new(&mut again), "memory", &back).unwrap();
         prop_assert_eq!(again, bytes);
     }
 }

@@ -3,7 +3,7 @@
 use crate::numbers::{eeg, noise, relative_error};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
-use stiefel_eeg::covariance::{Covariances, Estimator};
+use stiefel_eeg::covariance::{Estimator, covariances};
 use stiefel_eeg::live::{Live, LiveConfig};
 use stiefel_eeg::signal::{Band, FilterState, Sos, filter};
 use stiefel_eeg::{Epochs, TrialInfo};
@@ -44,12 +44,10 @@ fn batch(config: &LiveConfig, stream: &[f64]) -> Vec<Vec<f64>> {
                 domain: String::new(),
                 run: None,
             };
-            let epochs =
-                Epochs::new(vec![eeg("x"); n], 160.0, config.window, data, vec![info]).unwrap();
-            Covariances::estimate(&epochs, config.estimator)
-                .unwrap()
-                .matrix(0)
-                .to_vec()
+            let channels = (0..n).map(|c| eeg(&format!("x{c}"))).collect();
+            let epochs = Epochs::new(channels, 160.0, config.window, data, vec![info]).unwrap();
+            let trials = covariances(&epochs, config.estimator).unwrap();
+            trials.covariances().matrix(0).to_vec()
         })
         .collect()
 }

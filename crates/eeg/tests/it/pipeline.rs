@@ -1,7 +1,7 @@
 //! The whole way against its steps, one at a time.
 
 use crate::numbers::eeg;
-use stiefel_eeg::covariance::{Covariances, Estimator, Pipeline};
+use stiefel_eeg::covariance::{Estimator, Pipeline, covariances};
 use stiefel_eeg::montage::Montage;
 use stiefel_eeg::signal::{Band, Sos, Window};
 use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
@@ -56,8 +56,8 @@ fn pipeline_is_the_sum_of_its_steps() {
     );
     assert_eq!(prepared.rejection, rejection);
     let expected =
-        Covariances::estimate(&epochs.select(&rejection.kept).unwrap(), Estimator::Sample).unwrap();
-    assert_eq!(prepared.covariances, expected);
+        covariances(&epochs.select(&rejection.kept).unwrap(), Estimator::Sample).unwrap();
+    assert_eq!(prepared.trials, expected);
     assert_eq!((prepared.samples, prepared.outside.len()), (384, 0));
 }
 
@@ -153,17 +153,11 @@ fn data_in_trials_is_filtered_trial_by_trial_then_cropped() {
         one.filter_zero_phase(&sos).unwrap();
         let cropped = one.crop(1.0, 3.0).unwrap();
         assert_eq!(cropped.samples(), 256);
-        let covariance = Covariances::estimate(&cropped, Estimator::Sample).unwrap();
-        expected.extend_from_slice(covariance.data());
+        let covariance = covariances(&cropped, Estimator::Sample).unwrap();
+        expected.extend_from_slice(covariance.covariances().data());
     }
-    assert_eq!(prepared.covariances.data(), expected);
-    assert!(
-        prepared
-            .covariances
-            .trials()
-            .iter()
-            .all(|t| t.label == "both_feet")
-    );
+    assert_eq!(prepared.trials.covariances().data(), expected);
+    assert_eq!(prepared.trials.classes().names(), ["both_feet"]);
     assert_eq!(
         prepared.not_selected["right_hand"],
         trials.trials().len() - feet.len()

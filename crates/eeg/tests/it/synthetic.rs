@@ -1,6 +1,7 @@
 //! What the synthetic study promises: the same bits, independent subjects, the right shape, plausible physiology.
 
-use stiefel_eeg::covariance::{Covariances, Estimator, RankLoss};
+use stiefel_data::Trials;
+use stiefel_eeg::covariance::{self, Estimator, Rank, RankLoss};
 use stiefel_eeg::montage::Montage;
 use stiefel_eeg::signal::{Band, Sos, Window};
 use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig, SyntheticReference};
@@ -16,7 +17,7 @@ fn small(subjects: usize) -> SyntheticConfig {
     )
 }
 
-fn covariances(config: SyntheticConfig, band: Band) -> Covariances {
+fn covariances(config: SyntheticConfig, band: Band) -> Trials {
     let fs = config.sampling_rate;
     let labels: Vec<&str> = config.classes.iter().map(|c| c.label()).collect();
     let sos = Sos::butterworth(4, band, fs).unwrap();
@@ -26,7 +27,7 @@ fn covariances(config: SyntheticConfig, band: Band) -> Covariances {
         .epochs(&Window::new(1.0, 4.0, &labels), "0", None)
         .unwrap();
     assert!(cut.outside.is_empty());
-    Covariances::estimate(&cut.epochs, Estimator::Sample).unwrap()
+    covariance::covariances(&cut.epochs, Estimator::Sample).unwrap()
 }
 
 #[test]
@@ -136,10 +137,14 @@ fn hands_and_feet_desynchronise_their_own_areas() {
     config.classes = vec![Imagery::LeftHand, Imagery::RightHand, Imagery::Feet];
     let set = covariances(config, Band::BandPass(8.0, 14.0));
     let power = |channel: &str, class: &str| {
-        let i = set.channels().iter().position(|c| c == channel).unwrap();
+        let i = set
+            .channel_names()
+            .iter()
+            .position(|c| c == channel)
+            .unwrap();
         let of_class: Vec<f64> = (0..set.len())
-            .filter(|&t| set.trials()[t].label == class)
-            .map(|t| set.matrix(t)[i * set.n() + i])
+            .filter(|&t| set.classes().label(t) == class)
+            .map(|t| set.covariances().get(t, i, i))
             .collect();
         of_class.iter().sum::<f64>() / of_class.len() as f64
     };
@@ -151,14 +156,12 @@ fn hands_and_feet_desynchronise_their_own_areas() {
 #[test]
 fn references_and_rank() {
     let set = covariances(small(1), Band::BandPass(8.0, 32.0));
-    assert!(set.rank(384).unwrap().is_full());
+    assert!(Rank::of_mean(&set, 384).unwrap().is_full());
     let average = SyntheticConfig {
         reference: SyntheticReference::Average,
         ..small(1)
     };
-    let rank = covariances(average, Band::BandPass(8.0, 32.0))
-        .rank(384)
-        .unwrap();
+    let rank = Rank::of_mean(&covariances(average, Band::BandPass(8.0, 32.0)), 384).unwrap();
     assert_eq!(
         (rank.rank, rank.losses),
         (21, vec![RankLoss::AverageReference])
@@ -187,10 +190,14 @@ fn without_spread_everyone_has_the_same_field() {
             let cut = recording
                 .epochs(&Window::new(0.0, 4.0, &["right_hand", "feet"]), "0", None)
                 .unwrap();
-            let set = Covariances::estimate(&cut.epochs, Estimator::Sample).unwrap();
-            let size = set.n() * set.n();
+            let set = covariance::covariances(&cut.epochs, Estimator::Sample).unwrap();
+            let size = set.channels_count() * set.channels_count();
             (0..size)
-                .map(|k| (0..set.len()).map(|t| set.matrix(t)[k]).sum::<f64>())
+                .map(|k| {
+                    (0..set.len())
+                        .map(|t| set.covariances().matrix(t)[k])
+                        .sum::<f64>()
+                })
                 .collect::<Vec<f64>>()
         };
         let (a, b) = (mean(0), mean(1));

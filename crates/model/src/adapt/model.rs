@@ -51,7 +51,9 @@ impl<T: Scalar> Model<T> {
             classes: self.classes.clone(),
             domains: whitener.domains().to_vec(),
             channels: self.channels.clone(),
+            routing: self.routing.clone(),
             scaling: self.scaling.clone(),
+            validation: self.validation.clone(),
             record: self.record.clone(),
             frontend: Frontend {
                 whitener,
@@ -171,7 +173,7 @@ impl DomainMeans {
         let at = domains.partition_point(|d| *d < domain);
         domains.insert(at, domain);
         let mut rows = self.tangent().data().to_vec();
-        let mut matrices = self.riemannian().data().to_vec();
+        let mut matrices = self.riemannian()?.data().to_vec();
         let (row, matrix) = (at * tangent.len(), at * riemannian.len());
         rows.splice(row..row, tangent);
         matrices.splice(matrix..matrix, riemannian);

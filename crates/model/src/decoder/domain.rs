@@ -1,7 +1,7 @@
 //! Whose trial it is: a training domain, or a new one under policies that the caller names.
 //!
 //! A network trained with domains has two questions about a new one: what whitens its trials ([`UnseenPolicy`]) and what stands in
-//! for its row of the embedding ([`UnseenEmbedding`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
+//! for its row of the embedding ([`UnseenEmbedding`]; both are [`Unseen`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
 //! decisions that follow.
 
 use super::network::{Frozen, Row};
@@ -9,6 +9,7 @@ use super::norm::{self, NormFrame};
 use super::{Decoder, OP};
 use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
 use crate::precondition::{UnseenPolicy, UnseenWhitening, WhitenScratch};
+use crate::unseen::{Unseen, UnseenEmbedding};
 use crate::{ModelError, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
@@ -22,34 +23,6 @@ pub enum Domain<'a> {
     /// A domain without training trials; the handle comes from [`Decoder::adapt_domain`] and changes under
     /// [`UnseenPolicy::Causal`], which learns from every trial decoded.
     Unseen(&'a mut DomainHandle),
-}
-
-/// What stands in for the embedding of a domain without training trials.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum UnseenEmbedding {
-    /// Nothing: the network was trained without an embedding.
-    InputOnly,
-    /// Zeros.
-    Zero,
-    /// The untrained row of this domain, which was in the list of names and had no training trials.
-    Initial(usize),
-    /// The row of the training domain nearest in `‖μ − μ_d‖₂`, mean tangent vectors of pre-conditioned trials.
-    NearestTangent,
-    /// The row of the training domain nearest in the affine-invariant distance of Fréchet means of pre-conditioned trials.
-    NearestRiemannian,
-    /// A row found on the unlabelled trials by making their routing sharp; see [`adapt`](crate::adapt).
-    Transductive(TransductiveConfig),
-}
-
-impl UnseenEmbedding {
-    /// Whether unlabelled trials of the new domain are needed.
-    pub fn uses_target_data(self) -> bool {
-        matches!(
-            self,
-            Self::NearestTangent | Self::NearestRiemannian | Self::Transductive(_)
-        )
-    }
 }
 
 /// The training domain a new one is nearest to.
@@ -108,12 +81,17 @@ impl<T: Scalar> Decoder<T> {
     /// towards the mean over training domains with the policy's κ; under the pooled policy, or without trials, that mean stands in.
     pub fn adapt_domain(
         &self,
+        name: &str,
         trials: MatView<'_, f64>,
-        whitening: UnseenPolicy,
-        embedding: UnseenEmbedding,
+        unseen: &Unseen,
     ) -> Result<DomainHandle> {
+        let Unseen {
+            whitening,
+            embedding,
+        } = *unseen;
         whitening.check()?;
         self.check_embedding(embedding)?;
+        let initial = self.initial_row(name, embedding)?;
         let own_mean = matches!(whitening, UnseenPolicy::OwnMean { .. });
         if trials.count() == 0 && (own_mean || embedding.uses_target_data()) {
             return Err(ModelError::Empty {
@@ -149,7 +127,7 @@ impl<T: Scalar> Decoder<T> {
         let row = match (embedding, &nearest) {
             (UnseenEmbedding::InputOnly, _) => Row::Absent,
             (UnseenEmbedding::Transductive(_), _) => Row::Own,
-            (UnseenEmbedding::Initial(row), _) => Row::At(row),
+            (UnseenEmbedding::Initial, _) => Row::At(initial),
             (_, Some(nearest)) => Row::At(nearest.domain),
             (_, None) => Row::Zero,
         };
@@ -236,7 +214,7 @@ impl<T: Scalar> Decoder<T> {
 
     /// The embedding policy fits the network.
     fn check_embedding(&self, embedding: UnseenEmbedding) -> Result<()> {
-        let (has, whitener) = (self.network.has_embedding(), &self.model.frontend.whitener);
+        let has = self.network.has_embedding();
         match embedding {
             UnseenEmbedding::InputOnly if has => Err(ModelError::Impossible {
                 op: OP,
@@ -249,27 +227,34 @@ impl<T: Scalar> Decoder<T> {
                 why: "the network has no domain embedding for which something could stand in".into(),
                 remedy: "choose input-only",
             }),
-            UnseenEmbedding::Initial(domain) => {
-                let name = (self.model.domains.get(domain)).ok_or(ModelError::NoSuchDomain {
-                    op: OP,
-                    domain,
-                    count: self.model.domains.len(),
-                })?;
-                match whitener.trials_of(domain) {
-                    0 => Ok(()),
-                    trials => Err(ModelError::KnownDomain {
-                        op: OP,
-                        name: name.clone(),
-                        trials,
-                    }),
-                }
-            }
             _ => Ok(()),
         }
     }
 }
 
 impl<T: Scalar> Decoder<T> {
+    /// The row of a domain that was named at training and had no trials; 0 where none is asked for.
+    fn initial_row(&self, name: &str, embedding: UnseenEmbedding) -> Result<usize> {
+        if embedding != UnseenEmbedding::Initial {
+            return Ok(0);
+        }
+        let domains = &self.model.domains;
+        let at = domains.iter().position(|d| d == name);
+        let row = at.ok_or_else(|| ModelError::UnknownName {
+            what: "domain",
+            found: name.to_owned(),
+            known: domains.join(", "),
+        })?;
+        match self.model.frontend.whitener.trials_of(row) {
+            0 => Ok(row),
+            trials => Err(ModelError::KnownDomain {
+                op: OP,
+                name: name.to_owned(),
+                trials,
+            }),
+        }
+    }
+
     /// Whitens a trial into the decoder's buffer, and says which row of the embedding it is decoded with.
     pub(super) fn whiten(&mut self, x: &[f64], domain: &mut Domain<'_>) -> Result<Row> {
         let whitener = &self.model.frontend.whitener;

@@ -5,47 +5,55 @@
 
 use crate::precondition::Reference;
 use crate::precondition::reference::mean;
-use crate::{ModelError, Result, Trials, tangent_vectors};
+use crate::{ModelError, Result, Trials};
+use std::sync::OnceLock;
 use stiefel_geometry::spd::{Metric, distance};
 use stiefel_linalg::MatBatch;
 
 const OP: &str = "means of the training domains";
 
-/// The means of the domains that had training trials.
-#[derive(Debug, Clone, PartialEq)]
+/// Means of the domains with training trials. The Fréchet means take as long as a training of a few epochs, and few ask for them: they are
+/// computed when somebody does.
+#[derive(Debug, Clone)]
 pub struct DomainMeans {
-    /// Numbers of the domains with training trials, ascending.
     domains: Vec<usize>,
-    /// One row per such domain, `count × 1 × n(n+1)/2`.
     tangent: MatBatch<f64>,
-    /// One matrix per such domain, `count × n × n`.
-    riemannian: MatBatch<f64>,
+    riemannian: OnceLock<MatBatch<f64>>,
+    // What the Fréchet means are of, until they are known.
+    whitened: Option<Trials>,
+}
+
+impl PartialEq for DomainMeans {
+    fn eq(&self, other: &Self) -> bool {
+        let same = self.domains == other.domains && self.tangent == other.tangent;
+        same && self.riemannian().ok() == other.riemannian().ok()
+    }
 }
 
 impl DomainMeans {
-    /// Of pre-conditioned training trials.
-    pub fn fit(whitened: &Trials) -> Result<Self> {
-        let (n, domains) = (whitened.channels_count(), whitened.domains().present());
-        let tangent = tangent_vectors::<f64>(whitened)?;
-        let (mut rows, mut matrices) = (Vec::new(), Vec::new());
-        for &d in &domains {
-            let own: Vec<usize> = (0..whitened.len())
-                .filter(|&i| whitened.domains().indices()[i] == d)
-                .collect();
-            rows.extend(mean_row(&tangent.select(&own)));
-            let own = whitened.covariances().select(&own);
-            matrices.extend(mean(Reference::Riemannian, &own)?);
-        }
-        Self::from_parts(domains, n, rows, matrices)
+    /// From the pre-conditioned training trials and their tangent vectors.
+    pub fn fit(whitened: &Trials, tangent: &MatBatch<f64>) -> Result<Self> {
+        let domains = whitened.domains().present();
+        let rows = domains.iter().flat_map(|&d| {
+            let own = whitened.of_domain(d);
+            mean_row(&tangent.select(&own))
+        });
+        let tangent = MatBatch::from_vec(domains.len(), 1, tangent.cols(), rows.collect())?;
+        tangent.view().check_finite(OP)?;
+        Ok(Self {
+            domains,
+            tangent,
+            riemannian: OnceLock::new(),
+            whitened: Some(whitened.clone()),
+        })
     }
 
-    /// `μ` and `M` of one domain's pre-conditioned trials.
+    /// The mean tangent vector and the Fréchet mean of pre-conditioned trials.
     pub(crate) fn of(whitened: &MatBatch<f64>) -> Result<(Vec<f64>, Vec<f64>)> {
         let tangent = crate::tangent::vectors_of(whitened.view())?;
         Ok((mean_row(&tangent), mean(Reference::Riemannian, whitened)?))
     }
 
-    /// From the domains' numbers (ascending), the rows and the matrices, one after the other.
     pub(crate) fn from_parts(
         domains: Vec<usize>,
         n: usize,
@@ -61,23 +69,38 @@ impl DomainMeans {
         Ok(Self {
             domains,
             tangent,
-            riemannian,
+            riemannian: OnceLock::from(riemannian),
+            whitened: None,
         })
     }
 
-    /// Numbers of the domains with training trials, ascending: the order of the means.
+    /// The domains that have means, by number.
     pub fn domains(&self) -> &[usize] {
         &self.domains
     }
 
-    /// `μ_d`, as `count × 1 × n(n+1)/2`.
+    /// Their mean tangent vectors, `D′ × 1 × n(n+1)/2`.
     pub fn tangent(&self) -> &MatBatch<f64> {
         &self.tangent
     }
 
-    /// `M_d`, as `count × n × n`.
-    pub fn riemannian(&self) -> &MatBatch<f64> {
-        &self.riemannian
+    /// Their Fréchet means, `D′ × n × n`.
+    pub fn riemannian(&self) -> Result<&MatBatch<f64>> {
+        if let (None, Some(whitened)) = (self.riemannian.get(), &self.whitened) {
+            let n = whitened.channels_count();
+            let mut matrices = Vec::with_capacity(self.domains.len() * n * n);
+            for &d in &self.domains {
+                let own = whitened.covariances().select(&whitened.of_domain(d));
+                matrices.extend(mean(Reference::Riemannian, &own)?);
+            }
+            let means = MatBatch::from_vec(self.domains.len(), n, n, matrices)?;
+            // Whoever comes second computes the same.
+            let _ = self.riemannian.set(means);
+        }
+        self.riemannian.get().ok_or(ModelError::Empty {
+            op: OP,
+            remedy: "the model knows no training domain",
+        })
     }
 
     /// `‖μ − μ_d‖₂` to every training domain, `μ` of pre-conditioned trials.
@@ -97,7 +120,7 @@ impl DomainMeans {
         Ok(distance(
             Metric::AffineInvariant,
             new.view(),
-            self.riemannian.view(),
+            self.riemannian()?.view(),
         )?)
     }
 

@@ -10,11 +10,11 @@
 //!
 //! ```
 //! use stiefel_linalg::MatBatch;
-//! use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
+//! use stiefel_model::decoder::{Decoder, Domain};
 //! use stiefel_model::net::DaspConfig;
 //! use stiefel_model::precondition::{Preconditioning, UnseenPolicy};
 //! use stiefel_model::train::{Silent, TrainConfig};
-//! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials};
+//! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials, Unseen, UnseenEmbedding};
 //!
 //! let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
 //! let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
@@ -35,8 +35,8 @@
 //!
 //! // A new person: say what whitens their trials and what stands in for their embedding.
 //! let unlabelled = MatBatch::from_vec(1, 3, 3, covariance.to_vec())?;
-//! let policy = UnseenPolicy::OwnMean { kappa: 10.0 };
-//! let mut new = decoder.adapt_domain(unlabelled.view(), policy, UnseenEmbedding::NearestTangent)?;
+//! let unseen = Unseen { whitening: UnseenPolicy::OwnMean { kappa: 10.0 }, embedding: UnseenEmbedding::NearestTangent };
+//! let mut new = decoder.adapt_domain("s3", unlabelled.view(), &unseen)?;
 //! let decision = decoder.decide(&covariance, Domain::Unseen(&mut new))?;
 //! assert!(decision.class < 2);
 //! # Ok::<(), stiefel_model::ModelError>(())
@@ -50,13 +50,15 @@ mod means;
 mod network;
 mod norm;
 
-pub use domain::{Domain, DomainHandle, Nearest, UnseenEmbedding};
+pub use domain::{Domain, DomainHandle, Nearest};
 pub use means::DomainMeans;
+pub use network::Weights;
 
 use crate::precondition::WhitenScratch;
 use crate::{Model, ModelError, Result};
 use network::{Frozen, Row};
 use norm::Whose;
+use std::sync::Arc;
 use stiefel_linalg::{MatView, Scalar};
 
 /// Named in errors.
@@ -65,7 +67,7 @@ const OP: &str = "decoder";
 /// A fitted model that decides; see the [module](self).
 #[derive(Debug)]
 pub struct Decoder<T: Scalar> {
-    model: Model<T>,
+    model: Arc<Model<T>>,
     network: Frozen<T>,
     scratch: WhitenScratch,
     whitened: Vec<f64>,
@@ -86,7 +88,8 @@ pub struct Decision<'a> {
 
 impl<T: Scalar> Decoder<T> {
     /// Freezes a model: everything that does not depend on the trial is computed here.
-    pub fn new(model: Model<T>) -> Result<Self> {
+    pub fn new(model: impl Into<Arc<Model<T>>>) -> Result<Self> {
+        let model = model.into();
         let network = Frozen::new(&model)?;
         let n = model.sizes.channels;
         Ok(Self {
@@ -104,21 +107,30 @@ impl<T: Scalar> Decoder<T> {
         &self.model
     }
 
-    /// Gives the model back.
-    pub fn into_model(self) -> Model<T> {
-        self.model
+    /// Decodes one raw covariance, `n × n` row-major.
+    pub fn decide(&mut self, covariance: &[f64], domain: Domain<'_>) -> Result<Decision<'_>> {
+        self.decide_with(covariance, domain, Weights::Learnt)
     }
 
-    /// Decodes one raw covariance, `n × n` row-major.
-    pub fn decide(&mut self, covariance: &[f64], mut domain: Domain<'_>) -> Result<Decision<'_>> {
-        self.run(covariance, &mut domain)?;
+    /// The same with other weights of the experts than the router's own, for controls.
+    pub fn decide_with(
+        &mut self,
+        covariance: &[f64],
+        mut domain: Domain<'_>,
+        weights: Weights<'_>,
+    ) -> Result<Decision<'_>> {
+        self.run(covariance, &mut domain, weights)?;
         let p = &self.probabilities;
-        let class = (1..p.len()).fold(0, |best, c| if p[c] > p[best] { c } else { best });
         Ok(Decision {
-            class,
+            class: crate::metrics::first_best(p),
             probabilities: p,
             routing: self.network.experts().map(|_| &self.routing[..]),
         })
+    }
+
+    /// The query of the last trial that was routed, where the network routes.
+    pub fn query(&self) -> Option<Vec<f64>> {
+        self.network.query()
     }
 
     /// Decodes raw covariances `count × n × n` of one domain, in order, into `probabilities` (`count × C`) and, where wanted, `routing`
@@ -137,7 +149,7 @@ impl<T: Scalar> Decoder<T> {
             check_len("routing weights", count * experts, routing.len())?;
         }
         for i in 0..count {
-            self.run(covariances.matrix(i), &mut domain)
+            self.run(covariances.matrix(i), &mut domain, Weights::Learnt)
                 .map_err(|error| error.at_trial(i))?;
             probabilities[i * classes..][..classes].copy_from_slice(&self.probabilities);
             if let Some(routing) = &mut routing {
@@ -147,7 +159,12 @@ impl<T: Scalar> Decoder<T> {
         Ok(())
     }
 
-    fn run(&mut self, covariance: &[f64], domain: &mut Domain<'_>) -> Result<()> {
+    fn run(
+        &mut self,
+        covariance: &[f64],
+        domain: &mut Domain<'_>,
+        weights: Weights<'_>,
+    ) -> Result<()> {
         let row = self.whiten(covariance, domain)?;
         let whose = match (domain, row) {
             (Domain::Unseen(handle), _) => Whose::Given(handle.norm()),
@@ -155,7 +172,7 @@ impl<T: Scalar> Decoder<T> {
             (_, Row::Absent | Row::Own | Row::Zero) => Whose::Given(None),
         };
         let (out, routing) = (&mut self.probabilities, &mut self.routing);
-        (self.network).run(&self.whitened, (row, whose), out, routing)
+        (self.network).run(&self.whitened, (row, whose), weights, out, routing)
     }
 }
 

@@ -34,6 +34,19 @@ pub(super) enum Row {
     Own,
 }
 
+/// Whose weights the experts have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Weights<'a> {
+    /// The router's own.
+    Learnt,
+    /// `1/K` each.
+    Uniform,
+    /// One for the router's winner, zero for the others.
+    HardTop1,
+    /// Given ones, `K` of them.
+    Given(&'a [f64]),
+}
+
 /// A frozen network with all the buffers a trial needs.
 #[derive(Debug)]
 pub(super) struct Frozen<T> {
@@ -140,6 +153,12 @@ impl<T: Scalar> Frozen<T> {
         self.router.as_ref().map(|r| r.experts.count())
     }
 
+    /// The query of the last routed trial.
+    pub(super) fn query(&self) -> Option<Vec<f64>> {
+        let router = self.router.as_ref()?;
+        Some(router.query.iter().map(|q| q.to_f64()).collect())
+    }
+
     /// Batch normalisation, where the network has it.
     pub(super) fn norm(&self) -> Option<&Norm<T>> {
         self.norm.as_ref()
@@ -152,7 +171,7 @@ impl<T: Scalar> Frozen<T> {
             None => return Ok(Vec::new()),
             Some(NormPosition::Before) => return Ok(whitened.to_vec()),
             Some(NormPosition::After) => {
-                self.choose_filter(whitened, row)?;
+                self.choose_filter(whitened, row, Weights::Learnt)?;
                 self.load(whitened);
                 self.filter()?;
                 &self.y
@@ -162,9 +181,9 @@ impl<T: Scalar> Frozen<T> {
     }
 
     /// The filter of a trial, into `w`.
-    fn choose_filter(&mut self, whitened: &[f64], row: Row) -> Result<()> {
+    fn choose_filter(&mut self, whitened: &[f64], row: Row, weights: Weights<'_>) -> Result<()> {
         if let Some(router) = &mut self.router {
-            router.route(whitened, row)?;
+            router.weigh(whitened, row, weights)?;
             router.experts.filter_into(&router.alpha, &mut self.w)?;
         }
         Ok(())
@@ -190,10 +209,11 @@ impl<T: Scalar> Frozen<T> {
         &mut self,
         whitened: &[f64],
         (row, whose): (Row, Whose<'_>),
+        weights: Weights<'_>,
         probability: &mut [f64],
         routing: &mut [f64],
     ) -> Result<()> {
-        self.choose_filter(whitened, row)?;
+        self.choose_filter(whitened, row, weights)?;
         if let Some(router) = &self.router {
             let alpha = routing.iter_mut().zip(&router.alpha);
             alpha.for_each(|(out, a)| *out = a.to_f64());
@@ -267,6 +287,36 @@ impl<T: Scalar> Router<T> {
             keys,
             experts: Experts::new(p, config)?,
         })
+    }
+
+    /// The weights of the experts, into `alpha`.
+    fn weigh(&mut self, whitened: &[f64], row: Row, weights: Weights<'_>) -> Result<()> {
+        match weights {
+            Weights::Learnt => self.route(whitened, row)?,
+            Weights::Uniform => {
+                let share = T::ONE / T::from_f64(self.alpha.len() as f64);
+                self.alpha.fill(share);
+            }
+            Weights::HardTop1 => {
+                self.route(whitened, row)?;
+                let winner = crate::metrics::first_best(&self.alpha);
+                self.alpha.fill(T::ZERO);
+                self.alpha[winner] = T::ONE;
+            }
+            Weights::Given(given) if given.len() == self.alpha.len() => {
+                let given = self.alpha.iter_mut().zip(given);
+                given.for_each(|(a, &g)| *a = T::from_f64(g));
+            }
+            Weights::Given(given) => {
+                return Err(ModelError::Count {
+                    op: super::OP,
+                    what: "routing weights",
+                    expected: self.alpha.len(),
+                    found: given.len(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Routing weights of a pre-conditioned trial, into `alpha`.

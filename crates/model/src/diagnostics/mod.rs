@@ -8,23 +8,28 @@
 //! * *domain mean*: each sample gets the mean weights of its domain's training trials;
 //! * *hard top-1*: the winner alone;
 //! * *retrained K = 1*: the same layer with one expert, trained from scratch ([`retrain_single`]), where asked for.
+//!
+//! What they mean together is a [`RoutingVerdict`], by one rule for all who ask.
 
 mod patterns;
 mod report;
+pub mod verdict;
 
 pub use patterns::patterns;
 pub use report::{Controls, RoutingReport};
+pub use verdict::{RoutedBy, RoutingEvidence, RoutingFigures, RoutingFinding, RoutingVerdict};
 
-use crate::metrics::{Decisions, Scores};
+use crate::metrics::{Scores, score};
 use crate::net::{Network, Routing};
-use crate::routing_stats::{expert_diversity, filter_rank, routing_stats};
-use crate::train::{Evaluation, Silent, TrainConfig, evaluate, train};
+use crate::routing_stats::{
+    ExpertDiversity, FilterRank, expert_diversity, filter_rank, routing_stats,
+};
+use crate::train::{Observer, TrainConfig, evaluate, train};
 use crate::{Architecture, ModelError, Parameters, Prepared, Result, random};
+use std::collections::BTreeMap;
 use stiefel_linalg::{MatBatch, Scalar};
 
-/// The report of a network on labelled test trials. `training` gives the domain means; `seed` the permutation.
-///
-/// A network that does not route has scores only; everything about routing is undefined, with that reason.
+/// The routing report of a network on a test set, both prepared; the training trials give the mean weights of each domain.
 pub fn routing_report<T: Scalar>(
     network: &dyn Network<T>,
     parameters: &Parameters<T>,
@@ -32,40 +37,90 @@ pub fn routing_report<T: Scalar>(
     test: &Prepared<T>,
     seed: u64,
 ) -> Result<RoutingReport> {
-    if test.is_empty() {
-        let remedy = "give at least one labelled test trial";
+    let trained = evaluate(network, parameters, training, Routing::Learnt)?.alpha;
+    let means = trained.map(|alpha| domain_means(&alpha, training.domains()));
+    let mean = |i: usize| means.as_ref()?.get(&test.domains()[i]).map(Vec::as_slice);
+    assess(
+        test.labels(),
+        test.domains(),
+        &mean,
+        seed,
+        |routing| {
+            let given;
+            let routing = match routing {
+                Routing::Learnt => Routing::Learnt,
+                Routing::Uniform => Routing::Uniform,
+                Routing::HardTop1 => Routing::HardTop1,
+                Routing::Given(weights) => {
+                    given = weights.cast();
+                    Routing::Given(&given)
+                }
+            };
+            let found = evaluate(network, parameters, test, routing)?;
+            Ok((found.probabilities, found.alpha))
+        },
+        |alpha| traits_of(parameters, alpha),
+    )
+}
+
+/// Probabilities `1 × N × C` of the test trials and, where there is routing, weights `1 × N × K`.
+pub(crate) type Assessed = (MatBatch<f64>, Option<MatBatch<f64>>);
+
+/// Diversity and rank of the experts.
+pub(crate) type Traits = (Option<ExpertDiversity>, Option<FilterRank>);
+
+/// The report, from whatever decides the test trials under given weights of the experts. `mean` is the mean weights of a trial's domain over its
+/// training trials, none where it had none: the trial then keeps its own.
+pub(crate) fn assess<'a>(
+    truth: &[usize],
+    domains: &[usize],
+    mean: &dyn Fn(usize) -> Option<&'a [f64]>,
+    seed: u64,
+    mut decide: impl FnMut(Routing<'_, f64>) -> Result<Assessed>,
+    traits: impl FnOnce(&MatBatch<f64>) -> Result<Traits>,
+) -> Result<RoutingReport> {
+    if truth.is_empty() {
         return Err(ModelError::Empty {
             op: "routing report",
-            remedy,
+            remedy: "give at least one labelled test trial",
         });
     }
-    let adaptive = evaluate(network, parameters, test, Routing::Learnt)?;
-    let scores = score(&adaptive, test)?;
-    let Some(alpha) = &adaptive.alpha else {
+    let (probabilities, alpha) = decide(Routing::Learnt)?;
+    let classes = probabilities.cols();
+    let scores = score(truth, probabilities.data(), classes)?;
+    let Some(alpha) = alpha else {
         return Ok(RoutingReport::unrouted(scores));
     };
-    let accuracy = |routing: Routing<'_, T>| -> Result<f64> {
-        Ok(balanced(&score(
-            &evaluate(network, parameters, test, routing)?,
-            test,
-        )?))
+    let mut accuracy = |routing: Routing<'_, f64>| -> Result<f64> {
+        let (probabilities, _) = decide(routing)?;
+        Ok(balanced(&score(truth, probabilities.data(), classes)?))
     };
-    let proxy = accuracy(Routing::Uniform)?;
     let mut rng = random::stream(seed, "permuted routing", 0);
-    let order = random::permutation(&mut rng, test.len());
-    let permuted = rows(alpha, |i| order[i]);
-    let trained = evaluate(network, parameters, training, Routing::Learnt)?;
-    let means = match &trained.alpha {
-        Some(weights) => domain_means(weights, training.domains(), alpha, test.domains()),
-        None => alpha.clone(),
+    let order = random::permutation(&mut rng, truth.len());
+    let rows = |from: &dyn Fn(usize, usize) -> f64| {
+        MatBatch::from_fn(1, alpha.rows(), alpha.cols(), |_, i, j| from(i, j))
     };
+    let permuted = rows(&|i, j| alpha.get(0, order[i], j));
+    let means = rows(&|i, j| mean(i).map_or(alpha.get(0, i, j), |mean| mean[j]));
+    let proxy = accuracy(Routing::Uniform)?;
     let controls = Controls {
-        permuted: accuracy(Routing::Given(&permuted.cast()))?,
-        domain_mean: accuracy(Routing::Given(&means.cast()))?,
+        permuted: accuracy(Routing::Given(&permuted))?,
+        domain_mean: accuracy(Routing::Given(&means))?,
         hard_top1: accuracy(Routing::HardTop1)?,
         retrained: None,
     };
-    let experts = match parameters.get("experts") {
+    let stats = routing_stats(alpha.view(), domains)?;
+    let (diversity, rank) = traits(&alpha)?;
+    let report = RoutingReport::routed(scores, proxy, stats, diversity, controls);
+    Ok(RoutingReport { rank, ..report })
+}
+
+/// How different the experts of a network are, and how far they are from losing a direction.
+pub(crate) fn traits_of<T: Scalar>(
+    parameters: &Parameters<T>,
+    alpha: &MatBatch<f64>,
+) -> Result<Traits> {
+    let diversity = match parameters.get("experts") {
         Some(experts) if experts.is_orthonormal() => {
             Some(expert_diversity(experts.point()?.view())?)
         }
@@ -77,30 +132,9 @@ pub fn routing_report<T: Scalar>(
         )?),
         None => None,
     };
-    let stats = routing_stats(alpha.view(), test.domains())?;
-    let rank = filter_rank(parameters, alpha)?;
-    let report = RoutingReport::routed(scores, proxy, stats, experts, controls);
-    Ok(RoutingReport { rank, ..report })
+    Ok((diversity, filter_rank(parameters, alpha)?))
 }
 
-/// Scores of an evaluation.
-pub fn score<T: Scalar>(evaluation: &Evaluation, data: &Prepared<T>) -> Result<Scores> {
-    let classes = evaluation.probabilities.cols();
-    let decided = evaluation.predictions();
-    let values: Option<Vec<f64>> = (classes == 2).then(|| {
-        let rows = evaluation.probabilities.data().chunks_exact(2);
-        rows.map(|p| p[1]).collect()
-    });
-    Decisions {
-        truth: data.labels(),
-        decided: &decided,
-        values: values.as_deref(),
-        classes,
-    }
-    .scores()
-}
-
-/// Balanced accuracy of a set that is not empty.
 pub(crate) fn balanced(scores: &Scores) -> f64 {
     scores.balanced_accuracy.value().unwrap_or(0.0)
 }
@@ -114,6 +148,7 @@ pub fn retrain_single<T: Scalar>(
     validation: &Prepared<T>,
     test: &Prepared<T>,
     config: &TrainConfig,
+    observer: &mut dyn Observer,
 ) -> Result<Option<f64>> {
     let Architecture::Dasp(routed) = architecture else {
         return Ok(None);
@@ -124,43 +159,22 @@ pub fn retrain_single<T: Scalar>(
         ..*routed
     });
     let network = single.network::<T>(sizes)?;
-    let fitted = train(&*network, training, validation, config, &mut Silent)?;
+    let fitted = train(&*network, training, validation, config, observer)?;
     let evaluation = evaluate(&*network, &fitted.parameters, test, Routing::Learnt)?;
-    Ok(Some(balanced(&score(&evaluation, test)?)))
+    let (truth, p) = (test.labels(), &evaluation.probabilities);
+    Ok(Some(balanced(&score(truth, p.data(), p.cols())?)))
 }
 
-/// Row `from(i)` of `alpha` for every sample `i`.
-fn rows(alpha: &MatBatch<f64>, from: impl Fn(usize) -> usize) -> MatBatch<f64> {
-    MatBatch::from_fn(1, alpha.rows(), alpha.cols(), |_, i, j| {
-        alpha.get(0, from(i), j)
-    })
-}
-
-/// For every test sample the mean of its domain's training weights; a domain without training trials keeps its own weights.
-fn domain_means(
-    training: &MatBatch<f64>,
-    training_domains: &[usize],
-    test: &MatBatch<f64>,
-    test_domains: &[usize],
-) -> MatBatch<f64> {
-    let experts = training.cols();
-    let last = training_domains
-        .iter()
-        .chain(test_domains)
-        .max()
-        .map_or(0, |d| d + 1);
-    let (mut sums, mut counts) = (vec![0.0; last * experts], vec![0_usize; last]);
-    for (i, &d) in training_domains.iter().enumerate() {
-        counts[d] += 1;
-        for j in 0..experts {
-            sums[d * experts + j] += training.get(0, i, j);
-        }
+/// Mean weights of each domain's trials.
+fn domain_means(alpha: &MatBatch<f64>, domains: &[usize]) -> BTreeMap<usize, Vec<f64>> {
+    let mut sums: BTreeMap<usize, (f64, Vec<f64>)> = BTreeMap::new();
+    for (row, &d) in alpha.data().chunks_exact(alpha.cols()).zip(domains) {
+        let (count, sum) = (sums.entry(d)).or_insert_with(|| (0.0, vec![0.0; alpha.cols()]));
+        *count += 1.0;
+        sum.iter_mut().zip(row).for_each(|(s, a)| *s += a);
     }
-    MatBatch::from_fn(1, test.rows(), experts, |_, i, j| {
-        let d = test_domains[i];
-        if counts[d] == 0 {
-            return test.get(0, i, j);
-        }
-        sums[d * experts + j] / counts[d] as f64
-    })
+    let mean = |(d, (count, sum)): (usize, (f64, Vec<f64>))| {
+        (d, sum.into_iter().map(|s| s / count).collect())
+    };
+    sums.into_iter().map(mean).collect()
 }

@@ -108,6 +108,7 @@ impl fmt::Display for RoutingReport {
         if let Some(stats) = &self.stats {
             line(f, "routing entropy H̄", &stats.entropy)?;
             line(f, "domain alignment r_d", &stats.domain_alignment)?;
+            line(f, "  by the paper's formula", &stats.domain_alignment_paper)?;
         }
         if let Some(diversity) = &self.diversity {
             line(f, "expert angle, degrees", &diversity.mean_angle)?;

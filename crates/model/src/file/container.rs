@@ -6,8 +6,11 @@
 use super::FileProblem;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
+use stiefel_data::hex;
 use stiefel_linalg::Scalar;
 
 /// Bytes in front of the header.
@@ -15,6 +18,55 @@ pub(super) const PREFIX: u64 = 8;
 
 /// The key of the free text.
 pub(super) const METADATA: &str = "__metadata__";
+
+/// What stands in the place of the checksum while it is computed.
+pub(super) const BLANK: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The key of the checksum.
+pub(super) const CHECKSUM: &str = "checksum";
+
+/// Puts the checksum of a model file into its place: SHA-256 of the whole file with 64 zeros there. For tools that write or change model files;
+/// bytes whose header has no place for a checksum, as those of version 1, stay as they are.
+pub fn seal(bytes: &mut [u8]) {
+    let Some(prefix) = bytes.first_chunk::<{ PREFIX as usize }>() else {
+        return;
+    };
+    let end = u64::from_le_bytes(*prefix).saturating_add(PREFIX);
+    let (head, data) = bytes.split_at_mut(bytes.len().min(end as usize));
+    if let Some(place) = checksum_place(head) {
+        let sum = checksum(head, data);
+        head[place].copy_from_slice(sum.as_bytes());
+    }
+}
+
+/// SHA-256 of length and header of a file, and of its tensors, with zeros in the place of the checksum, as hexadecimal digits. Leaves the zeros.
+pub(super) fn checksum(head: &mut [u8], data: &[u8]) -> String {
+    if let Some(place) = checksum_place(head) {
+        head[place].copy_from_slice(BLANK.as_bytes());
+    }
+    let mut hash = Sha256::new();
+    hash.update(head);
+    hash.update(data);
+    hex(&hash.finalize())
+}
+
+/// Where the digits of the checksum are: `"checksum": "…"`. Within a text of the header quotes are escaped, so that this is a key.
+fn checksum_place(head: &[u8]) -> Option<Range<usize>> {
+    let key = format!("\"{CHECKSUM}\"");
+    let skip = |at: usize, wanted: u8| {
+        let blanks = (head.get(at..)?.iter()).take_while(|b| b.is_ascii_whitespace());
+        let at = at + blanks.count();
+        (head.get(at) == Some(&wanted)).then_some(at + 1)
+    };
+    let digits = |at: usize| {
+        let begin = skip(skip(at + key.len(), b':')?, b'"')?;
+        let end = begin + BLANK.len();
+        (head.get(end) == Some(&b'"')).then_some(begin..end)
+    };
+    (head.windows(key.len()).enumerate())
+        .filter(|(_, window)| *window == key.as_bytes())
+        .find_map(|(at, _)| digits(at))
+}
 
 /// The type of a tensor's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use super::FileProblem;
 use super::container::{PREFIX, Table, TensorInfo};
+use crate::fitted::About;
 use crate::net::{HeadKind, Sizes};
 use crate::scaling::Recommendation;
 use crate::{Architecture, ModelConfig, TrainingRecord};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the format this library writes, and the newest it reads.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;
 
 /// The value of `format` of a trained network.
 pub(super) const FORMAT: &str = "stiefel-model";
@@ -17,7 +18,7 @@ pub(super) const FORMAT: &str = "stiefel-model";
 /// The value of `format` of a fitted preset `recommended`.
 pub(super) const POOLED_FORMAT: &str = "stiefel-pooled";
 
-/// The description of a model file; made by [`inspect_file`](super::inspect_file) and [`inspect_any`](super::inspect_any).
+/// The description of a model file; made by [`inspect_any`](super::inspect_any).
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileHeader<M = Description> {
     /// The version of the format.
@@ -28,6 +29,8 @@ pub struct FileHeader<M = Description> {
     pub precision: String,
     /// The model.
     pub model: M,
+    /// Where it comes from; files of version 1 do not say.
+    pub about: About,
     /// The tensors, by name.
     pub tensors: BTreeMap<String, TensorInfo>,
 }
@@ -99,26 +102,28 @@ impl Description {
 impl<M: serde::de::DeserializeOwned> FileHeader<M> {
     /// From the container's header, which has been checked; the file must be of the kind `wanted`.
     pub(super) fn from_table(table: Table, wanted: &'static str) -> Result<Self, FileProblem> {
-        let about = About::read(&table, wanted)?;
+        let about = Metadata::read(&table, wanted)?;
         Ok(Self {
             format_version: about.format_version,
             library_version: about.library_version,
             precision: about.precision,
             model: about.model,
+            about: about.about,
             tensors: table.tensors,
         })
     }
 }
 
 /// The metadata of a file of one kind.
-pub(super) struct About<M> {
-    format_version: u64,
+pub(super) struct Metadata<M> {
+    pub(super) format_version: u64,
     library_version: String,
     pub(super) precision: String,
     pub(super) model: M,
+    pub(super) about: About,
 }
 
-impl<M: serde::de::DeserializeOwned> About<M> {
+impl<M: serde::de::DeserializeOwned> Metadata<M> {
     /// Reads the metadata of a file that must be of the kind `wanted`.
     pub(super) fn read(table: &Table, wanted: &'static str) -> Result<Self, FileProblem> {
         let text = |key: &str| -> Result<&str, FileProblem> {
@@ -142,11 +147,19 @@ impl<M: serde::de::DeserializeOwned> About<M> {
             offset: PREFIX,
             why: format!("the description of the model: {error}"),
         })?;
+        let about = match table.metadata.get("about") {
+            Some(text) => serde_json::from_str(text).map_err(|error| FileProblem::Damaged {
+                offset: PREFIX,
+                why: format!("what the model knows of itself: {error}"),
+            })?,
+            None => About::default(),
+        };
         Ok(Self {
             format_version,
             library_version,
             precision,
             model,
+            about,
         })
     }
 }
@@ -158,7 +171,7 @@ fn version(text: &str, library: &str) -> Result<u64, FileProblem> {
         why: format!("the format version is \"{text}\""),
     })?;
     match found {
-        FORMAT_VERSION => Ok(found),
+        1..=FORMAT_VERSION => Ok(found),
         0 => Err(FileProblem::Damaged {
             offset: PREFIX,
             why: "the format version is 0; the first one is 1".into(),

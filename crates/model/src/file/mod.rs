@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! u64 little-endian: length of the header │ header: JSON, padded with spaces │ tensors, one after the other, little-endian
-//! header = { "__metadata__": { format, format_version, library_version, precision, model }, name: { dtype, shape, data_offsets }, … }
+//! header = { "__metadata__": { format, format_version, library_version, precision, model, about, checksum }, name: { dtype, shape, data_offsets }, … }
 //! ```
 //!
-//! `model` is JSON text: configuration, sizes, names, how it was trained ([`FileHeader`]; [`inspect_any`] tells the kind of a file too). The tensors:
+//! `model` is JSON text: configuration, sizes, names, how it was trained ([`FileHeader`]; [`inspect_any`] tells the kind of a file too). `about` is
+//! JSON text too: how the training trials were made, which they were, the type of the classes ([`About`](crate::fitted::About)). `checksum` is the
+//! SHA-256 of the whole file with zeros in its own place. Files of version 1 have neither and still open. The tensors:
 //!
 //! | name | shape | |
 //! |---|---|---|
@@ -15,6 +17,7 @@
 //! | `whitener.pooled_moments` | `2` | mean trace and mean square under it |
 //! | `encoder.projection` | `n(n+1)/2 × r` | where there is an encoder |
 //! | `domains.tangent`, `domains.riemannian` | `D′ × n(n+1)/2`, `D′ × n × n` | where training domains lie |
+//! | `domains.routing` | `D × K` | mean routing weights of each domain's training trials |
 //! | `parameter.NAME` | as the network says | in the precision of the model; running statistics too |
 //! | `base.NAME` | `count × n × n` | for parameters in Cayley coordinates |
 //!
@@ -22,8 +25,7 @@
 //! `whitener.*` tensors, and `anchor` (`n × k`), `head.centre` (`p`), `head.shared` (`L × p`), `head.intercept` (`L`) and, where domains have
 //! weights of their own, `head.own` (`D′ × L × p`), all f64.
 //!
-//! All but the parameters are f64. A file is read in the precision it was written in, so that a model always gives the same
-//! numbers; the other precision is an error that says so ([`inspect_file`] tells which to ask for).
+//! All but the parameters are f64. A file is read in the precision it was written in, so that a model always gives the same numbers.
 //!
 //! Nothing in a file is trusted: no memory is reserved beyond a multiple of the file's size, every shape is checked against the
 //! architecture, every number is finite, every filter orthonormal that should be. Other tools that read safetensors can read the tensors.
@@ -34,10 +36,10 @@ mod pooled;
 mod read;
 mod write;
 
-pub use container::{Dtype, TensorInfo};
+pub use container::{Dtype, TensorInfo, seal};
 pub use header::{Description, FORMAT_VERSION, FileHeader};
 pub use pooled::{PooledDescription, PooledSizes};
-pub use read::{AnyHeader, inspect_any, inspect_file};
+pub use read::{AnyHeader, inspect_any};
 
 use crate::ModelError;
 use std::path::Path;
@@ -46,6 +48,17 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileProblem {
+    /// Bytes that are not those that were written.
+    #[error("damaged: its SHA-256 is {found}, and {expected} was written into it; copy it again")]
+    Checksum {
+        /// What the file says.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// A file that is there already.
+    #[error("it exists already; choose another name, or overwrite it (--overwrite)")]
+    Exists,
     /// The operating system refused.
     #[error("cannot {doing}: {message}")]
     Io {
@@ -91,19 +104,9 @@ pub enum FileProblem {
         library: String,
     },
     /// A model of another kind.
-    #[error(
-        "holds a \"{found}\", asked for as a \"{wanted}\"; load a \"stiefel-model\" as `Model` and a \"stiefel-pooled\" as `PooledModel`"
-    )]
+    #[error("holds a \"{found}\", a \"{wanted}\" was asked for")]
     Kind {
         /// The file's `format`.
-        found: String,
-        /// The caller's.
-        wanted: &'static str,
-    },
-    /// The other precision.
-    #[error("holds a model in {found}, asked for as {wanted}; load it as {found}")]
-    Precision {
-        /// The file's.
         found: String,
         /// The caller's.
         wanted: &'static str,

@@ -1,12 +1,10 @@
 //! The preset `recommended` in the same container; see the [module](super) for its tensors.
 
-use super::header::{About, POOLED_FORMAT};
-use super::read::{Found, Source, Whitened, check_precision, inconsistent, open, whitener};
-use super::write::{Tensors, replace};
+use super::read::{Found, Source, Whitened, inconsistent, whitener};
+use super::write::Tensors;
 use crate::pooled::{PooledConfig, PooledModel, RoutedHead};
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use stiefel_data::check_distinct;
 use stiefel_geometry::stiefel;
 use stiefel_linalg::MatBatch;
@@ -44,40 +42,7 @@ pub struct PooledSizes {
 }
 
 impl PooledModel {
-    /// Writes the model to one file, as [`Model::save`](crate::Model::save) does.
-    ///
-    /// ```
-    /// # use stiefel_linalg::MatBatch;
-    /// # use stiefel_model::{Factor, PooledConfig, PooledModel, Trials};
-    /// # let x = MatBatch::from_fn(4, 2, 2, |i, r, c| if r == c { 1.0 + ((i + r) % 3) as f64 } else { 0.2 });
-    /// # let labels = Factor::from_labels(["hand", "feet", "hand", "feet"]);
-    /// # let trials = Trials::new(x, labels, Factor::from_labels(["s1", "s1", "s2", "s2"]))?;
-    /// # let folder = std::env::temp_dir().join(format!("stiefel-pooled-doc-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder).unwrap();
-    /// # let path = folder.join("model.safetensors");
-    /// let model = PooledModel::fit(&trials, &trials, &PooledConfig::default())?;
-    /// model.save(&path)?;
-    /// assert_eq!(PooledModel::load(&path)?, model);
-    /// # std::fs::remove_dir_all(&folder).unwrap();
-    /// # Ok::<(), stiefel_model::ModelError>(())
-    /// ```
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let bytes = self
-            .tensors()
-            .into_bytes(POOLED_FORMAT, "f64", &self.description());
-        bytes
-            .and_then(|bytes| replace(path, &bytes))
-            .map_err(|problem| problem.at(path))
-    }
-
-    /// Reads a model written by [`PooledModel::save`]; it gives the same numbers, to the bit. Every error names the path.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        read(path).map_err(|problem| problem.at(path))
-    }
-
-    fn description(&self) -> PooledDescription {
+    pub(super) fn description(&self) -> PooledDescription {
         let domains = 0..self.domains.len();
         PooledDescription {
             config: self.config.clone(),
@@ -94,7 +59,7 @@ impl PooledModel {
         }
     }
 
-    fn tensors(&self) -> Tensors {
+    pub(super) fn tensors(&self) -> Tensors {
         let mut tensors = Tensors::default();
         tensors.push_whitener(&self.whitener);
         let (_, n, k) = self.anchor.shape();
@@ -111,15 +76,8 @@ impl PooledModel {
     }
 }
 
-fn read(path: &Path) -> Found<PooledModel> {
-    let opened = open(path)?;
-    let about = About::<PooledDescription>::read(&opened.table, POOLED_FORMAT)?;
-    check_precision::<f64>(&about.precision)?;
-    assemble(about.model, &mut opened.source()?)
-}
-
 /// The model of a description and its tensors.
-fn assemble(about: PooledDescription, source: &mut Source) -> Found<PooledModel> {
+pub(super) fn assemble(about: PooledDescription, source: &mut Source) -> Found<PooledModel> {
     check(&about).map_err(|e| inconsistent(&e))?;
     let (n, k) = (about.sizes.channels, about.sizes.filters);
     let whitened = Whitened {

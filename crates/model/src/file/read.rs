@@ -1,31 +1,26 @@
 //! Reading: header, then tensors, each checked against the architecture before a model is made of them.
 
-use super::container::{Dtype, PREFIX, Table, decode};
-use super::header::{About, Description, FORMAT, FileHeader, POOLED_FORMAT};
+use super::container::{CHECKSUM, Dtype, PREFIX, Table, checksum, decode};
+use super::header::{Description, FORMAT, FileHeader, Metadata, POOLED_FORMAT};
 use super::pooled::PooledDescription;
 use super::{FileProblem, TensorInfo};
 use crate::decoder::DomainMeans;
 use crate::dsp::DspState;
+use crate::fitted::Kind;
 use crate::precondition::WhitenerState;
 use crate::{
-    DspEncoder, Frontend, Manifold, Model, ModelError, Parameters, Preconditioning, Result,
-    Whitener,
+    DspEncoder, FittedModel, Frontend, Manifold, Model, ModelError, Parameters, Preconditioning,
+    Result, Whitener,
 };
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 use stiefel_data::check_distinct;
 use stiefel_geometry::{spd, stiefel};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
 pub(super) type Found<T> = std::result::Result<T, FileProblem>;
-
-/// The description of a model file, without reading its tensors.
-pub fn inspect_file(path: impl AsRef<Path>) -> Result<FileHeader> {
-    let path = path.as_ref();
-    let header = open(path).and_then(|opened| FileHeader::from_table(opened.table, FORMAT));
-    header.map_err(|problem| problem.at(path))
-}
 
 /// The description of a model file of either kind; made by [`inspect_any`].
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +31,7 @@ pub enum AnyHeader {
     Pooled(Box<FileHeader<PooledDescription>>),
 }
 
-/// [`inspect_file`] for files of either kind.
+/// The description of a model file; its tensors are not read, and the checksum not computed.
 pub fn inspect_any(path: impl AsRef<Path>) -> Result<AnyHeader> {
     let path = path.as_ref();
     let header = open(path).and_then(|Opened { table, .. }| {
@@ -51,57 +46,85 @@ pub fn inspect_any(path: impl AsRef<Path>) -> Result<AnyHeader> {
     header.map_err(|problem| problem.at(path))
 }
 
-impl<T: Scalar> Model<T> {
-    /// Reads a model written by [`Model::save`] in the same precision; it gives the same numbers, to the bit.
-    ///
-    /// Every error names the path. [`inspect_file`] tells the precision of a file.
+impl FittedModel {
+    /// Reads a model file, whatever its kind and precision.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         read(path).map_err(|problem| problem.at(path))
     }
+
+    /// Reads the bytes of a model file.
+    pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, FileProblem> {
+        fitted(open_in(Box::new(bytes), bytes.len() as u64)?)
+    }
 }
 
 /// A file whose table of tensors has been read and checked.
-pub(super) struct Opened {
-    file: File,
-    pub(super) table: Table,
-    /// Where the tensors begin.
-    start: u64,
+struct Opened<'r> {
+    reader: Box<dyn Read + 'r>,
+    /// Length and header as they stand in the file.
+    head: Vec<u8>,
+    table: Table,
     length: u64,
 }
 
-impl Opened {
-    /// Reads the tensors.
-    pub(super) fn source(mut self) -> Found<Source> {
-        let mut data = vec![0; (self.length - self.start) as usize];
-        (self.file.read_exact(&mut data)).map_err(|error| FileProblem::io("read it", &error))?;
+impl Opened<'_> {
+    /// Reads the tensors, and checks every byte of the file against its checksum; files of version 1 have none.
+    fn source(mut self, format_version: u64) -> Found<Source> {
+        let start = self.head.len() as u64;
+        let mut data = vec![0; (self.length - start) as usize];
+        (self.reader.read_exact(&mut data)).map_err(|error| FileProblem::io("read it", &error))?;
+        match self.table.metadata.get(CHECKSUM) {
+            Some(expected) => {
+                let found = checksum(&mut self.head, &data);
+                if found != *expected {
+                    return Err(FileProblem::Checksum {
+                        expected: expected.clone(),
+                        found,
+                    });
+                }
+            }
+            None if format_version == 1 => {}
+            None => {
+                return Err(FileProblem::Damaged {
+                    offset: PREFIX,
+                    why: "the checksum is missing".into(),
+                });
+            }
+        }
         Ok(Source {
             tensors: self.table.tensors,
             data,
-            start: self.start,
+            start,
         })
     }
 }
 
-pub(super) fn open(path: &Path) -> Found<Opened> {
+fn open(path: &Path) -> Found<Opened<'static>> {
     let io = |doing| move |error: std::io::Error| FileProblem::io(doing, &error);
-    let mut file = File::open(path).map_err(io("open it"))?;
+    let file = File::open(path).map_err(io("open it"))?;
     let about = file.metadata().map_err(io("ask for its size"))?;
     if !about.is_file() {
         return Err(FileProblem::NotAModel("it is not a regular file".into()));
     }
-    let length = about.len();
-    let mut prefix = [0; PREFIX as usize];
+    open_in(Box::new(file), about.len())
+}
+
+fn open_in<'r>(mut reader: Box<dyn Read + 'r>, length: u64) -> Found<Opened<'r>> {
+    let io = |error: std::io::Error| FileProblem::io("read it", &error);
+    let mut head = vec![0; PREFIX as usize];
     if length < PREFIX {
         return Err(FileProblem::NotAModel(format!("it has {length} bytes")));
     }
-    file.read_exact(&mut prefix).map_err(io("read it"))?;
+    reader.read_exact(&mut head).map_err(io)?;
+    let mut prefix = [0; PREFIX as usize];
+    prefix.copy_from_slice(&head);
     let size = u64::from_le_bytes(prefix);
     let start = size.saturating_add(PREFIX);
     if start > length {
         // What begins like another kind of file was not cut off.
         let mut brace = [0];
-        return Err(match file.read_exact(&mut brace) {
+        return Err(match reader.read_exact(&mut brace) {
             Ok(()) if brace != *b"{" => {
                 FileProblem::NotAModel("it does not begin with a header".into())
             }
@@ -112,37 +135,56 @@ pub(super) fn open(path: &Path) -> Found<Opened> {
         });
     }
     // Bounded by the size of the file.
-    let mut text = vec![0; size as usize];
-    file.read_exact(&mut text).map_err(io("read it"))?;
-    let table: Table = serde_json::from_slice(&text).map_err(|error| FileProblem::Damaged {
+    head.resize(start as usize, 0);
+    let text = &mut head[PREFIX as usize..];
+    reader.read_exact(text).map_err(io)?;
+    let table: Table = serde_json::from_slice(text).map_err(|error| FileProblem::Damaged {
         offset: PREFIX,
         why: format!("the header: {error}"),
     })?;
     table.check(start, length)?;
     Ok(Opened {
-        file,
+        reader,
+        head,
         table,
-        start,
         length,
     })
 }
 
-fn read<T: Scalar>(path: &Path) -> Found<Model<T>> {
-    let opened = open(path)?;
-    let about = About::<Description>::read(&opened.table, FORMAT)?;
-    check_precision::<T>(&about.precision)?;
-    assemble(about.model, &mut opened.source()?)
+fn read(path: &Path) -> Found<FittedModel> {
+    fitted(open(path)?)
 }
 
-/// An error unless the file is in the precision asked for.
-pub(super) fn check_precision<T: Scalar>(found: &str) -> Found<()> {
-    if found == T::NAME {
-        return Ok(());
+fn fitted(opened: Opened<'_>) -> Found<FittedModel> {
+    let format = opened.table.metadata.get("format");
+    if format.is_some_and(|format| format == POOLED_FORMAT) {
+        let found = Metadata::<PooledDescription>::read(&opened.table, POOLED_FORMAT)?;
+        let mut source = opened.source(found.format_version)?;
+        let model = super::pooled::assemble(found.model, &mut source)?;
+        return Ok(FittedModel {
+            kind: Kind::Preset(Arc::new(model)),
+            about: found.about,
+        });
     }
-    Err(FileProblem::Precision {
-        found: found.to_owned(),
-        wanted: T::NAME,
-    })
+    // Any other kind is refused there, by name.
+    let Metadata {
+        format_version,
+        precision,
+        model,
+        about,
+        ..
+    } = Metadata::<Description>::read(&opened.table, FORMAT)?;
+    let mut source = opened.source(format_version)?;
+    let kind = match precision.as_str() {
+        "f32" => Kind::Single(Arc::new(assemble(model, &mut source)?)),
+        "f64" => Kind::Double(Arc::new(assemble(model, &mut source)?)),
+        _ => {
+            return Err(FileProblem::Inconsistent(format!(
+                "its precision is \"{precision}\""
+            )));
+        }
+    };
+    Ok(FittedModel { kind, about })
 }
 
 /// The tensors not yet taken.
@@ -232,6 +274,18 @@ fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T
         .map_err(|e| inconsistent(&e))?;
     let domain_means =
         DomainMeans::from_parts(known, n, tangent, riemannian).map_err(|e| inconsistent(&e))?;
+    let routing = match source
+        .tensors
+        .get("domains.routing")
+        .map(|t| t.shape.clone())
+    {
+        Some(shape) if shape.len() == 2 => {
+            let (rows, cols) = (shape[0] as usize, shape[1] as usize);
+            let values = source.take("domains.routing", &[rows, cols])?;
+            Some(MatBatch::from_vec(1, rows, cols, values).map_err(|e| inconsistent(&e))?)
+        }
+        _ => None,
+    };
     let promised = about.numbers();
     if promised > source.data.len() as u128 / size_of::<T>() as u128 {
         return Err(FileProblem::Inconsistent(format!(
@@ -249,6 +303,8 @@ fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T
         sizes: about.sizes,
         frontend: Frontend { whitener, encoder },
         domain_means,
+        routing,
+        validation: None,
         network,
         parameters,
         classes: about.classes,

@@ -1,15 +1,15 @@
 //! Writing: the whole file in memory, then to disk under another name, then renamed, so that a reader never sees half a model.
 
 use super::FileProblem;
-use super::container::{Dtype, METADATA, TensorInfo, encode};
-use super::header::{Description, FORMAT, FORMAT_VERSION};
-use crate::{Manifold, Model, Result, Whitener};
+use super::container::{BLANK, CHECKSUM, Dtype, METADATA, TensorInfo, encode, seal};
+use super::header::{Description, FORMAT, FORMAT_VERSION, POOLED_FORMAT};
+use super::read::inconsistent;
+use crate::fitted::{About, Kind};
+use crate::{FittedModel, Manifold, Model, Result, Whitener};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
+use stiefel_data::{writable, write_whole};
 use stiefel_linalg::{MatBatch, Scalar};
 
 /// Tensors as they are collected.
@@ -54,24 +54,19 @@ impl Tensors {
         format: &str,
         precision: &str,
         description: &D,
+        about: &About,
     ) -> std::result::Result<Vec<u8>, FileProblem>
     where
         D: Serialize + DeserializeOwned + PartialEq,
     {
-        let text = serde_json::to_string(description).map_err(|e| unwritable(&e))?;
-        // JSON has no NaN and no infinity: better to notice now than when the file is read.
-        let again: D = serde_json::from_str(&text).map_err(|e| unwritable(&e))?;
-        if again != *description {
-            return Err(FileProblem::Inconsistent(
-                "the description of the model does not survive being written".into(),
-            ));
-        }
         let metadata = json!({
             "format": format,
             "format_version": FORMAT_VERSION.to_string(),
             "library_version": env!("CARGO_PKG_VERSION"),
             "precision": precision,
-            "model": text,
+            "model": said(description)?,
+            "about": said(about)?,
+            CHECKSUM: BLANK,
         });
         self.header.insert(METADATA.to_owned(), metadata);
         let mut header = serde_json::to_vec(&self.header).map_err(|e| unwritable(&e))?;
@@ -80,51 +75,47 @@ impl Tensors {
         let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
         bytes.extend(header);
         bytes.extend(self.data);
+        seal(&mut bytes);
         Ok(bytes)
     }
 }
 
-impl<T: Scalar> Model<T> {
-    /// Writes the model to one file; see [`crate::file`] for the format. Whatever happens, the path holds either what it held
-    /// before or the whole model.
+impl FittedModel {
+    /// Writes the model file, whole or not at all. Symbolic links are followed; what is there and is no regular file is refused, and so is a
+    /// file that is there already, unless it may be overwritten.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), stiefel_model::ModelError> {
+    /// let model = stiefel_model::FittedModel::load("model.stiefel")?;
+    /// model.save("copy.stiefel", false)?;
+    /// # Ok(())
+    /// # }
     /// ```
-    /// # use stiefel_linalg::MatBatch;
-    /// # use stiefel_model::net::SpdNetConfig;
-    /// # use stiefel_model::train::{Silent, TrainConfig};
-    /// # use stiefel_model::{Architecture, Factor, Model, ModelConfig, Preconditioning, Trials};
-    /// # let x = MatBatch::from_fn(4, 2, 2, |i, r, c| if r == c { 1.0 + ((i + r) % 3) as f64 } else { 0.2 });
-    /// # let labels = Factor::from_labels(["hand", "feet", "hand", "feet"]);
-    /// # let trials = Trials::new(x, labels, Factor::from_labels(["s1", "s1", "s2", "s2"]))?;
-    /// # let config = ModelConfig {
-    /// #     preconditioning: Preconditioning::default(),
-    /// #     encoder: None,
-    /// #     architecture: Architecture::Spdnet(SpdNetConfig { filters: 1, ..SpdNetConfig::default() }),
-    /// #     training: TrainConfig { epochs: 1, ..TrainConfig::default() },
-    /// # };
-    /// # let folder = std::env::temp_dir().join(format!("stiefel-doc-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder).unwrap();
-    /// # let path = folder.join("model.safetensors");
-    /// let model = Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?;
-    /// model.save(&path)?;
-    /// assert_eq!(stiefel_model::file::inspect_file(&path)?.precision, "f64");
-    /// let again = Model::<f64>::load(&path)?;
-    /// assert_eq!(again.evaluate(&trials)?, model.evaluate(&trials)?);
-    /// # std::fs::remove_dir_all(&folder).unwrap();
-    /// # Ok::<(), stiefel_model::ModelError>(())
-    /// ```
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+    pub fn save(&self, path: impl AsRef<Path>, overwrite: bool) -> Result<()> {
         let path = path.as_ref();
+        let io = |error: &std::io::Error| FileProblem::io("write it", error).at(path);
+        let target = writable(path).map_err(|e| io(&e))?;
+        if !overwrite && target.exists() {
+            return Err(FileProblem::Exists.at(path));
+        }
         let bytes = self.to_bytes().map_err(|problem| problem.at(path))?;
-        replace(path, &bytes).map_err(|problem| problem.at(path))
+        write_whole(&target, &bytes).map_err(|e| io(&e))
     }
 
-    /// The file as bytes.
-    fn to_bytes(&self) -> std::result::Result<Vec<u8>, FileProblem> {
-        self.tensors()
-            .into_bytes(FORMAT, T::NAME, &self.description())
+    /// The model file as bytes.
+    pub fn to_bytes(&self) -> std::result::Result<Vec<u8>, FileProblem> {
+        let about = &self.about;
+        match &self.kind {
+            Kind::Single(m) => (m.tensors()?).into_bytes(FORMAT, "f32", &m.description(), about),
+            Kind::Double(m) => (m.tensors()?).into_bytes(FORMAT, "f64", &m.description(), about),
+            Kind::Preset(p) => {
+                (p.tensors()).into_bytes(POOLED_FORMAT, "f64", &p.description(), about)
+            }
+        }
     }
+}
 
+impl<T: Scalar> Model<T> {
     fn description(&self) -> Description {
         let whitener = &self.frontend.whitener;
         Description {
@@ -146,7 +137,7 @@ impl<T: Scalar> Model<T> {
         }
     }
 
-    fn tensors(&self) -> Tensors {
+    fn tensors(&self) -> std::result::Result<Tensors, FileProblem> {
         let mut tensors = Tensors::default();
         let n = self.sizes.channels;
         tensors.push_whitener(&self.frontend.whitener);
@@ -156,7 +147,18 @@ impl<T: Scalar> Model<T> {
         }
         let (tangent, p) = (self.domain_means.tangent(), n * (n + 1) / 2);
         tensors.push("domains.tangent", &[tangent.count(), p], tangent.data());
-        tensors.push_batch("domains.riemannian", self.domain_means.riemannian());
+        let riemannian = self.domain_means.riemannian();
+        tensors.push_batch(
+            "domains.riemannian",
+            riemannian.map_err(|e| inconsistent(&e))?,
+        );
+        if let Some(routing) = &self.routing {
+            tensors.push(
+                "domains.routing",
+                &[routing.rows(), routing.cols()],
+                routing.data(),
+            );
+        }
         for parameter in &self.parameters {
             let name = parameter.name;
             tensors.push_batch(&format!("parameter.{name}"), &parameter.value);
@@ -164,50 +166,27 @@ impl<T: Scalar> Model<T> {
                 tensors.push_batch(&format!("base.{name}"), base);
             }
         }
-        tensors
+        Ok(tensors)
     }
+}
+
+/// As JSON text. JSON has no NaN and no infinity: better to notice now than when the file is read.
+fn said<D>(description: &D) -> std::result::Result<String, FileProblem>
+where
+    D: Serialize + DeserializeOwned + PartialEq,
+{
+    let text = serde_json::to_string(description).map_err(|e| unwritable(&e))?;
+    let again: D = serde_json::from_str(&text).map_err(|e| unwritable(&e))?;
+    if again == *description {
+        return Ok(text);
+    }
+    Err(FileProblem::Inconsistent(
+        "the description of the model does not survive being written".into(),
+    ))
 }
 
 fn unwritable(error: &serde_json::Error) -> FileProblem {
     FileProblem::Inconsistent(format!(
         "the description of the model cannot be written (a training record with a value that is not finite?): {error}"
     ))
-}
-
-/// A name beside `path` that no other writer uses.
-fn temporary(path: &Path) -> PathBuf {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{count}.tmp", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Writes beside the path, waits for the disk, then renames.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::result::Result<(), FileProblem> {
-    let new = temporary(path);
-    let written = write_synced(&new, bytes).and_then(|()| fs::rename(&new, path));
-    if let Err(error) = written {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(&new);
-        return Err(FileProblem::io("write it", &error));
-    }
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        let folder = if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            folder
-        };
-        // The name is safe on disk once its folder is; a file system that cannot do this has renamed all the same.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    }
-    Ok(())
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file: File = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

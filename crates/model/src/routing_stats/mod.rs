@@ -1,12 +1,12 @@
-//! What the router does: entropy, domain alignment, the diversity of the experts, and the verdict.
+//! What the router does: entropy, domain alignment, and the diversity of the experts.
 //!
 //! For weights `α` (`N × K`, rows on the simplex) and domains `d_i`:
 //! * entropy `H̄ = mean_i H(α_i)/log K` in `[0, 1]`; sharp below 0.70;
-//! * domain alignment `r_d = Var_d(ᾱ_d)/Var_i(α_i)`, population variances summed over the K components, domains unweighted;
-//!   structured above 0.10;
+//! * domain alignment `r_d = Σ_d n_d‖ᾱ_d − ᾱ‖²/Σ_i‖α_i − ᾱ‖²` in `[0, 1]`, the share of the weights' variance that the domains
+//!   explain; structured above 0.10. The paper's `Var_d(ᾱ_d)/Var_i(α_i)` counts every domain alike above and every trial alike below,
+//!   and exceeds 1 where domains differ in size; it is kept beside, to be compared with the paper's figures;
 //! * expert diversity: see [`expert_diversity`];
 //! * smallest singular values of full-rank experts: see [`filter_rank`];
-//! * verdict: genuine routing where the K=1 proxy gap `Δ_K1 > 0.01` in at least 60 % of the folds.
 //!
 //! Source: the paper's "Routing Diagnostics". What does not exist is undefined with a reason, never NaN.
 
@@ -22,39 +22,34 @@ use stiefel_linalg::{MatView, Scalar, tolerance};
 
 const OP: &str = "routing statistics";
 
-/// Entropy below which routing counts as sharp.
-pub const SHARP_ENTROPY: f64 = 0.70;
-
-/// Domain alignment above which routing counts as structured by domain.
-pub const STRUCTURED_ALIGNMENT: f64 = 0.10;
-
-/// The K=1 proxy gap a fold must exceed to count as won.
-pub const GAP_THRESHOLD: f64 = 0.01;
-
-/// The share of folds that must be won for the verdict, in percent.
-pub const GAP_FOLDS_PERCENT: usize = 60;
-
 /// Entropy and domain alignment of a set of trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoutingStats {
     /// `H̄`.
     pub entropy: Measure,
-    /// `r_d`.
+    /// `r_d`, domains weighted by their trials.
     pub domain_alignment: Measure,
+    /// The paper's `r_d`, domains unweighted. Records of earlier versions have this value under the other name.
+    #[serde(default = "not_recorded")]
+    pub domain_alignment_paper: Measure,
     /// Mean weight of each expert.
     pub mean_weights: Vec<f64>,
+}
+
+fn not_recorded() -> Measure {
+    Measure::undefined("an earlier version made this record")
 }
 
 impl RoutingStats {
     /// Whether routing is sharp (`H̄ < 0.70`); nothing where `H̄` does not exist.
     pub fn is_sharp(&self) -> Option<bool> {
-        self.entropy.value().map(|h| h < SHARP_ENTROPY)
+        self.entropy.value().map(|h| h < tolerance::SHARP_ENTROPY)
     }
 
     /// Whether routing follows the domains (`r_d > 0.10`); nothing where `r_d` does not exist.
     pub fn is_structured(&self) -> Option<bool> {
         let r = self.domain_alignment.value();
-        r.map(|r| r > STRUCTURED_ALIGNMENT)
+        r.map(|r| r > tolerance::STRUCTURED_ALIGNMENT)
     }
 }
 
@@ -91,9 +86,11 @@ pub fn routing_stats<T: Scalar>(alpha: MatView<'_, T>, domains: &[usize]) -> Res
     for (trial, row) in alpha.chunks_exact(k).enumerate() {
         check_simplex(trial, row)?;
     }
+    let [domain_alignment, domain_alignment_paper] = alignments(&alpha, k, domains);
     Ok(RoutingStats {
         entropy: entropy(&alpha, k),
-        domain_alignment: domain_alignment(&alpha, k, domains),
+        domain_alignment,
+        domain_alignment_paper,
         mean_weights: mean_rows(&alpha, k, |_| true),
     })
 }
@@ -125,21 +122,29 @@ fn entropy(alpha: &[f64], k: usize) -> Measure {
     Measure::Value(mean.clamp(0.0, 1.0) + 0.0)
 }
 
-fn domain_alignment(alpha: &[f64], k: usize, domains: &[usize]) -> Measure {
+/// `r_d` with domains weighted by their trials, and with all domains alike.
+fn alignments(alpha: &[f64], k: usize, domains: &[usize]) -> [Measure; 2] {
+    let undefined = |why: &str| [Measure::undefined(why), Measure::undefined(why)];
     let total = variance(alpha, k);
     if total.sqrt() <= tolerance::CONSTANT_ROUTING {
-        return Measure::undefined("the weights are the same for every trial");
+        return undefined("the weights are the same for every trial");
     }
     let mut present = domains.to_vec();
     present.sort_unstable();
     present.dedup();
     if present.len() == 1 {
-        return Measure::undefined("one domain: there is nothing to align with");
+        return undefined("one domain: there is nothing to align with");
     }
     let means: Vec<f64> = (present.iter())
         .flat_map(|&d| mean_rows(alpha, k, |i| domains[i] == d))
         .collect();
-    Measure::Value(variance(&means, k) / total)
+    let of_trials: Vec<f64> = (domains.iter())
+        .filter_map(|d| present.binary_search(d).ok())
+        .flat_map(|at| means[at * k..][..k].iter().copied())
+        .collect();
+    // Rounding must not leave the range.
+    let weighted = (variance(&of_trials, k) / total).min(1.0);
+    [weighted, variance(&means, k) / total].map(Measure::Value)
 }
 
 /// The mean of the rows that `of` picks.
@@ -163,48 +168,4 @@ fn variance(rows: &[f64], k: usize) -> f64 {
         .flat_map(|row| row.iter().zip(&mean))
         .map(|(x, m)| (x - m) * (x - m));
     squares.sum::<f64>() / (rows.len() / k) as f64
-}
-
-/// Whether routing is genuine, by the K=1 proxy gaps of the folds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
-    /// `Δ_K1 > 0.01` in at least 60 % of the folds.
-    pub genuine: bool,
-    /// Folds with `Δ_K1 > 0.01`.
-    pub won: usize,
-    /// All folds.
-    pub folds: usize,
-}
-
-/// The verdict over the gaps `Δ_K1 = bAcc(adaptive) − bAcc(K=1 proxy)`, one per fold.
-///
-/// A positive gap does not by itself show that routing helps the class: read it beside the controls.
-///
-/// ```
-/// use stiefel_model::routing_stats::verdict;
-///
-/// assert!(verdict(&[0.02, 0.03, 0.05, 0.0, -0.01])?.genuine);
-/// assert!(!verdict(&[0.02, 0.03, 0.01, 0.0, -0.01])?.genuine);
-/// # Ok::<(), stiefel_model::ModelError>(())
-/// ```
-pub fn verdict(gaps: &[f64]) -> Result<Verdict> {
-    if gaps.is_empty() {
-        return Err(ModelError::Empty {
-            op: "verdict",
-            remedy: "pass the gap of at least one fold",
-        });
-    }
-    if let Some(fold) = gaps.iter().position(|g| !g.is_finite()) {
-        return Err(ModelError::Impossible {
-            op: "verdict",
-            why: format!("the gap of fold {fold} is {}", gaps[fold]),
-            remedy: "leave out folds whose balanced accuracy does not exist",
-        });
-    }
-    let won = gaps.iter().filter(|g| **g > GAP_THRESHOLD).count();
-    Ok(Verdict {
-        genuine: 100 * won >= GAP_FOLDS_PERCENT * gaps.len(),
-        won,
-        folds: gaps.len(),
-    })
 }

@@ -65,7 +65,7 @@ pub fn train<T: Scalar>(
     training: &Prepared<T>,
     validation: &Prepared<T>,
     config: &TrainConfig,
-    observer: &mut dyn Observer<T>,
+    observer: &mut dyn Observer,
 ) -> Result<Fitted<T>> {
     let parameters = network.initial_for(config.seed, training)?;
     train_from(network, training, validation, config, parameters, observer)
@@ -78,7 +78,7 @@ pub fn train_from<T: Scalar>(
     validation: &Prepared<T>,
     config: &TrainConfig,
     parameters: Parameters<T>,
-    observer: &mut dyn Observer<T>,
+    observer: &mut dyn Observer,
 ) -> Result<Fitted<T>> {
     let moments = Adam::new(config.adam, &parameters)?.moments().to_vec();
     let start = Checkpoint {
@@ -98,7 +98,7 @@ pub fn resume<T: Scalar>(
     validation: &Prepared<T>,
     config: &TrainConfig,
     start: Checkpoint<T>,
-    observer: &mut dyn Observer<T>,
+    observer: &mut dyn Observer,
 ) -> Result<Fitted<T>> {
     config.check()?;
     for (split, what) in [(training, "training"), (validation, "validation")] {
@@ -171,7 +171,7 @@ impl<T: Scalar> Run<'_, T> {
         &mut self,
         training: &Prepared<T>,
         validation: &Prepared<T>,
-        observer: &mut dyn Observer<T>,
+        observer: &mut dyn Observer,
     ) -> Result<Option<EpochRecord>> {
         let epoch = self.state.history.len();
         let mut rng = random::stream(self.config.seed, "batches", epoch as u64);

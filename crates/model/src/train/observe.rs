@@ -1,11 +1,12 @@
 //! What training tells, and who listens.
 
-use super::{Checkpoint, Evaluation, orthonormality_defect};
+use super::{Evaluation, orthonormality_defect};
 use crate::metrics::Confusion;
 use crate::net::{Losses, Outputs};
 use crate::routing_stats::{FilterRank, filter_rank, routing_stats};
 use crate::{Parameters, Prepared, Result};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use stiefel_linalg::{MatView, Scalar};
 
 /// Whether to go on.
@@ -17,15 +18,15 @@ pub enum Flow {
     Stop,
 }
 
-/// Someone who watches training: a progress bar, a log, a writer of checkpoints, a stop button.
-pub trait Observer<T: Scalar> {
-    /// After every step.
+/// Someone who watches training, whatever is trained and in whatever precision: a progress bar, a log, a writer of checkpoints, a stop button.
+pub trait Observer {
+    /// After every step; of the preset, which has no epochs, many times a second.
     fn step(&mut self, _epoch: usize) -> Flow {
         Flow::Continue
     }
 
-    /// After every epoch; `state` is what [`resume`](super::resume) needs.
-    fn epoch(&mut self, _record: &EpochRecord, _state: &Checkpoint<T>) -> Flow {
+    /// After every epoch; `state` is the [`Checkpoint`](super::Checkpoint) in the precision of the network, which [`resume`](super::resume) needs.
+    fn epoch(&mut self, _record: &EpochRecord, _state: &dyn Any) -> Flow {
         Flow::Continue
     }
 }
@@ -34,7 +35,7 @@ pub trait Observer<T: Scalar> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
-impl<T: Scalar> Observer<T> for Silent {}
+impl Observer for Silent {}
 
 /// One epoch in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,11 +1,12 @@
 //! Riemannian batch normalisation: gradients, statistics, and the ways they travel.
 
 use crate::gradients::worst_gradient;
+use crate::models::through_file;
 use crate::support::mixed_trials;
+use std::any::Any;
 use stiefel_autodiff::Tape;
 use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
 use stiefel_linalg::{MatBatch, MatView};
-use stiefel_model::decoder::UnseenEmbedding;
 use stiefel_model::net::{
     Anchor, BatchNormConfig, DaspConfig, DaspNet, InitialAnchor, LossWeights, Network,
     NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, refit_statistics,
@@ -15,8 +16,8 @@ use stiefel_model::train::{
     Checkpoint, EpochRecord, Flow, Observer, Silent, Stepper, TrainConfig, evaluate, resume, train,
 };
 use stiefel_model::{
-    AdamConfig, Architecture, Decoder, Domain, Model, ModelConfig, Parameters, Preconditioning,
-    Prepared,
+    AdamConfig, Architecture, FittedModel, Model, ModelConfig, Parameters, Preconditioning,
+    Prepared, Unseen, UnseenEmbedding,
 };
 use stiefel_testkit::random_batch;
 
@@ -262,9 +263,9 @@ fn a_new_domain_is_refitted_without_labels() {
 
 struct Keep(Option<Checkpoint<f64>>);
 
-impl Observer<f64> for Keep {
-    fn epoch(&mut self, record: &EpochRecord, state: &Checkpoint<f64>) -> Flow {
-        self.0 = Some(state.clone());
+impl Observer for Keep {
+    fn epoch(&mut self, record: &EpochRecord, state: &dyn Any) -> Flow {
+        self.0 = state.downcast_ref::<Checkpoint<f64>>().cloned();
         if record.epoch == 1 {
             Flow::Stop
         } else {
@@ -324,7 +325,7 @@ fn fitted(architecture: Architecture, whitening: Whitening) -> (Model<f64>, stie
 
 #[test]
 fn files_and_decoders_carry_the_statistics() {
-    for (at, position) in POSITIONS.into_iter().enumerate() {
+    for position in POSITIONS {
         let dasp = DaspConfig {
             filters: K,
             experts: 2,
@@ -344,20 +345,20 @@ fn files_and_decoders_carry_the_statistics() {
         ] {
             let (model, trials) = fitted(architecture, Whitening::None);
             let expected = model.evaluate(&trials).expect("evaluated").probabilities;
-            let name = format!("batch-norm-{kind}-{at}.safetensors");
-            let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-            model.save(&path).expect("saved");
-            let again = Model::<f64>::load(&path).expect("loaded");
-            std::fs::remove_file(&path).expect("removed");
+            let (fitted, again) = through_file(model);
+            let loaded = again.network::<f64>().expect("double");
             assert_eq!(
-                again.evaluate(&trials).expect("evaluated").probabilities,
+                loaded.evaluate(&trials).expect("evaluated").probabilities,
                 expected
             );
-            let mut decoder = Decoder::new(again).expect("frozen");
+            let all = trials.covariances().view();
+            let mut sessions: Vec<_> = (again.domains().iter())
+                .map(|d| again.session(d, None, all).expect("frozen"))
+                .collect();
             for i in 0..12 {
                 let d = trials.domains().indices()[i];
                 let x = trials.covariances().matrix(i);
-                let decision = decoder.decide(x, Domain::Known(d)).expect("decided");
+                let decision = sessions[d].decide(x).expect("decided");
                 for (c, p) in decision.probabilities.iter().enumerate() {
                     assert!(
                         (p - expected.get(0, i, c)).abs() < 1e-9,
@@ -368,13 +369,20 @@ fn files_and_decoders_carry_the_statistics() {
             // A stranger: with own trials the statistics differ from the pooled ones.
             let x = mixed_trials(17, 20, N, 1);
             let mut said = Vec::new();
-            for policy in [UnseenPolicy::Pooled, UnseenPolicy::OwnMean { kappa: 10.0 }] {
-                let view = x.covariances().view();
-                let mut handle = decoder
-                    .adapt_domain(view, policy, embedding)
-                    .expect("adapted");
-                let one = decoder.decide(x.covariances().matrix(0), Domain::Unseen(&mut handle));
-                said.push(one.expect("decided").probabilities[0]);
+            for whitening in [UnseenPolicy::Pooled, UnseenPolicy::OwnMean { kappa: 10.0 }] {
+                let unseen = Unseen {
+                    whitening,
+                    embedding,
+                };
+                let of = |model: &FittedModel| {
+                    let view = x.covariances().view();
+                    let session = model.session("a stranger", Some(&unseen), view);
+                    let mut session = session.expect("adapted");
+                    let one = session.decide(x.covariances().matrix(0));
+                    one.expect("decided").probabilities[0]
+                };
+                said.push(of(&fitted));
+                assert_eq!(of(&again), of(&fitted));
             }
             assert_ne!(said[0], said[1]);
         }

@@ -2,6 +2,7 @@
 
 use crate::models::trials;
 use serde_json::Value;
+use std::any::Any;
 use stiefel_autodiff::{Tape, gradient_error};
 use stiefel_geometry::stiefel::orthonormal_factor;
 use stiefel_linalg::{MatBatch, Op, product};
@@ -269,7 +270,7 @@ struct Keep {
     kept: Option<Checkpoint<f64>>,
 }
 
-impl Observer<f64> for Keep {
+impl Observer for Keep {
     fn step(&mut self, epoch: usize) -> Flow {
         self.steps += usize::from(epoch == self.after);
         if self.half_way && self.steps == 2 {
@@ -278,8 +279,8 @@ impl Observer<f64> for Keep {
         Flow::Continue
     }
 
-    fn epoch(&mut self, record: &EpochRecord, state: &Checkpoint<f64>) -> Flow {
-        self.kept = Some(state.clone());
+    fn epoch(&mut self, record: &EpochRecord, state: &dyn Any) -> Flow {
+        self.kept = state.downcast_ref::<Checkpoint<f64>>().cloned();
         if !self.half_way && record.epoch + 1 == self.after {
             return Flow::Stop;
         }

@@ -2,11 +2,13 @@
 
 use crate::models::{all, dasp, fit, of_domain, spdnet, trials};
 use stiefel_linalg::{MatBatch, Scalar};
-use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
+use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
 use stiefel_model::precondition::{Scaling, UnseenPolicy};
 use stiefel_model::train::evaluate;
-use stiefel_model::{Factor, Model, ModelConfig, ModelError, Prepared, Trials};
+use stiefel_model::{
+    Factor, Model, ModelConfig, ModelError, Prepared, Trials, Unseen, UnseenEmbedding,
+};
 
 /// The largest difference, relative to the larger of the two values.
 fn gap(a: &[f64], b: &[f64]) -> f64 {
@@ -163,7 +165,7 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
             let (tangent, riemannian) = (near(false), near(true));
             for (stand_in, expected) in [
                 (UnseenEmbedding::Zero, vec![0.0; 5]),
-                (UnseenEmbedding::Initial(3), row(3)),
+                (UnseenEmbedding::Initial, row(3)),
                 (UnseenEmbedding::NearestTangent, row(tangent)),
                 (UnseenEmbedding::NearestRiemannian, row(riemannian)),
             ] {
@@ -179,8 +181,12 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
                 } else {
                     x.clone()
                 };
+                let unseen = Unseen {
+                    whitening: policy,
+                    embedding: stand_in,
+                };
                 let mut handle = decoder
-                    .adapt_domain(calibration.view(), policy, stand_in)
+                    .adapt_domain("s3", calibration.view(), &unseen)
                     .unwrap();
                 let mut p = vec![0.0; expected.len()];
                 let domain = Domain::Unseen(&mut handle);
@@ -205,9 +211,12 @@ fn a_causal_handle_goes_on_from_its_calibration() {
         new.covariances().matrix(4),
     );
     let policy = UnseenPolicy::Causal { kappa: 10.0 };
-    let stand_in = UnseenEmbedding::NearestRiemannian;
+    let unseen = Unseen {
+        whitening: policy,
+        embedding: UnseenEmbedding::NearestRiemannian,
+    };
     let mut handle = decoder
-        .adapt_domain(early.covariances().view(), policy, stand_in)
+        .adapt_domain("s3", early.covariances().view(), &unseen)
         .unwrap();
     let nearest = handle.nearest().unwrap();
     let smallest = nearest.distances.iter().min_by(|a, b| a.1.total_cmp(&b.1));
@@ -236,37 +245,39 @@ fn policies_that_do_not_fit_the_network_are_refused() {
     let none = MatBatch::<f64>::zeros(0, 7, 7);
     let with = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
     let mut decoder = Decoder::new(fit::<f64>(&training, &with)).unwrap();
-    let adapt = |decoder: &Decoder<f64>, embedding| {
-        decoder.adapt_domain(none.view(), UnseenPolicy::Pooled, embedding)
+    let named = |decoder: &Decoder<f64>, name, whitening, embedding| {
+        let unseen = Unseen {
+            whitening,
+            embedding,
+        };
+        decoder.adapt_domain(name, none.view(), &unseen)
     };
+    let adapt =
+        |decoder: &Decoder<f64>, embedding| named(decoder, "new", UnseenPolicy::Pooled, embedding);
     let error = adapt(&decoder, UnseenEmbedding::InputOnly).unwrap_err();
     assert!(
         error
             .to_string()
             .contains("trained with a domain embedding")
     );
-    let error = adapt(&decoder, UnseenEmbedding::Initial(1)).unwrap_err();
+    // The untrained row is that of the name.
+    let initial = |name| {
+        let initial = UnseenEmbedding::Initial;
+        named(&decoder, name, UnseenPolicy::Pooled, initial)
+    };
+    assert!(initial("s3").is_ok());
+    let error = initial("s1").unwrap_err();
     assert!(matches!(error, ModelError::KnownDomain { trials: 15, .. }));
-    let error = adapt(&decoder, UnseenEmbedding::Initial(4)).unwrap_err();
-    assert!(matches!(
-        error,
-        ModelError::NoSuchDomain {
-            domain: 4,
-            count: 4,
-            ..
-        }
-    ));
+    let error = initial("s4").unwrap_err();
+    assert!(matches!(error, ModelError::UnknownName { .. }));
+    assert!(error.to_string().contains("\"s4\""), "{error}");
     let error = adapt(&decoder, UnseenEmbedding::NearestTangent).unwrap_err();
     assert!(matches!(error, ModelError::Empty { .. }));
     let own = UnseenPolicy::OwnMean { kappa: 1.0 };
-    let error = decoder.adapt_domain(none.view(), own, UnseenEmbedding::Zero);
+    let error = named(&decoder, "new", own, UnseenEmbedding::Zero);
     assert!(matches!(error.unwrap_err(), ModelError::Empty { .. }));
     let bad = UnseenPolicy::Causal { kappa: -1.0 };
-    assert!(
-        decoder
-            .adapt_domain(none.view(), bad, UnseenEmbedding::Zero)
-            .is_err()
-    );
+    assert!(named(&decoder, "new", bad, UnseenEmbedding::Zero).is_err());
 
     for config in [
         dasp(Anchor::Dedicated, Retraction::Qr, false, true),

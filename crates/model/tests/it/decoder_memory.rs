@@ -2,23 +2,25 @@
 
 use crate::models;
 use stiefel_linalg::{MatBatch, Scalar};
-use stiefel_model::ModelConfig;
-use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
+use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::{ModelConfig, Unseen, UnseenEmbedding};
 
 fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
     let all = models::trials();
     let training = models::of_domain(&all, 3, false);
     let mut decoder = Decoder::new(models::fit::<T>(&training, config)).unwrap();
-    let stand_in = if decoder.model().parameters().get("embedding").is_some() {
+    let embedding = if decoder.model().parameters().get("embedding").is_some() {
         UnseenEmbedding::NearestTangent
     } else {
         UnseenEmbedding::InputOnly
     };
     let own = all.covariances();
-    let mut new = decoder
-        .adapt_domain(own.view(), UnseenPolicy::OwnMean { kappa: 10.0 }, stand_in)
-        .unwrap();
+    let unseen = Unseen {
+        whitening: UnseenPolicy::OwnMean { kappa: 10.0 },
+        embedding,
+    };
+    let mut new = decoder.adapt_domain("new", own.view(), &unseen).unwrap();
     let x: MatBatch<f64> = own.select(&[0, 4, 8]);
     let mut p = vec![0.0; 6];
     let mut decide = || {

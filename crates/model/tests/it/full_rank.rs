@@ -1,6 +1,6 @@
 //! Experts that are not orthonormal: what they equal, that they keep their rank, and that all doors know them.
 
-use crate::models::{dasp, fit, full_rank, trials};
+use crate::models::{dasp, fit, full_rank, through_file, trials};
 use stiefel_autodiff::{Axis, gradient_error};
 use stiefel_linalg::{MatBatch, Op, product};
 use stiefel_model::net::{
@@ -9,7 +9,7 @@ use stiefel_model::net::{
 };
 use stiefel_model::routing_stats::filter_rank;
 use stiefel_model::train::{Silent, TrainConfig, evaluate, train};
-use stiefel_model::{Architecture, Model, Prepared};
+use stiefel_model::{Architecture, FittedModel, Prepared};
 use stiefel_testkit::random_batch;
 
 /// A routed network on seven channels with this kind of expert.
@@ -220,26 +220,23 @@ fn smallest_singular_values_are_those_of_the_filters() {
 
 #[test]
 fn reports_and_files_know_every_kind() {
-    let folder = std::env::temp_dir().join(format!("stiefel-full-rank-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
     for config in full_rank() {
-        let model = fit::<f64>(&trials(), &config);
-        let report = model.report(&trials(), &trials()).unwrap();
+        let (fitted, loaded) = through_file(fit::<f64>(&trials(), &config));
+        let report = fitted.report(&trials(), None, 1).unwrap();
         let rank = report.rank.as_ref().unwrap();
         assert_eq!((rank.experts.len(), rank.routed.len()), (3, 60));
         assert!(rank.smallest_expert() > 0.1 && rank.smallest_routed() > 0.0);
         let angle = report.diversity.as_ref().unwrap().mean_angle.value();
         assert!(angle.unwrap() > 1.0);
         assert!(report.to_string().contains("smallest σ"), "{report}");
-        let path = folder.join("model.safetensors");
-        model.save(&path).unwrap();
-        let again = Model::<f64>::load(&path).unwrap();
+        assert_eq!(loaded.report(&trials(), None, 1).unwrap(), report);
+        let network = |model| FittedModel::network::<f64>(model).unwrap();
+        let (model, again) = (network(&fitted), network(&loaded));
         assert_eq!(again.parameters(), model.parameters());
         assert_eq!(again.record(), model.record());
         let (a, b) = (model.evaluate(&trials()), again.evaluate(&trials()));
         assert_eq!(a.unwrap(), b.unwrap());
     }
-    std::fs::remove_dir_all(&folder).unwrap();
     // Files and configurations from before these kinds are Stiefel, and have no such report.
     let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
     let Architecture::Dasp(dasp) = config.architecture else {
@@ -249,7 +246,8 @@ fn reports_and_files_know_every_kind() {
     json.as_object_mut().unwrap().remove("experts_kind");
     (json["losses"].as_object_mut().unwrap()).remove("barrier");
     assert_eq!(serde_json::from_value::<DaspConfig>(json).unwrap(), dasp);
-    let model = fit::<f64>(&trials(), &config);
-    assert!(model.report(&trials(), &trials()).unwrap().rank.is_none());
+    let model = FittedModel::from(fit::<f64>(&trials(), &config));
+    assert!(model.report(&trials(), None, 1).unwrap().rank.is_none());
+    let model = model.network::<f64>().unwrap();
     assert!(model.record().history[0].expert_singular.is_none());
 }

@@ -22,6 +22,7 @@ mod precondition_bad_input;
 mod precondition_golden;
 mod routed_head;
 mod routing_stats;
+mod routing_verdict;
 mod sample_weights;
 mod scaling;
 mod sparse;

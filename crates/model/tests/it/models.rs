@@ -7,7 +7,9 @@ use stiefel_model::net::{
     SpdNetConfig,
 };
 use stiefel_model::train::{Silent, TrainConfig};
-use stiefel_model::{Architecture, DspConfig, Model, ModelConfig, Preconditioning, Trials};
+use stiefel_model::{
+    Architecture, DspConfig, FittedModel, Model, ModelConfig, Preconditioning, Trials,
+};
 
 /// Sixty trials of four domains and seven channels; the last domain is for those who leave it out.
 pub(crate) fn trials() -> Trials {
@@ -145,6 +147,13 @@ pub(crate) fn full_rank() -> Vec<ModelConfig> {
         config
     })
     .collect()
+}
+
+/// A model, and what comes back of it from a file.
+pub(crate) fn through_file(model: impl Into<FittedModel>) -> (FittedModel, FittedModel) {
+    let model = model.into();
+    let bytes = model.to_bytes().unwrap();
+    (model, FittedModel::from_bytes(&bytes).unwrap())
 }
 
 /// Fits on the given trials.

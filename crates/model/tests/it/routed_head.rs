@@ -1,6 +1,7 @@
 //! The routed head on the tape, and filters that start where the training set says.
 
 use crate::gradients::worst_gradient;
+use crate::models::through_file;
 use crate::support::mixed_trials;
 use stiefel_geometry::stiefel::{orthonormality_defect, principal_angles};
 use stiefel_linalg::MatBatch;
@@ -10,9 +11,7 @@ use stiefel_model::net::{
 };
 use stiefel_model::pooled::discriminative_anchor;
 use stiefel_model::train::{Silent, TrainConfig, evaluate};
-use stiefel_model::{
-    Architecture, Decoder, Domain, Model, ModelConfig, Parameters, Preconditioning, Prepared,
-};
+use stiefel_model::{Architecture, Model, ModelConfig, Parameters, Preconditioning, Prepared};
 use stiefel_testkit::{assert_close, random_batch};
 
 const N: usize = 5;
@@ -139,24 +138,15 @@ fn the_decoder_and_the_file_know_the_routed_head() {
             .any(|l| l.0 == "head ridge")
     );
     let expected = model.evaluate(&trials).expect("evaluated").probabilities;
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("routed-head.safetensors");
-    model.save(&path).expect("saved");
-    let again = Model::<f64>::load(&path).expect("loaded");
-    std::fs::remove_file(&path).expect("removed");
-    assert_eq!(again.config(), model.config());
+    let (fitted, again) = through_file(model);
+    assert_eq!(again.config(), fitted.config());
+    let network = again.network::<f64>().expect("double");
     assert_eq!(
-        again.evaluate(&trials).expect("evaluated").probabilities,
+        network.evaluate(&trials).expect("evaluated").probabilities,
         expected
     );
-    let mut decoder = Decoder::new(again).expect("frozen");
-    for i in 0..12 {
-        let d = trials.domains().indices()[i];
-        let x = trials.covariances().matrix(i);
-        let decision = decoder.decide(x, Domain::Known(d)).expect("decided");
-        for (c, p) in decision.probabilities.iter().enumerate() {
-            assert!((p - expected.get(0, i, c)).abs() < 1e-10);
-        }
-    }
+    let decided = again.decide(&trials, None).expect("decided").probabilities;
+    assert_close("decided", decided.data(), expected.data(), 1e-10);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use stiefel_model::diagnostics::retrain_single;
 use stiefel_model::net::{
     Anchor, DaspConfig, DaspNet, Network, Retraction, Routing, RoutingRule, Sizes,
 };
-use stiefel_model::train::{Evaluation, evaluate};
+use stiefel_model::train::{Evaluation, Silent, evaluate};
 use stiefel_model::{Architecture, Model, ModelConfig, Parameters, Prepared};
 
 fn with_rule(config: &ModelConfig, routing: RoutingRule) -> ModelConfig {
@@ -151,7 +151,16 @@ fn the_retrained_control_has_one_expert_whatever_the_rule() {
         let model = fit::<f64>(&trials(), &config);
         let data: Prepared<f64> = model.frontend().prepare(&trials()).unwrap();
         let (sizes, training) = (*model.sizes(), &config.training);
-        retrain_single(&config.architecture, sizes, &data, &data, &data, training).unwrap()
+        retrain_single(
+            &config.architecture,
+            sizes,
+            &data,
+            &data,
+            &data,
+            training,
+            &mut Silent,
+        )
+        .unwrap()
     };
     let soft = of(RoutingRule::Soft);
     assert!(soft.is_some());

@@ -1,5 +1,6 @@
 //! Training: what must be exact, what must stay on the manifold, what must be refused.
 
+use std::any::Any;
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Op, Scalar, product};
 use stiefel_model::diagnostics::{retrain_single, routing_report};
@@ -134,7 +135,7 @@ struct StopAt {
     kept: Option<Checkpoint<f64>>,
 }
 
-impl Observer<f64> for StopAt {
+impl Observer for StopAt {
     fn step(&mut self, epoch: usize) -> Flow {
         match &mut self.steps {
             Some(left) if epoch == self.epoch => {
@@ -149,8 +150,8 @@ impl Observer<f64> for StopAt {
         }
     }
 
-    fn epoch(&mut self, record: &EpochRecord, state: &Checkpoint<f64>) -> Flow {
-        self.kept = Some(state.clone());
+    fn epoch(&mut self, record: &EpochRecord, state: &dyn Any) -> Flow {
+        self.kept = state.downcast_ref::<Checkpoint<f64>>().cloned();
         if self.steps.is_none() && record.epoch == self.epoch {
             Flow::Stop
         } else {
@@ -369,6 +370,7 @@ fn learns_what_is_there_to_learn() {
             &validation,
             &prepared,
             &config(5),
+            &mut Silent,
         )
         .expect("retrained");
         let report = report.with_retrained(retrained);

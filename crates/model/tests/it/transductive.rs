@@ -1,14 +1,16 @@
 //! Transductive adaptation: one row moves, nothing else, and no label is read.
 
-use crate::models::{dasp, fit, of_domain, spdnet, trials};
+use crate::models::{dasp, fit, of_domain, spdnet, through_file, trials};
 use stiefel_linalg::MatBatch;
 use stiefel_model::adapt::{StartRow, TransductiveConfig, Unlabelled, adapt_embedding};
-use stiefel_model::decoder::{Decoder, Domain, UnseenEmbedding};
+use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::routing_stats;
 use stiefel_model::train::evaluate;
-use stiefel_model::{Architecture, Factor, Model, ModelError, Parameters, Prepared, Trials};
+use stiefel_model::{
+    Architecture, Factor, Model, ModelError, Parameters, Prepared, Trials, Unseen, UnseenEmbedding,
+};
 use stiefel_testkit::assert_close;
 
 const OWN: UnseenPolicy = UnseenPolicy::OwnMean { kappa: 10.0 };
@@ -120,8 +122,11 @@ fn a_model_gains_a_domain_and_keeps_every_other_bit() {
         // The new one decides as a decoder does that adapted it, and survives a file.
         let whole = more.evaluate(&new).unwrap().probabilities;
         let mut decoder = Decoder::new(model_and_new().0).unwrap();
-        let stand_in = UnseenEmbedding::Transductive(config);
-        let mut handle = decoder.adapt_domain(x.view(), policy, stand_in).unwrap();
+        let unseen = Unseen {
+            whitening: policy,
+            embedding: UnseenEmbedding::Transductive(config),
+        };
+        let mut handle = decoder.adapt_domain("s3", x.view(), &unseen).unwrap();
         assert_eq!(handle.adapted().unwrap().row, adapted.embedding.row);
         let mut p = vec![0.0; whole.data().len()];
         let domain = Domain::Unseen(&mut handle);
@@ -129,10 +134,8 @@ fn a_model_gains_a_domain_and_keeps_every_other_bit() {
             .decide_batch(x.view(), domain, &mut p, None)
             .unwrap();
         assert_close("decoder", &p, whole.data(), 1e-11);
-        let path = std::env::temp_dir().join(format!("stiefel-adapt-{}", std::process::id()));
-        more.save(&path).unwrap();
-        let again = Model::<f64>::load(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
+        let (_, again) = through_file(adapted.model);
+        let again = again.network::<f64>().unwrap();
         assert_eq!(again.evaluate(&new).unwrap().probabilities, whole);
         let error = again.adapt("s3", x.view(), policy, &config).unwrap_err();
         assert!(matches!(error, ModelError::KnownDomain { .. }), "{error}");
@@ -243,7 +246,10 @@ fn what_cannot_be_adapted_is_refused() {
         let error = model.adapt("new", x.view(), OWN, &config).unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
         let decoder = Decoder::new(model).unwrap();
-        let stand_in = UnseenEmbedding::Transductive(config);
-        assert!(decoder.adapt_domain(x.view(), OWN, stand_in).is_err());
+        let unseen = Unseen {
+            whitening: OWN,
+            embedding: UnseenEmbedding::Transductive(config),
+        };
+        assert!(decoder.adapt_domain("new", x.view(), &unseen).is_err());
     }
 }

@@ -4,7 +4,7 @@ use stiefel_linalg::MatBatch;
 use stiefel_model::net::{BatchNormConfig, NormPosition, SpdNetConfig};
 use stiefel_model::precondition::{Scaling, Whitening};
 use stiefel_model::train::{Silent, TrainConfig};
-use stiefel_model::{Architecture, Model, ModelConfig, Preconditioning};
+use stiefel_model::{Architecture, FittedModel, Model, ModelConfig, Preconditioning};
 use stiefel_testkit::random_batch;
 
 use crate::support::mixed_trials;
@@ -62,7 +62,8 @@ fn it_takes_the_place_of_whitening() {
         },
     };
     let model = Model::<f32>::fit(&training, &part(0), &config, &mut Silent).expect("fitted");
-    let report = model.report(&training, &part(1)).expect("a report");
+    let model = FittedModel::from(model);
+    let report = model.report(&part(1), None, 1).expect("a report");
     let accuracy = report.scores.balanced_accuracy.value().expect("trials");
     assert!(accuracy > 0.8, "{accuracy}");
 }

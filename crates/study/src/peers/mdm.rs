@@ -1,44 +1,50 @@
 //! Minimum distance to mean: `argmin_c δ(X, M_c)`, `M_c` the Fréchet mean of class `c`'s training trials, `δ` affine-invariant;
 //! probabilities `softmax_c(−δ²)`. Source: Barachant, Bonnet, Congedo & Jutten 2012; pyRiemann's `MDM`.
 
+use super::PeerError;
+use super::fitted::Ready;
 use super::logistic::{argmax, softmax};
-use super::parts::Parts;
-use super::{PeerError, PeerOutcome};
 use rayon::prelude::*;
 use stiefel_geometry::spd::{FrechetOptions, Metric, frechet_mean, pairwise_distances};
 use stiefel_linalg::MatBatch;
-use stiefel_model::ModelError;
+use stiefel_model::{ModelError, Trials};
 
-pub(super) fn decide(parts: &Parts) -> Result<PeerOutcome, PeerError> {
-    let means: Result<Vec<Vec<f64>>, PeerError> = parts
-        .classes
-        .par_iter()
-        .map(|&class| class_mean(parts, class))
-        .collect();
-    let n = parts.training.channels_count();
-    let means = MatBatch::from_vec(parts.classes.len(), n, n, means?.concat())?;
-    let distances = pairwise_distances(
-        Metric::AffineInvariant,
-        parts.test.covariances().view(),
-        means.view(),
-    )?;
-    let closeness: Vec<f64> = distances.data().iter().map(|d| -d * d).collect();
-    let rows = closeness.chunks_exact(parts.classes.len());
-    let probabilities: Vec<f64> = rows.clone().flat_map(softmax).collect();
-    Ok(PeerOutcome {
-        probabilities: parts.widened(&probabilities),
-        decided: rows.map(|row| parts.classes[argmax(row)]).collect(),
-        notes: parts.notes.clone(),
-    })
+/// The Fréchet means of the classes with training trials, `C × n × n`.
+#[derive(Debug, Clone)]
+pub(super) struct Means(MatBatch<f64>);
+
+impl Means {
+    pub(super) fn fit(ready: &Ready) -> Result<Self, PeerError> {
+        let means: Result<Vec<Vec<f64>>, PeerError> = ready
+            .classes
+            .par_iter()
+            .map(|&class| class_mean(ready, class))
+            .collect();
+        let n = ready.training.channels_count();
+        let means = MatBatch::from_vec(ready.classes.len(), n, n, means?.concat())?;
+        Ok(Self(means))
+    }
+
+    /// Probabilities, row by row, and the nearest class of every trial.
+    pub(super) fn decide(&self, trials: &Trials) -> Result<(Vec<f64>, Vec<usize>), PeerError> {
+        let x = trials.covariances().view();
+        let distances = pairwise_distances(Metric::AffineInvariant, x, self.0.view())?;
+        let closeness: Vec<f64> = distances.data().iter().map(|d| -d * d).collect();
+        let rows = closeness.chunks_exact(self.0.count());
+        Ok((
+            rows.clone().flat_map(softmax).collect(),
+            rows.map(argmax).collect(),
+        ))
+    }
 }
 
 /// The Fréchet mean of a class's training trials.
-fn class_mean(parts: &Parts, class: usize) -> Result<Vec<f64>, PeerError> {
-    let classes = parts.training.classes();
-    let own: Vec<usize> = (0..parts.training.len())
+fn class_mean(ready: &Ready, class: usize) -> Result<Vec<f64>, PeerError> {
+    let classes = ready.training.classes();
+    let own: Vec<usize> = (0..ready.training.len())
         .filter(|&i| classes.indices()[i] == class)
         .collect();
-    let x = parts.training.covariances().select(&own);
+    let x = ready.training.covariances().select(&own);
     let found = frechet_mean(x.view(), &FrechetOptions::default()).map_err(|source| {
         PeerError::Model(ModelError::Reference {
             of: format!("class \"{}\" ({} trials)", classes.name(class), own.len()),
@@ -47,7 +53,7 @@ fn class_mean(parts: &Parts, class: usize) -> Result<Vec<f64>, PeerError> {
     })?;
     if !found.report.converged {
         return Err(PeerError::Model(ModelError::Impossible {
-            op: parts.peer.name(),
+            op: ready.peer.name(),
             why: format!(
                 "the Fréchet mean of class \"{}\" did not converge: residual {:e} after {} evaluations",
                 classes.name(class),

@@ -10,24 +10,24 @@
 //!
 //! All means are of **training** trials. The inverse penalty `C` of a logistic regression is the one of [`C_GRID`] with the best
 //! balanced accuracy on validation, the smaller one where several are best. Probabilities of `mdm` are `softmax(−δ²)`, as pyRiemann's.
-//! Domains without training trials are whitened under the policy of the pre-conditioning, and decided by the pooled regression.
+//! Domains without training trials are whitened under the policy of the pre-conditioning, and decided by the pooled regression. A peer is
+//! [fitted](Peer::fit) once and decides any trials afterwards, whose domains it finds by name.
 //! Predictions are those of scikit-learn 1.9 and pyRiemann 0.12.
 
 mod error;
+mod fitted;
+mod front;
 pub mod logistic;
 mod mdm;
-mod parts;
 mod tangent_lr;
 
 pub use error::PeerError;
+pub use fitted::{FittedPeer, PeerOutcome};
 pub use tangent_lr::C_GRID;
 
-use parts::Parts;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use stiefel_model::precondition::{Reference, Scaling, Whitening};
-use stiefel_model::{Preconditioning, Trials};
 
 /// A classical method; see the [module](self). Written down by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -69,6 +69,11 @@ impl Peer {
             Self::RecentredMdm => "recentred-mdm",
         }
     }
+
+    /// Whether it whitens each domain; `mdm` takes covariances as they are.
+    pub fn whitens(self) -> bool {
+        self != Self::Mdm
+    }
 }
 
 impl fmt::Display for Peer {
@@ -86,63 +91,5 @@ impl FromStr for Peer {
             found: name.to_owned(),
             known: Self::ALL.map(Self::name).join(", "),
         })
-    }
-}
-
-/// What a peer decides on the test trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PeerOutcome {
-    /// Class probabilities, one row of `C` per test trial; 0 for a class without training trials.
-    pub probabilities: Vec<f64>,
-    /// The class decided for each.
-    pub decided: Vec<usize>,
-    /// Choices made on validation and anything a reader should know, one sentence each.
-    pub notes: Vec<String>,
-}
-
-/// Fits a peer on training trials, chooses on validation trials where there is something to choose, and decides the test trials.
-///
-/// The three parts are selections from one set. Peers that recentre use the loading and the policy for unseen domains of
-/// `preconditioning`, and their own reference and scale.
-///
-/// ```
-/// use stiefel_linalg::MatBatch;
-/// use stiefel_model::{Factor, Preconditioning, Trials};
-/// use stiefel_study::peers::{Peer, run_peer};
-///
-/// // Class "hand" is weak on the first channel, class "feet" on the second.
-/// let level = |i: usize, r: usize| 1.0 + (i % 5) as f64 / 9.0 + f64::from(u8::from(i % 2 == r));
-/// let x = MatBatch::from_fn(24, 2, 2, |i, r, c| if r == c { level(i, r) } else { 0.2 });
-/// let classes = Factor::from_labels((0..24).map(|i| ["hand", "feet"][i % 2]));
-/// let domains = Factor::from_labels((0..24).map(|i| ["s1", "s2"][i / 12]));
-/// let trials = Trials::new(x, classes, domains)?;
-/// let part = |k: usize| (0..24).filter(|i| i / 2 % 3 == k).collect::<Vec<_>>();
-/// let [training, validation, test] = [0, 1, 2].map(|k| trials.select(&part(k)));
-///
-/// let test = test?;
-/// let found = run_peer(&Peer::Mdm, &training?, &validation?, &test, &Preconditioning::default())?;
-/// assert_eq!(found.decided, test.classes().indices());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn run_peer(
-    peer: &Peer,
-    training: &Trials,
-    validation: &Trials,
-    test: &Trials,
-    preconditioning: &Preconditioning,
-) -> Result<PeerOutcome, PeerError> {
-    let parts = Parts::check(*peer, training, validation, test)?;
-    let recentring = Preconditioning {
-        reference: Reference::Riemannian,
-        whitening: Whitening::Symmetric,
-        scaling: Scaling::None,
-        ..*preconditioning
-    };
-    match peer {
-        Peer::TangentLrPooled => tangent_lr::pooled(&parts.whitened(preconditioning)?),
-        Peer::TangentLrPerDomain => tangent_lr::per_domain(&parts.whitened(preconditioning)?),
-        Peer::Mdm => mdm::decide(&parts.loaded(preconditioning.tikhonov)?),
-        Peer::RecentredLr => tangent_lr::pooled(&parts.whitened(&recentring)?),
-        Peer::RecentredMdm => mdm::decide(&parts.whitened(&recentring)?),
     }
 }

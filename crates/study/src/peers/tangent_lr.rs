@@ -1,12 +1,12 @@
 //! Tangent vectors at the identity and logistic regression: `C` by validation, pooled or per domain.
 
+use super::PeerError;
+use super::fitted::Ready;
 use super::logistic::{Logistic, LogisticModel};
-use super::parts::Parts;
-use super::{PeerError, PeerOutcome};
 use rayon::prelude::*;
 use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::metrics::Confusion;
-use stiefel_model::{ModelError, Trials, tangent_vectors};
+use stiefel_model::{Factor, Trials, tangent_vectors};
 
 /// Inverse penalties to choose from, ascending.
 pub const C_GRID: [f64; 4] = [1e-3, 1e-2, 1e-1, 1.0];
@@ -50,66 +50,102 @@ impl Rows {
 }
 
 /// A model and how it was chosen.
+#[derive(Debug, Clone)]
 struct Chosen {
     model: LogisticModel,
     /// Balanced accuracy on validation.
     accuracy: f64,
 }
 
-/// One regression for all domains.
-pub(super) fn pooled(parts: &Parts) -> Result<PeerOutcome, PeerError> {
-    let [training, validation, test] = rows(parts)?;
-    let chosen = choose_pooled(parts, &training, &validation)?;
-    let mut notes = parts.notes.clone();
-    notes.push(describe(&chosen));
-    outcome(parts, &test, notes, |_| Ok(&chosen.model))
+/// One regression for all domains, and maybe one for each.
+#[derive(Debug, Clone)]
+pub(super) struct Regressions {
+    pooled: Chosen,
+    own: Option<DomainModels>,
 }
 
-/// One regression per domain under one `C`; the pooled one where a domain lacks a class.
-pub(super) fn per_domain(parts: &Parts) -> Result<PeerOutcome, PeerError> {
-    let [training, validation, test] = rows(parts)?;
-    let models = DomainModels::fit(parts, &training, &validation)?;
-    let mut notes = parts.notes.clone();
-    notes.extend(models.notes(parts.training.domains().names()));
-    outcome(parts, &test, notes, |domain| models.of(domain))
-}
-
-/// The models of the domains; which of them have test trials changes nothing.
+/// One regression per domain, all under one `C`.
+#[derive(Debug, Clone)]
 struct DomainModels {
     /// Domain and its model, ascending; those that lack a class in training are left out.
-    own: Vec<(usize, LogisticModel)>,
+    models: Vec<(usize, LogisticModel)>,
     /// The one `C` of all of them, and its balanced accuracy on all their validation trials.
     chosen: Option<(f64, f64)>,
-    /// Where some domain needs it.
-    pooled: Option<Chosen>,
-    /// Domains decided by the pooled model.
-    lacking: Vec<usize>,
+}
+
+impl Regressions {
+    pub(super) fn pooled(ready: &Ready) -> Result<Self, PeerError> {
+        let [training, validation] = rows(ready)?;
+        let pooled = choose_pooled(ready, &training, &validation)?;
+        Ok(Self { pooled, own: None })
+    }
+
+    /// The pooled one decides the domains that lack a class in training.
+    pub(super) fn per_domain(ready: &Ready) -> Result<Self, PeerError> {
+        let [training, validation] = rows(ready)?;
+        Ok(Self {
+            pooled: choose_pooled(ready, &training, &validation)?,
+            own: Some(DomainModels::fit(ready, &training, &validation)?),
+        })
+    }
+
+    /// Probabilities, row by row, and the class of every trial, each by the model of its domain.
+    pub(super) fn decide(&self, trials: &Trials) -> Result<(Vec<f64>, Vec<usize>), PeerError> {
+        let rows = Rows::new(trials, &[])?;
+        let (mut probabilities, mut decided) = (Vec::new(), Vec::with_capacity(trials.len()));
+        for (x, &domain) in rows.x.chunks_exact(rows.features).zip(&rows.domains) {
+            let own = self.own.as_ref().and_then(|own| own.of(domain));
+            let model = own.unwrap_or(&self.pooled.model);
+            probabilities.extend(model.probabilities(x)?);
+            decided.extend(model.decide(x)?);
+        }
+        Ok((probabilities, decided))
+    }
+
+    /// How the models that decide trials of these domains were chosen.
+    pub(super) fn notes(&self, domains: &Factor) -> Vec<String> {
+        let Some(own) = &self.own else {
+            return vec![describe(&self.pooled)];
+        };
+        let mut notes = Vec::new();
+        if let Some((c, accuracy)) = own.chosen {
+            notes.push(format!(
+                "One regression per domain, C = {c} for all, chosen on the validation trials of all (balanced accuracy {accuracy:.3})."
+            ));
+        }
+        let present = domains.present().into_iter();
+        let lacking: Vec<&str> = present
+            .filter(|&d| own.of(d).is_none())
+            .map(|d| domains.name(d))
+            .collect();
+        if !lacking.is_empty() {
+            notes.push(format!("Pooled over domains, {}", describe(&self.pooled)));
+            notes.push(format!(
+                "Decided by the pooled regression, as a class lacks training trials: {}.",
+                lacking.join(", ")
+            ));
+        }
+        notes
+    }
 }
 
 impl DomainModels {
-    fn fit(parts: &Parts, training: &Rows, validation: &Rows) -> Result<Self, PeerError> {
+    fn fit(ready: &Ready, training: &Rows, validation: &Rows) -> Result<Self, PeerError> {
+        let classes = ready.classes.len();
         let has_all = |&d: &usize| {
             let own = training.of_domain(d);
-            (0..parts.classes.len()).all(|c| own.labels.contains(&Some(c)))
+            (0..classes).all(|c| own.labels.contains(&Some(c)))
         };
-        let mut complete = parts.training.domains().present();
+        let mut complete = ready.training.domains().present();
         complete.retain(has_all);
-        let mut lacking = parts.test.domains().present();
-        lacking.retain(|d| !complete.contains(d));
-        let pooled = if lacking.is_empty() {
-            None
-        } else {
-            Some(choose_pooled(parts, training, validation)?)
-        };
-        let fit_one = |&d: &usize| problem(parts, &training.of_domain(d))?.fit(&C_GRID);
+        let fit_one = |&d: &usize| problem(ready, &training.of_domain(d))?.fit(&C_GRID);
         let fitted: Result<Vec<_>, PeerError> = complete.par_iter().map(fit_one).collect();
         let mut fitted = fitted?;
         let validated: Vec<Rows> = complete.iter().map(|&d| validation.of_domain(d)).collect();
         if !complete.is_empty() && validated.iter().all(Rows::is_empty) {
-            return Err(no_validation(parts));
+            return Err(no_validation(ready));
         }
         // A few validation trials of one domain say little about C; those of all of them together do.
-        let classes = parts.classes.len();
         let mut accuracies = Vec::with_capacity(C_GRID.len());
         for k in 0..C_GRID.len() {
             let (mut truth, mut decided) = (Vec::new(), Vec::new());
@@ -123,82 +159,45 @@ impl DomainModels {
         let own = complete.iter().zip(&mut fitted);
         Ok(Self {
             chosen: (!complete.is_empty()).then(|| (C_GRID[best], accuracies[best])),
-            own: own
+            models: own
                 .map(|(&d, models)| (d, models.swap_remove(best)))
                 .collect(),
-            pooled,
-            lacking,
         })
     }
 
-    /// The model that decides a domain's trials: one for every domain with test trials.
-    fn of(&self, domain: usize) -> Result<&LogisticModel, PeerError> {
-        match (
-            self.own.binary_search_by_key(&domain, |(d, _)| *d),
-            &self.pooled,
-        ) {
-            (Ok(at), _) => Ok(&self.own[at].1),
-            (Err(_), Some(pooled)) => Ok(&pooled.model),
-            (Err(_), None) => Err(PeerError::Model(ModelError::NoSuchDomain {
-                op: "regression per domain",
-                domain,
-                count: self.own.len(),
-            })),
-        }
-    }
-
-    fn notes(&self, names: &[String]) -> Vec<String> {
-        let list = |of: &[usize]| {
-            let names: Vec<&str> = of.iter().map(|&d| names[d].as_str()).collect();
-            names.join(", ")
-        };
-        let mut notes = Vec::new();
-        if let Some((c, accuracy)) = self.chosen {
-            notes.push(format!(
-                "One regression per domain, C = {c} for all, chosen on the validation trials of all (balanced accuracy {accuracy:.3})."
-            ));
-        }
-        if let Some(pooled) = &self.pooled {
-            notes.push(format!("Pooled over domains, {}", describe(pooled)));
-        }
-        if !self.lacking.is_empty() {
-            notes.push(format!(
-                "Decided by the pooled regression, as a class lacks training trials: {}.",
-                list(&self.lacking)
-            ));
-        }
-        notes
+    fn of(&self, domain: usize) -> Option<&LogisticModel> {
+        let at = self.models.binary_search_by_key(&domain, |(d, _)| *d);
+        at.ok().map(|at| &self.models[at].1)
     }
 }
 
-fn rows(parts: &Parts) -> Result<[Rows; 3], PeerError> {
+fn rows(ready: &Ready) -> Result<[Rows; 2], PeerError> {
     Ok([
-        Rows::new(&parts.training, &parts.classes)?,
-        Rows::new(&parts.validation, &parts.classes)?,
-        Rows::new(&parts.test, &parts.classes)?,
+        Rows::new(&ready.training, &ready.classes)?,
+        Rows::new(&ready.validation, &ready.classes)?,
     ])
 }
 
-fn no_validation(parts: &Parts) -> PeerError {
+fn no_validation(ready: &Ready) -> PeerError {
     PeerError::EmptyPart {
-        peer: parts.peer.name(),
+        peer: ready.peer.name(),
         part: "validation",
         remedy: "C is chosen on them: keep some trials for validation",
     }
 }
 
-fn problem(parts: &Parts, training: &Rows) -> Result<Logistic, PeerError> {
+fn problem(ready: &Ready, training: &Rows) -> Result<Logistic, PeerError> {
     // A training trial's class is among those with training trials.
     let labels: Vec<usize> = training.labels.iter().copied().flatten().collect();
-    let classes = parts.classes.len();
+    let classes = ready.classes.len();
     Logistic::new(training.x.clone(), training.features, &labels, classes)
 }
 
-fn choose_pooled(parts: &Parts, training: &Rows, validation: &Rows) -> Result<Chosen, PeerError> {
+fn choose_pooled(ready: &Ready, training: &Rows, validation: &Rows) -> Result<Chosen, PeerError> {
     if validation.is_empty() {
-        return Err(no_validation(parts));
+        return Err(no_validation(ready));
     }
-    choose(&problem(parts, training)?, validation, parts.classes.len())
+    choose(&problem(ready, training)?, validation, ready.classes.len())
 }
 
 /// The model of the grid with the best balanced accuracy on validation, the smaller C of equals.
@@ -243,25 +242,4 @@ fn describe(chosen: &Chosen) -> String {
         "C = {}, chosen on validation (balanced accuracy {:.3}).",
         chosen.model.c, chosen.accuracy
     )
-}
-
-/// The test trials of each domain, decided by its model.
-fn outcome<'a>(
-    parts: &Parts,
-    test: &Rows,
-    notes: Vec<String>,
-    model_of: impl Fn(usize) -> Result<&'a LogisticModel, PeerError>,
-) -> Result<PeerOutcome, PeerError> {
-    let mut probabilities = Vec::with_capacity(test.labels.len() * parts.classes.len());
-    let mut decided = Vec::with_capacity(test.labels.len());
-    for (x, &domain) in test.x.chunks_exact(test.features).zip(&test.domains) {
-        let model = model_of(domain)?;
-        probabilities.extend(model.probabilities(x)?);
-        decided.extend(model.decide(x)?.into_iter().map(|c| parts.classes[c]));
-    }
-    Ok(PeerOutcome {
-        probabilities: parts.widened(&probabilities),
-        decided,
-        notes,
-    })
 }

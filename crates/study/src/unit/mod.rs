@@ -3,22 +3,22 @@
 //! Its identity is the SHA-256 of everything that decides the result: code version, matrices and labels, the method's whole
 //! configuration, the trials of each part, fold and seed. The same identity means the same result to the bit.
 
-mod network;
+mod model;
 mod peer;
 mod pictures;
-mod pooled;
 
-use crate::dataset::hex;
 use crate::method::Method;
-use crate::{Outcome, Result, RoutingRecord, StudyError, UnitRecord};
+use crate::{NewDomains, Outcome, Result, RoutingRecord, StudyError, UnitRecord};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stiefel_data::split::Fold;
-use stiefel_model::Trials;
+use stiefel_data::{Trials, hex};
 use stiefel_model::metrics::Decisions;
-use stiefel_model::train::EpochRecord;
+use stiefel_model::train::{EpochRecord, Flow, Observer};
+use stiefel_model::{FitConfig, UnseenEmbedding};
 
 /// The version of the code that decides results: the package's, and a hash of the sources.
 pub const CODE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STIEFEL_CODE"));
@@ -39,6 +39,8 @@ pub struct Unit {
     pub ids: Identity,
     /// What the table calls the method.
     pub name: String,
+    /// The part of the data it runs on, where a study has several (the scaling study); methods are compared within one.
+    pub cell: Option<String>,
     /// The method.
     pub method: Method,
     pub(crate) trials: Arc<Trials>,
@@ -68,6 +70,16 @@ impl Cancel {
     }
 }
 
+/// Training stops with the study.
+impl Observer for Cancel {
+    fn step(&mut self, _epoch: usize) -> Flow {
+        if self.is_cancelled() {
+            return Flow::Stop;
+        }
+        Flow::Continue
+    }
+}
+
 pub(crate) fn identity(
     dataset: &str,
     method: &Method,
@@ -87,8 +99,8 @@ pub(crate) fn identity(
         Ok(hex(&Sha256::digest(content.to_string().as_bytes())))
     };
     let mut trained = method.clone();
-    if let Method::Network { unseen, .. } = &mut trained {
-        *unseen = crate::method::UnseenRow::Initial;
+    if let Method::Model { unseen, .. } = &mut trained {
+        unseen.embedding = UnseenEmbedding::Initial;
     }
     Ok(Identity {
         unit: digest(method)?,
@@ -103,8 +115,7 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
     };
     let start = Instant::now();
     let outcomes = match &first.method {
-        Method::Network { .. } => network::run(units, cancel)?,
-        Method::Pooled { config } => vec![pooled::run(first, config)?; units.len()],
+        Method::Model { .. } => model::run(units, cancel)?,
         Method::Peer {
             peer,
             preconditioning,
@@ -137,6 +148,12 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
 }
 
 impl Unit {
+    /// Whether it is the preset, whose routing is the domain.
+    pub(crate) fn is_preset(&self) -> bool {
+        let preset = |fit: &FitConfig| matches!(fit, FitConfig::Preset { .. });
+        matches!(&self.method, Method::Model { fit, .. } if preset(fit))
+    }
+
     /// Training, validation and test trials.
     fn parts(&self) -> Result<(Trials, Trials, Trials)> {
         let part = |indices: &[usize]| self.trials.select(indices);
@@ -180,14 +197,19 @@ impl Unit {
             routing: found.routing,
             history: found.history,
             notes: found.notes,
+            new_domains: Some(self.new_domains(test)),
         })
     }
-}
 
-/// The places of a domain's trials.
-fn of_domain(trials: &Trials, domain: usize) -> Vec<usize> {
-    let domains = trials.domains().indices();
-    (0..trials.len())
-        .filter(|&i| domains[i] == domain)
-        .collect()
+    /// The test domains without training trials, and the policy that whitened them.
+    fn new_domains(&self, test: &Trials) -> NewDomains {
+        let of = self.trials.domains().indices();
+        let trained: BTreeSet<usize> = self.fold.train.iter().map(|&i| of[i]).collect();
+        let present = test.domains().present().into_iter();
+        let new = present.filter(|d| !trained.contains(d));
+        NewDomains {
+            names: new.map(|d| test.domains().name(d).to_owned()).collect(),
+            policy: self.method.unseen_whitening(),
+        }
+    }
 }

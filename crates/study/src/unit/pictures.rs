@@ -1,45 +1,42 @@
 //! What a report draws of a router: weights per domain, queries in the plane, angles between experts, and the two leading
-//! [`patterns`] of each.
+//! [`patterns`](FittedModel::patterns) of each.
 
 use crate::{Result, RoutingRecord};
+use stiefel_data::Trials;
 use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigh, product};
-use stiefel_model::diagnostics::{RoutingReport, patterns};
-use stiefel_model::train::Evaluation;
-use stiefel_model::{Frontend, ModelError, Parameters, Prepared, Trials};
+use stiefel_linalg::{MatBatch, MatView, Op, eigh, product};
+use stiefel_model::diagnostics::RoutingReport;
+use stiefel_model::{Decided, FittedModel, ModelError};
 
 /// Patterns shown of each expert.
 const PATTERNS: usize = 2;
 
-pub(super) fn pictures<T: Scalar>(
-    parameters: &Parameters<T>,
-    evaluation: &Evaluation,
-    test: &Prepared<T>,
-    frontend: &Frontend,
+/// Pictures of a router on its test trials. The preset routes by domain and has one filter: there is nothing to draw but its figures.
+pub(super) fn pictures(
+    model: &FittedModel,
+    decided: &Decided,
     training: &Trials,
+    test: &Trials,
     report: RoutingReport,
 ) -> Result<RoutingRecord> {
-    let experts: Option<MatBatch<f64>> = match parameters.get("experts") {
-        Some(experts) => Some(experts.point()?.cast()),
-        None => None,
-    };
-    let (angles, patterns) = match &experts {
-        Some(w) => {
-            let found = patterns(w.view(), &frontend.whitener, training, PATTERNS)?;
-            let n = found.cols();
-            let of = |j| found.matrix(j).chunks(n).map(<[f64]>::to_vec).collect();
-            (angles(w)?, (0..found.count()).map(of).collect())
-        }
-        None => (Vec::new(), Vec::new()),
-    };
+    let (mut angles, mut patterns) = (Vec::new(), Vec::new());
+    if model.is_network()
+        && let Some(experts) = model.filters()?
+        && let Some(found) = model.patterns(training, PATTERNS)?
+    {
+        let n = found.cols();
+        let of = |j| found.matrix(j).chunks(n).map(<[f64]>::to_vec).collect();
+        patterns = (0..found.count()).map(of).collect();
+        angles = self::angles(&experts)?;
+    }
     let domains = training.domains().names().len();
     Ok(RoutingRecord {
         report,
-        domain_weights: match &evaluation.alpha {
-            Some(alpha) => domain_weights(alpha, test.domains(), domains),
+        domain_weights: match &decided.routing {
+            Some(alpha) => domain_weights(alpha, test.domains().indices(), domains),
             None => Vec::new(),
         },
-        queries: match &evaluation.queries {
+        queries: match &decided.queries {
             Some(queries) => plane(queries)?,
             None => Vec::new(),
         },

@@ -1,11 +1,11 @@
 //! Peers against scikit-learn and pyRiemann, and against what they must not depend on.
 
 use serde_json::Value;
-use stiefel_data::split::Fold;
 use stiefel_linalg::MatBatch;
 use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::split::Fold;
 use stiefel_model::{Factor, Preconditioning, Trials, tangent_vectors};
-use stiefel_study::peers::{Peer, PeerOutcome, run_peer};
+use stiefel_study::peers::{Peer, PeerOutcome};
 
 /// A stored comparison.
 pub(crate) struct Case {
@@ -98,14 +98,8 @@ pub(crate) fn whitened_rows(case: &Case) -> (Vec<f64>, Vec<usize>, Vec<f64>) {
 pub(crate) fn run(peer: Peer, trials: &Trials, fold: &Fold) -> PeerOutcome {
     let part = |indices: &[usize]| trials.select(indices).unwrap();
     let (train, validation) = (part(&fold.train), part(&fold.validation));
-    run_peer(
-        &peer,
-        &train,
-        &validation,
-        &part(&fold.test),
-        &preconditioning(),
-    )
-    .unwrap()
+    let fitted = peer.fit(&train, &validation, &preconditioning());
+    fitted.unwrap().decide(&part(&fold.test)).unwrap()
 }
 
 #[test]
@@ -233,14 +227,8 @@ fn test_classes_and_other_test_trials_change_nothing() {
         let first = Trials::new(first.covariances().clone(), other, first.domains().clone());
         for peer in Peer::ALL {
             let all = run(peer, &case.trials, &case.fold);
-            let few = run_peer(
-                &peer,
-                &train,
-                &validation,
-                first.as_ref().unwrap(),
-                &preconditioning(),
-            );
-            let few = few.unwrap();
+            let fitted = peer.fit(&train, &validation, &preconditioning());
+            let few = fitted.unwrap().decide(first.as_ref().unwrap()).unwrap();
             assert_eq!(few.decided, all.decided[..5]);
             assert_eq!(few.probabilities, all.probabilities[..5 * case.classes]);
         }
@@ -279,13 +267,53 @@ fn own_mean_of_an_unseen_domain_is_a_policy() {
             ..Preconditioning::default()
         };
         for peer in [Peer::TangentLrPooled, Peer::RecentredLr, Peer::RecentredMdm] {
-            let found = run_peer(&peer, &train, &validation, &test, &own).unwrap();
+            let fitted = peer.fit(&train, &validation, &own).unwrap();
+            let found = fitted.decide(&test).unwrap();
             assert!(found.notes.iter().any(|n| n.contains(&policy.to_string())));
             assert_ne!(
                 found.probabilities,
                 run(peer, &case.trials, &case.fold).probabilities
             );
         }
+    }
+}
+
+#[test]
+fn domains_are_found_by_name_and_new_ones_take_the_policy() {
+    let case = &cases()[0];
+    let part = |indices: &[usize]| case.trials.select(indices).unwrap();
+    let (train, validation) = (part(&case.fold.train), part(&case.fold.validation));
+    let test = part(&case.fold.test);
+    let named = |name: &dyn Fn(usize) -> String| {
+        let own = test.domains().indices().iter();
+        // Numbered in the order in which they come, with names of other classes too: only domains are read.
+        let domains = Factor::from_labels(own.rev().map(|&d| name(d)));
+        let at: Vec<usize> = (0..test.len()).rev().collect();
+        let x = test.covariances().select(&at);
+        Trials::new(x, Factor::from_labels(vec!["?"; test.len()]), domains).unwrap()
+    };
+    for peer in Peer::ALL {
+        let fitted = peer.fit(&train, &validation, &preconditioning()).unwrap();
+        let expected = fitted.decide(&test).unwrap();
+        let mut found = fitted.decide(&named(&|d| format!("s{d}"))).unwrap();
+        found.decided.reverse();
+        assert_eq!(found.decided, expected.decided, "{peer}");
+        assert_eq!(found.notes, expected.notes, "{peer}");
+        let names = (
+            fitted.peer(),
+            fitted.classes(),
+            fitted.domains().len(),
+            fitted.channels(),
+        );
+        assert_eq!(names, (peer, case.trials.classes().names(), 3, None));
+
+        let found = fitted.decide(&named(&|d| format!("new{d}"))).unwrap();
+        let said = found
+            .notes
+            .iter()
+            .any(|n| n.contains("(new2, new1, new0): pooled") || n.contains("new0"));
+        assert_eq!(said, peer.whitens(), "{peer}: {:?}", found.notes);
+        assert_eq!(fitted.unseen_policy().is_some(), peer.whitens());
     }
 }
 

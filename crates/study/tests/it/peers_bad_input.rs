@@ -3,7 +3,7 @@
 use crate::peers::{Case, cases, preconditioning};
 use stiefel_model::precondition::Tikhonov;
 use stiefel_model::{Factor, ModelError, Preconditioning, Trials};
-use stiefel_study::peers::{Peer, PeerError, run_peer};
+use stiefel_study::peers::{Peer, PeerError, PeerOutcome};
 
 /// Training, validation and test trials.
 fn parts(case: &Case) -> [Trials; 3] {
@@ -15,8 +15,16 @@ fn parts(case: &Case) -> [Trials; 3] {
     ]
 }
 
-fn refused(peer: Peer, [train, validation, test]: &[Trials; 3]) -> PeerError {
-    run_peer(&peer, train, validation, test, &preconditioning()).unwrap_err()
+fn run(
+    peer: Peer,
+    [train, validation, test]: &[Trials; 3],
+    config: &Preconditioning,
+) -> Result<PeerOutcome, PeerError> {
+    peer.fit(train, validation, config)?.decide(test)
+}
+
+fn refused(peer: Peer, parts: &[Trials; 3]) -> PeerError {
+    run(peer, parts, &preconditioning()).unwrap_err()
 }
 
 #[test]
@@ -54,8 +62,7 @@ fn empty_parts() {
         );
     }
     // Nothing to choose, nothing to validate.
-    let [train, validation, test] = &bad;
-    run_peer(&Peer::Mdm, train, validation, test, &preconditioning()).unwrap();
+    run(Peer::Mdm, &bad, &preconditioning()).unwrap();
 }
 
 #[test]
@@ -78,25 +85,25 @@ fn names_and_channels_that_differ() {
     let good = parts(&cases()[0]);
     let x = |k: usize| good[k].covariances().clone();
     let renamed = |f: &Factor| Factor::from_labels(f.indices().iter().map(|i| format!("z{i}")));
-    for (k, part) in [(1, "validation"), (2, "test")] {
-        let (classes, domains) = (good[k].classes(), good[k].domains());
-        let others = [
-            (
-                "classes",
-                Trials::new(x(k), renamed(classes), domains.clone()),
-            ),
-            (
-                "domains",
-                Trials::new(x(k), classes.clone(), renamed(domains)),
-            ),
-        ];
-        for (what, other) in others {
-            let mut bad = good.clone();
-            bad[k] = other.unwrap();
-            let error = refused(Peer::Mdm, &bad);
-            let named = matches!(error, PeerError::Names { part: p, what: w, .. } if p == part && w == what);
-            assert!(named, "{error}");
-        }
+    // Domains of the trials to decide are found by name; their classes are not read.
+    let (classes, domains) = (good[1].classes(), good[1].domains());
+    let others = [
+        (
+            "classes",
+            Trials::new(x(1), renamed(classes), domains.clone()),
+        ),
+        (
+            "domains",
+            Trials::new(x(1), classes.clone(), renamed(domains)),
+        ),
+    ];
+    for (what, other) in others {
+        let mut bad = good.clone();
+        bad[1] = other.unwrap();
+        let error = refused(Peer::Mdm, &bad);
+        let named =
+            matches!(error, PeerError::Names { part: "validation", what: w, .. } if w == what);
+        assert!(named, "{error}");
     }
     let channels = |from: usize| {
         (from..from + 8)
@@ -132,20 +139,20 @@ fn names_and_channels_that_differ() {
 
 #[test]
 fn an_unseen_domain_without_a_policy() {
-    let [train, validation, test] = parts(&cases()[2]);
+    let parts = parts(&cases()[2]);
     let none = Preconditioning::default();
     for peer in [
         Peer::TangentLrPooled,
         Peer::TangentLrPerDomain,
         Peer::RecentredMdm,
     ] {
-        let error = run_peer(&peer, &train, &validation, &test, &none).unwrap_err();
+        let error = run(peer, &parts, &none).unwrap_err();
         assert!(
             matches!(error, PeerError::Model(ModelError::NoUnseenPolicy)),
             "{error}"
         );
     }
-    run_peer(&Peer::Mdm, &train, &validation, &test, &none).unwrap();
+    run(Peer::Mdm, &parts, &none).unwrap();
 }
 
 #[test]
@@ -154,14 +161,16 @@ fn matrices_that_are_not_positive_definite_and_loadings_that_are_none() {
     let mut x = train.covariances().clone();
     x.matrix_mut(3).fill(0.0);
     let flat = train.with_covariances(x).unwrap();
+    let flat = [flat, validation.clone(), test.clone()];
+    let good = [train, validation, test];
     for peer in Peer::ALL {
-        run_peer(&peer, &flat, &validation, &test, &preconditioning()).unwrap_err();
+        refused(peer, &flat);
         for epsilon in [0.0, -1.0, f64::NAN] {
             let bad = Preconditioning {
                 tikhonov: Tikhonov::Relative(epsilon),
                 ..preconditioning()
             };
-            run_peer(&peer, &train, &validation, &test, &bad).unwrap_err();
+            run(peer, &good, &bad).unwrap_err();
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Statistics against SciPy and statsmodels, against their definitions, and under bad input.
 
 use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
+use stiefel_linalg::tolerance::SIGNIFICANT;
 use stiefel_model::Measure;
 use stiefel_study::stats::{
-    EXACT_SIGN_FLIPS, RANDOM_SIGN_FLIPS, StatsError, compare, effect_size, holm, mean_std,
-    sign_flip, wilcoxon,
+    EXACT_SIGN_FLIPS, RANDOM_SIGN_FLIPS, StatsError, above_chance, attainable, compare,
+    effect_size, holm, mean_std, sign_flip, sign_flip_above, wilcoxon,
 };
 
 fn numbers(v: &Value) -> Vec<f64> {
@@ -153,6 +156,68 @@ fn bad_input_is_an_error() {
             first: 1,
             second: 2
         }
+    );
+}
+
+/// Balanced accuracy of random decisions: 12 subjects, 5 folds of 8 trials each.
+fn random_scores(rng: &mut ChaCha8Rng) -> [[f64; 5]; 12] {
+    let mut fold = || f64::from((rng.next_u32() & 0xff).count_ones()) / 8.0;
+    std::array::from_fn(|_| std::array::from_fn(|_| fold()))
+}
+
+#[test]
+fn random_decisions_raise_about_as_many_alarms_as_the_level_says() {
+    let mut rng = ChaCha8Rng::seed_from_u64(14);
+    let (repetitions, methods) = (2000, 4);
+    let (mut single, mut family, mut old) = (0, 0, 0);
+    for _ in 0..repetitions {
+        let scores: Vec<_> = (0..methods).map(|_| random_scores(&mut rng)).collect();
+        let by_subject: Vec<Vec<f64>> = (scores.iter())
+            .map(|s| s.iter().map(|f| f.iter().sum::<f64>() / 5.0).collect())
+            .collect();
+        let alarm = |p: &[Option<f64>]| p.iter().any(|p| p.unwrap() < SIGNIFICANT);
+        single += usize::from(alarm(&above_chance(&by_subject[..1], 0.5, 0).unwrap()));
+        family += usize::from(alarm(&above_chance(&by_subject, 0.5, 0).unwrap()));
+        // What the null study once did: two standard errors over folds, and no correction.
+        old += usize::from(scores.iter().any(|s| {
+            let fold = |f: usize| s.iter().map(|subject| subject[f]).sum::<f64>() / 12.0;
+            let m = mean_std(&[0, 1, 2, 3, 4].map(fold)).unwrap();
+            m.mean - 0.5 > 2.0 * m.std / 5_f64.sqrt()
+        }));
+    }
+    let rate = |count: usize| count as f64 / f64::from(repetitions);
+    // Three standard deviations of a rate of .05 over the repetitions are .015; ties make the test a little cautious.
+    assert!((0.03..0.065).contains(&rate(single)), "{}", rate(single));
+    assert!((0.02..0.065).contains(&rate(family)), "{}", rate(family));
+    assert!(rate(old) > 1.0 / 7.0, "{}", rate(old));
+}
+
+#[test]
+fn what_is_attainable_is_what_the_best_data_reach() {
+    for subjects in [2, 3, 6, 12, 17] {
+        let best = vec![0.1; subjects];
+        let p = sign_flip(&best, 0).unwrap().value().unwrap();
+        let least = attainable(subjects, 1, 2);
+        assert!(
+            p >= least && (subjects > 16 || p == least),
+            "{subjects}: {p} {least}"
+        );
+        let p = sign_flip_above(&best, 0).unwrap().value().unwrap();
+        let least = attainable(subjects, 1, 1);
+        assert!(
+            p >= least && (subjects > 16 || p == least),
+            "{subjects}: {p} {least}"
+        );
+    }
+    // Six people and eleven comparisons reach nothing.
+    let p: Vec<Option<f64>> = vec![Some(2.0 / 64.0); 11];
+    assert_eq!(holm(&p).unwrap()[0], Some(attainable(6, 11, 2)));
+    assert!(
+        sign_flip_above(&[-0.1, -0.2, -0.3], 0)
+            .unwrap()
+            .value()
+            .unwrap()
+            > 0.8
     );
 }
 

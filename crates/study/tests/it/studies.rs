@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use stiefel_linalg::MatBatch;
 use stiefel_model::Trials;
+use stiefel_study::peers::Peer;
 use stiefel_study::{
-    Cancel, DataChoice, Dataset, Plan, Store, Study, StudyConfig, StudyError, UnitRecord,
-    Unwatched, execute, load, missing, run, summarise, table,
+    Cancel, Comparison, DataChoice, Dataset, Plan, Row, Store, Study, StudyConfig, StudyError,
+    StudySummary, UnitRecord, Unwatched, execute, load, missing, report, run, summarise, table,
 };
 
 const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
@@ -89,7 +90,7 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
     assert!(missing(&plan, &one).is_empty());
     let summary = summarise(&plan, records).unwrap();
     assert_eq!(summary.rows.len(), 10);
-    assert_eq!(summary.comparisons.len(), 9 + 2);
+    check_comparisons(&summary);
     let text = table::text(&summary);
     for method in [
         "baseline",
@@ -106,6 +107,65 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
         assert!(text.contains(method), "{text}");
     }
     assert!(!text.contains("NaN"), "{text}");
+}
+
+/// The preset and the best method of ours meet the strongest peer, and three people are told that they could not show anything.
+fn check_comparisons(summary: &StudySummary) {
+    let mean = |r: &&Row| r.accuracy.mean;
+    let peer = |r: &&Row| r.method.parse::<Peer>().is_ok();
+    let best = |rows: Vec<&Row>| rows.iter().map(mean).fold(0.0, f64::max);
+    let rows = || summary.rows.iter();
+    let strongest = best(rows().filter(peer).collect());
+    let ours = best(rows().filter(|r| !peer(r)).collect());
+    let met = |row: &Row| {
+        let against = |c: &&Comparison| c.method == row.method && c.against != "baseline";
+        let others: Vec<&Row> = (summary.comparisons.iter().filter(against))
+            .filter_map(|c| rows().find(|r| r.method == c.against))
+            .collect();
+        others.len() == 1 && peer(&others[0]) && mean(&others[0]) == strongest
+    };
+    let (preset, winner) = (
+        rows().find(|r| r.method == "recommended").unwrap(),
+        rows().find(|r| !peer(r) && mean(r) == ours).unwrap(),
+    );
+    assert!(met(preset), "{:?}", summary.comparisons);
+    assert!(
+        met(winner) || winner.method == "baseline",
+        "{:?}",
+        summary.comparisons
+    );
+    let said = format!(
+        "With 3 subjects and {} comparisons no difference could",
+        summary.comparisons.len()
+    );
+    let verdict = summary.verdict.join("\n");
+    assert!(
+        verdict.contains(&said) && !verdict.contains("trial by trial"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn methods_of_a_cell_are_compared_within_it() {
+    let folder = Folder::new("cells");
+    let mut config = config(Study::Scaling);
+    config.training.epochs = 1;
+    let mut plan = Plan::new(config, data()).unwrap();
+    // A name with a colon is a name, not a cell.
+    let cells: Vec<String> = plan.units.iter().map(|u| u.cell.clone().unwrap()).collect();
+    plan.units.retain(|u| u.cell.as_ref() == Some(&cells[0]));
+    for unit in &mut plan.units {
+        let method = unit.name.strip_prefix(&format!("{}: ", cells[0])).unwrap();
+        unit.name = match method {
+            "baseline" => method.to_owned(),
+            other => format!("my: {other}"),
+        };
+        unit.cell = None;
+    }
+    let store = Store::open(&folder.0).unwrap();
+    let summary = summarise(&plan, all(&plan, &store)).unwrap();
+    assert_eq!(summary.comparisons.len(), summary.rows.len() - 1);
+    assert!(summary.comparisons.iter().all(|c| c.against == "baseline"));
 }
 
 #[test]
@@ -273,6 +333,22 @@ fn every_study_runs_to_a_table() {
             !text.contains("NaN") && !summary.verdict.is_empty(),
             "{text}"
         );
+        match study {
+            Study::Null => assert!(
+                text.contains("nothing could have been called above chance"),
+                "{text}"
+            ),
+            Study::Scaling => {
+                let within = |c: &Comparison| {
+                    c.against == format!("{}: baseline", c.method.split_once(": ").unwrap().0)
+                };
+                assert!(summary.comparisons.len() > 5 && summary.comparisons.iter().all(within));
+            }
+            _ => {}
+        }
+        // Only new people are whitened under the policy that every configuration names.
+        let yes = report::html(&summary).contains("Yes: whitening used unlabelled trials");
+        assert_eq!(yes, study == Study::Online, "{}", study.name());
     }
 }
 

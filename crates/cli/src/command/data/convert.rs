@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiefel_eeg::io::{Content, ReadOptions, Source, read_with, write_covariances, write_epochs};
+use stiefel_eeg::io::{Content, ReadOptions, Source, read_with, write_epochs, write_trials};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -41,9 +41,9 @@ impl Arguments {
         let content = read_with(Source::open(&self.input)?, &options)?;
         let kind = content.kind();
         let (trials, channels) = match &content {
-            Content::Covariances(set) => {
-                write_covariances(&self.output, set)?;
-                (set.trials().len(), set.dimension())
+            Content::Trials(trials) => {
+                write_trials(&self.output, trials)?;
+                (trials.len(), trials.channels_count())
             }
             Content::Epochs(epochs) => {
                 write_epochs(&self.output, epochs)?;

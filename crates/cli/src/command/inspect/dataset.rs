@@ -1,8 +1,9 @@
 //! Datasets of covariances.
 
 use serde_json::{Value, json};
+use stiefel::data::Trials;
 use stiefel::eeg::covariance::Rank;
-use stiefel::study::Dataset;
+use stiefel::study::DatasetSummary;
 
 use super::Description;
 use crate::bar::Bar;
@@ -20,12 +21,12 @@ struct DomainFigures {
     condition: f64,
 }
 
-pub(super) fn describe(data: &Dataset) -> Result<Description, Failure> {
-    let (summary, trials) = (&data.summary, &data.trials);
+pub(super) fn describe(trials: &Trials) -> Result<Description, Failure> {
+    let (summary, sessions) = (DatasetSummary::of(trials), trials.sessions());
     let bar = Bar::new("ranks", trials.len());
     let figures: Result<Vec<DomainFigures>, Failure> = (trials.domains().present())
         .into_iter()
-        .map(|d| figures(data, d, &bar))
+        .map(|d| figures(trials, d, &bar))
         .collect();
     drop(bar);
     let figures = figures?;
@@ -39,7 +40,7 @@ pub(super) fn describe(data: &Dataset) -> Result<Description, Failure> {
                 summary.channels.len(),
                 summary.domains.len(),
                 summary.subjects.len(),
-                (data.sessions.as_ref()).map_or(String::new(), |s| format!(
+                sessions.as_ref().map_or(String::new(), |s| format!(
                     ", sessions {}",
                     s.names().join(", ")
                 ))
@@ -48,8 +49,9 @@ pub(super) fn describe(data: &Dataset) -> Result<Description, Failure> {
         ),
         entry("channels", &summary.channels.join(" "), 12),
     ];
-    if let Some(steps) = &summary.preparation {
-        lines.push(entry("steps", steps, 12));
+    lines.push(entry("made", &trials.preparation().to_string(), 12));
+    if trials.views() > 1 {
+        lines.push(entry("views", &trials.views().to_string(), 12));
     }
     if let Some(licence) = &summary.licence {
         lines.push(entry("licence", licence, 12));
@@ -64,25 +66,22 @@ pub(super) fn describe(data: &Dataset) -> Result<Description, Failure> {
     Ok(Description {
         text: lines.join("\n"),
         value: json!({
-            "kind": "dataset", "summary": serde_json::to_value(summary)?,
-            "sessions": data.sessions.as_ref().map(|s| s.names().to_vec()),
+            "kind": "dataset", "preparation": trials.preparation(), "summary": serde_json::to_value(&summary)?,
+            "sessions": sessions.as_ref().map(|s| s.names().to_vec()),
             "runs": trials.runs().map(|r| r.names().to_vec()),
             "domains": figures.iter().map(|f| value(f, &summary.classes)).collect::<Vec<_>>(),
         }),
     })
 }
 
-fn figures(data: &Dataset, domain: usize, bar: &Bar) -> Result<DomainFigures, Failure> {
-    let (t, n) = (&data.trials, data.trials.channels_count());
-    let at: Vec<usize> = (0..t.len())
-        .filter(|&i| t.domains().indices()[i] == domain)
-        .collect();
+fn figures(t: &Trials, domain: usize, bar: &Bar) -> Result<DomainFigures, Failure> {
+    let (n, at, channels) = (t.channels_count(), t.of_domain(domain), t.channel_names());
     let name = t.domains().name(domain).to_owned();
     let mut mean = vec![0.0; n * n];
     let mut conditions = Vec::with_capacity(at.len());
     let mut counts = vec![0; t.classes().names().len()];
     // How many samples a covariance came from is not known here; a loss of rank is put down to other causes.
-    let rank = |matrix: &[f64]| Rank::of(matrix, &data.summary.channels, usize::MAX);
+    let rank = |matrix: &[f64]| Rank::of(matrix, &channels, usize::MAX);
     for &i in &at {
         counts[t.classes().indices()[i]] += 1;
         let matrix = t.covariances().matrix(i);
@@ -93,7 +92,7 @@ fn figures(data: &Dataset, domain: usize, bar: &Bar) -> Result<DomainFigures, Fa
         bar.advance();
     }
     conditions.sort_by(f64::total_cmp);
-    let rejected = data.summary.rejected.iter().find(|(d, _)| *d == name);
+    let rejected = t.origin().rejected.iter().find(|(d, _)| *d == name);
     Ok(DomainFigures {
         name,
         trials: counts,

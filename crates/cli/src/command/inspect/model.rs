@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use stiefel::model::Architecture;
 use stiefel::model::file::{AnyHeader, FileHeader, PooledDescription, inspect_any};
+use stiefel::model::fitted::About;
 
 use super::Description;
 use crate::failure::Failure;
@@ -67,6 +68,7 @@ fn network(path: &Path, header: &FileHeader) -> Result<Description, Failure> {
             }),
             12,
         ),
+        history(&header.about),
     ];
     Ok(Description {
         text: lines.join("\n"),
@@ -111,11 +113,30 @@ fn pooled(path: &Path, header: &FileHeader<PooledDescription>) -> Result<Descrip
             ),
             12,
         ),
+        history(&header.about),
     ];
     Ok(Description {
         text: lines.join("\n"),
         value: value(path, "stiefel-pooled", header)?,
     })
+}
+
+/// How its trials were made, and which they were.
+fn history(about: &About) -> String {
+    let seen = match about.seen.is_empty() {
+        true => "not known: the file was written by an earlier version".to_owned(),
+        false => format!(
+            "{} trained, {} chose",
+            about.seen.trained.len(),
+            about.seen.stopped.len()
+        ),
+    };
+    let mut lines = vec![
+        entry("made", &about.preparation.to_string(), 12),
+        entry("remembers", &seen, 12),
+    ];
+    lines.extend(about.method.iter().map(|m| entry("method", m, 12)));
+    lines.join("\n")
 }
 
 /// Where it is, and who wrote it.
@@ -166,6 +187,7 @@ fn value<M: Serialize>(
     Ok(json!({
         "kind": "model", "file": path, "format": format, "format_version": header.format_version,
         "library_version": header.library_version, "precision": header.precision,
-        "model": serde_json::to_value(&header.model)?, "tensors": tensors,
+        "model": serde_json::to_value(&header.model)?, "preparation": header.about.preparation, "method": header.about.method,
+        "trained": header.about.seen.trained.len(), "chose": header.about.seen.stopped.len(), "tensors": tensors,
     }))
 }

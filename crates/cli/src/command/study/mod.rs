@@ -4,12 +4,13 @@ mod options;
 mod run_unit;
 
 use clap::{Args, Subcommand};
-use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, load, run, table};
+use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, run, table};
 
 use crate::failure::Outcome;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Units;
+use crate::source::load;
 use options::Options;
 
 #[derive(Debug, Args)]
@@ -59,13 +60,16 @@ impl Arguments {
 fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
     let config = options.resolve(which)?;
     let folder = options
-        .out
+        .output
         .clone()
         .unwrap_or_else(|| config.default_folder());
     let plan = planned(config)?;
-    let store = Store::open(&folder)?;
     let settings =
         serde_json::json!({"configuration": output.configuration(), "study": plan.config});
+    if options.plan {
+        refuse_other_plan(&folder, &settings)?;
+    }
+    let store = Store::open(&folder)?;
     store.write(Store::RESOLVED, &settings)?;
     if options.plan {
         return list(&plan, &folder, options.json, output);
@@ -82,10 +86,26 @@ fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
     output.line(&format!("report: {}", folder.join("report.html").display()))
 }
 
+/// A plan is what other machines work from: another one does not take its place unasked.
+fn refuse_other_plan(folder: &std::path::Path, settings: &serde_json::Value) -> Outcome {
+    let path = folder.join(Store::RESOLVED);
+    let Ok(text) = std::fs::read(&path) else {
+        return Ok(());
+    };
+    let there: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+    if there["study"] == settings["study"] {
+        return Ok(());
+    }
+    Err(crate::failure::Failure::Misuse(format!(
+        "{} holds the plan of another study; choose another folder with --output, or remove it",
+        path.display()
+    )))
+}
+
 /// Loads the data and plans the units.
 pub(crate) fn planned(config: StudyConfig) -> Result<Plan, crate::failure::Failure> {
-    let data = load(&config.data, &config.choice)?;
-    Ok(Plan::new(config, data)?)
+    let trials = load(&config.data, &config.choice)?;
+    Ok(Plan::new(config, &trials)?)
 }
 
 /// Runs what is missing and writes summary and report.

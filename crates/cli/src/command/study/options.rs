@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use stiefel::eeg::select::ChannelChoice;
 use stiefel::study::{Study, StudyConfig};
 
 use crate::failure::Failure;
+use crate::source::{band, window};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -14,7 +16,7 @@ pub(crate) struct Options {
     data: Option<String>,
     /// Where results go [default: stiefel-results/STUDY-DATA]
     #[arg(long, short, value_name = "FOLDER")]
-    pub(super) out: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Channels: names separated by commas, or a montage (bnci2014001, bnci2015001, weibo2014)
     #[arg(long, value_delimiter = ',')]
     channels: Option<Vec<String>>,
@@ -25,11 +27,11 @@ pub(crate) struct Options {
     #[arg(long)]
     subjects: Option<String>,
     /// Pass band in hertz, where signals are filtered: 8,32
-    #[arg(long, value_delimiter = ',', num_args = 1)]
-    band: Option<Vec<f64>>,
+    #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
+    band: Option<[f64; 2]>,
     /// Seconds from the cue, where trials are cut: 0.5,3.5
-    #[arg(long, value_delimiter = ',', num_args = 1)]
-    window: Option<Vec<f64>>,
+    #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
+    window: Option<[f64; 2]>,
     /// Methods, separated by commas; all of the study unless given
     #[arg(long, value_delimiter = ',')]
     methods: Option<Vec<String>>,
@@ -100,10 +102,7 @@ impl Options {
 
     /// What the options say, by name.
     fn given(&self) -> Vec<(&'static str, Value)> {
-        let channels = self.channels.as_ref().map(|c| match c.as_slice() {
-            [montage] => json!(montage),
-            names => json!(names),
-        });
+        let channels = (self.channels.clone()).map(|c| json!(ChannelChoice::from(c)));
         [
             ("channels", channels),
             ("classes", self.classes.as_ref().map(|x| json!(x))),

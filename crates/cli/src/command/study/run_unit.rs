@@ -24,14 +24,10 @@ impl Arguments {
         let config = resolved(&self.folder.join(Store::RESOLVED))?;
         let plan = planned(config)?;
         let store = Store::open(&self.folder)?;
-        let by_number = self
-            .unit
-            .parse::<usize>()
-            .ok()
-            .filter(|i| *i < plan.units.len());
-        let found = match by_number {
-            Some(index) => vec![&plan.units[index]],
-            None => plan
+        // Digits alone are a number in the plan, never the beginning of an identity.
+        let found: Vec<_> = match self.unit.parse::<usize>() {
+            Ok(index) => plan.units.get(index).into_iter().collect(),
+            Err(_) => plan
                 .units
                 .iter()
                 .filter(|u| u.ids.unit.starts_with(&self.unit))
@@ -59,7 +55,7 @@ impl Arguments {
 fn resolved(path: &Path) -> Result<StudyConfig, Failure> {
     let wrong = |e: &dyn std::fmt::Display| {
         Failure::Failed(format!(
-            "{}: {e}; plan the study first: `stiefel study … --plan --out FOLDER`",
+            "{}: {e}; plan the study first: `stiefel study … --plan --output FOLDER`",
             path.display()
         ))
     };

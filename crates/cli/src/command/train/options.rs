@@ -1,234 +1,187 @@
-//! Which model, and how it is trained.
+//! Which model, and how it is trained: the method of a study by its name, with what the user changes.
 
-use clap::{Args, ValueEnum};
-use stiefel::model::net::{Anchor, DaspConfig, LossWeights, SpdNetConfig};
-use stiefel::model::pooled::HeadConfig;
-use stiefel::model::scaling::{Preset, Recommendation, ScalingRule};
-use stiefel::model::{AdamConfig, Architecture, ModelConfig, PooledConfig};
-use stiefel::prelude::TrainConfig;
+use clap::Args;
+use serde_json::json;
+use stiefel::model::scaling::Recommendation;
+use stiefel::model::{Architecture, FitConfig};
+use stiefel::study::{Family, Method, Study, StudyConfig};
 
 use crate::failure::Failure;
 
-/// The value of `--model` for the preset.
-const RECOMMENDED: &str = "recommended";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Network {
-    /// A filter for every trial, routed from a pool of experts
-    Dasp,
-    /// One filter for everybody: the baseline
-    Spdnet,
-    /// Routing around the first expert, without encoder and alignment
-    Naive,
-    /// No network: one discriminative filter, and a head partly everybody's, partly each domain's own; solved exactly
-    Recommended,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Precision {
-    /// Single
-    F32,
-    /// Double
-    F64,
-}
-
-/// Which model, and how it is trained. What one kind of model cannot use has no value for it unless the user gives one.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// The model
-    #[arg(long, value_enum, default_value_t = Network::Dasp)]
-    model: Network,
-    /// Sizes: auto (the scaling rule, see `recommend`), or the paper's for weibo2014, bnci2014001, bnci2015001
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "auto",
-        default_value_if("model", RECOMMENDED, None)
-    )]
+    /// The model, by the name it has in studies
+    #[arg(long, value_name = "NAME", default_value = "recommended")]
+    model: String,
+    /// Sizes of a network: auto (the scaling rule, see `recommend`), or the paper's for weibo2014, bnci2014001, bnci2015001 [default: auto]
+    #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// Directions k that a filter keeps [default: the preset's; 16 for recommended]
+    /// Directions k that a filter keeps [default: the scaling rule's; 16 for recommended]
     #[arg(long, value_name = "K")]
     filters: Option<usize>,
-    /// Experts in the pool [default: the preset's]
+    /// Experts in the pool of a routed network [default: the scaling rule's]
     #[arg(long, value_name = "N")]
     experts: Option<usize>,
-    /// Train without a domain embedding: for people the model has never seen (input-only)
+    /// Train a routed network without a domain embedding: for people the model has never seen (input-only)
     #[arg(long)]
     no_embedding: bool,
     /// Seed of the split and, in networks, of the first values and the order of trials
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
-    /// Epochs at most
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "40",
-        default_value_if("model", RECOMMENDED, None)
-    )]
+    /// Epochs of a network at most [default: 40]
+    #[arg(long, value_name = "N")]
     epochs: Option<usize>,
-    /// Epochs without a better validation score before stopping
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "10",
-        default_value_if("model", RECOMMENDED, None)
-    )]
+    /// Epochs without a better validation score before stopping [default: 10]
+    #[arg(long, value_name = "N")]
     patience: Option<usize>,
-    /// Learning rate
-    #[arg(
-        long,
-        value_name = "RATE",
-        default_value = "0.01",
-        default_value_if("model", RECOMMENDED, None)
-    )]
-    lr: Option<f64>,
-    /// Trials per step
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "32",
-        default_value_if("model", RECOMMENDED, None)
-    )]
+    /// Learning rate of a network [default: 0.01]
+    #[arg(long, value_name = "RATE")]
+    learning_rate: Option<f64>,
+    /// Trials per step of a network [default: 32]
+    #[arg(long, value_name = "N")]
     batch: Option<usize>,
-    /// Precision of the network
-    #[arg(
-        long,
-        value_enum,
-        default_value = "f32",
-        default_value_if("model", RECOMMENDED, None)
-    )]
-    precision: Option<Precision>,
+    /// Number type of a network: f32 or f64 [default: f32]
+    #[arg(long, value_name = "TYPE")]
+    precision: Option<String>,
     /// recommended: inverse penalties C to choose from on the validation trials [default: 1,3,10,30]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value_if("model", RECOMMENDED, "1,3,10,30")
-    )]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     c: Option<Vec<f64>>,
     /// recommended: variance of a domain's own weights over that of the shared ones; 0: the same head for everybody [default: 8]
-    #[arg(
-        long,
-        value_name = "RATIO",
-        default_value_if("model", RECOMMENDED, "8")
-    )]
+    #[arg(long, value_name = "RATIO")]
     rho: Option<f64>,
     /// recommended: do not fit again on training and validation trials when C is chosen
     #[arg(long)]
     no_refit: bool,
 }
 
+/// What is to be fitted.
+pub(super) struct Chosen {
+    /// Its name in studies.
+    pub(super) name: String,
+    pub(super) fit: FitConfig,
+    /// Why its sizes were chosen, where the rule chose them.
+    pub(super) explained: Option<Recommendation>,
+    /// Epochs at most, and trials per step, of a network.
+    pub(super) epochs: Option<usize>,
+    pub(super) batch: usize,
+}
+
 impl Options {
-    /// The preset `recommended`, or none where a network is wanted. Options of the other kind are refused.
-    pub(super) fn pooled(&self) -> Result<Option<PooledConfig>, Failure> {
-        let (model, others) = match self.model {
-            Network::Recommended => (
-                "--model recommended has no network to train",
-                &[
-                    ("--preset", self.preset.is_some()),
-                    ("--experts", self.experts.is_some()),
-                    ("--no-embedding", self.no_embedding),
-                    ("--epochs", self.epochs.is_some()),
-                    ("--patience", self.patience.is_some()),
-                    ("--lr", self.lr.is_some()),
-                    ("--batch", self.batch.is_some()),
-                    ("--precision", self.precision.is_some()),
-                ][..],
-            ),
-            Network::Dasp | Network::Spdnet | Network::Naive => (
-                "only --model recommended has a head to be solved",
-                &[
-                    ("--c", self.c.is_some()),
-                    ("--rho", self.rho.is_some()),
-                    ("--no-refit", self.no_refit),
-                ][..],
-            ),
+    /// The name of the model, before anything is loaded.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let known = Family::models();
+        if self.model == "spdnet" || known.contains(&self.model.as_str()) {
+            return Ok(());
+        }
+        Err(Failure::Misuse(format!(
+            "--model {}: there is no such model; the models are {}",
+            self.model,
+            known.join(", ")
+        )))
+    }
+
+    /// The method on data of so many channels and domains. An option that the method has no use for is refused.
+    pub(super) fn chosen(
+        &self,
+        source: &str,
+        channels: usize,
+        domains: usize,
+    ) -> Result<Chosen, Failure> {
+        let settings = [
+            ("preset", self.preset.as_ref().map(|x| json!(x))),
+            ("epochs", self.epochs.map(|x| json!(x))),
+            ("patience", self.patience.map(|x| json!(x))),
+            ("batch", self.batch.map(|x| json!(x))),
+            ("learning_rate", self.learning_rate.map(|x| json!(x))),
+            ("precision", self.precision.as_ref().map(|x| json!(x))),
+        ];
+        let given = settings
+            .into_iter()
+            .filter_map(|(name, x)| Some((name, x?)));
+        let config = StudyConfig::with_settings(Study::Main, source, given)?;
+        config.training.check()?;
+        let family = config.family(channels, domains)?;
+        let named = family.by_name(&self.model)?;
+        let Method::Model { mut fit, .. } = named.method else {
+            return Err(Failure::Misuse(format!(
+                "{} is a peer of studies, not a model",
+                named.name
+            )));
+        };
+        self.refuse(&named.name, &fit)?;
+        let own = self.filters.is_some() || self.experts.is_some();
+        let (mut explained, mut epochs) = (None, None);
+        match &mut fit {
+            FitConfig::Network { model, .. } => {
+                epochs = Some(model.training.epochs);
+                match &mut model.architecture {
+                    Architecture::Dasp(net) => {
+                        net.filters = self.filters.unwrap_or(net.filters);
+                        net.experts = self.experts.unwrap_or(net.experts);
+                        net.domain_embedding &= !self.no_embedding;
+                        // What the user chose is not what the rule explains.
+                        explained = (!own).then(|| family.auto.clone());
+                    }
+                    Architecture::Spdnet(net) => net.filters = self.filters.unwrap_or(net.filters),
+                }
+            }
+            FitConfig::Preset { config } => {
+                config.filters = self.filters.unwrap_or(config.filters);
+                config.head.ratio = self.rho.unwrap_or(config.head.ratio);
+                if let Some(c) = &self.c {
+                    config.head.candidates.clone_from(c);
+                }
+                config.refit &= !self.no_refit;
+                config.check()?;
+            }
+        }
+        Ok(Chosen {
+            name: named.name,
+            fit,
+            explained,
+            epochs,
+            batch: config.training.batch,
+        })
+    }
+
+    /// Options of another kind of model.
+    fn refuse(&self, name: &str, fit: &FitConfig) -> Result<(), Failure> {
+        let routed = [
+            ("--experts", self.experts.is_some()),
+            ("--no-embedding", self.no_embedding),
+        ];
+        let network = [
+            ("--preset", self.preset.is_some()),
+            ("--epochs", self.epochs.is_some()),
+            ("--patience", self.patience.is_some()),
+            ("--learning-rate", self.learning_rate.is_some()),
+            ("--batch", self.batch.is_some()),
+            ("--precision", self.precision.is_some()),
+        ];
+        let solved = [
+            ("--c", self.c.is_some()),
+            ("--rho", self.rho.is_some()),
+            ("--no-refit", self.no_refit),
+        ];
+        let (why, others): (&str, Vec<(&str, bool)>) = match fit {
+            FitConfig::Preset { .. } => {
+                ("has no network to train", [&network[..], &routed].concat())
+            }
+            FitConfig::Network { model, .. } => match model.architecture {
+                Architecture::Dasp(_) => ("has no head to be solved", solved.to_vec()),
+                Architecture::Spdnet(_) => (
+                    "has one filter, no experts, and no head to be solved",
+                    [&solved[..], &routed].concat(),
+                ),
+            },
         };
         let given: Vec<&str> = others.iter().filter(|o| o.1).map(|o| o.0).collect();
-        if !given.is_empty() {
-            let given = given.join(", ");
-            return Err(Failure::Misuse(format!("{model}: leave out {given}")));
+        if given.is_empty() {
+            return Ok(());
         }
-        if self.model != Network::Recommended {
-            return Ok(None);
-        }
-        let (config, head) = (PooledConfig::default(), HeadConfig::default());
-        let config = PooledConfig {
-            filters: self.filters.unwrap_or(config.filters),
-            head: HeadConfig {
-                ratio: self.rho.unwrap_or(head.ratio),
-                candidates: self.c.clone().unwrap_or(head.candidates),
-            },
-            refit: !self.no_refit,
-            ..config
-        };
-        config.check()?;
-        Ok(Some(config))
-    }
-
-    /// The precision of the network.
-    pub(super) fn precision(&self) -> Precision {
-        self.precision.unwrap_or(Precision::F32)
-    }
-
-    /// The configuration for `n` channels and `d` training domains, and why its sizes were chosen.
-    pub(super) fn config(
-        &self,
-        n: usize,
-        d: usize,
-    ) -> Result<(ModelConfig, Option<Recommendation>), Failure> {
-        let auto = match self.preset.as_deref() {
-            None | Some("auto") => ScalingRule::default().recommend(n, d)?,
-            Some(name) => name.parse::<Preset>()?.recommendation(),
-        };
-        let defaults = TrainConfig::default();
-        let training = TrainConfig {
-            adam: AdamConfig {
-                learning_rate: self.lr.unwrap_or(defaults.adam.learning_rate),
-                ..AdamConfig::default()
-            },
-            batch: self.batch.unwrap_or(defaults.batch),
-            epochs: self.epochs.unwrap_or(defaults.epochs),
-            patience: self.patience.unwrap_or(defaults.patience),
-            seed: self.seed,
-        };
-        training.check()?;
-        let mut config = ModelConfig::sized(&auto, training);
-        let explained = match self.model {
-            // The preset is no network; `pooled` has taken it.
-            Network::Dasp | Network::Recommended => Some(auto),
-            Network::Spdnet => {
-                config.encoder = None;
-                config.architecture = Architecture::Spdnet(SpdNetConfig {
-                    filters: auto.filters.value,
-                    ..SpdNetConfig::default()
-                });
-                None
-            }
-            Network::Naive => {
-                config.encoder = None;
-                config.architecture = Architecture::Dasp(DaspConfig {
-                    filters: auto.filters.value,
-                    experts: auto.experts.value,
-                    width: auto.embedding.value,
-                    anchor: Anchor::First,
-                    decoupled_keys: false,
-                    losses: LossWeights::default(),
-                    ..DaspConfig::default()
-                });
-                None
-            }
-        };
-        match &mut config.architecture {
-            Architecture::Dasp(net) => {
-                net.filters = self.filters.unwrap_or(net.filters);
-                net.experts = self.experts.unwrap_or(net.experts);
-                net.domain_embedding = !self.no_embedding;
-            }
-            Architecture::Spdnet(net) => net.filters = self.filters.unwrap_or(net.filters),
-        }
-        // What the user chose is not what the rule explains.
-        let own = self.filters.is_some() || self.experts.is_some();
-        Ok((config, explained.filter(|_| !own)))
+        Err(Failure::Misuse(format!(
+            "--model {name} {why}: leave out {}",
+            given.join(", ")
+        )))
     }
 }

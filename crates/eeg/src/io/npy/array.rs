@@ -2,7 +2,7 @@
 
 use super::header::{Item, NpyHeader};
 use crate::Result;
-use crate::io::numbers::swap_bytes;
+use crate::io::numbers::{Number, swap_bytes};
 use crate::io::stream::Stream;
 
 /// Values of one kind.
@@ -19,6 +19,8 @@ pub(crate) enum Values {
 pub(crate) struct Array {
     pub(crate) shape: Vec<usize>,
     pub(crate) values: Values,
+    /// Whether the numbers were stored in single precision.
+    pub(crate) single: bool,
 }
 
 impl Array {
@@ -42,6 +44,7 @@ impl Array {
             }
         };
         Ok(Self {
+            single: matches!(header.item, Item::Number(Number::F32)),
             shape: header.shape,
             values,
         })

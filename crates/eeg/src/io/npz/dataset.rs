@@ -1,25 +1,75 @@
-//! From arrays to epochs or covariances.
+//! From arrays to epochs or trials.
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+use stiefel_data::{Factor, Origin, Preparation, Trials};
+use stiefel_linalg::{MatBatch, tolerance};
+
+use crate::covariance::{names, trials_of};
 use crate::io::npy::{Array, Values};
 use crate::io::units::{MICROVOLT, guess_kind};
-use crate::io::{Content, CovarianceSet, ReadOptions};
+use crate::io::{Content, ReadOptions};
 use crate::{Channel, EegError, Epochs, Result, TrialInfo};
 
-/// A matrix counts as symmetric when mirrored entries differ by less than this part of its largest:
-/// single precision and a different order of summation stay well below.
-const ASYMMETRY: f64 = 1e-4;
+/// The version of the record in a dataset file.
+const VERSION: u32 = 1;
 
-/// The arrays beside `X`.
+/// What the arrays beside `X` hold.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     pub(crate) labels: Option<Array>,
     pub(crate) domain: Option<Array>,
+    pub(crate) subject: Option<Array>,
     pub(crate) session: Option<Array>,
     pub(crate) run: Option<Array>,
     pub(crate) channel_names: Option<Array>,
     pub(crate) sampling_rate: Option<Array>,
+    pub(crate) record: Option<Array>,
+}
+
+/// What a dataset file says of itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Record {
+    version: u32,
+    preparation: Preparation,
+    origin: Origin,
+}
+
+impl Record {
+    pub(super) fn of(trials: &Trials) -> Self {
+        Self {
+            version: VERSION,
+            preparation: trials.preparation().clone(),
+            origin: trials.origin().clone(),
+        }
+    }
+
+    fn read(path: &Path, array: &Array) -> Result<Self> {
+        const REMEDY: &str = "prepare the dataset again, or remove the array";
+        let Values::Numbers(numbers) = &array.values else {
+            return Err(invalid(path, "the array stiefel holds strings", REMEDY));
+        };
+        let bytes: Vec<u8> = numbers.iter().map(|&b| b as u8).collect();
+        let wrong = |e: &dyn std::fmt::Display| {
+            invalid(
+                path,
+                format!("the array stiefel cannot be read: {e}"),
+                REMEDY,
+            )
+        };
+        let version = serde_json::from_slice::<serde_json::Value>(&bytes).map_err(|e| wrong(&e))?;
+        if let Some(newer) = version["version"].as_u64().filter(|v| *v > VERSION.into()) {
+            return Err(invalid(
+                path,
+                format!(
+                    "its record is of version {newer}, this version of stiefel reads up to {VERSION}"
+                ),
+                "use a newer stiefel",
+            ));
+        }
+        serde_json::from_slice(&bytes).map_err(|e| wrong(&e))
+    }
 }
 
 fn invalid(path: &Path, what: impl std::fmt::Display, remedy: &str) -> EegError {
@@ -29,65 +79,97 @@ fn invalid(path: &Path, what: impl std::fmt::Display, remedy: &str) -> EegError 
     }
 }
 
-/// Joins the arrays of a file.
+/// Trials from `X` and the arrays beside it.
 pub(crate) fn assemble(
     path: &Path,
     x: Array,
     tables: Tables,
     options: &ReadOptions,
 ) -> Result<Content> {
-    const REMEDY: &str =
-        "store X as (trials, channels, samples) or (trials, channels, channels) of numbers";
-    let &[trials, rows, columns] = x.shape.as_slice() else {
-        return Err(invalid(
-            path,
-            format!("X has the shape {:?}", x.shape),
-            REMEDY,
-        ));
+    const REMEDY: &str = "store X as (trials, channels, samples), (trials, channels, channels) or (trials, views, channels, channels) of numbers";
+    let (trials, views, rows, columns) = match *x.shape.as_slice() {
+        [trials, rows, columns] => (trials, 1, rows, columns),
+        [trials, views, rows, columns] if rows == columns => (trials, views, rows, columns),
+        _ => {
+            let what = format!("X has the shape {:?}", x.shape);
+            return Err(invalid(path, what, REMEDY));
+        }
     };
-    let Values::Numbers(data) = x.values else {
+    let Values::Numbers(mut data) = x.values else {
         return Err(invalid(path, "X holds strings", REMEDY));
     };
     if data.is_empty() {
-        return Err(invalid(
-            path,
-            format!("X is empty, its shape is {:?}", x.shape),
-            REMEDY,
-        ));
+        let what = format!("X is empty, its shape is {:?}", x.shape);
+        return Err(invalid(path, what, REMEDY));
     }
-    let trial_infos = trial_infos(
+    let sessions = tables.session.clone();
+    // In a file of ours a session is a session; elsewhere it is the run, where there is no other.
+    let ours = tables.record.is_some() && tables.run.is_none();
+    let session = tables.session.filter(|_| !ours);
+    let info = trial_infos(
         path,
         trials,
         tables.labels,
         tables.domain,
-        tables.session,
+        session,
         tables.run,
     )?;
     let channels = channels(path, rows, tables.channel_names)?;
-    let stored_rate = tables
-        .sampling_rate
-        .map(|a| sampling_rate(path, a))
-        .transpose()?;
-    let rate = stored_rate.or(options.sampling_rate);
-    if rows == columns
-        && data
-            .chunks_exact(rows * columns)
-            .all(|m| is_symmetric(m, rows))
-    {
-        return Ok(Content::Covariances(CovarianceSet::new(
-            channels,
-            rate,
-            data,
-            trial_infos,
-        )?));
+    let rate = match tables.sampling_rate {
+        Some(array) => Some(sampling_rate(path, array)?),
+        None => options.sampling_rate,
+    };
+    let skew = (rows == columns).then(|| asymmetry(&data, rows));
+    let allowed = if x.single {
+        f64::from(tolerance::symmetry::<f32>())
+    } else {
+        tolerance::symmetry::<f64>()
+    };
+    if skew.is_some_and(|(_, skew)| skew <= allowed) {
+        symmetrise(&mut data, rows);
+        let record = match &tables.record {
+            Some(array) => Some(Record::read(path, array)?),
+            None => None,
+        };
+        let mut found = of_views(data, views, &names(&channels), &info)?;
+        // What the names of domains and runs say already is not said twice.
+        if let Some(subject) = tables.subject {
+            let subjects = Factor::from_labels(column(path, subject, trials, "subject")?);
+            if subjects != found.subjects() {
+                found = found.with_subjects(subjects)?;
+            }
+        }
+        if let Some(session) = sessions {
+            let sessions = Factor::from_labels(column(path, session, trials, "session")?);
+            if Some(&sessions) != found.sessions().as_ref() {
+                found = found.with_sessions(sessions)?;
+            }
+        }
+        if let Some(record) = record {
+            found = found
+                .with_preparation(record.preparation)
+                .with_origin(record.origin);
+        }
+        return Ok(Content::Trials(found));
     }
-    let rate = rate.ok_or_else(|| {
-        invalid(
-            path,
-            "epochs need a sampling rate",
-            "add `sfreq` to the .npz, or give the option `sampling_rate`",
-        )
-    })?;
+    let Some(rate) = rate.filter(|_| views == 1) else {
+        return Err(match skew {
+            Some((trial, skew)) => invalid(
+                path,
+                format!(
+                    "the square matrices of X are no covariances: matrix {trial} differs from its transpose by {skew:.1e} of its largest entry, \
+                     and {allowed:.1e} is allowed for {}",
+                    if x.single { "float32" } else { "float64" }
+                ),
+                "symmetrise with (X + Xᵀ)/2 where the difference is rounding; for epochs add `sfreq`",
+            ),
+            None => invalid(
+                path,
+                "epochs need a sampling rate",
+                "add `sfreq` to the .npz, or give the option `sampling_rate`",
+            ),
+        });
+    };
     if !(rate.is_finite() && rate > 0.0) {
         return Err(invalid(
             path,
@@ -96,19 +178,72 @@ pub(crate) fn assemble(
         ));
     }
     Ok(Content::Epochs(Epochs::new(
-        channels,
-        rate,
-        columns,
-        data,
-        trial_infos,
+        channels, rate, columns, data, info,
     )?))
 }
 
-fn is_symmetric(matrix: &[f64], n: usize) -> bool {
-    let largest = matrix.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    (0..n).all(|i| {
-        (0..i).all(|j| (matrix[i * n + j] - matrix[j * n + i]).abs() <= ASYMMETRY * largest)
-    })
+/// `trials × views × n × n` values as trials.
+fn of_views(
+    data: Vec<f64>,
+    views: usize,
+    channels: &[String],
+    info: &[TrialInfo],
+) -> Result<Trials> {
+    if views == 1 {
+        return trials_of(data, channels, info);
+    }
+    let n = channels.len();
+    let of = |view: usize| -> Vec<f64> {
+        let matrices = data.chunks_exact(n * n).skip(view).step_by(views);
+        matrices.flatten().copied().collect()
+    };
+    let mut trials = trials_of(of(0), channels, info)?;
+    for view in 1..views {
+        let x = MatBatch::from_vec(info.len(), n, n, of(view));
+        trials = trials.with_view(x.map_err(stiefel_data::DataError::from)?)?;
+    }
+    Ok(trials)
+}
+
+/// The matrix that differs most from its transpose, and by which share of its largest entry.
+fn asymmetry(data: &[f64], n: usize) -> (usize, f64) {
+    let mut worst = (0, 0.0);
+    for (place, matrix) in data.chunks_exact(n * n).enumerate() {
+        let largest = matrix.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        for i in 0..n {
+            for j in 0..i {
+                let skew = (matrix[i * n + j] - matrix[j * n + i]).abs() / largest;
+                if skew > worst.1 {
+                    worst = (place, skew);
+                }
+            }
+        }
+    }
+    worst
+}
+
+/// `(X + Xᵀ)/2`, after which rounding of the type it was stored in is gone.
+fn symmetrise(data: &mut [f64], n: usize) {
+    for matrix in data.chunks_exact_mut(n * n) {
+        for i in 0..n {
+            for j in 0..i {
+                let (a, b) = (matrix[i * n + j], matrix[j * n + i]);
+                if a != b {
+                    let mean = 0.5 * (a + b);
+                    (matrix[i * n + j], matrix[j * n + i]) = (mean, mean);
+                }
+            }
+        }
+    }
+}
+
+fn column(path: &Path, array: Array, trials: usize, key: &str) -> Result<Vec<String>> {
+    let values = array.labels();
+    if values.len() == trials {
+        return Ok(values);
+    }
+    let what = format!("{key} has {} values for {trials} trials", values.len());
+    Err(invalid(path, what, "give one value per trial"))
 }
 
 fn trial_infos(
@@ -120,25 +255,20 @@ fn trial_infos(
     run: Option<Array>,
 ) -> Result<Vec<TrialInfo>> {
     let column = |array: Option<Array>, key: &str| -> Result<Option<Vec<String>>> {
-        let Some(array) = array else { return Ok(None) };
-        let values = array.labels();
-        if values.len() == trials {
-            return Ok(Some(values));
-        }
-        let what = format!("{key} has {} values for {trials} trials", values.len());
-        Err(invalid(path, what, "give one value per trial"))
+        array
+            .map(|array| column(path, array, trials, key))
+            .transpose()
+    };
+    // A run that names its session already stays as it is.
+    let joined = |(session, run): (&String, String)| match run.split_once('/') {
+        Some((own, _)) if own == session => run,
+        _ => format!("{session}/{run}"),
     };
     let blank = || vec![String::new(); trials];
     let labels = column(labels, "y")?.unwrap_or_else(blank);
     let domains = column(domain, "the domain")?.unwrap_or_else(blank);
     let runs = match (column(session, "session")?, column(run, "run")?) {
-        (Some(sessions), Some(runs)) => Some(
-            sessions
-                .iter()
-                .zip(runs)
-                .map(|(s, r)| format!("{s}/{r}"))
-                .collect(),
-        ),
+        (Some(sessions), Some(runs)) => Some(sessions.iter().zip(runs).map(joined).collect()),
         (sessions, runs) => runs.or(sessions),
     };
     let runs: Vec<String> = runs.unwrap_or_else(blank);

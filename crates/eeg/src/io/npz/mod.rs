@@ -2,15 +2,17 @@
 //!
 //! | key | shape | meaning |
 //! |---|---|---|
-//! | `X` | (trials, channels, samples) or (trials, n, n) | epochs in µV, or covariances in µV² |
+//! | `X` | (trials, channels, samples), (trials, n, n) or (trials, views, n, n) | epochs in µV, or covariances in µV² |
 //! | `y` | (trials,) | labels, strings or numbers; empty labels without it |
 //! | `domain`, `groups` or `subject` | (trials,) | the domain; the first of them that is there |
+//! | `subject` | (trials,) | the subject, beside one of the others |
 //! | `session`, `run` | (trials,) | the run; with both, `session/run` |
 //! | `ch_names` | (channels,) | names; `EEG1`, `EEG2`, … without it |
 //! | `sfreq` | () | samples per second |
+//! | `stiefel` | (bytes,) | JSON in UTF-8: how the covariances were made, and where the trials come from |
 //!
-//! `X` holds covariances when its matrices are square and all symmetric, epochs otherwise. Other keys
-//! are ignored. Entries may be stored or deflated.
+//! `X` holds covariances when its matrices are square and all symmetric to the rounding of the type it is stored in, epochs otherwise. Other
+//! keys are ignored. Entries may be stored or deflated.
 
 mod archive;
 mod dataset;
@@ -21,7 +23,7 @@ use std::path::Path;
 
 pub(crate) use archive::{Entry, entries as zip_entries};
 pub(crate) use dataset::{Tables, assemble};
-pub use write::{write_covariances, write_covariances_to, write_epochs};
+pub use write::{write_epochs, write_trials, write_trials_to};
 
 use super::npy::Array;
 use super::units::excerpt;
@@ -63,9 +65,17 @@ impl Reader for Npz {
                 remedy: "save trials with np.savez(path, X=X, y=y, subject=subject, ch_names=names, sfreq=rate)".into(),
             });
         };
+        let domain = entries.first(&["domain", "groups"])?;
+        let subject = entries.array("subject")?;
+        let (domain, subject) = match domain {
+            Some(domain) => (Some(domain), subject),
+            None => (subject, None),
+        };
         let tables = Tables {
             labels: entries.array("y")?,
-            domain: entries.first(&["domain", "groups", "subject"])?,
+            domain,
+            subject,
+            record: entries.array("stiefel")?,
             session: entries.array("session")?,
             run: entries.array("run")?,
             channel_names: entries.array("ch_names")?,

@@ -1,54 +1,86 @@
-//! Covariances and epochs to `.npz`, with the keys that the reader and NumPy understand.
+//! Trials and epochs to `.npz`, with the keys that the reader and NumPy understand.
 
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
+use stiefel_data::{Factor, Trials};
+
+use super::dataset::Record;
 use super::zip_writer::ZipWriter;
-use crate::io::CovarianceSet;
 use crate::{Channel, EegError, Epochs, Result, TrialInfo};
 
-/// Writes `X` (float64), `y`, `subject` and `ch_names` (strings), `run` where a trial has one and
-/// `sfreq` where known. The same set gives the same bytes.
+/// Writes a dataset file: everything that is known of the trials, and how they were made.
 ///
 /// ```
-/// use stiefel_eeg::io::{CovarianceSet, read, write_covariances};
-/// use stiefel_eeg::{Channel, ChannelKind, TrialInfo};
-/// let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
-/// let trial = TrialInfo { label: "feet".into(), domain: "7".into(), run: Some("2".into()) };
-/// let set = CovarianceSet::new(vec![cz], Some(250.0), vec![4.0], vec![trial])?;
+/// use stiefel_data::{Factor, Trials};
+/// use stiefel_eeg::io::{read, write_trials};
+/// use stiefel_linalg::MatBatch;
+///
+/// let classes = Factor::from_labels(["hand", "feet"]);
+/// let trials = Trials::new(MatBatch::identity(2, 3), classes, Factor::from_labels(["S1", "S1"]))?
+///     .with_channels(["C3", "Cz", "C4"].map(String::from).to_vec())?;
 /// let path = std::env::temp_dir().join(format!("stiefel-doc-{}.npz", std::process::id()));
-/// write_covariances(&path, &set)?;
-/// assert_eq!(read(&path)?.into_covariances()?, set);
-/// # let _ = std::fs::remove_file(path);
+/// write_trials(&path, &trials)?;
+/// assert_eq!(read(&path)?.into_trials()?, trials);
+/// # std::fs::remove_file(&path).ok();
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
-pub fn write_covariances(path: impl AsRef<Path>, set: &CovarianceSet) -> Result<()> {
+pub fn write_trials(path: impl AsRef<Path>, trials: &Trials) -> Result<()> {
     let path = path.as_ref();
     let file = File::create(path).map_err(|source| EegError::Io {
         path: path.to_path_buf(),
         source,
     })?;
-    write_covariances_to(BufWriter::new(file), path, set)
+    write_trials_to(BufWriter::new(file), path, trials)
 }
 
-/// Writes to any seekable stream; `label` stands for the path in errors.
-pub fn write_covariances_to(
+/// The same to anything that can be written and sought; `label` is the path in errors.
+pub fn write_trials_to(
     writer: impl Write + Seek,
     label: impl AsRef<Path>,
-    set: &CovarianceSet,
+    trials: &Trials,
 ) -> Result<()> {
-    write(writer, set).map_err(|source| EegError::Io {
+    write(writer, trials).map_err(|source| EegError::Io {
         path: label.as_ref().to_path_buf(),
         source,
     })
 }
 
-fn write(writer: impl Write + Seek, set: &CovarianceSet) -> std::io::Result<()> {
-    let n = set.dimension();
+fn write(writer: impl Write + Seek, trials: &Trials) -> std::io::Result<()> {
+    let (n, views) = (trials.channels_count(), trials.views());
     let mut zip = ZipWriter::new(writer);
-    numbers(&mut zip, [set.trials().len(), n, n], set.data())?;
-    tables(&mut zip, set.trials(), set.channels(), set.sampling_rate())?;
+    let shape = match views {
+        1 => format!("({}, {n}, {n})", trials.len()),
+        _ => format!("({}, {views}, {n}, {n})", trials.len()),
+    };
+    let matrices =
+        (0..trials.len()).flat_map(|i| (0..views).map(move |v| trials.view(v).matrix(i)));
+    numbers(&mut zip, &shape, trials.len() * views * n * n, matrices)?;
+    let labels = |f: &Factor| -> Vec<String> {
+        let names = f.indices().iter().map(|&i| f.name(i).to_owned());
+        names.collect()
+    };
+    strings(&mut zip, "y", &labels(trials.classes()))?;
+    strings(&mut zip, "domain", &labels(trials.domains()))?;
+    strings(&mut zip, "subject", &labels(&trials.subjects()))?;
+    if let Some(sessions) = trials.sessions() {
+        strings(&mut zip, "session", &labels(&sessions))?;
+    }
+    if let Some(runs) = trials.runs() {
+        strings(&mut zip, "run", &labels(runs))?;
+    }
+    if let Some(channels) = trials.channels() {
+        strings(&mut zip, "ch_names", channels)?;
+    }
+    if let Some(steps) = trials.preparation().steps() {
+        rate(&mut zip, steps.rate)?;
+    }
+    let record = serde_json::to_vec(&Record::of(trials))?;
+    let shape = format!("({},)", record.len());
+    array(&mut zip, "stiefel", "|u1", &shape, record.len(), |out| {
+        out.write_all(&record)
+    })?;
     zip.finish()
 }
 
@@ -71,9 +103,11 @@ pub fn write_epochs(path: impl AsRef<Path>, epochs: &Epochs) -> Result<()> {
     let write = || -> std::io::Result<()> {
         let mut zip = ZipWriter::new(BufWriter::new(File::create(path)?));
         let (trials, channels) = (epochs.trials(), epochs.channels());
-        let shape = [trials.len(), channels.len(), epochs.samples()];
-        numbers(&mut zip, shape, epochs.data())?;
-        tables(&mut zip, trials, channels, Some(epochs.sampling_rate()))?;
+        let shape = (trials.len(), channels.len(), epochs.samples());
+        let values = [epochs.data()].into_iter();
+        numbers(&mut zip, &format!("{shape:?}"), epochs.data().len(), values)?;
+        tables(&mut zip, trials, channels)?;
+        rate(&mut zip, epochs.sampling_rate())?;
         zip.finish()
     };
     write().map_err(|source| EegError::Io {
@@ -82,16 +116,14 @@ pub fn write_epochs(path: impl AsRef<Path>, epochs: &Epochs) -> Result<()> {
     })
 }
 
-/// `X`.
-fn numbers<W: Write + Seek>(
+fn numbers<'v, W: Write + Seek>(
     zip: &mut ZipWriter<W>,
-    shape: [usize; 3],
-    data: &[f64],
+    shape: &str,
+    count: usize,
+    parts: impl Iterator<Item = &'v [f64]>,
 ) -> std::io::Result<()> {
-    let [trials, rows, columns] = shape;
-    let shape = format!("({trials}, {rows}, {columns})");
-    array(zip, "X", "<f8", &shape, data.len() * 8, |out| {
-        for values in data.chunks(4096) {
+    array(zip, "X", "<f8", shape, count * 8, |out| {
+        for values in parts.flat_map(|part| part.chunks(4096)) {
             let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
             out.write_all(&bytes)?;
         }
@@ -99,62 +131,45 @@ fn numbers<W: Write + Seek>(
     })
 }
 
-/// Everything beside `X`.
 fn tables<W: Write + Seek>(
     zip: &mut ZipWriter<W>,
     trials: &[TrialInfo],
     channels: &[Channel],
-    rate: Option<f64>,
 ) -> std::io::Result<()> {
-    let infos = || trials.iter();
-    strings(zip, "y", infos().map(|t| t.label.as_str()))?;
-    strings(zip, "subject", infos().map(|t| t.domain.as_str()))?;
-    if infos().any(|t| t.run.is_some()) {
-        let runs = infos().map(|t| t.run.as_deref().unwrap_or(""));
-        strings(zip, "run", runs)?;
+    let all = |f: fn(&TrialInfo) -> &str| -> Vec<String> {
+        trials.iter().map(|t| f(t).to_owned()).collect()
+    };
+    strings(zip, "y", &all(|t| &t.label))?;
+    strings(zip, "subject", &all(|t| &t.domain))?;
+    if trials.iter().any(|t| t.run.is_some()) {
+        strings(zip, "run", &all(|t| t.run.as_deref().unwrap_or("")))?;
     }
-    strings(zip, "ch_names", channels.iter().map(|c| c.name.as_str()))?;
-    if let Some(rate) = rate {
-        array(zip, "sfreq", "<f8", "()", 8, |out| {
-            out.write_all(&rate.to_le_bytes())
-        })?;
-    }
-    Ok(())
+    strings(zip, "ch_names", &crate::covariance::names(channels))
 }
 
-/// Strings as UTF-32 of equal width.
-fn strings<'t, W: Write + Seek>(
+fn rate<W: Write + Seek>(zip: &mut ZipWriter<W>, rate: f64) -> std::io::Result<()> {
+    array(zip, "sfreq", "<f8", "()", 8, |out| {
+        out.write_all(&rate.to_le_bytes())
+    })
+}
+
+fn strings<W: Write + Seek>(
     zip: &mut ZipWriter<W>,
     key: &str,
-    texts: impl Iterator<Item = &'t str> + Clone,
+    texts: &[String],
 ) -> std::io::Result<()> {
-    let count = texts.clone().count();
-    let width = texts
-        .clone()
-        .map(|t| t.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(1);
-    array(
-        zip,
-        key,
-        &format!("<U{width}"),
-        &format!("({count},)"),
-        4 * width * count,
-        |out| {
-            for text in texts {
-                let padded = text
-                    .chars()
-                    .map(u32::from)
-                    .chain(std::iter::repeat(0))
-                    .take(width);
-                for point in padded {
-                    out.write_all(&point.to_le_bytes())?;
-                }
+    let longest = texts.iter().map(|t| t.chars().count()).max();
+    let (count, width) = (texts.len(), longest.unwrap_or(0).max(1));
+    let (descr, shape) = (format!("<U{width}"), format!("({count},)"));
+    array(zip, key, &descr, &shape, 4 * width * count, |out| {
+        for text in texts {
+            let points = text.chars().map(u32::from).chain(std::iter::repeat(0));
+            for point in points.take(width) {
+                out.write_all(&point.to_le_bytes())?;
             }
-            Ok(())
-        },
-    )
+        }
+        Ok(())
+    })
 }
 
 /// One entry: the header padded to a multiple of 64 bytes, then the values.

@@ -6,7 +6,7 @@ use super::super::chart::rows::{Rows, Series};
 use super::{Figure, Section, file_name, finite, units_of};
 use crate::{StudySummary, UnitRecord};
 use std::collections::BTreeSet;
-use stiefel_model::routing_stats::GAP_THRESHOLD;
+use stiefel_linalg::tolerance::ROUTING_GAIN;
 
 /// In the order of the rows.
 const NAMES: [&str; 5] = [
@@ -77,7 +77,7 @@ pub(super) fn per_fold(summary: &StudySummary, method: &str) -> Option<Figure> {
         connect: false,
         references: vec![
             (0.0, "no difference".into()),
-            (GAP_THRESHOLD, format!("threshold of Δ_K1: {GAP_THRESHOLD}")),
+            (ROUTING_GAIN, format!("threshold of Δ_K1: {ROUTING_GAIN}")),
         ],
         legend,
         row_height: 36.0,

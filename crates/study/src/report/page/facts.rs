@@ -2,10 +2,8 @@
 
 use super::super::base::text::{count, escape};
 use crate::StudySummary;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use stiefel_model::precondition::UnseenPolicy;
 
 const PAPER: &str = "I. Costa Maia, P. L. C. Rodrigues, S. Said, M. Congedo: Routing on the Stiefel Manifold: When Does Adaptive \
 Subspace Selection Help for Cross-Domain EEG Decoding? Preprint, 2026.";
@@ -88,65 +86,41 @@ fn rejected(summary: &StudySummary) -> String {
     )
 }
 
-/// Whether whitening used unlabelled trials of the domains tested on: the policy for unseen domains, wherever settings name one
-/// (`unseen`, null for none).
+/// Whether whitening used unlabelled trials of the domains tested on: what the units did, not what was set for a case that may not
+/// have come up.
 fn target_data(summary: &StudySummary) -> String {
     let mut policies: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    let (mut named, mut uses, mut unclear) = (false, false, false);
-    let whole = std::iter::once(("all methods", &summary.settings));
-    let units = summary
-        .units
-        .iter()
-        .map(|u| (u.method.as_str(), &u.settings));
-    for (method, settings) in whole.chain(units) {
-        visit(settings, &mut |value| {
-            named = true;
-            if value.is_null() {
-                return;
-            }
-            let policy = serde_json::from_value::<UnseenPolicy>(value.clone());
-            uses |= policy.as_ref().is_ok_and(UnseenPolicy::uses_target_data);
-            unclear |= policy.is_err();
-            let policy = policy.map_or_else(|_| value.to_string(), |p| p.to_string());
-            let methods = policies.entry(policy).or_default();
-            if !methods.contains(&method) {
-                methods.push(method);
-            }
-        });
-    }
-    let answer = match (named, uses, unclear) {
-        (false, ..) => return "Not known: the settings do not say how domains without training trials are whitened.".into(),
-        (_, true, _) => "Yes: whitening used unlabelled trials of the domains tested on.",
-        (_, _, true) => "Not known: the policy is none of pooled, own-mean and causal.",
-        _ if policies.is_empty() => {
-            return "No: every domain is whitened by its own training trials, there is no policy for domains without any.".into();
+    let (mut known, mut uses) = (!summary.units.is_empty(), false);
+    for unit in &summary.units {
+        let Some(new) = &unit.outcome.new_domains else {
+            known = false;
+            continue;
+        };
+        let Some(policy) = new.policy.filter(|_| !new.names.is_empty()) else {
+            continue;
+        };
+        uses |= policy.uses_target_data();
+        let methods = policies.entry(policy.to_string()).or_default();
+        if !methods.contains(&unit.method.as_str()) {
+            methods.push(&unit.method);
         }
-        _ => "No.",
+    }
+    let answer = match (uses, known) {
+        (true, _) => "Yes: whitening used unlabelled trials of the domains tested on.",
+        (false, false) => return "Not known: the records of the units do not say.".into(),
+        (false, true) if policies.is_empty() => {
+            return "No: every domain that was whitened had training trials of its own, and was whitened by them.".into();
+        }
+        (false, true) => "No.",
     };
     let policies: Vec<String> = policies
         .iter()
         .map(|(policy, methods)| format!("{} ({})", escape(policy), escape(&methods.join(", "))))
         .collect();
     format!(
-        "{answer} Policy for domains without training trials: {}.",
+        "{answer} Whitening of domains without training trials: {}.",
         policies.join("; ")
     )
-}
-
-/// Every value under a key `unseen`.
-fn visit(settings: &Value, found: &mut impl FnMut(&Value)) {
-    match settings {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                if key == "unseen" {
-                    found(value);
-                }
-                visit(value, found);
-            }
-        }
-        Value::Array(values) => values.iter().for_each(|value| visit(value, found)),
-        _ => (),
-    }
 }
 
 pub(super) fn methods(summary: &StudySummary) -> String {

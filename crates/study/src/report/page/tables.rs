@@ -3,7 +3,7 @@
 use super::super::base::text::{figure, name, p_value, signed};
 use crate::{MeanStd, PaperRow, Row, StudySummary};
 use std::fmt::Write;
-use stiefel_model::routing_stats::{GAP_THRESHOLD, SHARP_ENTROPY, STRUCTURED_ALIGNMENT};
+use stiefel_linalg::tolerance::{ROUTING_GAIN, SHARP_ENTROPY, SIGNIFICANT, STRUCTURED_ALIGNMENT};
 
 fn mean_std(m: Option<MeanStd>) -> String {
     match m {
@@ -16,12 +16,17 @@ fn of(pair: Option<(usize, usize)>) -> String {
     pair.map_or_else(|| "–".into(), |(n, all)| format!("{n}/{all}"))
 }
 
+/// What the rows of the ablation are called.
+const ABLATION: &str = " ref: naive routing, anchored at the first expert, with coupled keys and no auxiliary loss. b1, b2, b4: ref \
+with the loss of balance, entropy or alignment. b12: ref with an anchor of its own. dsp: b12 with queries from the frozen encoder of the domains. dasp: dsp with \
+the loss of alignment and decoupled keys.";
+
 /// The main table, with the paper's figures below ours.
 pub(super) fn results(summary: &StudySummary) -> String {
     if summary.rows.is_empty() {
         return "<p>No unit has finished: there is no table yet.</p>".into();
     }
-    let above = format!("Δ_K1 &gt; {GAP_THRESHOLD}");
+    let above = format!("Δ_K1 &gt; {ROUTING_GAIN}");
     let columns = [
         "balanced accuracy",
         "folds won",
@@ -32,6 +37,7 @@ pub(super) fn results(summary: &StudySummary) -> String {
         &above,
         "H̄",
         "r_d",
+        "r_d, paper's formula",
         "seconds",
     ];
     let mut out = format!("{}{}", open("Results"), head("method", &columns));
@@ -53,8 +59,13 @@ pub(super) fn results(summary: &StudySummary) -> String {
     out + &close(&format!(
         "Mean ± standard deviation over folds and seeds; the highest mean is bold, whether it is a difference is for the tests to say. \
          Folds won: folds (of each seed) above the baseline. Δ_base: mean difference to the baseline on the same fold and seed. Δ_K1: \
-         to the same model with uniform routing. H̄: routing entropy (sharp below {SHARP_ENTROPY:.2}). r_d: domain alignment (structured \
-         above {STRUCTURED_ALIGNMENT:.2}). Seconds: mean of a unit. –: does not exist or was not measured.",
+         to the same model with uniform routing. H̄: routing entropy (sharp below {SHARP_ENTROPY:.2}). r_d: domain alignment, the share of the weights' variance that \
+         the domains explain (structured above {STRUCTURED_ALIGNMENT:.2}); the paper's formula counts every domain alike and can exceed 1. Seconds: mean of a unit. –: does not exist or was not measured.{}",
+        if summary.study == "ablation" {
+            ABLATION
+        } else {
+            ""
+        }
     ))
 }
 
@@ -73,6 +84,7 @@ fn ours(row: &Row, best: bool) -> String {
         of(row.genuine),
         figure(row.entropy, 3),
         figure(row.alignment, 3),
+        figure(row.alignment_paper, 3),
         figure(
             row.seconds,
             if row.seconds.is_some_and(|s| s >= 10.0) {
@@ -105,6 +117,7 @@ fn theirs(paper: &PaperRow, title: &str) -> String {
         shown(signed(paper.proxy_gap, 3)),
         shown(of(paper.folds)),
         shown(figure(paper.entropy, 3)),
+        String::new(),
         shown(figure(paper.alignment, 3)),
         String::new(),
     ];
@@ -150,7 +163,7 @@ pub(super) fn tests(summary: &StudySummary) -> String {
     ];
     let mut out = format!("{}{}", open("Tests"), head("method", &columns));
     for c in &summary.comparisons {
-        let small = if c.holm.is_some_and(|p| p < 0.05) {
+        let small = if c.holm.is_some_and(|p| p < SIGNIFICANT) {
             " class=\"small-p\""
         } else {
             ""
@@ -168,10 +181,10 @@ pub(super) fn tests(summary: &StudySummary) -> String {
             p_value(c.holm)
         );
     }
-    out + &close(
+    out + &close(&format!(
         "Paired by subject (scores averaged over folds and seeds), two-sided. Effect: mean difference over its standard deviation. \
-         Holm: the sign-flip p-value corrected over the comparisons of this table; below 0.05 it is bold.",
-    )
+         Holm: the sign-flip p-value corrected over the comparisons of this table; below {SIGNIFICANT} it is bold."
+    ))
 }
 
 /// Mean balanced accuracy under the controls.

@@ -4,11 +4,12 @@ use serde_json::json;
 use stiefel_model::Measure;
 use stiefel_model::diagnostics::{Controls, RoutingReport};
 use stiefel_model::metrics::{Decisions, Scores};
+use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
-    Comparison, DatasetSummary, MeanStd, Outcome, PaperRow, RoutingRecord, Row, StudySummary,
-    UnitRecord, UnitScore,
+    Comparison, DatasetSummary, MeanStd, NewDomains, Outcome, PaperRow, RoutingRecord, Row,
+    StudySummary, UnitRecord, UnitScore,
 };
 
 /// The shape of a study; names are used as they are.
@@ -186,6 +187,10 @@ fn unit(
         held_out: None,
         seed,
         outcome: Outcome {
+            new_domains: Some(NewDomains {
+                names: vec!["S1".into()],
+                policy: Some(UnseenPolicy::OwnMean { kappa: 10.0 }),
+            }),
             test: (0..trials).collect(),
             truth: vec![0; trials],
             decided: vec![0; trials],
@@ -211,6 +216,7 @@ fn routing(shape: &Shape, x: &mut Numbers<'_>, trials: usize) -> RoutingRecord {
             stats: Some(RoutingStats {
                 entropy: Measure::Value(0.6),
                 domain_alignment: Measure::undefined("the weights are constant"),
+                domain_alignment_paper: Measure::Value(0.42),
                 mean_weights: vec![1.0 / k as f64; k],
             }),
             diversity: Some(ExpertDiversity {
@@ -246,6 +252,7 @@ fn row(shape: &Shape, x: &mut Numbers<'_>, method: &str, routed: bool) -> Row {
         .flat_map(|&s| (0..shape.folds).map(move |f| (s, f)));
     Row {
         method: method.into(),
+        cell: None,
         accuracy: x.mean_std(),
         roc_auc: Some(x.mean_std()),
         kappa: Some(x.mean_std()),
@@ -253,8 +260,10 @@ fn row(shape: &Shape, x: &mut Numbers<'_>, method: &str, routed: bool) -> Row {
         folds_won: Some((2, 6)),
         proxy_gap: routed.then(|| x.mean_std()),
         genuine: routed.then_some((1, 6)),
+        routing: None,
         entropy: routed.then(|| x.next()),
         alignment: None,
+        alignment_paper: None,
         controls: if routed {
             vec![("permuted".into(), x.next())]
         } else {

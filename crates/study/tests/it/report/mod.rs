@@ -8,6 +8,7 @@ use build::{Shape, names, study};
 use markup::check;
 use proptest::prelude::*;
 use stiefel_model::Measure;
+use stiefel_model::precondition::UnseenPolicy;
 use stiefel_study::{StudySummary, report};
 
 /// Studies at the edges, by name.
@@ -242,23 +243,38 @@ fn the_page_says_what_it_must() {
 }
 
 #[test]
-fn target_data_is_answered_from_the_settings() {
+fn the_rows_of_the_ablation_are_explained() {
     let mut summary = study(&Shape::default());
-    summary.settings = serde_json::json!({"preconditioning": {"unseen": null}});
+    assert!(!report::html(&summary).contains("b12: "));
+    summary.study = "ablation".into();
+    assert!(report::html(&summary).contains("b12: ref with an anchor of its own."));
+}
+
+#[test]
+fn target_data_is_answered_from_what_was_used() {
+    let mut summary = study(&Shape::default());
+    // The setting alone uses nothing.
+    let used = |names: &[&str], policy| {
+        let names = names.iter().map(|n| (*n).to_owned()).collect();
+        Some(stiefel_study::NewDomains { names, policy })
+    };
+    let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+    for unit in &mut summary.units {
+        unit.outcome.new_domains = used(&[], Some(own));
+    }
+    assert!(report::html(&summary).contains("<dd>No: every domain that was whitened had training"));
+    // Without whitening a new domain needs no policy.
+    summary.units[0].outcome.new_domains = used(&["S1"], None);
+    assert!(report::html(&summary).contains("<dd>No: every domain that was whitened had training"));
+    summary.units[0].outcome.new_domains = used(&["S1"], Some(UnseenPolicy::Pooled));
     assert!(
         report::html(&summary)
-            .contains("<dd>No: every domain is whitened by its own training trials")
+            .contains("<dd>No. Whitening of domains without training trials: pooled")
     );
-    summary.settings = serde_json::json!({"unseen": {"policy": "oracle"}});
-    assert!(report::html(&summary).contains("<dd>Not known: the policy is none of pooled"));
-    summary.settings = serde_json::json!({});
-    assert!(report::html(&summary).contains("<dd>Not known: the settings do not say"));
-    summary.settings = serde_json::json!({"a": [{"unseen": {"policy": "pooled"}}]});
-    assert!(
-        report::html(&summary)
-            .contains("<dd>No. Policy for domains without training trials: pooled")
-    );
-    summary.units[0].settings = serde_json::json!({"unseen": {"policy": "causal", "kappa": 3.0}});
+    summary.units[1].outcome.new_domains = None;
+    assert!(report::html(&summary).contains("<dd>Not known: the records of the units"));
+    let causal = UnseenPolicy::Causal { kappa: 3.0 };
+    summary.units[0].outcome.new_domains = used(&["S1"], Some(causal));
     let page = report::html(&summary);
     assert!(
         page.contains("<dd>Yes: whitening used")

@@ -1,9 +1,10 @@
 //! Whose recording a file holds, read off its name; the rules are at [`DomainFrom`].
 
-use crate::StudyError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::str::FromStr;
+
+use crate::EegError;
 
 /// What of a path names the domain.
 ///
@@ -67,12 +68,12 @@ impl DomainFrom {
 }
 
 impl FromStr for DomainFrom {
-    type Err = StudyError;
+    type Err = EegError;
 
-    fn from_str(name: &str) -> Result<Self, StudyError> {
+    fn from_str(name: &str) -> Result<Self, EegError> {
         let found = Self::ALL.into_iter().find(|d| d.name() == name);
         found.ok_or_else(|| {
-            StudyError::setting(
+            EegError::setting(
                 format!("\"{name}\" is no way to name domains"),
                 format!("choose among {}", Self::ALL.map(Self::name).join(", ")),
             )

@@ -1,12 +1,14 @@
 //! Signals to prepare, one at a time: from files and folders, or from a public dataset.
 
-use super::{DomainFrom, Preparation};
-use crate::{Result, StudyError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use stiefel_eeg::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
-use stiefel_eeg::io::{Content, Format, ReadOptions, Source, detect, read_with};
-use stiefel_eeg::{Epochs, TrialInfo};
+
+use stiefel_data::subject_session;
+
+use super::{DomainFrom, PrepareOptions};
+use crate::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
+use crate::io::{Content, Format, ReadOptions, Source, detect, read_with};
+use crate::{EegError, Epochs, Result, TrialInfo};
 
 /// What files in a folder are taken; named ones may have any name.
 const EXTENSIONS: [&str; 5] = ["edf", "bdf", "gdf", "vhdr", "mat"];
@@ -35,28 +37,28 @@ pub(crate) fn is_catalogue(source: &str) -> bool {
 }
 
 /// The signals of a public dataset; fills in the steps' defaults.
-pub(super) fn of_catalogue(source: &str, steps: &mut Preparation) -> Result<Inputs> {
+pub(super) fn of_catalogue(source: &str, options: &mut PrepareOptions) -> Result<Inputs> {
     let (name, preset) = match source.split_once(':') {
         Some((name, preset)) => (name, Some(preset)),
         None => (source, None),
     };
     let dataset = catalogue::find(name)?;
     if let Some(preset) = preset {
-        paper(dataset.id, preset, steps)?;
+        paper(dataset.id, preset, options)?;
     }
-    let mut selection = match &steps.subjects {
+    let mut selection = match &options.subjects {
         Some(list) => Selection::subjects(parse_subjects(list)?),
         None => Selection::all(),
     };
-    if !steps.classes.is_empty() {
-        selection = selection.with_classes(steps.classes.iter().map(|(label, _)| label.as_str()));
+    if !options.classes.is_empty() {
+        selection = selection.with_classes(options.classes.iter().map(|(label, _)| label.as_str()));
     }
     let cache = Cache::from_env()?;
     let files = cache.locate(dataset, &selection)?;
     let window = dataset.window;
-    steps.window.get_or_insert([window.start, window.end]);
+    options.window.get_or_insert([window.start, window.end]);
     // Recordings of the catalogue name events by class already: an alias stands for it here.
-    for (label, class) in &mut steps.classes {
+    for (label, class) in &mut options.classes {
         if let Some(known) = dataset.classes().iter().find(|c| c.is_called(label)) {
             if class == label {
                 *class = known.name.into();
@@ -64,10 +66,10 @@ pub(super) fn of_catalogue(source: &str, steps: &mut Preparation) -> Result<Inpu
             *label = known.name.into();
         }
     }
-    if steps.classes.is_empty() {
+    if options.classes.is_empty() {
         let all = dataset.classes();
         let default = all.iter().filter(|c| c.by_default);
-        steps.classes = default.map(|c| (c.name.into(), c.name.into())).collect();
+        options.classes = default.map(|c| (c.name.into(), c.name.into())).collect();
     }
     let input = move |run: catalogue::Result<DatasetRun>| -> Result<Input> {
         let run = run?;
@@ -79,8 +81,9 @@ pub(super) fn of_catalogue(source: &str, steps: &mut Preparation) -> Result<Inpu
             signal: run.signal,
         })
     };
+    let items = dataset.recordings(&cache, &selection)?.map(input);
     Ok(Inputs {
-        items: Box::new(dataset.recordings(&cache, &selection)?.map(input)),
+        items: of_runs(items, options.runs.as_deref()),
         files: files.into_iter().map(|f| f.path).collect(),
         licence: Some(dataset.licence.name.into()),
         citation: Some(dataset.citation.bibtex.into()),
@@ -89,10 +92,10 @@ pub(super) fn of_catalogue(source: &str, steps: &mut Preparation) -> Result<Inpu
 
 /// The part of a dataset that the paper used: right hand against feet; nine of the ten subjects of Weibo 2014 (it does not say
 /// which; the first nine).
-fn paper(id: &str, preset: &str, steps: &mut Preparation) -> Result<()> {
+fn paper(id: &str, preset: &str, options: &mut PrepareOptions) -> Result<()> {
     let known = ["weibo2014", "bnci2014001", "bnci2015001"];
     if preset != "paper" || !known.contains(&id) {
-        return Err(StudyError::setting(
+        return Err(EegError::setting(
             format!("{id} has no preset \"{preset}\""),
             format!(
                 "the presets are {}",
@@ -100,19 +103,19 @@ fn paper(id: &str, preset: &str, steps: &mut Preparation) -> Result<()> {
             ),
         ));
     }
-    if steps.classes.is_empty() {
-        steps.classes = ["right_hand", "feet"]
+    if options.classes.is_empty() {
+        options.classes = ["right_hand", "feet"]
             .map(|c| (c.to_owned(), c.to_owned()))
             .to_vec();
     }
-    if id == "weibo2014" && steps.subjects.is_none() {
-        steps.subjects = Some("1-9".into());
+    if id == "weibo2014" && options.subjects.is_none() {
+        options.subjects = Some("1-9".into());
     }
     Ok(())
 }
 
 /// The signals of files and folders.
-pub(super) fn of_files(sources: &[String], steps: &Preparation) -> Result<Inputs> {
+pub(super) fn of_files(sources: &[String], options: &PrepareOptions) -> Result<Inputs> {
     let mut files = Vec::new();
     for source in sources {
         let path = Path::new(source);
@@ -120,7 +123,7 @@ pub(super) fn of_files(sources: &[String], steps: &Preparation) -> Result<Inputs
             let before = files.len();
             walk(path, &mut files)?;
             if files.len() == before {
-                return Err(StudyError::setting(
+                return Err(EegError::setting(
                     format!("there is no recording in {source}"),
                     format!("files that end in {} are looked for", EXTENSIONS.join(", ")),
                 ));
@@ -129,16 +132,16 @@ pub(super) fn of_files(sources: &[String], steps: &Preparation) -> Result<Inputs
             files.push(path.to_path_buf());
         } else {
             let known: Vec<&str> = catalogue::datasets().iter().map(|d| d.id).collect();
-            return Err(StudyError::setting(
+            return Err(EegError::setting(
                 format!("\"{source}\" is neither a file, nor a folder, nor a dataset"),
                 format!("give recordings, or one of {}", known.join(", ")),
             ));
         }
     }
-    if let Some(list) = &steps.subjects {
-        files = of_subjects(files, list, steps.domain)?;
+    if let Some(list) = &options.subjects {
+        files = of_subjects(files, list, options.domain)?;
     }
-    let (rule, partial) = (steps.domain, steps.partial);
+    let (rule, partial) = (options.domain, options.partial);
     let items =
         files
             .clone()
@@ -148,7 +151,7 @@ pub(super) fn of_files(sources: &[String], steps: &Preparation) -> Result<Inputs
                 Err(error) => vec![Err(error)],
             });
     Ok(Inputs {
-        items: Box::new(items),
+        items: of_runs(items, options.runs.as_deref()),
         files,
         licence: None,
         citation: None,
@@ -157,7 +160,10 @@ pub(super) fn of_files(sources: &[String], steps: &Preparation) -> Result<Inputs
 
 /// Recordings below a folder, in the order of their names.
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = |e: std::io::Error| StudyError::file(folder, e, "give a folder that can be read");
+    let failed = |source: std::io::Error| EegError::Io {
+        path: folder.to_path_buf(),
+        source,
+    };
     let entries: std::io::Result<Vec<PathBuf>> = std::fs::read_dir(folder)
         .map_err(failed)?
         .map(|entry| Ok(entry?.path()))
@@ -176,18 +182,64 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 /// The files of the subjects at these places, counted from 1 in the order of their names.
+/// The signals of the runs that are wanted; a run that never comes is an error at the end.
+fn of_runs(
+    items: impl Iterator<Item = Result<Input>> + 'static,
+    wanted: Option<&[String]>,
+) -> Box<dyn Iterator<Item = Result<Input>>> {
+    let Some(wanted) = wanted.map(<[String]>::to_vec) else {
+        return Box::new(items);
+    };
+    let mut found = vec![false; wanted.len()];
+    let mut others: Vec<String> = Vec::new();
+    let mut items = items;
+    Box::new(std::iter::from_fn(move || {
+        loop {
+            let Some(item) = items.next() else {
+                let missing = found.iter().position(|f| !f)?;
+                found.fill(true);
+                others.dedup();
+                return Some(Err(EegError::setting(
+                    format!("there is no run {}", wanted[missing]),
+                    format!("the other runs are {}", others.join(", ")),
+                )));
+            };
+            let Ok(input) = &item else { return Some(item) };
+            let run = input.run.as_deref().unwrap_or_default();
+            match wanted.iter().position(|w| is_run(run, w)) {
+                Some(place) => {
+                    found[place] = true;
+                    return Some(item);
+                }
+                None => others.push(run.to_owned()),
+            }
+        }
+    }))
+}
+
+/// Whether a run is the one that is wanted: by name, or by the number its name ends in.
+fn is_run(run: &str, wanted: &str) -> bool {
+    let last = run.rsplit('/').next().unwrap_or(run);
+    let digits = last.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let number = |text: &str| text.parse::<u32>().ok();
+    run.eq_ignore_ascii_case(wanted)
+        || last.eq_ignore_ascii_case(wanted)
+        || (number(wanted).is_some() && number(digits) == number(wanted))
+}
+
+/// The files of the subjects that are wanted.
 fn of_subjects(files: Vec<PathBuf>, list: &str, rule: DomainFrom) -> Result<Vec<PathBuf>> {
     let mut by_subject: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in files {
         let (domain, _) = rule.of(&path);
-        let (subject, _) = crate::dataset::subject_session(&domain);
+        let (subject, _) = subject_session(&domain);
         by_subject.entry(subject.to_owned()).or_default().push(path);
     }
     let wanted = parse_subjects(list)?;
     let count = by_subject.len();
     if let Some(bad) = wanted.iter().find(|&&s| usize::from(s) > count) {
         let names: Vec<&str> = by_subject.keys().map(String::as_str).collect();
-        return Err(StudyError::setting(
+        return Err(EegError::setting(
             format!("there is no subject {bad} among {count}"),
             format!("the subjects are, in this order, {}", names.join(", ")),
         ));
@@ -233,7 +285,7 @@ fn inputs_of(path: &Path, rule: DomainFrom, partial: bool) -> Result<Vec<Input>>
             });
             Ok(inputs.collect())
         }
-        Content::Covariances(_) => Err(StudyError::setting(
+        Content::Trials(_) => Err(EegError::setting(
             format!("{} holds covariances already", path.display()),
             "train on it as it is, or give recordings or epochs",
         )),

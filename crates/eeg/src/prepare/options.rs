@@ -1,22 +1,32 @@
-//! The choices between a recording and its covariances.
+//! What is asked for between a recording and its covariances; what was done is [`Steps`].
+
+use serde::{Deserialize, Serialize};
+use stiefel_data::{Estimator, Phase, Steps, View};
 
 use super::DomainFrom;
-use crate::{ChannelChoice, DataChoice, Result, StudyError};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use stiefel_eeg::covariance::Estimator;
-use stiefel_eeg::signal::DEFAULT_DEVIATIONS;
+use crate::select::{ChannelChoice, DataChoice};
+use crate::signal::DEFAULT_DEVIATIONS;
+use crate::{EegError, Result};
 
-/// From recordings to covariances: band-pass (zero-phase Butterworth of order 4), trials around events, rejection by amplitude within
-/// each domain, one covariance per trial.
+/// The window of trials in files that do not say.
+pub const DEFAULT_WINDOW: [f64; 2] = [0.5, 3.5];
+
+/// From recordings to covariances: band-pass (Butterworth), trials around events, rejection by amplitude within each domain, one covariance per
+/// trial and view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Preparation {
+pub struct PrepareOptions {
     /// Pass band in hertz.
     pub band: [f64; 2],
+    /// Order of the filter.
+    pub order: usize,
+    /// Whether the filter runs both ways, or forwards only, as a live stream must.
+    pub phase: Phase,
     /// Seconds from the event (from the first sample of data that comes in trials). Without it the dataset's own window; for files
     /// 0.5–3.5 s, or whole trials where they hold trials.
     pub window: Option<[f64; 2]>,
+    /// Further views of each trial.
+    pub others: Vec<View>,
     /// Event labels and the class each stands for. Without it the classes of the dataset, or all labels of trials; continuous
     /// files have no default.
     pub classes: Vec<(String, String)>,
@@ -24,8 +34,9 @@ pub struct Preparation {
     pub channels: Option<ChannelChoice>,
     /// Subjects counted from 1, `1-9,12`: by number in a public dataset, by place in the order of names for files.
     pub subjects: Option<String>,
+    /// Runs by name (`R06`) or number (`6`); all without it.
+    pub runs: Option<Vec<String>>,
     /// The estimator.
-    #[serde(with = "estimator_name")]
     pub estimator: Estimator,
     /// Median absolute deviations above which a trial is left out; none keeps all.
     pub reject: Option<f64>,
@@ -37,14 +48,18 @@ pub struct Preparation {
     pub partial: bool,
 }
 
-impl Default for Preparation {
+impl Default for PrepareOptions {
     fn default() -> Self {
         Self {
             band: [8.0, 32.0],
+            order: 4,
+            phase: Phase::Zero,
             window: None,
+            others: Vec::new(),
             classes: Vec::new(),
             channels: None,
             subjects: None,
+            runs: None,
             estimator: Estimator::Sample,
             reject: Some(DEFAULT_DEVIATIONS),
             resample: None,
@@ -54,12 +69,12 @@ impl Default for Preparation {
     }
 }
 
-impl Preparation {
+impl PrepareOptions {
     /// The default steps on the part of a dataset that is wanted.
     pub fn of_choice(choice: &DataChoice) -> Self {
         let classes = choice.classes.iter().flatten();
         Self {
-            band: choice.band.unwrap_or([8.0, 32.0]),
+            band: choice.band.unwrap_or(Self::default().band),
             window: choice.window,
             classes: classes.map(|c| (c.clone(), c.clone())).collect(),
             channels: choice.channels.clone(),
@@ -68,14 +83,24 @@ impl Preparation {
         }
     }
 
-    /// Reads `T1=hands,T2=feet`; a label alone is its own class.
-    ///
-    /// ```
-    /// use stiefel_study::prepare::Preparation;
-    /// let classes = Preparation::parse_classes(&["T1=hands", "feet"])?;
-    /// assert_eq!(classes[1], ("feet".to_string(), "feet".to_string()));
-    /// # Ok::<(), stiefel_study::StudyError>(())
-    /// ```
+    /// What makes matrices that compare with those of the steps. No trial is left out: whoever decides decides all.
+    pub fn as_in(steps: &Steps) -> Self {
+        Self {
+            band: steps.broad().band,
+            order: steps.order,
+            phase: steps.phase,
+            window: Some(steps.broad().window),
+            others: steps.views.iter().skip(1).copied().collect(),
+            classes: steps.classes.clone(),
+            channels: Some(ChannelChoice::Names(steps.channels.clone())),
+            estimator: steps.estimator,
+            reject: None,
+            resample: Some(steps.rate),
+            ..Self::default()
+        }
+    }
+
+    /// `T1=hands,T2=feet`: labels and the classes they stand for; a label alone stands for itself.
     pub fn parse_classes(parts: &[impl AsRef<str>]) -> Result<Vec<(String, String)>> {
         let mut classes: Vec<(String, String)> = Vec::new();
         for part in parts.iter().map(|p| p.as_ref().trim()) {
@@ -83,7 +108,7 @@ impl Preparation {
             let (label, class) = (label.trim(), class.trim());
             let twice = classes.iter().any(|(known, _)| known == label);
             if label.is_empty() || class.is_empty() || twice {
-                return Err(StudyError::setting(
+                return Err(EegError::setting(
                     format!("\"{part}\" is no class, or its label was given before"),
                     "give labels and classes as T1=hands,T2=feet, each label once",
                 ));
@@ -93,7 +118,6 @@ impl Preparation {
         Ok(classes)
     }
 
-    /// Names of the classes, each once.
     pub(super) fn class_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (_, class) in &self.classes {
@@ -104,68 +128,29 @@ impl Preparation {
         names
     }
 
-    /// An error where a number cannot be; the filter and the window check the rest against the data.
     pub(super) fn check(&self) -> Result<()> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         if let Some(rate) = self.resample.filter(|r| !positive(*r)) {
-            return Err(StudyError::setting(
+            return Err(EegError::setting(
                 format!("the rate to resample to is {rate} Hz"),
                 "give a positive number of samples per second",
             ));
         }
         if let Some(c) = self.reject.filter(|c| !(c.is_finite() && *c >= 0.0)) {
-            return Err(StudyError::setting(
+            return Err(EegError::setting(
                 format!("the rejection threshold is {c} median absolute deviations"),
                 "give a number that is not negative (5 is usual), or off",
             ));
         }
-        let [low, high] = self.band;
-        if !(positive(low) && positive(high) && low < high) {
-            return Err(StudyError::setting(
-                format!("the band is {low}–{high} Hz"),
-                "give a low and a higher frequency, as 8,32",
-            ));
+        let bands = std::iter::once(self.band).chain(self.others.iter().map(|v| v.band));
+        for [low, high] in bands {
+            if !(positive(low) && positive(high) && low < high) {
+                return Err(EegError::setting(
+                    format!("the band is {low}–{high} Hz"),
+                    "give a low and a higher frequency, as 8,32",
+                ));
+            }
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Preparation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(rate) = self.resample {
-            write!(f, "resampled to {rate} Hz, ")?;
-        }
-        let [low, high] = self.band;
-        write!(f, "{low}–{high} Hz (zero-phase Butterworth, order 4), ")?;
-        if let Some([from, to]) = self.window {
-            write!(f, "{from}–{to} s, ")?;
-        }
-        write!(f, "{} covariance, ", self.estimator.name())?;
-        match self.reject {
-            Some(c) => write!(
-                f,
-                "trials above median + {c} MAD of their domain's peaks left out (no label read)"
-            ),
-            None => f.write_str("no trial left out"),
-        }
-    }
-}
-
-/// An estimator by its name.
-mod estimator_name {
-    use super::Estimator;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    #[allow(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde asks for a reference"
-    )]
-    pub(super) fn serialize<S: Serializer>(e: &Estimator, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(e.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Estimator, D::Error> {
-        let name = String::deserialize(from)?;
-        name.parse().map_err(D::Error::custom)
     }
 }

@@ -1,0 +1,159 @@
+//! Which part of a set of trials is wanted.
+
+use serde::{Deserialize, Serialize};
+use stiefel_data::Trials;
+
+use crate::catalogue::parse_subjects;
+use crate::montage::{Montage, canonical};
+use crate::{EegError, Result};
+
+/// Which channels: a montage by name (`bnci2014001`: 22, `bnci2015001`: 13, `weibo2014`: 60), one channel, or a list of names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ChannelChoice {
+    /// A montage; a channel where there is no montage of that name.
+    One(String),
+    /// Names, in this order.
+    Names(Vec<String>),
+}
+
+impl ChannelChoice {
+    /// The names of the channels.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Names(names) => names.clone(),
+            Self::One(name) => match Montage::from_name(name) {
+                Some(montage) => montage.channels().into_iter().map(Into::into).collect(),
+                None => vec![name.clone()],
+            },
+        }
+    }
+}
+
+/// From names as a command line gives them.
+impl From<Vec<String>> for ChannelChoice {
+    fn from(mut names: Vec<String>) -> Self {
+        match names.len() {
+            1 => Self::One(names.remove(0)),
+            _ => Self::Names(names),
+        }
+    }
+}
+
+/// Which part of a dataset; what is not named is taken whole.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataChoice {
+    /// Channels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<ChannelChoice>,
+    /// Classes by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+    /// Subjects by their place in the list, counted from 1: `1-26,30`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subjects: Option<String>,
+    /// Pass band in hertz, where covariances are made from signals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<[f64; 2]>,
+    /// Seconds from the cue, where covariances are made from signals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<[f64; 2]>,
+}
+
+impl DataChoice {
+    /// The part of trials that is wanted. Covariances that are made already cannot be filtered or cut again: other bands and windows are refused.
+    pub fn of(&self, trials: &Trials) -> Result<Trials> {
+        self.check_made(trials)?;
+        let mut part = trials.clone();
+        if let Some(subjects) = &self.subjects {
+            part = keep_subjects(&part, subjects)?;
+        }
+        if let Some(classes) = &self.classes {
+            part = keep_classes(&part, classes)?;
+        }
+        if let Some(channels) = &self.channels {
+            part = pick_channels(&part, &channels.names())?;
+        }
+        Ok(part)
+    }
+
+    fn check_made(&self, trials: &Trials) -> Result<()> {
+        let made = trials.preparation().steps().map(stiefel_data::Steps::broad);
+        let given = [
+            ("band", self.band, made.map(|view| view.band)),
+            ("window", self.window, made.map(|view| view.window)),
+        ];
+        for (name, asked, made) in given {
+            let Some(asked) = asked.filter(|asked| made != Some(*asked)) else {
+                continue;
+            };
+            let made = made.map_or("in one that is not known".into(), |[a, b]| {
+                format!("{a},{b}")
+            });
+            return Err(EegError::setting(
+                format!(
+                    "the {name} {},{} was asked for, but the covariances are made already: {made}",
+                    asked[0], asked[1]
+                ),
+                format!("leave --{name} out, or prepare the recordings again"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn keep_subjects(trials: &Trials, text: &str) -> Result<Trials> {
+    let wanted = parse_subjects(text)?;
+    let subjects = trials.subjects();
+    let count = subjects.names().len();
+    if let Some(bad) = wanted.iter().find(|&&s| s == 0 || usize::from(s) > count) {
+        return Err(EegError::setting(
+            format!("there is no subject {bad} among {count}"),
+            format!("subjects are counted from 1 to {count} in the order of the dataset"),
+        ));
+    }
+    let keep: Vec<usize> = (0..trials.len())
+        .filter(|&i| wanted.contains(&(subjects.indices()[i] as u16 + 1)))
+        .collect();
+    Ok(trials.keep(&keep)?)
+}
+
+fn keep_classes(trials: &Trials, wanted: &[String]) -> Result<Trials> {
+    let known = trials.classes();
+    for class in wanted {
+        if !known.names().contains(class) {
+            return Err(EegError::setting(
+                format!("there is no class \"{class}\""),
+                format!("the classes are {}", known.names().join(", ")),
+            ));
+        }
+    }
+    let keep: Vec<usize> = (0..trials.len())
+        .filter(|&i| wanted.iter().any(|w| w == known.name(known.indices()[i])))
+        .collect();
+    Ok(trials.keep(&keep)?)
+}
+
+/// The trials with these channels, in this order; names are compared in their usual spelling.
+pub fn pick_channels(trials: &Trials, names: &[String]) -> Result<Trials> {
+    let key = |name: &str| canonical(name).to_lowercase();
+    let own = trials.channel_names();
+    if own == names {
+        return Ok(trials.clone());
+    }
+    let have: Vec<String> = own.iter().map(|c| key(c)).collect();
+    let mut at = Vec::with_capacity(names.len());
+    for name in names {
+        match have.iter().position(|h| *h == key(name)) {
+            Some(place) => at.push(place),
+            None => {
+                return Err(EegError::setting(
+                    format!("there is no channel \"{name}\""),
+                    format!("the channels are {}", own.join(" ")),
+                ));
+            }
+        }
+    }
+    Ok(trials.pick(&at)?)
+}

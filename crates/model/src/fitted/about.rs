@@ -1,0 +1,48 @@
+//! What a model knows of itself beside its parameters.
+
+use crate::metrics::Scores;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stiefel_data::{Preparation, Seen};
+
+/// What the names of classes were before they became text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassType {
+    /// Text.
+    #[default]
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Float,
+    /// True and false.
+    Boolean,
+}
+
+/// Origin and history of a model. Files of earlier versions say nothing of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct About {
+    /// How its training trials were made.
+    pub preparation: Preparation,
+    /// Which trials these were.
+    pub seen: Seen,
+    /// What its classes were before they became text.
+    pub class_type: ClassType,
+    /// Scores on the validation trials, of a model that was not fitted on them.
+    pub validation: Option<Scores>,
+    /// The method it is an instance of, by the name it has in studies.
+    pub method: Option<String>,
+    /// What the Python estimator was constructed with.
+    pub estimator: Option<Value>,
+}
+
+impl About {
+    pub(crate) fn new(preparation: Preparation) -> Self {
+        Self {
+            preparation,
+            ..Self::default()
+        }
+    }
+}

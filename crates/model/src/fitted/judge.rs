@@ -1,0 +1,147 @@
+//! Scores that say what they are scores of.
+//!
+//! A trial that a model was trained on, or that chose when to stop, tells nothing of how well it decides new ones. Trials are known by their
+//! identity, whatever file they come in: each set is divided into what is new to the model and what is not, and scored apart.
+
+use super::{Decided, FittedModel};
+use crate::metrics::{Decisions, DomainScores, Scores, first_best};
+use crate::{ModelError, Result, Unseen};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use stiefel_data::{Factor, Trials};
+
+/// Scores of one part of the judged trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Over all of them.
+    pub scores: Scores,
+    /// By domain.
+    pub domains: Vec<DomainScores>,
+}
+
+/// A model on labelled trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Trials that are new to the model: what a score means.
+    pub new: Option<Part>,
+    /// Trials that chose its epoch or its penalty: too good.
+    pub stopped: Option<Part>,
+    /// Trials it was trained on: no score.
+    pub trained: Option<Part>,
+    /// Whether the model remembers its trials; files of earlier versions do not, and everything is then called new.
+    pub remembers: bool,
+    /// The decisions, of all trials.
+    pub decided: Decided,
+}
+
+impl FittedModel {
+    /// The class of each trial as the model numbers them.
+    pub fn truth(&self, trials: &Trials) -> Result<Vec<usize>> {
+        let names = trials.classes();
+        let place = |&c: &usize| {
+            let at = self
+                .classes()
+                .iter()
+                .position(|known| known == names.name(c));
+            at.ok_or_else(|| ModelError::UnknownName {
+                what: "class",
+                found: names.name(c).to_owned(),
+                known: self.classes().join(", "),
+            })
+        };
+        names.indices().iter().map(place).collect()
+    }
+
+    /// The same trials with classes and domains numbered as in the model; all domains must have had training trials.
+    pub fn numbered(&self, trials: &Trials) -> Result<Trials> {
+        let names = trials.domains();
+        let place = |&d: &usize| {
+            let name = names.name(d);
+            let at = self.domains().iter().position(|known| known == name);
+            at.filter(|_| self.knows(name))
+                .ok_or_else(|| ModelError::NewDomain {
+                    name: name.to_owned(),
+                    known: self.known_domains().join(", "),
+                })
+        };
+        let domains: Result<Vec<usize>> = names.indices().iter().map(place).collect();
+        let classes = Factor::new("class", self.classes().to_vec(), self.truth(trials)?)?;
+        let domains = Factor::new("domain", self.domains().to_vec(), domains?)?;
+        Ok(trials
+            .clone()
+            .with_classes(classes)?
+            .with_domains(domains)?)
+    }
+
+    /// Places of trials by what the model knows of them: trained on, stopped on, new.
+    pub fn divide(&self, trials: &Trials) -> Result<[Vec<usize>; 3]> {
+        Ok(self.about.seen.divide(&self.accept(trials)?))
+    }
+
+    /// Decides labelled trials and scores those it has seen apart from the others.
+    pub fn judge(&self, trials: &Trials, unseen: Option<&Unseen>) -> Result<Judged> {
+        let trials = self.accept(trials)?;
+        let truth = self.truth(&trials)?;
+        let decided = self.decide_with(&trials, unseen, crate::net::Routing::Learnt)?;
+        let [trained, stopped, new] = self.about.seen.divide(&trials);
+        let part = |at: &[usize]| self.part(&trials, &truth, &decided, at);
+        Ok(Judged {
+            new: part(&new)?,
+            stopped: part(&stopped)?,
+            trained: part(&trained)?,
+            remembers: !self.about.seen.is_empty(),
+            decided,
+        })
+    }
+
+    fn part(
+        &self,
+        trials: &Trials,
+        truth: &[usize],
+        decided: &Decided,
+        at: &[usize],
+    ) -> Result<Option<Part>> {
+        if at.is_empty() {
+            return Ok(None);
+        }
+        let classes = self.classes().len();
+        let row = |i: usize| &decided.probabilities.data()[i * classes..][..classes];
+        let truth: Vec<usize> = at.iter().map(|&i| truth[i]).collect();
+        let best: Vec<usize> = at.iter().map(|&i| first_best(row(i))).collect();
+        let values: Option<Vec<f64>> =
+            (classes == 2).then(|| at.iter().map(|&i| row(i)[1]).collect());
+        let decisions = Decisions {
+            truth: &truth,
+            decided: &best,
+            values: values.as_deref(),
+            classes,
+        };
+        Ok(Some(Part {
+            scores: decisions.scores()?,
+            domains: decisions.per_domain(trials.select(at)?.domains())?,
+        }))
+    }
+}
+
+impl fmt::Display for Judged {
+    /// How many trials the model knew, in a sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |part: &Option<Part>| part.as_ref().map_or(0, |p| p.scores.trials);
+        let (new, stopped, trained) =
+            (count(&self.new), count(&self.stopped), count(&self.trained));
+        if !self.remembers {
+            return write!(
+                f,
+                "{new} trials; the model file does not say which trials it was trained on, so that they may be among them"
+            );
+        }
+        write!(f, "{new} trials that are new to the model")?;
+        if stopped > 0 {
+            write!(f, ", {stopped} that chose its epoch or its penalty")?;
+        }
+        if trained > 0 {
+            write!(f, ", {trained} that it was trained on")?;
+        }
+        Ok(())
+    }
+}

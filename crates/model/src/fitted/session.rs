@@ -1,0 +1,195 @@
+//! Decisions for one domain, trial by trial.
+
+use super::{FittedModel, Kind, OP};
+use crate::decoder::{Decision, Decoder, Domain, DomainHandle, Weights};
+use crate::precondition::{UnseenPolicy, UnseenWhitening};
+use crate::{ModelError, PooledModel, Result, Unseen, UnseenEmbedding};
+use std::sync::Arc;
+use stiefel_linalg::MatView;
+
+/// A model at work on the trials of one domain. Under causal whitening every decision changes the mean of the next.
+#[derive(Debug)]
+pub struct Session {
+    name: String,
+    machine: Machine,
+    note: Option<String>,
+}
+
+#[derive(Debug)]
+enum Machine {
+    Single(Box<Decoder<f32>>, Whose<DomainHandle>),
+    Double(Box<Decoder<f64>>, Whose<DomainHandle>),
+    Preset(Arc<PooledModel>, Whose<UnseenWhitening>, Vec<f64>),
+}
+
+#[derive(Debug)]
+enum Whose<H> {
+    Known(usize),
+    Unseen(Box<H>),
+}
+
+impl Session {
+    pub(super) fn new(
+        model: &FittedModel,
+        name: &str,
+        unseen: Option<&Unseen>,
+        seen: MatView<'_, f64>,
+    ) -> Result<Self> {
+        let known = model.domains().iter().position(|d| d == name);
+        let known = known.filter(|_| model.knows(name));
+        let policy = || {
+            unseen.ok_or_else(|| ModelError::NewDomain {
+                name: name.to_owned(),
+                known: model.known_domains().join(", "),
+            })
+        };
+        let machine = match &model.kind {
+            Kind::Single(m) => {
+                let decoder = Box::new(Decoder::new(Arc::clone(m))?);
+                let whose = match known {
+                    Some(domain) => Whose::Known(domain),
+                    None => Whose::Unseen(Box::new(decoder.adapt_domain(name, seen, policy()?)?)),
+                };
+                Machine::Single(decoder, whose)
+            }
+            Kind::Double(m) => {
+                let decoder = Box::new(Decoder::new(Arc::clone(m))?);
+                let whose = match known {
+                    Some(domain) => Whose::Known(domain),
+                    None => Whose::Unseen(Box::new(decoder.adapt_domain(name, seen, policy()?)?)),
+                };
+                Machine::Double(decoder, whose)
+            }
+            Kind::Preset(preset) => {
+                let whose = match known {
+                    Some(domain) => Whose::Known(domain),
+                    None => {
+                        let unseen = policy()?;
+                        check_no_embedding(unseen.embedding)?;
+                        Whose::Unseen(Box::new(preset.adapt_domain(seen, unseen.whitening)?))
+                    }
+                };
+                Machine::Preset(Arc::clone(preset), whose, Vec::new())
+            }
+        };
+        let mut session = Self {
+            name: name.to_owned(),
+            machine,
+            note: None,
+        };
+        session.note = session.told(model);
+        Ok(session)
+    }
+
+    /// Whose trials are decided.
+    pub fn domain(&self) -> &str {
+        &self.name
+    }
+
+    /// Decides a raw covariance, `n × n`.
+    pub fn decide(&mut self, covariance: &[f64]) -> Result<Decision<'_>> {
+        self.decide_with(covariance, Weights::Learnt)
+    }
+
+    pub(super) fn decide_with(
+        &mut self,
+        covariance: &[f64],
+        weights: Weights<'_>,
+    ) -> Result<Decision<'_>> {
+        let (preset, whose, probabilities) = match &mut self.machine {
+            Machine::Single(decoder, whose) => {
+                return decoder.decide_with(covariance, whose.domain(), weights);
+            }
+            Machine::Double(decoder, whose) => {
+                return decoder.decide_with(covariance, whose.domain(), weights);
+            }
+            Machine::Preset(preset, whose, probabilities) => (preset, whose, probabilities),
+        };
+        *probabilities = match whose {
+            Whose::Known(domain) => {
+                preset.decide(covariance, crate::pooled::HeadTrial::Known(*domain))?
+            }
+            Whose::Unseen(whitening) => preset.decide_adapted(covariance, whitening)?,
+        };
+        Ok(Decision {
+            class: crate::metrics::first_best(probabilities),
+            probabilities,
+            routing: None,
+        })
+    }
+
+    /// The query of the last decision, where a network routes.
+    pub fn query(&self) -> Option<Vec<f64>> {
+        match &self.machine {
+            Machine::Single(decoder, _) => decoder.query(),
+            Machine::Double(decoder, _) => decoder.query(),
+            Machine::Preset(..) => None,
+        }
+    }
+
+    /// What is done for a domain without training trials, in words.
+    pub fn note(&self) -> Option<String> {
+        self.note.clone()
+    }
+
+    /// How its trials are whitened, where it had no training trials.
+    pub fn whitening(&self) -> Option<UnseenPolicy> {
+        match &self.machine {
+            Machine::Single(_, Whose::Unseen(h)) | Machine::Double(_, Whose::Unseen(h)) => {
+                Some(h.whitening())
+            }
+            Machine::Preset(_, Whose::Unseen(h), _) => Some(h.policy()),
+            _ => None,
+        }
+    }
+
+    /// The training domain whose embedding it borrows, by number.
+    pub fn nearest(&self) -> Option<usize> {
+        self.handle()?.nearest().map(|n| n.domain)
+    }
+
+    fn handle(&self) -> Option<&DomainHandle> {
+        match &self.machine {
+            Machine::Single(_, Whose::Unseen(h)) | Machine::Double(_, Whose::Unseen(h)) => Some(h),
+            _ => None,
+        }
+    }
+
+    fn told(&self, model: &FittedModel) -> Option<String> {
+        let mut text = format!("{}: whitened {}", self.name, self.whitening()?);
+        if let Some(near) = self.nearest() {
+            text += &format!(", embedding of {}", model.domains()[near]);
+        }
+        if let Some(adapted) = self.handle().and_then(DomainHandle::adapted) {
+            text += &format!(
+                ", routing entropy from {:.3} to {:.3} by adaptation",
+                adapted.entropy_before, adapted.entropy_after
+            );
+        }
+        if !model.is_network() {
+            text += ", decided by the weights everybody shares";
+        }
+        Some(text)
+    }
+}
+
+impl Whose<DomainHandle> {
+    fn domain(&mut self) -> Domain<'_> {
+        match self {
+            Self::Known(domain) => Domain::Known(*domain),
+            Self::Unseen(handle) => Domain::Unseen(handle),
+        }
+    }
+}
+
+/// The preset has no embedding.
+fn check_no_embedding(embedding: UnseenEmbedding) -> Result<()> {
+    if embedding == UnseenEmbedding::InputOnly {
+        return Ok(());
+    }
+    Err(ModelError::Impossible {
+        op: OP,
+        why: format!("{embedding} stands in for an embedding, and a model `recommended` has none"),
+        remedy: "choose input-only, or leave it out",
+    })
+}

@@ -6,12 +6,13 @@ use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use stiefel::eeg::covariance::{Covariances, Estimator};
+use stiefel::data::{Estimator, Factor, Trials};
 use stiefel::eeg::io::{Content, read};
-use stiefel::eeg::synthetic::SyntheticConfig;
+use stiefel::eeg::prepare::{PrepareOptions, prepare};
+use stiefel::eeg::select::DataChoice;
 use stiefel::eeg::{Channel, ChannelKind, EegError, Epochs, Recording, TrialInfo};
+use stiefel::eeg::{covariance, load};
 use stiefel::linalg::MatBatch;
-use stiefel::model::Trials;
 
 pub(crate) fn estimator(name: &str) -> PyResult<Estimator> {
     Ok(match name {
@@ -56,13 +57,9 @@ fn covariances<'py>(
             view.data().to_vec(),
             vec![info; count],
         )?;
-        Covariances::estimate(&epochs, estimator)
+        covariance::covariances(&epochs, estimator)
     });
-    let (data, ..) = found.map_err(eeg_error)?.into_parts();
-    give(
-        py,
-        MatBatch::from_vec(count, n, n, data).map_err(value_error)?,
-    )
+    give(py, found.map_err(eeg_error)?.covariances().clone())
 }
 
 /// Files that cannot be opened are `OSError`s, everything else is a `ValueError`.
@@ -120,9 +117,13 @@ fn kind(kind: ChannelKind) -> &'static str {
 /// Trials as a dictionary of covariances, labels, domains, runs and channel names.
 pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
-    let names = |f: &stiefel::model::Factor| -> Vec<String> {
-        f.indices().iter().map(|&i| f.name(i).to_owned()).collect()
+    let names = |f: &Factor| -> Vec<String> {
+        (0..f.len()).map(|i| f.label(i).to_owned()).collect()
     };
+    let preparation = serde_json::to_string(trials.preparation()).map_err(value_error)?;
+    out.set_item("preparation", preparation)?;
+    out.set_item("subjects", names(&trials.subjects()))?;
+    out.set_item("sessions", trials.sessions().as_ref().map(names))?;
     out.set_item("y", names(trials.classes()))?;
     out.set_item("domains", names(trials.domains()))?;
     out.set_item("runs", trials.runs().map(names))?;
@@ -131,58 +132,45 @@ pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, 
     Ok(out)
 }
 
-/// A synthetic study in the geometry of a public dataset.
+/// Trials of a source by name: a synthetic study, or a dataset file.
 #[pyfunction]
-fn synthetic<'py>(
+fn load_source<'py>(py: Python<'py>, source: &str) -> PyResult<Bound<'py, PyDict>> {
+    let trials = py.detach(|| load(source, &DataChoice::default()));
+    trials_dict(py, trials.map_err(eeg_error)?)
+}
+
+/// Labelled trials of a public dataset, prepared as the program does.
+#[pyfunction]
+fn dataset<'py>(
     py: Python<'py>,
     name: &str,
-    subjects: Option<usize>,
-    trials_per_class: Option<usize>,
-    seed: u64,
+    subjects: Option<String>,
+    classes: Option<Vec<String>>,
+    estimator_name: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut config = match name {
-        "Weibo2014" => SyntheticConfig::weibo2014(),
-        "BNCI2015001" => SyntheticConfig::bnci2015001(),
-        "BNCI2014001" => SyntheticConfig::bnci2014001(),
-        _ => {
-            return Err(value_error(format!(
-                "unknown geometry {name:?}; one of 'Weibo2014', 'BNCI2015001', 'BNCI2014001'"
-            )));
-        }
+    let classes = classes.unwrap_or_default();
+    let options = PrepareOptions {
+        subjects,
+        classes: classes.into_iter().map(|c| (c.clone(), c)).collect(),
+        estimator: estimator(estimator_name)?,
+        ..PrepareOptions::default()
     };
-    config.seed = seed;
-    if let Some(subjects) = subjects {
-        config.sessions = vec![1; subjects];
-    }
-    if let Some(trials) = trials_per_class {
-        config.trials_per_class = trials;
-    }
-    let trials = py
-        .detach(|| stiefel::synthetic_trials(&config))
-        .map_err(value_error)?;
-    trials_dict(py, trials)
+    stiefel::eeg::catalogue::find(name).map_err(value_error)?;
+    let made = py.detach(|| prepare(&[name.to_owned()], &options, &mut |_| {}));
+    trials_dict(py, made.map_err(eeg_error)?.0)
 }
 
 /// The covariances, or the epochs, of a file of trials.
 #[pyfunction]
 fn read_trials<'py>(py: Python<'py>, path: PathBuf, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let estimator = estimator(name)?;
-    let trials = py.detach(|| {
-        let covariances = match read(&path).map_err(eeg_error)? {
-            Content::Covariances(set) => Covariances::new(
-                set.data().to_vec(),
-                set.channels().iter().map(|c| c.name.clone()).collect(),
-                set.trials().to_vec(),
-            ),
-            Content::Epochs(epochs) => Covariances::estimate(&epochs, estimator),
-            Content::Recordings(_) => {
-                return Err(value_error(format!(
-                    "{} holds a continuous recording, not trials; read it with read_raw",
-                    path.display()
-                )));
-            }
-        };
-        stiefel::trials_of(covariances.map_err(eeg_error)?).map_err(value_error)
+    let trials = py.detach(|| match read(&path).map_err(eeg_error)? {
+        Content::Trials(trials) => Ok(trials),
+        Content::Epochs(epochs) => covariance::covariances(&epochs, estimator).map_err(eeg_error),
+        Content::Recordings(_) => Err(value_error(format!(
+            "{} holds a continuous recording, not trials; read it with read_raw",
+            path.display()
+        ))),
     })?;
     trials_dict(py, trials)
 }
@@ -191,5 +179,6 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(covariances, module)?)?;
     module.add_function(wrap_pyfunction!(read_recordings, module)?)?;
     module.add_function(wrap_pyfunction!(read_trials, module)?)?;
-    module.add_function(wrap_pyfunction!(synthetic, module)?)
+    module.add_function(wrap_pyfunction!(load_source, module)?)?;
+    module.add_function(wrap_pyfunction!(dataset, module)?)
 }

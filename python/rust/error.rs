@@ -2,7 +2,7 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{
-    PyFileNotFoundError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
 };
 use std::io::ErrorKind;
 use stiefel::model::ModelError;
@@ -36,7 +36,19 @@ pub(crate) fn model_error(error: ModelError) -> PyErr {
             problem: FileProblem::Io { kind, .. },
             ..
         } => os_error(*kind, &error),
+        ModelError::File {
+            problem: FileProblem::Exists,
+            ..
+        } => PyFileExistsError::new_err(error.to_string()),
         _ => value_error(error),
+    }
+}
+
+/// An error about the bytes of a model file.
+pub(crate) fn file_error(problem: FileProblem) -> PyErr {
+    match &problem {
+        FileProblem::Io { kind, .. } => os_error(*kind, &problem),
+        _ => value_error(problem),
     }
 }
 

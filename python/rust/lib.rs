@@ -10,14 +10,12 @@
 )]
 
 mod array;
-mod catalogue;
 mod derivative;
 mod eeg;
 mod error;
 mod fast;
 mod manifold;
 mod model;
-mod pooled;
 mod scaling;
 mod spd;
 mod study;
@@ -39,9 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scaling::add(module)?;
     model::add(module)?;
     train::add(module)?;
-    pooled::add(module)?;
     whiten::add(module)?;
     eeg::add(module)?;
-    catalogue::add(module)?;
     study::add(module)
 }

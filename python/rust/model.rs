@@ -1,224 +1,269 @@
-//! Fitted models, kept as a decoder, given to Python as `stiefel._core.Model`.
+//! Fitted models for Python: `stiefel._core.Model`, networks and the preset alike, and `stiefel._core.Session`, which keeps its state.
 
 use crate::array::give;
-use crate::error::{model_error, value_error};
+use crate::error::{file_error, model_error, value_error};
 use crate::train::Labelled;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use stiefel::linalg::{MatBatch, Scalar};
-use stiefel::model::decoder::{DomainHandle, UnseenEmbedding};
-use stiefel::model::precondition::UnseenPolicy;
-use stiefel::model::{Decoder, Domain, Model, ModelError, TransductiveConfig};
+use std::sync::{Mutex, PoisonError};
+use stiefel::linalg::{MatBatch, MatView};
+use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
+use stiefel::model::fitted::ClassType;
+use stiefel::model::{FittedModel, ModelError, Session, Unseen};
 
-/// A model in either precision.
-pub(crate) enum Fitted {
-    F32(Decoder<f32>),
-    F64(Decoder<f64>),
-}
-
-/// Runs an expression on the decoder, whatever its precision.
-macro_rules! on_decoder {
-    ($fitted:expr, |$d:ident| $body:expr) => {
-        match $fitted {
-            Fitted::F32($d) => $body,
-            Fitted::F64($d) => $body,
-        }
-    };
-}
 /// A fitted model.
 #[pyclass(module = "stiefel._core", name = "Model", frozen)]
 pub(crate) struct PyModel {
-    fitted: Mutex<Fitted>,
+    pub(crate) model: FittedModel,
     seconds: Option<f64>,
 }
 
-/// A domain without training trials, ready for decisions.
-#[pyclass(module = "stiefel._core", name = "Handle", frozen)]
-pub(crate) struct PyHandle {
-    handle: DomainHandle,
-    nearest: Option<String>,
+/// Decisions for one domain, one after the other.
+#[pyclass(module = "stiefel._core", name = "Session", frozen)]
+pub(crate) struct PySession {
+    session: Mutex<Session>,
+    classes: usize,
+}
+
+/// Probabilities `1 × N × C` and, where there is routing, weights `1 × N × K`.
+type Given<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+fn policies(text: Option<&str>) -> PyResult<Option<Unseen>> {
+    text.map(serde_json::from_str)
+        .transpose()
+        .map_err(value_error)
+}
+
+/// Decides trial after trial.
+fn decide_all(
+    session: &mut Session,
+    x: MatView<'_, f64>,
+    classes: usize,
+) -> Result<(MatBatch<f64>, Option<MatBatch<f64>>), ModelError> {
+    let count = x.count();
+    let mut probabilities = MatBatch::zeros(1, count, classes);
+    let mut routing: Option<MatBatch<f64>> = None;
+    for i in 0..count {
+        let decision = session
+            .decide(x.matrix(i))
+            .map_err(|error| error.at_trial(i))?;
+        probabilities.matrix_mut(0)[i * classes..][..classes]
+            .copy_from_slice(decision.probabilities);
+        if let Some(alpha) = decision.routing {
+            let all = routing.get_or_insert_with(|| MatBatch::zeros(1, count, alpha.len()));
+            all.matrix_mut(0)[i * alpha.len()..][..alpha.len()].copy_from_slice(alpha);
+        }
+    }
+    Ok((probabilities, routing))
+}
+
+fn given(
+    py: Python<'_>,
+    (probabilities, routing): (MatBatch<f64>, Option<MatBatch<f64>>),
+) -> PyResult<Given<'_>> {
+    let routing = routing.map(|r| give(py, r)).transpose()?;
+    Ok((give(py, probabilities)?, routing))
 }
 
 #[pymethods]
-impl PyHandle {
-    /// The name of the training domain whose embedding it borrows.
-    #[getter]
-    fn nearest(&self) -> Option<&str> {
-        self.nearest.as_deref()
-    }
-
-    /// How its trials are whitened, in words.
-    #[getter]
-    fn whitening(&self) -> String {
-        self.handle.whitening().to_string()
-    }
-}
-
-/// Reads a model file.
-#[pyfunction]
-fn load(path: PathBuf) -> PyResult<PyModel> {
-    let header = stiefel::model::inspect_file(&path).map_err(model_error)?;
-    let fitted = if header.precision == "f32" {
-        Fitted::F32(opened(&path)?)
-    } else {
-        Fitted::F64(opened(&path)?)
-    };
-    Ok(PyModel::new(fitted, None))
-}
-
-fn opened<T: Scalar>(path: &std::path::Path) -> PyResult<Decoder<T>> {
-    Model::<T>::load(path)
-        .and_then(Decoder::new)
-        .map_err(model_error)
-}
-
-fn embedding(name: &str) -> PyResult<UnseenEmbedding> {
-    Ok(match name {
-        "input-only" => UnseenEmbedding::InputOnly,
-        "zero" => UnseenEmbedding::Zero,
-        "nearest" => UnseenEmbedding::NearestTangent,
-        "riemannian-nearest" => UnseenEmbedding::NearestRiemannian,
-        "transductive" => UnseenEmbedding::Transductive(TransductiveConfig::default()),
-        _ => return Err(value_error(format!("unknown policy {name:?}"))),
-    })
-}
-
-impl PyModel {
-    pub(crate) fn new(fitted: Fitted, seconds: Option<f64>) -> Self {
-        Self {
-            fitted: Mutex::new(fitted),
-            seconds,
-        }
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Fitted> {
-        self.fitted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl PySession {
+    /// Decides raw covariances in order; under causal whitening each changes the mean of the next, in this call and in later ones.
     fn decide<'py>(
         &self,
         py: Python<'py>,
-        x: &PyReadonlyArray3<'_, f64>,
-        of: impl FnOnce(&mut Fitted, &mut [f64], Option<&mut [f64]>) -> Result<(), ModelError> + Send,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
-        let count = crate::array::view(x)?.count();
-        let (probabilities, routing) = py
-            .detach(|| {
-                let mut fitted = self.lock();
-                let (classes, experts) = on_decoder!(&*fitted, |d| {
-                    let routes = matches!(
-                        d.model().config().architecture,
-                        stiefel::model::Architecture::Dasp(_)
-                    );
-                    let experts = d.model().network().experts();
-                    (d.model().classes().len(), routes.then_some(experts))
-                });
-                let mut probabilities = MatBatch::zeros(1, count, classes);
-                let mut routing = experts.map(|k| MatBatch::zeros(1, count, k));
-                let weights = routing.as_mut().map(MatBatch::data_mut);
-                of(&mut fitted, probabilities.data_mut(), weights)?;
-                Ok::<_, ModelError>((probabilities, routing))
-            })
-            .map_err(model_error)?;
-        let routing = routing.map(|r| give(py, r)).transpose()?;
-        Ok((give(py, probabilities)?, routing))
+        x: PyReadonlyArray3<'py, f64>,
+    ) -> PyResult<Given<'py>> {
+        let view = crate::array::view(&x)?;
+        let decided = py.detach(|| {
+            let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+            decide_all(&mut session, view, self.classes)
+        });
+        given(py, decided.map_err(model_error)?)
+    }
+
+    /// What is done for a domain without training trials, in words.
+    #[getter]
+    fn note(&self) -> Option<String> {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        session.note()
+    }
+}
+
+/// Reads a model file, whatever its kind and precision.
+#[pyfunction]
+fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyModel> {
+    let model = py.detach(|| FittedModel::load(path)).map_err(model_error)?;
+    Ok(PyModel::new(model, None))
+}
+
+/// A model from the bytes of its file.
+#[pyfunction]
+fn model_from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<PyModel> {
+    let model = py.detach(|| FittedModel::from_bytes(bytes));
+    Ok(PyModel::new(model.map_err(file_error)?, None))
+}
+
+impl PyModel {
+    pub(crate) fn new(model: FittedModel, seconds: Option<f64>) -> Self {
+        Self { model, seconds }
+    }
+
+    fn started(
+        &self,
+        domain: &str,
+        unseen: Option<&Unseen>,
+        x: MatView<'_, f64>,
+        seen: Option<MatView<'_, f64>>,
+    ) -> Result<Session, ModelError> {
+        match seen {
+            Some(seen) => self.model.session(domain, unseen, seen),
+            None => self.model.session_for(domain, x, unseen),
+        }
     }
 }
 
 #[pymethods]
 impl PyModel {
-    /// Probabilities and routing weights of raw covariances of one training domain.
-    fn predict_known<'py>(
+    /// Probabilities and routing weights of raw covariances of one domain. `unseen` says what is done where it had no training trials, `seen` are
+    /// trials of it that are known beforehand; without them all trials at hand are, but a causal mean has not seen those it whitens.
+    fn decide<'py>(
         &self,
         py: Python<'py>,
         x: PyReadonlyArray3<'py, f64>,
-        domain: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
-        let view = crate::array::view(&x)?;
-        self.decide(py, &x, move |fitted, p, r| {
-            on_decoder!(fitted, |d| d.decide_batch(
-                view,
-                Domain::Known(domain),
-                p,
-                r
-            ))
-        })
+        domain: &str,
+        unseen: Option<&str>,
+        seen: Option<PyReadonlyArray3<'py, f64>>,
+    ) -> PyResult<Given<'py>> {
+        let (view, unseen) = (crate::array::view(&x)?, policies(unseen)?);
+        let seen = seen.as_ref().map(crate::array::view).transpose()?;
+        let decided = py.detach(|| {
+            let mut session = self.started(domain, unseen.as_ref(), view, seen)?;
+            decide_all(&mut session, view, self.model.classes().len())
+        });
+        given(py, decided.map_err(model_error)?)
     }
 
-    /// Probabilities and routing weights of raw covariances of a domain without training trials; the handle stays as it is.
-    fn predict_unseen<'py>(
-        &self,
-        py: Python<'py>,
-        x: PyReadonlyArray3<'py, f64>,
-        handle: &PyHandle,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
-        let view = crate::array::view(&x)?;
-        let mut handle = handle.handle.clone();
-        self.decide(py, &x, move |fitted, p, r| {
-            on_decoder!(fitted, |d| d.decide_batch(
-                view,
-                Domain::Unseen(&mut handle),
-                p,
-                r
-            ))
-        })
-    }
-
-    /// Prepares decisions for a domain without training trials from its unlabelled trials.
-    fn adapt(
+    /// Decisions for one domain that keep their state.
+    fn session(
         &self,
         py: Python<'_>,
-        x: PyReadonlyArray3<'_, f64>,
-        whitening: &str,
-        policy: &str,
-    ) -> PyResult<PyHandle> {
-        let view = crate::array::view(&x)?;
-        let embedding = embedding(policy)?;
-        let whitening: UnseenPolicy = serde_json::from_str(whitening).map_err(value_error)?;
-        py.detach(|| {
-            on_decoder!(&*self.lock(), |d| {
-                let handle = d.adapt_domain(view, whitening, embedding)?;
-                let name =
-                    |n: &stiefel::model::decoder::Nearest| d.model().domains()[n.domain].clone();
-                let nearest = handle.nearest().map(name);
-                Ok::<_, ModelError>(PyHandle { handle, nearest })
-            })
+        domain: &str,
+        unseen: Option<&str>,
+        seen: PyReadonlyArray3<'_, f64>,
+    ) -> PyResult<PySession> {
+        let (seen, unseen) = (crate::array::view(&seen)?, policies(unseen)?);
+        let session = py.detach(|| self.model.session(domain, unseen.as_ref(), seen));
+        Ok(PySession {
+            session: Mutex::new(session.map_err(model_error)?),
+            classes: self.model.classes().len(),
         })
-        .map_err(model_error)
     }
 
-    /// The routing report on labelled test trials, as JSON and as text.
-    fn report(
-        &self,
-        py: Python<'_>,
-        training: Labelled<'_>,
-        test: Labelled<'_>,
-    ) -> PyResult<(String, String)> {
-        let (training, test) = (training.trials()?, test.trials()?);
-        let report = py
-            .detach(|| on_decoder!(&*self.lock(), |d| d.model().report(&training, &test)))
-            .map_err(model_error)?;
+    /// What the model knows of each trial: 0 trained on it, 1 chose its epoch or penalty on it, 2 nothing. The channels are put in its order.
+    fn seen(&self, py: Python<'_>, trials: Labelled<'_>) -> PyResult<Vec<u8>> {
+        let trials = trials.trials()?;
+        let parts = py.detach(|| self.model.divide(&trials)).map_err(model_error)?;
+        let mut of = vec![0; trials.len()];
+        for (part, places) in (0_u8..).zip(parts) {
+            places.into_iter().for_each(|i| of[i] = part);
+        }
+        Ok(of)
+    }
+
+    /// The matrices of trials with the channels of the model in its order; other channels and other preparations are refused.
+    fn accept<'py>(&self, py: Python<'py>, trials: Labelled<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let trials = trials.trials()?;
+        let accepted = py.detach(|| self.model.accept(&trials)).map_err(model_error)?;
+        give(py, accepted.covariances().clone())
+    }
+
+    /// The routing report on labelled test trials of training domains: JSON, text, and the verdict's sentence.
+    fn report(&self, py: Python<'_>, test: Labelled<'_>, seed: u64) -> PyResult<(String, String, String)> {
+        let test = test.trials()?;
+        let found = py.detach(|| {
+            let [trained, stopped, _] = self.model.divide(&test)?;
+            let report = self.model.report(&test, None, seed)?;
+            Ok::<_, ModelError>((report, !trained.is_empty() || !stopped.is_empty()))
+        });
+        let (report, chosen) = found.map_err(model_error)?;
+        let by = if self.model.is_network() {
+            RoutedBy::Trial
+        } else {
+            RoutedBy::Domain
+        };
+        let verdict = RoutingEvidence::of(&report, by, chosen).verdict();
         let json = serde_json::to_string(&report).map_err(value_error)?;
-        Ok((json, report.to_string()))
+        Ok((json, report.to_string(), verdict.sentence))
     }
 
-    /// What the experts see, `K × k × n`, most discriminative pattern first, where the network routes.
+    /// What the filters see on the sensors, `K × k × n`, most discriminative pattern first.
     fn patterns<'py>(
         &self,
         py: Python<'py>,
         training: Labelled<'_>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let training = training.trials()?;
-        let found = py.detach(|| on_decoder!(&*self.lock(), |d| d.model().patterns(&training)));
+        let n = training.channels_count();
+        let found = py.detach(|| self.model.patterns(&training, n));
         found.map_err(model_error)?.map(|p| give(py, p)).transpose()
     }
 
     /// Writes the model file.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| on_decoder!(&*self.lock(), |d| d.model().save(&path)))
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
+        py.detach(|| self.model.save(path, overwrite))
             .map_err(model_error)
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.model.to_bytes());
+        Ok(PyBytes::new(py, &bytes.map_err(file_error)?))
+    }
+
+    /// The same model that knows what the estimator was constructed with, and what its classes were before they became text.
+    fn described(&self, estimator: &str, class_type: &str) -> PyResult<Self> {
+        let estimator = serde_json::from_str(estimator).map_err(value_error)?;
+        let text = format!("\"{class_type}\"");
+        let class_type: ClassType = serde_json::from_str(&text).map_err(value_error)?;
+        let model = self.model.clone().with_about(|about| {
+            about.estimator = Some(estimator);
+            about.class_type = class_type;
+        });
+        Ok(Self::new(model, self.seconds))
+    }
+
+    /// What the estimator was constructed with, as JSON, where a Python estimator wrote the file.
+    #[getter]
+    fn estimator(&self) -> Option<String> {
+        self.model.about().estimator.as_ref().map(ToString::to_string)
+    }
+
+    /// What the classes were before they became text.
+    #[getter]
+    fn class_type(&self) -> PyResult<String> {
+        let text = serde_json::to_value(self.model.about().class_type).map_err(value_error)?;
+        Ok(text.as_str().unwrap_or("text").to_owned())
+    }
+
+    /// How the training trials were made, as JSON and in words.
+    #[getter]
+    fn preparation(&self) -> PyResult<(String, String)> {
+        let preparation = self.model.preparation();
+        let json = serde_json::to_string(preparation).map_err(value_error)?;
+        Ok((json, preparation.to_string()))
+    }
+
+    /// `"dasp"`, `"spdnet"` or `"recommended"`.
+    #[getter]
+    fn kind(&self) -> PyResult<String> {
+        if !self.model.is_network() {
+            return Ok("recommended".into());
+        }
+        let config = serde_json::to_value(self.model.config()).map_err(value_error)?;
+        let name = config.pointer("/model/architecture/network");
+        Ok(name.and_then(|n| n.as_str()).unwrap_or_default().to_owned())
     }
 
     /// How long the core trained, where it did so here.
@@ -227,83 +272,89 @@ impl PyModel {
         self.seconds
     }
 
-    /// `"f32"` or `"f64"`.
-    #[getter]
-    fn precision(&self) -> &'static str {
-        match &*self.lock() {
-            Fitted::F32(_) => "f32",
-            Fitted::F64(_) => "f64",
-        }
-    }
-
     /// Names of the classes, in the order of the probabilities.
     #[getter]
     fn classes(&self) -> Vec<String> {
-        on_decoder!(&*self.lock(), |d| d.model().classes().to_vec())
+        self.model.classes().to_vec()
     }
 
-    /// Names of the domains.
+    /// Names of the domains that had training trials.
     #[getter]
-    fn domains(&self) -> Vec<String> {
-        on_decoder!(&*self.lock(), |d| d.model().domains().to_vec())
+    fn domains(&self) -> Vec<&str> {
+        self.model.known_domains()
     }
 
     /// Names of the channels, where known.
     #[getter]
     fn channels(&self) -> Option<Vec<String>> {
-        on_decoder!(&*self.lock(), |d| d
-            .model()
-            .channels()
-            .map(<[String]>::to_vec))
+        self.model.channels().map(<[String]>::to_vec)
     }
 
     /// Channels.
     #[getter]
     fn n_channels(&self) -> usize {
-        on_decoder!(&*self.lock(), |d| d.model().sizes().channels)
+        self.model.channels_count()
     }
 
     /// Whether trials of an unseen domain need something in place of an embedding.
     #[getter]
     fn has_embedding(&self) -> bool {
-        match on_decoder!(&*self.lock(), |d| d.model().config().architecture) {
-            stiefel::model::Architecture::Dasp(config) => config.domain_embedding,
-            stiefel::model::Architecture::Spdnet(_) => false,
-        }
+        self.model.has_embedding()
     }
 
-    /// What was decided before training, as JSON.
+    /// What was decided before the fit, as JSON.
     #[getter]
     fn config(&self) -> PyResult<String> {
-        on_decoder!(&*self.lock(), |d| serde_json::to_string(d.model().config()))
-            .map_err(value_error)
+        serde_json::to_string(&self.model.config()).map_err(value_error)
     }
 
-    /// How it was trained, as JSON.
+    /// How a network was trained, as JSON.
     #[getter]
-    fn record(&self) -> PyResult<String> {
-        on_decoder!(&*self.lock(), |d| serde_json::to_string(d.model().record()))
-            .map_err(value_error)
+    fn record(&self) -> PyResult<Option<String>> {
+        let record = self.model.record().map(serde_json::to_string);
+        record.transpose().map_err(value_error)
     }
 
     /// Why its options were chosen, as JSON and as text, where the scaling rule did.
     #[getter]
     fn scaling(&self) -> PyResult<Option<(String, String)>> {
-        let scaling = on_decoder!(&*self.lock(), |d| d.model().scaling().cloned());
-        scaling.map(|s| crate::scaling::told(&s)).transpose()
+        self.model.scaling().map(crate::scaling::told).transpose()
     }
 
-    /// The experts as points, `K × n × k`, where the network routes, in its precision.
-    fn experts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        on_decoder!(&*self.lock(), |d| {
-            let experts = d.model().experts().map_err(model_error)?;
-            experts.map(|e| give(py, e)).transpose()
-        })
+    /// The experts as points, `K × n × k`, where a network routes; the one filter of the preset.
+    fn filters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let filters = self.model.filters().map_err(model_error)?;
+        filters.map(|e| give(py, e)).transpose()
+    }
+
+    /// Of the preset: the weights everybody shares `1 × L × p`, what each domain adds to them `D × L × p` (zeros where it has none of its own), the
+    /// intercepts and the inverse penalty that was chosen.
+    #[allow(clippy::type_complexity, reason = "a tuple for Python to unpack")]
+    fn head<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<f64>, f64)>> {
+        let Some(preset) = self.model.preset() else {
+            return Ok(None);
+        };
+        let head = preset.head();
+        let (_, l, p) = head.shared().shape();
+        let own = MatBatch::from_fn(preset.domains().len(), l, p, |d, s, j| {
+            head.own(d).map_or(0.0, |own| own[s * p + j])
+        });
+        let shared = give(py, head.shared().clone())?;
+        Ok(Some((
+            shared,
+            give(py, own)?,
+            head.intercept().to_vec(),
+            head.c(),
+        )))
     }
 }
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyModel>()?;
-    module.add_class::<PyHandle>()?;
-    module.add_function(wrap_pyfunction!(load, module)?)
+    module.add_class::<PySession>()?;
+    module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(model_from_bytes, module)?)
 }

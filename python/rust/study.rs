@@ -10,57 +10,90 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
-use stiefel::model::{Factor, Measure};
+use stiefel::data::{Factor, Origin, Trials, fingerprint};
+use stiefel::eeg::load;
+use stiefel::eeg::select::DataChoice;
+use stiefel::model::Measure;
 use stiefel::study::{
-    CODE, Cancel, DataChoice, Dataset, Plan, Provenance, Store, Study, StudyConfig, StudyError,
-    StudyObserver, SubjectScore, UnitRecord, conclude, execute, load, missing, run, subject_scores,
+    CODE, Cancel, Plan, SplitUnit, Store, Study, StudyConfig, StudyError,
+    StudyObserver, SubjectScore, UnitRecord, conclude, execute, missing, run, subject_scores,
     table,
 };
 
 /// A dataset, chosen.
 #[pyclass(module = "stiefel._core", name = "StudyData", frozen)]
 pub(crate) struct PyStudyData {
-    data: Dataset,
+    trials: Trials,
+    fingerprint: String,
+}
+
+impl PyStudyData {
+    fn new(trials: Trials) -> Self {
+        Self {
+            fingerprint: fingerprint(&trials),
+            trials,
+        }
+    }
 }
 
 /// Loads a source by name or path, and takes the part that is wanted.
 #[pyfunction]
 fn load_study_data(py: Python<'_>, config: &str) -> PyResult<PyStudyData> {
     let config = parsed(config)?;
-    let data = py.detach(|| load(&config.data, &config.choice));
-    Ok(PyStudyData {
-        data: data.map_err(study_error)?,
-    })
+    let trials = py.detach(|| load(&config.data, &config.choice));
+    Ok(PyStudyData::new(trials.map_err(crate::eeg::eeg_error)?))
+}
+
+/// Names and indices of subjects, sessions and runs, where known.
+type Factors = [Option<(Vec<String>, Vec<usize>)>; 3];
+
+/// The folds of a study on trials: places that train, validate and test.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "a list of tuples for Python to unpack")]
+fn folds(
+    data: &PyStudyData,
+    split: &str,
+    seed: u64,
+) -> PyResult<Vec<(Vec<usize>, Vec<usize>, Vec<usize>)>> {
+    let split: SplitUnit = split.parse().map_err(study_error)?;
+    let folds = split.folds(&data.trials, seed).map_err(study_error)?;
+    Ok(folds.into_iter().map(|f| (f.train, f.validation, f.test)).collect())
 }
 
 /// A dataset from what Python has, or from what [`PyStudyData::__reduce__`] gave.
 #[pyfunction]
 fn study_data(
     trials: Labelled<'_>,
-    runs: Option<(Vec<String>, Vec<usize>)>,
-    name: &str,
-    provenance: &str,
+    factors: Factors,
+    origin: &str,
     choice: Option<&str>,
 ) -> PyResult<PyStudyData> {
     let mut trials = trials.trials()?;
-    if let Some((names, indices)) = runs {
-        let runs = Factor::new("run", names, indices).map_err(value_error)?;
-        trials = trials.with_runs(runs).map_err(value_error)?;
+    let factor = |(names, indices)| Factor::new("name", names, indices).map_err(value_error);
+    let [subjects, sessions, runs] = factors;
+    if let Some(subjects) = subjects {
+        trials = trials.with_subjects(factor(subjects)?).map_err(value_error)?;
     }
-    let provenance: Provenance = serde_json::from_str(provenance).map_err(value_error)?;
-    let mut data = Dataset::new(name, trials, provenance).map_err(study_error)?;
+    if let Some(sessions) = sessions {
+        trials = trials.with_sessions(factor(sessions)?).map_err(value_error)?;
+    }
+    if let Some(runs) = runs {
+        trials = trials.with_runs(factor(runs)?).map_err(value_error)?;
+    }
+    let origin: Origin = serde_json::from_str(origin).map_err(value_error)?;
+    trials = trials.with_origin(origin);
     if let Some(choice) = choice {
         let choice: DataChoice = serde_json::from_str(choice).map_err(value_error)?;
-        data = data.choose(&choice).map_err(study_error)?;
+        trials = choice.of(&trials).map_err(crate::eeg::eeg_error)?;
     }
-    Ok(PyStudyData { data })
+    Ok(PyStudyData::new(trials))
 }
 
 #[pymethods]
 impl PyStudyData {
     /// Arrays and names, which travel without being copied into text.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let trials = &self.data.trials;
+        let trials = &self.trials;
         let factor = |f: &Factor| (f.names().to_vec(), f.indices().to_vec());
         let (class_names, classes) = factor(trials.classes());
         let (domain_names, domains) = factor(trials.domains());
@@ -72,19 +105,23 @@ impl PyStudyData {
         state.set_item("domain_names", domain_names)?;
         state.set_item("channels", trials.channels().map(<[String]>::to_vec))?;
         state.set_item("weights", trials.weights().map(<[f64]>::to_vec))?;
-        let provenance =
-            serde_json::to_string(&Provenance::from(&self.data.summary)).map_err(value_error)?;
+        let preparation = serde_json::to_string(trials.preparation()).map_err(value_error)?;
+        state.set_item("preparation", preparation)?;
+        let origin = serde_json::to_string(trials.origin()).map_err(value_error)?;
         let rebuild = py.import("stiefel._dask")?.getattr("received")?;
-        let name = self.data.summary.name.as_str();
-        let runs = trials.runs().map(factor);
-        let arguments = (state, runs, name, provenance, None::<String>).into_pyobject(py)?;
+        let factors = (
+            factor(&trials.subjects()),
+            trials.sessions().as_ref().map(factor),
+            trials.runs().map(factor),
+        );
+        let arguments = (state, factors, origin, None::<String>).into_pyobject(py)?;
         Ok((rebuild, arguments.into_any()))
     }
 
     /// SHA-256 of everything in it.
     #[getter]
     fn fingerprint(&self) -> &str {
-        &self.data.summary.fingerprint
+        &self.fingerprint
     }
 }
 
@@ -143,7 +180,7 @@ impl PyStudyPlan {
     #[new]
     fn new(py: Python<'_>, config: &str, data: &PyStudyData) -> PyResult<Self> {
         let config = parsed(config)?;
-        let plan = py.detach(|| Plan::new(config, data.data.clone()));
+        let plan = py.detach(|| Plan::new(config, &data.trials));
         Ok(Self {
             plan: plan.map_err(study_error)?,
         })
@@ -243,7 +280,7 @@ impl PyStudyPlan {
 
 impl PyStudyPlan {
     fn row<'py>(&self, py: Python<'py>, score: &SubjectScore) -> PyResult<Bound<'py, PyDict>> {
-        let summary = &self.plan.data.summary;
+        let summary = &self.plan.summary;
         let figure = |m: &Measure| m.value().unwrap_or(f64::NAN);
         let row = PyDict::new(py);
         row.set_item("balanced_accuracy", figure(&score.scores.balanced_accuracy))?;
@@ -271,5 +308,6 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyStudyPlan>()?;
     module.add_function(wrap_pyfunction!(load_study_data, module)?)?;
     module.add_function(wrap_pyfunction!(study_data, module)?)?;
+    module.add_function(wrap_pyfunction!(folds, module)?)?;
     module.add_function(wrap_pyfunction!(study_configuration, module)?)
 }

@@ -1,18 +1,20 @@
 //! Training for Python.
 
-use crate::error::{model_error, value_error};
-use crate::model::{Fitted, PyModel};
+use crate::error::{model_error, study_error, value_error};
+use crate::model::PyModel;
 use crate::threads::pool;
 use crate::watch::watched;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
-use stiefel::linalg::Scalar;
+use stiefel::data::{Factor, Preparation, Trials};
 use stiefel::model::scaling::Recommendation;
-use stiefel::model::train::{Checkpoint, EpochRecord, Flow, Observer};
-use stiefel::model::{Decoder, Factor, Model, ModelConfig, ModelError, Trials};
+use stiefel::model::train::{EpochRecord, Flow, Observer};
+use stiefel::model::{FitConfig, FittedModel, PooledConfig, Preconditioning};
+use stiefel::study::{FittedMethod, Study, StudyConfig};
 
 /// Labelled trials as Python hands them over.
 #[derive(FromPyObject)]
@@ -31,6 +33,9 @@ pub(crate) struct Labelled<'py> {
     channels: Option<Vec<String>>,
     #[pyo3(item)]
     weights: Option<Vec<f64>>,
+    /// JSON.
+    #[pyo3(item)]
+    preparation: Option<String>,
 }
 
 impl Labelled<'_> {
@@ -48,11 +53,14 @@ impl Labelled<'_> {
                 None => Ok(trials),
             }
         };
-        build().map_err(|e: stiefel::data::DataError| value_error(e))
+        let trials = build().map_err(|e: stiefel::data::DataError| value_error(e))?;
+        let Some(preparation) = self.preparation else {
+            return Ok(trials);
+        };
+        let preparation: Preparation = serde_json::from_str(&preparation).map_err(value_error)?;
+        Ok(trials.with_preparation(preparation))
     }
-}
 
-impl Labelled<'_> {
     /// The training trials, and those to validate on. Without enough trials for a part of their own, the training trials are both.
     pub(crate) fn split(self, validation: &[usize]) -> PyResult<(Trials, Trials)> {
         let trials = self.trials()?;
@@ -80,116 +88,48 @@ struct Reporter<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Reporter<'_> {
-    fn flow(&self) -> Flow {
+impl Observer for Reporter<'_> {
+    fn step(&mut self, _epoch: usize) -> Flow {
         if self.stop.load(Ordering::Relaxed) {
             Flow::Stop
         } else {
             Flow::Continue
         }
     }
-}
 
-impl<T: Scalar> Observer<T> for Reporter<'_> {
-    fn step(&mut self, _epoch: usize) -> Flow {
-        self.flow()
-    }
-
-    fn epoch(&mut self, record: &EpochRecord, _state: &Checkpoint<T>) -> Flow {
+    fn epoch(&mut self, record: &EpochRecord, _state: &dyn Any) -> Flow {
         // Nobody listens after an error of the callback: training is about to stop.
         let _ = self.epochs.send(record.clone());
-        self.flow()
+        self.step(record.epoch)
     }
 }
 
-/// A precision networks are trained in.
-trait Precision: Scalar {
-    /// The decoder, where it is of this precision.
-    fn of(fitted: &Fitted) -> Option<&Decoder<Self>>;
-}
-
-impl Precision for f32 {
-    fn of(fitted: &Fitted) -> Option<&Decoder<Self>> {
-        match fitted {
-            Fitted::F32(decoder) => Some(decoder),
-            Fitted::F64(_) => None,
-        }
-    }
-}
-
-impl Precision for f64 {
-    fn of(fitted: &Fitted) -> Option<&Decoder<Self>> {
-        match fitted {
-            Fitted::F64(decoder) => Some(decoder),
-            Fitted::F32(_) => None,
-        }
-    }
-}
-
-/// Everything a training needs.
-struct Job<'a> {
-    training: Trials,
-    validation: Trials,
-    config: ModelConfig,
-    scaling: Option<Recommendation>,
-    threads: usize,
-    /// Where it goes on from.
-    start: Option<&'a PyModel>,
-}
-
-impl Job<'_> {
-    /// The model itself, in the thread it is trained on.
-    fn train<T: Precision>(&self, reporter: &mut Reporter<'_>) -> Result<Model<T>, ModelError> {
-        let (training, validation) = (&self.training, &self.validation);
-        let model = match self.start {
-            None => Model::fit(training, validation, &self.config, reporter)?,
-            Some(start) => {
-                let fitted = start.lock();
-                let decoder = T::of(&fitted).ok_or_else(|| ModelError::Impossible {
-                    op: "warm start",
-                    why: "the model was trained in another precision".into(),
-                    remedy: "start afresh, or keep the precision",
-                })?;
-                (decoder.model()).fit_on(training, validation, &self.config, reporter)?
-            }
-        };
-        Ok(match &self.scaling {
-            Some(scaling) => model.with_scaling(scaling.clone()),
-            None => model,
-        })
-    }
-
-    fn run<T: Precision>(
-        &self,
-        py: Python<'_>,
-        on_epoch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Decoder<T>, f64)> {
-        attended(py, self.threads, on_epoch, |epochs, stop| {
-            let start = Instant::now();
-            let mut reporter = Reporter { epochs, stop };
-            let decoder = Decoder::new(self.train::<T>(&mut reporter)?)?;
-            Ok((decoder, start.elapsed().as_secs_f64()))
-        })
-    }
-}
-
-/// Runs `work` on threads of its own while this one hands on the epochs it tells and asks for signals; `work` ends soon after the flag
-/// it is given is raised.
-pub(crate) fn attended<R: Send>(
+/// Runs `work` on threads of its own while this one hands on the epochs it tells and asks for signals; `work` ends soon after its observer is
+/// told to stop.
+fn attended<R: Send, E: Send>(
     py: Python<'_>,
     threads: usize,
     on_epoch: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(Sender<EpochRecord>, &AtomicBool) -> Result<R, ModelError> + Send,
+    work: impl FnOnce(&mut dyn Observer) -> Result<R, E> + Send,
+    error: impl Fn(E) -> PyErr,
 ) -> PyResult<R> {
     let pool = pool(threads)?;
     let stop = AtomicBool::new(false);
     watched(
         py,
-        |sender| pool.install(|| work(sender, &stop)),
+        |epochs| {
+            pool.install(|| {
+                let mut reporter = Reporter {
+                    epochs,
+                    stop: &stop,
+                };
+                work(&mut reporter)
+            })
+        },
         || stop.store(true, Ordering::Relaxed),
         |record| on_epoch.map_or(Ok(()), |call| tell(call, &record)),
     )?
-    .map_err(model_error)
+    .map_err(error)
 }
 
 fn tell(call: &Bound<'_, PyAny>, record: &EpochRecord) -> PyResult<()> {
@@ -197,7 +137,7 @@ fn tell(call: &Bound<'_, PyAny>, record: &EpochRecord) -> PyResult<()> {
     Ok(())
 }
 
-/// Trains a model on some of the trials, watching others.
+/// Fits a model on some of the trials, watching others.
 #[pyfunction]
 fn fit(
     py: Python<'_>,
@@ -205,35 +145,105 @@ fn fit(
     validation: Vec<usize>,
     config: &str,
     scaling: Option<&str>,
-    precision: &str,
     threads: usize,
     on_epoch: Option<Bound<'_, PyAny>>,
     start: Option<Bound<'_, PyModel>>,
 ) -> PyResult<PyModel> {
-    let (training, validation) = trials.split(&validation)?;
-    let job = Job {
-        training,
-        validation,
-        start: start.as_ref().map(Bound::get),
-        config: serde_json::from_str(config).map_err(value_error)?,
-        scaling: scaling
-            .map(serde_json::from_str)
-            .transpose()
-            .map_err(value_error)?,
-        threads,
+    let (training, watched) = trials.split(&validation)?;
+    let mut config: FitConfig = serde_json::from_str(config).map_err(value_error)?;
+    if let FitConfig::Preset { config } = &mut config {
+        // Where the training trials are watched themselves, they are all there is to fit on.
+        config.refit &= !validation.is_empty();
+    }
+    let scaling: Option<Recommendation> = scaling
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(value_error)?;
+    let start = start.as_ref().map(|model| model.get().model.clone());
+    let work = |observer: &mut dyn Observer| {
+        let clock = Instant::now();
+        let model =
+            FittedModel::fit_from(&training, &watched, &config, start.as_ref(), observer)?;
+        Ok((model, clock.elapsed().as_secs_f64()))
     };
-    let (fitted, seconds) = match precision {
-        "f32" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F32(d), s))?,
-        "f64" => (job.run(py, on_epoch.as_ref())).map(|(d, s)| (Fitted::F64(d), s))?,
-        _ => {
-            return Err(value_error(format!(
-                "precision must be 'f32' or 'f64', got {precision:?}"
-            )));
+    let (model, seconds) = attended(py, threads, on_epoch.as_ref(), work, model_error)?;
+    let model = match scaling {
+        Some(scaling) => model.with_scaling(scaling),
+        None => model,
+    };
+    Ok(PyModel::new(model, Some(seconds)))
+}
+
+/// The configuration of the preset with another pre-conditioning, as JSON.
+#[pyfunction]
+fn preset_configuration(preconditioning: &str) -> PyResult<String> {
+    let preconditioning: Preconditioning =
+        serde_json::from_str(preconditioning).map_err(value_error)?;
+    let config = PooledConfig {
+        preconditioning,
+        ..PooledConfig::default()
+    };
+    serde_json::to_string(&config).map_err(value_error)
+}
+
+/// A method of studies, fitted.
+#[pyclass(module = "stiefel._core", name = "FittedMethod", frozen)]
+pub(crate) struct PyFittedMethod {
+    method: FittedMethod,
+}
+
+/// Fits a method of studies by its name, with settings given as those of a study.
+#[pyfunction]
+fn fit_method(
+    py: Python<'_>,
+    name: &str,
+    settings: &str,
+    trials: Labelled<'_>,
+    validation: Vec<usize>,
+    seed: u64,
+    threads: usize,
+) -> PyResult<PyFittedMethod> {
+    let (training, watched) = trials.split(&validation)?;
+    let settings: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(settings).map_err(value_error)?;
+    let given = settings.iter().map(|(name, v)| (name.as_str(), v.clone()));
+    let config = StudyConfig::with_settings(Study::Main, "trials", given).map_err(study_error)?;
+    let (n, d) = (training.channels_count(), training.domains().names().len());
+    let family = config.family(n, d).map_err(study_error)?;
+    let named = family.by_name(name).map_err(study_error)?;
+    let work = |observer: &mut dyn Observer| named.method.fit(&training, &watched, seed, observer);
+    let method = attended(py, threads, None, work, study_error)?;
+    Ok(PyFittedMethod { method })
+}
+
+#[pymethods]
+impl PyFittedMethod {
+    /// Probabilities of the classes, `1 × N × C`.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        trials: Labelled<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let trials = trials.trials()?;
+        let (count, classes) = (trials.len(), trials.classes().names().len());
+        let p = py.detach(|| self.method.probabilities(&trials));
+        let p = p.map_err(study_error)?;
+        let p = stiefel::linalg::MatBatch::from_vec(1, count, classes, p);
+        crate::array::give(py, p.map_err(value_error)?)
+    }
+
+    /// The model behind it, where it is no peer.
+    fn model(&self) -> Option<PyModel> {
+        match &self.method {
+            FittedMethod::Model(model, _) => Some(PyModel::new((**model).clone(), None)),
+            FittedMethod::Peer(_) => None,
         }
-    };
-    Ok(PyModel::new(fitted, Some(seconds)))
+    }
 }
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(fit, module)?)
+    module.add_class::<PyFittedMethod>()?;
+    module.add_function(wrap_pyfunction!(fit, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_method, module)?)?;
+    module.add_function(wrap_pyfunction!(preset_configuration, module)?)
 }

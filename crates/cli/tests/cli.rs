@@ -6,6 +6,10 @@
 #[allow(dead_code, reason = "the tests of the library use the rest")]
 mod server;
 
+#[path = "cli/doors.rs"]
+mod doors;
+#[path = "cli/identities.rs"]
+mod identities;
 #[path = "cli/models.rs"]
 mod models;
 #[path = "cli/preparing.rs"]
@@ -19,10 +23,11 @@ mod streaming;
 #[path = "cli/studies.rs"]
 mod studies;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use server::{Reply, Server};
@@ -52,7 +57,7 @@ impl Home {
     }
 
     fn run(&self, arguments: &str) -> Output {
-        self.command(arguments).output().unwrap()
+        output(&mut self.command(arguments))
     }
 
     /// What is printed, with the folder for data replaced by a word.
@@ -69,6 +74,55 @@ impl Drop for Home {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// No program of these tests works longer, on any machine.
+const LIMIT: Duration = Duration::from_mins(5);
+
+/// Starts a program with nothing to read and waits for its end.
+fn output(command: &mut Command) -> Output {
+    command.stdin(Stdio::null());
+    finish(started(command))
+}
+
+/// Starts a program whose output is kept.
+fn started(command: &mut Command) -> Child {
+    let kept = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    kept.spawn().unwrap()
+}
+
+/// Waits for the end of a program and gives what it said. One that does not end in time is ended, and the test fails.
+fn finish(mut child: Child) -> Output {
+    fn read(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            pipe.read_to_end(&mut bytes).unwrap();
+            bytes
+        })
+    }
+    let out = child.stdout.take().map(read);
+    let err = child.stderr.take().map(read);
+    let start = Instant::now();
+    let (status, late) = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break (status, false);
+        }
+        if start.elapsed() > LIMIT {
+            child.kill().unwrap();
+            break (child.wait().unwrap(), true);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let bytes = |reader: Option<std::thread::JoinHandle<Vec<u8>>>| {
+        reader.map_or_else(Vec::new, |r| r.join().unwrap())
+    };
+    let output = Output {
+        status,
+        stdout: bytes(out),
+        stderr: bytes(err),
+    };
+    assert!(!late, "no end after {LIMIT:?}: {output:?}");
+    output
 }
 
 fn compare(name: &str, text: &str) {
@@ -115,7 +169,7 @@ fn the_demo_ends_in_a_report() {
     let folder = home.0.join("demo");
     let out = folder.display();
     let output = home.run(&format!(
-        "demo --subjects 2 --trials 12 --seed 3 --out {out}"
+        "demo --subjects 2 --trials 12 --seed 3 --output {out}"
     ));
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -131,7 +185,7 @@ fn the_demo_ends_in_a_report() {
     }
     assert!(folder.join("report.html").exists());
     // One person: nothing to route, and the program says so.
-    let output = home.run(&format!("demo --subjects 1 --trials 12 --out {out}-one"));
+    let output = home.run(&format!("demo --subjects 1 --trials 12 --output {out}-one"));
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("routing        off"), "{text}");
@@ -269,11 +323,8 @@ fn fetch_then_path_then_offline() {
 fn the_mirror_of_the_environment_and_a_failure() {
     let home = Home::new();
     let server = Server::new(|_| Reply::status(403));
-    let output = home
-        .command("data fetch weibo2014 --subjects 1")
-        .env("STIEFEL_MIRROR", &server.url)
-        .output();
-    let (code, text) = code(&output.unwrap());
+    let mut command = home.command("data fetch weibo2014 --subjects 1");
+    let (code, text) = code(&output(command.env("STIEFEL_MIRROR", &server.url)));
     assert_eq!(code, 1);
     assert!(
         text.contains("/api/access/datafile/2499178: the server answered 403"),
@@ -288,15 +339,13 @@ fn the_proxy_of_the_environment() {
     let proxy = Server::new(|r| Reply::file(&matlab(), "\"v\"", r));
     let fetch = "data fetch bnci2014001 --subjects 1 --quiet --mirror http://no-such-host.invalid";
     let mut command = home.command(fetch);
-    let output = command.env("http_proxy", &proxy.url).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let fetched = output(command.env("http_proxy", &proxy.url));
+    assert!(fetched.status.success(), "{fetched:?}");
     assert_eq!(proxy.requests()[0].method, "CONNECT");
 
     let mut command = home.command(fetch);
-    let output = command
-        .env("SSL_CERT_FILE", home.0.join("none.pem"))
-        .output();
-    let (code, text) = code(&output.unwrap());
+    let without = command.env("SSL_CERT_FILE", home.0.join("none.pem"));
+    let (code, text) = code(&output(without));
     assert_eq!(code, 2, "{text}");
     assert!(
         text.contains("SSL_CERT_FILE") && text.contains("none.pem"),
@@ -315,8 +364,8 @@ fn two_processes_fetch_each_file_once() {
         "data fetch bnci2014001 --subjects 1 --quiet --mirror {}",
         server.url
     );
-    let mut both = [home.command(&fetch), home.command(&fetch)].map(|mut c| c.spawn().unwrap());
-    assert!(both.iter_mut().all(|child| child.wait().unwrap().success()));
+    let both = [home.command(&fetch), home.command(&fetch)].map(|mut c| started(&mut c));
+    assert!(both.map(finish).iter().all(|ended| ended.status.success()));
     assert_eq!(server.count(), 2);
 }
 
@@ -337,11 +386,13 @@ fn a_process_that_is_killed_leaves_no_lock() {
     );
     let mut child = home.command(&fetch).spawn().unwrap();
     let part = home.0.join("data/bnci2014001/A01T.mat.part");
+    let start = Instant::now();
     while std::fs::metadata(&part).map_or(0, |m| m.len()) < 10_000 {
+        assert!(start.elapsed() < LIMIT, "nothing was fetched");
         std::thread::sleep(Duration::from_millis(10));
     }
     child.kill().unwrap();
-    child.wait().unwrap();
+    finish(child);
     assert!(home.run(&fetch).status.success());
     assert_eq!(server.requests()[1].range(), Some(10_000));
     assert_eq!(std::fs::read(part.with_extension("")).unwrap(), matlab());

@@ -11,11 +11,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub fn writable(path: &Path) -> Result<PathBuf> {
     // As many links as systems follow.
     let mut target = path.to_path_buf();
-    for _ in 0..40 {
-        match fs::read_link(&target) {
-            Ok(link) => target = target.parent().unwrap_or(Path::new("")).join(link),
-            Err(_) => break,
+    let mut left = 40;
+    while let Ok(link) = fs::read_link(&target) {
+        if left == 0 {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                "its links lead in a circle",
+            ));
         }
+        left -= 1;
+        target = target.parent().unwrap_or(Path::new("")).join(link);
     }
     match fs::metadata(&target) {
         Ok(found) if !found.is_file() => Err(Error::new(

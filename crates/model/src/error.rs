@@ -286,7 +286,7 @@ pub enum ModelError {
 
 impl ModelError {
     /// The error of a single trial, told about trial `at` of a set.
-    pub(crate) fn at_trial(mut self, at: usize) -> Self {
+    pub fn at_trial(mut self, at: usize) -> Self {
         match &mut self {
             Self::NoScale { trial, .. }
             | Self::NotFinite { trial, .. }

@@ -139,7 +139,7 @@ const ABLATION: [Line; 7] = [
         Some(0.690),
     ),
     (
-        "dasp",
+        "dasp-full",
         0.823,
         None,
         Some(0.050),

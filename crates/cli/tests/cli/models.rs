@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use stiefel::eeg::io::{CovarianceSet, write_covariances};
-use stiefel::eeg::{Channel, ChannelKind, TrialInfo};
-use stiefel::model::{Factor, Model, inspect_file};
-use stiefel::study::{DataChoice, load};
+use stiefel::eeg::io::write_trials;
+use stiefel::eeg::load;
+use stiefel::eeg::select::DataChoice;
+use stiefel::model::FittedModel;
 
-use super::{Home, code, compare};
+use super::{Home, code, compare, finish, started};
 
 /// Three simulated people on two days each, made once: the tests are not about simulating.
 pub(super) const DATA: &str = "d.npz";
@@ -19,30 +19,8 @@ pub(super) fn home() -> Home {
     let home = Home::new();
     let path = home.0.join(DATA);
     let bytes = BYTES.get_or_init(|| {
-        let data = load(
-            "synthetic:bnci2015001,subjects=3,trials=8",
-            &DataChoice::default(),
-        )
-        .unwrap();
-        let trials = &data.trials;
-        let name = |f: &Factor, i: usize| f.name(f.indices()[i]).to_owned();
-        let info = |i: usize| TrialInfo {
-            label: name(trials.classes(), i),
-            domain: name(trials.domains(), i),
-            run: trials.runs().map(|r| name(r, i)),
-        };
-        let channel = |name: &String| Channel {
-            name: name.clone(),
-            kind: ChannelKind::Eeg,
-            unit: "µV".into(),
-        };
-        let set = CovarianceSet::new(
-            data.summary.channels.iter().map(channel).collect(),
-            None,
-            trials.covariances().data().to_vec(),
-            (0..trials.len()).map(info).collect(),
-        );
-        write_covariances(&path, &set.unwrap()).unwrap();
+        let source = "synthetic:bnci2015001,subjects=3,trials=8";
+        write_trials(&path, &load(source, &DataChoice::default()).unwrap()).unwrap();
         std::fs::read(&path).unwrap()
     });
     std::fs::write(&path, bytes).unwrap();
@@ -53,44 +31,46 @@ pub(super) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A home with a model trained on the first two people.
-fn trained(options: &str) -> Home {
+/// A home with a network trained on the first two people.
+fn trained(model: &str, options: &str) -> Home {
     let home = home();
     home.text(&format!(
-        "train {DATA} -o m.stiefel --subjects 1-2 --epochs 2 --test 0.2 {options}"
+        "train {DATA} -o m.stiefel --model {model} --subjects 1-2 --epochs 2 --test 0.2 {options}"
     ));
     home
 }
 
 #[test]
 fn a_trained_model_predicts_what_the_library_does() {
-    let home = trained("--precision f64 --seed 3");
-    let header = inspect_file(home.0.join("m.stiefel")).unwrap();
+    let home = trained("dasp", "--precision f64 --seed 3");
+    let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
+    assert!(model.network::<f64>().is_some() && model.domains().len() == 4);
+    let choice = DataChoice {
+        subjects: Some("1-2".into()),
+        ..DataChoice::default()
+    };
+    let trials = load(home.0.join(DATA).to_str().unwrap(), &choice).unwrap();
+    let expected = model.decide(&trials, None).unwrap();
+    let [trained, chose, _] = model.divide(&trials).unwrap();
+    let printed = home.run(&format!("predict m.stiefel {DATA} --subjects 1-2 --json"));
     assert_eq!(
-        (header.precision.as_str(), header.model.domains.len()),
-        ("f64", 4)
+        code(&printed),
+        (
+            0,
+            format!(
+                "{} of {} trials were used to train the model\n",
+                trained.len() + chose.len(),
+                trials.len()
+            )
+        )
     );
-    let data = load(
-        home.0.join(DATA).to_str().unwrap(),
-        &DataChoice {
-            subjects: Some("1-2".into()),
-            ..DataChoice::default()
-        },
-    )
-    .unwrap();
-    let model = Model::<f64>::load(home.0.join("m.stiefel")).unwrap();
-    let expected = model.evaluate(&data.trials).unwrap();
-    let lines = home.text(&format!("predict m.stiefel {DATA} --subjects 1-2 --json"));
+    let lines = String::from_utf8(printed.stdout).unwrap();
     let lines: Vec<Value> = lines.lines().map(json).collect();
-    assert_eq!(lines.len(), data.trials.len());
+    assert_eq!(lines.len(), trials.len());
     for (i, line) in lines.iter().enumerate() {
-        let p: Vec<f64> = model
-            .classes()
-            .iter()
-            .map(|c| line["probabilities"][c].as_f64().unwrap())
-            .collect();
-        for (c, p) in p.iter().enumerate() {
-            assert!((p - expected.probabilities.get(0, i, c)).abs() < 1e-9);
+        for (c, class) in model.classes().iter().enumerate() {
+            let p = line["probabilities"][class].as_f64().unwrap();
+            assert_eq!(p, expected.probabilities.get(0, i, c));
         }
         let routing: Vec<f64> = line["routing"]
             .as_array()
@@ -101,53 +81,60 @@ fn a_trained_model_predicts_what_the_library_does() {
         assert!((routing.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert_eq!(
             line["decision"],
-            model.classes()[expected.predictions()[i]].as_str()
+            model.classes()[expected.classes()[i]].as_str()
         );
+        let seen = match (trained.contains(&i), chose.contains(&i)) {
+            (true, _) => "trained",
+            (false, true) => "chose",
+            (false, false) => "",
+        };
+        assert_eq!(line["seen"], seen);
     }
-    let csv = home.text(&format!("predict m.stiefel {DATA} --subjects 1-2"));
+    let csv = home.run(&format!("predict m.stiefel {DATA} --subjects 1-2"));
+    let csv = String::from_utf8(csv.stdout).unwrap();
     let heading = csv.lines().next().unwrap();
     assert!(
-        heading.starts_with("trial,domain,run,label,decision,p_"),
+        heading.starts_with("trial,domain,run,label,seen,decision,p_"),
         "{heading}"
     );
     assert!(heading.ends_with("alpha_3"), "{heading}");
-    assert_eq!(csv.lines().count(), data.trials.len() + 1);
-    home.text(&format!("predict m.stiefel {DATA} --subjects 1-2 -o p.csv"));
+    assert_eq!(csv.lines().count(), trials.len() + 1);
+    let write = format!("predict m.stiefel {DATA} --subjects 1-2 -o p.csv");
+    assert!(home.run(&write).status.success());
     assert_eq!(std::fs::read_to_string(home.0.join("p.csv")).unwrap(), csv);
+    // What is there is not replaced unasked.
+    let (exit, message) = code(&home.run(&write));
+    assert_eq!(exit, 2);
+    assert!(message.contains("--overwrite"), "{message}");
+    assert!(home.run(&format!("{write} --overwrite")).status.success());
 }
 
 #[test]
 fn a_model_is_judged_on_what_it_was_not_trained_on() {
-    let home = trained("");
+    let home = trained("dasp", "");
     let record = json(&std::fs::read_to_string(home.0.join("m.stiefel.json")).unwrap());
-    let held: Vec<usize> = record["split"]["test"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|i| i.as_u64().unwrap() as usize)
-        .collect();
     let value = json(&home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2 --json")));
-    assert_eq!(value["scores"]["trials"], held.len());
-    assert!(
-        value["judged"].as_str().unwrap().contains("held out"),
-        "{value}"
-    );
-    assert_eq!(value["scores"], record["test"]);
-    assert_eq!(value["domains"].as_array().unwrap().len(), 4);
-    let all = json(&home.text(&format!(
-        "evaluate m.stiefel {DATA} --subjects 1-2 --part all --json"
-    )));
-    assert_eq!(all["scores"]["trials"], record["dataset"]["trials"]);
-    assert!(
-        home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2"))
-            .contains("BALANCED ACCURACY")
-    );
+    assert_eq!(value["new"]["scores"], record["test"]);
+    assert_eq!(value["new"]["domains"].as_array().unwrap().len(), 4);
+    for (part, count) in [("new", "test"), ("chose", "validation"), ("trained", "train")] {
+        assert_eq!(value[part]["scores"]["trials"], record["trials"][count]);
+    }
+    let judged = value["judged"].as_str().unwrap();
+    assert!(judged.contains("that are new to the model"), "{judged}");
+    let text = home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2"));
+    for part in [
+        "BALANCED ACCURACY",
+        "too good to be scores",
+        "no scores at all",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 
     let text = home.text(&format!(
         "diagnose m.stiefel {DATA} --subjects 1-2 --retrain"
     ));
     for part in [
-        "held out",
+        "that are new to the model",
         "permuted routing",
         "domain-mean routing",
         "hard top-1",
@@ -158,21 +145,21 @@ fn a_model_is_judged_on_what_it_was_not_trained_on() {
     }
     let report = json(&home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2 --json")));
     assert_eq!(report["report"]["scores"], record["test"]);
-    let chosen = home.text(&format!(
-        "diagnose m.stiefel {DATA} --subjects 1-2 --part validation"
+    // Trials that chose the epoch judge where there are no others, and are no evidence.
+    home.text(&format!(
+        "train {DATA} -o n.stiefel --model dasp --subjects 1-2 --epochs 2"
     ));
+    let chosen = home.text(&format!("diagnose n.stiefel {DATA} --subjects 1-2"));
     assert!(
         chosen
             .contains("cannot be told from trials that also trained the model or chose its epoch"),
         "{chosen}"
     );
-    let other = home.text(&format!("diagnose m.stiefel {DATA} --subjects 1"));
-    assert!(other.contains("--training"), "{other}");
 }
 
 #[test]
 fn people_the_model_never_saw_need_a_policy() {
-    let home = trained("--no-embedding");
+    let home = trained("dasp", "--no-embedding");
     let evaluate = format!("evaluate m.stiefel {DATA} --subjects 3");
     let (exit, message) = code(&home.run(&evaluate));
     assert_eq!(exit, 2);
@@ -186,7 +173,7 @@ fn people_the_model_never_saw_need_a_policy() {
         let value = json(&home.text(&format!("{evaluate} --unseen-whitening {policy} --json")));
         assert_eq!(
             value["unseen"].as_array().unwrap().len(),
-            value["domains"].as_array().unwrap().len()
+            value["new"]["domains"].as_array().unwrap().len()
         );
         assert!(
             value["unseen"][0].as_str().unwrap().contains(policy),
@@ -199,7 +186,7 @@ fn people_the_model_never_saw_need_a_policy() {
     assert_eq!(exit, 1);
     assert!(message.contains("input-only"), "{message}");
 
-    let home = trained("--model naive");
+    let home = trained("naive", "");
     let (exit, message) = code(&home.run(&format!("{evaluate} --unseen-whitening pooled")));
     assert_eq!(exit, 2);
     assert!(
@@ -222,22 +209,22 @@ fn people_the_model_never_saw_need_a_policy() {
 fn a_configuration_is_replayed_and_options_win() {
     let home = home();
     let file = format!(
-        "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \"a.stiefel\"\nmodel = \"spdnet\"\nseed = 5\nno_embedding = true\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
+        "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \"a.stiefel\"\nmodel = \"dasp\"\nseed = 5\nno_embedding = true\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
     );
     std::fs::write(home.0.join("run.toml"), file).unwrap();
     let first = json(&home.text("train --config run.toml --json"));
     assert_eq!(
         (
-            first["epochs"].as_u64(),
-            first["model"]["training"]["seed"].as_u64()
+            first["model"]["model"]["training"]["epochs"].as_u64(),
+            first["model"]["model"]["training"]["seed"].as_u64()
         ),
         (Some(1), Some(5))
     );
-    assert_eq!(first["model"]["architecture"]["network"], "spdnet");
+    assert_eq!(first["model"]["model"]["architecture"]["network"], "dasp");
     let resolved = &first["configuration"]["train"];
     assert_eq!(
-        (resolved["source"].as_str(), resolved["lr"].as_str()),
-        (Some(DATA), Some("0.01"))
+        (resolved["source"].as_str(), resolved["seed"].as_str()),
+        (home.0.join(DATA).to_str(), Some("5"))
     );
 
     // From what was left beside the model: the same model to the byte.
@@ -245,7 +232,7 @@ fn a_configuration_is_replayed_and_options_win() {
     let bytes = |name: &str| std::fs::read(home.0.join(name)).unwrap();
     assert_eq!(bytes("a.stiefel"), bytes("b.stiefel"));
     let won = json(&home.text("train --config run.toml --seed 6 -o c.stiefel --json"));
-    assert_eq!(won["model"]["training"]["seed"], 6);
+    assert_eq!(won["model"]["model"]["training"]["seed"], 6);
     assert_ne!(bytes("a.stiefel"), bytes("c.stiefel"));
 
     std::fs::write(home.0.join("bad.toml"), "[train]\nepoch = 3\n").unwrap();
@@ -270,7 +257,7 @@ fn a_configuration_is_replayed_and_options_win() {
 
 #[test]
 fn bad_input_at_every_door() {
-    let home = trained("--model spdnet");
+    let home = trained("spdnet", "");
     std::fs::write(
         home.0.join("cut.stiefel"),
         &std::fs::read(home.0.join("m.stiefel")).unwrap()[..2000],
@@ -281,13 +268,32 @@ fn bad_input_at_every_door() {
         ("train nowhere -o x.stiefel", 2, "neither a file"),
         ("train DATA", 2, "--output"),
         ("train DATA -o no/x.stiefel", 2, "there is no folder no"),
-        ("train DATA -o x.stiefel --preset bnci", 2, "BNCI2014001"),
+        ("train DATA -o m.stiefel", 2, "--overwrite"),
         (
-            "train DATA -o x.stiefel --epochs 0",
+            "train DATA -o x.stiefel --model magic",
+            2,
+            "the models are recommended, dasp",
+        ),
+        (
+            "train DATA -o x.stiefel --model ts+lr",
+            2,
+            "the models are recommended, dasp",
+        ),
+        (
+            "train DATA -o x.stiefel --model dasp --preset bnci",
+            2,
+            "bnci2014001",
+        ),
+        (
+            "train DATA -o x.stiefel --model dasp --epochs 0",
             2,
             "the number of epochs",
         ),
-        ("train DATA -o x.stiefel --lr 0", 2, "learning rate"),
+        (
+            "train DATA -o x.stiefel --model dasp --learning-rate 0",
+            2,
+            "learning rate",
+        ),
         (
             "train DATA -o x.stiefel --validation 0.7 --test 0.3",
             2,
@@ -299,7 +305,7 @@ fn bad_input_at_every_door() {
             "validation set is empty",
         ),
         (
-            "train DATA -o x.stiefel --filters 14",
+            "train DATA -o x.stiefel --model dasp --filters 14",
             2,
             "from 1 to the number of channels",
         ),
@@ -324,23 +330,18 @@ fn bad_input_at_every_door() {
         ("predict cut.stiefel DATA", 1, "cut.stiefel"),
         (
             "predict m.stiefel DATA --channels C3,C4",
-            1,
-            "the model was trained on 13",
+            2,
+            "the model needs channel",
         ),
         (
             "evaluate m.stiefel synthetic:bnci2014001,subjects=1,trials=6",
             2,
-            "the model has no class",
+            "no channel",
         ),
         (
             "predict m.stiefel DATA --subjects 1 -o no/p.csv",
-            1,
-            "no/p.csv",
-        ),
-        (
-            "evaluate m.stiefel DATA --subjects 1 --part test",
             2,
-            "--part wants",
+            "there is no folder no",
         ),
         (
             "diagnose m.stiefel DATA --subjects 3",
@@ -350,7 +351,7 @@ fn bad_input_at_every_door() {
         (
             "diagnose m.stiefel DATA --subjects 1 --retrain",
             2,
-            "--retrain needs",
+            "--retrain is for networks that route",
         ),
         ("completions tcsh", 2, "possible values"),
     ] {
@@ -406,14 +407,10 @@ fn ctrl_c_keeps_the_best_epoch() {
     let home = Home::new();
     super::recordings::write_study(&home.0.join("eeg"));
     home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
-    let train = "train ds.npz -o m.stiefel --epochs 1000000 --patience 1000000";
+    let train = "train ds.npz -o m.stiefel --model dasp --epochs 1000000 --patience 1000000";
     // Long enough for an epoch on any machine, in the end.
     for milliseconds in [500_u64, 2_000, 8_000, 30_000] {
-        let mut command = home.command(train);
-        command
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped());
-        let child = command.spawn().unwrap();
+        let child = started(&mut home.command(train));
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));
         let id = child.id().to_string();
         assert!(
@@ -423,18 +420,13 @@ fn ctrl_c_keeps_the_best_epoch() {
                 .unwrap()
                 .success()
         );
-        let output = child.wait_with_output().unwrap();
+        let output = finish(child);
         if output.status.code() == Some(130) && home.0.join("m.stiefel").exists() {
             let (_, message) = code(&output);
             assert!(message.contains("the best so far"), "{message}");
-            assert!(
-                inspect_file(home.0.join("m.stiefel"))
-                    .unwrap()
-                    .model
-                    .record
-                    .cancelled
-            );
-            assert!(!home.text("predict m.stiefel ds.npz").is_empty());
+            let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
+            assert!(model.record().unwrap().cancelled);
+            assert!(home.run("predict m.stiefel ds.npz").status.success());
             return;
         }
         // Before the first epoch there is nothing to keep, and before training Ctrl-C ends the program as usual.

@@ -37,10 +37,19 @@ fn a_folder_of_recordings_becomes_a_dataset() {
     let expected = preparing.finish().unwrap();
     let set = read(home.0.join("ds.npz"))
         .unwrap()
-        .into_covariances()
+        .into_trials()
         .unwrap();
-    assert_eq!(set.data(), expected.covariances.data());
-    assert_eq!(set.trials(), expected.covariances.trials());
+    let made = &expected.trials;
+    assert_eq!(set.covariances(), made.covariances());
+    assert_eq!(
+        (set.classes(), set.domains(), set.runs()),
+        (made.classes(), made.domains(), made.runs())
+    );
+    let steps = set.preparation().steps().unwrap();
+    assert_eq!(
+        (steps.rejection, steps.rate, steps.unit.as_str()),
+        (Some(3.0), 128.0, "µV")
+    );
     assert!(expected.rejection.domains.iter().any(|d| d.rejected > 0));
 
     let side: Value =
@@ -71,15 +80,14 @@ fn a_folder_of_recordings_becomes_a_dataset() {
     let bytes = |name: &str| std::fs::read(home.0.join(name)).unwrap();
     assert_eq!(bytes("ds.npz"), bytes("again.npz"));
 
-    // Covariances that were changed are not what the sidecar describes.
-    std::fs::copy(home.0.join("ds.json"), home.0.join("other.json")).unwrap();
-    home.text(&format!(
-        "prepare eeg -o third.npz {CLASSES} --estimator oas"
-    ));
-    std::fs::rename(home.0.join("third.npz"), home.0.join("other.npz")).unwrap();
-    let (exit, message) = code(&home.run("inspect other.npz"));
-    assert_eq!(exit, 1);
-    assert!(message.contains("describes other covariances"), "{message}");
+    // The dataset file says all of it by itself.
+    std::fs::remove_file(home.0.join("ds.json")).unwrap();
+    assert!(home.text("inspect ds.npz").contains("median + 3 MAD"));
+    // What is there is not replaced unasked.
+    let (exit, message) = code(&home.run("prepare --config again.json"));
+    assert_eq!(exit, 2);
+    assert!(message.contains("--overwrite"), "{message}");
+    home.text("prepare --config again.json --overwrite");
 }
 
 #[test]
@@ -92,7 +100,7 @@ fn channels_rate_window_subjects_and_domains_are_chosen() {
     ));
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
-        (value["sampling_rate"].as_f64(), value["samples"].as_u64()),
+        (value["steps"]["rate"].as_f64(), value["samples"].as_u64()),
         (Some(100.0), Some(100))
     );
     assert_eq!(value["domains"][0]["domain"], "S02");
@@ -100,14 +108,13 @@ fn channels_rate_window_subjects_and_domains_are_chosen() {
     assert_eq!(value["steps"]["estimator"], "ledoit-wolf");
     let set = read(home.0.join("a.npz"))
         .unwrap()
-        .into_covariances()
+        .into_trials()
         .unwrap();
-    let names: Vec<&str> = set.channels().iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(names, ["C4", "C3", "Cz"]);
+    assert_eq!(set.channel_names(), ["C4", "C3", "Cz"]);
 
     let domains = |rule: &str| {
         let json = home.text(&format!(
-            "prepare eeg -o b.npz {CLASSES} --domain {rule} --json"
+            "prepare eeg -o b.npz {CLASSES} --domain {rule} --overwrite --json"
         ));
         let value: Value = serde_json::from_str(&json).unwrap();
         value["domains"].as_array().unwrap().len()
@@ -133,9 +140,9 @@ fn the_complete_part_of_a_file_that_was_cut_short_is_taken_on_request() {
     );
     let half = read(home.0.join("ds.npz"))
         .unwrap()
-        .into_covariances()
+        .into_trials()
         .unwrap();
-    assert!((2..8).contains(&half.trials().len()));
+    assert!((2..8).contains(&half.len()));
 }
 
 #[test]
@@ -245,7 +252,7 @@ fn what_cannot_be_prepared_says_why() {
         (
             "prepare eeg -o x.npz --classes T1=a --band 32,8",
             2,
-            "two numbers are wanted",
+            "the smaller first, as 8,32",
         ),
         ("prepare eeg -o x.npz --classes T1=a --band 8,80", 1, "80"),
         (
@@ -280,7 +287,7 @@ fn what_cannot_be_prepared_says_why() {
         ),
         (
             "prepare eeg -o x.npz --classes T1=a --channels C3,Q9",
-            1,
+            2,
             "Q9",
         ),
         (
@@ -371,17 +378,14 @@ fn a_public_data_set_by_name() {
         (value["trials"].as_u64(), value["samples"].as_u64()),
         (Some(4), Some(800))
     );
-    assert_eq!(value["steps"]["window"], serde_json::json!([3.0, 7.0]));
-    assert_eq!(value["licence"], "CC0 1.0");
+    assert_eq!(value["steps"]["views"][0]["window"], serde_json::json!([3.0, 7.0]));
     let set = read(home.0.join("w.npz"))
         .unwrap()
-        .into_covariances()
+        .into_trials()
         .unwrap();
-    assert_eq!(
-        (set.dimension(), set.trials()[2].domain.as_str()),
-        (60, "S02")
-    );
-    let classes: Vec<&str> = set.trials().iter().map(|t| t.label.as_str()).collect();
+    assert_eq!((set.channels_count(), set.domains().label(2)), (60, "S02"));
+    assert_eq!(set.origin().licence.as_deref(), Some("CC0 1.0"));
+    let classes: Vec<&str> = (0..set.len()).map(|i| set.classes().label(i)).collect();
     assert_eq!(classes, ["right_hand", "feet", "right_hand", "feet"]);
 
     // By name the same trials come, with all classes unless some are chosen; by path as well.
@@ -404,9 +408,12 @@ fn a_public_data_set_by_name() {
     assert_eq!(value["domains"][0]["domain"], "subject_1");
     let by_path = read(home.0.join("p.npz"))
         .unwrap()
-        .into_covariances()
+        .into_trials()
         .unwrap();
-    assert_eq!(by_path.data(), &set.data()[..2 * 60 * 60]);
+    assert_eq!(
+        by_path.covariances().data(),
+        &set.covariances().data()[..2 * 60 * 60]
+    );
 
     let (exit, message) = code(&home.run("inspect weibo2014:paper"));
     assert_eq!(exit, 1);

@@ -8,18 +8,18 @@ use stiefel::eeg::Recording;
 use stiefel::eeg::covariance::Estimator;
 use stiefel::eeg::live::{Live, LiveConfig};
 use stiefel::eeg::signal::{Band, Sos};
+use stiefel::eeg::load;
+use stiefel::eeg::select::DataChoice;
 use stiefel::linalg::MatBatch;
-use stiefel::model::pooled::{HeadTrial, PooledModel};
 use stiefel::model::precondition::UnseenPolicy;
-use stiefel::model::{Decoder, Domain, Factor, Model, Trials};
-use stiefel::study::{DataChoice, load};
+use stiefel::model::{Factor, FittedModel, Trials, Unseen};
 
 use super::recordings::{study, write_study};
-use super::{Home, code};
+use super::{Home, code, finish, started};
 
 /// A home with a model of two people.
 fn home() -> Home {
-    home_with("--epochs 1 --precision f64 --no-embedding")
+    home_with("--model dasp --epochs 1 --precision f64 --no-embedding")
 }
 
 fn home_with(options: &str) -> Home {
@@ -43,24 +43,20 @@ fn chain() -> Live {
     .unwrap()
 }
 
-fn stream(home: &Home, options: &str, input: &[u8]) -> Output {
-    let mut command = home.command(&format!("stream m.stiefel --rate 128 {options}"));
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+pub(super) fn stream(home: &Home, options: &str, input: &[u8]) -> Output {
+    let mut command = home.command(&format!("stream m.stiefel {options}"));
+    let mut child = started(command.stdin(Stdio::piped()));
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     // A program that stopped early does not read the rest.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().unwrap();
+    let output = finish(child);
     writer.join().unwrap();
     output
 }
 
 /// Lines without the only value that differs from run to run.
-fn lines(output: &Output) -> Vec<Value> {
+pub(super) fn lines(output: &Output) -> Vec<Value> {
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let mut lines: Vec<Value> = text
@@ -85,7 +81,7 @@ fn frames(r: &Recording) -> Vec<f64> {
         .collect()
 }
 
-fn csv(r: &Recording, heading: bool) -> Vec<u8> {
+pub(super) fn csv(r: &Recording, heading: bool) -> Vec<u8> {
     let names: Vec<&str> = r.channels().iter().map(|c| c.name.as_str()).collect();
     let mut text = if heading {
         names.join(",") + "\n"
@@ -108,15 +104,14 @@ fn decisions_are_those_of_the_library_however_samples_arrive() {
     let home = home();
     let recording = study().recording(0, 0, 0).unwrap();
     let frames = frames(&recording);
-    let model = Model::<f64>::load(home.0.join("m.stiefel")).unwrap();
+    let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
     let classes = model.classes().to_vec();
-    let mut decoder = Decoder::new(model).unwrap();
+    let none = MatBatch::zeros(0, 13, 13);
+    let mut session = model.session("S01", None, none.view()).unwrap();
     let mut expected = Vec::new();
     chain()
         .push(&frames, |window| {
-            let decision = decoder
-                .decide(window.covariance, Domain::Named("S01"))
-                .unwrap();
+            let decision = session.decide(window.covariance).unwrap();
             expected.push((window.end, decision.class, decision.probabilities.to_vec()));
         })
         .unwrap();
@@ -209,9 +204,9 @@ fn somebody_new_needs_a_policy() {
 /// The preset decides windows as it decides trials: those of known people, and of somebody new under every policy.
 #[test]
 fn the_preset_streams_what_it_evaluates() {
-    let home = home_with("--model recommended");
+    let home = home_with("");
     let recording = study().recording(0, 0, 0).unwrap();
-    let model = PooledModel::load(home.0.join("m.stiefel")).unwrap();
+    let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
     let mut windows = Vec::new();
     chain()
         .push(&frames(&recording), |w| {
@@ -221,23 +216,28 @@ fn the_preset_streams_what_it_evaluates() {
     let count = windows.len() / (13 * 13);
     let windows = MatBatch::from_vec(count, 13, 13, windows).unwrap();
     let labels = Factor::new("class", model.classes().to_vec(), vec![0; count]).unwrap();
-    let new = Factor::new("domain", vec!["new".into()], vec![0; count]).unwrap();
-    let trials = Trials::new(windows.clone(), labels, new).unwrap();
-    let unseen = |policy| {
-        let evaluation = model.evaluate_unseen(&trials, policy).unwrap();
-        evaluation.probabilities
+    let decided = |domain: &str, policy: Option<UnseenPolicy>| {
+        let domain = Factor::from_labels(vec![domain; count]);
+        let trials = Trials::new(windows.clone(), labels.clone(), domain).unwrap();
+        let unseen = policy.map(Unseen::from);
+        let decided = model.decide(&trials, unseen.as_ref()).unwrap();
+        decided.probabilities
     };
     let source = home.0.join("ds.npz");
     let seen = load(source.to_str().unwrap(), &DataChoice::default()).unwrap();
+    let preset = model.preset().unwrap();
     let own = UnseenPolicy::OwnMean { kappa: 10.0 };
-    let known = model.decide_batch(windows.view(), HeadTrial::Named("S01"));
-    let after = model.decide_unseen(seen.trials.covariances().view(), windows.view(), own);
+    let after = preset.decide_unseen(seen.covariances().view(), windows.view(), own);
+    let causal = UnseenPolicy::Causal { kappa: 10.0 };
     for (options, expected) in [
-        ("--domain S01", known.unwrap()),
-        ("--unseen-whitening pooled", unseen(UnseenPolicy::Pooled)),
+        ("--domain S01", decided("S01", None)),
+        (
+            "--unseen-whitening pooled",
+            decided("new", Some(UnseenPolicy::Pooled)),
+        ),
         (
             "--domain new --unseen-whitening causal",
-            unseen(UnseenPolicy::Causal { kappa: 10.0 }),
+            decided("new", Some(causal)),
         ),
         (
             "--unseen-whitening own-mean --calibration ds.npz",
@@ -260,7 +260,7 @@ fn the_preset_streams_what_it_evaluates() {
         ("--unseen-whitening own-mean", "--calibration"),
         (
             "--unseen-whitening causal --unseen-embedding zero",
-            "has no domain embedding",
+            "`recommended` has none",
         ),
         ("--domain S01 --unseen-embedding nearest", "embedding"),
         (
@@ -308,11 +308,16 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
         ),
         (
             good.clone(),
-            "--domain S01 --window 0",
+            "--domain S01 --window 3.5,0.5",
             2,
-            "windows of 0 samples".into(),
+            "the smaller first, as 0.5,3.5".into(),
         ),
-        (good.clone(), "--domain S01 --band 8,90", 2, "90".into()),
+        (
+            good.clone(),
+            "--domain S01 --band 8,90",
+            2,
+            "--band 8,90: the model was trained with 8,32".into(),
+        ),
         (
             good.clone(),
             "--domain S01 --band wide",
@@ -321,10 +326,10 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
         ),
         (good.clone(), "--domain S01 --block 0", 2, "--block".into()),
         (
-            vec![0; 16 * 13],
-            "--domain S01 --format f32 --window 0.1 --band off",
-            0,
-            String::new(),
+            good.clone(),
+            "--domain S01 --hop 0",
+            2,
+            "hops of 0".into(),
         ),
     ] {
         let (found, message) = code(&stream(&home, options, &input));
@@ -334,17 +339,13 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
     // Nothing in, nothing out.
     assert!(lines(&stream(&home, "--domain S01", b"")).is_empty());
 
-    let mut command = home.command("stream m.stiefel --rate 128 --domain S01 --hop 0.05");
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut command = home.command("stream m.stiefel --domain S01 --hop 0.05");
+    let mut child = started(command.stdin(Stdio::piped()));
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
     let _ = stdin.write_all(&good);
     drop(stdin);
-    let output = child.wait_with_output().unwrap();
+    let output = finish(child);
     assert!(
         output.status.success() && output.stderr.is_empty(),
         "{output:?}"

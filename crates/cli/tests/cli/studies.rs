@@ -1,6 +1,6 @@
 //! Studies from the command line: planned, killed, resumed, replayed, reported.
 
-use super::Home;
+use super::{Home, finish, output};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,9 +15,9 @@ fn command(home: &Home, arguments: &str) -> Command {
 }
 
 fn table(home: &Home, arguments: &str) -> String {
-    let output = command(home, arguments).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    let ended = output(&mut command(home, arguments));
+    assert!(ended.status.success(), "{ended:?}");
+    String::from_utf8(ended.stdout).unwrap()
 }
 
 /// Without the line that names the report's folder.
@@ -32,10 +32,10 @@ fn figures(text: &str) -> String {
 fn a_study_killed_at_ten_moments_ends_in_the_same_table() {
     let home = Home::new();
     let clock = Instant::now();
-    let undisturbed = table(&home, &format!("{SMALL} --out whole"));
+    let undisturbed = table(&home, &format!("{SMALL} --output whole"));
     let whole = clock.elapsed();
     for kill in 0..10_u32 {
-        let mut child = command(&home, &format!("{SMALL} --out killed"))
+        let mut child = command(&home, &format!("{SMALL} --output killed"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -45,9 +45,9 @@ fn a_study_killed_at_ten_moments_ends_in_the_same_table() {
         std::thread::sleep(Duration::from_secs_f64(share * 0.9 * whole.as_secs_f64()));
         // On Unix this is SIGKILL.
         let _ = child.kill();
-        child.wait().unwrap();
+        finish(child);
     }
-    let resumed = table(&home, &format!("{SMALL} --out killed"));
+    let resumed = table(&home, &format!("{SMALL} --output killed"));
     assert_eq!(figures(&undisturbed), figures(&resumed));
     for file in [
         "killed/report.html",
@@ -74,7 +74,7 @@ fn units_run_singly_are_those_of_the_study() {
     let home = Home::new();
     let study =
         "study main synthetic:bnci2015001,subjects=2,trials=8 --epochs 1 --methods baseline,mdm";
-    let plan = table(&home, &format!("{study} --out one --plan --json"));
+    let plan = table(&home, &format!("{study} --output one --plan --json"));
     let plan: Value = serde_json::from_str(&plan).unwrap();
     let units = plan["units"].as_array().unwrap();
     assert_eq!(units.len(), 10);
@@ -85,10 +85,10 @@ fn units_run_singly_are_those_of_the_study() {
     }
     let again = table(&home, "study run-unit one 0");
     assert!(again.contains("there already"), "{again}");
-    let with = table(&home, &format!("{study} --out one"));
-    let without = table(&home, &format!("{study} --out other"));
+    let with = table(&home, &format!("{study} --output one"));
+    let without = table(&home, &format!("{study} --output other"));
     assert_eq!(figures(&with), figures(&without));
-    let replayed = table(&home, "study main --config one/study.json --out third");
+    let replayed = table(&home, "study main --config one/study.json --output third");
     assert_eq!(figures(&with), figures(&replayed));
     std::fs::remove_file(home.0.join("one/report.html")).unwrap();
     table(&home, "report one");
@@ -113,10 +113,10 @@ fn wrong_settings_of_a_study_are_misuse() {
         ),
         ("study run-unit nowhere 0", "--plan"),
     ] {
-        let output = command(&home, arguments).output().unwrap();
-        let error = String::from_utf8(output.stderr).unwrap();
+        let ended = output(&mut command(&home, arguments));
+        let error = String::from_utf8(ended.stderr).unwrap();
         assert!(
-            !output.status.success() && error.contains(expected),
+            !ended.status.success() && error.contains(expected),
             "{arguments}: {error}"
         );
         assert!(error.starts_with("error: "), "{error}");

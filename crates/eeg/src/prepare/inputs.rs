@@ -181,7 +181,6 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The files of the subjects at these places, counted from 1 in the order of their names.
 /// The signals of the runs that are wanted; a run that never comes is an error at the end.
 fn of_runs(
     items: impl Iterator<Item = Result<Input>> + 'static,
@@ -227,7 +226,7 @@ fn is_run(run: &str, wanted: &str) -> bool {
         || (number(wanted).is_some() && number(digits) == number(wanted))
 }
 
-/// The files of the subjects that are wanted.
+/// The files of the subjects at these places, counted from 1 in the order of their names.
 fn of_subjects(files: Vec<PathBuf>, list: &str, rule: DomainFrom) -> Result<Vec<PathBuf>> {
     let mut by_subject: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in files {

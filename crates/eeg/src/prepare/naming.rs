@@ -45,7 +45,7 @@ impl DomainFrom {
     /// Domain and, where something is left of the name, run.
     ///
     /// ```
-    /// use stiefel_study::prepare::DomainFrom;
+    /// use stiefel_eeg::prepare::DomainFrom;
     /// let (domain, run) = DomainFrom::Auto.of("eeg/S001R04.edf".as_ref());
     /// assert_eq!((domain.as_str(), run.as_deref()), ("S001", Some("R04")));
     /// ```

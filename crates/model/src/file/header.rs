@@ -66,6 +66,16 @@ impl Description {
         trials.filter(|(_, t)| **t > 0).map(|(d, _)| d).collect()
     }
 
+    /// Whether mean weights of this many domains and experts can be its own.
+    pub(super) fn routes(&self, domains: u64, experts: u64) -> bool {
+        match &self.config.architecture {
+            Architecture::Dasp(c) => {
+                domains <= self.sizes.domains as u64 && experts == c.experts as u64
+            }
+            Architecture::Spdnet(_) => false,
+        }
+    }
+
     /// A lower bound of the numbers its parameters hold, so that nobody reserves memory for what the file cannot contain.
     pub(super) fn numbers(&self) -> u128 {
         let s = &self.sizes;

@@ -279,7 +279,7 @@ fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T
         .get("domains.routing")
         .map(|t| t.shape.clone())
     {
-        Some(shape) if shape.len() == 2 => {
+        Some(shape) if shape.len() == 2 && about.routes(shape[0], shape[1]) => {
             let (rows, cols) = (shape[0] as usize, shape[1] as usize);
             let values = source.take("domains.routing", &[rows, cols])?;
             Some(MatBatch::from_vec(1, rows, cols, values).map_err(|e| inconsistent(&e))?)

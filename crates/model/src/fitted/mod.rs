@@ -380,7 +380,8 @@ impl FittedModel {
             })
         };
         let at: Result<Vec<usize>> = own.iter().map(place).collect();
-        Ok(trials.pick(&at?)?)
+        // Found whatever their case; from here on they are the model's.
+        Ok(trials.pick(&at?)?.with_channels(own.to_vec())?)
     }
 
     /// Decides every trial, in order within each domain. Domains are known by name; those without training trials are decoded as `unseen` says.
@@ -435,7 +436,7 @@ impl FittedModel {
     }
 
     /// A domain whose trials are all at hand: own means and nearest domains look at all of them, a causal mean at none before it decides.
-    fn session_for(
+    pub fn session_for(
         &self,
         domain: &str,
         trials: MatView<'_, f64>,
@@ -504,7 +505,9 @@ impl FittedModel {
         let mean = |i: usize| -> Option<&[f64]> {
             let means = means?;
             let at = of[i].filter(|&d| d < means.rows() && self.whitener().trials_of(d) > 0)?;
-            Some(&means.matrix(0)[at * means.cols()..][..means.cols()])
+            let row = &means.matrix(0)[at * means.cols()..][..means.cols()];
+            // Zeros stand for a domain that was adapted later and had no training trials.
+            row.iter().any(|w| *w > 0.0).then_some(row)
         };
         let report = assess(
             &truth,

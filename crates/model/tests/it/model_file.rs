@@ -17,17 +17,17 @@ fn peak<T>(f: impl FnOnce() -> T) -> (T, u64) {
 }
 
 /// A folder of its own, gone with the test.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("model-file-{name}"));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.0.join("model.safetensors")
     }
 }
@@ -38,7 +38,7 @@ impl Drop for Folder {
     }
 }
 
-fn small() -> ModelConfig {
+pub(crate) fn small() -> ModelConfig {
     models::dasp(Anchor::Dedicated, Retraction::Qr, true, true)
 }
 
@@ -66,14 +66,14 @@ fn problem(folder: &Folder, bytes: &[u8]) -> FileProblem {
 }
 
 /// The header's text and the tensors behind it.
-fn parts(bytes: &[u8]) -> (String, &[u8]) {
+pub(crate) fn parts(bytes: &[u8]) -> (String, &[u8]) {
     let size = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let text = String::from_utf8(bytes[8..8 + size].to_vec()).unwrap();
     (text, &bytes[8 + size..])
 }
 
 /// A file of these parts with the checksum they have: what is wrong with it is meant.
-fn joined(header: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn joined(header: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header.as_bytes());
     bytes.extend(data);
@@ -283,7 +283,7 @@ fn newer_formats_and_other_files_are_named() {
 }
 
 /// Writes values over the beginning of a tensor.
-fn overwrite(bytes: &[u8], tensor: &str, values: &[f64]) -> Vec<u8> {
+pub(crate) fn overwrite(bytes: &[u8], tensor: &str, values: &[f64]) -> Vec<u8> {
     let (header, data) = parts(bytes);
     let json: serde_json::Value = serde_json::from_str(&header).unwrap();
     let begin = json[tensor]["data_offsets"][0].as_u64().unwrap() as usize;

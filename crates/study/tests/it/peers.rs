@@ -1,9 +1,9 @@
 //! Peers against scikit-learn and pyRiemann, and against what they must not depend on.
 
 use serde_json::Value;
+use stiefel_data::split::Fold;
 use stiefel_linalg::MatBatch;
 use stiefel_model::precondition::UnseenPolicy;
-use stiefel_model::split::Fold;
 use stiefel_model::{Factor, Preconditioning, Trials, tangent_vectors};
 use stiefel_study::peers::{Peer, PeerOutcome};
 

@@ -1,12 +1,15 @@
 //! Whole studies on small simulated data: nothing leaks, nothing is lost, nothing depends on the order of work.
 
 use std::path::PathBuf;
+use stiefel_data::{Factor, Trials};
+use stiefel_eeg::load;
+use stiefel_eeg::select::{ChannelChoice, DataChoice};
 use stiefel_linalg::MatBatch;
-use stiefel_model::Trials;
+use stiefel_model::FitConfig;
 use stiefel_study::peers::Peer;
 use stiefel_study::{
-    Cancel, Comparison, DataChoice, Dataset, Plan, Row, Store, Study, StudyConfig, StudyError,
-    StudySummary, UnitRecord, Unwatched, execute, load, missing, report, run, summarise, table,
+    Cancel, Comparison, Method, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary,
+    UnitRecord, Unwatched, execute, missing, report, run, summarise, table,
 };
 
 const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
@@ -36,7 +39,7 @@ fn config(study: Study) -> StudyConfig {
     config
 }
 
-fn data() -> Dataset {
+fn data() -> Trials {
     load(DATA, &DataChoice::default()).unwrap()
 }
 
@@ -51,8 +54,7 @@ fn timeless(mut record: UnitRecord) -> UnitRecord {
 }
 
 /// The same trials with the matrices of some replaced. Labels stay: the split is made by (domain, class).
-fn tampered(data: &Dataset, which: &[usize]) -> Dataset {
-    let trials = &data.trials;
+fn tampered(trials: &Trials, which: &[usize]) -> Trials {
     let x = trials.covariances();
     let n = x.rows();
     let other = MatBatch::from_fn(x.count(), n, n, |i, r, c| {
@@ -63,14 +65,13 @@ fn tampered(data: &Dataset, which: &[usize]) -> Dataset {
             x.get(i, r, c)
         }
     });
-    let changed = trials.with_covariances(other).unwrap();
-    Dataset::new("tampered", changed, stiefel_study::Provenance::default()).unwrap()
+    trials.with_covariances(other).unwrap()
 }
 
 #[test]
 fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
     let folder = Folder::new("threads");
-    let plan = Plan::new(config(Study::Main), data()).unwrap();
+    let plan = Plan::new(config(Study::Main), &data()).unwrap();
     let one = Store::open(folder.0.join("one")).unwrap();
     let records = run(&plan, &one, 1, &Cancel::default(), &Unwatched).unwrap();
     let two = Store::open(folder.0.join("two")).unwrap();
@@ -150,7 +151,7 @@ fn methods_of_a_cell_are_compared_within_it() {
     let folder = Folder::new("cells");
     let mut config = config(Study::Scaling);
     config.training.epochs = 1;
-    let mut plan = Plan::new(config, data()).unwrap();
+    let mut plan = Plan::new(config, &data()).unwrap();
     // A name with a colon is a name, not a cell.
     let cells: Vec<String> = plan.units.iter().map(|u| u.cell.clone().unwrap()).collect();
     plan.units.retain(|u| u.cell.as_ref() == Some(&cells[0]));
@@ -171,11 +172,11 @@ fn methods_of_a_cell_are_compared_within_it() {
 #[test]
 fn what_is_fitted_has_not_seen_the_test_trials() {
     let data = data();
-    let plan = Plan::new(config(Study::Main), data.clone()).unwrap();
+    let plan = Plan::new(config(Study::Main), &data).unwrap();
     // The test trials of the first fold, the same for every method.
     let tested = execute(std::slice::from_ref(&plan.units[0]), &Cancel::default()).unwrap();
     let other = tampered(&data, &tested[0].outcome.test);
-    let changed = Plan::new(config(Study::Main), other).unwrap();
+    let changed = Plan::new(config(Study::Main), &other).unwrap();
     let mut compared = 0;
     for (unit, spoilt) in plan.units.iter().zip(&changed.units) {
         if unit.index != 0 {
@@ -205,9 +206,9 @@ fn no_trial_is_in_two_parts_and_the_test_sets_are_disjoint() {
     let folder = Folder::new("parts");
     let mut config = config(Study::Main);
     config.methods = vec!["mdm".into()];
-    let plan = Plan::new(config, data()).unwrap();
+    let plan = Plan::new(config, &data()).unwrap();
     let store = Store::open(&folder.0).unwrap();
-    let mut seen = vec![0; plan.data.trials.len()];
+    let mut seen = vec![0; plan.trials.len()];
     for record in all(&plan, &store) {
         for i in record.outcome.test {
             seen[i] += 1;
@@ -219,33 +220,15 @@ fn no_trial_is_in_two_parts_and_the_test_sets_are_disjoint() {
 #[test]
 fn the_labels_of_a_held_out_subject_are_never_read() {
     let data = data();
-    let plan = Plan::new(config(Study::Loso), data.clone()).unwrap();
-    let held: Vec<usize> = (0..data.trials.len())
-        .filter(|&i| data.subjects()[i] == 0)
+    let plan = Plan::new(config(Study::Loso), &data).unwrap();
+    let subjects = data.subjects();
+    let classes = data.classes();
+    let flipped: Vec<usize> = (classes.indices().iter().zip(subjects.indices()))
+        .map(|(&class, &subject)| if subject == 0 { 1 - class } else { class })
         .collect();
-    let classes = data.trials.classes();
-    let flipped: Vec<usize> = (0..data.trials.len())
-        .map(|i| {
-            if held.contains(&i) {
-                1 - classes.indices()[i]
-            } else {
-                classes.indices()[i]
-            }
-        })
-        .collect();
-    let factor = stiefel_model::Factor::new("classes", classes.names().to_vec(), flipped).unwrap();
-    let trials = Trials::new(
-        data.trials.covariances().clone(),
-        factor,
-        data.trials.domains().clone(),
-    )
-    .unwrap()
-    .with_runs(data.trials.runs().unwrap().clone())
-    .unwrap()
-    .with_channels(data.trials.channels().unwrap().to_vec())
-    .unwrap();
-    let other = Dataset::new("flipped", trials, stiefel_study::Provenance::default()).unwrap();
-    let changed = Plan::new(config(Study::Loso), other).unwrap();
+    let factor = Factor::new("class", classes.names().to_vec(), flipped).unwrap();
+    let other = data.clone().with_classes(factor).unwrap();
+    let changed = Plan::new(config(Study::Loso), &other).unwrap();
     let first: Vec<_> = plan
         .units
         .iter()
@@ -270,7 +253,7 @@ fn conditions_that_share_their_training_give_what_each_gives_alone() {
     let folder = Folder::new("shared");
     let mut config = config(Study::Loso);
     config.methods = ["full", "zero", "nearest"].map(String::from).to_vec();
-    let plan = Plan::new(config, data()).unwrap();
+    let plan = Plan::new(config, &data()).unwrap();
     let store = Store::open(&folder.0).unwrap();
     for (record, unit) in all(&plan, &store).into_iter().zip(&plan.units) {
         let alone = execute(std::slice::from_ref(unit), &Cancel::default()).unwrap();
@@ -284,7 +267,7 @@ fn conditions_that_share_their_training_give_what_each_gives_alone() {
 #[test]
 fn lost_and_broken_records_are_computed_again_and_the_rest_is_kept() {
     let folder = Folder::new("resume");
-    let plan = Plan::new(config(Study::Ablation), data()).unwrap();
+    let plan = Plan::new(config(Study::Ablation), &data()).unwrap();
     let store = Store::open(&folder.0).unwrap();
     let before = summarise(&plan, all(&plan, &store)).unwrap();
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder.0.join("units"))
@@ -309,12 +292,12 @@ fn lost_and_broken_records_are_computed_again_and_the_rest_is_kept() {
 
 #[test]
 fn another_configuration_is_another_unit() {
-    let plan = Plan::new(config(Study::Main), data()).unwrap();
+    let plan = Plan::new(config(Study::Main), &data()).unwrap();
     let mut other = config(Study::Main);
     other.training.adam.learning_rate = 0.02;
-    let other = Plan::new(other, data()).unwrap();
+    let other = Plan::new(other, &data()).unwrap();
     for (a, b) in plan.units.iter().zip(&other.units) {
-        let network = matches!(a.method, stiefel_study::method::Method::Network { .. });
+        let network = matches!(&a.method, Method::Model { fit: FitConfig::Network { .. }, .. });
         assert_eq!(a.ids != b.ids, network, "{}", a.name);
     }
 }
@@ -325,7 +308,7 @@ fn every_study_runs_to_a_table() {
     for study in [Study::Scaling, Study::Session, Study::Online, Study::Null] {
         let mut config = config(study);
         config.training.epochs = 1;
-        let plan = Plan::new(config, data()).unwrap();
+        let plan = Plan::new(config, &data()).unwrap();
         let store = Store::open(folder.0.join(study.name())).unwrap();
         let summary = summarise(&plan, all(&plan, &store)).unwrap();
         let text = table::text(&summary);
@@ -355,7 +338,7 @@ fn every_study_runs_to_a_table() {
 #[test]
 fn a_cancelled_study_says_so() {
     let folder = Folder::new("cancelled");
-    let plan = Plan::new(config(Study::Main), data()).unwrap();
+    let plan = Plan::new(config(Study::Main), &data()).unwrap();
     let cancel = Cancel::default();
     cancel.cancel();
     let store = Store::open(&folder.0).unwrap();
@@ -392,20 +375,20 @@ fn wrong_settings_are_refused_with_what_to_do() {
         ),
         (
             DataChoice {
-                channels: Some(stiefel_study::ChannelChoice::Montage("weibo2014".into())),
+                channels: Some(ChannelChoice::One("weibo2014".into())),
                 ..DataChoice::default()
             },
             "no channel",
         ),
     ];
     for (choice, expected) in choices {
-        let error = data().choose(&choice).unwrap_err().to_string();
+        let error = choice.of(&data()).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
     let mut twice = config(Study::Main);
     twice.seeds = vec![1, 1];
     assert!(
-        Plan::new(twice, data())
+        Plan::new(twice, &data())
             .unwrap_err()
             .to_string()
             .contains("twice")
@@ -413,7 +396,7 @@ fn wrong_settings_are_refused_with_what_to_do() {
     let mut unknown = config(Study::Main);
     unknown.methods = vec!["magic".into()];
     assert!(
-        Plan::new(unknown, data())
+        Plan::new(unknown, &data())
             .unwrap_err()
             .to_string()
             .contains("ts+lr")

@@ -18,7 +18,7 @@ fn of(pair: Option<(usize, usize)>) -> String {
 
 /// What the rows of the ablation are called.
 const ABLATION: &str = " ref: naive routing, anchored at the first expert, with coupled keys and no auxiliary loss. b1, b2, b4: ref \
-with the loss of balance, entropy or alignment. b12: ref with an anchor of its own. dsp: b12 with queries from the frozen encoder of the domains. dasp: dsp with \
+with the loss of balance, entropy or alignment. b12: ref with an anchor of its own. dsp: b12 with queries from the frozen encoder of the domains. dasp-full: dsp with \
 the loss of alignment and decoupled keys.";
 
 /// The main table, with the paper's figures below ours.

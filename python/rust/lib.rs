@@ -14,7 +14,6 @@ mod catalogue;
 mod derivative;
 mod eeg;
 mod error;
-mod fast;
 mod manifold;
 mod model;
 mod pooled;

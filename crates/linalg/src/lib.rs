@@ -20,6 +20,7 @@ mod reduce;
 mod sandwich;
 mod scalar;
 mod simd;
+pub mod sums;
 pub mod tolerance;
 
 pub use batch::{MatBatch, MatView, MatViewMut};
@@ -34,6 +35,6 @@ pub use eigen::{
 pub use error::{LinalgError, Result};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
-pub use reduce::{frobenius_norm, symmetrise, trace};
+pub use reduce::{asymmetry, frobenius_norm, symmetrise, trace};
 pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;

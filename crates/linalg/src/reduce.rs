@@ -1,4 +1,4 @@
-//! Traces, norms and the symmetric part.
+//! Traces, norms, symmetry, and what is read off a row of numbers: its largest, its softmax.
 
 use crate::{MatView, MatViewMut, Result, Scalar};
 
@@ -41,4 +41,55 @@ pub fn symmetrise<T: Scalar>(x: &mut MatViewMut<'_, T>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The entry `(matrix, row, column)` below the diagonal that differs most from its mirror image, of the first matrix where the two
+/// differ by more than `share` of its largest entry; `None` where all are symmetric. [`symmetry`](crate::tolerance::symmetry) is the
+/// share to ask for. The matrices are square and finite.
+///
+/// ```
+/// use stiefel_linalg::{MatBatch, asymmetry, tolerance};
+///
+/// let x = MatBatch::from_vec(1, 2, 2, vec![1.0, 0.5, 0.25, 1.0])?;
+/// assert_eq!(asymmetry(x.view(), tolerance::symmetry::<f64>()), Some((0, 1, 0)));
+/// assert_eq!(asymmetry(x.view(), 0.3), None);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize, usize)> {
+    let n = x.rows();
+    (0..x.count()).find_map(|i| {
+        let m = x.matrix(i);
+        // Covariances usually are symmetric, to the bit.
+        if equals_transpose(m, n) {
+            return None;
+        }
+        let abs = |a: T, &v: &T| Scalar::max(a, Scalar::abs(v));
+        let largest = m.iter().fold(T::ZERO, abs);
+        let mut worst = (T::ZERO, 0, 0);
+        for (r, c) in (1..n).flat_map(|r| (0..r).map(move |c| (r, c))) {
+            let gap = Scalar::abs(m[r * n + c] - m[c * n + r]);
+            if gap > worst.0 {
+                worst = (gap, r, c);
+            }
+        }
+        let (gap, row, col) = worst;
+        (gap > share * largest).then_some((i, row, col))
+    })
+}
+
+/// Whether `m = mᵀ`, in tiles that stay in the first-level cache.
+fn equals_transpose<T: Scalar>(m: &[T], n: usize) -> bool {
+    const TILE: usize = 8;
+    let tiles = || (0..n).step_by(TILE);
+    tiles().all(|top| {
+        tiles().take_while(|&left| left <= top).all(|left| {
+            let mut equal = true;
+            for r in top..(top + TILE).min(n) {
+                for c in left..(left + TILE).min(r) {
+                    equal &= m[r * n + c] == m[c * n + r];
+                }
+            }
+            equal
+        })
+    })
 }

@@ -5,7 +5,7 @@
 
 use crate::error::shape_error;
 use crate::{GeometryError, Result, SpdDefect};
-use stiefel_linalg::{MatView, Scalar, eigh, tolerance};
+use stiefel_linalg::{MatView, Scalar, asymmetry, eigh, tolerance};
 
 /// An error unless every matrix of the batch is finite, symmetric and positive definite beyond rounding.
 ///
@@ -74,32 +74,16 @@ pub(crate) fn check_symmetric<T: Scalar>(op: &'static str, x: MatView<'_, T>) ->
         return Err(shape_error(op, "at least one row and column", x.shape()));
     }
     x.check_finite(op)?;
-    let tolerance = tolerance::symmetry::<T>();
-    for trial in 0..x.count() {
-        let m = x.matrix(trial);
-        let mut worst = (T::ZERO, 0, 0);
-        let mut largest = T::ZERO;
-        for r in 0..n {
-            largest = Scalar::max(largest, Scalar::abs(m[r * n + r]));
-            for c in 0..r {
-                let gap = Scalar::abs(m[r * n + c] - m[c * n + r]);
-                largest = Scalar::max(largest, Scalar::abs(m[r * n + c]));
-                if gap > worst.0 {
-                    worst = (gap, r, c);
-                }
-            }
-        }
-        let (gap, row, col) = worst;
-        if gap > tolerance * largest {
-            return Err(GeometryError::Asymmetric {
-                op,
-                trial,
-                row,
-                col,
-                lower: m[row * n + col].to_f64(),
-                upper: m[col * n + row].to_f64(),
-            });
-        }
-    }
-    Ok(n)
+    let Some((trial, row, col)) = asymmetry(x, tolerance::symmetry::<T>()) else {
+        return Ok(n);
+    };
+    let m = x.matrix(trial);
+    Err(GeometryError::Asymmetric {
+        op,
+        trial,
+        row,
+        col,
+        lower: m[row * n + col].to_f64(),
+        upper: m[col * n + row].to_f64(),
+    })
 }

@@ -220,6 +220,7 @@ _MEANS = {
     "euclid": mean_euclid,
     "harmonic": mean_harmonic,
     "logeuclid": mean_logeuclid,
+    "poweuclid": mean_poweuclid,
     "riemann": mean_riemann,
 }
 
@@ -234,7 +235,8 @@ def gmean(X, *args, metric="riemann", sample_weight=None, **kwargs):
     *args, **kwargs : object
         Options of the mean.
     metric : str | callable, default="riemann"
-        "euclid", "harmonic", "logeuclid", "riemann", or a function of ``(X, sample_weight=...)``.
+        "euclid", "harmonic", "logeuclid", "poweuclid" (with its exponent, ``p=...``), "riemann", or a function of
+        ``(X, sample_weight=...)``.
     sample_weight : None | ndarray, shape (m,), default=None
         Weights; None for equal ones.
 

@@ -4,7 +4,8 @@ use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack};
 use crate::error::value_error;
 use pyo3::prelude::*;
 use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, SpectralFn, stacks};
-use stiefel::linalg::{MatBatch, Scalar, sums};
+use stiefel::linalg::tolerance::frechet_floor;
+use stiefel::linalg::{Scalar, sums};
 
 /// A function of eigenvalues by its name, in either precision.
 #[derive(Clone, Copy)]
@@ -107,7 +108,7 @@ fn plain_mean<'py>(py: Python<'py>, x: Stack<'py>, inverse: bool) -> PyResult<Bo
     on_stack!(here py, give, x => |x: T| Ok(sums::mean(x)))
 }
 
-/// `(1 − t) A_i + t B_i`; `None` where the stacks do not fit together.
+/// `(1 − t) A_i + t B_i`.
 #[pyfunction]
 fn blend<'py>(
     py: Python<'py>,
@@ -115,13 +116,7 @@ fn blend<'py>(
     b: Stack<'py>,
     t: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(here py, give_some, a, b => |a, b: T| {
-        let (s, t) = (1.0 - t as T, t as T);
-        let pairs = a.data().iter().zip(b.data()).map(|(&a, &b)| s * a + t * b);
-        Ok((a.shape() == b.shape()).then(|| pairs.collect()).map(|data| {
-            MatBatch::from_vec(a.count(), a.rows(), a.cols(), data)
-        }).transpose()?)
-    })
+    on_stack!(here py, give, a, b => |a, b: T| stacks::blend(a, b, t as T))
 }
 
 /// `E_i X_i E_iᵀ` of symmetric matrices; `None` where one is not.
@@ -194,7 +189,11 @@ fn frechet_mean<'py>(
         let weights: Option<Vec<T>> = cast(weights.as_deref());
         let options = FrechetOptions {
             weights: weights.as_deref(),
-            tolerance: T::from_f64(tolerance),
+            tolerance: if tolerance > 0.0 {
+                (tolerance as T).max(frechet_floor::<T>())
+            } else {
+                tolerance as T
+            },
             max_iterations,
         };
         let found = spd::frechet_mean(x, &options)?;

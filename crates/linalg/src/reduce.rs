@@ -93,3 +93,61 @@ fn equals_transpose<T: Scalar>(m: &[T], n: usize) -> bool {
         })
     })
 }
+
+/// Where the largest number of a row is, the first among equals; 0 for an empty row.
+///
+/// ```
+/// assert_eq!(stiefel_linalg::argmax(&[1.0, 3.0, 3.0]), 1);
+/// ```
+pub fn argmax<T: PartialOrd>(row: &[T]) -> usize {
+    (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best })
+}
+
+/// The entry of largest magnitude, the first among equals: signs without meaning are chosen so that it is positive.
+///
+/// ```
+/// assert_eq!(stiefel_linalg::peak([1.0, -3.0, 3.0]), -3.0);
+/// ```
+pub fn peak<T: Scalar>(values: impl IntoIterator<Item = T>) -> T {
+    let larger = |a: T, x: T| {
+        if Scalar::abs(x) > Scalar::abs(a) {
+            x
+        } else {
+            a
+        }
+    };
+    values.into_iter().fold(T::ZERO, larger)
+}
+
+/// `e^{x_c}/Σ e^{x}` in place, shifted by the row's maximum `m` so that nothing overflows. Gives `(m, Σ e^{x−m})`.
+///
+/// ```
+/// let mut row = [1000.0, 1000.0_f64];
+/// assert_eq!(stiefel_linalg::softmax(&mut row), (1000.0, 2.0));
+/// assert_eq!(row, [0.5, 0.5]);
+/// ```
+pub fn softmax<T: Scalar>(row: &mut [T]) -> (T, T) {
+    let top = maximum(row);
+    let mut sum = T::ZERO;
+    for x in row.iter_mut() {
+        *x = Scalar::exp(*x - top);
+        sum += *x;
+    }
+    for x in row {
+        *x /= sum;
+    }
+    (top, sum)
+}
+
+/// `(m, log Σ e^{x − m})` with `m` the row's maximum; adding the two would lose the digits that a common offset takes.
+pub fn log_sum_exp<T: Scalar>(row: &[T]) -> (T, T) {
+    let top = maximum(row);
+    let sum: T = row.iter().map(|&x| Scalar::exp(x - top)).sum();
+    (top, Scalar::ln(sum))
+}
+
+/// The largest entry; a NaN anywhere makes the sums that follow NaN, so it cannot hide.
+fn maximum<T: Scalar>(row: &[T]) -> T {
+    let first = row.first().copied().unwrap_or(T::ZERO);
+    row.iter().fold(first, |top, &x| Scalar::max(top, x))
+}

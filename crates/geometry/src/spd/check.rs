@@ -1,6 +1,6 @@
 //! The check at the door: finite, symmetric, and positive definite beyond rounding.
 //!
-//! An eigenvalue counts as positive where `λ > floor·λ_max`, `floor = max(1e-15, n·ε)`: below it, it is rounding
+//! An eigenvalue counts as positive where `λ > n·ε·λ_max`: below it, it is rounding
 //! noise of the largest one (the eigen-decomposition's error is of order `ε·‖X‖`), and so is its logarithm.
 
 use crate::error::shape_error;
@@ -29,16 +29,10 @@ pub fn check_spd<T: Scalar>(x: MatView<'_, T>) -> Result<()> {
     check_spectrum(OP, x.rows(), &eigen.values)
 }
 
-/// The fraction of the largest eigenvalue below which another one is rounding noise.
-fn relative_floor<T: Scalar>(n: usize) -> T {
-    let noise = T::EPSILON * T::from_f64(n as f64);
-    Scalar::max(T::from_f64(tolerance::SPD_RELATIVE_FLOOR), noise)
-}
-
 /// An error unless all eigenvalues (ascending within each matrix of size `n`) are positive beyond rounding: for callers that have
 /// the decomposition already. `op` names the operation in errors.
 pub fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Result<()> {
-    let floor = relative_floor::<T>(n);
+    let floor = tolerance::noise::<T>(n);
     if n == 0 {
         return Ok(());
     }

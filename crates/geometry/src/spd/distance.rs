@@ -14,8 +14,8 @@
 //! the same number without the cancellation between nearby matrices; `tr(B⁻¹A)` as `‖L_B⁻¹L_A‖²_F`.
 
 use super::whiten::{Factor, factor, log_spectrum};
-use super::{check_symmetric, log};
-use crate::batch::{broadcast, common_count, sum_to, zip_with};
+use super::{check_symmetric, log, stacks};
+use crate::batch::{broadcast, common_count, sum_to};
 use crate::error::shape_error;
 use crate::singular::singular_values;
 use crate::stiefel::polar_factor;
@@ -225,7 +225,7 @@ fn log_det<T: Scalar>(
     l_b: &Factor<T>,
 ) -> Result<Vec<T>> {
     let half = T::from_f64(0.5);
-    let middle = zip_with(FIRST, a.x.view(), b.x.view(), |a, b| half * a + half * b)?;
+    let middle = stacks::blend(a.x.view(), b.x.view(), half)?;
     let middle = factor(FIRST, middle.view())?.l;
     let one = |i: usize| {
         let of_middle = log_diagonal(&middle, i);

@@ -1,12 +1,11 @@
 //! Minimum distance to mean: `argmin_c δ(X, M_c)`, `M_c` the Fréchet mean of class `c`'s training trials, `δ` affine-invariant;
 //! probabilities `softmax_c(−δ²)`. Source: Barachant, Bonnet, Congedo & Jutten 2012; pyRiemann's `MDM`.
 
-use super::logistic::{argmax, softmax};
 use super::parts::Parts;
 use super::{PeerError, PeerOutcome};
 use rayon::prelude::*;
 use stiefel_geometry::spd::{FrechetOptions, Metric, frechet_mean, pairwise_distances};
-use stiefel_linalg::MatBatch;
+use stiefel_linalg::{MatBatch, argmax, softmax};
 use stiefel_model::ModelError;
 
 pub(super) fn decide(parts: &Parts) -> Result<PeerOutcome, PeerError> {
@@ -24,7 +23,10 @@ pub(super) fn decide(parts: &Parts) -> Result<PeerOutcome, PeerError> {
     )?;
     let closeness: Vec<f64> = distances.data().iter().map(|d| -d * d).collect();
     let rows = closeness.chunks_exact(parts.classes.len());
-    let probabilities: Vec<f64> = rows.clone().flat_map(softmax).collect();
+    let mut probabilities = closeness.clone();
+    for row in probabilities.chunks_exact_mut(parts.classes.len()) {
+        softmax(row);
+    }
     Ok(PeerOutcome {
         probabilities: parts.widened(&probabilities),
         decided: rows.map(|row| parts.classes[argmax(row)]).collect(),

@@ -13,7 +13,6 @@ use super::steps::{
     Scratch, Steps, chain, common, conditioned, factor, inverse_factor, part, resolved, room,
     squares, squares_mut, stream, symmetric, trace,
 };
-use crate::batch::zip_with;
 use crate::spd::{Metric, SpectralFn};
 use std::ops::Range;
 use stiefel_linalg::sums::{dot, gap};
@@ -318,7 +317,7 @@ fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
-        let middle = zip_with("middle", a, b, |a, b| half * a + half * b).ok()?;
+        let middle = super::blend(a, b, half).ok()?;
         let of_middle = log_determinants(middle.view(), l, steps)?;
         let of_a = log_determinants(a, l, steps)?;
         let of_b = log_determinants(b, l_inv, steps)?;

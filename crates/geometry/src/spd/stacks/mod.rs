@@ -8,7 +8,7 @@
 //! | [`geodesic`], [`log_map`], [`exp_map`] | `L f(L⁻¹ X_i L⁻ᵀ) Lᵀ`, `M = LLᵀ` |
 //! | [`recentre`], [`whitened_log`], [`tangent_space`] | `R X_i R`, its logarithm, and the vector of that, `R = M^{-1/2}` |
 //! | [`coloured_exp`], [`untangent_space`] | `S exp(V_i) S`, `S = M^{1/2}` |
-//! | [`sandwich`] | `E X_i Eᵀ` |
+//! | [`sandwich`], [`blend`] | `E X_i Eᵀ`, `(1 − t) A_i + t B_i` |
 //! | [`differential`], [`log_map_log_euclidean`], [`exp_map_log_euclidean`] | `U (L ∘ (Uᵀ X_i U)) Uᵀ`, and around it |
 //!
 //! Stacks are `count × n × n`; a stack of one is broadcast. A few matrices at a time go through all steps, in buffers that stay in the cache,
@@ -37,6 +37,7 @@ pub use point::{differential, exp_map_log_euclidean, log_map_log_euclidean};
 
 use super::{Metric, SpectralFn};
 use crate::Result;
+use crate::batch::zip_with;
 use steps::{around, chain, tangent, untangent};
 use stiefel_linalg::{MatBatch, MatView, Scalar, congruence};
 
@@ -161,4 +162,10 @@ pub fn untangent_space<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Resul
 /// `E_i X_i E_iᵀ` of symmetric matrices, exactly symmetric; nothing where one is not, or the sizes do not fit.
 pub fn sandwich<T: Scalar>(e: MatView<'_, T>, x: MatView<'_, T>) -> Option<MatBatch<T>> {
     chain(Some(e), x, None, None)
+}
+
+/// `(1 − t) A_i + t B_i` of any matrices: the Euclidean geodesic.
+pub fn blend<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>, t: T) -> Result<MatBatch<T>> {
+    let s = T::ONE - t;
+    zip_with("blend", a, b, |a, b| s * a + t * b)
 }

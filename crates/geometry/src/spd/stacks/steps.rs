@@ -266,7 +266,7 @@ pub(super) fn inverse_factor<'a, T: Scalar>(
     let n = m.rows();
     let l_inv = room(buffer, m.data().len());
     inverse_cholesky_into(m, squares_mut(n, l_inv)?, &mut steps.cholesky).ok()?;
-    let floor = T::EPSILON.to_f64() * 5.0 * n as f64;
+    let floor = tolerance::trace_bound::<T>(n).to_f64();
     let of_inverse = |l_inv: &[T]| sums::dot(l_inv, l_inv);
     conditioned(m.data(), l_inv, n, floor, of_inverse).then_some(())?;
     squares(n, l_inv)

@@ -8,15 +8,16 @@ use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::decoder::UnseenEmbedding;
 use stiefel_model::net::{
     Anchor, BatchNormConfig, DaspConfig, DaspNet, InitialAnchor, LossWeights, Network,
-    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, refit_statistics,
+    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, StateUpdate,
+    refit_statistics,
 };
 use stiefel_model::precondition::{UnseenPolicy, Whitening};
 use stiefel_model::train::{
     Checkpoint, EpochRecord, Flow, Observer, Silent, Stepper, TrainConfig, evaluate, resume, train,
 };
 use stiefel_model::{
-    AdamConfig, Architecture, Decoder, Domain, Model, ModelConfig, Parameters, Preconditioning,
-    Prepared,
+    AdamConfig, Architecture, Decoder, Domain, Manifold, Model, ModelConfig, Parameters,
+    Preconditioning, Prepared,
 };
 use stiefel_testkit::random_batch;
 
@@ -122,7 +123,12 @@ fn features(net: &SpdNet, parameters: &Parameters<f64>, data: &Prepared<f64>) ->
         .forward(&tape, &bound, &data.all(), Routing::Learnt)
         .expect("forward");
     assert!(outputs.state.is_empty(), "evaluation changes no statistics");
-    let width = outputs.logits.shape().2;
+    let (one, samples, width) = outputs.logits.shape();
+    assert_eq!(
+        (one, samples),
+        (1, data.labels().len()),
+        "logits are 1 × B × C"
+    );
     outputs
         .logits
         .value()
@@ -320,6 +326,25 @@ fn fitted(architecture: Architecture, whitening: Whitening) -> (Model<f64>, stie
     };
     let model = Model::<f64>::fit(&trials, &trials, &config, &mut Silent).expect("fitted");
     (model, trials)
+}
+
+#[test]
+fn statistics_of_another_size_are_named_as_such() {
+    let data = data(12);
+    let net = SpdNet::new(sizes(2), plain(NormPosition::After)).expect("net");
+    let mut parameters = stirred(&net, &data);
+    let state = parameters.iter().find(|p| p.manifold == Manifold::State);
+    let name = state.expect("a running statistic").name;
+    let mut update = |rows: Vec<usize>, size: usize| {
+        let values = MatBatch::identity(rows.len(), size);
+        let update = StateUpdate { name, rows, values };
+        parameters.update(&[update]).unwrap_err().to_string()
+    };
+    let wrong = update(vec![0], K + 1);
+    assert!(
+        wrong.contains("expected") && wrong.contains("found 4 × 4"),
+        "{wrong}"
+    );
 }
 
 #[test]

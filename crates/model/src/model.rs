@@ -58,7 +58,7 @@ impl ModelConfig {
             Architecture::Dasp(DaspConfig {
                 filters,
                 experts: auto.experts.value,
-                width: auto.embedding.value,
+                embedding: auto.embedding.value,
                 decoupled_keys: auto.decouple_keys.value,
                 losses: LossWeights {
                     alignment: auto.lambda_align.value,

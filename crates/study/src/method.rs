@@ -251,7 +251,7 @@ impl Family {
         DaspConfig {
             filters: self.auto.filters.value,
             experts: self.auto.experts.value,
-            width: self.auto.embedding.value,
+            embedding: self.auto.embedding.value,
             anchor: Anchor::First,
             decoupled_keys: false,
             losses: LossWeights::default(),

@@ -86,7 +86,7 @@ fn gradients_flow_through_the_statistics() {
         let config = DaspConfig {
             filters: K,
             experts: 2,
-            width: 4,
+            embedding: 4,
             anchor: Anchor::Dedicated,
             decoupled_keys: false,
             losses: LossWeights::default(),
@@ -353,7 +353,7 @@ fn files_and_decoders_carry_the_statistics() {
         let dasp = DaspConfig {
             filters: K,
             experts: 2,
-            width: 4,
+            embedding: 4,
             orthogonality: Orthogonality::Cayley,
             initial_anchor: InitialAnchor::Discriminative,
             batch_norm: Some(norm(position)),

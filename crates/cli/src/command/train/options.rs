@@ -210,7 +210,7 @@ impl Options {
                 config.architecture = Architecture::Dasp(DaspConfig {
                     filters: auto.filters.value,
                     experts: auto.experts.value,
-                    width: auto.embedding.value,
+                    embedding: auto.embedding.value,
                     anchor: Anchor::First,
                     decoupled_keys: false,
                     losses: LossWeights::default(),

@@ -1,7 +1,7 @@
 //! Derivatives of functions of eigenvalues, and the log-Euclidean maps, which are made of them.
 
 use crate::array::{Stack, give, on_stack};
-use crate::spd::Named;
+use crate::spd::spectral_fn;
 use pyo3::prelude::*;
 use stiefel::geometry::spd::stacks;
 
@@ -13,8 +13,8 @@ fn differential<'py>(
     x: Stack<'py>,
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let f = Named::new(name)?;
-    on_stack!(py, give, c, x => |c, x: T| stacks::differential(f.with::<T>(0.0), c, x))
+    let f = spectral_fn(name, 0.0)?;
+    on_stack!(py, give, c, x => |c, x: T| stacks::differential(f.cast::<T>(), c, x))
 }
 
 /// The log-Euclidean logarithmic map, `D exp(log C)[log X − log C]`.

@@ -7,41 +7,17 @@ use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, Spectr
 use stiefel::linalg::tolerance::frechet_floor;
 use stiefel::linalg::{Scalar, sums};
 
-/// A function of eigenvalues by its name, in either precision.
-#[derive(Clone, Copy)]
-pub(crate) enum Named {
-    Log,
-    Exp,
-    Sqrt,
-    InvSqrt,
-    Power,
-    ReEig,
-}
-
-impl Named {
-    pub(crate) fn new(name: &str) -> PyResult<Self> {
-        Ok(match name {
-            "log" => Self::Log,
-            "exp" => Self::Exp,
-            "sqrt" => Self::Sqrt,
-            "invsqrt" => Self::InvSqrt,
-            "power" => Self::Power,
-            "reeig" => Self::ReEig,
-            _ => return Err(value_error(format!("unknown spectral function {name:?}"))),
-        })
-    }
-
-    pub(crate) fn with<T: Scalar>(self, parameter: f64) -> SpectralFn<T> {
-        let parameter = T::from_f64(parameter);
-        match self {
-            Self::Log => SpectralFn::Log,
-            Self::Exp => SpectralFn::Exp,
-            Self::Sqrt => SpectralFn::Sqrt,
-            Self::InvSqrt => SpectralFn::InvSqrt,
-            Self::Power => SpectralFn::Pow(parameter),
-            Self::ReEig => SpectralFn::ReEig(parameter),
-        }
-    }
+/// A function of eigenvalues by its name; [`SpectralFn::cast`] brings it to the precision of a stack.
+pub(crate) fn spectral_fn(name: &str, parameter: f64) -> PyResult<SpectralFn<f64>> {
+    Ok(match name {
+        "log" => SpectralFn::Log,
+        "exp" => SpectralFn::Exp,
+        "sqrt" => SpectralFn::Sqrt,
+        "invsqrt" => SpectralFn::InvSqrt,
+        "power" => SpectralFn::Pow(parameter),
+        "reeig" => SpectralFn::ReEig(parameter),
+        _ => return Err(value_error(format!("unknown spectral function {name:?}"))),
+    })
 }
 
 fn metric(name: &str) -> PyResult<Metric> {
@@ -66,8 +42,8 @@ fn spectral<'py>(
     name: &str,
     parameter: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let f = Named::new(name)?;
-    on_stack!(py, give, x => |x: T| stacks::spectral(f.with::<T>(parameter), x))
+    let f = spectral_fn(name, parameter)?;
+    on_stack!(py, give, x => |x: T| stacks::spectral(f.cast::<T>(), x))
 }
 
 /// Distances of pairs.

@@ -13,7 +13,6 @@ mod array;
 mod derivative;
 mod eeg;
 mod error;
-mod fast;
 mod manifold;
 mod model;
 mod scaling;

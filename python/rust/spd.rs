@@ -2,14 +2,13 @@
 
 use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack};
 use crate::error::value_error;
-use crate::fast::{self, distance as short};
 use pyo3::prelude::*;
-use stiefel::geometry::Result;
-use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, SpectralFn};
-use stiefel::linalg::{MatBatch, MatView, Scalar, congruence};
+use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, SpectralFn, stacks};
+use stiefel::linalg::tolerance::frechet_floor;
+use stiefel::linalg::{Scalar, sums};
 
-pub(crate) fn spectral_fn<T: Scalar>(name: &str, parameter: f64) -> PyResult<SpectralFn<T>> {
-    let parameter = T::from_f64(parameter);
+/// A function of eigenvalues by its name; [`SpectralFn::cast`] brings it to the precision of a stack.
+pub(crate) fn spectral_fn(name: &str, parameter: f64) -> PyResult<SpectralFn<f64>> {
     Ok(match name {
         "log" => SpectralFn::Log,
         "exp" => SpectralFn::Exp,
@@ -27,6 +26,10 @@ fn metric(name: &str) -> PyResult<Metric> {
         "logeuclid" => Metric::LogEuclidean,
         "euclid" => Metric::Euclidean,
         "wasserstein" => Metric::BuresWasserstein,
+        "harmonic" => Metric::Harmonic,
+        "kullback" => Metric::KullbackLeibler,
+        "kullback_sym" => Metric::SymmetrisedKullbackLeibler,
+        "logdet" => Metric::LogDet,
         _ => return Err(value_error(format!("unknown metric {name:?}"))),
     })
 }
@@ -39,18 +42,8 @@ fn spectral<'py>(
     name: &str,
     parameter: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    spectral_fn::<f64>(name, parameter)?;
-    on_stack!(py, give, x => |x: T| {
-        // The name was checked above.
-        let f = spectral_fn::<T>(name, parameter).unwrap_or(SpectralFn::Log);
-        spectral_value(f, x)
-    })
-}
-
-/// `U f(λ) Uᵀ`; what is wrong with a matrix is for the careful function to say.
-fn spectral_value<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    let careful = || spd::spectral_map(f, x).map(|s| s.value);
-    fast::spectral(f, x).map_or_else(careful, Ok)
+    let f = spectral_fn(name, parameter)?;
+    on_stack!(py, give, x => |x: T| stacks::spectral(f.cast::<T>(), x))
 }
 
 /// Distances of pairs.
@@ -62,15 +55,7 @@ fn distance<'py>(
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let metric = metric(name)?;
-    on_stack!(py, give_vec, a, b => |a, b: T| {
-        let short = match metric {
-            Metric::AffineInvariant => short::riemann(a, b),
-            Metric::BuresWasserstein => short::wasserstein(a, b),
-            Metric::LogEuclidean => short::logeuclid(a, b),
-            _ => None,
-        };
-        short.map_or_else(|| spd::distance(metric, a, b), Ok)
-    })
+    on_stack!(py, give_vec, a, b => |a, b: T| stacks::distance(metric, a, b))
 }
 
 /// Distances of pairs that need no eigenvalues; `None` where a matrix does not allow the short way.
@@ -81,20 +66,11 @@ fn plain_distance<'py>(
     b: Stack<'py>,
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if name == "euclid" {
-        return on_stack!(here py, give_some_vec, a, b => |a, b: T| Ok(short::euclid(a, b)));
+    let metric = metric(name)?;
+    if metric == Metric::Euclidean {
+        return on_stack!(here py, give_some_vec, a, b => |a, b: T| Ok(stacks::short_distance(metric, a, b)));
     }
-    if !["harmonic", "kullback", "kullback_sym", "logdet"].contains(&name) {
-        return Err(value_error(format!("unknown distance {name:?}")));
-    }
-    on_stack!(py, give_some_vec, a, b => |a, b: T| {
-        Ok(match name {
-            "harmonic" => short::harmonic(a, b),
-            "kullback" => short::kullback(a, b),
-            "kullback_sym" => short::kullback_sym(a, b),
-            _ => short::logdet(a, b),
-        })
-    })
+    on_stack!(py, give_some_vec, a, b => |a, b: T| Ok(stacks::short_distance(metric, a, b)))
 }
 
 /// `Σ X_i / N`, or that of the inverses; `None` where an inverse has no short way.
@@ -102,13 +78,13 @@ fn plain_distance<'py>(
 fn plain_mean<'py>(py: Python<'py>, x: Stack<'py>, inverse: bool) -> PyResult<Bound<'py, PyAny>> {
     if inverse {
         return on_stack!(py, give_some, x => |x: T| {
-            Ok(short::inverses(x).map(|x| fast::entrywise::mean(x.view())))
+            Ok(stacks::inverses(x).map(|x| sums::mean(x.view())))
         });
     }
-    on_stack!(here py, give, x => |x: T| Ok(fast::entrywise::mean(x)))
+    on_stack!(here py, give, x => |x: T| Ok(sums::mean(x)))
 }
 
-/// `(1 − t) A_i + t B_i`; `None` where the stacks do not fit together.
+/// `(1 − t) A_i + t B_i`.
 #[pyfunction]
 fn blend<'py>(
     py: Python<'py>,
@@ -116,15 +92,13 @@ fn blend<'py>(
     b: Stack<'py>,
     t: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(here py, give_some, a, b => |a, b: T| Ok(fast::entrywise::blend(a, b, t as T)))
+    on_stack!(here py, give, a, b => |a, b: T| stacks::blend(a, b, t as T))
 }
 
 /// `E_i X_i E_iᵀ` of symmetric matrices; `None` where one is not.
 #[pyfunction]
 fn sandwich<'py>(py: Python<'py>, e: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give_some, e, x => |e, x: T| {
-        Ok(fast::chain(Some(&e.to_owned()), x, None, None))
-    })
+    on_stack!(py, give_some, e, x => |e, x: T| Ok(stacks::sandwich(e, x)))
 }
 
 /// All distances between two stacks.
@@ -136,26 +110,14 @@ fn pairwise_distance<'py>(
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let metric = metric(name)?;
-    on_stack!(py, give, a, b => |a, b: T| {
-        let short = match metric {
-            Metric::AffineInvariant => short::pairwise_riemann(a, b),
-            _ => None,
-        };
-        short.map_or_else(|| spd::pairwise_distances(metric, a, b), Ok)
-    })
+    on_stack!(py, give, a, b => |a, b: T| stacks::pairwise_distances(metric, a, b))
 }
 
 /// All distances within a stack.
 #[pyfunction]
 fn mutual_distance<'py>(py: Python<'py>, x: Stack<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let metric = metric(name)?;
-    on_stack!(py, give, x => |x: T| {
-        let short = match metric {
-            Metric::AffineInvariant => short::mutual_riemann(x),
-            _ => None,
-        };
-        short.map_or_else(|| spd::mutual_distances(metric, x), Ok)
-    })
+    on_stack!(py, give, x => |x: T| stacks::mutual_distances(metric, x))
 }
 
 /// The mean of a stack under a closed formula.
@@ -178,11 +140,7 @@ fn mean<'py>(
     on_stack!(py, give, x => |x: T| {
         let weights: Option<Vec<T>> = cast(weights.as_deref());
         if log {
-            let logs = spectral_value(SpectralFn::Log, x)?;
-            spectral_value(
-                SpectralFn::Exp,
-                spd::mean_euclidean(logs.view(), weights.as_deref())?.view(),
-            )
+            stacks::mean_log_euclidean(x, weights.as_deref())
         } else {
             spd::mean_euclidean(x, weights.as_deref())
         }
@@ -207,7 +165,11 @@ fn frechet_mean<'py>(
         let weights: Option<Vec<T>> = cast(weights.as_deref());
         let options = FrechetOptions {
             weights: weights.as_deref(),
-            tolerance: T::from_f64(tolerance),
+            tolerance: if tolerance > 0.0 {
+                (tolerance as T).max(frechet_floor::<T>())
+            } else {
+                tolerance as T
+            },
             max_iterations,
         };
         let found = spd::frechet_mean(x, &options)?;
@@ -228,46 +190,31 @@ fn geodesic<'py>(
     b: Stack<'py>,
     t: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, a, b => |a, b: T| {
-        let t = t as T;
-        let short = t.is_finite().then(|| fast::around(a, b, SpectralFn::Pow(t)));
-        short.flatten().map_or_else(|| spd::geodesic(a, b, t), Ok)
-    })
+    on_stack!(py, give, a, b => |a, b: T| stacks::geodesic(a, b, t as T))
 }
 
 /// `M^{1/2} log(M^{-1/2} X M^{-1/2}) M^{1/2}`.
 #[pyfunction]
 fn log_map<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| {
-        fast::around(m, x, SpectralFn::Log).map_or_else(|| spd::log_map(m, x), Ok)
-    })
+    on_stack!(py, give, m, x => |m, x: T| stacks::log_map(m, x))
 }
 
 /// `M^{1/2} exp(M^{-1/2} V M^{-1/2}) M^{1/2}`.
 #[pyfunction]
 fn exp_map<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| {
-        fast::around(m, x, SpectralFn::Exp).map_or_else(|| spd::exp_map(m, x), Ok)
-    })
+    on_stack!(py, give, m, x => |m, x: T| stacks::exp_map(m, x))
 }
 
 /// `M^{-1/2} X M^{-1/2}`.
 #[pyfunction]
 fn recentre<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| {
-        let root = spectral_value(SpectralFn::InvSqrt, m)?;
-        fast::chain(Some(&root), x, None, None).map_or_else(|| spd::recentre(m, x), Ok)
-    })
+    on_stack!(py, give, m, x => |m, x: T| stacks::recentre(m, x))
 }
 
 /// `log(M^{-1/2} X M^{-1/2})`.
 #[pyfunction]
 fn whitened_log<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| {
-        let root = spectral_value(SpectralFn::InvSqrt, m)?;
-        fast::chain(Some(&root), x, Some(SpectralFn::Log), None)
-            .map_or_else(|| spd::log(spd::recentre(m, x)?.view()), Ok)
-    })
+    on_stack!(py, give, m, x => |m, x: T| stacks::whitened_log(m, x))
 }
 
 /// `upper(log(M^{-1/2} X M^{-1/2}))`, `count × 1 × n(n+1)/2`.
@@ -277,20 +224,13 @@ fn tangent_space<'py>(
     m: Stack<'py>,
     x: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| {
-        let root = spectral_value(SpectralFn::InvSqrt, m)?;
-        fast::tangent(&root, x).map_or_else(|| spd::tangent_space(m, x), Ok)
-    })
+    on_stack!(py, give, m, x => |m, x: T| stacks::tangent_space(m, x))
 }
 
 /// `M^{1/2} exp(V) M^{1/2}` of symmetric matrices.
 #[pyfunction]
 fn coloured_exp<'py>(py: Python<'py>, m: Stack<'py>, v: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, v => |m, v: T| {
-        let root = spectral_value(SpectralFn::Sqrt, m)?;
-        let careful = || Ok(congruence(root.view(), spd::exp(v)?.view())?);
-        fast::chain(None, v, Some(SpectralFn::Exp), Some(&root)).map_or_else(careful, Ok)
-    })
+    on_stack!(py, give, m, v => |m, v: T| stacks::coloured_exp(m, v))
 }
 
 /// The same of tangent vectors `count × 1 × n(n+1)/2`.
@@ -300,10 +240,7 @@ fn untangent_space<'py>(
     m: Stack<'py>,
     v: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, v => |m, v: T| {
-        let root = spectral_value(SpectralFn::Sqrt, m)?;
-        fast::untangent(&root, v).map_or_else(|| spd::untangent_space(m, v), Ok)
-    })
+    on_stack!(py, give, m, v => |m, v: T| stacks::untangent_space(m, v))
 }
 
 /// The upper triangles, off-diagonals times √2, `count × 1 × n(n+1)/2`.

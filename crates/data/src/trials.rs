@@ -7,7 +7,7 @@
 use crate::{DataError, Factor, Preparation, Result, TrialId, check_distinct};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use stiefel_linalg::{MatBatch, tolerance};
+use stiefel_linalg::{MatBatch, MatView, asymmetry, tolerance};
 
 const OP: &str = "trials";
 
@@ -478,30 +478,21 @@ fn check_covariances(x: &MatBatch<f64>) -> Result<()> {
         });
     }
     x.view().check_finite(OP)?;
-    for trial in 0..x.count() {
-        check_symmetric(x.matrix(trial), n, trial)?;
-    }
-    Ok(())
+    check_symmetric(x.view(), 0)
 }
 
-/// An error unless a matrix is symmetric to the rounding of double precision.
-pub fn check_symmetric(m: &[f64], n: usize, trial: usize) -> Result<()> {
-    let largest = m.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
-    let allowed = tolerance::symmetry::<f64>() * largest;
-    for r in 1..n {
-        for c in 0..r {
-            let (lower, upper) = (m[r * n + c], m[c * n + r]);
-            if (lower - upper).abs() > allowed {
-                return Err(DataError::Asymmetric {
-                    op: OP,
-                    trial,
-                    row: r,
-                    col: c,
-                    lower,
-                    upper,
-                });
-            }
-        }
-    }
-    Ok(())
+/// An error unless matrices are symmetric to the rounding of double precision; the first is trial `first`.
+pub fn check_symmetric(x: MatView<'_, f64>, first: usize) -> Result<()> {
+    let Some((i, row, col)) = asymmetry(x, tolerance::symmetry::<f64>()) else {
+        return Ok(());
+    };
+    let (m, n) = (x.matrix(i), x.rows());
+    Err(DataError::Asymmetric {
+        op: OP,
+        trial: first + i,
+        row,
+        col,
+        lower: m[row * n + col],
+        upper: m[col * n + row],
+    })
 }

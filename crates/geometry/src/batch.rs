@@ -53,13 +53,6 @@ pub(crate) fn sum_to<T: Scalar>(gradient: MatBatch<T>, count: usize) -> MatBatch
     sum
 }
 
-/// `x + α·y`, in place, for batches of the same shape.
-pub(crate) fn add_scaled<T: Scalar>(x: &mut MatBatch<T>, alpha: T, y: &MatBatch<T>) {
-    for (x, &y) in x.data_mut().iter_mut().zip(y.data()) {
-        *x += alpha * y;
-    }
-}
-
 /// `f(r, c, x_rc, x_cr)` for square matrices: symmetric parts, triangles and the like.
 pub(crate) fn with_transpose<T: Scalar>(
     x: &MatBatch<T>,

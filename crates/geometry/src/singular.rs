@@ -61,7 +61,7 @@ fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
 /// One rotation of every pair; true where all pairs were orthogonal to rounding already.
 fn sweep<T: Scalar>(c: &mut [T], m: usize, n: usize) -> bool {
     // The rounding of a dot product of m terms.
-    let limit = T::EPSILON * T::from_f64(m as f64);
+    let limit = tolerance::noise::<T>(m);
     let mut orthogonal = true;
     for p in 0..n {
         for q in p + 1..n {

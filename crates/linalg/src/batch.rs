@@ -298,16 +298,7 @@ impl<'a, T: Scalar> MatView<'a, T> {
 
     /// The first NaN or infinity, as an error that names it; every kernel that iterates asks first.
     pub fn check_finite(&self, op: &'static str) -> Result<()> {
-        // A sum is finite only where every term is: one pass without branches for the usual case, with sums that overlap.
-        let mut folded = [T::ZERO; 16];
-        let chunks = self.data.chunks_exact(folded.len());
-        let rest: T = chunks.remainder().iter().map(|&x| x * T::ZERO).sum();
-        for chunk in chunks {
-            for (sum, &x) in folded.iter_mut().zip(chunk) {
-                *sum += x * T::ZERO;
-            }
-        }
-        if folded.into_iter().sum::<T>() + rest == T::ZERO {
+        if crate::sums::all_finite(self.data) {
             return Ok(());
         }
         for (at, &x) in self.data.iter().enumerate() {

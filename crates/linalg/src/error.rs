@@ -41,6 +41,12 @@ pub enum LinalgError {
         /// How many sweeps were allowed.
         sweeps: usize,
     },
+    /// A decomposition of a large matrix that did not converge.
+    #[error("{op}: the decomposition did not converge; are the numbers of sane size?")]
+    NotDecomposed {
+        /// The operation.
+        op: &'static str,
+    },
     /// A pivot of a Cholesky factorisation that is not positive.
     #[error("{op}: matrix {matrix} is not positive definite: pivot {pivot} is {value:e}")]
     NotPositiveDefinite {
@@ -73,7 +79,7 @@ impl LinalgError {
             | Self::NoConvergence { matrix, .. }
             | Self::NotPositiveDefinite { matrix, .. }
             | Self::Singular { matrix, .. } => *matrix += first,
-            Self::Shape { .. } => {}
+            Self::Shape { .. } | Self::NotDecomposed { .. } => {}
         }
         self
     }

@@ -11,8 +11,11 @@
 
 mod batch;
 mod cholesky;
+mod directions;
 mod eigen;
 mod error;
+mod krylov;
+pub mod minimise;
 mod parallel;
 mod product;
 mod qr;
@@ -20,6 +23,7 @@ mod reduce;
 mod sandwich;
 mod scalar;
 mod simd;
+pub mod sums;
 pub mod tolerance;
 
 pub use batch::{MatBatch, MatView, MatViewMut};
@@ -27,6 +31,7 @@ pub use cholesky::{
     CholeskyScratch, cholesky, cholesky_into, inverse_cholesky, inverse_cholesky_into,
     invert_lower, solve_lower, symmetric_inverse_into,
 };
+pub use directions::leading_directions;
 pub use eigen::{
     Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigh, eigh_into,
     eigh_map_into, eigh_single_into,
@@ -34,6 +39,8 @@ pub use eigen::{
 pub use error::{LinalgError, Result};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
-pub use reduce::{frobenius_norm, symmetrise, trace};
+pub use reduce::{
+    argmax, asymmetry, frobenius_norm, log_sum_exp, peak, softmax, symmetrise, trace,
+};
 pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;

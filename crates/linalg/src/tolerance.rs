@@ -19,9 +19,18 @@ pub fn negligible_square<T: Scalar>() -> T {
     T::TINY / (T::EPSILON * T::EPSILON)
 }
 
-/// SPD check: an eigenvalue must exceed this fraction of the largest. Below `n·ε` an eigenvalue is rounding noise of
-/// the largest one (the eigen-decomposition's absolute error is of order `ε·‖X‖`), and its logarithm is noise too.
-pub const SPD_RELATIVE_FLOOR: f64 = 1e-15;
+/// What is below this fraction of the largest of `n` numbers is its rounding noise: `n·ε`. An eigenvalue of an SPD matrix must
+/// exceed it (the eigen-decomposition's absolute error is of order `ε·‖X‖`), else its logarithm is noise too; so must what a column adds to
+/// those before it.
+pub fn noise<T: Scalar>(n: usize) -> T {
+    T::EPSILON * T::from_f64(n as f64)
+}
+
+/// SPD check by the bound `1/(tr X · tr X⁻¹) ≤ λ_min/λ_max`: below five times [`noise`] the bound settles nothing, and eigenvalues are taken.
+/// The factor covers the rounding of the Cholesky factor and of its inverse.
+pub fn trace_bound<T: Scalar>(n: usize) -> T {
+    T::EPSILON * T::from_f64(5.0 * n as f64)
+}
 
 /// ReEig threshold: eigenvalues are clamped from below to this (SPDNet, Huang & Van Gool 2017).
 pub const REEIG_EPSILON: f64 = 1e-4;
@@ -44,6 +53,10 @@ pub const KRYLOV_OVERSAMPLING: usize = 8;
 /// Block Krylov iteration: matrices whose smaller side is below this are decomposed whole, which takes some hundredths of a second.
 pub const KRYLOV_MIN_SIDE: usize = 400;
 
+/// Block Krylov iteration: a column of a new block of which no more than this share (√ε) lies outside the space depends on the others: the matrix
+/// is of low rank.
+pub const KRYLOV_DEPENDENT: f64 = 1.490_116_119_384_765_6e-8;
+
 /// Routing weights of a sample must sum to one within this: softmax in f32 over some hundred experts is well inside.
 pub const SIMPLEX_SUM: f64 = 1e-4;
 
@@ -62,8 +75,13 @@ pub fn frechet<T: Scalar>() -> T {
     )
 }
 
-/// Fréchet mean: the conjugate gradients inside a Newton step stop at this fraction of the gradient at the latest; closer
-/// to the mean they go on to the gradient's own norm, which makes the steps converge quadratically.
+/// Fréchet mean: the smallest tolerance worth asking for. In f32 a gradient below this sees rounding only; f64 reaches what is asked.
+pub fn frechet_floor<T: Scalar>() -> T {
+    T::from_f64(if T::NAME == "f32" { 1e-5 } else { 0.0 })
+}
+
+/// The conjugate gradients inside a Newton step (Fréchet mean, logistic regression) stop at this fraction of the gradient at the latest; closer
+/// to the minimum they go on to the gradient's own norm, which makes the steps converge quadratically.
 pub const NEWTON_FORCING: f64 = 0.1;
 
 /// Whitened pairs `A⁻¹B`: below this ratio of smallest to largest eigenvalue the eigen kernel has too few digits left in
@@ -82,13 +100,37 @@ pub const RESOLVED_RATIO: f64 = 1e-6;
 /// difference, and the polar factor of the Cholesky factors gives it instead.
 pub const TRACES_APART: f64 = 1e-3;
 
+/// Fréchet mean: a Newton step of at most this length (√ε) that does not reduce the gradient was kept from it by rounding.
+pub fn shortest_newton_step<T: Scalar>() -> T {
+    Scalar::sqrt(T::EPSILON)
+}
+
 /// Fréchet mean: iterations before giving up and reporting non-convergence.
 pub const FRECHET_MAX_ITERATIONS: usize = 50;
 
-/// Symmetry check: how far `x_rc` and `x_cr` may differ, as a fraction of the largest entry. √ε of the type lets every
-/// rounding of a product or a text file through and stops matrices that were never symmetric.
+/// The one rule of symmetry: how far `x_rc` and `x_cr` may differ, as a fraction of the largest entry of the matrix. √ε of the type lets
+/// every rounding of a product or a text file through and stops matrices that were never symmetric.
+///
+/// `T` is the type the matrix **came in**: 1.5e-8 for f64 and 3.5e-4 for f32. Who widens f32 numbers before the check asks for
+/// [`symmetry_of`] their precision.
 pub fn symmetry<T: Scalar>() -> T {
     Scalar::sqrt(T::EPSILON)
+}
+
+/// [`symmetry`] for numbers that are f64 now and came in as f32, where `single` says so.
+///
+/// ```
+/// use stiefel_linalg::tolerance::{symmetry, symmetry_of};
+///
+/// assert_eq!(symmetry_of(false), symmetry::<f64>());
+/// assert_eq!(symmetry_of(true), f64::from(symmetry::<f32>()));
+/// ```
+pub fn symmetry_of(single: bool) -> f64 {
+    if single {
+        symmetry::<f32>().to_f64()
+    } else {
+        symmetry::<f64>()
+    }
 }
 
 /// How far `WᵀW` may be from the identity (largest entry) for `W` to count as a point of the Stiefel manifold where an
@@ -115,6 +157,22 @@ pub const NEW_DIRECTION: f64 = 1e-6;
 /// Hierarchical head: largest entry of the gradient accepted, relative to the sum of all `|z|` of a feature: a few hundred roundings.
 pub const HEAD_GRADIENT: f64 = 1e-13;
 
+/// Hierarchical head: within this many times [`HEAD_GRADIENT`] a Newton step that leaves more than [`NO_GAIN`] of the gradient has reached
+/// the floor of rounding, and what it reached is the minimum.
+pub const HEAD_ROUNDING_FLOOR: f64 = 1e3;
+
+/// Newton's method close to a minimum: a step that leaves more than this share of the gradient does not converge any more.
+pub const NO_GAIN: f64 = 0.5;
+
+/// Newton steps before giving up; 5 to 10 are usual.
+pub const NEWTON_STEPS: usize = 100;
+
+/// Hierarchical head: conjugate-gradient iterations per step at most.
+pub const HEAD_ITERATIONS: usize = 500;
+
+/// Logistic regression: conjugate-gradient iterations per step at most; what they found by then is still a direction downhill.
+pub const LOGISTIC_ITERATIONS: usize = 1000;
+
 /// Hierarchical head: decrease of the residual asked of conjugate gradients, so that Newton's steps converge quadratically to
 /// [`HEAD_GRADIENT`].
 pub const HEAD_RESIDUAL: f64 = 1e-10;
@@ -128,6 +186,9 @@ pub const LOGISTIC_ENOUGH: f64 = 1e-10;
 
 /// Line search: the share of the decrease promised by the gradient that a step has to bring (Armijo's usual one).
 pub const ARMIJO: f64 = 1e-4;
+
+/// Line search: halvings of a step before giving up; 1e-12 of a Newton step is none.
+pub const HALVINGS: usize = 40;
 
 /// Line search: rounding of the objective, as a share of it; a sum of some thousand terms.
 pub const OBJECTIVE_ROUNDING: f64 = 1e-13;
@@ -154,3 +215,13 @@ pub const TELLING_TRIALS: usize = 6;
 
 /// Verdicts of a study: a corrected p-value below this is called significant.
 pub const SIGNIFICANT: f64 = 0.05;
+
+/// Rank of a covariance: eigenvalues below this part of the largest count as zero. Averages taken in single precision leave about
+/// 1e-14 of the power behind, and the smallest real source in EEG is well above 1e-10.
+pub const RANK_TOLERANCE: f64 = 1e-12;
+
+/// Sliding covariance: the part of a channel's power in the window that rounding errors may reach before the sums are taken anew.
+pub const DRIFT_BOUND: f64 = 1e-12;
+
+/// Sliding covariance: the sums are taken anew at least this often, in hops, whatever the bound says.
+pub const EXACT_EVERY: u32 = 1000;

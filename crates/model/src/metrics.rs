@@ -8,6 +8,7 @@
 
 use crate::{Factor, Measure, ModelError, Result};
 use serde::{Deserialize, Serialize};
+use stiefel_linalg::argmax;
 
 const OP: &str = "scores";
 
@@ -119,15 +120,10 @@ fn ratio(part: usize, whole: usize, reason: &str) -> Measure {
     Measure::Value(part as f64 / whole as f64)
 }
 
-/// The place of the largest value; the first of equals.
-pub fn first_best<T: PartialOrd>(values: &[T]) -> usize {
-    (1..values.len()).fold(0, |best, c| if values[c] > values[best] { c } else { best })
-}
-
 /// Scores of probabilities, `N × classes` one after the other: a trial is decided for its most probable class, the first of equals.
 pub fn score(truth: &[usize], probabilities: &[f64], classes: usize) -> Result<Scores> {
     let rows = || probabilities.chunks_exact(classes.max(1));
-    let decided: Vec<usize> = rows().map(first_best).collect();
+    let decided: Vec<usize> = rows().map(argmax).collect();
     let values: Option<Vec<f64>> = (classes == 2).then(|| rows().map(|p| p[1]).collect());
     Decisions {
         truth,

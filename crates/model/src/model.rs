@@ -77,7 +77,7 @@ impl DaspConfig {
         let network = Self {
             filters: auto.filters.value,
             experts: auto.experts.value,
-            width: auto.embedding.value,
+            embedding: auto.embedding.value,
             decoupled_keys: auto.decouple_keys.value,
             losses: LossWeights {
                 alignment: auto.lambda_align.value,

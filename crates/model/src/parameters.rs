@@ -7,7 +7,7 @@ use crate::net::StateUpdate;
 use crate::{ModelError, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_linalg::{LinalgError, MatBatch, Scalar};
 
 /// Where a parameter lives and how it moves.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,9 +211,16 @@ impl<T: Scalar> Parameters<T> {
                 });
             };
             for (i, &row) in update.rows.iter().enumerate() {
-                let (count, size) = (state.value.count(), state.value.shape());
-                if row >= count || (size.1, size.2) != (update.values.rows(), update.values.cols())
-                {
+                let (count, rows, cols) = state.value.shape();
+                if (rows, cols) != (update.values.rows(), update.values.cols()) {
+                    return Err(LinalgError::Shape {
+                        op: "running statistics",
+                        expected: format!("{rows} × {cols} values of {}", update.name),
+                        found: format!("{} × {}", update.values.rows(), update.values.cols()),
+                    }
+                    .into());
+                }
+                if row >= count {
                     return Err(ModelError::NoSuchDomain {
                         op: "running statistics",
                         domain: row,

@@ -33,7 +33,8 @@ pub struct SubjectScore {
 /// The scores of every record of a plan, in the order of the plan.
 ///
 /// ```
-/// use stiefel_study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched, load, run, subject_scores};
+/// use stiefel_eeg::load;
+/// use stiefel_study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched, run, subject_scores};
 ///
 /// let mut config = StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=8");
 /// config.methods = vec!["mdm".into()];

@@ -196,7 +196,7 @@ pub(crate) fn methods(plan: &Plan) -> String {
     if let Some(c) = routed {
         parts.push(format!(
             "Routed networks: k = {}, K = {}, m = {}. ",
-            c.filters, c.experts, c.width
+            c.filters, c.experts, c.embedding
         ));
     }
     let seeds: Vec<String> = plan.config.seeds.iter().map(u64::to_string).collect();

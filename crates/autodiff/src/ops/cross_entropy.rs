@@ -2,9 +2,8 @@
 //!
 //! Pull-back `g·w_i/Σw·(softmax(z_i) − e_{y_i})`. Without weights all are one: the mean over samples.
 
-use super::softmax::log_sum_exp;
 use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use stiefel_linalg::{MatView, MatViewMut, Scalar, log_sum_exp};
 
 #[derive(Debug)]
 struct CrossEntropy<T> {

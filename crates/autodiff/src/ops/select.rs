@@ -148,10 +148,7 @@ impl<T: Scalar> Var<'_, T> {
     /// The column of the largest entry of every row, the first among equals: the winners of a routing. No gradient.
     pub fn argmax(self) -> Vec<usize> {
         let value = self.value();
-        let best = |row: &[T]| {
-            let better = |best: usize, c: usize| if row[c] > row[best] { c } else { best };
-            (1..row.len()).fold(0, better)
-        };
-        value.data().chunks(value.cols().max(1)).map(best).collect()
+        let rows = value.data().chunks(value.cols().max(1));
+        rows.map(stiefel_linalg::argmax).collect()
     }
 }

@@ -3,25 +3,12 @@
 //! `y_c = e^{x_c}/Σ e^{x}`, pull-back `y∘(g − Σ g y)`; `y_c = x_c − log Σ e^{x}`, pull-back `g − e^{y} Σ g`.
 
 use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use stiefel_linalg::{MatView, MatViewMut, Scalar, log_sum_exp, softmax};
 
 #[derive(Debug, Clone, Copy)]
 enum Softmax {
     Plain,
     Log,
-}
-
-/// `(m, log Σ e^{x − m})` with `m` the row's maximum; adding the two would lose the digits that a common offset of the
-/// logits takes.
-pub(super) fn log_sum_exp<T: Scalar>(row: &[T]) -> (T, T) {
-    let top = maximum(row);
-    let sum: T = row.iter().map(|&x| Scalar::exp(x - top)).sum();
-    (top, Scalar::ln(sum))
-}
-
-/// The largest entry; a NaN anywhere makes the sums that follow NaN, so it cannot hide.
-fn maximum<T: Scalar>(row: &[T]) -> T {
-    row.iter().fold(row[0], |top, &x| Scalar::max(top, x))
 }
 
 impl<T: Scalar> Operation<T> for Softmax {
@@ -53,15 +40,8 @@ impl<T: Scalar> Operation<T> for Softmax {
         for (y, x) in rows.zip(inputs[0].data().chunks_exact(cols)) {
             match self {
                 Self::Plain => {
-                    let top = maximum(x);
-                    let mut sum = T::ZERO;
-                    for (y, &x) in y.iter_mut().zip(x) {
-                        *y = Scalar::exp(x - top);
-                        sum += *y;
-                    }
-                    for y in y {
-                        *y /= sum;
-                    }
+                    y.copy_from_slice(x);
+                    softmax(y);
                 }
                 Self::Log => {
                     let (top, rest) = log_sum_exp(x);

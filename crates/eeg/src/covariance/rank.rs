@@ -10,9 +10,7 @@ use std::fmt;
 
 use crate::{EegError, Result};
 
-/// Eigenvalues below this part of the largest count as zero. Averages taken in single precision leave
-/// about 1e-14 of the power behind, and the smallest real source in EEG is well above 1e-10.
-pub const RANK_TOLERANCE: f64 = 1e-12;
+pub use stiefel_linalg::tolerance::RANK_TOLERANCE;
 
 /// Why directions are missing from a covariance.
 #[derive(Debug, Clone, PartialEq, Eq)]

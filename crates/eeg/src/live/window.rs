@@ -3,10 +3,7 @@
 use super::LiveWindow;
 use crate::covariance::{Estimator, Layout, Scratch, estimate, gram_lower, mirror, oas, unbiased};
 
-/// The part of a channel's power in the window that rounding errors may reach before the sums are taken anew.
-pub const DRIFT_BOUND: f64 = 1e-12;
-/// The sums are taken anew at least this often, in hops.
-pub const EXACT_EVERY: u32 = 1000;
+pub use stiefel_linalg::tolerance::{DRIFT_BOUND, EXACT_EVERY};
 
 #[derive(Debug, Clone)]
 pub(super) struct SlidingCovariance {

@@ -1,11 +1,11 @@
 //! The check at the door: finite, symmetric, and positive definite beyond rounding.
 //!
-//! An eigenvalue counts as positive where `λ > floor·λ_max`, `floor = max(1e-15, n·ε)`: below it, it is rounding
+//! An eigenvalue counts as positive where `λ > n·ε·λ_max`: below it, it is rounding
 //! noise of the largest one (the eigen-decomposition's error is of order `ε·‖X‖`), and so is its logarithm.
 
 use crate::error::shape_error;
 use crate::{GeometryError, Result, SpdDefect};
-use stiefel_linalg::{MatView, Scalar, eigh, tolerance};
+use stiefel_linalg::{MatView, Scalar, asymmetry, eigh, tolerance};
 
 /// An error unless every matrix of the batch is finite, symmetric and positive definite beyond rounding.
 ///
@@ -29,16 +29,10 @@ pub fn check_spd<T: Scalar>(x: MatView<'_, T>) -> Result<()> {
     check_spectrum(OP, x.rows(), &eigen.values)
 }
 
-/// The fraction of the largest eigenvalue below which another one is rounding noise.
-fn relative_floor<T: Scalar>(n: usize) -> T {
-    let noise = T::EPSILON * T::from_f64(n as f64);
-    Scalar::max(T::from_f64(tolerance::SPD_RELATIVE_FLOOR), noise)
-}
-
 /// An error unless all eigenvalues (ascending within each matrix of size `n`) are positive beyond rounding: for callers that have
 /// the decomposition already. `op` names the operation in errors.
 pub fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Result<()> {
-    let floor = relative_floor::<T>(n);
+    let floor = tolerance::noise::<T>(n);
     if n == 0 {
         return Ok(());
     }
@@ -74,32 +68,16 @@ pub(crate) fn check_symmetric<T: Scalar>(op: &'static str, x: MatView<'_, T>) ->
         return Err(shape_error(op, "at least one row and column", x.shape()));
     }
     x.check_finite(op)?;
-    let tolerance = tolerance::symmetry::<T>();
-    for trial in 0..x.count() {
-        let m = x.matrix(trial);
-        let mut worst = (T::ZERO, 0, 0);
-        let mut largest = T::ZERO;
-        for r in 0..n {
-            largest = Scalar::max(largest, Scalar::abs(m[r * n + r]));
-            for c in 0..r {
-                let gap = Scalar::abs(m[r * n + c] - m[c * n + r]);
-                largest = Scalar::max(largest, Scalar::abs(m[r * n + c]));
-                if gap > worst.0 {
-                    worst = (gap, r, c);
-                }
-            }
-        }
-        let (gap, row, col) = worst;
-        if gap > tolerance * largest {
-            return Err(GeometryError::Asymmetric {
-                op,
-                trial,
-                row,
-                col,
-                lower: m[row * n + col].to_f64(),
-                upper: m[col * n + row].to_f64(),
-            });
-        }
-    }
-    Ok(n)
+    let Some((trial, row, col)) = asymmetry(x, tolerance::symmetry::<T>()) else {
+        return Ok(n);
+    };
+    let m = x.matrix(trial);
+    Err(GeometryError::Asymmetric {
+        op,
+        trial,
+        row,
+        col,
+        lower: m[row * n + col].to_f64(),
+        upper: m[col * n + row].to_f64(),
+    })
 }

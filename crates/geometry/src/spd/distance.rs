@@ -6,18 +6,21 @@
 //! | log-Euclidean | `‖log A − log B‖_F` | Arsigny et al. 2007 |
 //! | Euclidean | `‖A − B‖_F` | |
 //! | Bures–Wasserstein | `(tr A + tr B − 2 tr (A^{1/2} B A^{1/2})^{1/2})^{1/2}` | Bhatia, Jain & Lim 2019 |
+//! | harmonic | `‖A⁻¹ − B⁻¹‖_F` | |
+//! | Kullback–Leibler | `(tr(B⁻¹A) − n + log det B − log det A)/2`, and the sum of both directions | Kullback & Leibler 1951 |
+//! | log-det | `(log det((A + B)/2) − (log det A + log det B)/2)^{1/2}` | Sra 2016 |
 //!
 //! The Bures–Wasserstein distance is taken as `‖L_A − L_B O‖_F` over Cholesky factors with `O` the polar factor of `L_Bᵀ L_A`,
-//! the same number without the cancellation between nearby matrices.
+//! the same number without the cancellation between nearby matrices; `tr(B⁻¹A)` as `‖L_B⁻¹L_A‖²_F`.
 
 use super::whiten::{Factor, factor, log_spectrum};
-use super::{check_symmetric, log};
+use super::{check_symmetric, log, stacks};
 use crate::batch::{broadcast, common_count, sum_to};
 use crate::error::shape_error;
 use crate::singular::singular_values;
 use crate::stiefel::polar_factor;
 use crate::{GeometryError, Result};
-use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Scalar, product, symmetrise};
+use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Scalar, frobenius_norm, product, symmetrise};
 
 /// A way to measure how far two SPD matrices are from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -32,6 +35,14 @@ pub enum Metric {
     Euclidean,
     /// Optimal transport between centred Gaussians.
     BuresWasserstein,
+    /// The Frobenius norm of the difference of the inverses.
+    Harmonic,
+    /// The divergence of the second centred Gaussian from the first, which is not symmetric in the two.
+    KullbackLeibler,
+    /// The sum of the divergences in both directions.
+    SymmetrisedKullbackLeibler,
+    /// The root of the Jensen–Bregman log-det divergence.
+    LogDet,
 }
 
 const FIRST: &str = "distance, first argument";
@@ -79,8 +90,12 @@ pub fn pairwise_distances<T: Scalar>(
     Ok(out)
 }
 
-/// The symmetric matrix of all distances within one batch, zero on the diagonal: half the work of [`pairwise_distances`].
+/// The matrix of all distances within one batch. Where the metric is symmetric, so is the matrix, with zeros on the diagonal, for half the
+/// work of [`pairwise_distances`].
 pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    if metric == Metric::KullbackLeibler {
+        return pairwise_distances(metric, x, x);
+    }
     let all = Prepared::new(metric, FIRST, x)?;
     let count = x.count();
     let mut out = MatBatch::zeros(1, count, count);
@@ -99,7 +114,7 @@ pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<
 /// A batch with what its metric needs once per matrix.
 struct Prepared<T> {
     metric: Metric,
-    /// The matrices, or their logarithms for the log-Euclidean metric.
+    /// The matrices, their logarithms for the log-Euclidean metric, or their inverses for the harmonic one.
     x: MatBatch<T>,
     /// Cholesky factors where the metric uses them.
     factor: Option<Factor<T>>,
@@ -108,17 +123,16 @@ struct Prepared<T> {
 impl<T: Scalar> Prepared<T> {
     fn new(metric: Metric, op: &'static str, x: MatView<'_, T>) -> Result<Self> {
         check_symmetric(op, x)?;
-        Ok(Self {
-            metric,
-            x: match metric {
-                Metric::LogEuclidean => log(x)?,
-                _ => x.to_owned(),
-            },
-            factor: match metric {
-                Metric::AffineInvariant | Metric::BuresWasserstein => Some(factor(op, x)?),
-                Metric::LogEuclidean | Metric::Euclidean => None,
-            },
-        })
+        let factor = match metric {
+            Metric::LogEuclidean | Metric::Euclidean => None,
+            _ => Some(factor(op, x)?),
+        };
+        let x = match (metric, &factor) {
+            (Metric::LogEuclidean, _) => log(x)?,
+            (Metric::Harmonic, Some(f)) => product(f.l_inv.view(), Op::T, f.l_inv.view(), Op::N)?,
+            _ => x.to_owned(),
+        };
+        Ok(Self { metric, x, factor })
     }
 
     fn select(&self, range: std::ops::Range<usize>) -> Self {
@@ -144,6 +158,13 @@ impl<T: Scalar> Prepared<T> {
             (Metric::BuresWasserstein, Some(left), Some(right)) => {
                 bures_wasserstein(left.l.view(), right.l.view())
             }
+            (Metric::KullbackLeibler, Some(left), Some(right)) => kullback_leibler(left, right),
+            (Metric::SymmetrisedKullbackLeibler, Some(left), Some(right)) => {
+                let there = kullback_leibler(left, right)?.into_iter();
+                let back = kullback_leibler(right, left)?;
+                Ok(there.zip(back).map(|(there, back)| there + back).collect())
+            }
+            (Metric::LogDet, Some(left), Some(right)) => log_det(self, left, other, right),
             _ => Ok((0..count)
                 .map(|i| difference_norm(broadcast(self.x.view(), i), broadcast(other.x.view(), i)))
                 .collect()),
@@ -182,6 +203,42 @@ fn bures_wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Result<
         }
         Err(other) => Err(other),
     }
+}
+
+/// `(‖L_B⁻¹L_A‖²_F − n)/2 + Σ ln L_B − Σ ln L_A`, sums over the diagonals.
+fn kullback_leibler<T: Scalar>(a: &Factor<T>, b: &Factor<T>) -> Result<Vec<T>> {
+    let half = T::from_f64(0.5);
+    let n = T::from_f64(a.l.rows() as f64);
+    let between = product(b.l_inv.view(), Op::N, a.l.view(), Op::N)?;
+    let one = |(i, norm): (usize, T)| {
+        half * (norm * norm - n) + log_diagonal(&b.l, i) - log_diagonal(&a.l, i)
+    };
+    let norms = frobenius_norm(between.view()).into_iter();
+    Ok(norms.enumerate().map(one).collect())
+}
+
+/// `(2 Σ ln L_{(A+B)/2} − Σ ln L_A − Σ ln L_B)^{1/2}`, sums over the diagonals.
+fn log_det<T: Scalar>(
+    a: &Prepared<T>,
+    l_a: &Factor<T>,
+    b: &Prepared<T>,
+    l_b: &Factor<T>,
+) -> Result<Vec<T>> {
+    let half = T::from_f64(0.5);
+    let middle = stacks::blend(a.x.view(), b.x.view(), half)?;
+    let middle = factor(FIRST, middle.view())?.l;
+    let one = |i: usize| {
+        let of_middle = log_diagonal(&middle, i);
+        let squared = of_middle + of_middle - log_diagonal(&l_a.l, i) - log_diagonal(&l_b.l, i);
+        Scalar::sqrt(Scalar::max(squared, T::ZERO))
+    };
+    Ok((0..middle.count()).map(one).collect())
+}
+
+/// `Σ_r ln L_rr` of matrix `i`, or of the only one: half of the logarithm of the determinant of `LLᵀ`.
+fn log_diagonal<T: Scalar>(l: &MatBatch<T>, i: usize) -> T {
+    let diagonal = broadcast(l.view(), i).iter().step_by(l.rows() + 1);
+    diagonal.map(|&x| Scalar::ln(x)).sum()
 }
 
 /// Squared affine-invariant distances with what their pull-back needs.

@@ -17,9 +17,9 @@ use super::mean::normalised;
 use super::spectra::Spectra;
 use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns, to_logarithms};
 use super::{check_spectrum, check_symmetric};
-use crate::batch::add_scaled;
 use crate::singular::{norm, orthogonal_columns};
 use crate::{GeometryError, Result};
+use stiefel_linalg::minimise::{System, conjugate_gradients};
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigh, product, symmetrise, tolerance};
 
 const OP: &str = "Fréchet mean";
@@ -111,7 +111,7 @@ pub fn frechet_mean<T: Scalar>(
                 break 'newton;
             }
             // So close to the mean only rounding can keep a Newton step from being one.
-            if norm(z.data()) <= Scalar::sqrt(T::EPSILON) {
+            if norm(z.data()) <= tolerance::shortest_newton_step::<T>() {
                 if problem.exact {
                     break 'newton;
                 }
@@ -220,41 +220,40 @@ impl<T: Scalar> Problem<'_, T> {
         })
     }
 
-    /// `Z` with `Hessian·Z ≈ J` at the point evaluated last, by conjugate gradients.
+    /// `Z` with `Hessian·Z ≈ J` at the point evaluated last.
     fn newton_step(&mut self, at: &Point<T>) -> Result<MatBatch<T>> {
         let n = self.x.rows();
         self.spectra.prepare_hessian();
-        let mut z = MatBatch::zeros(1, n, n);
-        let mut rest = at.gradient.clone();
-        let mut direction = rest.clone();
-        let mut squared = square(&rest);
+        let gradient = at.gradient.data().to_vec();
         let forcing = Scalar::min(T::from_f64(tolerance::NEWTON_FORCING), at.residual);
-        let goal = squared * forcing * forcing;
-        for _ in 0..n * (n + 1) / 2 {
-            let image = self.spectra.hessian(&direction)?;
-            let along: T = direction
-                .data()
-                .iter()
-                .zip(image.data())
-                .map(|(&d, &h)| d * h)
-                .sum();
-            if along <= T::ZERO {
-                break;
-            }
-            let step = squared / along;
-            add_scaled(&mut z, step, &direction);
-            add_scaled(&mut rest, -step, &image);
-            let next = square(&rest);
-            if next <= goal {
-                break;
-            }
-            let ratio = next / squared;
-            squared = next;
-            for (d, &r) in direction.data_mut().iter_mut().zip(rest.data()) {
-                *d = r + ratio * *d;
-            }
-        }
-        Ok(z)
+        let mut system = Hessian {
+            spectra: &mut self.spectra,
+            n,
+            goal: square(&gradient) * forcing * forcing,
+        };
+        let z = conjugate_gradients(&mut system, gradient, None, n * (n + 1) / 2)?;
+        Ok(MatBatch::from_vec(1, n, n, z)?)
+    }
+}
+
+/// The Hessian at the point evaluated last, on `n × n` matrices written as vectors.
+struct Hessian<'a, T> {
+    spectra: &'a mut Spectra<T>,
+    n: usize,
+    /// The squared residual that is small enough.
+    goal: T,
+}
+
+impl<T: Scalar> System<T> for Hessian<'_, T> {
+    type Error = GeometryError;
+
+    fn times(&mut self, v: &[T]) -> Result<Vec<T>> {
+        let v = MatBatch::from_vec(1, self.n, self.n, v.to_vec())?;
+        Ok(self.spectra.hessian(&v)?.into_vec())
+    }
+
+    fn is_small(&self, residual: &[T]) -> bool {
+        square(residual) <= self.goal
     }
 }
 
@@ -271,6 +270,6 @@ fn orthogonal_factor<T: Scalar>(
     Ok(orthogonal_columns(f.view())?)
 }
 
-fn square<T: Scalar>(x: &MatBatch<T>) -> T {
-    x.data().iter().map(|&v| v * v).sum()
+fn square<T: Scalar>(x: &[T]) -> T {
+    x.iter().map(|&v| v * v).sum()
 }

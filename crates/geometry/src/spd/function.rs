@@ -114,6 +114,20 @@ impl<T: Scalar> SpectralFn<T> {
         matches!(self, Self::Log | Self::Sqrt | Self::InvSqrt | Self::Pow(_))
     }
 
+    /// The same function in another precision.
+    pub fn cast<U: Scalar>(self) -> SpectralFn<U> {
+        let to = |x: T| U::from_f64(x.to_f64());
+        match self {
+            Self::Log => SpectralFn::Log,
+            Self::Exp => SpectralFn::Exp,
+            Self::Sqrt => SpectralFn::Sqrt,
+            Self::InvSqrt => SpectralFn::InvSqrt,
+            Self::Pow(p) => SpectralFn::Pow(to(p)),
+            Self::ReEig(e) => SpectralFn::ReEig(to(e)),
+            Self::ReLog(e) => SpectralFn::ReLog(to(e)),
+        }
+    }
+
     /// An error where a parameter is out of its range.
     pub(crate) fn check(&self) -> Result<()> {
         let (value, expected, good) = match *self {

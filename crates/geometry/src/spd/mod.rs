@@ -9,6 +9,7 @@
 //! | means | `argmin Σ w_i d²(M, X_i)` | [`frechet_mean`], [`mean_euclidean`], [`mean_log_euclidean`] |
 //! | geodesics and tangent spaces | `γ_t`, `log_M`, `exp_M` | [`geodesic`], [`log_map`], [`exp_map`], [`transport`], [`inner_product`] |
 //! | recentring | `M^{-1/2}XM^{-1/2}` | [`recentre`], [`tangent_space`], [`untangent_space`] |
+//! | whole stacks, fast | the same | [`stacks`] |
 
 mod check;
 mod distance;
@@ -17,6 +18,7 @@ mod function;
 mod mean;
 mod spectra;
 mod spectral;
+pub mod stacks;
 mod tangent;
 mod vector;
 mod whiten;

@@ -41,21 +41,25 @@ pub fn side_of_upper(len: usize) -> Option<usize> {
 /// ```
 pub fn upper<T: Scalar>(s: MatView<'_, T>) -> Result<MatBatch<T>> {
     let n = s.check_square("upper")?;
-    let len = upper_len(n);
+    let mut out = MatBatch::zeros(s.count(), 1, upper_len(n));
+    upper_into(n, s.data(), out.data_mut());
+    Ok(out)
+}
+
+/// The vectors of `n × n` matrices, one after the other.
+pub(super) fn upper_into<T: Scalar>(n: usize, x: &[T], out: &mut [T]) {
     let root2 = Scalar::sqrt(T::from_f64(2.0));
-    let mut out = MatBatch::zeros(s.count(), 1, len);
-    for i in 0..s.count() {
-        let (m, v) = (s.matrix(i), out.matrix_mut(i));
-        let mut at = 0;
-        for r in 0..n {
-            v[at] = m[r * n + r];
-            for c in r + 1..n {
-                v[at + c - r] = root2 * m[r * n + c];
+    let vectors = out.chunks_exact_mut(upper_len(n).max(1));
+    for (x, mut out) in x.chunks_exact((n * n).max(1)).zip(vectors) {
+        for (r, row) in x.chunks_exact(n).enumerate() {
+            let (here, rest) = out.split_at_mut(n - r);
+            here[0] = row[r];
+            for (out, &x) in here[1..].iter_mut().zip(&row[r + 1..]) {
+                *out = root2 * x;
             }
-            at += n - r;
+            out = rest;
         }
     }
-    Ok(out)
 }
 
 /// The symmetric matrices of vectors `count × 1 × n(n+1)/2`: the inverse of [`upper`].
@@ -64,22 +68,26 @@ pub fn from_upper<T: Scalar>(v: MatView<'_, T>) -> Result<MatBatch<T>> {
     let (1, Some(n)) = (v.rows(), side_of_upper(v.cols())) else {
         return Err(shape_error(op, "one row of n(n+1)/2 values", v.shape()));
     };
-    let half_root2 = Scalar::sqrt(T::from_f64(0.5));
     let mut out = MatBatch::zeros(v.count(), n, n);
-    for i in 0..v.count() {
-        let (v, m) = (v.matrix(i), out.matrix_mut(i));
-        let mut at = 0;
+    from_upper_into(n, v.data(), out.data_mut());
+    Ok(out)
+}
+
+/// The `n × n` matrices of vectors, one after the other.
+pub(super) fn from_upper_into<T: Scalar>(n: usize, v: &[T], out: &mut [T]) {
+    let half_root2 = Scalar::sqrt(T::from_f64(0.5));
+    let vectors = v.chunks_exact(upper_len(n).max(1));
+    for (mut v, out) in vectors.zip(out.chunks_exact_mut((n * n).max(1))) {
         for r in 0..n {
-            m[r * n + r] = v[at];
-            for c in r + 1..n {
-                let x = half_root2 * v[at + c - r];
-                m[r * n + c] = x;
-                m[c * n + r] = x;
+            let (here, rest) = v.split_at(n - r);
+            out[r * n + r] = here[0];
+            for (c, &x) in (r + 1..n).zip(&here[1..]) {
+                out[r * n + c] = half_root2 * x;
+                out[c * n + r] = half_root2 * x;
             }
-            at += n - r;
+            v = rest;
         }
     }
-    Ok(out)
 }
 
 /// The symmetric gradient in `S` of a scalar whose gradient in `upper(S)` is `g`: `from_upper(g)`.

@@ -33,7 +33,7 @@ pub(crate) fn factor<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<F
     };
     let l_inv = invert_lower(l.view())?;
     // 1/(tr X · tr X⁻¹) ≤ λ_min/λ_max: only where this bound does not settle it are eigenvalues needed.
-    let floor = T::EPSILON * T::from_f64(5.0 * n as f64);
+    let floor = tolerance::trace_bound::<T>(n);
     let sizes = trace(x)?.into_iter().zip(frobenius_norm(l_inv.view()));
     if sizes
         .into_iter()

@@ -15,16 +15,17 @@
 use super::check_orthonormal;
 use super::qr::check_columns;
 use crate::Result;
-use crate::batch::{add_scaled, common_count, sum_to, with_transpose, zip_with};
+use crate::batch::{common_count, sum_to, with_transpose, zip_with};
 use crate::error::shape_error;
+use stiefel_linalg::minimise::add_scaled;
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product, product_into, qr, solve_lower};
 
 /// `N = (I + ¼C − ½A₁)⁻¹` for symmetric `C` and skew `A₁`.
 fn core_inverse<T: Scalar>(c: &MatBatch<T>, a1: &MatBatch<T>) -> Result<MatBatch<T>> {
     let (quarter, half) = (T::from_f64(0.25), T::from_f64(0.5));
     let mut m = MatBatch::identity(c.count(), c.rows());
-    add_scaled(&mut m, quarter, c);
-    add_scaled(&mut m, -half, a1);
+    add_scaled(m.data_mut(), quarter, c.data());
+    add_scaled(m.data_mut(), -half, a1.data());
     let factors = qr(m.view())?;
     // M⁻¹ = R⁻¹Qᵀ with Rᵀ lower.
     Ok(solve_lower(
@@ -144,7 +145,7 @@ impl<T: Scalar> CayleyParametrisation<T> {
         let inner = product(self.base.view(), Op::T, g, Op::N)?;
         let (top, bottom) = (rows(inner.view(), 0, k), rows(inner.view(), k, n));
         let mut in_n = product(self.lower.view(), Op::T, bottom.view(), Op::N)?;
-        add_scaled(&mut in_n, two, &top);
+        add_scaled(in_n.data_mut(), two, top.data());
         let in_m = core_pull_back(&self.n, &in_n)?;
         let both = with_transpose(&in_m, |_, _, m, mt| m + mt);
         let mut in_lower = product(bottom.view(), Op::N, self.n.view(), Op::T)?;

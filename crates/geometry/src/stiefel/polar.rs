@@ -83,7 +83,7 @@ pub fn polar_factor<T: Scalar>(a: MatView<'_, T>) -> Result<PolarFactor<T>> {
     let mut gram = product(a, Op::T, a, Op::N)?;
     symmetrise(&mut gram.view_mut())?;
     let gram = eigh(gram.view())?;
-    let noise = T::EPSILON * T::from_f64(n as f64);
+    let noise = tolerance::noise::<T>(n);
     let mut polish = false;
     for (i, lambda) in gram.values.chunks_exact(k).enumerate() {
         let (smallest, largest) = (lambda[0], lambda[k - 1]);

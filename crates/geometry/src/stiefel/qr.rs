@@ -66,7 +66,7 @@ pub fn orthonormal_factor<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFac
     check_columns(OP, a)?;
     let factors = qr(a)?;
     let (count, n, k) = a.shape();
-    let noise = T::EPSILON * T::from_f64(n as f64);
+    let noise = tolerance::noise::<T>(n);
     for i in 0..count {
         let r = factors.r.matrix(i);
         for c in 0..k {

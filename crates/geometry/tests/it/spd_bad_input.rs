@@ -139,6 +139,21 @@ fn not_a_number_and_infinity() {
 }
 
 #[test]
+fn the_floor_is_n_epsilon_at_every_size() {
+    for n in [2_usize, 3, 5, 9] {
+        let smallest = |times: f64| {
+            MatBatch::from_fn(1, n, n, |_, r, c| match (r == c, r) {
+                (true, 0) => times * n as f64 * f64::EPSILON,
+                (true, _) => 1.0,
+                (false, _) => 0.0,
+            })
+        };
+        assert!(spd::check_spd(smallest(1.01).view()).is_ok(), "{n}");
+        assert!(spd::check_spd(smallest(0.99).view()).is_err(), "{n}");
+    }
+}
+
+#[test]
 fn asymmetric() {
     let mut x = random_spd::<f64>(7, 2, 4);
     x.matrix_mut(1)[4 + 3] += 1e-3;

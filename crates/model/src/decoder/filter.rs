@@ -244,7 +244,7 @@ mod tests {
         let config = DaspConfig {
             filters: 3,
             experts: 4,
-            width: 4,
+            embedding: 4,
             routing: RoutingRule::TopP { p: 1 },
             ..DaspConfig::default()
         };

@@ -37,31 +37,14 @@ pub(super) fn gelu<T: Scalar>(x: T) -> T {
     x * T::from_f64(cdf)
 }
 
-/// The softmax of a row, in place.
-pub(super) fn softmax<T: Scalar>(x: &mut [T]) {
-    let top = maximum(x);
-    let mut sum = T::ZERO;
-    for v in x.iter_mut() {
-        *v = Scalar::exp(*v - top);
-        sum += *v;
-    }
-    for v in x {
-        *v /= sum;
-    }
-}
-
 /// Class probabilities of a row of scores.
 pub(super) fn probabilities<T: Scalar>(scores: &[T], out: &mut [f64]) {
-    let top = maximum(scores);
+    let top = scores.iter().fold(scores[0], |top, &x| Scalar::max(top, x));
     let sum: T = scores.iter().map(|&x| Scalar::exp(x - top)).sum();
     let rest = Scalar::ln(sum);
     for (p, &x) in out.iter_mut().zip(scores) {
         *p = ((x - top) - rest).to_f64().exp();
     }
-}
-
-fn maximum<T: Scalar>(x: &[T]) -> T {
-    x.iter().fold(x[0], |top, &x| Scalar::max(top, x))
 }
 
 /// Buffers of spectral functions of one `n × n` matrix.

@@ -23,7 +23,7 @@
 //! let config = ModelConfig {
 //!     preconditioning: Preconditioning::default(),
 //!     encoder: None,
-//!     architecture: Architecture::Dasp(DaspConfig { filters: 2, experts: 2, width: 4, ..DaspConfig::default() }),
+//!     architecture: Architecture::Dasp(DaspConfig { filters: 2, experts: 2, embedding: 4, ..DaspConfig::default() }),
 //!     training: TrainConfig { epochs: 2, ..TrainConfig::default() },
 //! };
 //! let mut decoder = Decoder::new(Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?)?;
@@ -122,7 +122,7 @@ impl<T: Scalar> Decoder<T> {
         self.run(covariance, &mut domain, weights)?;
         let p = &self.probabilities;
         Ok(Decision {
-            class: crate::metrics::first_best(p),
+            class: stiefel_linalg::argmax(p),
             probabilities: p,
             routing: self.network.experts().map(|_| &self.routing[..]),
         })

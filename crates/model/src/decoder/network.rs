@@ -12,14 +12,14 @@
 
 use super::experts::Experts;
 use super::filter::point;
-use super::kernel::{Spectrum, gelu, linear, multiply, probabilities, softmax};
+use super::kernel::{Spectrum, gelu, linear, multiply, probabilities};
 use super::norm::{Norm, Whose};
 use crate::model::Architecture;
 use crate::net::sparse::masked_softmax;
 use crate::net::{DaspConfig, NormPosition};
 use crate::{DspEncoder, Model, ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
-use stiefel_linalg::{MatBatch, Op, Scalar};
+use stiefel_linalg::{MatBatch, Op, Scalar, softmax};
 
 /// The row of the embedding a trial is decoded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,7 +299,7 @@ impl<T: Scalar> Router<T> {
             }
             Weights::HardTop1 => {
                 self.route(whitened, row)?;
-                let winner = crate::metrics::first_best(&self.alpha);
+                let winner = stiefel_linalg::argmax(&self.alpha);
                 self.alpha.fill(T::ZERO);
                 self.alpha[winner] = T::ONE;
             }
@@ -355,7 +355,9 @@ impl<T: Scalar> Router<T> {
         let scale = T::from_f64(1.0 / (m as f64).sqrt());
         self.alpha.iter_mut().for_each(|a| *a *= scale);
         match self.kept {
-            None => softmax(&mut self.alpha),
+            None => {
+                softmax(&mut self.alpha);
+            }
             Some(p) => masked_softmax(&mut self.alpha, p, &mut self.order),
         }
         Ok(())

@@ -7,7 +7,7 @@
 
 use crate::{Result, Trials, Whitener};
 use stiefel_geometry::{spd, stiefel};
-use stiefel_linalg::{MatBatch, MatView, Op, congruence, eigh, product};
+use stiefel_linalg::{MatBatch, MatView, Op, congruence, eigh, peak, product};
 
 /// The `count` leading patterns of each filter, `K × min(count, k) × n`; `M` and `Z` are those of all training domains together.
 ///
@@ -59,8 +59,7 @@ pub fn patterns(
         let directions = product(sensors.view(), Op::N, turn.view(), Op::N)?;
         for p in 0..count {
             let column: Vec<f64> = (0..n).map(|r| directions.get(0, r, k - 1 - p)).collect();
-            let largest =
-                (column.iter()).fold(0.0_f64, |a, x| if x.abs() > a.abs() { *x } else { a });
+            let largest = peak(column.iter().copied());
             let row = &mut all.matrix_mut(j)[p * n..(p + 1) * n];
             for (out, value) in row.iter_mut().zip(column) {
                 *out = value * largest.signum();

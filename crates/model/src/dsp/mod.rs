@@ -10,14 +10,13 @@
 //!
 //! Fitted on training tangent vectors only, then frozen.
 
-mod directions;
-mod krylov;
+mod rows;
 
 use crate::{ModelError, Result};
-use directions::{Rows, leading_directions, with_positive_peaks};
 use faer::Mat;
+use rows::{Rows, with_positive_peaks};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product};
+use stiefel_linalg::{MatBatch, MatView, Op, Scalar, leading_directions, product};
 
 const OP: &str = "DSP encoder";
 

@@ -83,7 +83,7 @@ impl Description {
             (factors.iter()).fold(1, |product: u128, &f| product.saturating_mul(f as u128))
         };
         let (filters, experts, width, norm) = match &self.config.architecture {
-            Architecture::Dasp(c) => (c.filters, c.experts, c.width, c.batch_norm),
+            Architecture::Dasp(c) => (c.filters, c.experts, c.embedding, c.batch_norm),
             Architecture::Spdnet(c) => (c.filters, 1, 0, c.batch_norm),
         };
         let normalised = norm.map_or(0, |norm| norm.size(s.channels, filters));

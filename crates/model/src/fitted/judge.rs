@@ -4,7 +4,8 @@
 //! identity, whatever file they come in: each set is divided into what is new to the model and what is not, and scored apart.
 
 use super::{Decided, FittedModel};
-use crate::metrics::{Decisions, DomainScores, Scores, first_best};
+use crate::metrics::{Decisions, DomainScores, Scores};
+use stiefel_linalg::argmax;
 use crate::{ModelError, Result, Unseen};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -107,7 +108,7 @@ impl FittedModel {
         let classes = self.classes().len();
         let row = |i: usize| &decided.probabilities.data()[i * classes..][..classes];
         let truth: Vec<usize> = at.iter().map(|&i| truth[i]).collect();
-        let best: Vec<usize> = at.iter().map(|&i| first_best(row(i))).collect();
+        let best: Vec<usize> = at.iter().map(|&i| argmax(row(i))).collect();
         let values: Option<Vec<f64>> =
             (classes == 2).then(|| at.iter().map(|&i| row(i)[1]).collect());
         let decisions = Decisions {

@@ -158,7 +158,7 @@ impl Decided {
     pub fn classes(&self) -> Vec<usize> {
         let rows = self.probabilities.data();
         rows.chunks_exact(self.probabilities.cols())
-            .map(crate::metrics::first_best)
+            .map(stiefel_linalg::argmax)
             .collect()
     }
 }

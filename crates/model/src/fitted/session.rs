@@ -112,7 +112,7 @@ impl Session {
             Whose::Unseen(whitening) => preset.decide_adapted(covariance, whitening)?,
         };
         Ok(Decision {
-            class: crate::metrics::first_best(probabilities),
+            class: stiefel_linalg::argmax(probabilities),
             probabilities,
             routing: None,
         })

@@ -153,7 +153,8 @@ pub struct DaspConfig {
     /// Experts, `K`.
     pub experts: usize,
     /// Width of queries, keys and embeddings, `m`.
-    pub width: usize,
+    #[serde(alias = "width")]
+    pub embedding: usize,
     /// Where the experts are mixed.
     pub anchor: Anchor,
     /// How the mixture becomes a filter.
@@ -197,7 +198,7 @@ impl Default for DaspConfig {
         Self {
             filters: 30,
             experts: 8,
-            width: 20,
+            embedding: 20,
             anchor: Anchor::Dedicated,
             retraction: Retraction::Qr,
             domain_embedding: true,
@@ -309,7 +310,7 @@ impl DaspConfig {
         check_tail(sizes, self.filters, self.epsilon)?;
         positive("K, the number of experts,", self.experts)?;
         self.routing.check(self.experts)?;
-        positive("m, the width of queries and keys,", self.width)?;
+        positive("m, the width of queries and keys,", self.embedding)?;
         positive("the width of the query's input", sizes.encoded)?;
         weight("the weight of the alignment loss", self.losses.alignment)?;
         weight("the weight of the balance loss", self.losses.balance)?;

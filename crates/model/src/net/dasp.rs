@@ -78,7 +78,7 @@ impl<T: Scalar> Network<T> for DaspNet {
 
     fn initial(&self, seed: u64) -> Parameters<T> {
         let (s, c) = (&self.sizes, &self.config);
-        let (k, m) = (c.filters, c.width);
+        let (k, m) = (c.filters, c.embedding);
         let cayley = c.orthogonality == Orthogonality::Cayley;
         let gaussian = |name, rows| {
             vec![Parameter::euclidean(

@@ -46,7 +46,7 @@ pub enum Routing<'a, T> {
 /// What a forward pass gives.
 #[derive(Debug, Clone)]
 pub struct Outputs<'t, T: Scalar> {
-    /// Class scores before the softmax, `B × 1 × C`.
+    /// Class scores before the softmax, `1 × B × C`.
     pub logits: Var<'t, T>,
     /// What happened in the router, where the network has one.
     pub routed: Option<Routed<'t, T>>,

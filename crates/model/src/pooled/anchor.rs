@@ -10,7 +10,7 @@
 //! two classes, a class that is missing in a domain is left out of that domain's sum.
 
 use crate::{ModelError, Result, Trials};
-use stiefel_linalg::{MatBatch, MatView, Op, eigh, product_into};
+use stiefel_linalg::{MatBatch, MatView, Op, eigh, peak, product_into};
 
 const OP: &str = "discriminative anchor";
 
@@ -84,8 +84,7 @@ pub fn discriminative_basis(
     Ok(MatBatch::from_fn(1, n, n, |_, r, j| {
         let from = n - 1 - j;
         let column = (0..n).map(|row| eigen.vectors.get(0, row, from));
-        let largest = column.fold(0.0_f64, |a, v| if v.abs() > a.abs() { v } else { a });
-        largest.signum() * eigen.vectors.get(0, r, from)
+        peak(column).signum() * eigen.vectors.get(0, r, from)
     }))
 }
 

@@ -6,7 +6,7 @@ use super::newton::minimise;
 use super::regression::{Regression, loss};
 use crate::metrics::Confusion;
 use crate::{ModelError, Result};
-use stiefel_linalg::{MatBatch, MatView, Op, product};
+use stiefel_linalg::{MatBatch, MatView, Op, argmax, product};
 
 const OP: &str = "routed head";
 
@@ -265,12 +265,10 @@ impl RoutedHead {
         let mut sum = 0.0;
         let mut decided = Vec::with_capacity(data.labels.len());
         for (row, &label) in scores.data_mut().chunks_exact_mut(l).zip(&data.labels) {
-            let first_best =
-                |row: &[f64]| (1..l).fold(0, |b, c| if row[c] > row[b] { c } else { b });
             decided.push(if l == 1 {
                 usize::from(row[0] > 0.0)
             } else {
-                first_best(row)
+                argmax(row)
             });
             sum += loss(row, label);
         }

@@ -14,17 +14,14 @@
 
 use super::regression::{Regression, Value};
 use crate::{ModelError, Result};
-use stiefel_linalg::{
-    MatBatch, MatView, Op, cholesky, product, product_into, qr, solve_lower, tolerance,
+use stiefel_linalg::minimise::{System, add_scaled, conjugate_gradients, line_search};
+use stiefel_linalg::tolerance::{
+    HEAD_GRADIENT, HEAD_ITERATIONS, HEAD_RESIDUAL, HEAD_ROUNDING_FLOOR, NEWTON_STEPS, NO_GAIN,
+    noise,
 };
+use stiefel_linalg::{MatBatch, MatView, Op, cholesky, product, product_into, qr, solve_lower};
 
 const OP: &str = "routed head";
-
-/// Newton steps at most; about ten are usual.
-const STEPS: usize = 100;
-
-/// Iterations of conjugate gradients at most, per step.
-const INNER: usize = 500;
 
 /// The minimum, from a first guess; an error as soon as `go_on` says no.
 pub(super) fn minimise(
@@ -32,23 +29,24 @@ pub(super) fn minimise(
     mut x: Vec<f64>,
     go_on: &dyn Fn() -> bool,
 ) -> Result<Vec<f64>> {
-    let tolerance = tolerance::HEAD_GRADIENT * scale(problem);
+    let tolerance = HEAD_GRADIENT * scale(problem);
     let mut here = problem.value(&x)?;
     let mut last = f64::INFINITY;
-    for _ in 0..STEPS {
+    for _ in 0..NEWTON_STEPS {
         let size = largest(&here.gradient);
         // At the floor of rounding Newton's method stops gaining: what it reached there is the minimum.
-        if size <= tolerance || (size <= 1e3 * tolerance && size >= 0.5 * last) {
+        let at_floor = size <= HEAD_ROUNDING_FLOOR * tolerance && size >= NO_GAIN * last;
+        if size <= tolerance || at_floor {
             return Ok(x);
         }
         last = size;
         let step = newton_step(problem, &here, go_on)?;
-        (x, here) = line_search(problem, &x, &here, &step)?;
+        (x, here) = step_along(problem, &x, &here, &step)?;
     }
     Err(ModelError::Impossible {
         op: OP,
         why: format!(
-            "Newton's method has a gradient of {:e} after {STEPS} steps",
+            "Newton's method has a gradient of {:e} after {NEWTON_STEPS} steps",
             largest(&here.gradient)
         ),
         remedy: "use a smaller C (a stronger penalty)",
@@ -70,86 +68,83 @@ fn largest(v: &[f64]) -> f64 {
     v.iter().fold(0.0, |a, x| a.max(x.abs()))
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn add_scaled(x: &mut [f64], t: f64, y: &[f64]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += t * y);
-}
-
-/// The step halved until the function falls by a ten-thousandth of what its slope promises (rounding allowed for).
-fn line_search(
+/// The first step that lowers the function as its slope promises.
+fn step_along(
     problem: &Regression,
     x: &[f64],
     here: &Value,
     step: &[f64],
 ) -> Result<(Vec<f64>, Value)> {
-    let slope = dot(&here.gradient, step);
-    let rounding = 1e-13 * here.f.abs();
-    let mut t = 1.0;
-    loop {
+    let slope = here.gradient.iter().zip(step).map(|(g, s)| g * s).sum();
+    let found = line_search(here.f, slope, |t| {
         let mut next = x.to_vec();
         add_scaled(&mut next, t, step);
         let value = problem.value(&next)?;
-        if value.f <= here.f + 1e-4 * t * slope + rounding {
-            return Ok((next, value));
-        }
-        t /= 2.0;
-        if t < 1e-10 {
-            return Err(ModelError::Impossible {
-                op: OP,
-                why: format!("no step lowers the loss of {}", here.f),
-                remedy: "look at the features: values far beyond the range of f64 do this",
-            });
-        }
-    }
+        Ok::<_, ModelError>((value.f, (next, value)))
+    });
+    found?.ok_or_else(|| ModelError::Impossible {
+        op: OP,
+        why: format!("no step lowers the loss of {}", here.f),
+        remedy: "look at the features: values far beyond the range of f64 do this",
+    })
 }
 
-/// `−H⁻¹ g` by preconditioned conjugate gradients.
+/// `−H⁻¹ g`.
 fn newton_step(problem: &Regression, here: &Value, go_on: &dyn Fn() -> bool) -> Result<Vec<f64>> {
-    let asked = || {
-        let stop = ModelError::Cancelled { op: OP };
-        if go_on() { Ok(()) } else { Err(stop) }
-    };
-    let preconditioner = (0..problem.scores)
-        .map(|s| asked().and_then(|()| Elimination::new(problem, &here.pi, s)))
-        .collect::<Result<Vec<_>>>()?;
-    let apply = |r: &[f64]| -> Result<Vec<f64>> {
-        let mut out = vec![0.0; r.len()];
-        for (s, block) in preconditioner.iter().enumerate() {
-            block.solve(problem, s, r, &mut out)?;
-        }
-        remove_common(problem, &mut out);
-        Ok(out)
-    };
-    let mut x = vec![0.0; here.gradient.len()];
     let mut r: Vec<f64> = here.gradient.iter().map(|g| -g).collect();
     remove_common(problem, &mut r);
-    let mut z = apply(&r)?;
-    let mut p = z.clone();
-    let mut rz = dot(&r, &z);
-    let goal = tolerance::HEAD_RESIDUAL * dot(&r, &r).sqrt();
-    for _ in 0..INNER {
-        asked()?;
-        let hp = problem.hessian_times(&here.pi, &p)?;
-        let curvature = dot(&p, &hp);
-        if curvature <= 0.0 {
-            break;
-        }
-        let t = rz / curvature;
-        add_scaled(&mut x, t, &p);
-        add_scaled(&mut r, -t, &hp);
-        if dot(&r, &r).sqrt() <= goal {
-            break;
-        }
-        z = apply(&r)?;
-        let next = dot(&r, &z);
-        let beta = next / rz;
-        rz = next;
-        p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
+    let blocks = (0..problem.scores)
+        .map(|s| asked(go_on).and_then(|()| Elimination::new(problem, &here.pi, s)))
+        .collect::<Result<Vec<_>>>()?;
+    let mut system = Hessian {
+        problem,
+        pi: &here.pi,
+        blocks,
+        goal: HEAD_RESIDUAL * norm(&r),
+        go_on,
+    };
+    conjugate_gradients(&mut system, r, None, HEAD_ITERATIONS)
+}
+
+fn asked(go_on: &dyn Fn() -> bool) -> Result<()> {
+    let stop = ModelError::Cancelled { op: OP };
+    if go_on() { Ok(()) } else { Err(stop) }
+}
+
+fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// The Newton system at a point, one elimination per score as its preconditioner.
+struct Hessian<'a> {
+    problem: &'a Regression,
+    pi: &'a [f64],
+    blocks: Vec<Elimination>,
+    /// The norm of a residual that is small enough.
+    goal: f64,
+    go_on: &'a dyn Fn() -> bool,
+}
+
+impl System<f64> for Hessian<'_> {
+    type Error = ModelError;
+
+    fn times(&mut self, v: &[f64]) -> Result<Vec<f64>> {
+        asked(self.go_on)?;
+        self.problem.hessian_times(self.pi, v)
     }
-    Ok(x)
+
+    fn is_small(&self, residual: &[f64]) -> bool {
+        norm(residual) <= self.goal
+    }
+
+    fn precondition(&mut self, r: &[f64]) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; r.len()];
+        for (s, block) in self.blocks.iter().enumerate() {
+            block.solve(self.problem, s, r, &mut out)?;
+        }
+        remove_common(self.problem, &mut out);
+        Ok(out)
+    }
 }
 
 /// Takes out what all scores of a softmax have in common: the loss does not see it, and at the minimum it is zero.
@@ -212,7 +207,7 @@ impl Elimination {
         }
         // The intercept has no penalty: where every probability has saturated, rounding's worth of one keeps A definite.
         let last = (p + 1) * (p + 1) - 1;
-        a.data_mut()[last] += f64::EPSILON * problem.z.rows() as f64;
+        a.data_mut()[last] += noise::<f64>(problem.z.rows());
         let a = cholesky(a.view())?;
         Ok(Self { u, a })
     }

@@ -12,7 +12,7 @@
 use super::Features;
 use crate::Result;
 use std::ops::Range;
-use stiefel_linalg::{MatBatch, MatView, Op, product};
+use stiefel_linalg::{MatBatch, MatView, Op, product, softmax};
 
 /// The data and the penalties.
 #[derive(Debug)]
@@ -212,14 +212,7 @@ pub(super) fn loss(row: &mut [f64], label: usize) -> f64 {
         };
         return loss;
     }
-    let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let own = row[label] - top;
-    for v in row.iter_mut() {
-        *v = (*v - top).exp();
-    }
-    let sum: f64 = row.iter().sum();
-    for v in row {
-        *v /= sum;
-    }
-    sum.ln() - own
+    let own = row[label];
+    let (top, sum) = softmax(row);
+    sum.ln() - (own - top)
 }

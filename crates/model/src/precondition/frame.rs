@@ -6,7 +6,7 @@ use crate::{ModelError, Result};
 use stiefel_data::check_symmetric;
 use stiefel_geometry::GeometryError;
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, product_into, symmetrise};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, peak, product_into, symmetrise};
 
 /// What whitens one domain.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,10 +139,7 @@ fn pca_rows(values: &[f64], vectors: &[f64], n: usize) -> Vec<f64> {
     let mut z = Vec::with_capacity(n * n);
     for j in (0..n).rev() {
         let column = (0..n).map(|r| vectors[r * n + j]);
-        let largest = column
-            .clone()
-            .fold(0.0_f64, |a, x| if x.abs() > a.abs() { x } else { a });
-        let scale = largest.signum() / values[j].sqrt();
+        let scale = peak(column.clone()).signum() / values[j].sqrt();
         z.extend(column.map(|x| scale * x));
     }
     z
@@ -158,6 +155,7 @@ pub(crate) fn check_single(n: usize, x: &[f64], trial: usize) -> Result<()> {
             found: x.len(),
         });
     }
-    MatView::new(1, n, n, x)?.check_finite(OP)?;
-    Ok(check_symmetric(x, n, trial)?)
+    let x = MatView::new(1, n, n, x)?;
+    x.check_finite(OP)?;
+    Ok(check_symmetric(x, trial)?)
 }

@@ -3,7 +3,7 @@
 use crate::net::{Network, Routing};
 use crate::{Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
-use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_linalg::{MatBatch, Scalar, argmax};
 
 /// Samples per forward pass: large enough for full lanes, small enough for the caches.
 const CHUNK: usize = 64;
@@ -25,12 +25,10 @@ impl Evaluation {
     /// The most probable class of each sample; the first of equals.
     pub fn predictions(&self) -> Vec<usize> {
         let classes = self.probabilities.cols();
-        let best =
-            |row: &[f64]| (1..classes).fold(0, |best, c| if row[c] > row[best] { c } else { best });
         self.probabilities
             .data()
             .chunks_exact(classes)
-            .map(best)
+            .map(argmax)
             .collect()
     }
 }

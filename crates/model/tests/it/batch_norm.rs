@@ -9,7 +9,8 @@ use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
 use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::net::{
     Anchor, BatchNormConfig, DaspConfig, DaspNet, InitialAnchor, LossWeights, Network,
-    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, refit_statistics,
+    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, StateUpdate,
+    refit_statistics,
 };
 use stiefel_model::precondition::{UnseenPolicy, Whitening};
 use stiefel_model::train::{
@@ -86,7 +87,7 @@ fn gradients_flow_through_the_statistics() {
         let config = DaspConfig {
             filters: K,
             experts: 2,
-            width: 4,
+            embedding: 4,
             anchor: Anchor::Dedicated,
             decoupled_keys: false,
             losses: LossWeights::default(),
@@ -123,7 +124,12 @@ fn features(net: &SpdNet, parameters: &Parameters<f64>, data: &Prepared<f64>) ->
         .forward(&tape, &bound, &data.all(), Routing::Learnt)
         .expect("forward");
     assert!(outputs.state.is_empty(), "evaluation changes no statistics");
-    let width = outputs.logits.shape().2;
+    let (one, samples, width) = outputs.logits.shape();
+    assert_eq!(
+        (one, samples),
+        (1, data.labels().len()),
+        "logits are 1 × B × C"
+    );
     outputs
         .logits
         .value()
@@ -324,12 +330,31 @@ fn fitted(architecture: Architecture, whitening: Whitening) -> (Model<f64>, stie
 }
 
 #[test]
+fn statistics_of_another_size_are_named_as_such() {
+    let data = data(12);
+    let net = SpdNet::new(sizes(2), plain(NormPosition::After)).expect("net");
+    let mut parameters = stirred(&net, &data);
+    let state = parameters.iter().find(|p| p.manifold == Manifold::State);
+    let name = state.expect("a running statistic").name;
+    let mut update = |rows: Vec<usize>, size: usize| {
+        let values = MatBatch::identity(rows.len(), size);
+        let update = StateUpdate { name, rows, values };
+        parameters.update(&[update]).unwrap_err().to_string()
+    };
+    let wrong = update(vec![0], K + 1);
+    assert!(
+        wrong.contains("expected") && wrong.contains("found 4 × 4"),
+        "{wrong}"
+    );
+}
+
+#[test]
 fn files_and_decoders_carry_the_statistics() {
     for position in POSITIONS {
         let dasp = DaspConfig {
             filters: K,
             experts: 2,
-            width: 4,
+            embedding: 4,
             orthogonality: Orthogonality::Cayley,
             initial_anchor: InitialAnchor::Discriminative,
             batch_norm: Some(norm(position)),

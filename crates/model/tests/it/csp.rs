@@ -118,7 +118,7 @@ fn network(kind: ExpertKind, retraction: Retraction, weight: f64) -> DaspNet {
     let config = DaspConfig {
         filters: 4,
         experts: 3,
-        width: 5,
+        embedding: 5,
         retraction,
         experts_kind: kind,
         losses: LossWeights {

@@ -23,7 +23,7 @@ fn network(kind: ExpertKind) -> DaspNet {
     let config = DaspConfig {
         filters: 4,
         experts: 3,
-        width: 5,
+        embedding: 5,
         experts_kind: kind,
         ..DaspConfig::default()
     };

@@ -227,7 +227,7 @@ fn sizes_that_no_file_holds_are_refused_before_memory_is_reserved() {
         ("\\\"channels\\\":7", format!("\\\"channels\\\":{huge}")),
         ("\\\"channels\\\":7", "\\\"channels\\\":4000000000".into()),
         ("\\\"experts\\\":3", "\\\"experts\\\":100000000000".into()),
-        ("\\\"width\\\":5", "\\\"width\\\":4000000000".into()),
+        ("\\\"embedding\\\":5", "\\\"embedding\\\":4000000000".into()),
         ("\\\"encoded\\\":6", format!("\\\"encoded\\\":{huge}")),
         ("\\\"filters\\\":4", "\\\"filters\\\":7".into()),
         ("\\\"classes\\\":2", "\\\"classes\\\":3".into()),

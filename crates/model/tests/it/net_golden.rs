@@ -30,7 +30,7 @@ fn dasp(c: &serde_json::Value, encoded: usize) -> DaspNet {
     let config = DaspConfig {
         filters: number(c, "k"),
         experts: number(c, "K"),
-        width: number(c, "m"),
+        embedding: number(c, "m"),
         anchor: match c["anchor"].as_str() {
             Some("dedicated") => Anchor::Dedicated,
             Some("w1") => Anchor::First,

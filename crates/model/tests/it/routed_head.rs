@@ -22,7 +22,7 @@ fn config(head: HeadKind) -> DaspConfig {
     DaspConfig {
         filters: 3,
         experts: EXPERTS,
-        width: 4,
+        embedding: 4,
         decoupled_keys: false,
         losses: LossWeights {
             entropy: 0.1,

@@ -25,7 +25,7 @@ fn fitted(training: &Trials) -> Vec<f64> {
     let architecture = Architecture::Dasp(DaspConfig {
         filters: 2,
         experts: 2,
-        width: 3,
+        embedding: 3,
         losses: LossWeights {
             alignment: 0.05,
             balance: 0.01,

@@ -58,7 +58,7 @@ fn network(experts: usize, anchor: Anchor, orthogonality: Orthogonality) -> Dasp
     let config = DaspConfig {
         filters: 3,
         experts,
-        width: 4,
+        embedding: 4,
         anchor,
         orthogonality,
         losses: LossWeights {
@@ -340,7 +340,7 @@ fn learns_what_is_there_to_learn() {
     let dasp = DaspConfig {
         filters: 4,
         experts: 3,
-        width: 8,
+        embedding: 8,
         ..DaspConfig::default()
     };
     for (architecture, encoder) in [
@@ -402,7 +402,7 @@ fn small_and_odd_sizes_work_or_are_refused() {
         let config = DaspConfig {
             filters,
             experts,
-            width: 4,
+            embedding: 4,
             ..DaspConfig::default()
         };
         let net = DaspNet::new(sizes, config).expect("valid");
@@ -445,7 +445,7 @@ fn small_and_odd_sizes_work_or_are_refused() {
         },
         DaspConfig {
             filters: 3,
-            width: 0,
+            embedding: 0,
             ..DaspConfig::default()
         },
         DaspConfig {

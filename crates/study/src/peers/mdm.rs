@@ -3,10 +3,9 @@
 
 use super::PeerError;
 use super::fitted::Ready;
-use super::logistic::{argmax, softmax};
 use rayon::prelude::*;
 use stiefel_geometry::spd::{FrechetOptions, Metric, frechet_mean, pairwise_distances};
-use stiefel_linalg::MatBatch;
+use stiefel_linalg::{MatBatch, argmax, softmax};
 use stiefel_model::{ModelError, Trials};
 
 /// The Fréchet means of the classes with training trials, `C × n × n`.
@@ -29,12 +28,12 @@ impl Means {
     pub(super) fn decide(&self, trials: &Trials) -> Result<(Vec<f64>, Vec<usize>), PeerError> {
         let x = trials.covariances().view();
         let distances = pairwise_distances(Metric::AffineInvariant, x, self.0.view())?;
-        let closeness: Vec<f64> = distances.data().iter().map(|d| -d * d).collect();
-        let rows = closeness.chunks_exact(self.0.count());
-        Ok((
-            rows.clone().flat_map(softmax).collect(),
-            rows.map(argmax).collect(),
-        ))
+        let mut closeness: Vec<f64> = distances.data().iter().map(|d| -d * d).collect();
+        let nearest = (closeness.chunks_exact(self.0.count()).map(argmax)).collect();
+        for row in closeness.chunks_exact_mut(self.0.count()) {
+            softmax(row);
+        }
+        Ok((closeness, nearest))
     }
 }
 

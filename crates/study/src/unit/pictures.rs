@@ -4,7 +4,7 @@
 use crate::{Result, RoutingRecord};
 use stiefel_data::Trials;
 use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, MatView, Op, eigh, product};
+use stiefel_linalg::{MatBatch, MatView, Op, eigh, peak, product};
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::{Decided, FittedModel, ModelError};
 
@@ -72,9 +72,7 @@ fn plane(rows: &MatBatch<f64>) -> Result<Vec<[f64; 2]>> {
             return vec![0.0; m];
         }
         let v: Vec<f64> = (0..m).map(|r| eigen.vectors.get(0, r, m - back)).collect();
-        let largest = v
-            .iter()
-            .fold(0.0_f64, |a, x| if x.abs() > a.abs() { *x } else { a });
+        let largest = peak(v.iter().copied());
         v.into_iter().map(|x| x * largest.signum()).collect()
     };
     let axes = [axis(1), axis(2)];

@@ -197,12 +197,7 @@ def distance_kullback(A, B, squared=False):
     >>> float(distance_kullback(np.eye(3), np.eye(3)))
     0.0
     """
-    d = _plain(A, B, "kullback")
-    if d is None:
-        a, b, _ = _finite_pair(A, B)
-        trace = np.trace(np.linalg.solve(b, a), axis1=-2, axis2=-1)
-        d = 0.5 * (trace - a.shape[-1] + np.linalg.slogdet(b)[1] - np.linalg.slogdet(a)[1])
-    return d**2 if squared else d
+    return _distance(A, B, "kullback", squared)
 
 
 def distance_kullback_right(A, B, squared=False):
@@ -254,10 +249,7 @@ def distance_kullback_sym(A, B, squared=False):
     >>> bool(np.isclose(distance_kullback_sym(a, b), distance_kullback(a, b) + distance_kullback(b, a)))
     True
     """
-    d = _plain(A, B, "kullback_sym")
-    if d is None:
-        d = distance_kullback(A, B) + distance_kullback(B, A)
-    return d**2 if squared else d
+    return _distance(A, B, "kullback_sym", squared)
 
 
 def distance_logdet(A, B, squared=False):
@@ -381,7 +373,9 @@ def pairwise_distance(X, Y=None, metric="riemann", squared=False):
     for name, array in (("X", x), ("Y", y)):
         if array is not None and array.ndim != 3:
             raise ValueError(f"{name} must be a stack of three dimensions, found shape {array.shape}.")
-    if metric in ("riemann", "wasserstein", "logeuclid", "euclid"):
+    if metric == "kullback_right":
+        return pairwise_distance(x if y is None else y, x, metric="kullback", squared=squared).T
+    if metric in ("euclid", "kullback", "kullback_sym", "logeuclid", "riemann", "wasserstein"):
         if y is None:
             d = _core.mutual_distance(stack(x), metric)[0]
         else:

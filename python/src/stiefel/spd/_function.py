@@ -1,7 +1,5 @@
 """Functions of the eigenvalues: ``f(C) = V f(Λ) Vᵀ``."""
 
-import numpy as np
-
 from .. import _core
 from .._arrays import as_square, at, stack, unstack
 
@@ -130,8 +128,6 @@ def powm(C, alpha):
 
 def _derivative(X, Cref, name):
     x, c, lead = at(X, Cref)
-    if len(x) == 1:
-        x = np.repeat(x, len(c), axis=0)
     return unstack(_core.differential(c, x, name), lead)[()]
 
 

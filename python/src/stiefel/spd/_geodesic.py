@@ -102,9 +102,7 @@ def geodesic_euclid(A, B, alpha=0.5):
     a, b = common(as_square(A, "A"), as_square(B, "B"))
     alpha = _alpha(alpha, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
     if isinstance(alpha, float) and a.shape == b.shape and a.size:
-        c = _core.blend(stack(a), stack(b), alpha)
-        if c is not None:
-            return c.reshape(a.shape)
+        return _core.blend(stack(a), stack(b), alpha).reshape(a.shape)
     return ((1 - alpha) * a + alpha * b).astype(a.dtype, copy=False)
 
 

@@ -3,7 +3,6 @@
 from .. import _core
 from .._arrays import as_square, at, unstack
 from ._distance import choose
-from ._function import ddexpm, ddlogm, expm, logm
 
 
 def log_map_riemann(X, Cref, *, C12=False):
@@ -150,11 +149,7 @@ def log_map_logeuclid(X, Cref, **kwargs):
     True
     """
     x, c, lead = at(X, Cref)
-    short = _core.log_map_logeuclid(c, x) if len(c) == 1 else None
-    if short is not None:
-        return unstack(short, lead)[()]
-    foot = logm(Cref)
-    return ddexpm(logm(X) - foot, foot)
+    return unstack(_core.log_map_logeuclid(c, x), lead)[()]
 
 
 def exp_map_logeuclid(X, Cref, **kwargs):
@@ -182,10 +177,7 @@ def exp_map_logeuclid(X, Cref, **kwargs):
     [[6.0, 0.0], [0.0, 2.0]]
     """
     x, c, lead = at(X, Cref)
-    short = _core.exp_map_logeuclid(c, x) if len(c) == 1 else None
-    if short is not None:
-        return unstack(short, lead)[()]
-    return expm(logm(Cref) + ddlogm(X, Cref))
+    return unstack(_core.exp_map_logeuclid(c, x), lead)[()]
 
 
 _LOG_MAPS = {"euclid": log_map_euclid, "logeuclid": log_map_logeuclid, "riemann": log_map_riemann}

@@ -192,9 +192,8 @@ def mean_riemann(X, *, tol=10e-9, maxiter=50, init=None, sample_weight=None):
     if init is not None and np.shape(init) != (n, n):
         raise ValueError(f"Init matrix does not have the good shape. Should be ({n},{n}) but got {np.shape(init)}.")
     weights = as_weights(sample_weight, x.shape[-3])
-    # The core measures the gradient per √n; below its floor single precision sees rounding only.
-    floor = 0.0 if x.dtype == np.float64 else 1e-5
-    tolerance = max(float(tol) / n**0.5, floor) if tol > 0 else float(tol)
+    # The core measures the gradient per √n.
+    tolerance = float(tol) / n**0.5
 
     def mean(part):
         found, _, residual, converged = _core.frechet_mean(part, weights, tolerance, int(maxiter))
@@ -220,6 +219,7 @@ _MEANS = {
     "euclid": mean_euclid,
     "harmonic": mean_harmonic,
     "logeuclid": mean_logeuclid,
+    "poweuclid": mean_poweuclid,
     "riemann": mean_riemann,
 }
 
@@ -234,7 +234,8 @@ def gmean(X, *args, metric="riemann", sample_weight=None, **kwargs):
     *args, **kwargs : object
         Options of the mean.
     metric : str | callable, default="riemann"
-        "euclid", "harmonic", "logeuclid", "riemann", or a function of ``(X, sample_weight=...)``.
+        "euclid", "harmonic", "logeuclid", "poweuclid" (with its exponent, ``p=...``), "riemann", or a function of
+        ``(X, sample_weight=...)``.
     sample_weight : None | ndarray, shape (m,), default=None
         Weights; None for equal ones.
 

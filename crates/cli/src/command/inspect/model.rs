@@ -26,7 +26,7 @@ fn network(path: &Path, header: &FileHeader) -> Result<Description, Failure> {
             "DASP: {} experts, {} directions each, width {}, anchor {:?}, domain embedding {}",
             c.experts,
             c.filters,
-            c.width,
+            c.embedding,
             c.anchor,
             if c.domain_embedding { "on" } else { "off" }
         ),

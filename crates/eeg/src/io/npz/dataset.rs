@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use stiefel_data::{Factor, Origin, Preparation, Trials};
-use stiefel_linalg::{MatBatch, tolerance};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, asymmetry, symmetrise, tolerance};
 
 use crate::covariance::{names, trials_of};
 use crate::io::npy::{Array, Values};
@@ -119,14 +119,15 @@ pub(crate) fn assemble(
         Some(array) => Some(sampling_rate(path, array)?),
         None => options.sampling_rate,
     };
-    let skew = (rows == columns).then(|| asymmetry(&data, rows));
-    let allowed = if x.single {
-        f64::from(tolerance::symmetry::<f32>())
-    } else {
-        tolerance::symmetry::<f64>()
-    };
-    if skew.is_some_and(|(_, skew)| skew <= allowed) {
-        symmetrise(&mut data, rows);
+    let allowed = tolerance::symmetry_of(x.single);
+    let square = MatView::new(trials * views, rows, columns, &data).ok();
+    let square = square.filter(|_| rows == columns);
+    let skew = square.map(|x| asymmetry(x, allowed));
+    if skew == Some(None) {
+        let x = MatViewMut::new(trials * views, rows, columns, &mut data);
+        // Rounding of the type it was stored in goes.
+        x.and_then(|mut x| symmetrise(&mut x))
+            .map_err(stiefel_data::DataError::from)?;
         let record = match &tables.record {
             Some(array) => Some(Record::read(path, array)?),
             None => None,
@@ -154,11 +155,12 @@ pub(crate) fn assemble(
     }
     let Some(rate) = rate.filter(|_| views == 1) else {
         return Err(match skew {
-            Some((trial, skew)) => invalid(
+            Some(skew) => invalid(
                 path,
                 format!(
-                    "the square matrices of X are no covariances: matrix {trial} differs from its transpose by {skew:.1e} of its largest entry, \
-                     and {allowed:.1e} is allowed for {}",
+                    "the square matrices of X are no covariances: {}entries differ from their mirror images by more than {allowed:.1e} of the largest, \
+                     which is what rounding of {} allows",
+                    skew.map_or(String::new(), |(i, row, col)| format!("in matrix {i}, at ({row}, {col}), ")),
                     if x.single { "float32" } else { "float64" }
                 ),
                 "symmetrise with (X + Xᵀ)/2 where the difference is rounding; for epochs add `sfreq`",
@@ -203,38 +205,6 @@ fn of_views(
         trials = trials.with_view(x.map_err(stiefel_data::DataError::from)?)?;
     }
     Ok(trials)
-}
-
-/// The matrix that differs most from its transpose, and by which share of its largest entry.
-fn asymmetry(data: &[f64], n: usize) -> (usize, f64) {
-    let mut worst = (0, 0.0);
-    for (place, matrix) in data.chunks_exact(n * n).enumerate() {
-        let largest = matrix.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        for i in 0..n {
-            for j in 0..i {
-                let skew = (matrix[i * n + j] - matrix[j * n + i]).abs() / largest;
-                if skew > worst.1 {
-                    worst = (place, skew);
-                }
-            }
-        }
-    }
-    worst
-}
-
-/// `(X + Xᵀ)/2`, after which rounding of the type it was stored in is gone.
-fn symmetrise(data: &mut [f64], n: usize) {
-    for matrix in data.chunks_exact_mut(n * n) {
-        for i in 0..n {
-            for j in 0..i {
-                let (a, b) = (matrix[i * n + j], matrix[j * n + i]);
-                if a != b {
-                    let mean = 0.5 * (a + b);
-                    (matrix[i * n + j], matrix[j * n + i]) = (mean, mean);
-                }
-            }
-        }
-    }
 }
 
 fn column(path: &Path, array: Array, trials: usize, key: &str) -> Result<Vec<String>> {

@@ -6,7 +6,8 @@
 
 use rayon::prelude::*;
 use std::ops::Range;
-use stiefel_linalg::{LinalgError, MatView, MatViewMut, Op, product, product_into};
+use stiefel_linalg::minimise::add_scaled;
+use stiefel_linalg::{LinalgError, MatView, MatViewMut, Op, product, product_into, tolerance};
 
 /// Rows of a partial sum: few enough that they stay in the cache between the two products.
 const BLOCK: usize = 32;
@@ -139,13 +140,6 @@ impl Features {
     }
 }
 
-/// `y ← y + t x`.
-pub(super) fn add_scaled(y: &mut [f64], t: f64, x: &[f64]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += t * x;
-    }
-}
-
 /// `Σ a_i b_i` in eight sums, which the compiler keeps in vector registers.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
@@ -168,7 +162,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// change of the diagonal by as much, where dropping it would lose the column.
 fn semidefinite_factor(mut k: Vec<f64>, n: usize) -> Vec<f64> {
     let largest = (0..n).map(|i| k[i * n + i]).fold(0.0, f64::max);
-    let floor = (n as f64 * f64::EPSILON * largest).max(f64::MIN_POSITIVE);
+    let floor = (tolerance::noise::<f64>(n) * largest).max(f64::MIN_POSITIVE);
     for i in 0..n {
         let (above, rest) = k.split_at_mut(i * n);
         let row = &mut rest[..n];

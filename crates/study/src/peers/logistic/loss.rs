@@ -46,20 +46,12 @@ impl Loss {
             *z = if y == 1 { -sigmoid(-s) } else { sigmoid(-s) };
             return (-s.abs()).exp().ln_1p() + (-s).max(0.0);
         }
-        let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let own = z[y] - largest;
-        let mut sum = 0.0;
-        for z in z.iter_mut() {
-            *z = (*z - largest).exp();
-            sum += *z;
-        }
-        let mut others = 0.0;
-        for (c, z) in z.iter_mut().enumerate() {
-            *z /= sum;
-            others += if c == y { 0.0 } else { *z };
-        }
+        let own = z[y];
+        let (largest, sum) = stiefel_linalg::softmax(z);
+        let others = z.iter().enumerate().filter(|&(c, _)| c != y);
+        let others: f64 = others.fold(0.0, |sum, (_, z)| sum + z);
         z[y] = -others;
-        sum.ln() - own
+        sum.ln() - (own - largest)
     }
 
     /// `v` becomes the Hessian of a trial's loss times `v`, given its gradient.

@@ -27,6 +27,7 @@ mod newton;
 use super::PeerError;
 use features::{Features, dot};
 use loss::Loss;
+use stiefel_linalg::{argmax, softmax};
 
 const OP: &str = "logistic regression";
 
@@ -156,16 +157,17 @@ impl LogisticModel {
 
     /// Class probabilities, one row of `C` per trial.
     pub fn probabilities(&self, x: &[f64]) -> Result<Vec<f64>, PeerError> {
-        let z = self.decisions(x)?;
+        let mut z = self.decisions(x)?;
         if self.intercepts.len() == 1 {
             return Ok(z
                 .iter()
                 .flat_map(|&z| [loss::sigmoid(-z), loss::sigmoid(z)])
                 .collect());
         }
-        Ok(z.chunks_exact(self.intercepts.len())
-            .flat_map(softmax)
-            .collect())
+        for row in z.chunks_exact_mut(self.intercepts.len()) {
+            softmax(row);
+        }
+        Ok(z)
     }
 
     /// The class decided for each trial; the first one of equals.
@@ -176,19 +178,6 @@ impl LogisticModel {
         }
         Ok(z.chunks_exact(self.intercepts.len()).map(argmax).collect())
     }
-}
-
-/// `e^{z_c}/Σ e^{z}`.
-pub(super) fn softmax(z: &[f64]) -> Vec<f64> {
-    let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let e: Vec<f64> = z.iter().map(|z| (z - largest).exp()).collect();
-    let sum: f64 = e.iter().sum();
-    e.iter().map(|e| e / sum).collect()
-}
-
-/// The first of the largest.
-pub(super) fn argmax(z: &[f64]) -> usize {
-    (0..z.len()).fold(0, |best, c| if z[c] > z[best] { c } else { best })
 }
 
 /// Whole rows of finite numbers.

@@ -7,18 +7,14 @@
 //! are halved until the objective falls; the conjugate gradients stop at the share of the gradient that keeps convergence
 //! quadratic.
 
-use super::features::{Features, add_scaled, dot};
+use super::features::{Features, dot};
 use super::loss::Loss;
 use crate::peers::PeerError;
 use stiefel_linalg::LinalgError;
-use stiefel_linalg::tolerance::{ARMIJO, LOGISTIC_ENOUGH, LOGISTIC_GRADIENT, OBJECTIVE_ROUNDING};
-
-/// Newton steps before giving up; 5 to 10 are usual.
-const MAX_STEPS: usize = 100;
-/// Conjugate-gradient iterations per step; what they found by then is still a direction downhill.
-const MAX_ITERATIONS: usize = 1000;
-/// Halvings of a step; 1e-12 of a Newton step is none.
-const MAX_HALVINGS: usize = 40;
+use stiefel_linalg::minimise::{System, add_scaled, conjugate_gradients, line_search};
+use stiefel_linalg::tolerance::{
+    LOGISTIC_ENOUGH, LOGISTIC_GRADIENT, LOGISTIC_ITERATIONS, NEWTON_FORCING, NEWTON_STEPS, NO_GAIN,
+};
 
 /// A point with everything a step needs.
 pub(super) struct Point {
@@ -65,14 +61,14 @@ pub(super) fn minimise(
         }
     }
     let mut steps = 0;
-    while here.norm > LOGISTIC_GRADIENT * scale && steps < MAX_STEPS {
+    while here.norm > LOGISTIC_GRADIENT * scale && steps < NEWTON_STEPS {
         let direction = problem.newton_direction(&here, scale)?;
-        let Some(there) = problem.line_search(&here, &direction)? else {
+        let Some(there) = problem.step_along(&here, &direction)? else {
             break;
         };
         steps += 1;
         // So close to the minimum rounding may leave nothing to gain.
-        let stuck = there.norm > 0.5 * here.norm && here.norm <= LOGISTIC_ENOUGH * scale;
+        let stuck = there.norm > NO_GAIN * here.norm && here.norm <= LOGISTIC_ENOUGH * scale;
         if there.norm < here.norm || !stuck {
             here = there;
         }
@@ -146,56 +142,64 @@ impl Problem<'_> {
     fn newton_direction(&self, here: &Point, scale: f64) -> Result<Vec<f64>, LinalgError> {
         let share = here.norm / scale;
         // Quadratic convergence, but no digit below the aim.
-        let forcing = share.min(0.1).max(0.1 * LOGISTIC_GRADIENT / share);
+        let forcing = (share.min(NEWTON_FORCING)).max(NEWTON_FORCING * LOGISTIC_GRADIENT / share);
         let goal = forcing * here.norm;
-        let at = self.split();
-        let preconditioned = |r: &[f64]| {
-            let mut z = r.to_vec();
-            for b in &mut z[at..] {
-                *b /= here.b_curvature;
-            }
-            z
+        let mut system = Newton {
+            problem: self,
+            here,
+            goal,
         };
-        let mut residual: Vec<f64> = here.gradient.iter().map(|g| -g).collect();
-        let mut direction = vec![0.0; residual.len()];
-        let mut p = preconditioned(&residual);
-        let mut square = here.norm * here.norm;
-        for _ in 0..MAX_ITERATIONS {
-            let h = self.hessian(here, &p)?;
-            let curvature = dot(&p, &h);
-            if curvature.is_nan() || curvature <= 0.0 {
-                break;
-            }
-            let t = square / curvature;
-            add_scaled(&mut direction, t, &p);
-            add_scaled(&mut residual, -t, &h);
-            let next = self.scaled_inner(&residual, &residual, here.b_curvature);
-            if next.is_nan() || next <= goal * goal {
-                break;
-            }
-            let mut following = preconditioned(&residual);
-            add_scaled(&mut following, next / square, &p);
-            p = following;
-            square = next;
-        }
-        Ok(direction)
+        let b = here.gradient.iter().map(|g| -g).collect();
+        // The square of the norm the goal is a share of, to the bit.
+        let square = Some(here.norm * here.norm);
+        conjugate_gradients(&mut system, b, square, LOGISTIC_ITERATIONS)
     }
 
-    /// The first of the steps 1, ½, ¼, … that lowers the objective as the gradient promises.
-    fn line_search(&self, here: &Point, direction: &[f64]) -> Result<Option<Point>, LinalgError> {
+    /// The first step that lowers the objective as the gradient promises.
+    fn step_along(&self, here: &Point, direction: &[f64]) -> Result<Option<Point>, LinalgError> {
         let slope = dot(&here.gradient, direction);
-        let mut t = 1.0;
-        for _ in 0..MAX_HALVINGS {
+        line_search(here.objective, slope, |t| {
             let mut theta = here.theta.clone();
             add_scaled(&mut theta, t, direction);
             let there = self.evaluate(theta)?;
-            let allowed =
-                here.objective + ARMIJO * t * slope + OBJECTIVE_ROUNDING * here.objective.abs();
-            if there.objective <= allowed {
-                return Ok(Some(there));
-            }
-            t *= 0.5;
+            Ok((there.objective, there))
+        })
+    }
+}
+
+/// The Newton system at a point, the intercepts scaled by their curvature.
+struct Newton<'a> {
+    problem: &'a Problem<'a>,
+    here: &'a Point,
+    /// The norm of a residual that is small enough.
+    goal: f64,
+}
+
+impl System<f64> for Newton<'_> {
+    type Error = LinalgError;
+
+    fn times(&mut self, v: &[f64]) -> Result<Vec<f64>, LinalgError> {
+        self.problem.hessian(self.here, v)
+    }
+
+    fn is_small(&self, residual: &[f64]) -> bool {
+        let square = self.square(residual, residual);
+        square.is_nan() || square <= self.goal * self.goal
+    }
+
+    fn precondition(&mut self, r: &[f64]) -> Result<Vec<f64>, LinalgError> {
+        let mut z = r.to_vec();
+        for b in &mut z[self.problem.split()..] {
+            *b /= self.here.b_curvature;
         }
-        Ok(None)
+        Ok(z)
+    }
+
+    fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
+        dot(a, b)
+    }
+
+    fn square(&self, r: &[f64], _: &[f64]) -> f64 {
+        self.problem.scaled_inner(r, r, self.here.b_curvature)
     }
 }

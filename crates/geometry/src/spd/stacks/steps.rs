@@ -1,28 +1,23 @@
-//! Short ways for whole stacks: a few matrices at a time go through all steps of a formula, in buffers that stay in the cache.
+//! The steps of a formula over a few matrices at a time, in buffers that stay in the cache.
 //!
 //! | | steps |
 //! |---|---|
 //! | `A f(R X_i Rᵀ) Aᵀ`, one `R` and `A` or one for each | two-sided product, decomposition with `f`, two-sided product |
 //! | `L f(L⁻¹ X_i L⁻ᵀ) Lᵀ`, `M = LLᵀ` | the same with the factors of each part |
-//! | `U g(L ∘ (Uᵀ f(X_i) U) + D) Uᵀ`, one `U`, `L` and diagonal `D` for all | the same around a product by entries |
-//! | distances | see [`distance`] |
-//!
-//! They take no decision: a matrix that is not symmetric, not finite, not positive definite or badly conditioned makes them give
-//! `None`, and the careful functions of the geometry compute the stack or say what is wrong with it. A matrix's result depends neither on
-//! its neighbours nor on the number of threads.
 
-pub(crate) mod distance;
-pub(crate) mod entrywise;
-pub(crate) mod point;
-
-use entrywise::symmetric;
+use crate::spd::vector::{from_upper_into, upper_into};
+use crate::spd::{SpectralFn, check_spectrum, upper_len};
 use rayon::prelude::*;
 use std::ops::Range;
-use stiefel::geometry::spd::{self, SpectralFn};
-use stiefel::linalg::{
+use stiefel_linalg::{
     CholeskyScratch, EigenScratch, MatBatch, MatView, MatViewMut, Outer, SandwichScratch, Scalar,
-    cholesky_into, eigh_map_into, inverse_cholesky_into, sandwich_into, tolerance,
+    asymmetry, cholesky_into, eigh_map_into, inverse_cholesky_into, sandwich_into, sums, tolerance,
 };
+
+/// Whether all matrices are finite and symmetric to rounding.
+pub(super) fn symmetric<T: Scalar>(x: MatView<'_, T>) -> bool {
+    sums::all_finite(x.data()) && asymmetry(x, tolerance::symmetry::<T>()).is_none()
+}
 
 /// Matrices of size `n` that go through all steps together: about 128 KB in double precision, in whole groups of lanes.
 fn together(n: usize) -> usize {
@@ -31,29 +26,29 @@ fn together(n: usize) -> usize {
 
 /// Buffers of one thread, reused from part to part.
 #[derive(Default)]
-struct Scratch<T> {
+pub(super) struct Scratch<T> {
     /// Cholesky factors and their inverses.
-    l: Vec<T>,
-    l_inv: Vec<T>,
-    steps: Steps<T>,
+    pub(super) l: Vec<T>,
+    pub(super) l_inv: Vec<T>,
+    pub(super) steps: Steps<T>,
 }
 
 /// Buffers of [`Steps::run`].
 #[derive(Default)]
-struct Steps<T> {
-    first: Vec<T>,
+pub(super) struct Steps<T> {
+    pub(super) first: Vec<T>,
     second: Vec<T>,
-    values: Vec<T>,
-    eigen: EigenScratch<T>,
-    cholesky: CholeskyScratch<T>,
-    sandwich: SandwichScratch<T>,
+    pub(super) values: Vec<T>,
+    pub(super) eigen: EigenScratch<T>,
+    pub(super) cholesky: CholeskyScratch<T>,
+    pub(super) sandwich: SandwichScratch<T>,
 }
 
 /// An outer factor of a two-sided product, one for all matrices or one for each.
-type Factor<'a, T> = Option<(MatView<'a, T>, Outer)>;
+pub(super) type Factor<'a, T> = Option<(MatView<'a, T>, Outer)>;
 
 /// `size` values for each of `count` matrices `n × n`, part by part, over the threads of the pool; `None` where a part gives up.
-fn stream<T: Scalar>(
+pub(super) fn stream<T: Scalar>(
     n: usize,
     count: usize,
     size: usize,
@@ -72,7 +67,10 @@ fn stream<T: Scalar>(
 }
 
 /// The matrices of a range, or the only one.
-fn part<'a, T: Scalar>(x: MatView<'a, T>, range: &Range<usize>) -> Option<MatView<'a, T>> {
+pub(super) fn part<'a, T: Scalar>(
+    x: MatView<'a, T>,
+    range: &Range<usize>,
+) -> Option<MatView<'a, T>> {
     if x.count() == 1 {
         return Some(x);
     }
@@ -82,24 +80,24 @@ fn part<'a, T: Scalar>(x: MatView<'a, T>, range: &Range<usize>) -> Option<MatVie
 }
 
 /// The first `len` values of a buffer that grows where it must.
-fn room<T: Scalar>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
+pub(super) fn room<T: Scalar>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
     if buffer.len() < len {
         buffer.resize(len, T::ZERO);
     }
     &mut buffer[..len]
 }
 
-fn squares<T: Scalar>(n: usize, data: &[T]) -> Option<MatView<'_, T>> {
+pub(super) fn squares<T: Scalar>(n: usize, data: &[T]) -> Option<MatView<'_, T>> {
     MatView::new(data.len() / (n * n), n, n, data).ok()
 }
 
-fn squares_mut<T: Scalar>(n: usize, data: &mut [T]) -> Option<MatViewMut<'_, T>> {
+pub(super) fn squares_mut<T: Scalar>(n: usize, data: &mut [T]) -> Option<MatViewMut<'_, T>> {
     MatViewMut::new(data.len() / (n * n), n, n, data).ok()
 }
 
 impl<T: Scalar> Steps<T> {
     /// `A f(R X Rᵀ) Aᵀ` of a part into `out`.
-    fn run(
+    pub(super) fn run(
         &mut self,
         before: Factor<'_, T>,
         x: MatView<'_, T>,
@@ -136,7 +134,7 @@ impl<T: Scalar> Steps<T> {
             // A Cholesky factor whitens pairs, whose small eigenvalues the careful functions have another way to.
             let pairs = matches!(before, Some((_, Outer::Lower)));
             if f.needs_spd() {
-                spd::check_spectrum(f.name(), n, values).ok()?;
+                check_spectrum(f.name(), n, values).ok()?;
                 if pairs && !values.chunks_exact(n).all(resolved) {
                     return None;
                 }
@@ -151,24 +149,18 @@ impl<T: Scalar> Steps<T> {
     }
 }
 
-/// `f(X_i)`.
-pub(crate) fn spectral<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Option<MatBatch<T>> {
-    chain(None, x, Some(f), None)
-}
-
 /// `A f(R X_i Rᵀ) Aᵀ` of symmetric matrices, each step where it is given; a single factor or matrix is broadcast.
-pub(crate) fn chain<T: Scalar>(
-    before: Option<&MatBatch<T>>,
+pub(super) fn chain<T: Scalar>(
+    before: Option<MatView<'_, T>>,
     x: MatView<'_, T>,
     f: Option<SpectralFn<T>>,
-    after: Option<&MatBatch<T>>,
+    after: Option<MatView<'_, T>>,
 ) -> Option<MatBatch<T>> {
     let n = x.rows();
-    let views = [before, after].map(|m| m.map(MatBatch::view));
-    let count = common(&[Some(x), views[0], views[1]])?;
+    let count = common(&[Some(x), before, after])?;
     let data = stream(n, count, n * n, |scratch, range, out| {
         let x = part(x, &range)?;
-        let [before, after] = factors(views, &range)?;
+        let [before, after] = factors([before, after], &range)?;
         symmetric(x).then(|| scratch.steps.run(before, x, f, after, out))?
     })?;
     MatBatch::from_vec(count, n, n, data).ok()
@@ -186,39 +178,39 @@ fn factors<'a, T: Scalar>(
 }
 
 /// `upper(log(R X_i R))`, `count × 1 × n(n+1)/2`.
-pub(crate) fn tangent<T: Scalar>(root: &MatBatch<T>, x: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(super) fn tangent<T: Scalar>(root: MatView<'_, T>, x: MatView<'_, T>) -> Option<MatBatch<T>> {
     let n = x.rows();
-    let count = common(&[Some(x), Some(root.view())])?;
-    let len = spd::upper_len(n);
+    let count = common(&[Some(x), Some(root)])?;
+    let len = upper_len(n);
     let data = stream(n, count, len, |scratch, range, out| {
         let x = part(x, &range)?;
-        let [before, _] = factors([Some(root.view()), None], &range)?;
+        let [before, _] = factors([Some(root), None], &range)?;
         let logs = room(&mut scratch.l, range.len() * n * n);
         let done = symmetric(x).then(|| {
             let f = Some(SpectralFn::Log);
             scratch.steps.run(before, x, f, None, logs)
         })?;
-        entrywise::upper(n, logs, out);
+        upper_into(n, logs, out);
         done
     })?;
     MatBatch::from_vec(count, 1, len, data).ok()
 }
 
 /// `A exp(V_i) A` of tangent vectors `count × 1 × n(n+1)/2`.
-pub(crate) fn untangent<T: Scalar>(root: &MatBatch<T>, v: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(super) fn untangent<T: Scalar>(root: MatView<'_, T>, v: MatView<'_, T>) -> Option<MatBatch<T>> {
     let n = root.rows();
     let counts = root.count() == 1 || v.count() == 1 || root.count() == v.count();
-    let finite = entrywise::finite(v.data());
-    let fits = (v.rows(), v.cols()) == (1, spd::upper_len(n)) && n > 0 && v.count() > 0;
+    let finite = sums::all_finite(v.data());
+    let fits = (v.rows(), v.cols()) == (1, upper_len(n)) && n > 0 && v.count() > 0;
     if !(counts && finite && fits) {
         return None;
     }
     let count = root.count().max(v.count());
     let data = stream(n, count, n * n, |scratch, range, out| {
         let v = part(v, &range)?;
-        let [_, after] = factors([None, Some(root.view())], &range)?;
+        let [_, after] = factors([None, Some(root)], &range)?;
         let matrices = room(&mut scratch.l, v.count() * n * n);
-        entrywise::from_upper(n, v.data(), matrices);
+        from_upper_into(n, v.data(), matrices);
         let x = squares(n, matrices)?;
         scratch
             .steps
@@ -228,7 +220,7 @@ pub(crate) fn untangent<T: Scalar>(root: &MatBatch<T>, v: MatView<'_, T>) -> Opt
 }
 
 /// `L f(L⁻¹ X_i L⁻ᵀ) Lᵀ`, `M = LLᵀ`: the geodesic for a power, the logarithmic map for `log`, the exponential map for `exp`.
-pub(crate) fn around<T: Scalar>(
+pub(super) fn around<T: Scalar>(
     m: MatView<'_, T>,
     x: MatView<'_, T>,
     f: SpectralFn<T>,
@@ -255,7 +247,7 @@ pub(crate) fn around<T: Scalar>(
 }
 
 /// `L` of `M = LLᵀ`.
-fn factor<'a, T: Scalar>(
+pub(super) fn factor<'a, T: Scalar>(
     m: MatView<'_, T>,
     buffer: &'a mut Vec<T>,
     steps: &mut Steps<T>,
@@ -266,7 +258,7 @@ fn factor<'a, T: Scalar>(
 }
 
 /// `L⁻¹` of `M = LLᵀ`, where `M` is certainly positive definite beyond rounding.
-fn inverse_factor<'a, T: Scalar>(
+pub(super) fn inverse_factor<'a, T: Scalar>(
     m: MatView<'_, T>,
     buffer: &'a mut Vec<T>,
     steps: &mut Steps<T>,
@@ -274,14 +266,14 @@ fn inverse_factor<'a, T: Scalar>(
     let n = m.rows();
     let l_inv = room(buffer, m.data().len());
     inverse_cholesky_into(m, squares_mut(n, l_inv)?, &mut steps.cholesky).ok()?;
-    let floor = T::EPSILON.to_f64() * 5.0 * n as f64;
-    let of_inverse = |l_inv: &[T]| entrywise::dot(l_inv, l_inv);
+    let floor = tolerance::trace_bound::<T>(n).to_f64();
+    let of_inverse = |l_inv: &[T]| sums::dot(l_inv, l_inv);
     conditioned(m.data(), l_inv, n, floor, of_inverse).then_some(())?;
     squares(n, l_inv)
 }
 
 /// Whether the smallest eigenvalue of each matrix certainly exceeds a share of the largest: `1/(tr M · tr M⁻¹) ≤ λ_min/λ_max`.
-fn conditioned<T: Scalar>(
+pub(super) fn conditioned<T: Scalar>(
     m: &[T],
     inverse: &[T],
     n: usize,
@@ -295,12 +287,12 @@ fn conditioned<T: Scalar>(
     })
 }
 
-fn trace<T: Scalar>(x: &[T], n: usize) -> T {
+pub(super) fn trace<T: Scalar>(x: &[T], n: usize) -> T {
     x.iter().step_by(n + 1).copied().sum()
 }
 
 /// The count of stacks of square matrices of one size, all of one count or of a single matrix; nothing is empty.
-fn common<T: Scalar>(stacks: &[Option<MatView<'_, T>>]) -> Option<usize> {
+pub(super) fn common<T: Scalar>(stacks: &[Option<MatView<'_, T>>]) -> Option<usize> {
     let stacks = || stacks.iter().flatten();
     let count = stacks().map(MatView::count).max()?;
     let n = stacks().next()?.rows();
@@ -311,6 +303,6 @@ fn common<T: Scalar>(stacks: &[Option<MatView<'_, T>>]) -> Option<usize> {
 }
 
 /// Whether the smallest of ascending eigenvalues has the digits its logarithm or root needs.
-fn resolved<T: Scalar>(lambda: &[T]) -> bool {
+pub(super) fn resolved<T: Scalar>(lambda: &[T]) -> bool {
     lambda[0].to_f64() > tolerance::RESOLVED_RATIO * lambda[lambda.len() - 1].to_f64()
 }

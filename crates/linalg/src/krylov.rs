@@ -6,16 +6,16 @@
 //!
 //! The start is a fixed pseudo-random block: the result is the same on every run.
 
-use super::directions::Leading;
+use crate::directions::Leading;
+use crate::tolerance::{KRYLOV_DEPENDENT, KRYLOV_MIN_SIDE, KRYLOV_OVERSAMPLING, KRYLOV_RESIDUAL};
 use faer::{Mat, MatRef, Side};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use stiefel_linalg::tolerance::{KRYLOV_MIN_SIDE, KRYLOV_OVERSAMPLING, KRYLOV_RESIDUAL};
 
 /// The `most` leading eigenpairs, or nothing where a whole decomposition is the better way: small matrices, many vectors asked for,
 /// low rank, or a spectrum too flat for quick convergence.
-pub(super) fn leading(g: &Mat<f64>, most: usize) -> Option<Leading> {
+pub(crate) fn leading(g: &Mat<f64>, most: usize) -> Option<Leading> {
     let size = g.nrows();
     let block = most + KRYLOV_OVERSAMPLING;
     // Beyond half of all dimensions the whole decomposition is cheaper.
@@ -50,7 +50,7 @@ pub(super) fn leading(g: &Mat<f64>, most: usize) -> Option<Leading> {
         // A column that depends on the others has no direction of its own: low rank.
         let size = |j: usize| r[(j, j)].abs();
         let largest = (0..block).map(size).fold(0.0, f64::max);
-        if (0..block).any(|j| size(j) <= f64::EPSILON.sqrt() * largest) {
+        if (0..block).any(|j| size(j) <= KRYLOV_DEPENDENT * largest) {
             return None;
         }
         next = outside.compute_thin_Q();

@@ -1,4 +1,4 @@
-//! Distances of whole stacks.
+//! The short ways to distances.
 //!
 //! | | short way |
 //! |---|---|
@@ -9,17 +9,35 @@
 //! | Kullback–Leibler | `(tr(B⁻¹A) − n + log det B − log det A)/2`; both ways, `(tr(B⁻¹A) + tr(A⁻¹B))/2 − n` |
 //! | log-det | `(log det((A + B)/2) − (log det A + log det B)/2)^{1/2}` |
 
-use super::entrywise::{dot, gap, symmetric};
-use super::{
-    Scratch, Steps, common, conditioned, factor, inverse_factor, part, resolved, room, spectral,
-    squares, squares_mut, stream, trace,
+use super::steps::{
+    Scratch, Steps, chain, common, conditioned, factor, inverse_factor, part, resolved, room,
+    squares, squares_mut, stream, symmetric, trace,
 };
+use crate::spd::{Metric, SpectralFn};
 use std::ops::Range;
-use stiefel::geometry::spd::SpectralFn;
-use stiefel::linalg::{
+use stiefel_linalg::sums::{dot, gap};
+use stiefel_linalg::{
     MatBatch, MatView, Outer, Scalar, eigenvalues_into, inverse_cholesky, sandwich_into,
     symmetric_inverse_into, tolerance,
 };
+
+/// `d(A_i, B_i)` by the short way; a single matrix is paired with all.
+pub(super) fn of_metric<T: Scalar>(
+    metric: Metric,
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+) -> Option<Vec<T>> {
+    match metric {
+        Metric::AffineInvariant => riemann(a, b),
+        Metric::LogEuclidean => logeuclid(a, b),
+        Metric::Euclidean => euclid(a, b),
+        Metric::BuresWasserstein => wasserstein(a, b),
+        Metric::Harmonic => harmonic(a, b),
+        Metric::KullbackLeibler => kullback(a, b),
+        Metric::SymmetrisedKullbackLeibler => kullback_sym(a, b),
+        Metric::LogDet => logdet(a, b),
+    }
+}
 
 /// `f` of each pair of a part, in order; a single matrix is paired with all.
 fn of_pairs<T: Scalar>(a: &[T], b: &[T], size: usize, out: &mut [T], f: impl Fn(&[T], &[T]) -> T) {
@@ -40,7 +58,7 @@ fn both<'a, T: Scalar>(
 }
 
 /// `δ(A_i, B_i)`.
-pub(crate) fn riemann<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn riemann<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
@@ -86,7 +104,7 @@ impl<T: Scalar> Steps<T> {
 }
 
 /// `δ(A_i, B_j)` of all pairs, `1 × Na × Nb`.
-pub(crate) fn pairwise_riemann<T: Scalar>(
+pub(super) fn pairwise_riemann<T: Scalar>(
     a: MatView<'_, T>,
     b: MatView<'_, T>,
 ) -> Option<MatBatch<T>> {
@@ -96,7 +114,7 @@ pub(crate) fn pairwise_riemann<T: Scalar>(
 }
 
 /// `δ(X_i, X_j)` of all pairs, `1 × N × N`, zero on the diagonal.
-pub(crate) fn mutual_riemann<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(super) fn mutual_riemann<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
     let count = x.count();
     let starts: Vec<usize> = (0..=count)
         .map(|i| (i * (2 * count - i)).saturating_sub(i) / 2)
@@ -146,7 +164,7 @@ fn rows_of_pairs<T: Scalar>(
 }
 
 /// The Bures–Wasserstein distance of pairs.
-pub(crate) fn wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     let n = a.rows();
     stream(a.rows(), count, 1, |scratch, range, out| {
@@ -171,10 +189,11 @@ pub(crate) fn wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Op
 }
 
 /// `‖log A_i − log B_i‖_F`.
-pub(crate) fn logeuclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn logeuclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     // The logarithm of a single matrix serves all parts.
-    let single = |x: MatView<'_, T>| (x.count() == 1).then(|| spectral(SpectralFn::Log, x));
+    let single =
+        |x: MatView<'_, T>| (x.count() == 1).then(|| chain(None, x, Some(SpectralFn::Log), None));
     let (log_a, log_b) = (single(a), single(b));
     stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
@@ -197,14 +216,14 @@ pub(crate) fn logeuclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Opti
 }
 
 /// `‖A_i − B_i‖_F` of any matrices of one size; `None` where a value is not finite.
-pub(crate) fn euclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn euclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let mut out = vec![T::ZERO; common(&[Some(a), Some(b)])?];
     of_pairs(a.data(), b.data(), a.rows() * a.cols(), &mut out, gap);
     out.iter().all(|&d| Scalar::is_finite(d)).then_some(out)
 }
 
 /// `‖A_i⁻¹ − B_i⁻¹‖_F`.
-pub(crate) fn harmonic<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn harmonic<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     of_inverses(a, b, |n, _, a_inv, _, b_inv, out| {
         of_pairs(a_inv, b_inv, n * n, out, gap);
         Some(())
@@ -212,7 +231,7 @@ pub(crate) fn harmonic<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Optio
 }
 
 /// `(tr(B_i⁻¹A_i) + tr(A_i⁻¹B_i))/2 − n`.
-pub(crate) fn kullback_sym<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn kullback_sym<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     of_inverses(a, b, |n, a, a_inv, b, b_inv, out| {
         let mut other = vec![T::ZERO; out.len()];
         of_pairs(a, b_inv, n * n, out, dot);
@@ -258,8 +277,8 @@ fn inverse_into<T: Scalar>(x: MatView<'_, T>, out: &mut [T], steps: &mut Steps<T
     conditioned(x.data(), out, n, share, |x| trace(x, n)).then_some(())
 }
 
-/// `X_i⁻¹`.
-pub(crate) fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
+/// `X_i⁻¹` of SPD matrices, exactly symmetric; nothing where one is not positive definite or too badly conditioned for its digits.
+pub fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
     let n = x.rows();
     let count = common(&[Some(x)])?;
     let data = stream(n, count, n * n, |scratch, range, out| {
@@ -271,7 +290,7 @@ pub(crate) fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
 }
 
 /// `(tr(B_i⁻¹A_i) − n + log det B_i − log det A_i)/2`.
-pub(crate) fn kullback<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn kullback<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     let n = a.rows();
     stream(a.rows(), count, 1, |scratch, range, out| {
@@ -292,13 +311,13 @@ pub(crate) fn kullback<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Optio
 }
 
 /// `(log det((A_i + B_i)/2) − (log det A_i + log det B_i)/2)^{1/2}`.
-pub(crate) fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     let half = T::from_f64(0.5);
     stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
-        let middle = super::entrywise::blend(a, b, half)?;
+        let middle = super::blend(a, b, half).ok()?;
         let of_middle = log_determinants(middle.view(), l, steps)?;
         let of_a = log_determinants(a, l, steps)?;
         let of_b = log_determinants(b, l_inv, steps)?;

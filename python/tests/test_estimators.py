@@ -47,7 +47,7 @@ def test_three_conventions_are_one(estimator, small):
     encoded = np.array([f"{n}/{c}" for n, c in zip(names, y)])
     by_number = clone(estimator).fit(x, y, sample_domain=d).predict_proba(x, sample_domain=d)
     by_name = clone(estimator).fit(x, y, subjects=names)
-    by_label = clone(estimator).fit(x, encoded)
+    by_label = clone(estimator).set_params(label_format="domain/class").fit(x, encoded)
     np.testing.assert_array_equal(by_name.predict_proba(x, subjects=names), by_number)
     np.testing.assert_array_equal(by_label.predict_proba(x, sample_domain=names), by_number)
     assert by_label.classes_.tolist() == ["0", "1"]

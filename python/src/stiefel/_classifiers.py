@@ -101,6 +101,8 @@ class DaspClassifier(NetworkClassifier):
         How many trials the pooled mean counts for in the last two.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     tikhonov : float | None, default=1e-8
         Diagonal loading relative to the mean variance.
     reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
@@ -204,6 +206,7 @@ class DaspClassifier(NetworkClassifier):
         unseen_whitening="pooled",
         kappa=10.0,
         handle_unknown="error",
+        label_format="class",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",
@@ -288,6 +291,8 @@ class SPDNetClassifier(NetworkClassifier):
         How many trials the pooled mean counts for in the last two.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     tikhonov, reference, whitening, scaling, covariance
         See :class:`DaspClassifier`.
     validation_fraction, learning_rate, batch_size, max_epochs, patience, warm_start
@@ -319,6 +324,7 @@ class SPDNetClassifier(NetworkClassifier):
         unseen_whitening="pooled",
         kappa=10.0,
         handle_unknown="error",
+        label_format="class",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",

@@ -36,6 +36,7 @@ class DaspClassifier(NetworkClassifier):
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     handle_unknown: Literal["error", "new"]
+    label_format: Literal['class', 'domain/class']
     tikhonov: float | None
     reference: Literal["euclidean", "riemannian", "log-euclidean"]
     whitening: Literal["symmetric", "pca"]
@@ -83,6 +84,7 @@ class DaspClassifier(NetworkClassifier):
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         handle_unknown: Literal['error', 'new'] = 'error',
+        label_format: Literal['class', 'domain/class'] = 'class',
         tikhonov: float | None = 1e-08,
         reference: Literal["euclidean", "riemannian", "log-euclidean"] = 'euclidean',
         whitening: Literal["symmetric", "pca"] = 'symmetric',
@@ -111,6 +113,7 @@ class SPDNetClassifier(NetworkClassifier):
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     handle_unknown: Literal["error", "new"]
+    label_format: Literal['class', 'domain/class']
     tikhonov: float | None
     reference: Literal["euclidean", "riemannian", "log-euclidean"]
     whitening: Literal["symmetric", "pca"]
@@ -137,6 +140,7 @@ class SPDNetClassifier(NetworkClassifier):
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         handle_unknown: Literal['error', 'new'] = 'error',
+        label_format: Literal['class', 'domain/class'] = 'class',
         tikhonov: float | None = 1e-08,
         reference: Literal["euclidean", "riemannian", "log-euclidean"] = 'euclidean',
         whitening: Literal["symmetric", "pca"] = 'symmetric',

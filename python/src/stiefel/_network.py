@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import DomainClassifier
-from ._preconditioning import is_causal, preconditioning, unseen_whitening
+from ._preconditioning import is_causal, preconditioning, seen, unseen_whitening
 from ._scaling import Scaling, recommend
 from ._validation import n_threads, one_of, to_json
 
@@ -22,7 +22,9 @@ LOOKING = ("nearest", "riemannian-nearest", "transductive")
 class NetworkClassifier(DomainClassifier):
     """A network of the core."""
 
-    _read = staticmethod(_core.load)
+    @staticmethod
+    def _read(path):
+        return _core.load(path)
 
     def _configuration(self, scaling):
         """The core's configuration, as a dictionary, and the choices as they stand."""
@@ -82,15 +84,15 @@ class NetworkClassifier(DomainClassifier):
         p, alpha = self._model.predict_known(x, domain)
         return p[0], None if alpha is None else alpha[0]
 
-    def _decide_new(self, x):
+    def _decide_new(self, x, given):
         """Adapted to the unlabelled trials given at fit, else to those at hand."""
         policy = self.unseen if self._model.has_embedding else "input-only"
-        if policy in LOOKING and is_causal(self) and self._target is None:
+        if policy in LOOKING and is_causal(self) and given is None:
             raise ValueError(
                 f"unseen={policy!r} looks at all trials of the new domain and unseen_whitening='causal' only at those up to each one: "
                 "give X_target_unlabeled at fit, or choose 'own-mean' or 'pooled'."
             )
-        handle = self._model.adapt(self._seen(x), unseen_whitening(self), policy)
+        handle = self._model.adapt(seen(self, given, x), unseen_whitening(self), policy)
         p, alpha = self._model.predict_unseen(x, handle)
         return p[0], None if alpha is None else alpha[0]
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._domains import Targets
+
 
 class FileModel:
     """Saves, loads and pickles the attribute ``_model``; ``_read`` is the core's function that opens its file."""
@@ -46,7 +48,7 @@ class FileModel:
         self._model = model
         self.classes_ = np.array(model.classes)
         self.n_features_in_ = self._channels = model.n_channels
-        self._target, self._labelled_target = None, False
+        self._targets, self._labelled, self._warned = Targets(), False, False
         self._describe()
 
     def __getstate__(self):

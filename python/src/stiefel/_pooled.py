@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._base import DomainClassifier, store
-from ._preconditioning import preconditioning, unseen_whitening
+from ._preconditioning import preconditioning, seen, unseen_whitening
 from ._validation import n_threads, to_json
 
 
@@ -38,6 +38,8 @@ class PooledClassifier(DomainClassifier):
         How many trials the pooled mean counts for in the last two.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     tikhonov, reference, whitening, scaling, covariance
         See :class:`DaspClassifier`.
     validation_fraction : float, default=0.15
@@ -81,7 +83,9 @@ class PooledClassifier(DomainClassifier):
     (13, 13)
     """
 
-    _read = staticmethod(_core.load_pooled)
+    @staticmethod
+    def _read(path):
+        return _core.load_pooled(path)
 
     def __init__(
         self,
@@ -93,6 +97,7 @@ class PooledClassifier(DomainClassifier):
         unseen_whitening="pooled",
         kappa=10.0,
         handle_unknown="error",
+        label_format="class",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",
@@ -139,5 +144,5 @@ class PooledClassifier(DomainClassifier):
     def _decide_known(self, x, domain):
         return self._model.predict_known(x, domain)[0], None
 
-    def _decide_new(self, x):
-        return self._model.predict_unseen(x, self._seen(x), unseen_whitening(self))[0], None
+    def _decide_new(self, x, given):
+        return self._model.predict_unseen(x, seen(self, given, x), unseen_whitening(self))[0], None

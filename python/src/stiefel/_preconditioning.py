@@ -52,9 +52,9 @@ def unseen_whitening(options):
     return json.dumps({"policy": name} if name == "pooled" else {"policy": name, "kappa": float(options.kappa)})
 
 
-def seen(options, target, x):
+def seen(options, given, x):
     """The trials of the new domain of ``x`` that are known before the first is whitened: those given at fit; else all of them, but a causal mean
     has not seen those it whitens."""
-    if target is not None:
-        return target
+    if given is not None:
+        return given
     return x[:0] if is_causal(options) else x

@@ -177,7 +177,7 @@ def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_tra
     training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
     values, text = model._model.report(training, test)
     routing = model.routing_weights(X, sample_domain=domains)
-    names, experts = np.array([str(d) for d in domains]), getattr(model, "experts_", None)
+    names, experts = np.array(_domains.names_of(domains, len(test["x"]), "domains")), getattr(model, "experts_", None)
     return RoutingReport(json.loads(values), text, routing, names, experts, model._model.patterns(training))
 
 
@@ -189,9 +189,9 @@ def _labelled(model, X, y, domains, name):
         if label not in at:
             raise ValueError(f"{name}[{trial}] is {label!r}, which the model was not trained on: {', '.join(map(str, at))}.")
         classes.append(at[label])
-    column = _domains.column(domains, len(x), "domains")
-    known = _domains.known_index(column, list(model.domains_), "new")
+    names = _domains.names_of(domains, len(x), "domains", complete=True)
+    known = _domains.known_index(names, list(model.domains_), unknown="new")
     if (known < 0).any():
         trial = int(np.flatnonzero(known < 0)[0])
-        raise ValueError(f"trial {trial} is of domain {column[trial]!r}, which had no training trials; the report is about training domains.")
+        raise ValueError(f"trial {trial} is of domain {names[trial]!r}, which had no training trials; the report is about training domains.")
     return labelled(x, classes, model.classes_, known, model.domains_.tolist())

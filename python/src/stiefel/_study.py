@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core, _dask
 from ._base import labelled
-from ._domains import column, factor
+from ._domains import factor, names_of
 from ._optional import needed
 from ._readers import Trials
 from ._validation import check_spd, check_trials, n_threads, one_of
@@ -139,11 +139,11 @@ def _plain(settings):
 def _in_memory(data, name, config):
     """Trials as the core takes them, the part of them that the configuration chooses."""
     x = check_spd(check_trials(data.X, None, "data.X"), "data.X")
-    parts = {part: column(getattr(data, part), len(x), f"data.{part}") for part in ("y", "domains")}
+    parts = {part: names_of(getattr(data, part), len(x), f"data.{part}", complete=True) for part in ("y", "domains")}
     (class_names, classes), (domain_names, domains) = (factor(parts[p]) for p in ("y", "domains"))
     channels = None if data.channels is None else [str(c) for c in data.channels]
     trials = labelled(x, classes, class_names, domains, domain_names, channels=channels)
-    runs = None if data.runs is None else factor(column(data.runs, len(x), "data.runs"))
+    runs = None if data.runs is None else factor(names_of(data.runs, len(x), "data.runs", complete=True))
     return _core.study_data(trials, runs, name, "{}", json.dumps(json.loads(config)["choice"]))
 
 

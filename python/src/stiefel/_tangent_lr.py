@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from . import _domains, spd
+from . import spd
 from ._base import ByDomain, store
-from ._validation import check_channels, check_classes, check_labels, check_spd, check_trials
+from ._validation import check_channels, check_classes
 from ._whitening import DomainWhitening
 
 
@@ -30,6 +30,8 @@ class TangentSpaceLR(ByDomain):
         How many trials the pooled mean counts for in the last two.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
@@ -73,6 +75,7 @@ class TangentSpaceLR(ByDomain):
         unseen_whitening="pooled",
         kappa=10.0,
         handle_unknown="error",
+        label_format="class",
         class_weight=None,
         covariance=None,
         max_iter=1000,
@@ -84,9 +87,6 @@ class TangentSpaceLR(ByDomain):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "regression_")
 
-    def _trials(self, X, name="X"):
-        return check_spd(check_trials(X, self.covariance, name), name)
-
     def fit(self, X, y, sample_weight=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
         """Fit mean and regression.
 
@@ -95,40 +95,26 @@ class TangentSpaceLR(ByDomain):
         X : ndarray, shape (trials, n, n)
             Covariances.
         y : ndarray, shape (trials,)
-            Classes; or pyRiemann's "domain/class".
+            Classes; or "domain/class", as ``label_format`` says.
         sample_weight : None | ndarray, shape (trials,), default=None
-            Weights of the trials, in the mean and in the regression.
+            Weights of the trials, in the mean and in the regression; a trial of weight zero is left out.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of the target.
-        X_target_unlabeled : None | ndarray, default=None
-            Trials of the domain that will be decoded, without labels: what ``unseen_whitening`` looks at.
+            Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of a new domain.
+        X_target_unlabeled : None | ndarray | dict of ndarray, default=None
+            Trials of the domain that will be decoded, without labels: what ``unseen_whitening`` looks at; by name, where there are several.
 
         Returns
         -------
         self : object
             The fitted classifier.
         """
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        x = self._trials(X)
-        labels = check_labels(y, len(x))
-        domains, labels = _domains.of_fit(labels, sample_domain, subjects)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
+        x, labels, domains, sample_weight, targets = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
         whitening = None
         if self.whiten_domains:
             whitening = DomainWhitening(
                 unseen_whitening=self.unseen_whitening, kappa=self.kappa, handle_unknown=self.handle_unknown
             )
-            if X_target_unlabeled is not None:
-                X_target_unlabeled = self._trials(X_target_unlabeled, "X_target_unlabeled")
-            x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=X_target_unlabeled)
-        if domains is not None:
-            keep = ~_domains.are_targets(domains)
-            if not keep.any():
-                raise ValueError("No labelled trial is left to train on.")
-            x, labels = x[keep], labels[keep]
-            sample_weight = None if sample_weight is None else sample_weight[keep]
+            x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=dict(targets))
         check_classification_targets(labels)
         names, classes = np.unique(labels, return_inverse=True)
         check_classes(names, classes)

@@ -19,6 +19,7 @@ class TangentSpaceLR(ByDomain):
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     handle_unknown: Literal["error", "new"]
+    label_format: Literal['class', 'domain/class']
     class_weight: dict[Any, float] | Literal["balanced"] | None
     covariance: Literal["scm", "lwf", "oas", "sch"] | None
     max_iter: int
@@ -32,6 +33,7 @@ class TangentSpaceLR(ByDomain):
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         handle_unknown: Literal['error', 'new'] = 'error',
+        label_format: Literal['class', 'domain/class'] = 'class',
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
         max_iter: int = 1000,

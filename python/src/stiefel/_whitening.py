@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _domains
-from ._base import labelled, store
+from ._base import labelled, store, target_trials
 from ._preconditioning import preconditioning, seen, unseen_whitening
-from ._validation import check_channels, check_spd, check_trials, one_of
+from ._validation import check_channels, check_labels, check_spd, check_trials, one_of
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
@@ -28,6 +29,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         How many trials the pooled mean counts for in the last two.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at transform is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     tikhonov : float | None, default=1e-8
         Diagonal loading relative to the mean variance.
     reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
@@ -63,7 +66,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     True
     """
 
-    __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": None}
+    __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": True}
     __metadata_request__transform = {"sample_domain": True, "subjects": True}
 
     def __init__(
@@ -71,6 +74,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         unseen_whitening="pooled",
         kappa=10.0,
         handle_unknown="error",
+        label_format="class",
         tikhonov=1e-8,
         reference="euclidean",
         whitening="symmetric",
@@ -99,11 +103,12 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         X : ndarray, shape (trials, n, n)
             Training covariances.
         y : None | ndarray, shape (trials,), default=None
-            Read only where it holds pyRiemann's "domain/class" and no other domains are given.
+            Read only with ``label_format="domain/class"``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, skada's or MOABB's way; trials marked as target are taken for unlabelled ones of the new domain.
-        X_target_unlabeled : None | ndarray, default=None
-            Trials of a domain that will be whitened later: what the policies that look at its trials then look at.
+            Domains, skada's or MOABB's way; a negative ``sample_domain`` marks a trial of a new domain, each number one domain.
+        X_target_unlabeled : None | ndarray | dict of ndarray, default=None
+            Trials of a domain that will be whitened later: what the policies that look at its trials then look at; by name, where there
+            are several.
 
         Returns
         -------
@@ -114,34 +119,23 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         return self
 
     def _fit(self, x, y, sample_domain, subjects, X_target_unlabeled):
-        """Fits on checked trials, and gives the domain of each."""
+        """Fits on checked trials."""
         one_of("handle_unknown", self.handle_unknown, _domains.UNKNOWN)
-        domains = self._domains_of(x, y, sample_domain, subjects)
-        target = _domains.are_targets(domains)
-        if target.all():
-            raise ValueError("Every trial is marked as a trial of the target; nothing is left to fit on.")
-        unlabelled = [x[target]] if target.any() else []
-        if X_target_unlabeled is not None:
-            unlabelled.append(self._trials(X_target_unlabeled, "X_target_unlabeled"))
-            if unlabelled[-1].shape[1] != x.shape[1]:
-                raise ValueError(f"X_target_unlabeled has {unlabelled[-1].shape[1]} features, but X has {x.shape[1]}.")
-        keep = ~target
-        names, numbers = _domains.factor([d for d, k in zip(domains, keep) if k])
+        one_of("label_format", self.label_format, _domains.LABELS)
+        labels = check_labels(y, len(x)) if self.label_format == "domain/class" else x[:, 0, 0]
+        domains, _ = _domains.of_fit(labels, sample_domain, subjects, self.label_format)
+        domains = [_domains.ONLY] * len(x) if domains is None else domains
+        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1]))
+        keep = ~targets.mark(x, domains)
+        if not keep.any():
+            raise ValueError("Every trial is marked as a trial of a new domain; nothing is left to fit on.")
+        names, numbers = _domains.factor([name for name, kept in zip(domains, keep) if kept])
+        targets.check(names)
         trials = labelled(x[keep], [0] * len(numbers), ["-"], numbers, names)
         self._whitener = _core.fit_whitener(trials, json.dumps(preconditioning(self)))
-        self._target = np.concatenate(unlabelled) if unlabelled else None
+        self._targets, self._labelled, self._warned = targets, False, False
         self.domains_ = np.array(names)
         self.n_features_in_ = self._channels = x.shape[1]
-        return domains
-
-    def _domains_of(self, x, y, sample_domain, subjects):
-        """The domain of every training trial."""
-        domains = _domains.given(len(x), sample_domain, subjects)
-        if domains is None:
-            labels = np.asarray([] if y is None else y)
-            domains = _domains.decode(labels)[0] if _domains.is_encoded(labels) else [_domains.ONLY] * len(x)
-            if len(domains) != len(x):
-                raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(x)}, {len(domains)}]")
         return domains
 
     def transform(self, X, sample_domain=None, subjects=None):
@@ -163,22 +157,16 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         x = self._trials(X)
         check_channels(self, x)
-        domains = _domains.given(len(x), sample_domain, subjects)
-        return self._whiten(x, [self._silent] * len(x) if domains is None else domains)
+        return self._whiten(x, sample_domain, subjects)
 
-    @property
-    def _silent(self):
-        """The domain of trials that come without one."""
-        return self.domains_[0] if len(self.domains_) == 1 and self._target is None else None
-
-    def _whiten(self, x, domains):
+    def _whiten(self, x, sample_domain, subjects=None):
         out = np.empty_like(x)
-        for index, trials in _domains.groups(domains, list(self.domains_), self.handle_unknown):
+        for index, name, trials in _domains.groups(self, len(x), sample_domain, subjects):
             part = x[trials]
             if index >= 0:
                 out[trials] = self._whitener.transform_known(part, index)
             else:
-                known = seen(self, self._target, part)
+                known = seen(self, self._targets.of(name), part)
                 out[trials] = self._whitener.transform_unseen(part, known, unseen_whitening(self))
         return out
 

@@ -11,6 +11,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     unseen_whitening: Literal["pooled", "own-mean", "causal"]
     kappa: float
     handle_unknown: Literal["error", "new"]
+    label_format: Literal['class', 'domain/class']
     tikhonov: float | None
     reference: Literal["euclidean", "riemannian", "log-euclidean"]
     whitening: Literal["symmetric", "pca"]
@@ -21,6 +22,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         unseen_whitening: Literal["pooled", "own-mean", "causal"] = 'pooled',
         kappa: float = 10.0,
         handle_unknown: Literal['error', 'new'] = 'error',
+        label_format: Literal['class', 'domain/class'] = 'class',
         tikhonov: float | None = 1e-08,
         reference: Literal["euclidean", "riemannian", "log-euclidean"] = 'euclidean',
         whitening: Literal["symmetric", "pca"] = 'symmetric',

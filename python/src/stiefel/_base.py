@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
@@ -15,6 +17,9 @@ from . import _domains
 from ._persistence import FileModel
 from ._split import validation_trials
 from ._validation import check_channels, check_classes, check_labels, check_spd, check_trials, one_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def store(estimator, values):
@@ -33,14 +38,21 @@ class ByDomain(ClassifierMixin, BaseEstimator):
     __metadata_request__decision_function = {"sample_domain": True, "subjects": True}
     __metadata_request__score = {"sample_domain": True, "subjects": True}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         tags.non_deterministic = False
         return tags
 
-    def score(self, X, y, sample_weight=None, sample_domain=None, subjects=None):
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> float:
         """Accuracy.
 
         Parameters
@@ -103,20 +115,20 @@ class DomainClassifier(FileModel, ByDomain):
 
     __metadata_request__fit = {"X_target_labeled": True, "y_target_labeled": True}
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
-        sample_domain=None,
-        subjects=None,
-        X_target_unlabeled=None,
-        X_target_labeled=None,
-        y_target_labeled=None,
-    ):
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+        X_target_labeled: ArrayLike | None = None,
+        y_target_labeled: ArrayLike | None = None,
+    ) -> Self:
         """Fit whitening, encoder and network.
 
         Parameters
@@ -216,7 +228,7 @@ class DomainClassifier(FileModel, ByDomain):
                 routing[trials] = alpha
         return probabilities, routing
 
-    def predict_proba(self, X, sample_domain=None, subjects=None):
+    def predict_proba(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``.
 
         Parameters
@@ -234,7 +246,7 @@ class DomainClassifier(FileModel, ByDomain):
         """
         return self._decide(X, sample_domain, subjects)[0]
 
-    def predict(self, X, sample_domain=None, subjects=None):
+    def predict(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[Any]:
         """The most probable class of every trial.
 
         Parameters
@@ -252,7 +264,12 @@ class DomainClassifier(FileModel, ByDomain):
         best = self.predict_proba(X, sample_domain, subjects).argmax(axis=1)
         return self.classes_[best]
 
-    def decision_function(self, X, sample_domain=None, subjects=None):
+    def decision_function(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
         """Scores of the classes.
 
         Parameters
@@ -271,7 +288,12 @@ class DomainClassifier(FileModel, ByDomain):
         scores = np.log(np.maximum(p, np.finfo(float).tiny))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def routing_weights(self, X, sample_domain=None, subjects=None):
+    def routing_weights(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64] | None:
         """Weights of the experts.
 
         Parameters

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any, Literal
+
+import numpy as np
 
 from . import _core
 from ._base import store
@@ -20,7 +23,7 @@ _CHOICES = {
 }
 
 
-def tail(options):
+def tail(options: NetworkClassifier) -> dict[str, Any]:
     """What the networks with one filter and with many have in common, as the core reads it."""
     norm = options.batch_norm
     return {
@@ -177,53 +180,53 @@ class DaspClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        n_filters=_AUTO,
-        n_experts=_AUTO,
-        embedding_dim=_AUTO,
-        dsp_rank=_AUTO,
-        lambda_align=_AUTO,
-        decouple_keys=_AUTO,
-        lambda_balance=0.0,
-        lambda_entropy=0.0,
-        anchor="dedicated",
-        retraction="qr",
-        top_p=None,
-        expert_kind="stiefel",
-        barrier="bounded",
-        lambda_barrier=1e-3,
-        lambda_csp=0.0,
-        csp_filters=4,
-        lambda_shrink=0.0,
-        head="shared",
-        head_ridge=1e-3,
-        initial_anchor="random",
-        expert_noise=None,
-        batch_norm=None,
-        orthogonality="riemannian",
-        preset=None,
-        unseen="zero",
-        precondition=True,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        label_format="class",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-        validation_fraction=0.15,
-        learning_rate=0.01,
-        batch_size=32,
-        max_epochs=40,
-        patience=10,
-        warm_start=False,
-        class_weight=None,
-        precision="f32",
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_filters: int | Literal["auto"] = "auto",
+        n_experts: int | Literal["auto"] = "auto",
+        embedding_dim: int | Literal["auto"] = "auto",
+        dsp_rank: int | None | Literal["auto"] = "auto",
+        lambda_align: float | Literal["auto"] = "auto",
+        decouple_keys: bool | Literal["auto"] = "auto",
+        lambda_balance: float = 0.0,
+        lambda_entropy: float = 0.0,
+        anchor: Literal["dedicated", "first", "barycenter", "routed-barycenter"] = "dedicated",
+        retraction: Literal["qr", "polar"] = "qr",
+        top_p: int | None = None,
+        expert_kind: Literal["stiefel", "polar", "barrier"] = "stiefel",
+        barrier: Literal["bounded", "paper"] = "bounded",
+        lambda_barrier: float = 1e-3,
+        lambda_csp: float = 0.0,
+        csp_filters: int = 4,
+        lambda_shrink: float = 0.0,
+        head: Literal["shared", "routed"] = "shared",
+        head_ridge: float = 1e-3,
+        initial_anchor: Literal["random", "discriminative"] = "random",
+        expert_noise: float | None = None,
+        batch_norm: Literal["after", "before"] | None = None,
+        orthogonality: Literal["riemannian", "cayley"] = "riemannian",
+        preset: str | None = None,
+        unseen: Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"] = "zero",
+        precondition: bool = True,
+        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
+        kappa: float = 10.0,
+        handle_unknown: Literal["error", "new"] = "error",
+        label_format: Literal["class", "domain/class"] = "class",
+        tikhonov: float | None = 1e-8,
+        reference: Literal["euclidean", "riemannian", "log-euclidean"] = "euclidean",
+        whitening: Literal["symmetric", "pca"] = "symmetric",
+        scaling: Literal["per-trial", "per-domain", "none"] = "per-trial",
+        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
+        validation_fraction: float = 0.15,
+        learning_rate: float = 0.01,
+        batch_size: int = 32,
+        max_epochs: int = 40,
+        patience: int = 10,
+        warm_start: bool = False,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        precision: Literal["f32", "f64"] = "f32",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         store(self, locals())
 
     def _configuration(self, scaling):
@@ -316,32 +319,32 @@ class SPDNetClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        n_filters=_AUTO,
-        initial_anchor="random",
-        batch_norm=None,
-        orthogonality="riemannian",
-        precondition=True,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        label_format="class",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-        validation_fraction=0.15,
-        learning_rate=0.01,
-        batch_size=32,
-        max_epochs=40,
-        patience=10,
-        warm_start=False,
-        class_weight=None,
-        precision="f32",
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_filters: int | Literal["auto"] = "auto",
+        initial_anchor: Literal["random", "discriminative"] = "random",
+        batch_norm: Literal["after", "before"] | None = None,
+        orthogonality: Literal["riemannian", "cayley"] = "riemannian",
+        precondition: bool = True,
+        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
+        kappa: float = 10.0,
+        handle_unknown: Literal["error", "new"] = "error",
+        label_format: Literal["class", "domain/class"] = "class",
+        tikhonov: float | None = 1e-8,
+        reference: Literal["euclidean", "riemannian", "log-euclidean"] = "euclidean",
+        whitening: Literal["symmetric", "pca"] = "symmetric",
+        scaling: Literal["per-trial", "per-domain", "none"] = "per-trial",
+        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
+        validation_fraction: float = 0.15,
+        learning_rate: float = 0.01,
+        batch_size: int = 32,
+        max_epochs: int = 40,
+        patience: int = 10,
+        warm_start: bool = False,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        precision: Literal["f32", "f64"] = "f32",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         store(self, locals())
 
     def _configuration(self, scaling):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
@@ -97,7 +98,7 @@ class NetworkClassifier(DomainClassifier):
         return p[0], None if alpha is None else alpha[0]
 
     @property
-    def experts_(self):
+    def experts_(self) -> NDArray[np.floating] | None:
         """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal columns; None where nothing is routed."""
         check_is_fitted(self)
         return self._model.experts()

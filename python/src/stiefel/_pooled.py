@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -89,26 +91,26 @@ class PooledClassifier(DomainClassifier):
 
     def __init__(
         self,
-        n_filters="auto",
-        C=(1.0, 3.0, 10.0, 30.0),
-        rho=8.0,
-        refit=True,
-        precondition=True,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        label_format="class",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-        validation_fraction=0.15,
-        class_weight=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_filters: int | Literal["auto"] = "auto",
+        C: float | Sequence[float] = (1.0, 3.0, 10.0, 30.0),
+        rho: float = 8.0,
+        refit: bool = True,
+        precondition: bool = True,
+        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
+        kappa: float = 10.0,
+        handle_unknown: Literal["error", "new"] = "error",
+        label_format: Literal["class", "domain/class"] = "class",
+        tikhonov: float | None = 1e-8,
+        reference: Literal["euclidean", "riemannian", "log-euclidean"] = "euclidean",
+        whitening: Literal["symmetric", "pca"] = "symmetric",
+        scaling: Literal["per-trial", "per-domain", "none"] = "per-trial",
+        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
+        validation_fraction: float = 0.15,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         store(self, locals())
 
     def _check_parameters(self):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _core
 from ._optional import needed
 from ._validation import check_trials
+
+_Estimator = Literal["scm", "lwf", "oas", "sch"]
+_Geometry = Literal["Weibo2014", "BNCI2015001", "BNCI2014001"]
 
 
 @dataclass
@@ -38,7 +45,7 @@ class Recording:
     events: list
     notes: list = field(default_factory=list)
 
-    def to_mne(self):
+    def to_mne(self) -> Any:
         """The recording as MNE has it.
 
         Returns
@@ -80,7 +87,7 @@ class Trials:
     runs: np.ndarray | None = None
     channels: list | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.y)
 
 
@@ -95,7 +102,7 @@ def _trials(found):
     )
 
 
-def read_raw(path, index=None):
+def read_raw(path: str | PathLike[str], index: int | None = None) -> Recording:
     """Read a recording: EDF, EDF+, BDF, BDF+, GDF, BrainVision, or MATLAB 5 as BNCI has it; the format is recognised.
 
     Parameters
@@ -138,7 +145,12 @@ def read_raw(path, index=None):
     return Recording(**{**one, "data": one["data"][0]})
 
 
-def load_dataset(name, subjects=None, classes=None, covariance="scm"):
+def load_dataset(
+    name: str | PathLike[str],
+    subjects: list[int] | None = None,
+    classes: list[str] | None = None,
+    covariance: _Estimator = "scm",
+) -> Trials:
     """Load labelled trials: a public dataset that is on this machine, or a file.
 
     Parameters
@@ -179,7 +191,12 @@ def load_dataset(name, subjects=None, classes=None, covariance="scm"):
     return _trials(_core.dataset(str(name), subjects, classes, covariance))
 
 
-def load_synthetic(name="BNCI2015001", subjects=None, trials_per_class=None, random_state=0):
+def load_synthetic(
+    name: _Geometry = "BNCI2015001",
+    subjects: int | None = None,
+    trials_per_class: int | None = None,
+    random_state: int = 0,
+) -> Trials:
     """Generate motor imagery of several people in the geometry of a public dataset, from raw signal to covariances.
 
     Parameters
@@ -208,7 +225,7 @@ def load_synthetic(name="BNCI2015001", subjects=None, trials_per_class=None, ran
     return _trials(_core.synthetic(name, subjects, trials_per_class, int(random_state)))
 
 
-def from_epochs(epochs, domains=None, covariance="lwf"):
+def from_epochs(epochs: Any, domains: str | ArrayLike | None = None, covariance: _Estimator = "lwf") -> Trials:
     """Covariances of MNE epochs.
 
     Parameters
@@ -249,7 +266,7 @@ def from_epochs(epochs, domains=None, covariance="lwf"):
     return Trials(check_trials(data, covariance, "epochs"), y, column.astype(str), None, list(picked.ch_names))
 
 
-def to_epochs(X, ch_names, sfreq, y, tmin=0.0):
+def to_epochs(X: ArrayLike, ch_names: Sequence[str], sfreq: float, y: ArrayLike, tmin: float = 0.0) -> Any:
     """MNE epochs from arrays in microvolts.
 
     Parameters

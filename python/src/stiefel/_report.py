@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _domains
@@ -47,7 +49,7 @@ class RoutingReport(dict):
         if part is None:
             raise ValueError("The model does not route trials: there is nothing to plot.")
 
-    def plot_routing(self, ax=None):
+    def plot_routing(self, ax: Any = None) -> Any:
         """Mean weight of every expert in every domain, as an image.
 
         Parameters
@@ -73,7 +75,7 @@ class RoutingReport(dict):
         ax.figure.colorbar(image, ax=ax)
         return ax
 
-    def plot_controls(self, ax=None):
+    def plot_controls(self, ax: Any = None) -> Any:
         """Balanced accuracy of the model beside its controls, as bars.
 
         Parameters
@@ -107,7 +109,7 @@ class RoutingReport(dict):
         ax.set(xlabel="balanced accuracy", xlim=(0, 1), title="does routing help?")
         return ax
 
-    def plot_topomap(self, info, expert=0, component=0, ax=None):
+    def plot_topomap(self, info: Any, expert: int = 0, component: int = 0, ax: Any = None) -> Any:
         """One activation pattern of an expert over the scalp.
 
         Parameters
@@ -137,7 +139,15 @@ class RoutingReport(dict):
         return ax
 
 
-def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_train=None):
+def routing_report(
+    model: DomainClassifier,
+    X: ArrayLike,
+    y: ArrayLike,
+    domains: ArrayLike,
+    X_train: ArrayLike | None = None,
+    y_train: ArrayLike | None = None,
+    domains_train: ArrayLike | None = None,
+) -> RoutingReport:
     """The routing report of a fitted classifier on labelled test trials of its training domains.
 
     Parameters

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from os import PathLike
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,17 +27,17 @@ COLUMNS = (
 
 
 def study(
-    study,
-    data,
+    study: Literal["main", "ablation", "loso", "scaling", "session", "online", "null"],
+    data: str | PathLike[str] | Trials,
     *,
-    name="trials",
-    folder=None,
-    client=None,
-    n_jobs=-1,
-    scoring="balanced_accuracy",
-    progress=True,
-    **settings,
-):
+    name: str = "trials",
+    folder: str | PathLike[str] | None = None,
+    client: Any | None = None,
+    n_jobs: int | None = -1,
+    scoring: Literal["balanced_accuracy", "accuracy", "roc_auc", "kappa"] = "balanced_accuracy",
+    progress: bool = True,
+    **settings: object,
+) -> Any:
     """Run a study and give its scores as MOABB does.
 
     A unit of work is one method on one fold with one seed. Its result is kept in ``folder`` as soon as it is finished: a study that was

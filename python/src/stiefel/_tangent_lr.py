@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -69,25 +72,33 @@ class TangentSpaceLR(ByDomain):
 
     def __init__(
         self,
-        C=1.0,
-        metric="riemann",
-        whiten_domains=False,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        label_format="class",
-        class_weight=None,
-        covariance=None,
-        max_iter=1000,
-        warm_start=False,
-        random_state=None,
-    ):
+        C: float = 1.0,
+        metric: str = "riemann",
+        whiten_domains: bool = False,
+        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
+        kappa: float = 10.0,
+        handle_unknown: Literal["error", "new"] = "error",
+        label_format: Literal["class", "domain/class"] = "class",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         store(self, locals())
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "regression_")
 
-    def fit(self, X, y, sample_weight=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+    ) -> TangentSpaceLR:
         """Fit mean and regression.
 
         Parameters
@@ -125,7 +136,7 @@ class TangentSpaceLR(ByDomain):
         )  # fmt: skip
         if self.warm_start and hasattr(self, "regression_"):
             solver = self.regression_.set_params(**solver.get_params())
-        self.regression_ = solver.fit(spd.tangent_space(x, reference), labels, sample_weight=sample_weight)
+        self.regression_: Any = solver.fit(spd.tangent_space(x, reference), labels, sample_weight=sample_weight)
         self.n_iter_ = int(self.regression_.n_iter_.max())
         self.classes_, self.reference_, self.whitening_ = names, reference, whitening
         self.n_features_in_ = self._channels = x.shape[1]
@@ -139,7 +150,7 @@ class TangentSpaceLR(ByDomain):
             x = self.whitening_.transform(x, sample_domain=sample_domain, subjects=subjects)
         return spd.tangent_space(x, self.reference_)
 
-    def predict(self, X, sample_domain=None, subjects=None):
+    def predict(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[Any]:
         """The most probable class of every trial.
 
         Parameters
@@ -157,7 +168,7 @@ class TangentSpaceLR(ByDomain):
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.predict(vectors)
 
-    def predict_proba(self, X, sample_domain=None, subjects=None):
+    def predict_proba(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``.
 
         Parameters
@@ -175,7 +186,12 @@ class TangentSpaceLR(ByDomain):
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.predict_proba(vectors)
 
-    def decision_function(self, X, sample_domain=None, subjects=None):
+    def decision_function(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
         """Scores of the classes.
 
         Parameters

@@ -44,7 +44,9 @@ def check_trials(X, covariance=None, name="X"):
     if x.shape[1] != x.shape[2]:
         raise ValueError(
             f"{name} of shape {x.shape} holds no square matrices. Epochs (trials, channels, samples) need the option "
-            "covariance='lwf' (or 'scm', 'oas', 'sch')."
+            "covariance='lwf' (or 'scm', 'oas', 'sch')" + (
+                "; in a pipeline, stiefel.make_pipeline hands them through the steps before." if name.startswith("X_target") else "."
+            )
         )
     return x
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -57,6 +59,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
+from numpy.typing import ArrayLike, NDArray
     >>> from stiefel import DomainWhitening, load_synthetic, spd
     >>> data = load_synthetic("BNCI2015001", subjects=2, trials_per_class=10, random_state=0)
     >>> whitening = DomainWhitening(scaling="none").fit(data.X, subjects=data.domains)
@@ -71,31 +74,38 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        label_format="class",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-    ):
+        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
+        kappa: float = 10.0,
+        handle_unknown: Literal["error", "new"] = "error",
+        label_format: Literal["class", "domain/class"] = "class",
+        tikhonov: float | None = 1e-8,
+        reference: Literal["euclidean", "riemannian", "log-euclidean"] = "euclidean",
+        whitening: Literal["symmetric", "pca"] = "symmetric",
+        scaling: Literal["per-trial", "per-domain", "none"] = "per-trial",
+        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
+    ) -> None:
         store(self, locals())
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_whitener")
 
     def _trials(self, X, name="X"):
         return check_spd(check_trials(X, self.covariance, name), name)
 
-    def fit(self, X, y=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+    ) -> DomainWhitening:
         """Fit the mean of every domain.
 
         Parameters
@@ -138,7 +148,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         self.n_features_in_ = self._channels = x.shape[1]
         return domains
 
-    def transform(self, X, sample_domain=None, subjects=None):
+    def transform(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
         """Whiten trials.
 
         Parameters
@@ -170,7 +180,14 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
                 out[trials] = self._whitener.transform_unseen(part, known, unseen_whitening(self))
         return out
 
-    def fit_transform(self, X, y=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
+    def fit_transform(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+    ) -> NDArray[np.float64]:
         """Fit on training trials and whiten the same trials; for training data only, see the notes of the class.
 
         Parameters
@@ -186,13 +203,13 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         x = self._trials(X)
         return self._whiten(x, self._fit(x, y, sample_domain, subjects, X_target_unlabeled))
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         if "_whitener" in state:
             state = {**state, "_whitener": state["_whitener"].state()}
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         if isinstance(state.get("_whitener"), str):
             state = {**state, "_whitener": _core.whitener_from_state(state["_whitener"])}
         super().__setstate__(state)

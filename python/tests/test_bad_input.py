@@ -205,3 +205,38 @@ def test_a_report_is_of_a_network(study):
     peer = TangentSpaceLR().fit(study.X, study.y)
     with pytest.raises(TypeError, match="routing_report takes a DaspClassifier, .*, got TangentSpaceLR"):
         stiefel.routing_report(peer, study.X, study.y, study.domains)
+
+
+# Symmetric up to the rounding of the type ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DomainWhitening()], ids=ids)
+def test_symmetry_is_judged_by_the_type_of_the_input(estimator, small):
+    x, y, d = small
+    for dtype in (np.float32, np.float64):
+        rounding = np.sqrt(np.finfo(dtype).eps)
+        for factor, fine in ((0.3, True), (3, False)):
+            skew = x.astype(dtype)
+            skew[5, 0, 1] += factor * rounding * np.abs(x[5]).max()
+            if fine:
+                type(estimator)(**estimator.get_params()).fit(skew, y, sample_domain=d)
+            else:
+                with pytest.raises(ValueError, match=r"X\[5\] is not symmetric"):
+                    type(estimator)(**estimator.get_params()).fit(skew, y, sample_domain=d)
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DomainWhitening()], ids=ids)
+def test_single_precision_is_welcome(estimator):
+    epochs = np.random.default_rng(0).standard_normal((24, 12, 40)).astype(np.float32)
+    # Products of slices in single precision: A·B and (B·A)ᵀ are rounded differently.
+    x = np.stack([[[np.dot(a, b * np.float32(1 + 1e-6 * (i > j))) for j, b in enumerate(e)] for i, a in enumerate(e)] for e in epochs])
+    assert x.dtype == np.float32 and not np.allclose(x, x.swapaxes(1, 2), rtol=1e-8, atol=0)
+    model = type(estimator)(**estimator.get_params()).fit(x, np.arange(24) % 2)
+    (model.transform if hasattr(model, "transform") else model.predict)(x)
+
+
+def test_single_precision_in_studies(study, tmp_path):
+    pytest.importorskip("pandas")
+    x = study.X.astype(np.float32)
+    x[:, 3, 4] *= 1 + 2e-7
+    stiefel.study("main", stiefel.Trials(x, study.y, study.domains), folder=tmp_path, methods="mdm", progress=False)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _domains
 from ._persistence import FileModel
 from ._split import validation_trials
-from ._validation import check_channels, check_classes, check_labels, check_spd, check_trials, one_of
+from ._validation import check_channels, check_classes, check_labels, check_trials, one_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -80,7 +80,7 @@ class ByDomain(ClassifierMixin, BaseEstimator):
         return accuracy_score(labels, self.predict(X, sample_domain, subjects), sample_weight=sample_weight)
 
     def _trials(self, X, name="X"):
-        return check_spd(check_trials(X, self.covariance, name), name)
+        return check_trials(X, self.covariance, name)
 
     def _prepare(self, X, y, sample_weight, sample_domain, subjects, X_target_unlabeled):
         """Labelled trials of positive weight (covariances, labels, domains or None, weights or None), and the unlabelled ones of new domains."""

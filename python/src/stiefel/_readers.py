@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._optional import needed
-from ._validation import check_trials
+from ._validation import as_trials
 
 _Estimator = Literal["scm", "lwf", "oas", "sch"]
 _Geometry = Literal["Weibo2014", "BNCI2015001", "BNCI2014001"]
@@ -263,7 +263,7 @@ def from_epochs(epochs: Any, domains: str | ArrayLike | None = None, covariance:
     column = np.full(len(y), domains) if isinstance(domains, str) else np.asarray(domains)
     if len(column) != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {len(y)} epochs, {len(column)} domains.")
-    return Trials(check_trials(data, covariance, "epochs"), y, column.astype(str), None, list(picked.ch_names))
+    return Trials(as_trials(data, covariance, "epochs")[0], y, column.astype(str), None, list(picked.ch_names))
 
 
 def to_epochs(X: ArrayLike, ch_names: Sequence[str], sfreq: float, y: ArrayLike, tmin: float = 0.0) -> Any:

@@ -15,7 +15,7 @@ from ._base import labelled
 from ._domains import factor, names_of
 from ._optional import needed
 from ._readers import Trials
-from ._validation import check_spd, check_trials, n_threads, one_of
+from ._validation import check_trials, n_threads, one_of
 
 SCORINGS = ("balanced_accuracy", "accuracy", "roc_auc", "kappa")
 
@@ -140,7 +140,7 @@ def _plain(settings):
 
 def _in_memory(data, name, config):
     """Trials as the core takes them, the part of them that the configuration chooses."""
-    x = check_spd(check_trials(data.X, None, "data.X"), "data.X")
+    x = check_trials(data.X, None, "data.X")
     parts = {part: names_of(getattr(data, part), len(x), f"data.{part}", complete=True) for part in ("y", "domains")}
     (class_names, classes), (domain_names, domains) = (factor(parts[p]) for p in ("y", "domains"))
     channels = None if data.channels is None else [str(c) for c in data.channels]

@@ -128,7 +128,7 @@ class TangentSpaceLR(ByDomain):
             x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=dict(targets))
         check_classification_targets(labels)
         names, classes = np.unique(labels, return_inverse=True)
-        check_classes(names, classes)
+        check_classes(names, classes, sample_weight)
         reference = spd.gmean(x, metric=self.metric, sample_weight=sample_weight)
         solver = LogisticRegression(
             C=self.C, class_weight=self.class_weight, max_iter=self.max_iter, random_state=self.random_state,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core, _domains
 from ._base import labelled, store, target_trials
 from ._preconditioning import preconditioning, seen, unseen_whitening
-from ._validation import check_channels, check_labels, check_spd, check_trials, one_of
+from ._validation import check_channels, check_labels, check_trials, one_of
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
@@ -96,7 +96,7 @@ from numpy.typing import ArrayLike, NDArray
         return hasattr(self, "_whitener")
 
     def _trials(self, X, name="X"):
-        return check_spd(check_trials(X, self.covariance, name), name)
+        return check_trials(X, self.covariance, name)
 
     def fit(
         self,

@@ -73,7 +73,7 @@ def test_several_new_people_are_not_one(base, small):
     x, y, d = small
     carl, dora = x[:12] * 3, x[30:42] / 2
     test = x[12:18]
-    base = clone(base).set_params(unseen_whitening="own-mean")
+    base = clone(base).set_params(**{"unseen" if isinstance(base, DomainWhitening) else "whitening__unseen": "own-mean"})
 
     def alone(target):
         return decide(clone(base).fit(x, y, sample_domain=d, X_target_unlabeled=target), test)

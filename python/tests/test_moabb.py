@@ -15,7 +15,7 @@ from pyriemann.classification import MDM  # noqa: E402
 from pyriemann.estimation import Covariances  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 
-from stiefel import DaspClassifier, PooledClassifier, TangentSpaceLR, make_pipeline  # noqa: E402
+from stiefel import DaspClassifier, PooledClassifier, TangentSpaceLR, Whitening, make_pipeline  # noqa: E402
 
 
 def pipelines():
@@ -23,10 +23,10 @@ def pipelines():
     return {
         "DASP": make_pipeline(Covariances("oas"), DaspClassifier(**quick)),
         "DASP from epochs": DaspClassifier(
-            covariance="oas", unseen="nearest", unseen_whitening="own-mean", n_experts=2, **quick
+            covariance="oas", unseen="nearest", whitening=Whitening("own-mean"), n_experts=2, **quick
         ),
         "DASP, adapted": make_pipeline(Covariances("oas"), DaspClassifier(unseen="transductive", n_experts=2, **quick)),
-        "recommended": make_pipeline(Covariances("oas"), PooledClassifier(unseen_whitening="own-mean", random_state=0)),
+        "recommended": make_pipeline(Covariances("oas"), PooledClassifier(whitening=Whitening("own-mean"), random_state=0)),
         "peer": make_pipeline(Covariances("oas"), TangentSpaceLR()),
         "pyRiemann": make_pipeline(Covariances("oas"), MDM()),
     }
@@ -75,7 +75,7 @@ def by_mode(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MNE_DATA", str(folder))
         # Shrinkage makes the noise of the fake data the same matrix in several trials, and rounding then decides ties.
-        preset = PooledClassifier(unseen_whitening="own-mean", random_state=0)
+        preset = PooledClassifier(whitening=Whitening("own-mean"), random_state=0)
         both = {"inside": clone(preset).set_params(covariance="scm"), "before": make_pipeline(Covariances("cov"), preset)}
         dataset = fake(n_sessions=1, seed=2)
         return {

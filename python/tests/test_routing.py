@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kappa_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 
-from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, TangentSpaceLR, make_pipeline, make_scorer
+from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, TangentSpaceLR, Whitening, make_pipeline, make_scorer
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_scorers_inside_scikit_learn(epochs):
         assert cross_val_score(clf, x, y, cv=folds, scoring=weighted, params=params).shape == (4,)
 
 
-BASES = [PooledClassifier(random_state=0, unseen_whitening="own-mean"), DaspClassifier(max_epochs=3, n_experts=2, unseen="nearest", random_state=0)]
+BASES = [PooledClassifier(random_state=0, whitening=Whitening("own-mean")), DaspClassifier(max_epochs=3, n_experts=2, unseen="nearest", random_state=0)]
 
 
 @pytest.mark.parametrize("routing", [False, True])
@@ -111,9 +111,9 @@ def test_whitening_in_a_pipeline_looks_at_the_target_trials(epochs):
         ({"X_target_unlabeled": {"carl": target, "dora": x[40:60]}}, {"subjects": ["carl"] * 10}),
     ):
         pipeline = make_pipeline(
-            DomainWhitening(unseen_whitening="own-mean"), PooledClassifier(precondition=False, **options)
+            DomainWhitening(unseen="own-mean"), PooledClassifier(precondition=False, **options)
         ).fit(x, y, subjects=who, **extra)
-        inside = PooledClassifier(unseen_whitening="own-mean", **options).fit(x, y, subjects=who, **extra)
+        inside = PooledClassifier(whitening=Whitening("own-mean"), **options).fit(x, y, subjects=who, **extra)
         np.testing.assert_allclose(pipeline.predict_proba(test, **told), inside.predict_proba(test, **told), atol=1e-9)
 
 

@@ -2,6 +2,7 @@
 
 * :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`PooledClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`:
   scikit-learn estimators.
+* :class:`Experts`, :class:`Losses`, :class:`Training`, :class:`Whitening`: groups of their parameters.
 * :mod:`stiefel.spd`: functions on stacks of SPD matrices, pyRiemann's names.
 * :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
 * :func:`read_raw`, :func:`load_dataset`, :func:`load_synthetic`, :func:`from_epochs`, :func:`to_epochs`: recordings and trials.
@@ -13,6 +14,7 @@
 from . import manifold, spd
 from ._classifiers import DaspClassifier, SPDNetClassifier
 from ._core import __version__, get_num_threads, set_num_threads
+from ._options import Experts, Losses, Training, Whitening
 from ._pooled import PooledClassifier
 from ._readers import Recording, Trials, from_epochs, load_dataset, load_synthetic, read_raw, to_epochs
 from ._report import RoutingReport, routing_report
@@ -25,13 +27,17 @@ from ._whitening import DomainWhitening
 __all__ = [
     "DaspClassifier",
     "DomainWhitening",
+    "Experts",
+    "Losses",
     "PooledClassifier",
     "Recording",
     "RoutingReport",
     "SPDNetClassifier",
     "Scaling",
     "TangentSpaceLR",
+    "Training",
     "Trials",
+    "Whitening",
     "__version__",
     "from_epochs",
     "get_num_threads",

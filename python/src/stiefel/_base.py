@@ -7,29 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _domains
+from ._parameters import Grouped, check
 from ._persistence import FileModel
 from ._split import validation_trials
-from ._validation import check_channels, check_classes, check_labels, check_trials, one_of
+from ._validation import check_channels, check_classes, check_labels, check_trials
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def store(estimator, values):
-    """Keeps the arguments of a constructor, ``locals()`` of it, as attributes of their names: all a constructor may do."""
-    for name, value in values.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
-
-
-class ByDomain(ClassifierMixin, BaseEstimator):
+class ByDomain(ClassifierMixin, Grouped):
     """A classifier of covariances ``(trials, n, n)`` that may be told whose trials they are."""
 
     __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": True}
@@ -79,6 +73,10 @@ class ByDomain(ClassifierMixin, BaseEstimator):
             subjects = None
         return accuracy_score(labels, self.predict(X, sample_domain, subjects), sample_weight=sample_weight)
 
+    def _check_parameters(self):
+        """An error that names a parameter that cannot be what it is."""
+        check(self)
+
     def _trials(self, X, name="X"):
         return check_trials(X, self.covariance, name)
 
@@ -86,8 +84,7 @@ class ByDomain(ClassifierMixin, BaseEstimator):
         """Labelled trials of positive weight (covariances, labels, domains or None, weights or None), and the unlabelled ones of new domains."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        one_of("handle_unknown", self.handle_unknown, _domains.UNKNOWN)
-        one_of("label_format", self.label_format, _domains.LABELS)
+        self._check_parameters()
         x = self._trials(X)
         domains, labels = _domains.of_fit(check_labels(y, len(x)), sample_domain, subjects, self.label_format)
         targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1]))
@@ -154,7 +151,6 @@ class DomainClassifier(FileModel, ByDomain):
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
         x, labels, domains, weight, targets = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
         domains = [_domains.ONLY] * len(x) if domains is None else domains
         if X_target_labeled is not None:
@@ -191,12 +187,6 @@ class DomainClassifier(FileModel, ByDomain):
         self.n_features_in_ = self._channels = x.shape[1]
         self._describe()
 
-    def _check_parameters(self):
-        """An error for options that the core would not see, or would not name."""
-        for name, value in self.get_params(deep=False).items():
-            if isinstance(value, (float, np.floating)) and not np.isfinite(value):
-                raise ValueError(f"{name} must be a finite number, got {value}.")
-
     def _train(self, data, validation, seed):
         """The core's model of labelled trials."""
         raise NotImplementedError
@@ -216,6 +206,7 @@ class DomainClassifier(FileModel, ByDomain):
     def _decide(self, X, sample_domain=None, subjects=None):
         """Probabilities and, where there is routing, weights of the experts."""
         check_is_fitted(self)
+        self._check_parameters()
         x = self._trials(X)
         check_channels(self, x)
         probabilities = np.empty((len(x), len(self.classes_)))

@@ -18,10 +18,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-#: What a domain can be that is neither marked as new nor known.
-UNKNOWN = ("error", "new")
-#: What a label can be.
-LABELS = ("class", "domain/class")
 #: The one domain of data that has none.
 ONLY = "all"
 #: The domain of ``X_target_labeled``.

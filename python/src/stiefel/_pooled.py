@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, Literal
 
 import numpy as np
 
 from . import _core
-from ._base import DomainClassifier, store
-from ._preconditioning import preconditioning, seen, unseen_whitening
+from ._base import DomainClassifier
+from ._options import Whitening
+from ._parameters import Auto, ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, NotNegative, Positives, Seed, Share, store
+from ._preconditioning import preconditioning, seen, unseen_whitening, whitening_of
 from ._validation import n_threads, to_json
 
 
@@ -34,16 +34,14 @@ class PooledClassifier(DomainClassifier):
         Fit once more on training and validation part together when C is chosen.
     precondition : bool, default=True
         Whether trials are whitened per domain; False takes them as they are, whitened by the caller.
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What whitens a domain without training trials; the last two look at its unlabelled trials.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+    whitening : None | Whitening, default=None
+        How a domain is whitened, and one without training trials; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
         What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
-    tikhonov, reference, whitening, scaling, covariance
-        See :class:`DaspClassifier`.
+    covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
+        None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
     validation_fraction : float, default=0.15
         Share of every (domain, class) cell that C is chosen on; 0 chooses on the training trials.
     class_weight : None | dict | "balanced", default=None
@@ -91,39 +89,25 @@ class PooledClassifier(DomainClassifier):
 
     def __init__(
         self,
-        n_filters: int | Literal["auto"] = "auto",
-        C: float | Sequence[float] = (1.0, 3.0, 10.0, 30.0),
-        rho: float = 8.0,
+        n_filters: Auto | Count = "auto",
+        C: Positives = (1.0, 3.0, 10.0, 30.0),
+        rho: NotNegative = 8.0,
         refit: bool = True,
         precondition: bool = True,
-        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
-        kappa: float = 10.0,
-        handle_unknown: Literal["error", "new"] = "error",
-        label_format: Literal["class", "domain/class"] = "class",
-        tikhonov: float | None = 1e-8,
-        reference: Literal["euclidean", "riemannian", "log-euclidean"] = "euclidean",
-        whitening: Literal["symmetric", "pca"] = "symmetric",
-        scaling: Literal["per-trial", "per-domain", "none"] = "per-trial",
-        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
-        validation_fraction: float = 0.15,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        whitening: Whitening | None = None,
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        covariance: Covariance | None = None,
+        validation_fraction: Share = 0.15,
+        class_weight: ClassWeight = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: bool | int = 0,
     ) -> None:
         store(self, locals())
 
-    def _check_parameters(self):
-        super()._check_parameters()
-        filters = self.n_filters
-        if not (filters == "auto" if isinstance(filters, str) else isinstance(filters, (int, np.integer)) and filters >= 1):
-            raise ValueError(f"n_filters must be 'auto' or a whole number of at least 1, got {filters!r}.")
-        tried = np.ravel(self.C)
-        if tried.dtype.kind not in "iuf" or len(tried) == 0 or not (np.isfinite(tried) & (tried > 0)).all():
-            raise ValueError(f"C must be a positive number, or several, got {self.C!r}.")
-
     def _train(self, data, validation, seed):
-        config = json.loads(_core.pooled_configuration(to_json(preconditioning(self))))
+        config = json.loads(_core.pooled_configuration(to_json(preconditioning(whitening_of(self)))))
         if self.n_filters != "auto":
             config["filters"] = self.n_filters
         config["head"].update(ratio=float(self.rho), candidates=np.ravel(self.C).astype(float).tolist())
@@ -147,4 +131,5 @@ class PooledClassifier(DomainClassifier):
         return self._model.predict_known(x, domain)[0], None
 
     def _decide_new(self, x, given):
-        return self._model.predict_unseen(x, seen(self, given, x), unseen_whitening(self))[0], None
+        whitening = whitening_of(self)
+        return self._model.predict_unseen(x, seen(whitening, given, x), unseen_whitening(whitening))[0], None

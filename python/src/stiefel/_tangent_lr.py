@@ -11,7 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import spd
-from ._base import ByDomain, store
+from ._base import ByDomain
+from ._options import Whitening
+from ._parameters import ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, Positive, Seed, store
 from ._validation import check_channels, check_classes
 from ._whitening import DomainWhitening
 
@@ -27,10 +29,8 @@ class TangentSpaceLR(ByDomain):
         The mean whose tangent space is used.
     whiten_domains : bool, default=False
         Whiten every domain first (:class:`DomainWhitening`), so that people become comparable.
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What then whitens a domain without training trials.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+    whitening : None | Whitening, default=None
+        How, where ``whiten_domains``; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
@@ -72,20 +72,24 @@ class TangentSpaceLR(ByDomain):
 
     def __init__(
         self,
-        C: float = 1.0,
-        metric: str = "riemann",
+        C: Positive = 1.0,
+        metric: Literal["riemann", "logeuclid", "euclid"] = "riemann",
         whiten_domains: bool = False,
-        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
-        kappa: float = 10.0,
-        handle_unknown: Literal["error", "new"] = "error",
-        label_format: Literal["class", "domain/class"] = "class",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
-        max_iter: int = 1000,
+        whitening: Whitening | None = None,
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        class_weight: ClassWeight = None,
+        covariance: Covariance | None = None,
+        max_iter: Count = 1000,
         warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: Seed = None,
     ) -> None:
         store(self, locals())
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.whitening is not None and not self.whiten_domains:
+            raise ValueError("whitening was given, and whiten_domains=False whitens nothing: leave one of them out.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "regression_")
@@ -112,7 +116,7 @@ class TangentSpaceLR(ByDomain):
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of a new domain.
         X_target_unlabeled : None | ndarray | dict of ndarray, default=None
-            Trials of the domain that will be decoded, without labels: what ``unseen_whitening`` looks at; by name, where there are several.
+            Trials of the domain that will be decoded, without labels: what its whitening looks at; by name, where there are several.
 
         Returns
         -------
@@ -122,9 +126,7 @@ class TangentSpaceLR(ByDomain):
         x, labels, domains, sample_weight, targets = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
         whitening = None
         if self.whiten_domains:
-            whitening = DomainWhitening(
-                unseen_whitening=self.unseen_whitening, kappa=self.kappa, handle_unknown=self.handle_unknown
-            )
+            whitening = DomainWhitening(handle_unknown=self.handle_unknown, **self._group("whitening").get_params())
             x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=dict(targets))
         check_classification_targets(labels)
         names, classes = np.unique(labels, return_inverse=True)
@@ -144,6 +146,7 @@ class TangentSpaceLR(ByDomain):
 
     def _vectors(self, X, sample_domain, subjects):
         check_is_fitted(self)
+        self._check_parameters()
         x = self._trials(X)
         check_channels(self, x)
         if self.whitening_ is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,35 +12,26 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _domains
-from ._base import labelled, store, target_trials
+from ._base import labelled, target_trials
+from ._options import Method, Reference, Scale, UnseenWhitening
+from ._parameters import Covariance, HandleUnknown, LabelFormat, NotNegative, check, store
 from ._preconditioning import preconditioning, seen, unseen_whitening
-from ._validation import check_channels, check_labels, check_trials, one_of
+from ._validation import check_channels, check_labels, check_trials
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
     """Whiten covariances per domain by the mean of its training trials: loading, whitening, scale.
 
-    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new domain under the policy ``unseen_whitening``.
+    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new domain under the policy ``unseen``.
 
     Parameters
     ----------
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What whitens a domain without training trials: the mean of the training domains; or that of its unlabelled trials, all of
-        them or those up to each one, shrunk to the pooled mean.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+    unseen, kappa, tikhonov, reference, method, scaling
+        See :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at transform is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
         What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
-    tikhonov : float | None, default=1e-8
-        Diagonal loading relative to the mean variance.
-    reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
-        The mean.
-    whitening : {"symmetric", "pca"}, default="symmetric"
-        Which square root whitens.
-    scaling : {"per-trial", "per-domain", "none"}, default="per-trial"
-        Scale of whitened matrices.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs and estimates them.
 
@@ -59,7 +50,6 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-from numpy.typing import ArrayLike, NDArray
     >>> from stiefel import DomainWhitening, load_synthetic, spd
     >>> data = load_synthetic("BNCI2015001", subjects=2, trials_per_class=10, random_state=0)
     >>> whitening = DomainWhitening(scaling="none").fit(data.X, subjects=data.domains)
@@ -74,15 +64,15 @@ from numpy.typing import ArrayLike, NDArray
 
     def __init__(
         self,
-        unseen_whitening: Literal["pooled", "own-mean", "causal"] = "pooled",
-        kappa: float = 10.0,
-        handle_unknown: Literal["error", "new"] = "error",
-        label_format: Literal["class", "domain/class"] = "class",
-        tikhonov: float | None = 1e-8,
-        reference: Literal["euclidean", "riemannian", "log-euclidean"] = "euclidean",
-        whitening: Literal["symmetric", "pca"] = "symmetric",
-        scaling: Literal["per-trial", "per-domain", "none"] = "per-trial",
-        covariance: Literal["scm", "lwf", "oas", "sch"] | None = None,
+        unseen: UnseenWhitening = "pooled",
+        kappa: NotNegative = 10.0,
+        tikhonov: NotNegative | None = 1e-8,
+        reference: Reference = "euclidean",
+        method: Method = "symmetric",
+        scaling: Scale = "per-trial",
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        covariance: Covariance | None = None,
     ) -> None:
         store(self, locals())
 
@@ -125,13 +115,13 @@ from numpy.typing import ArrayLike, NDArray
         self : object
             The fitted transformer.
         """
-        self._fit(self._trials(X), y, sample_domain, subjects, X_target_unlabeled)
+        self._fit(X, y, sample_domain, subjects, X_target_unlabeled)
         return self
 
-    def _fit(self, x, y, sample_domain, subjects, X_target_unlabeled):
-        """Fits on checked trials."""
-        one_of("handle_unknown", self.handle_unknown, _domains.UNKNOWN)
-        one_of("label_format", self.label_format, _domains.LABELS)
+    def _fit(self, X, y, sample_domain, subjects, X_target_unlabeled):
+        """Fits, and gives checked trials and the domain of each."""
+        check(self)
+        x = self._trials(X)
         labels = check_labels(y, len(x)) if self.label_format == "domain/class" else x[:, 0, 0]
         domains, _ = _domains.of_fit(labels, sample_domain, subjects, self.label_format)
         domains = [_domains.ONLY] * len(x) if domains is None else domains
@@ -146,7 +136,7 @@ from numpy.typing import ArrayLike, NDArray
         self._targets, self._labelled, self._warned = targets, False, False
         self.domains_ = np.array(names)
         self.n_features_in_ = self._channels = x.shape[1]
-        return domains
+        return x, domains
 
     def transform(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
         """Whiten trials.
@@ -165,6 +155,7 @@ from numpy.typing import ArrayLike, NDArray
             Whitened covariances.
         """
         check_is_fitted(self)
+        check(self)
         x = self._trials(X)
         check_channels(self, x)
         return self._whiten(x, sample_domain, subjects)
@@ -200,8 +191,7 @@ from numpy.typing import ArrayLike, NDArray
         X_new : ndarray, shape (trials, n, n)
             Whitened covariances.
         """
-        x = self._trials(X)
-        return self._whiten(x, self._fit(x, y, sample_domain, subjects, X_target_unlabeled))
+        return self._whiten(*self._fit(X, y, sample_domain, subjects, X_target_unlabeled))
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

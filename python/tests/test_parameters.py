@@ -97,3 +97,18 @@ def test_whitening_that_would_not_be_used_is_refused(small):
     x, y, _ = small
     with pytest.raises(ValueError, match="whiten_domains=False whitens nothing"):
         TangentSpaceLR(whitening=Whitening()).fit(x, y)
+
+
+class Mine(PooledClassifier):
+    """A subclass of a user's, who annotates nothing."""
+
+    def __init__(self, n_filters=4):
+        super().__init__(n_filters=n_filters, whitening=Whitening("own-mean"))
+
+
+def test_subclasses_inherit_the_rules(small):
+    x, y, d = small
+    expected = PooledClassifier(n_filters=4, whitening=Whitening("own-mean"), random_state=None, validation_fraction=0.15)
+    assert Mine().fit(x, y, sample_domain=d).filters_.shape == expected.fit(x, y, sample_domain=d).filters_.shape
+    with pytest.raises(ValueError, match="n_filters must be 'auto' or a whole number of at least 1, got 4.0"):
+        Mine(4.0).fit(x, y)

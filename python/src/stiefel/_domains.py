@@ -72,13 +72,14 @@ def of_fit(labels, sample_domain, subjects, label_format="class"):
                 "label_format='domain/class' takes the domains from the labels; pass neither sample_domain nor subjects, or set "
                 "label_format='class'."
             )
-        return decode(labels)
-    names = given(len(labels), sample_domain, subjects, complete=True)
-    if subjects is not None:
-        for trial, name in enumerate(names):
+        names, labels = decode(labels)
+    else:
+        names = given(len(labels), sample_domain, subjects, complete=True)
+    if sample_domain is None:
+        for trial, name in enumerate(names or ()):
             if is_mark(name):
                 raise ValueError(
-                    f"subjects[{trial}] is {name}, a negative number, which names nobody. Unlabelled trials of a new domain are marked in "
+                    f"trial {trial} is of domain {name}, a negative number, which names nobody. Unlabelled trials of a new domain are marked in "
                     "sample_domain."
                 )
     return names, labels
@@ -168,8 +169,7 @@ def known_index(names, training, targets=(), unknown="error"):
         if unknown == "error" and not (name in at or name in targets or is_mark(name)):
             raise ValueError(
                 f"trial {trial} is of domain {name!r}, which had no training trials (known: {', '.join(training)}). Mark trials of a new "
-                "domain with None or a negative number, pass no domains, or set handle_unknown='new': the policies for new domains then "
-                "decide."
+                "domain with None or a negative number, or set handle_unknown='new': the policies for new domains then decide."
             )
     return np.array([at.get(name, -1) for name in names], dtype=np.intp)
 

@@ -74,8 +74,11 @@ def words(hint):
 
 @cache
 def hints_of(cls):
-    """The annotations of a constructor by parameter."""
-    hints = get_type_hints(cls.__init__, include_extras=True)
+    """The annotations of a constructor by parameter; a subclass need not repeat those of its base."""
+    hints = {}
+    for base in reversed(cls.__mro__[:-1]):
+        if "__init__" in vars(base):
+            hints.update(get_type_hints(base.__init__, include_extras=True))
     return {name: hint for name, hint in hints.items() if name != "return"}
 
 

@@ -13,7 +13,6 @@ from moabb.evaluations import CrossSubjectEvaluation
 from moabb.paradigms import LeftRightImagery
 from pyriemann.classification import MDM
 from pyriemann.estimation import Covariances
-from sklearn.pipeline import make_pipeline
 
 import stiefel
 
@@ -23,7 +22,9 @@ moabb.set_log_level("error")
 dataset = FakeDataset(["left_hand", "right_hand"], n_subjects=3, n_sessions=1, n_runs=1, n_events=30, seed=0, paradigm="imagery")
 pipelines = {
     "DASP": stiefel.DaspClassifier(covariance="lwf", max_epochs=5, random_state=0),
-    "MDM": make_pipeline(Covariances("lwf"), MDM()),
+    # A step before the classifier: this pipeline hands subjects and target trials on, scikit-learn's own does not.
+    "recommended": stiefel.make_pipeline(Covariances("lwf"), stiefel.PooledClassifier(random_state=0)),
+    "MDM": stiefel.make_pipeline(Covariances("lwf"), MDM()),
 }
 with tempfile.TemporaryDirectory() as folder:
     evaluation = CrossSubjectEvaluation(

@@ -24,7 +24,7 @@ raw.filter(8, 32)
 events, event_id = mne.events_from_annotations(raw)
 epochs = mne.Epochs(raw, events, event_id, tmin=0.5, tmax=2.5, baseline=None, preload=True)
 
-trials = stiefel.from_epochs(epochs, domains="me", covariance="lwf")
+trials = stiefel.from_epochs(epochs, domain="me", covariance="lwf")
 clf = stiefel.SPDNetClassifier(max_epochs=20, random_state=0)
 scores = cross_val_score(clf, trials.X, trials.y, cv=StratifiedKFold(3, shuffle=True, random_state=0))
 print(f"accuracy {scores.mean():.3f} ± {scores.std():.3f} over {len(scores)} folds")

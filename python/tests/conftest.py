@@ -1,9 +1,40 @@
-"""Data for the tests: small synthetic studies, made once."""
+"""Data for the tests: small synthetic studies, made once. A limit of time for each test."""
+
+import signal
 
 import numpy as np
 import pytest
 
 import stiefel
+
+#: Seconds a test may take; pyproject.toml has a longer limit for what does not listen to a signal.
+LIMIT = 300
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Fails a test that takes too long, where there are timers, and goes on with the next."""
+    if not hasattr(signal, "setitimer"):
+        return (yield)
+
+    def late(*_):
+        raise TimeoutError(f"{item.name} took more than {LIMIT} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def interrupts():
+    """Ctrl-C raises KeyboardInterrupt, also where SIGINT is ignored: as in a background job of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -100,33 +100,43 @@ def test_unknown_domains(estimator, small):
 def test_bad_options(small):
     x, y, d = small
     for options, message in [
-        ({"learning_rate": np.nan}, "learning_rate must be a finite number, got nan"),
-        ({"lambda_align": np.inf}, "lambda_align must be a finite number, got inf"),
+        ({"training__learning_rate": np.nan}, "training.learning_rate must be a number above 0, got nan"),
+        ({"losses__align": np.inf}, "losses.align must be 'auto' or a number of at least 0, got inf"),
         ({"unseen": "guess"}, "unseen must be one of"),
-        ({"unseen_whitening": "guess"}, "unseen_whitening must be one of"),
-        ({"reference": "guess"}, "reference must be one of"),
-        ({"covariance": "guess"}, "covariance must be None or one of"),
-        ({"precision": "f16"}, "precision must be one of f32, f64"),
-        ({"validation_fraction": 1.5}, "validation_fraction must be"),
+        ({"whitening__unseen": "guess"}, "whitening.unseen must be one of pooled, own-mean, causal, got 'guess'"),
+        ({"whitening__reference": "guess"}, "whitening.reference must be one of"),
+        ({"covariance": "guess"}, "covariance must be None or one of scm, lwf, oas, sch, got 'guess'"),
+        ({"training__precision": "f16"}, "training.precision must be one of f32, f64"),
+        ({"validation_fraction": 1.5}, "validation_fraction must be a number of at least 0 and below 1, got 1.5"),
         ({"max_epochs": 0}, "max_epochs must be a whole number"),
-        ({"batch_size": 1.5}, "batch_size must be a whole number"),
-        ({"learning_rate": -1.0}, "learning rate|step"),
+        ({"training__batch_size": 1.5}, "training.batch_size must be a whole number of at least 1, got 1.5"),
+        ({"training__learning_rate": -1.0}, "training.learning_rate must be a number above 0, got -1.0"),
         ({"n_filters": 7, "n_experts": 2}, "from 1 to the number of channels"),
-        ({"n_experts": 0}, "at least 1"),
+        ({"n_experts": 0}, "n_experts must be 'auto' or a whole number of at least 1, got 0"),
+        ({"n_filters": 4.0}, "n_filters must be 'auto' or a whole number of at least 1, got 4.0"),
+        ({"embedding": "wide"}, "embedding must be 'auto' or a whole number of at least 1, got 'wide'"),
+        ({"dsp_rank": -1}, "dsp_rank must be None or 'auto' or a whole number of at least 1, got -1"),
+        ({"max_epochs": True}, "max_epochs must be a whole number of at least 1, got True"),
+        ({"n_jobs": 1.5}, "n_jobs must be None or a whole number, got 1.5"),
+        ({"random_state": "luck"}, "random_state must be None or a whole number or an object RandomState, got 'luck'"),
+        ({"class_weight": 2}, "class_weight must be None or a dictionary or 'balanced', got 2"),
+        ({"experts": {"top_p": 2}}, "experts must be None or an object Experts, got {'top_p': 2}"),
+        ({"precondition": 1}, "precondition must be True or False, got 1"),
+        ({"precondition": False, "whitening__kappa": 3}, "whitening was given with precondition=False"),
         ({"preset": "guess"}, "preset \"guess\" is not known"),
-        ({"kappa": -1.0, "unseen_whitening": "causal"}, "κ is -1"),
-        ({"tikhonov": -1.0}, "diagonal loading"),
+        ({"whitening__kappa": -1.0}, "whitening.kappa must be a number of at least 0, got -1.0"),
+        ({"whitening__tikhonov": -1.0}, "whitening.tikhonov must be None or a number of at least 0, got -1.0"),
     ]:
         with pytest.raises(ValueError, match=message):
-            DaspClassifier(**{**QUICK, **options}).fit(x, y, sample_domain=d)
+            DaspClassifier(**QUICK).set_params(**options).fit(x, y, sample_domain=d)
 
 
 def test_bad_options_of_the_preset(small):
     x, y, d = small
     for options, message in [
-        ({"unseen_whitening": "guess"}, "unseen_whitening must be one of"),
-        ({"scaling": "guess"}, "scaling must be one of"),
-        ({"covariance": "guess"}, "covariance must be None or one of"),
+        ({"whitening__unseen": "guess"}, "whitening.unseen must be one of pooled, own-mean, causal, got 'guess'"),
+        ({"whitening__scaling": "guess"}, "whitening.scaling must be one of"),
+        ({"covariance": "guess"}, "covariance must be None or one of scm, lwf, oas, sch, got 'guess'"),
         ({"validation_fraction": -0.1}, "validation_fraction must be"),
         ({"n_filters": 0}, "n_filters must be 'auto' or a whole number of at least 1, got 0"),
         ({"n_filters": 2.5}, "n_filters must be 'auto' or a whole number of at least 1, got 2.5"),
@@ -135,13 +145,12 @@ def test_bad_options_of_the_preset(small):
         ({"C": []}, "C must be a positive number, or several, got "),
         ({"C": [1.0, np.nan]}, "C must be a positive number, or several, got "),
         ({"C": "strong"}, "C must be a positive number, or several, got 'strong'"),
-        ({"rho": -1.0}, "ρ is -1"),
-        ({"rho": np.inf}, "rho must be a finite number, got inf"),
-        ({"tikhonov": np.nan}, "tikhonov must be a finite number, got nan"),
-        ({"kappa": -1.0, "unseen_whitening": "own-mean"}, "κ is -1"),
+        ({"rho": -1.0}, "rho must be a number of at least 0, got -1.0"),
+        ({"rho": np.inf}, "rho must be a number of at least 0, got inf"),
+        ({"refit": "yes"}, "refit must be True or False, got 'yes'"),
     ]:
         with pytest.raises(ValueError, match=message):
-            PooledClassifier(**options).fit(x, y, sample_domain=d)
+            PooledClassifier().set_params(**options).fit(x, y, sample_domain=d)
 
 
 @pytest.mark.parametrize("estimator", CORE, ids=ids)
@@ -205,3 +214,38 @@ def test_a_report_is_of_a_network(study):
     peer = TangentSpaceLR().fit(study.X, study.y)
     with pytest.raises(TypeError, match="routing_report takes a DaspClassifier, .*, got TangentSpaceLR"):
         stiefel.routing_report(peer, study.X, study.y, study.domains)
+
+
+# Symmetric up to the rounding of the type ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DomainWhitening()], ids=ids)
+def test_symmetry_is_judged_by_the_type_of_the_input(estimator, small):
+    x, y, d = small
+    for dtype in (np.float32, np.float64):
+        rounding = np.sqrt(np.finfo(dtype).eps)
+        for factor, fine in ((0.3, True), (3, False)):
+            skew = x.astype(dtype)
+            skew[5, 0, 1] += factor * rounding * np.abs(x[5]).max()
+            if fine:
+                type(estimator)(**estimator.get_params()).fit(skew, y, sample_domain=d)
+            else:
+                with pytest.raises(ValueError, match=r"X\[5\] is not symmetric"):
+                    type(estimator)(**estimator.get_params()).fit(skew, y, sample_domain=d)
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DomainWhitening()], ids=ids)
+def test_single_precision_is_welcome(estimator):
+    epochs = np.random.default_rng(0).standard_normal((24, 12, 40)).astype(np.float32)
+    # Products of slices in single precision: A·B and (B·A)ᵀ are rounded differently.
+    x = np.stack([[[np.dot(a, b * np.float32(1 + 1e-6 * (i > j))) for j, b in enumerate(e)] for i, a in enumerate(e)] for e in epochs])
+    assert x.dtype == np.float32 and not np.allclose(x, x.swapaxes(1, 2), rtol=1e-8, atol=0)
+    model = type(estimator)(**estimator.get_params()).fit(x, np.arange(24) % 2)
+    (model.transform if hasattr(model, "transform") else model.predict)(x)
+
+
+def test_single_precision_in_studies(study, tmp_path):
+    pytest.importorskip("pandas")
+    x = study.X.astype(np.float32)
+    x[:, 3, 4] *= 1 + 2e-7
+    stiefel.study("main", stiefel.Trials(x, study.y, study.domains), folder=tmp_path, methods="mdm", progress=False)

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_val_sc
 from sklearn.pipeline import make_pipeline
 
 import stiefel
-from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR, spd
+from stiefel import DaspClassifier, DomainWhitening, Losses, PooledClassifier, SPDNetClassifier, TangentSpaceLR, Training, Whitening, spd
 
 QUICK = {"max_epochs": 6, "random_state": 0}
 NETWORKS = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK)]
@@ -47,7 +47,7 @@ def test_three_conventions_are_one(estimator, small):
     encoded = np.array([f"{n}/{c}" for n, c in zip(names, y)])
     by_number = clone(estimator).fit(x, y, sample_domain=d).predict_proba(x, sample_domain=d)
     by_name = clone(estimator).fit(x, y, subjects=names)
-    by_label = clone(estimator).fit(x, encoded)
+    by_label = clone(estimator).set_params(label_format="domain/class").fit(x, encoded)
     np.testing.assert_array_equal(by_name.predict_proba(x, subjects=names), by_number)
     np.testing.assert_array_equal(by_label.predict_proba(x, sample_domain=names), by_number)
     assert by_label.classes_.tolist() == ["0", "1"]
@@ -65,7 +65,7 @@ def test_all_domain_policies(whitening, small):
     new = x[:7] * 1.3
     outcomes = {}
     for unseen in ("input-only", "zero", *LOOKING):
-        clf = DaspClassifier(n_experts=3, unseen=unseen, unseen_whitening=whitening, **QUICK)
+        clf = DaspClassifier(n_experts=3, unseen=unseen, whitening=Whitening(whitening), **QUICK)
         if unseen in LOOKING and whitening == "causal":
             clf.fit(x, y, sample_domain=d)
             with pytest.raises(ValueError, match=f"unseen='{unseen}' looks at all trials of the new domain"):
@@ -83,14 +83,14 @@ def test_whitening_of_new_domains_differs(small):
     x, y, d = small
     clf = DaspClassifier(n_experts=3, **QUICK).fit(x, y, sample_domain=d)
     pooled = clf.predict_proba(x[:7] * 1.3)
-    own = clf.set_params(unseen_whitening="own-mean").predict_proba(x[:7] * 1.3)
+    own = clf.set_params(whitening__unseen="own-mean").predict_proba(x[:7] * 1.3)
     assert not np.allclose(pooled, own)
 
 
 @pytest.mark.parametrize("base", [*CORE, DaspClassifier(unseen="input-only", n_experts=2, **QUICK)], ids=ids)
 def test_causal_whitening_knows_no_later_trial(base, small):
     x, y, d = small
-    clf = clone(base).set_params(unseen_whitening="causal").fit(x, y, sample_domain=d)
+    clf = clone(base).set_params(whitening__unseen="causal").fit(x, y, sample_domain=d)
     whole = clf.predict_proba(x[:9] * 2)
     for count in (1, 4, 8):
         np.testing.assert_array_equal(clf.predict_proba(x[:count] * 2), whole[:count])
@@ -99,7 +99,7 @@ def test_causal_whitening_knows_no_later_trial(base, small):
 def test_transductive_embedding(small):
     x, y, d = small
     new = x[::3] * 1.3
-    options = {"n_experts": 3, "unseen": "transductive", "precision": "f64", **QUICK}
+    options = {"n_experts": 3, "unseen": "transductive", "training": Training(precision="f64"), **QUICK}
     clf = DaspClassifier(**options).fit(x, y, sample_domain=d)
     p = clf.predict_proba(new)
     np.testing.assert_array_equal(p, clf.predict_proba(new))
@@ -133,7 +133,7 @@ def test_default_decisions_do_not_depend_on_the_batch(base, small):
 @pytest.mark.parametrize("base", [DaspClassifier(unseen="nearest", **QUICK), *CORE[1:]], ids=ids)
 def test_new_domains_are_grouped_by_their_mark(base, small):
     x, y, d = small
-    clf = clone(base).set_params(unseen_whitening="own-mean").fit(x, y, sample_domain=d)
+    clf = clone(base).set_params(whitening__unseen="own-mean").fit(x, y, sample_domain=d)
     marks = np.array([-1, -2] * 6)
     together = clf.predict_proba(x[:12], sample_domain=marks)
     np.testing.assert_array_equal(together[::2], clf.predict_proba(x[:12:2]))
@@ -143,8 +143,8 @@ def test_new_domains_are_grouped_by_their_mark(base, small):
 @pytest.mark.parametrize("base", [*ALL, DomainWhitening()], ids=ids)
 def test_unknown_names_can_be_new_domains(base, small):
     x, y, d = small
-    options = {"unseen_whitening": "own-mean", "handle_unknown": "new"}
-    model = clone(base).set_params(**options).fit(x, y, subjects=np.array(["anna", "bob"])[d])
+    name = "unseen" if isinstance(base, DomainWhitening) else "whitening__unseen"
+    model = clone(base).set_params(handle_unknown="new", **{name: "own-mean"}).fit(x, y, subjects=np.array(["anna", "bob"])[d])
     decide = model.transform if hasattr(model, "transform") else model.predict_proba
     names = np.array(["anna", "carl", "dora"] * 8)
     together = decide(x[:24], subjects=names)
@@ -168,7 +168,7 @@ def test_each_subject_left_out_in_turn(study):
 def test_unlabelled_target_at_fit_is_used_for_adaptation(base, whitening, small):
     x, y, d = small
     target, test = x[:10] * 3, x[10:16] * 3
-    options = {"unseen_whitening": whitening}
+    options = {"whitening__unseen": whitening}
     given = clone(base).set_params(**options).fit(x, y, sample_domain=d, X_target_unlabeled=target)
     marked = clone(base).set_params(**options).fit(
         np.concatenate([x, target]), np.concatenate([y, -np.ones(10, int)]), sample_domain=np.concatenate([d, [-1] * 10])
@@ -178,7 +178,7 @@ def test_unlabelled_target_at_fit_is_used_for_adaptation(base, whitening, small)
     np.testing.assert_array_equal(p, marked.predict_proba(test))
     # The batch at predict no longer matters.
     np.testing.assert_array_equal(p[:1], given.predict_proba(test[:1]))
-    pooled = given.set_params(unseen_whitening="pooled").predict_proba(test)
+    pooled = given.set_params(whitening__unseen="pooled").predict_proba(test)
     assert not np.array_equal(p, pooled)
 
 
@@ -203,7 +203,7 @@ def test_scaling_explains_what_was_chosen(small):
     x, y, d = small
     auto = DaspClassifier(**QUICK).fit(x, y, sample_domain=d)
     assert auto.scaling_["experts"]["value"] == 1
-    own = DaspClassifier(n_experts=3, n_filters=2, dsp_rank=4, lambda_align=0.1, **QUICK).fit(x, y, sample_domain=d)
+    own = DaspClassifier(n_experts=3, n_filters=2, dsp_rank=4, losses=Losses(align=0.1), **QUICK).fit(x, y, sample_domain=d)
     assert own.experts_.shape == (3, 6, 2)
     assert own.scaling_["experts"] == {"value": 3, "reason": "given by the user"}
     assert "experts = 3, given by the user" in str(own.scaling_)
@@ -213,7 +213,7 @@ def test_scaling_explains_what_was_chosen(small):
     assert (paper["experts"]["value"], paper["dsp_rank"]["value"]) == (8, 40)
 
 
-@pytest.mark.parametrize("estimator", [*ALL, DaspClassifier(n_experts=2, precision="f64", **QUICK)], ids=ids)
+@pytest.mark.parametrize("estimator", [*ALL, DaspClassifier(n_experts=2, training=Training(precision="f64"), **QUICK)], ids=ids)
 def test_clone_pickle_joblib(estimator, small, tmp_path):
     x, y, d = small
     clf = clone(estimator).fit(x, y, sample_domain=d)
@@ -230,7 +230,7 @@ def test_clone_pickle_joblib(estimator, small, tmp_path):
 @pytest.mark.parametrize("precision", ["f32", "f64"])
 def test_model_files(precision, small, tmp_path):
     x, y, d = small
-    clf = DaspClassifier(n_experts=2, precision=precision, **QUICK).fit(x, y, sample_domain=d)
+    clf = DaspClassifier(n_experts=2, training=Training(precision=precision), **QUICK).fit(x, y, sample_domain=d)
     clf.save(tmp_path / "model.safetensors")
     again = DaspClassifier.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.predict_proba(x, sample_domain=d), clf.predict_proba(x, sample_domain=d))
@@ -287,7 +287,7 @@ def test_warm_start_goes_on(base, precision, small):
     def loss(clf):
         return sum(value for _, value in clf.history_[0]["losses"])
 
-    clf = clone(base).set_params(max_epochs=1, warm_start=True, precision=precision).fit(x, y, sample_domain=d)
+    clf = clone(base).set_params(max_epochs=1, warm_start=True, training__precision=precision).fit(x, y, sample_domain=d)
     first = loss(clf)
     assert loss(clf.fit(x, y, sample_domain=d)) < first
     assert loss(pickle.loads(pickle.dumps(clf)).fit(x, y, sample_domain=d)) < first
@@ -305,8 +305,8 @@ def test_warm_start_says_what_differs(small):
         ({}, (x, y, 1 - d), r'the model has the domains \["0", "1"\], the trials have \["1", "0"\]'),
         ({}, (x, y + 1, d), r'the model has the classes \["0", "1"\], the trials have \["1", "2"\]'),
         ({"n_experts": 3}, (x, y, d), "architecture.experts is 3 now and was 2"),
-        ({"scaling": "none"}, (x, y, d), 'preconditioning.scaling is "none" now and was "per-trial"'),
-        ({"precision": "f64"}, (x, y, d), "another precision"),
+        ({"whitening__scaling": "none"}, (x, y, d), 'preconditioning.scaling is "none" now and was "per-trial"'),
+        ({"training__precision": "f64"}, (x, y, d), "another precision"),
     ]:
         before = clf.get_params()
         with pytest.raises(ValueError, match=message):
@@ -332,10 +332,10 @@ def slow():
 
 @pytest.mark.parametrize(
     "clf",
-    [DaspClassifier(n_experts=4, max_epochs=10**7, patience=10**7, random_state=0), PooledClassifier(C=np.logspace(0, 3, 50).tolist())],
+    [DaspClassifier(n_experts=4, max_epochs=10**7, training=Training(patience=10**7), random_state=0), PooledClassifier(C=np.logspace(0, 3, 50).tolist())],
     ids=ids,
 )
-def test_ctrl_c_ends_training_within_a_second(clf, small):
+def test_ctrl_c_ends_training_within_a_second(clf, small, interrupts):
     x, y, d = slow() if isinstance(clf, PooledClassifier) else small
     waits = []
     # The best of three: another program may hold the core for longer than training holds the signal.
@@ -367,7 +367,7 @@ def test_other_threads_run_during_training(small):
 
     ticker = threading.Thread(target=tick)
     ticker.start()
-    DaspClassifier(n_experts=3, max_epochs=1500, patience=1500, random_state=0).fit(x, y, sample_domain=d)
+    DaspClassifier(n_experts=3, max_epochs=1500, training=Training(patience=1500), random_state=0).fit(x, y, sample_domain=d)
     done.set()
     ticker.join()
     assert len(ticks) > 10
@@ -414,7 +414,7 @@ def test_whitening(small):
     pooled = w.transform(new)
     alone = np.concatenate([w.transform(new[i : i + 1]) for i in range(12)])
     np.testing.assert_array_equal(pooled, alone)
-    own = DomainWhitening(scaling="none", unseen_whitening="own-mean", kappa=0.0).fit(x, sample_domain=d)
+    own = DomainWhitening(scaling="none", unseen="own-mean", kappa=0.0).fit(x, sample_domain=d)
     np.testing.assert_allclose(spd.mean_euclid(own.transform(new)), np.eye(6), atol=1e-7)
     again = pickle.loads(pickle.dumps(own))
     np.testing.assert_array_equal(again.transform(new), own.transform(new))
@@ -425,15 +425,14 @@ def test_whitening(small):
         own.transform(new[:3])
 
 
-@pytest.mark.parametrize("options", [{}, {"scaling": "per-domain"}, {"whitening": "pca", "reference": "riemannian"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"scaling": "per-domain"}, {"method": "pca", "reference": "riemannian"}], ids=str)
 @pytest.mark.parametrize("base", CORE, ids=ids)
 def test_whitened_by_the_caller(base, options, small):
     x, y, d = small
-    own = {"validation_fraction": 0} if "C" in base.get_params() else {"validation_fraction": 0, "precision": "f64"}
-    inside = clone(base).set_params(**own, **options).fit(x, y, sample_domain=d)
+    own = {"validation_fraction": 0} if "C" in base.get_params() else {"validation_fraction": 0, "training": Training(precision="f64")}
+    inside = clone(base).set_params(whitening=Whitening(**options), **own).fit(x, y, sample_domain=d)
     whitening = DomainWhitening(**options).fit(x, sample_domain=d)
-    # The options of whitening are not read where it is off.
-    outside = clone(base).set_params(precondition=False, unseen_whitening="causal", kappa=0.0, tikhonov=-1.0, **own)
+    outside = clone(base).set_params(precondition=False, **own)
     outside.fit(whitening.transform(x, sample_domain=d), y, sample_domain=d)
     expected = inside.predict_proba(x, sample_domain=d)
     np.testing.assert_allclose(outside.predict_proba(whitening.transform(x, sample_domain=d), sample_domain=d), expected, atol=1e-9)
@@ -468,9 +467,9 @@ def test_peer_equals_pyriemann(small):
 def test_options_may_be_numpy_numbers(small):
     x, y, d = small
     for base, options in [
-        (DaspClassifier(**QUICK), {"n_filters": 2, "n_experts": 3, "max_epochs": 2, "decouple_keys": True, "kappa": 1.0}),
-        (SPDNetClassifier(**QUICK), {"n_filters": 2, "batch_size": 8, "learning_rate": 0.02}),
-        (PooledClassifier(random_state=0), {"n_filters": 2, "C": 2.0, "rho": 1.0, "refit": False, "tikhonov": 1e-6}),
+        (DaspClassifier(**QUICK), {"n_filters": 2, "n_experts": 3, "max_epochs": 2, "losses__decouple_keys": True, "whitening__kappa": 1.0}),
+        (SPDNetClassifier(**QUICK), {"n_filters": 2, "training__batch_size": 8, "training__learning_rate": 0.02}),
+        (PooledClassifier(random_state=0), {"n_filters": 2, "C": 2.0, "rho": 1.0, "refit": False, "whitening__tikhonov": 1e-6}),
     ]:
         ours = clone(base).set_params(**options).fit(x, y, sample_domain=d)
         theirs = clone(base).set_params(**{name: np.array(value)[()] for name, value in options.items()}).fit(x, y, sample_domain=d)

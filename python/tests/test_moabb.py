@@ -13,9 +13,9 @@ from moabb.evaluations.protocols import CrossSubjectMode  # noqa: E402
 from moabb.paradigms import LeftRightImagery  # noqa: E402
 from pyriemann.classification import MDM  # noqa: E402
 from pyriemann.estimation import Covariances  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 
-from stiefel import DaspClassifier, PooledClassifier, TangentSpaceLR  # noqa: E402
+from stiefel import DaspClassifier, PooledClassifier, TangentSpaceLR, Whitening, make_pipeline  # noqa: E402
 
 
 def pipelines():
@@ -23,13 +23,29 @@ def pipelines():
     return {
         "DASP": make_pipeline(Covariances("oas"), DaspClassifier(**quick)),
         "DASP from epochs": DaspClassifier(
-            covariance="oas", unseen="nearest", unseen_whitening="own-mean", n_experts=2, **quick
+            covariance="oas", unseen="nearest", whitening=Whitening("own-mean"), n_experts=2, **quick
         ),
         "DASP, adapted": make_pipeline(Covariances("oas"), DaspClassifier(unseen="transductive", n_experts=2, **quick)),
-        "recommended": make_pipeline(Covariances("oas"), PooledClassifier(unseen_whitening="own-mean", random_state=0)),
+        "recommended": make_pipeline(Covariances("oas"), PooledClassifier(whitening=Whitening("own-mean"), random_state=0)),
         "peer": make_pipeline(Covariances("oas"), TangentSpaceLR()),
         "pyRiemann": make_pipeline(Covariances("oas"), MDM()),
     }
+
+
+def fake(**options):
+    return FakeDataset(
+        ["left_hand", "right_hand"], **{"n_subjects": 3, "n_runs": 1, "n_events": 24, "duration": 100, "paradigm": "imagery", **options}
+    )
+
+
+def process(folder, name, evaluation, dataset, pipelines, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runner = evaluation(
+            paradigm=LeftRightImagery(fmin=8, fmax=32), datasets=[dataset], overwrite=True, hdf5_path=str(folder),
+            suffix=name.replace(" ", ""), random_state=0, **options,
+        )  # fmt: skip
+        return runner.process(pipelines)
 
 
 def evaluations():
@@ -42,20 +58,40 @@ def evaluations():
 def test_every_evaluation(tmp_path, monkeypatch):
     monkeypatch.setenv("MNE_DATA", str(tmp_path))
     moabb.set_log_level("error")
-    dataset = FakeDataset(
-        ["left_hand", "right_hand"], n_subjects=3, n_sessions=2, n_runs=1, n_events=24, duration=100, seed=1,
-        paradigm="imagery",
-    )  # fmt: skip
-    paradigm = LeftRightImagery(fmin=8, fmax=32)
+    dataset = fake(n_sessions=2, seed=1)
     for name, evaluation, options in evaluations():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            runner = evaluation(
-                paradigm=paradigm, datasets=[dataset], overwrite=True, hdf5_path=str(tmp_path), suffix=name.replace(" ", ""),
-                random_state=0, **options,
-            )  # fmt: skip
-            results = runner.process(pipelines())
+        results = process(tmp_path, name, evaluation, dataset, pipelines(), **options)
         assert set(results["pipeline"]) == set(pipelines()), name
         assert np.isfinite(results["score"]).all(), name
         counts = results.groupby("pipeline").size()
         assert counts.nunique() == 1, name
+
+
+@pytest.fixture(scope="module")
+def by_mode(tmp_path_factory):
+    """Scores of the preset in every target-access mode: covariances inside, and in a step before."""
+    folder = tmp_path_factory.mktemp("moabb")
+    moabb.set_log_level("error")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MNE_DATA", str(folder))
+        # Shrinkage makes the noise of the fake data the same matrix in several trials, and rounding then decides ties.
+        preset = PooledClassifier(whitening=Whitening("own-mean"), random_state=0)
+        both = {"inside": clone(preset).set_params(covariance="scm"), "before": make_pipeline(Covariances("cov"), preset)}
+        dataset = fake(n_sessions=1, seed=2)
+        return {
+            mode: process(folder, mode.value, CrossSubjectEvaluation, dataset, both, cs_mode=mode).pivot(
+                index="subject", columns="pipeline", values="score"
+            )
+            for mode in CrossSubjectMode
+        }
+
+
+@pytest.mark.parametrize("mode", list(CrossSubjectMode), ids=lambda mode: mode.value)
+def test_a_pipeline_scores_as_covariances_inside(mode, by_mode):
+    np.testing.assert_allclose(by_mode[mode]["before"], by_mode[mode]["inside"], atol=1e-12)
+
+
+def test_labelled_target_trials_are_not_lost(by_mode):
+    """What the labels add is seen where they are given, not where the same trials come without."""
+    labelled, unlabelled = (by_mode[CrossSubjectMode(f"train_and_target_{kind}_50p")]["before"] for kind in ("labeled", "unlabeled"))
+    assert not np.array_equal(labelled, unlabelled)

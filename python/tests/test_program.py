@@ -45,7 +45,7 @@ def assert_same(model, estimator, dataset, study):
 @pytest.mark.parametrize("made", [stiefel.DaspClassifier, stiefel.SPDNetClassifier])
 @pytest.mark.parametrize("precision", ["f32", "f64"])
 def test_the_program_opens_networks_of_python(made, precision, study, dataset, tmp_path):
-    clf = made(max_epochs=2, precision=precision, random_state=0).fit(study.X, study.y, subjects=study.domains)
+    clf = made(max_epochs=2, training=stiefel.Training(precision=precision), random_state=0).fit(study.X, study.y, subjects=study.domains)
     clf.save(tmp_path / "model.stiefel")
     assert_same(tmp_path / "model.stiefel", clf, dataset, study)
     assert "13" in run("inspect", tmp_path / "model.stiefel")

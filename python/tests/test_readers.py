@@ -78,13 +78,32 @@ def test_epochs_there_and_back():
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((6, 3, 100)), np.array(["left", "right"] * 3)
     epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
-    found = stiefel.from_epochs(epochs, domains="anna", covariance="scm")
+    found = stiefel.from_epochs(epochs, domain="anna", covariance="scm")
     assert found.y.tolist() == y.tolist()
     assert found.channels == ["C3", "Cz", "C4"]
     assert set(found.domains) == {"anna"}
     np.testing.assert_allclose(found.X, np.stack([np.cov(t) for t in x]), rtol=1e-9)
-    with pytest.raises(ValueError, match="6 epochs, 2 domains"):
+    with pytest.raises(ValueError, match="6 trials, 2 domains"):
         stiefel.from_epochs(epochs, domains=["a", "b"])
+
+
+def test_whose_epochs_they_are():
+    pandas = pytest.importorskip("pandas")
+    x, y = np.random.default_rng(0).standard_normal((6, 3, 100)), np.array(["left", "right"] * 3)
+    epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
+    assert set(stiefel.from_epochs(epochs).domains) == {"all"}
+    with pytest.raises(ValueError, match="'anna' is no column of epochs.metadata, of which there is none. One name .* is domain='anna'"):
+        stiefel.from_epochs(epochs, domains="anna")
+    epochs.metadata = pandas.DataFrame({"subject": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0], "run": [1] * 6})
+    assert stiefel.from_epochs(epochs, domains="subject").domains.tolist() == ["1", "1", "2", "2", "3", "3"]
+    assert stiefel.from_epochs(epochs, domains=[1, 1, 2, 2, 3, 3]).domains.tolist() == ["1", "1", "2", "2", "3", "3"]
+    with pytest.raises(ValueError, match="domains='subjct' is no column of epochs.metadata, whose columns are subject, run"):
+        stiefel.from_epochs(epochs, domains="subjct")
+    with pytest.raises(ValueError, match="either domains, .* or domain"):
+        stiefel.from_epochs(epochs, domains="subject", domain="anna")
+    epochs.metadata.loc[4, "subject"] = np.nan
+    with pytest.raises(ValueError, match=r"domains\[4\] is missing"):
+        stiefel.from_epochs(epochs, domains="subject")
 
 
 def test_routing_report(study):
@@ -131,12 +150,13 @@ def test_routing_report_of_the_preset(study):
         report.plot_routing()
 
 
-@pytest.mark.parametrize("options", [{}, {"whitening": "pca"}, {"precondition": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"method": "pca"}, {"precondition": False}], ids=str)
 def test_patterns_are_those_of_the_filters_on_the_sensors(options, study):
     """The formula step by step: filters on the sensors, their patterns, the directions in which the classes differ."""
     x, y, d = study.X, study.y, study.domains
-    whole = {"validation_fraction": 0, "precision": "f64", "max_epochs": 2, "random_state": 0}
-    clf = stiefel.DaspClassifier(**whole, **options).fit(x, y, subjects=d)
+    whole = {"validation_fraction": 0, "training": stiefel.Training(precision="f64"), "max_epochs": 2, "random_state": 0}
+    own = options if "precondition" in options else {"whitening": stiefel.Whitening(**options)}
+    clf = stiefel.DaspClassifier(**whole, **own).fit(x, y, subjects=d)
     report = stiefel.routing_report(clf, x, y, d)
     k, n = clf.experts_.shape[2], clf.n_features_in_
     assert report.patterns.shape == (len(clf.experts_), k, n)

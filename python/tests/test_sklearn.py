@@ -12,7 +12,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
-from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR, spd
+from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR, Training, Whitening, spd
 
 
 def to_spd(table):
@@ -64,20 +64,20 @@ def on_tables(base):
 
 
 def quick(base):
-    return on_tables(base)(max_epochs=30, random_state=0, learning_rate=0.05, scaling="none")
+    return on_tables(base)(max_epochs=30, random_state=0, training=Training(learning_rate=0.05), whitening=Whitening(scaling="none"))
 
 
 RANDOM = "mini-batches, the validation part and the order of trials are drawn by position: a repeated trial is not a weight of two"
 CHOICE = "the epoch kept is the one of the best balanced accuracy on the validation part, which class weights do not tilt"
 SPLIT = "the validation part is drawn by position, and whitening counts every trial once: a repeated trial is not a weight of two"
 NETWORKS = [quick(DaspClassifier), quick(SPDNetClassifier)]
-POOLED = on_tables(PooledClassifier)(random_state=0, scaling="none")
+POOLED = on_tables(PooledClassifier)(random_state=0, whitening=Whitening(scaling="none"))
 
 
 def expected(estimator):
     if "Pooled" in type(estimator).__name__:
         return {"check_sample_weight_equivalence_on_dense_data": SPLIT}
-    if not hasattr(estimator, "patience"):
+    if not hasattr(estimator, "max_epochs"):
         return {}
     return {"check_sample_weight_equivalence_on_dense_data": RANDOM, "check_class_weight_classifiers": CHOICE}
 

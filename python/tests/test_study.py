@@ -151,7 +151,7 @@ def test_progress(capsys, tmp_path):
     assert "5/5" in capsys.readouterr().err
 
 
-def test_ctrl_c_ends_it_and_keeps_what_is_finished(tmp_path):
+def test_ctrl_c_ends_it_and_keeps_what_is_finished(tmp_path, interrupts):
     def interrupt():
         while len(list((tmp_path / "units").glob("*.json"))) < 2:
             time.sleep(0.01)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _domains
+from ._parameters import Grouped, check
 from ._persistence import FileModel
-from ._preconditioning import seen
 from ._split import validation_trials
-from ._validation import check_channels, check_classes, check_labels, check_spd, check_trials, one_of
+from ._validation import check_channels, check_classes, check_labels, check_trials
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-def store(estimator, values):
-    """Keeps the arguments of a constructor, ``locals()`` of it, as attributes of their names: all a constructor may do."""
-    for name, value in values.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
-
-
-class ByDomain(ClassifierMixin, BaseEstimator):
+class ByDomain(ClassifierMixin, Grouped):
     """A classifier of covariances ``(trials, n, n)`` that may be told whose trials they are."""
 
     __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": True}
@@ -32,22 +32,21 @@ class ByDomain(ClassifierMixin, BaseEstimator):
     __metadata_request__decision_function = {"sample_domain": True, "subjects": True}
     __metadata_request__score = {"sample_domain": True, "subjects": True}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         tags.non_deterministic = False
         return tags
 
-    def _get_metadata_request(self):
-        """Target trials reach the last step of a pipeline as they are: whoever takes covariances does not ask for epochs."""
-        request = super()._get_metadata_request()
-        if self.covariance is None and not hasattr(self, "_metadata_request"):
-            for name in [name for name in request.fit.requests if "target" in name]:
-                request.fit.add_request(param=name, alias=None)
-        return request
-
-    def score(self, X, y, sample_weight=None, sample_domain=None, subjects=None):
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> float:
         """Accuracy.
 
         Parameters
@@ -55,7 +54,7 @@ class ByDomain(ClassifierMixin, BaseEstimator):
         X : ndarray, shape (trials, n, n)
             Covariances, or epochs with the option ``covariance``.
         y : ndarray, shape (trials,)
-            Classes; or pyRiemann's "domain/class".
+            Classes; or "domain/class", as ``label_format`` says.
         sample_weight : None | ndarray, shape (trials,), default=None
             Weights of the trials.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
@@ -69,11 +68,43 @@ class ByDomain(ClassifierMixin, BaseEstimator):
         from sklearn.metrics import accuracy_score
 
         labels = np.asarray(y)
-        if sample_domain is None and subjects is None and hasattr(self, "classes_") and _domains.is_encoded(labels):
-            encoded = set(labels.tolist()) - set(self.classes_.tolist())
-            if encoded:
-                sample_domain, labels = _domains.decode(labels)
+        if self.label_format == "domain/class":
+            sample_domain, labels = _domains.of_fit(labels, sample_domain, subjects, self.label_format)
+            subjects = None
         return accuracy_score(labels, self.predict(X, sample_domain, subjects), sample_weight=sample_weight)
+
+    def _check_parameters(self):
+        """An error that names a parameter that cannot be what it is."""
+        check(self)
+
+    def _trials(self, X, name="X"):
+        return check_trials(X, self.covariance, name)
+
+    def _prepare(self, X, y, sample_weight, sample_domain, subjects, X_target_unlabeled):
+        """Labelled trials of positive weight (covariances, labels, domains or None, weights or None), and the unlabelled ones of new domains."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._check_parameters()
+        x = self._trials(X)
+        domains, labels = _domains.of_fit(check_labels(y, len(x)), sample_domain, subjects, self.label_format)
+        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1]))
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
+        keep = np.ones(len(x), dtype=bool) if weight is None else weight > 0
+        if domains is not None:
+            keep &= ~targets.mark(x, domains)
+            domains = [name for name, kept in zip(domains, keep) if kept]
+            targets.check(domains)
+        if not keep.any():
+            raise ValueError("No labelled trial of positive weight is left to train on.")
+        return x[keep], labels[keep], domains, None if weight is None else weight[keep], targets
+
+
+def target_trials(estimator, channels, X, name):
+    """Covariances of target trials, with as many channels as those of training."""
+    x = estimator._trials(X, name)
+    if x.shape[1] != channels:
+        raise ValueError(f"{name} has {x.shape[1]} features, but X has {channels}.")
+    return x
 
 
 class DomainClassifier(FileModel, ByDomain):
@@ -81,29 +112,20 @@ class DomainClassifier(FileModel, ByDomain):
 
     __metadata_request__fit = {"X_target_labeled": True, "y_target_labeled": True}
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
-
-    def _trials(self, X, name="X"):
-        return check_trials(X, self.covariance, name)
-
-    def _target_trials(self, X, name, channels):
-        x = check_spd(self._trials(X, name), name)
-        if x.shape[1] != channels:
-            raise ValueError(f"{name} has {x.shape[1]} features, but X has {channels}.")
-        return x
 
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
-        sample_domain=None,
-        subjects=None,
-        X_target_unlabeled=None,
-        X_target_labeled=None,
-        y_target_labeled=None,
-    ):
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+        X_target_labeled: ArrayLike | None = None,
+        y_target_labeled: ArrayLike | None = None,
+    ) -> Self:
         """Fit whitening, encoder and network.
 
         Parameters
@@ -111,53 +133,41 @@ class DomainClassifier(FileModel, ByDomain):
         X : ndarray, shape (trials, n, n)
             Covariances; or epochs (trials, channels, samples) with the option ``covariance``.
         y : ndarray, shape (trials,)
-            Classes; or pyRiemann's "domain/class".
+            Classes; or "domain/class", as ``label_format`` says.
         sample_weight : None | ndarray, shape (trials,), default=None
             Weights in the loss; a trial of weight zero is left out.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, skada's or MOABB's way. A negative ``sample_domain`` marks an unlabelled trial of the target.
-        X_target_unlabeled : None | ndarray, default=None
-            Trials of the domain that will be decoded, without labels: what its policies need at predict.
+            Domains, skada's or MOABB's way; numbers and text name the same domain. A negative ``sample_domain`` marks an unlabelled trial of
+            a new domain, each number one domain.
+        X_target_unlabeled : None | ndarray | dict of ndarray, default=None
+            Trials of the domain that will be decoded, without labels: what its policies need at predict. Of several domains, a dictionary
+            of trials by the name of the domain.
         X_target_labeled, y_target_labeled : None | ndarray, default=None
-            Labelled trials of the domain that will be decoded; it becomes one more training domain, which trials without a
-            domain are taken to be of at predict.
+            Labelled trials of the domain that will be decoded; it becomes one more training domain, called "target", which trials
+            without a domain are taken to be of at predict.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        x = check_spd(self._trials(X))
-        labels = check_labels(y, len(x))
-        domains, labels = _domains.of_fit(labels, sample_domain, subjects)
-        unlabelled = None
-        if X_target_unlabeled is not None:
-            unlabelled = self._target_trials(X_target_unlabeled, "X_target_unlabeled", x.shape[1])
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
-        keep = np.ones(len(x), dtype=bool) if weight is None else weight > 0
-        if domains is not None:
-            target = _domains.are_targets(domains)
-            if target.any():
-                own = x[target]
-                unlabelled = own if unlabelled is None else np.concatenate([own, unlabelled])
-            keep &= ~target
-        if not keep.any():
-            raise ValueError("No labelled trial of positive weight is left to train on.")
-        x, labels = x[keep], labels[keep]
-        weight = None if weight is None else weight[keep]
-        domains = [_domains.ONLY] * len(x) if domains is None else [d for d, k in zip(domains, keep) if k]
+        x, labels, domains, weight, targets = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
+        domains = [_domains.ONLY] * len(x) if domains is None else domains
         if X_target_labeled is not None:
-            own = self._target_trials(X_target_labeled, "X_target_labeled", x.shape[1])
+            if _domains.TARGET in domains:
+                raise ValueError(
+                    f"a training domain is called {_domains.TARGET!r}, which is the name that the trials of X_target_labeled get: call it "
+                    "something else."
+                )
+            own = target_trials(self, x.shape[1], X_target_labeled, "X_target_labeled")
             x = np.concatenate([x, own])
             labels = np.concatenate([labels, check_labels(y_target_labeled, len(own), "y_target_labeled")])
             weight = None if weight is None else np.concatenate([weight, np.ones(len(own))])
-            domains += ["target"] * len(own)
+            domains += [_domains.TARGET] * len(own)
+        elif y_target_labeled is not None:
+            raise ValueError("y_target_labeled was given without X_target_labeled.")
         self._fit(x, labels, domains, weight)
-        self._target = unlabelled
-        self._labelled_target = X_target_labeled is not None
+        self._targets, self._labelled, self._warned = targets, X_target_labeled is not None, False
         return self
 
     def _fit(self, x, labels, domains, weight):
@@ -177,13 +187,6 @@ class DomainClassifier(FileModel, ByDomain):
         self.n_features_in_ = self._channels = x.shape[1]
         self._describe()
 
-    def _check_parameters(self):
-        """An error for options that the core would not see, or would not name."""
-        one_of("handle_unknown", self.handle_unknown, _domains.UNKNOWN)
-        for name, value in self.get_params(deep=False).items():
-            if isinstance(value, (float, np.floating)) and not np.isfinite(value):
-                raise ValueError(f"{name} must be a finite number, got {value}.")
-
     def _train(self, data, validation, seed):
         """The core's model of labelled trials."""
         raise NotImplementedError
@@ -196,42 +199,27 @@ class DomainClassifier(FileModel, ByDomain):
         """Probabilities and, where there is routing, weights of the experts for trials of a training domain."""
         raise NotImplementedError
 
-    def _decide_new(self, x):
-        """The same for trials of one new domain."""
+    def _decide_new(self, x, given):
+        """The same for trials of one new domain, of which unlabelled trials were given at fit, or None."""
         raise NotImplementedError
 
     def _decide(self, X, sample_domain=None, subjects=None):
         """Probabilities and, where there is routing, weights of the experts."""
         check_is_fitted(self)
+        self._check_parameters()
         x = self._trials(X)
         check_channels(self, x)
-        check_spd(x)
-        domains = _domains.given(len(x), sample_domain, subjects)
-        groups = self._groups(x, domains)
         probabilities = np.empty((len(x), len(self.classes_)))
         routing = None
-        for index, trials in groups:
+        for index, name, trials in _domains.groups(self, len(x), sample_domain, subjects):
             part = x if len(trials) == len(x) else x[trials]
-            probabilities[trials], alpha = self._decide_known(part, index) if index >= 0 else self._decide_new(part)
+            probabilities[trials], alpha = self._decide_known(part, index) if index >= 0 else self._decide_new(part, self._targets.of(name))
             if alpha is not None:
                 routing = np.empty((len(x), alpha.shape[-1])) if routing is None else routing
                 routing[trials] = alpha
         return probabilities, routing
 
-    def _groups(self, x, domains):
-        """Number of the training domain (−1 for a new one) and the trials of each group."""
-        names = list(self.domains_)
-        everything = np.arange(len(x))
-        if domains is None:
-            if self._labelled_target:
-                return [(names.index("target"), everything)]
-            return [(0 if len(names) == 1 and self._target is None else -1, everything)]
-        return _domains.groups(domains, names, self.handle_unknown)
-
-    def _seen(self, x):
-        return seen(self, self._target, x)
-
-    def predict_proba(self, X, sample_domain=None, subjects=None):
+    def predict_proba(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``.
 
         Parameters
@@ -239,8 +227,8 @@ class DomainClassifier(FileModel, ByDomain):
         X : ndarray, shape (trials, n, n)
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains. None: all trials are of one new domain (of the training domain, where there was one). None or a negative
-            number among them marks trials of a new domain.
+            Domains. None: all trials are of one new domain (of the training domain, where there was one), and a model of several domains
+            warns once. None or a negative number among them marks trials of a new domain.
 
         Returns
         -------
@@ -249,7 +237,7 @@ class DomainClassifier(FileModel, ByDomain):
         """
         return self._decide(X, sample_domain, subjects)[0]
 
-    def predict(self, X, sample_domain=None, subjects=None):
+    def predict(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[Any]:
         """The most probable class of every trial.
 
         Parameters
@@ -267,7 +255,12 @@ class DomainClassifier(FileModel, ByDomain):
         best = self.predict_proba(X, sample_domain, subjects).argmax(axis=1)
         return self.classes_[best]
 
-    def decision_function(self, X, sample_domain=None, subjects=None):
+    def decision_function(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
         """Scores of the classes.
 
         Parameters
@@ -286,7 +279,12 @@ class DomainClassifier(FileModel, ByDomain):
         scores = np.log(np.maximum(p, np.finfo(float).tiny))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def routing_weights(self, X, sample_domain=None, subjects=None):
+    def routing_weights(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64] | None:
         """Weights of the experts.
 
         Parameters

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 from . import _core
-from ._base import store
-from ._network import POLICIES, NetworkClassifier
+from ._network import NetworkClassifier
+from ._options import Experts, Losses, Training, Whitening
+from ._parameters import Auto, ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, Seed, Share, store
 from ._validation import to_json
 
-_AUTO = "auto"
-
-#: Options of every network that have a few values.
-_CHOICES = {
-    "batch_norm": (None, "after", "before"),
-    "initial_anchor": ("random", "discriminative"),
-    "orthogonality": ("riemannian", "cayley"),
-    "precision": ("f32", "f64"),
-}
+Policy = Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"]
 
 
-def tail(options):
-    """What the networks with one filter and with many have in common, as the core reads it."""
-    norm = options.batch_norm
-    return {
-        "orthogonality": options.orthogonality,
-        "initial_anchor": options.initial_anchor,
-        "batch_norm": None if norm is None else {"position": norm},
-    }
+def given(**values):
+    """The values that are not left to the scaling rule."""
+    return {name: value for name, value in values.items() if not (isinstance(value, str) and value == "auto")}
 
 
 class DaspClassifier(NetworkClassifier):
@@ -44,48 +33,19 @@ class DaspClassifier(NetworkClassifier):
         Directions k a filter keeps.
     n_experts : int | "auto", default="auto"
         Experts K.
-    embedding_dim : int | "auto", default="auto"
+    embedding : int | "auto", default="auto"
         Width m of queries, keys and domain embeddings.
     dsp_rank : int | None | "auto", default="auto"
         Columns of the domain-separating encoder; None gives the query the whole tangent vector.
-    lambda_align : float | "auto", default="auto"
-        Weight of the alignment loss.
-    decouple_keys : bool | "auto", default="auto"
-        Whether keys learn from the alignment loss alone.
-    lambda_balance, lambda_entropy : float, default=0.0
-        Weights of the load-balancing and the entropy loss.
-    anchor : {"dedicated", "first", "barycenter", "routed-barycenter"}, default="dedicated"
-        The point whose tangent space the experts are mixed in.
-    retraction : {"qr", "polar"}, default="qr"
-        How the mixture becomes a filter.
-    top_p : None | int, default=None
-        How many experts filter a trial: its best ones, the others have a weight of exactly zero; None mixes all.
-    expert_kind : {"stiefel", "polar", "barrier"}, default="stiefel"
-        What an expert is: orthonormal columns; orthonormal columns and an SPD scale, for data that keep their amplitudes; or any matrix, of
-        full rank by a barrier in the loss.
-    barrier : {"bounded", "paper"}, default="bounded"
-        Which barrier; the paper's falls without bound as an expert grows.
-    lambda_barrier : float, default=1e-3
-        Weight of the barrier, where experts need one.
-    lambda_csp : float, default=0.0
-        Weight of the loss that draws filters to the common spatial patterns of their domain.
-    csp_filters : int, default=4
-        How many patterns of a domain count there, at most k.
-    lambda_shrink : float, default=0.0
-        Weight of the loss that draws experts to the anchor.
-    head : {"shared", "routed"}, default="shared"
-        Whether every expert has weights of its own behind those that all share.
-    head_ridge : float, default=1e-3
-        Weight of the squares of the experts' own weights, for a routed head.
+    experts : None | Experts, default=None
+        What experts are and how they are mixed; None for the defaults of :class:`Experts`.
+    losses : None | Losses, default=None
+        Weights of the losses besides the cross-entropy; None for the defaults of :class:`Losses`.
     initial_anchor : {"random", "discriminative"}, default="random"
         Where the anchor starts: anywhere, or at the directions in which the classes of the training trials differ.
-    expert_noise : None | float, default=None
-        None starts experts anywhere; a number starts them that far from the anchor.
     batch_norm : None | "after" | "before", default=None
         Riemannian batch normalisation per domain behind the filter, or in front of it in the place of whitening
         (``precondition=False``; better in f64).
-    orthogonality : {"riemannian", "cayley"}, default="riemannian"
-        How filters stay orthonormal while they are learnt.
     preset : None | {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default=None
         The paper's setting for one of its datasets in place of the scaling rule.
     unseen : {"zero", "input-only", "nearest", "riemannian-nearest", "transductive"}, default="zero"
@@ -94,40 +54,26 @@ class DaspClassifier(NetworkClassifier):
         domain, "transductive" adapts one until the trials are routed sharply.
     precondition : bool, default=True
         Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
-        (:class:`DomainWhitening`); the options of whitening are then not read.
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What whitens a domain without training trials; the last two look at its unlabelled trials.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+        (:class:`DomainWhitening`).
+    whitening : None | Whitening, default=None
+        How a domain is whitened, and one without training trials; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
-    tikhonov : float | None, default=1e-8
-        Diagonal loading relative to the mean variance.
-    reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
-        The mean a domain is whitened by.
-    whitening : {"symmetric", "pca"}, default="symmetric"
-        Which square root whitens.
-    scaling : {"per-trial", "per-domain", "none"}, default="per-trial"
-        Scale of whitened matrices.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
     validation_fraction : float, default=0.15
         Share of every (domain, class) cell that decides when to stop; 0 watches the training trials.
-    learning_rate : float, default=0.01
-        Step of Riemannian Adam.
-    batch_size : int, default=32
-        Trials per step.
     max_epochs : int, default=40
         Epochs at most.
-    patience : int, default=10
-        Epochs without a better validation score before stopping; the best epoch is kept.
+    training : None | Training, default=None
+        Steps, batches, patience and precision; None for the defaults of :class:`Training`.
     warm_start : bool, default=False
         Whether the next ``fit`` goes on from the network and the encoder of the last one, with a fresh optimiser and whitening fitted anew;
         channels, classes, domains and the options of the network must be the same.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes in the loss.
-    precision : {"f32", "f64"}, default="f32"
-        Precision of the network; whitening is always in double.
     random_state : None | int | RandomState, default=None
         Seed of initial values, order of trials and validation part.
     n_jobs : None | int, default=None
@@ -163,108 +109,83 @@ class DaspClassifier(NetworkClassifier):
     """
 
     _networks = ("dasp", "spdnet")
-    _choices = {
-        "anchor": ("dedicated", "first", "barycenter", "routed-barycenter"),
-        "retraction": ("qr", "polar"),
-        "expert_kind": ("stiefel", "polar", "barrier"),
-        "barrier": ("bounded", "paper"),
-        "head": ("shared", "routed"),
-        "unseen": POLICIES,
-        **_CHOICES,
-    }
 
     def __init__(
         self,
-        n_filters=_AUTO,
-        n_experts=_AUTO,
-        embedding_dim=_AUTO,
-        dsp_rank=_AUTO,
-        lambda_align=_AUTO,
-        decouple_keys=_AUTO,
-        lambda_balance=0.0,
-        lambda_entropy=0.0,
-        anchor="dedicated",
-        retraction="qr",
-        top_p=None,
-        expert_kind="stiefel",
-        barrier="bounded",
-        lambda_barrier=1e-3,
-        lambda_csp=0.0,
-        csp_filters=4,
-        lambda_shrink=0.0,
-        head="shared",
-        head_ridge=1e-3,
-        initial_anchor="random",
-        expert_noise=None,
-        batch_norm=None,
-        orthogonality="riemannian",
-        preset=None,
-        unseen="zero",
-        precondition=True,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-        validation_fraction=0.15,
-        learning_rate=0.01,
-        batch_size=32,
-        max_epochs=40,
-        patience=10,
-        warm_start=False,
-        class_weight=None,
-        precision="f32",
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_filters: Auto | Count = "auto",
+        n_experts: Auto | Count = "auto",
+        embedding: Auto | Count = "auto",
+        dsp_rank: Auto | Count | None = "auto",
+        experts: Experts | None = None,
+        losses: Losses | None = None,
+        initial_anchor: Literal["random", "discriminative"] = "random",
+        batch_norm: Literal["after", "before"] | None = None,
+        preset: str | None = None,
+        unseen: Policy = "zero",
+        precondition: bool = True,
+        whitening: Whitening | None = None,
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        covariance: Covariance | None = None,
+        validation_fraction: Share = 0.15,
+        max_epochs: Count = 40,
+        training: Training | None = None,
+        warm_start: bool = False,
+        class_weight: ClassWeight = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = 0,
+    ) -> None:
         store(self, locals())
 
+    def _check_parameters(self):
+        super()._check_parameters()
+        experts, losses = self._group("experts"), self._group("losses")
+        for given, name, reads, default, condition in [
+            (experts, "experts.barrier", experts.kind == "barrier", "bounded", "experts.kind='barrier'"),
+            (losses, "losses.barrier", experts.kind == "barrier", 1e-3, "experts.kind='barrier'"),
+            (experts, "experts.head_ridge", experts.head == "routed", 1e-3, "experts.head='routed'"),
+            (losses, "losses.csp_filters", losses.csp > 0, 4, "losses.csp above 0"),
+        ]:
+            value = getattr(given, name.partition(".")[2])
+            if not reads and value != default:
+                raise ValueError(f"{name}={value!r} has no effect without {condition}: leave it out, or set that too.")
+
     def _configuration(self, scaling):
-        own = {
-            "filters": self.n_filters,
-            "experts": self.n_experts,
-            "embedding": self.embedding_dim,
-            "dsp_rank": self.dsp_rank,
-            "lambda_align": self.lambda_align,
-            "decouple_keys": self.decouple_keys,
-        }
-        own = {name: value for name, value in own.items() if not (isinstance(value, str) and value == _AUTO)}
+        experts, losses = self._group("experts"), self._group("losses")
+        own = given(
+            filters=self.n_filters,
+            experts=self.n_experts,
+            embedding=self.embedding,
+            dsp_rank=self.dsp_rank,
+            lambda_align=losses.align,
+            decouple_keys=losses.decouple_keys,
+        )
         if "experts" in own:
             own["routing"] = True
         scaling.given(**own)
         config = json.loads(_core.configuration(to_json(scaling)))
         network = config["architecture"]
-        network.update(tail(self))
+        network.update(self._tail())
         # With one domain there is one filter, and nothing to route.
         if network["network"] == "dasp":
-            network.update(self._routing())
-            network["losses"].update(
-                balance=self.lambda_balance,
-                entropy=self.lambda_entropy,
-                barrier=self.lambda_barrier,
-                csp=self.lambda_csp,
-                shrink=self.lambda_shrink,
-            )
-            network["csp"]["filters"] = self.csp_filters
+            network.update(self._routing(experts))
+            weights = ("balance", "entropy", "barrier", "csp", "shrink")
+            network["losses"].update({name: getattr(losses, name) for name in weights})
+            network["csp"]["filters"] = losses.csp_filters
         return config
 
-    def _routing(self):
+    def _routing(self, experts):
         """Everything about experts and how they are mixed."""
-        kind, head = self.expert_kind, self.head
+        kind, head, noise = experts.kind, experts.head, experts.noise
         return {
-            "anchor": self.anchor,
-            "retraction": self.retraction,
+            "anchor": experts.anchor,
+            "retraction": experts.retraction,
             "domain_embedding": self.unseen != "input-only",
-            "routing": "soft" if self.top_p is None else {"top-p": {"p": self.top_p}},
-            "experts_kind": {"barrier": {"kind": self.barrier}} if kind == "barrier" else kind,
-            "head": {"kind": head, "ridge": self.head_ridge} if head == "routed" else {"kind": head},
-            "initial_experts": {"kind": "random"}
-            if self.expert_noise is None
-            else {"kind": "near-anchor", "noise": self.expert_noise},
+            "routing": "soft" if experts.top_p is None else {"top-p": {"p": experts.top_p}},
+            "experts_kind": {"barrier": {"kind": experts.barrier}} if kind == "barrier" else kind,
+            "head": {"kind": head, "ridge": experts.head_ridge} if head == "routed" else {"kind": head},
+            "initial_experts": {"kind": "random"} if noise is None else {"kind": "near-anchor", "noise": noise},
         }
 
 
@@ -277,22 +198,18 @@ class SPDNetClassifier(NetworkClassifier):
         Directions k the filter keeps.
     initial_anchor : {"random", "discriminative"}, default="random"
         Where the filter starts: anywhere, or at the directions in which the classes of the training trials differ.
-    batch_norm, orthogonality
+    batch_norm
         See :class:`DaspClassifier`.
     precondition : bool, default=True
         Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
-        (:class:`DomainWhitening`); the options of whitening are then not read.
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What whitens a domain without training trials; the last two look at its unlabelled trials.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+        (:class:`DomainWhitening`).
+    whitening : None | Whitening, default=None
+        How a domain is whitened, and one without training trials; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
-    tikhonov, reference, whitening, scaling, covariance
-        See :class:`DaspClassifier`.
-    validation_fraction, learning_rate, batch_size, max_epochs, patience, warm_start
-        See :class:`DaspClassifier`.
-    class_weight, precision, random_state, n_jobs, verbose
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+    covariance, validation_fraction, max_epochs, training, warm_start, class_weight, random_state, n_jobs, verbose
         See :class:`DaspClassifier`.
 
     Examples
@@ -305,42 +222,32 @@ class SPDNetClassifier(NetworkClassifier):
     """
 
     _networks = ("spdnet",)
-    _choices = _CHOICES
     #: Nothing is routed, so nothing has to stand in for an embedding.
     unseen = "input-only"
 
     def __init__(
         self,
-        n_filters=_AUTO,
-        initial_anchor="random",
-        batch_norm=None,
-        orthogonality="riemannian",
-        precondition=True,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-        validation_fraction=0.15,
-        learning_rate=0.01,
-        batch_size=32,
-        max_epochs=40,
-        patience=10,
-        warm_start=False,
-        class_weight=None,
-        precision="f32",
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_filters: Auto | Count = "auto",
+        initial_anchor: Literal["random", "discriminative"] = "random",
+        batch_norm: Literal["after", "before"] | None = None,
+        precondition: bool = True,
+        whitening: Whitening | None = None,
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        covariance: Covariance | None = None,
+        validation_fraction: Share = 0.15,
+        max_epochs: Count = 40,
+        training: Training | None = None,
+        warm_start: bool = False,
+        class_weight: ClassWeight = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = 0,
+    ) -> None:
         store(self, locals())
 
     def _configuration(self, scaling):
-        own = {} if isinstance(self.n_filters, str) and self.n_filters == _AUTO else {"filters": self.n_filters}
-        scaling.given(routing=False, dsp_rank=None, **own)
+        scaling.given(routing=False, dsp_rank=None, **given(filters=self.n_filters))
         config = json.loads(_core.configuration(to_json(scaling)))
-        config["architecture"].update(tail(self))
+        config["architecture"].update(self._tail())
         return config

@@ -5,51 +5,52 @@ from __future__ import annotations
 import json
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import DomainClassifier
-from ._preconditioning import is_causal, preconditioning, unseen_whitening
+from ._preconditioning import is_causal, preconditioning, seen, unseen_whitening, whitening_of
 from ._scaling import Scaling, recommend
-from ._validation import n_threads, one_of, to_json
+from ._validation import n_threads, to_json
 
-#: What stands in for the embedding of a new domain.
-POLICIES = ("input-only", "zero", "nearest", "riemannian-nearest", "transductive")
-#: Those that look at its unlabelled trials.
+#: What stands in for the embedding of a new domain and looks at its unlabelled trials.
 LOOKING = ("nearest", "riemannian-nearest", "transductive")
 
 
 class NetworkClassifier(DomainClassifier):
     """A network of the core."""
 
-    _read = staticmethod(_core.load)
+    @staticmethod
+    def _read(path):
+        return _core.load(path)
 
     def _configuration(self, scaling):
         """The core's configuration, as a dictionary, and the choices as they stand."""
         raise NotImplementedError
 
-    def _check_parameters(self):
-        super()._check_parameters()
-        for name, known in self._choices.items():
-            one_of(name, getattr(self, name), known)
-        for name in ("batch_size", "max_epochs", "patience"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    def _tail(self):
+        """What the networks with one filter and with many have in common, as the core reads it."""
+        return {
+            "orthogonality": self._group("training").orthogonality,
+            "initial_anchor": self.initial_anchor,
+            "batch_norm": None if self.batch_norm is None else {"position": self.batch_norm},
+        }
 
     def _train(self, data, validation, seed):
         """The core's model of labelled trials."""
         scaling = recommend(data["x"].shape[1], len(data["domain_names"]), getattr(self, "preset", None))
         config = self._configuration(scaling)
-        config["preconditioning"] = preconditioning(self)
-        config["training"].update(batch=self.batch_size, epochs=self.max_epochs, patience=self.patience, seed=seed)
-        config["training"]["adam"]["learning_rate"] = self.learning_rate
+        training = self._group("training")
+        config["preconditioning"] = preconditioning(whitening_of(self))
+        config["training"].update(batch=training.batch_size, epochs=self.max_epochs, patience=training.patience, seed=seed)
+        config["training"]["adam"]["learning_rate"] = training.learning_rate
         model = _core.fit(
             data,
             validation,
             to_json(config),
             to_json(scaling),
-            self.precision,
+            training.precision,
             n_threads(self.n_jobs),
             self._progress() if self.verbose else None,
             getattr(self, "_model", None) if self.warm_start else None,
@@ -82,20 +83,20 @@ class NetworkClassifier(DomainClassifier):
         p, alpha = self._model.predict_known(x, domain)
         return p[0], None if alpha is None else alpha[0]
 
-    def _decide_new(self, x):
+    def _decide_new(self, x, given):
         """Adapted to the unlabelled trials given at fit, else to those at hand."""
-        policy = self.unseen if self._model.has_embedding else "input-only"
-        if policy in LOOKING and is_causal(self) and self._target is None:
+        policy, whitening = self.unseen if self._model.has_embedding else "input-only", whitening_of(self)
+        if policy in LOOKING and is_causal(whitening) and given is None:
             raise ValueError(
-                f"unseen={policy!r} looks at all trials of the new domain and unseen_whitening='causal' only at those up to each one: "
+                f"unseen={policy!r} looks at all trials of the new domain and whitening.unseen='causal' only at those up to each one: "
                 "give X_target_unlabeled at fit, or choose 'own-mean' or 'pooled'."
             )
-        handle = self._model.adapt(self._seen(x), unseen_whitening(self), policy)
+        handle = self._model.adapt(seen(whitening, given, x), unseen_whitening(whitening), policy)
         p, alpha = self._model.predict_unseen(x, handle)
         return p[0], None if alpha is None else alpha[0]
 
     @property
-    def experts_(self):
+    def experts_(self) -> NDArray[np.floating] | None:
         """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal columns; None where nothing is routed."""
         check_is_fitted(self)
         return self._model.experts()

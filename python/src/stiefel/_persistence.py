@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import tempfile
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+
+from ._domains import Targets
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class FileModel:
     """Saves, loads and pickles the attribute ``_model``; ``_read`` is the core's function that opens its file."""
 
-    def save(self, path):
+    @staticmethod
+    def _read(path):
+        """The core's model of a file."""
+        raise NotImplementedError
+
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the model file that the Rust library and the program ``stiefel`` read.
 
         Parameters
@@ -24,7 +36,7 @@ class FileModel:
         self._model.save(Path(path))
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | PathLike[str]) -> Self:
         """A fitted estimator from a model file, of Python's making or not; classes are then text.
 
         Parameters
@@ -46,7 +58,7 @@ class FileModel:
         self._model = model
         self.classes_ = np.array(model.classes)
         self.n_features_in_ = self._channels = model.n_channels
-        self._target, self._labelled_target = None, False
+        self._targets, self._labelled, self._warned = Targets(), False, False
         self._describe()
 
     def __getstate__(self):

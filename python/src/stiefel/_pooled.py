@@ -7,8 +7,10 @@ import json
 import numpy as np
 
 from . import _core
-from ._base import DomainClassifier, store
-from ._preconditioning import preconditioning, unseen_whitening
+from ._base import DomainClassifier
+from ._options import Whitening
+from ._parameters import Auto, ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, NotNegative, Positives, Seed, Share, store
+from ._preconditioning import preconditioning, seen, unseen_whitening, whitening_of
 from ._validation import n_threads, to_json
 
 
@@ -32,14 +34,14 @@ class PooledClassifier(DomainClassifier):
         Fit once more on training and validation part together when C is chosen.
     precondition : bool, default=True
         Whether trials are whitened per domain; False takes them as they are, whitened by the caller.
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What whitens a domain without training trials; the last two look at its unlabelled trials.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+    whitening : None | Whitening, default=None
+        How a domain is whitened, and one without training trials; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
-    tikhonov, reference, whitening, scaling, covariance
-        See :class:`DaspClassifier`.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+    covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
+        None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
     validation_fraction : float, default=0.15
         Share of every (domain, class) cell that C is chosen on; 0 chooses on the training trials.
     class_weight : None | dict | "balanced", default=None
@@ -81,42 +83,31 @@ class PooledClassifier(DomainClassifier):
     (13, 13)
     """
 
-    _read = staticmethod(_core.load_pooled)
+    @staticmethod
+    def _read(path):
+        return _core.load_pooled(path)
 
     def __init__(
         self,
-        n_filters="auto",
-        C=(1.0, 3.0, 10.0, 30.0),
-        rho=8.0,
-        refit=True,
-        precondition=True,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-        validation_fraction=0.15,
-        class_weight=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_filters: Auto | Count = "auto",
+        C: Positives = (1.0, 3.0, 10.0, 30.0),
+        rho: NotNegative = 8.0,
+        refit: bool = True,
+        precondition: bool = True,
+        whitening: Whitening | None = None,
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        covariance: Covariance | None = None,
+        validation_fraction: Share = 0.15,
+        class_weight: ClassWeight = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = 0,
+    ) -> None:
         store(self, locals())
 
-    def _check_parameters(self):
-        super()._check_parameters()
-        filters = self.n_filters
-        if not (filters == "auto" if isinstance(filters, str) else isinstance(filters, (int, np.integer)) and filters >= 1):
-            raise ValueError(f"n_filters must be 'auto' or a whole number of at least 1, got {filters!r}.")
-        tried = np.ravel(self.C)
-        if tried.dtype.kind not in "iuf" or len(tried) == 0 or not (np.isfinite(tried) & (tried > 0)).all():
-            raise ValueError(f"C must be a positive number, or several, got {self.C!r}.")
-
     def _train(self, data, validation, seed):
-        config = json.loads(_core.pooled_configuration(to_json(preconditioning(self))))
+        config = json.loads(_core.pooled_configuration(to_json(preconditioning(whitening_of(self)))))
         if self.n_filters != "auto":
             config["filters"] = self.n_filters
         config["head"].update(ratio=float(self.rho), candidates=np.ravel(self.C).astype(float).tolist())
@@ -139,5 +130,6 @@ class PooledClassifier(DomainClassifier):
     def _decide_known(self, x, domain):
         return self._model.predict_known(x, domain)[0], None
 
-    def _decide_new(self, x):
-        return self._model.predict_unseen(x, self._seen(x), unseen_whitening(self))[0], None
+    def _decide_new(self, x, given):
+        whitening = whitening_of(self)
+        return self._model.predict_unseen(x, seen(whitening, given, x), unseen_whitening(whitening))[0], None

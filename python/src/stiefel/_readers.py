@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from . import _core
+from . import _core, _domains
 from ._optional import needed
-from ._validation import check_trials
+from ._validation import as_trials
+
+_Estimator = Literal["scm", "lwf", "oas", "sch"]
+_Geometry = Literal["Weibo2014", "BNCI2015001", "BNCI2014001"]
 
 
 @dataclass
@@ -38,7 +45,7 @@ class Recording:
     events: list
     notes: list = field(default_factory=list)
 
-    def to_mne(self):
+    def to_mne(self) -> Any:
         """The recording as MNE has it.
 
         Returns
@@ -80,7 +87,7 @@ class Trials:
     runs: np.ndarray | None = None
     channels: list | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.y)
 
 
@@ -95,7 +102,7 @@ def _trials(found):
     )
 
 
-def read_raw(path, index=None):
+def read_raw(path: str | PathLike[str], index: int | None = None) -> Recording:
     """Read a recording: EDF, EDF+, BDF, BDF+, GDF, BrainVision, or MATLAB 5 as BNCI has it; the format is recognised.
 
     Parameters
@@ -138,7 +145,12 @@ def read_raw(path, index=None):
     return Recording(**{**one, "data": one["data"][0]})
 
 
-def load_dataset(name, subjects=None, classes=None, covariance="scm"):
+def load_dataset(
+    name: str | PathLike[str],
+    subjects: list[int] | None = None,
+    classes: list[str] | None = None,
+    covariance: _Estimator = "scm",
+) -> Trials:
     """Load labelled trials: a public dataset that is on this machine, or a file.
 
     Parameters
@@ -179,7 +191,12 @@ def load_dataset(name, subjects=None, classes=None, covariance="scm"):
     return _trials(_core.dataset(str(name), subjects, classes, covariance))
 
 
-def load_synthetic(name="BNCI2015001", subjects=None, trials_per_class=None, random_state=0):
+def load_synthetic(
+    name: _Geometry = "BNCI2015001",
+    subjects: int | None = None,
+    trials_per_class: int | None = None,
+    random_state: int = 0,
+) -> Trials:
     """Generate motor imagery of several people in the geometry of a public dataset, from raw signal to covariances.
 
     Parameters
@@ -208,17 +225,21 @@ def load_synthetic(name="BNCI2015001", subjects=None, trials_per_class=None, ran
     return _trials(_core.synthetic(name, subjects, trials_per_class, int(random_state)))
 
 
-def from_epochs(epochs, domains=None, covariance="lwf"):
+def from_epochs(
+    epochs: Any, domains: str | ArrayLike | None = None, covariance: _Estimator = "lwf", *, domain: str | None = None
+) -> Trials:
     """Covariances of MNE epochs.
 
     Parameters
     ----------
     epochs : mne.Epochs
         Epochs; band-pass them first. EEG channels are used.
-    domains : None | str | ndarray, shape (trials,) | column of ``epochs.metadata``, default=None
-        Whose trials they are; the name of a metadata column, one name for all, or one per trial.
+    domains : None | str | ndarray, shape (trials,), default=None
+        Whose trials they are: the name of a column of ``epochs.metadata``, or a name or number per trial.
     covariance : {"scm", "lwf", "oas", "sch"}, default="lwf"
         Estimator.
+    domain : None | str, default=None
+        One name for all of them, in the place of ``domains``; without either they are of the domain "all".
 
     Returns
     -------
@@ -231,7 +252,7 @@ def from_epochs(epochs, domains=None, covariance="lwf"):
     >>> from stiefel import from_epochs, to_epochs
     >>> signals = np.random.default_rng(0).standard_normal((10, 3, 200))
     >>> epochs = to_epochs(signals, ["C3", "Cz", "C4"], 100.0, ["left", "right"] * 5)
-    >>> trials = from_epochs(epochs, domains="anna")
+    >>> trials = from_epochs(epochs, domain="anna")
     >>> trials.X.shape, trials.y[:2].tolist(), trials.channels
     ((10, 3, 3), ['left', 'right'], ['C3', 'Cz', 'C4'])
     """
@@ -240,16 +261,20 @@ def from_epochs(epochs, domains=None, covariance="lwf"):
     names = {code: name for name, code in epochs.event_id.items()}
     y = np.array([names[code] for code in epochs.events[:, 2]])
     if domains is None:
-        domains = "all"
-    if isinstance(domains, str) and epochs.metadata is not None and domains in epochs.metadata:
-        domains = epochs.metadata[domains].to_numpy()
-    column = np.full(len(y), domains) if isinstance(domains, str) else np.asarray(domains)
-    if len(column) != len(y):
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {len(y)} epochs, {len(column)} domains.")
-    return Trials(check_trials(data, covariance, "epochs"), y, column.astype(str), None, list(picked.ch_names))
+        domains = [_domains.ONLY if domain is None else domain] * len(y)
+    elif domain is not None:
+        raise ValueError("Pass either domains, which says whose each trial is, or domain, one name for all of them.")
+    elif isinstance(domains, str):
+        columns = [] if epochs.metadata is None else list(epochs.metadata)
+        if domains not in columns:
+            has = f"whose columns are {', '.join(map(str, columns))}" if columns else "of which there is none"
+            raise ValueError(f"domains={domains!r} is no column of epochs.metadata, {has}. One name for all epochs is domain={domains!r}.")
+        domains = epochs.metadata[domains]
+    column = np.array(_domains.names_of(domains, len(y), "domains", complete=True))
+    return Trials(as_trials(data, covariance, "epochs")[0], y, column, None, list(picked.ch_names))
 
 
-def to_epochs(X, ch_names, sfreq, y, tmin=0.0):
+def to_epochs(X: ArrayLike, ch_names: Sequence[str], sfreq: float, y: ArrayLike, tmin: float = 0.0) -> Any:
     """MNE epochs from arrays in microvolts.
 
     Parameters

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _domains
@@ -47,7 +49,7 @@ class RoutingReport(dict):
         if part is None:
             raise ValueError("The model does not route trials: there is nothing to plot.")
 
-    def plot_routing(self, ax=None):
+    def plot_routing(self, ax: Any = None) -> Any:
         """Mean weight of every expert in every domain, as an image.
 
         Parameters
@@ -73,7 +75,7 @@ class RoutingReport(dict):
         ax.figure.colorbar(image, ax=ax)
         return ax
 
-    def plot_controls(self, ax=None):
+    def plot_controls(self, ax: Any = None) -> Any:
         """Balanced accuracy of the model beside its controls, as bars.
 
         Parameters
@@ -107,7 +109,7 @@ class RoutingReport(dict):
         ax.set(xlabel="balanced accuracy", xlim=(0, 1), title="does routing help?")
         return ax
 
-    def plot_topomap(self, info, expert=0, component=0, ax=None):
+    def plot_topomap(self, info: Any, expert: int = 0, component: int = 0, ax: Any = None) -> Any:
         """One activation pattern of an expert over the scalp.
 
         Parameters
@@ -137,7 +139,15 @@ class RoutingReport(dict):
         return ax
 
 
-def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_train=None):
+def routing_report(
+    model: DomainClassifier,
+    X: ArrayLike,
+    y: ArrayLike,
+    domains: ArrayLike,
+    X_train: ArrayLike | None = None,
+    y_train: ArrayLike | None = None,
+    domains_train: ArrayLike | None = None,
+) -> RoutingReport:
     """The routing report of a fitted classifier on labelled test trials of its training domains.
 
     Parameters
@@ -177,7 +187,7 @@ def routing_report(model, X, y, domains, X_train=None, y_train=None, domains_tra
     training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
     values, text = model._model.report(training, test)
     routing = model.routing_weights(X, sample_domain=domains)
-    names, experts = np.array([str(d) for d in domains]), getattr(model, "experts_", None)
+    names, experts = np.array(_domains.names_of(domains, len(test["x"]), "domains")), getattr(model, "experts_", None)
     return RoutingReport(json.loads(values), text, routing, names, experts, model._model.patterns(training))
 
 
@@ -189,9 +199,9 @@ def _labelled(model, X, y, domains, name):
         if label not in at:
             raise ValueError(f"{name}[{trial}] is {label!r}, which the model was not trained on: {', '.join(map(str, at))}.")
         classes.append(at[label])
-    column = _domains.column(domains, len(x), "domains")
-    known = _domains.known_index(column, list(model.domains_), "new")
+    names = _domains.names_of(domains, len(x), "domains", complete=True)
+    known = _domains.known_index(names, list(model.domains_), unknown="new")
     if (known < 0).any():
         trial = int(np.flatnonzero(known < 0)[0])
-        raise ValueError(f"trial {trial} is of domain {column[trial]!r}, which had no training trials; the report is about training domains.")
+        raise ValueError(f"trial {trial} is of domain {names[trial]!r}, which had no training trials; the report is about training domains.")
     return labelled(x, classes, model.classes_, known, model.domains_.tolist())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any, Literal
 
 from . import _core
 
@@ -22,11 +23,11 @@ class Scaling(dict):
     ...
     """
 
-    def __init__(self, values, text):
+    def __init__(self, values: dict[str, Any], text: str) -> None:
         super().__init__(values)
         self.text = text
 
-    def given(self, **values):
+    def given(self, **values: Any) -> Scaling:
         """Takes over values the user gave in place of the rule's.
 
         Parameters
@@ -57,7 +58,7 @@ class Scaling(dict):
         return (Scaling, (dict(self), self.text))
 
 
-def recommend(n_channels, n_domains, preset=None):
+def recommend(n_channels: int, n_domains: int, preset: Literal["Weibo2014", "BNCI2015001", "BNCI2014001"] | None = None) -> Scaling:
     """What the scaling rule chooses for so many channels and training domains.
 
     Parameters

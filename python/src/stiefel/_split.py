@@ -15,8 +15,6 @@ def validation_trials(classes, domains, fraction, random_state):
     random_state : RandomState
         Which ones.
     """
-    if not 0 <= fraction < 1:
-        raise ValueError(f"validation_fraction must be at least 0 and below 1, got {fraction}.")
     held = []
     if fraction == 0:
         return held

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from os import PathLike
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 from . import _core, _dask
 from ._base import labelled
-from ._domains import column, factor
+from ._domains import factor, names_of
 from ._optional import needed
 from ._readers import Trials
-from ._validation import check_spd, check_trials, n_threads, one_of
+from ._validation import check_trials, n_threads, one_of
 
 SCORINGS = ("balanced_accuracy", "accuracy", "roc_auc", "kappa")
 
@@ -25,17 +27,17 @@ COLUMNS = (
 
 
 def study(
-    study,
-    data,
+    study: Literal["main", "ablation", "loso", "scaling", "session", "online", "null"],
+    data: str | PathLike[str] | Trials,
     *,
-    name="trials",
-    folder=None,
-    client=None,
-    n_jobs=-1,
-    scoring="balanced_accuracy",
-    progress=True,
-    **settings,
-):
+    name: str = "trials",
+    folder: str | PathLike[str] | None = None,
+    client: Any | None = None,
+    n_jobs: int | None = -1,
+    scoring: Literal["balanced_accuracy", "accuracy", "roc_auc", "kappa"] = "balanced_accuracy",
+    progress: bool = True,
+    **settings: object,
+) -> Any:
     """Run a study and give its scores as MOABB does.
 
     A unit of work is one method on one fold with one seed. Its result is kept in ``folder`` as soon as it is finished: a study that was
@@ -138,12 +140,12 @@ def _plain(settings):
 
 def _in_memory(data, name, config):
     """Trials as the core takes them, the part of them that the configuration chooses."""
-    x = check_spd(check_trials(data.X, None, "data.X"), "data.X")
-    parts = {part: column(getattr(data, part), len(x), f"data.{part}") for part in ("y", "domains")}
+    x = check_trials(data.X, None, "data.X")
+    parts = {part: names_of(getattr(data, part), len(x), f"data.{part}", complete=True) for part in ("y", "domains")}
     (class_names, classes), (domain_names, domains) = (factor(parts[p]) for p in ("y", "domains"))
     channels = None if data.channels is None else [str(c) for c in data.channels]
     trials = labelled(x, classes, class_names, domains, domain_names, channels=channels)
-    runs = None if data.runs is None else factor(column(data.runs, len(x), "data.runs"))
+    runs = None if data.runs is None else factor(names_of(data.runs, len(x), "data.runs", complete=True))
     return _core.study_data(trials, runs, name, "{}", json.dumps(json.loads(config)["choice"]))
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from . import _domains, spd
-from ._base import ByDomain, store
-from ._validation import check_channels, check_classes, check_labels, check_spd, check_trials
+from . import spd
+from ._base import ByDomain
+from ._options import Whitening
+from ._parameters import ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, Positive, Seed, store
+from ._validation import check_channels, check_classes
 from ._whitening import DomainWhitening
 
 
@@ -24,12 +29,12 @@ class TangentSpaceLR(ByDomain):
         The mean whose tangent space is used.
     whiten_domains : bool, default=False
         Whiten every domain first (:class:`DomainWhitening`), so that people become comparable.
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What then whitens a domain without training trials.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+    whitening : None | Whitening, default=None
+        How, where ``whiten_domains``; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
@@ -67,27 +72,37 @@ class TangentSpaceLR(ByDomain):
 
     def __init__(
         self,
-        C=1.0,
-        metric="riemann",
-        whiten_domains=False,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        class_weight=None,
-        covariance=None,
-        max_iter=1000,
-        warm_start=False,
-        random_state=None,
-    ):
+        C: Positive = 1.0,
+        metric: Literal["riemann", "logeuclid", "euclid"] = "riemann",
+        whiten_domains: bool = False,
+        whitening: Whitening | None = None,
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        class_weight: ClassWeight = None,
+        covariance: Covariance | None = None,
+        max_iter: Count = 1000,
+        warm_start: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         store(self, locals())
 
-    def __sklearn_is_fitted__(self):
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.whitening is not None and not self.whiten_domains:
+            raise ValueError("whitening was given, and whiten_domains=False whitens nothing: leave one of them out.")
+
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "regression_")
 
-    def _trials(self, X, name="X"):
-        return check_spd(check_trials(X, self.covariance, name), name)
-
-    def fit(self, X, y, sample_weight=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+    ) -> TangentSpaceLR:
         """Fit mean and regression.
 
         Parameters
@@ -95,43 +110,27 @@ class TangentSpaceLR(ByDomain):
         X : ndarray, shape (trials, n, n)
             Covariances.
         y : ndarray, shape (trials,)
-            Classes; or pyRiemann's "domain/class".
+            Classes; or "domain/class", as ``label_format`` says.
         sample_weight : None | ndarray, shape (trials,), default=None
-            Weights of the trials, in the mean and in the regression.
+            Weights of the trials, in the mean and in the regression; a trial of weight zero is left out.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of the target.
-        X_target_unlabeled : None | ndarray, default=None
-            Trials of the domain that will be decoded, without labels: what ``unseen_whitening`` looks at.
+            Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of a new domain.
+        X_target_unlabeled : None | ndarray | dict of ndarray, default=None
+            Trials of the domain that will be decoded, without labels: what its whitening looks at; by name, where there are several.
 
         Returns
         -------
         self : object
             The fitted classifier.
         """
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        x = self._trials(X)
-        labels = check_labels(y, len(x))
-        domains, labels = _domains.of_fit(labels, sample_domain, subjects)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
+        x, labels, domains, sample_weight, targets = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
         whitening = None
         if self.whiten_domains:
-            whitening = DomainWhitening(
-                unseen_whitening=self.unseen_whitening, kappa=self.kappa, handle_unknown=self.handle_unknown
-            )
-            if X_target_unlabeled is not None:
-                X_target_unlabeled = self._trials(X_target_unlabeled, "X_target_unlabeled")
-            x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=X_target_unlabeled)
-        if domains is not None:
-            keep = ~_domains.are_targets(domains)
-            if not keep.any():
-                raise ValueError("No labelled trial is left to train on.")
-            x, labels = x[keep], labels[keep]
-            sample_weight = None if sample_weight is None else sample_weight[keep]
+            whitening = DomainWhitening(handle_unknown=self.handle_unknown, **self._group("whitening").get_params())
+            x = whitening.fit_transform(x, sample_domain=domains, X_target_unlabeled=dict(targets))
         check_classification_targets(labels)
         names, classes = np.unique(labels, return_inverse=True)
-        check_classes(names, classes)
+        check_classes(names, classes, sample_weight)
         reference = spd.gmean(x, metric=self.metric, sample_weight=sample_weight)
         solver = LogisticRegression(
             C=self.C, class_weight=self.class_weight, max_iter=self.max_iter, random_state=self.random_state,
@@ -139,7 +138,7 @@ class TangentSpaceLR(ByDomain):
         )  # fmt: skip
         if self.warm_start and hasattr(self, "regression_"):
             solver = self.regression_.set_params(**solver.get_params())
-        self.regression_ = solver.fit(spd.tangent_space(x, reference), labels, sample_weight=sample_weight)
+        self.regression_: Any = solver.fit(spd.tangent_space(x, reference), labels, sample_weight=sample_weight)
         self.n_iter_ = int(self.regression_.n_iter_.max())
         self.classes_, self.reference_, self.whitening_ = names, reference, whitening
         self.n_features_in_ = self._channels = x.shape[1]
@@ -147,13 +146,14 @@ class TangentSpaceLR(ByDomain):
 
     def _vectors(self, X, sample_domain, subjects):
         check_is_fitted(self)
+        self._check_parameters()
         x = self._trials(X)
         check_channels(self, x)
         if self.whitening_ is not None:
             x = self.whitening_.transform(x, sample_domain=sample_domain, subjects=subjects)
         return spd.tangent_space(x, self.reference_)
 
-    def predict(self, X, sample_domain=None, subjects=None):
+    def predict(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[Any]:
         """The most probable class of every trial.
 
         Parameters
@@ -171,7 +171,7 @@ class TangentSpaceLR(ByDomain):
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.predict(vectors)
 
-    def predict_proba(self, X, sample_domain=None, subjects=None):
+    def predict_proba(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``.
 
         Parameters
@@ -189,7 +189,12 @@ class TangentSpaceLR(ByDomain):
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.predict_proba(vectors)
 
-    def decision_function(self, X, sample_domain=None, subjects=None):
+    def decision_function(
+        self,
+        X: ArrayLike,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
         """Scores of the classes.
 
         Parameters

@@ -15,13 +15,21 @@ ESTIMATORS = ("scm", "lwf", "oas", "sch")
 
 
 def check_trials(X, covariance=None, name="X"):
-    """Covariances as a float64 stack, C-contiguous; epochs are reduced by the estimator named.
+    """Covariances as a symmetric float64 stack, C-contiguous; epochs are reduced by the estimator named.
+
+    What is symmetric and positive up to rounding in the type of the input is so: a matrix of float32 may be off by more than one of float64.
 
     Raises
     ------
     ValueError
-        With the index of the first value that is not finite and of the first matrix that is not symmetric.
+        With the index of the first value that is not finite and of the first matrix that is no covariance.
     """
+    x, rounding = as_trials(X, covariance, name)
+    return check_spd(x, name, rounding)
+
+
+def as_trials(X, covariance=None, name="X"):
+    """Covariances as they are, and the relative rounding that their type allows for."""
     x = as_real(X, name, ndim=1)
     if x.ndim != 3:
         hint = "Reshape your data: one covariance is X[np.newaxis]. " if x.ndim == 2 else ""
@@ -33,6 +41,7 @@ def check_trials(X, covariance=None, name="X"):
         raise ValueError(f"Found array with 0 sample(s) (shape={x.shape}) while a minimum of 1 is required: {name}.")
     if x.shape[1] == 0 or x.shape[2] == 0:
         raise ValueError(f"Found array with 0 feature(s) (shape={x.shape}) while a minimum of 1 is required: {name}.")
+    rounding = np.sqrt(np.finfo(x.dtype).eps)
     x = np.ascontiguousarray(x, dtype=np.float64)
     if not np.isfinite(x).all():
         where = tuple(np.argwhere(~np.isfinite(x))[0].tolist())
@@ -40,13 +49,15 @@ def check_trials(X, covariance=None, name="X"):
     if covariance is not None:
         if covariance not in ESTIMATORS:
             raise ValueError(f"covariance must be None or one of {', '.join(ESTIMATORS)}, got {covariance!r}.")
-        return _core.covariances(x, covariance)
+        return _core.covariances(x, covariance), rounding
     if x.shape[1] != x.shape[2]:
         raise ValueError(
             f"{name} of shape {x.shape} holds no square matrices. Epochs (trials, channels, samples) need the option "
-            "covariance='lwf' (or 'scm', 'oas', 'sch')."
+            "covariance='lwf' (or 'scm', 'oas', 'sch')" + (
+                "; in a pipeline, stiefel.make_pipeline hands them through the steps before." if name.startswith("X_target") else "."
+            )
         )
-    return x
+    return x, rounding
 
 
 def check_channels(estimator, x):
@@ -57,19 +68,20 @@ def check_channels(estimator, x):
         )
 
 
-def check_spd(X, name="X"):
-    """Symmetric and not negative definite anywhere: what diagonal loading can still save passes."""
+def check_spd(X, name, rounding):
+    """Symmetric, and made so exactly, and not negative definite anywhere: what diagonal loading can still save passes."""
+    transposed = np.swapaxes(X, 1, 2)
+    if not np.array_equal(X, transposed):
+        skew = np.abs(X - transposed).max(axis=(1, 2))
+        bad = np.flatnonzero(skew > rounding * np.abs(X).max(axis=(1, 2)))
+        if len(bad):
+            raise ValueError(f"{name}[{bad[0]}] is not symmetric: entries differ by {skew[bad[0]]:.3g}. Pass covariances.")
+        X = (X + transposed) / 2
     try:
-        if np.array_equal(X, np.swapaxes(X, 1, 2)):
-            np.linalg.cholesky(X)
-            return X
+        np.linalg.cholesky(X)
+        return X
     except np.linalg.LinAlgError:
         pass  # Rank-deficient ones are welcome, the others are told apart below.
-    skew = np.abs(X - np.swapaxes(X, 1, 2)).max(axis=(1, 2))
-    scale = np.abs(X).max(axis=(1, 2))
-    bad = np.flatnonzero(skew > 1e-8 * scale)
-    if len(bad):
-        raise ValueError(f"{name}[{bad[0]}] is not symmetric: entries differ by {skew[bad[0]]:.3g}. Pass covariances.")
     diagonal = np.diagonal(X, axis1=1, axis2=2)
     bad = np.argwhere(diagonal <= 0)
     if len(bad):
@@ -79,7 +91,7 @@ def check_spd(X, name="X"):
             "Drop flat channels and reject broken trials."
         )
     values = np.linalg.eigvalsh(X)
-    bad = np.flatnonzero(values[:, 0] < -1e-8 * values[:, -1])
+    bad = np.flatnonzero(values[:, 0] < -rounding * values[:, -1])
     if len(bad):
         raise ValueError(
             f"{name}[{bad[0]}] is not positive definite: its smallest eigenvalue is {values[bad[0], 0]:.3g}, its largest "
@@ -105,11 +117,11 @@ def check_labels(y, count, name="y"):
     return labels
 
 
-def check_classes(names, classes):
-    """Two classes at least, of two trials at least."""
+def check_classes(names, classes, weight=None):
+    """Two classes at least, of two trials at least; where weights are repetitions, of one trial that counts for two."""
     if len(names) < 2:
         raise ValueError(f"This solver needs samples of at least 2 classes in the data, but the data contains only one class: {names[0]!r}")
-    counts = np.bincount(classes)
+    counts = np.maximum(np.bincount(classes), np.bincount(classes, weight))
     if counts.min() < 2:
         rare = int(counts.argmin())
         trial = int(np.flatnonzero(classes == rare)[0])

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import json
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _domains
-from ._base import labelled, store
+from ._base import labelled, target_trials
+from ._options import Method, Reference, Scale, UnseenWhitening
+from ._parameters import Covariance, HandleUnknown, LabelFormat, NotNegative, check, store
 from ._preconditioning import preconditioning, seen, unseen_whitening
-from ._validation import check_channels, check_spd, check_trials, one_of
+from ._validation import check_channels, check_labels, check_trials
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
     """Whiten covariances per domain by the mean of its training trials: loading, whitening, scale.
 
-    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new domain under the policy ``unseen_whitening``.
+    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new domain under the policy ``unseen``.
 
     Parameters
     ----------
-    unseen_whitening : {"pooled", "own-mean", "causal"}, default="pooled"
-        What whitens a domain without training trials: the mean of the training domains; or that of its unlabelled trials, all of
-        them or those up to each one, shrunk to the pooled mean.
-    kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+    unseen, kappa, tikhonov, reference, method, scaling
+        See :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What a domain at transform is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
-    tikhonov : float | None, default=1e-8
-        Diagonal loading relative to the mean variance.
-    reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
-        The mean.
-    whitening : {"symmetric", "pca"}, default="symmetric"
-        Which square root whitens.
-    scaling : {"per-trial", "per-domain", "none"}, default="per-trial"
-        Scale of whitened matrices.
+    label_format : {"class", "domain/class"}, default="class"
+        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs and estimates them.
 
@@ -63,35 +59,43 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     True
     """
 
-    __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": None}
+    __metadata_request__fit = {"sample_domain": True, "subjects": True, "X_target_unlabeled": True}
     __metadata_request__transform = {"sample_domain": True, "subjects": True}
 
     def __init__(
         self,
-        unseen_whitening="pooled",
-        kappa=10.0,
-        handle_unknown="error",
-        tikhonov=1e-8,
-        reference="euclidean",
-        whitening="symmetric",
-        scaling="per-trial",
-        covariance=None,
-    ):
+        unseen: UnseenWhitening = "pooled",
+        kappa: NotNegative = 10.0,
+        tikhonov: NotNegative | None = 1e-8,
+        reference: Reference = "euclidean",
+        method: Method = "symmetric",
+        scaling: Scale = "per-trial",
+        handle_unknown: HandleUnknown = "error",
+        label_format: LabelFormat = "class",
+        covariance: Covariance | None = None,
+    ) -> None:
         store(self, locals())
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_whitener")
 
     def _trials(self, X, name="X"):
-        return check_spd(check_trials(X, self.covariance, name), name)
+        return check_trials(X, self.covariance, name)
 
-    def fit(self, X, y=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+    ) -> DomainWhitening:
         """Fit the mean of every domain.
 
         Parameters
@@ -99,52 +103,42 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         X : ndarray, shape (trials, n, n)
             Training covariances.
         y : None | ndarray, shape (trials,), default=None
-            Read only where it holds pyRiemann's "domain/class" and no other domains are given.
+            Read only with ``label_format="domain/class"``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, skada's or MOABB's way; trials marked as target are taken for unlabelled ones of the new domain.
-        X_target_unlabeled : None | ndarray, default=None
-            Trials of a domain that will be whitened later: what the policies that look at its trials then look at.
+            Domains, skada's or MOABB's way; a negative ``sample_domain`` marks a trial of a new domain, each number one domain.
+        X_target_unlabeled : None | ndarray | dict of ndarray, default=None
+            Trials of a domain that will be whitened later: what the policies that look at its trials then look at; by name, where there
+            are several.
 
         Returns
         -------
         self : object
             The fitted transformer.
         """
-        self._fit(self._trials(X), y, sample_domain, subjects, X_target_unlabeled)
+        self._fit(X, y, sample_domain, subjects, X_target_unlabeled)
         return self
 
-    def _fit(self, x, y, sample_domain, subjects, X_target_unlabeled):
-        """Fits on checked trials, and gives the domain of each."""
-        one_of("handle_unknown", self.handle_unknown, _domains.UNKNOWN)
-        domains = self._domains_of(x, y, sample_domain, subjects)
-        target = _domains.are_targets(domains)
-        if target.all():
-            raise ValueError("Every trial is marked as a trial of the target; nothing is left to fit on.")
-        unlabelled = [x[target]] if target.any() else []
-        if X_target_unlabeled is not None:
-            unlabelled.append(self._trials(X_target_unlabeled, "X_target_unlabeled"))
-            if unlabelled[-1].shape[1] != x.shape[1]:
-                raise ValueError(f"X_target_unlabeled has {unlabelled[-1].shape[1]} features, but X has {x.shape[1]}.")
-        keep = ~target
-        names, numbers = _domains.factor([d for d, k in zip(domains, keep) if k])
+    def _fit(self, X, y, sample_domain, subjects, X_target_unlabeled):
+        """Fits, and gives checked trials and the domain of each."""
+        check(self)
+        x = self._trials(X)
+        labels = check_labels(y, len(x)) if self.label_format == "domain/class" else x[:, 0, 0]
+        domains, _ = _domains.of_fit(labels, sample_domain, subjects, self.label_format)
+        domains = [_domains.ONLY] * len(x) if domains is None else domains
+        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1]))
+        keep = ~targets.mark(x, domains)
+        if not keep.any():
+            raise ValueError("Every trial is marked as a trial of a new domain; nothing is left to fit on.")
+        names, numbers = _domains.factor([name for name, kept in zip(domains, keep) if kept])
+        targets.check(names)
         trials = labelled(x[keep], [0] * len(numbers), ["-"], numbers, names)
         self._whitener = _core.fit_whitener(trials, json.dumps(preconditioning(self)))
-        self._target = np.concatenate(unlabelled) if unlabelled else None
+        self._targets, self._labelled, self._warned = targets, False, False
         self.domains_ = np.array(names)
         self.n_features_in_ = self._channels = x.shape[1]
-        return domains
+        return x, domains
 
-    def _domains_of(self, x, y, sample_domain, subjects):
-        """The domain of every training trial."""
-        domains = _domains.given(len(x), sample_domain, subjects)
-        if domains is None:
-            labels = np.asarray([] if y is None else y)
-            domains = _domains.decode(labels)[0] if _domains.is_encoded(labels) else [_domains.ONLY] * len(x)
-            if len(domains) != len(x):
-                raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(x)}, {len(domains)}]")
-        return domains
-
-    def transform(self, X, sample_domain=None, subjects=None):
+    def transform(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
         """Whiten trials.
 
         Parameters
@@ -161,28 +155,30 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
             Whitened covariances.
         """
         check_is_fitted(self)
+        check(self)
         x = self._trials(X)
         check_channels(self, x)
-        domains = _domains.given(len(x), sample_domain, subjects)
-        return self._whiten(x, [self._silent] * len(x) if domains is None else domains)
+        return self._whiten(x, sample_domain, subjects)
 
-    @property
-    def _silent(self):
-        """The domain of trials that come without one."""
-        return self.domains_[0] if len(self.domains_) == 1 and self._target is None else None
-
-    def _whiten(self, x, domains):
+    def _whiten(self, x, sample_domain, subjects=None):
         out = np.empty_like(x)
-        for index, trials in _domains.groups(domains, list(self.domains_), self.handle_unknown):
+        for index, name, trials in _domains.groups(self, len(x), sample_domain, subjects):
             part = x[trials]
             if index >= 0:
                 out[trials] = self._whitener.transform_known(part, index)
             else:
-                known = seen(self, self._target, part)
+                known = seen(self, self._targets.of(name), part)
                 out[trials] = self._whitener.transform_unseen(part, known, unseen_whitening(self))
         return out
 
-    def fit_transform(self, X, y=None, sample_domain=None, subjects=None, X_target_unlabeled=None):
+    def fit_transform(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+    ) -> NDArray[np.float64]:
         """Fit on training trials and whiten the same trials; for training data only, see the notes of the class.
 
         Parameters
@@ -195,16 +191,15 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         X_new : ndarray, shape (trials, n, n)
             Whitened covariances.
         """
-        x = self._trials(X)
-        return self._whiten(x, self._fit(x, y, sample_domain, subjects, X_target_unlabeled))
+        return self._whiten(*self._fit(X, y, sample_domain, subjects, X_target_unlabeled))
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         if "_whitener" in state:
             state = {**state, "_whitener": state["_whitener"].state()}
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         if isinstance(state.get("_whitener"), str):
             state = {**state, "_whitener": _core.whitener_from_state(state["_whitener"])}
         super().__setstate__(state)

@@ -6,7 +6,7 @@ use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use stiefel::data::{Estimator, Factor, Trials};
+use stiefel::data::{Estimator, Factor, Preparation, Trials};
 use stiefel::eeg::io::{Content, read};
 use stiefel::eeg::prepare::{PrepareOptions, prepare};
 use stiefel::eeg::select::DataChoice;
@@ -114,14 +114,18 @@ fn kind(kind: ChannelKind) -> &'static str {
     }
 }
 
+/// How covariances were made, as JSON and in words.
+pub(crate) fn prepared(preparation: &Preparation) -> PyResult<(String, String)> {
+    let json = serde_json::to_string(preparation).map_err(value_error)?;
+    Ok((json, preparation.to_string()))
+}
+
 /// Trials as a dictionary of covariances, labels, domains, runs and channel names.
 pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
-    let names = |f: &Factor| -> Vec<String> {
-        (0..f.len()).map(|i| f.label(i).to_owned()).collect()
-    };
-    let preparation = serde_json::to_string(trials.preparation()).map_err(value_error)?;
-    out.set_item("preparation", preparation)?;
+    let names =
+        |f: &Factor| -> Vec<String> { (0..f.len()).map(|i| f.label(i).to_owned()).collect() };
+    out.set_item("preparation", prepared(trials.preparation())?)?;
     out.set_item("subjects", names(&trials.subjects()))?;
     out.set_item("sessions", trials.sessions().as_ref().map(names))?;
     out.set_item("y", names(trials.classes()))?;

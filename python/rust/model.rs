@@ -36,6 +36,16 @@ fn policies(text: Option<&str>) -> PyResult<Option<Unseen>> {
         .map_err(value_error)
 }
 
+/// What is done for a domain without training trials, as JSON: a policy of whitening, and the name of what stands in for an embedding.
+#[pyfunction]
+fn unseen(whitening: &str, embedding: &str) -> PyResult<String> {
+    let unseen = Unseen {
+        whitening: serde_json::from_str(whitening).map_err(value_error)?,
+        embedding: embedding.parse().map_err(model_error)?,
+    };
+    serde_json::to_string(&unseen).map_err(value_error)
+}
+
 /// Decides trial after trial.
 fn decide_all(
     session: &mut Session,
@@ -70,11 +80,7 @@ fn given(
 #[pymethods]
 impl PySession {
     /// Decides raw covariances in order; under causal whitening each changes the mean of the next, in this call and in later ones.
-    fn decide<'py>(
-        &self,
-        py: Python<'py>,
-        x: PyReadonlyArray3<'py, f64>,
-    ) -> PyResult<Given<'py>> {
+    fn decide<'py>(&self, py: Python<'py>, x: PyReadonlyArray3<'py, f64>) -> PyResult<Given<'py>> {
         let view = crate::array::view(&x)?;
         let decided = py.detach(|| {
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +170,9 @@ impl PyModel {
     /// What the model knows of each trial: 0 trained on it, 1 chose its epoch or penalty on it, 2 nothing. The channels are put in its order.
     fn seen(&self, py: Python<'_>, trials: Labelled<'_>) -> PyResult<Vec<u8>> {
         let trials = trials.trials()?;
-        let parts = py.detach(|| self.model.divide(&trials)).map_err(model_error)?;
+        let parts = py
+            .detach(|| self.model.divide(&trials))
+            .map_err(model_error)?;
         let mut of = vec![0; trials.len()];
         for (part, places) in (0_u8..).zip(parts) {
             places.into_iter().for_each(|i| of[i] = part);
@@ -175,12 +183,19 @@ impl PyModel {
     /// The matrices of trials with the channels of the model in its order; other channels and other preparations are refused.
     fn accept<'py>(&self, py: Python<'py>, trials: Labelled<'py>) -> PyResult<Bound<'py, PyAny>> {
         let trials = trials.trials()?;
-        let accepted = py.detach(|| self.model.accept(&trials)).map_err(model_error)?;
+        let accepted = py
+            .detach(|| self.model.accept(&trials))
+            .map_err(model_error)?;
         give(py, accepted.covariances().clone())
     }
 
     /// The routing report on labelled test trials of training domains: JSON, text, and the verdict's sentence.
-    fn report(&self, py: Python<'_>, test: Labelled<'_>, seed: u64) -> PyResult<(String, String, String)> {
+    fn report(
+        &self,
+        py: Python<'_>,
+        test: Labelled<'_>,
+        seed: u64,
+    ) -> PyResult<(String, String, String)> {
         let test = test.trials()?;
         let found = py.detach(|| {
             let [trained, stopped, _] = self.model.divide(&test)?;
@@ -237,7 +252,11 @@ impl PyModel {
     /// What the estimator was constructed with, as JSON, where a Python estimator wrote the file.
     #[getter]
     fn estimator(&self) -> Option<String> {
-        self.model.about().estimator.as_ref().map(ToString::to_string)
+        self.model
+            .about()
+            .estimator
+            .as_ref()
+            .map(ToString::to_string)
     }
 
     /// What the classes were before they became text.
@@ -250,9 +269,7 @@ impl PyModel {
     /// How the training trials were made, as JSON and in words.
     #[getter]
     fn preparation(&self) -> PyResult<(String, String)> {
-        let preparation = self.model.preparation();
-        let json = serde_json::to_string(preparation).map_err(value_error)?;
-        Ok((json, preparation.to_string()))
+        crate::eeg::prepared(self.model.preparation())
     }
 
     /// `"dasp"`, `"spdnet"` or `"recommended"`.
@@ -356,5 +373,6 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyModel>()?;
     module.add_class::<PySession>()?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(unseen, module)?)?;
     module.add_function(wrap_pyfunction!(model_from_bytes, module)?)
 }

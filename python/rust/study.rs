@@ -15,9 +15,8 @@ use stiefel::eeg::load;
 use stiefel::eeg::select::DataChoice;
 use stiefel::model::Measure;
 use stiefel::study::{
-    CODE, Cancel, Plan, SplitUnit, Store, Study, StudyConfig, StudyError,
-    StudyObserver, SubjectScore, UnitRecord, conclude, execute, missing, run, subject_scores,
-    table,
+    CODE, Cancel, Plan, SplitUnit, Store, Study, StudyConfig, StudyError, StudyObserver,
+    SubjectScore, UnitRecord, conclude, execute, missing, run, subject_scores, table,
 };
 
 /// A dataset, chosen.
@@ -49,7 +48,10 @@ type Factors = [Option<(Vec<String>, Vec<usize>)>; 3];
 
 /// The folds of a study on trials: places that train, validate and test.
 #[pyfunction]
-#[allow(clippy::type_complexity, reason = "a list of tuples for Python to unpack")]
+#[allow(
+    clippy::type_complexity,
+    reason = "a list of tuples for Python to unpack"
+)]
 fn folds(
     data: &PyStudyData,
     split: &str,
@@ -57,7 +59,10 @@ fn folds(
 ) -> PyResult<Vec<(Vec<usize>, Vec<usize>, Vec<usize>)>> {
     let split: SplitUnit = split.parse().map_err(study_error)?;
     let folds = split.folds(&data.trials, seed).map_err(study_error)?;
-    Ok(folds.into_iter().map(|f| (f.train, f.validation, f.test)).collect())
+    Ok(folds
+        .into_iter()
+        .map(|f| (f.train, f.validation, f.test))
+        .collect())
 }
 
 /// A dataset from what Python has, or from what [`PyStudyData::__reduce__`] gave.
@@ -72,10 +77,14 @@ fn study_data(
     let factor = |(names, indices)| Factor::new("name", names, indices).map_err(value_error);
     let [subjects, sessions, runs] = factors;
     if let Some(subjects) = subjects {
-        trials = trials.with_subjects(factor(subjects)?).map_err(value_error)?;
+        trials = trials
+            .with_subjects(factor(subjects)?)
+            .map_err(value_error)?;
     }
     if let Some(sessions) = sessions {
-        trials = trials.with_sessions(factor(sessions)?).map_err(value_error)?;
+        trials = trials
+            .with_sessions(factor(sessions)?)
+            .map_err(value_error)?;
     }
     if let Some(runs) = runs {
         trials = trials.with_runs(factor(runs)?).map_err(value_error)?;

@@ -162,8 +162,7 @@ fn fit(
     let start = start.as_ref().map(|model| model.get().model.clone());
     let work = |observer: &mut dyn Observer| {
         let clock = Instant::now();
-        let model =
-            FittedModel::fit_from(&training, &watched, &config, start.as_ref(), observer)?;
+        let model = FittedModel::fit_from(&training, &watched, &config, start.as_ref(), observer)?;
         Ok((model, clock.elapsed().as_secs_f64()))
     };
     let (model, seconds) = attended(py, threads, on_epoch.as_ref(), work, model_error)?;
@@ -232,18 +231,28 @@ impl PyFittedMethod {
         crate::array::give(py, p.map_err(value_error)?)
     }
 
-    /// The model behind it, where it is no peer.
-    fn model(&self) -> Option<PyModel> {
-        match &self.method {
-            FittedMethod::Model(model, _) => Some(PyModel::new((**model).clone(), None)),
-            FittedMethod::Peer(_) => None,
-        }
+    /// The model behind it and what it does for domains without training trials, as JSON, where it is no peer.
+    fn model(&self) -> PyResult<Option<(PyModel, String)>> {
+        let FittedMethod::Model(model, unseen) = &self.method else {
+            return Ok(None);
+        };
+        let unseen = serde_json::to_string(unseen).map_err(value_error)?;
+        Ok(Some((PyModel::new((**model).clone(), None), unseen)))
     }
+}
+
+/// A method from what [`PyFittedMethod::model`] gave.
+#[pyfunction]
+fn method_of(model: &PyModel, unseen: &str) -> PyResult<PyFittedMethod> {
+    let unseen = serde_json::from_str(unseen).map_err(value_error)?;
+    let method = FittedMethod::Model(Box::new(model.model.clone()), unseen);
+    Ok(PyFittedMethod { method })
 }
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyFittedMethod>()?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(fit_method, module)?)?;
+    module.add_function(wrap_pyfunction!(method_of, module)?)?;
     module.add_function(wrap_pyfunction!(preset_configuration, module)?)
 }

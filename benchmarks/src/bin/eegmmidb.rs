@@ -10,11 +10,12 @@ use rayon::prelude::*;
 use recordings::{Failure, load, mean, option};
 use std::path::Path;
 use std::time::Instant;
-use stiefel_linalg::Scalar;
-use stiefel_model::diagnostics::routing_report;
-use stiefel_model::net::{BatchNormConfig, DaspConfig, Orthogonality, Sizes, SpdNetConfig};
-use stiefel_model::train::{Silent, TrainConfig, train};
-use stiefel_model::{Architecture, DspConfig, Frontend, ModelConfig, Preconditioning, Trials};
+use stiefel_data::Trials;
+use stiefel_model::net::{BatchNormConfig, DaspConfig, Orthogonality, SpdNetConfig};
+use stiefel_model::train::{Silent, TrainConfig};
+use stiefel_model::{
+    Architecture, DspConfig, FitConfig, FittedModel, ModelConfig, Precision, Preconditioning,
+};
 
 /// Test balanced accuracy, and the figures of the routing report by name.
 struct Score {
@@ -22,36 +23,17 @@ struct Score {
     figures: Vec<(&'static str, f64)>,
 }
 
-fn run<T: Scalar>(
-    trials: &Trials,
-    fold: &serde_json::Value,
-    config: &ModelConfig,
-) -> Result<Score, Failure> {
+fn run(trials: &Trials, fold: &serde_json::Value, config: &FitConfig) -> Result<Score, Failure> {
     let part = |key: &str| -> Result<Trials, Failure> {
         let indices: Vec<usize> = serde_json::from_value(fold[key].clone())?;
         Ok(trials.select(&indices)?)
     };
     let (training, validation, test) = (part("train")?, part("val")?, part("test")?);
-    // The pieces of `Model::fit`: a study needs no decoder, and so none of the domain means that one keeps.
-    let (frontend, training) =
-        Frontend::fit::<T>(&training, &config.preconditioning, config.encoder.as_ref())?;
-    let (validation, test) = (frontend.prepare(&validation)?, frontend.prepare(&test)?);
-    let sizes = Sizes {
-        channels: trials.channels_count(),
-        classes: trials.classes().names().len(),
-        domains: trials.domains().names().len(),
-        encoded: training.encoded().cols(),
+    let model = FittedModel::fit(&training, &validation, config, &mut Silent)?;
+    let FitConfig::Network { model: network, .. } = config else {
+        return Err("not a network".into());
     };
-    let network = config.architecture.network::<T>(sizes)?;
-    let fitted = train(
-        &*network,
-        &training,
-        &validation,
-        &config.training,
-        &mut Silent,
-    )?;
-    let seed = config.training.seed;
-    let report = routing_report(&*network, &fitted.parameters, &training, &test, seed)?;
+    let report = model.report(&test, None, network.training.seed)?;
     let accuracy = report
         .scores
         .balanced_accuracy
@@ -126,7 +108,7 @@ fn main() -> Result<(), Failure> {
         let scores: Result<Vec<Score>, Failure> = units
             .par_iter()
             .map(|&(fold, seed)| {
-                let config = ModelConfig {
+                let model = ModelConfig {
                     preconditioning: Preconditioning::default(),
                     encoder,
                     architecture,
@@ -135,11 +117,15 @@ fn main() -> Result<(), Failure> {
                         ..TrainConfig::default()
                     },
                 };
-                if flag("--double") {
-                    run::<f64>(&trials, &folds[fold], &config)
-                } else {
-                    run::<f32>(&trials, &folds[fold], &config)
-                }
+                let config = FitConfig::Network {
+                    model: Box::new(model),
+                    precision: if flag("--double") {
+                        Precision::F64
+                    } else {
+                        Precision::F32
+                    },
+                };
+                run(&trials, &folds[fold], &config)
             })
             .collect();
         let scores = scores?;

@@ -102,7 +102,6 @@ mod operation;
 mod ops;
 mod store;
 mod tape;
-mod var;
 
 pub use arena::{Arena, Buffer};
 pub use backward::Gradients;
@@ -111,8 +110,7 @@ pub use error::{OpError, OpResult, Result, TapeError};
 pub use fused::Covariances;
 pub use operation::{Context, Gradient, Operation};
 pub use ops::Axis;
-pub use tape::Tape;
-pub use var::Var;
+pub use tape::{Tape, Var};
 
 /// The shape of a value: `(count, rows, cols)`.
 pub type Shape = (usize, usize, usize);

@@ -9,6 +9,9 @@ use stiefel::model::ModelError;
 use stiefel_eeg::EegError;
 use stiefel_eeg::catalogue::CatalogueError;
 
+/// The exit code of an interrupted program.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// What every command returns.
 pub(crate) type Outcome = Result<(), Failure>;
 
@@ -113,7 +116,7 @@ pub(crate) fn report(outcome: Outcome) -> ExitCode {
         Ok(()) | Err(Failure::Unread) => return ExitCode::SUCCESS,
         Err(Failure::Failed(message)) => (message, 1),
         Err(Failure::Misuse(message)) => (message, 2),
-        Err(Failure::Interrupted(message)) => (message, crate::interrupt::INTERRUPTED),
+        Err(Failure::Interrupted(message)) => (message, INTERRUPTED),
     };
     // Without a standard error there is nobody to tell.
     let _ = io::Write::write_all(&mut io::stderr(), format!("error: {message}\n").as_bytes());

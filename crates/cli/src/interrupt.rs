@@ -4,10 +4,7 @@ use std::sync::OnceLock;
 
 use stiefel::study::Cancel;
 
-use crate::failure::Failure;
-
-/// The exit code of an interrupted program.
-pub(crate) const INTERRUPTED: u8 = 130;
+use crate::failure::{Failure, INTERRUPTED};
 
 static BUTTON: OnceLock<Cancel> = OnceLock::new();
 

@@ -13,13 +13,15 @@ mod error;
 mod factor;
 mod identity;
 mod preparation;
+mod seen;
 pub mod split;
 mod trials;
 mod whole;
 
 pub use error::{DataError, Result};
 pub use factor::{Factor, check_distinct};
-pub use identity::{Seen, TrialId, fingerprint, hex};
+pub use identity::{TrialId, hex};
 pub use preparation::{Contradiction, Estimator, Phase, Preparation, Steps, View};
+pub use seen::{Seen, fingerprint};
 pub use trials::{Origin, Trials, check_symmetric, subject_session};
 pub use whole::{writable, write_whole};

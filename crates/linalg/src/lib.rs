@@ -14,7 +14,6 @@ mod cholesky;
 mod directions;
 mod eigen;
 mod error;
-mod krylov;
 pub mod minimise;
 mod parallel;
 mod product;
@@ -23,10 +22,9 @@ mod reduce;
 mod sandwich;
 mod scalar;
 mod simd;
-pub mod sums;
 pub mod tolerance;
 
-pub use batch::{MatBatch, MatView, MatViewMut};
+pub use batch::{MatBatch, MatView, MatViewMut, sums};
 pub use cholesky::{
     CholeskyScratch, cholesky, cholesky_into, inverse_cholesky, inverse_cholesky_into,
     invert_lower, solve_lower, symmetric_inverse_into,

@@ -254,7 +254,7 @@ pub enum ModelError {
         /// Where it is.
         path: std::path::PathBuf,
         /// What is wrong.
-        problem: crate::file::FileProblem,
+        problem: crate::problem::FileProblem,
     },
     /// A set of trials that cannot be, or cannot be divided so.
     #[error(transparent)]
@@ -306,5 +306,15 @@ impl ModelError {
 impl From<LinalgError> for ModelError {
     fn from(error: LinalgError) -> Self {
         Self::Geometry(error.into())
+    }
+}
+
+impl crate::problem::FileProblem {
+    /// The error about the file at `path`.
+    pub(crate) fn at(self, path: &std::path::Path) -> ModelError {
+        ModelError::File {
+            path: path.to_path_buf(),
+            problem: self,
+        }
     }
 }

@@ -11,6 +11,7 @@
 //! * A quantity that does not exist is a [`Measure::Undefined`] with its reason, never a NaN.
 
 pub mod adapt;
+mod anchor;
 mod continued;
 pub mod csp;
 pub mod decoder;
@@ -19,6 +20,7 @@ pub mod dsp;
 mod error;
 pub mod file;
 pub mod fitted;
+mod means;
 pub mod measure;
 pub mod metrics;
 mod model;
@@ -28,9 +30,11 @@ mod parameters;
 pub mod pooled;
 pub mod precondition;
 mod prepared;
+mod problem;
 mod random;
 pub mod routing_stats;
 pub mod scaling;
+mod sizes;
 pub mod tangent;
 pub mod train;
 mod unseen;

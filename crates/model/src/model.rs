@@ -5,14 +5,14 @@
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
-use crate::decoder::DomainMeans;
+use crate::means::DomainMeans;
 use crate::metrics::score;
 use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdNet, SpdNetConfig};
 use crate::scaling::Recommendation;
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train_from};
 use crate::{
-    DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
-    Whitener, tangent_vectors,
+    DspConfig, DspEncoder, Parameters, Preconditioning, Prepared, Result, Trials, Whitener,
+    tangent_vectors,
 };
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -216,7 +216,7 @@ impl<T: Scalar> Model<T> {
         start: Option<&Self>,
         observer: &mut dyn Observer,
     ) -> Result<Self> {
-        check_classes(training)?;
+        crate::prepared::check_classes(training)?;
         let Ready {
             frontend,
             prepared,
@@ -337,16 +337,6 @@ impl<T: Scalar> Model<T> {
             .transpose()
     }
 
-    /// What the experts see, on training trials: all [`patterns`](crate::diagnostics::patterns) of each, `K × k × n`, where the network routes.
-    pub fn patterns(&self, training: &Trials) -> Result<Option<MatBatch<f64>>> {
-        let Some(experts) = self.experts()? else {
-            return Ok(None);
-        };
-        let whitener = &self.frontend.whitener;
-        crate::diagnostics::patterns(experts.cast().view(), whitener, training, experts.cols())
-            .map(Some)
-    }
-
     /// Names of the classes, in the order of the probabilities.
     pub fn classes(&self) -> &[String] {
         &self.classes
@@ -397,22 +387,5 @@ pub(crate) fn sizes<T: Scalar>(training: &Trials, prepared: &Prepared<T>) -> Siz
         classes: training.classes().names().len(),
         domains: training.domains().names().len(),
         encoded: prepared.encoded().cols(),
-    }
-}
-
-/// An error unless every class has a training trial.
-pub(crate) fn check_classes(training: &Trials) -> Result<()> {
-    let counts = training.classes().counts();
-    match counts.iter().position(|&c| c == 0) {
-        None => Ok(()),
-        Some(missing) => Err(ModelError::Impossible {
-            op: "training",
-            why: format!(
-                "class \"{}\" has no trial among the {} training trials",
-                training.classes().name(missing),
-                training.len()
-            ),
-            remedy: "leave the class out of the list of names, or give it training trials",
-        }),
     }
 }

@@ -3,7 +3,6 @@
 //! A network says which parameters it has ([`Parameters`]); the optimiser moves each one on its [`Manifold`]; the tape sees
 //! them as leaves ([`Parameters::bind`]). Nobody else needs to know how a point stays on its manifold.
 
-use crate::net::StateUpdate;
 use crate::{ModelError, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_geometry::stiefel;
@@ -297,4 +296,15 @@ impl<'a, T> IntoIterator for &'a mut Parameters<T> {
     fn into_iter(self) -> Self::IntoIter {
         self.list.iter_mut()
     }
+}
+
+/// New rows of a state, after a training step.
+#[derive(Debug, Clone)]
+pub struct StateUpdate<T> {
+    /// Which state.
+    pub name: &'static str,
+    /// Which of its matrices.
+    pub rows: Vec<usize>,
+    /// Their new values.
+    pub values: MatBatch<T>,
 }

@@ -156,3 +156,20 @@ impl<T: Scalar> Batch<'_, T> {
         })
     }
 }
+
+/// An error unless every class has a training trial.
+pub(crate) fn check_classes(training: &Trials) -> Result<()> {
+    let counts = training.classes().counts();
+    match counts.iter().position(|&c| c == 0) {
+        None => Ok(()),
+        Some(missing) => Err(ModelError::Impossible {
+            op: "training",
+            why: format!(
+                "class \"{}\" has no trial among the {} training trials",
+                training.classes().name(missing),
+                training.len()
+            ),
+            remedy: "leave the class out of the list of names, or give it training trials",
+        }),
+    }
+}

@@ -3,7 +3,7 @@
 use crate::config::Study;
 use crate::method::Method;
 use crate::plan::in_cell;
-use crate::stats::{compare, holm, mean_std};
+use crate::stats::{TEST_SEED, compare, holm, mean_std};
 use crate::{
     Comparison, MeanStd, Plan, Result, Row, Store, StudySummary, Unit, UnitRecord, UnitScore,
     paper, report, verdict,
@@ -11,9 +11,6 @@ use crate::{
 use std::collections::BTreeMap;
 use stiefel_model::diagnostics::{RoutedBy, RoutingEvidence, RoutingFigures};
 use stiefel_model::metrics::Confusion;
-
-/// Seed of the sign-flip test: the same table every time.
-pub(crate) const TEST_SEED: u64 = 0;
 
 /// What the records of a plan say.
 pub fn summarise(plan: &Plan, units: Vec<UnitRecord>) -> Result<StudySummary> {

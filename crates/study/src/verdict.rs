@@ -2,8 +2,7 @@
 
 use crate::config::{SplitUnit, Study};
 use crate::method::Method;
-use crate::stats::{above_chance, attainable};
-use crate::summarise::TEST_SEED;
+use crate::stats::{TEST_SEED, above_chance, attainable};
 use crate::{Comparison, Plan, Result, Row};
 use stiefel_linalg::tolerance::SIGNIFICANT;
 use stiefel_model::precondition::{Scaling, Whitening};

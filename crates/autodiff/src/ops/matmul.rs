@@ -4,7 +4,7 @@
 //! ascending order over the batch for an operand that was broadcast. `(B,r,c)·(1,c,p)` is computed as the one product
 //! `(B·r)×c · c×p`, forward and backward.
 
-use crate::var::misfit;
+use crate::tape::misfit;
 use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
 use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, product_shape};
 

@@ -116,7 +116,11 @@ fn a_model_is_judged_on_what_it_was_not_trained_on() {
     let value = json(&home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2 --json")));
     assert_eq!(value["new"]["scores"], record["test"]);
     assert_eq!(value["new"]["domains"].as_array().unwrap().len(), 4);
-    for (part, count) in [("new", "test"), ("chose", "validation"), ("trained", "train")] {
+    for (part, count) in [
+        ("new", "test"),
+        ("chose", "validation"),
+        ("trained", "train"),
+    ] {
         assert_eq!(value[part]["scores"]["trials"], record["trials"][count]);
     }
     let judged = value["judged"].as_str().unwrap();

@@ -3,7 +3,9 @@
 use serde_json::Value;
 use stiefel::eeg::covariance::Pipeline;
 use stiefel::eeg::io::{read, write_epochs};
+use stiefel::eeg::montage::Montage;
 use stiefel::eeg::signal::{Band, Window};
+use stiefel::eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 
 use super::recordings::{study, write_edf, write_study};
 use super::{Home, code, compare};
@@ -35,10 +37,7 @@ fn a_folder_of_recordings_becomes_a_dataset() {
         preparing.add(all.remove(0), domain, Some(run)).unwrap();
     }
     let expected = preparing.finish().unwrap();
-    let set = read(home.0.join("ds.npz"))
-        .unwrap()
-        .into_trials()
-        .unwrap();
+    let set = read(home.0.join("ds.npz")).unwrap().into_trials().unwrap();
     let made = &expected.trials;
     assert_eq!(set.covariances(), made.covariances());
     assert_eq!(
@@ -106,10 +105,7 @@ fn channels_rate_window_subjects_and_domains_are_chosen() {
     assert_eq!(value["domains"][0]["domain"], "S02");
     assert_eq!(value["trials"], 16);
     assert_eq!(value["steps"]["estimator"], "ledoit-wolf");
-    let set = read(home.0.join("a.npz"))
-        .unwrap()
-        .into_trials()
-        .unwrap();
+    let set = read(home.0.join("a.npz")).unwrap().into_trials().unwrap();
     assert_eq!(set.channel_names(), ["C4", "C3", "Cz"]);
 
     let domains = |rule: &str| {
@@ -138,10 +134,7 @@ fn the_complete_part_of_a_file_that_was_cut_short_is_taken_on_request() {
         text.contains("note") && text.contains("S01R1.edf (run R1)"),
         "{text}"
     );
-    let half = read(home.0.join("ds.npz"))
-        .unwrap()
-        .into_trials()
-        .unwrap();
+    let half = read(home.0.join("ds.npz")).unwrap().into_trials().unwrap();
     assert!((2..8).contains(&half.len()));
 }
 
@@ -378,11 +371,11 @@ fn a_public_data_set_by_name() {
         (value["trials"].as_u64(), value["samples"].as_u64()),
         (Some(4), Some(800))
     );
-    assert_eq!(value["steps"]["views"][0]["window"], serde_json::json!([3.0, 7.0]));
-    let set = read(home.0.join("w.npz"))
-        .unwrap()
-        .into_trials()
-        .unwrap();
+    assert_eq!(
+        value["steps"]["views"][0]["window"],
+        serde_json::json!([3.0, 7.0])
+    );
+    let set = read(home.0.join("w.npz")).unwrap().into_trials().unwrap();
     assert_eq!((set.channels_count(), set.domains().label(2)), (60, "S02"));
     assert_eq!(set.origin().licence.as_deref(), Some("CC0 1.0"));
     let classes: Vec<&str> = (0..set.len()).map(|i| set.classes().label(i)).collect();
@@ -406,10 +399,7 @@ fn a_public_data_set_by_name() {
     let json = home.text("prepare data/weibo2014/subject_1.mat -o p.npz --window 3,7 --classes right_hand,feet --channels weibo2014 --json");
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["domains"][0]["domain"], "subject_1");
-    let by_path = read(home.0.join("p.npz"))
-        .unwrap()
-        .into_trials()
-        .unwrap();
+    let by_path = read(home.0.join("p.npz")).unwrap().into_trials().unwrap();
     assert_eq!(
         by_path.covariances().data(),
         &set.covariances().data()[..2 * 60 * 60]
@@ -419,6 +409,60 @@ fn a_public_data_set_by_name() {
     assert_eq!(exit, 1);
     assert!(
         message.contains("7 of 9 files") && message.contains("stiefel data fetch weibo2014"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_label_that_never_occurs_is_an_error() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    let (exit, message) = code(&home.run("prepare eeg -o x.npz --classes T1=hands,T9=feet"));
+    assert_eq!(exit, 2);
+    assert!(
+        message.contains("the label T9, which stands for feet, never occurs")
+            && message.contains("T1 ×16, T2 ×16"),
+        "{message}"
+    );
+    assert!(!home.0.join("x.npz").exists());
+}
+
+/// Two runs of a person of EEGMMIDB: its 64 channels at 160 Hz, T1 and T2 in each, under the names of its files.
+#[test]
+fn a_label_that_means_two_things_is_an_error() {
+    let home = Home::new();
+    let eeg = home.0.join("eeg");
+    std::fs::create_dir(&eeg).unwrap();
+    let classes = [Imagery::RightHand, Imagery::Feet];
+    let config = SyntheticConfig::of(Montage::Eegmmidb, 160.0, vec![1], 2, 6, &classes);
+    let runs = Synthetic::new(config).unwrap();
+    for (run, name) in ["S001R04.edf", "S001R06.edf"].iter().enumerate() {
+        write_edf(&eeg.join(name), &runs.recording(0, 0, run).unwrap());
+    }
+    let prepare = "prepare eeg --reject off --classes T1=one,T2=two";
+    let (exit, message) = code(&home.run(&format!("{prepare} -o x.npz")));
+    assert_eq!(exit, 2, "{message}");
+    for part in [
+        "the label T1 means",
+        "left_hand in runs 4,8,12 (3 events)",
+        "hands in runs 6,10,14 (3 events)",
+        "--runs",
+    ] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert!(!home.0.join("x.npz").exists());
+    // The runs that are there, of those of one task, by name and by number.
+    for (runs, name) in [("6", "R06"), ("R04", "R04")] {
+        home.text(&format!("{prepare} -o {name}.npz --runs {runs}"));
+        let trials = read(home.0.join(format!("{name}.npz"))).unwrap();
+        let trials = trials.into_trials().unwrap();
+        assert_eq!((trials.len(), trials.channels_count()), (6, 64));
+        assert_eq!(trials.runs().unwrap().names(), [name]);
+    }
+    let (exit, message) = code(&home.run(&format!("{prepare} -o x.npz --runs 6,7")));
+    assert_eq!(exit, 2);
+    assert!(
+        message.contains("there is no run 7") && message.contains("R04"),
         "{message}"
     );
 }

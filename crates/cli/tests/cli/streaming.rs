@@ -4,12 +4,14 @@ use std::io::Write;
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
+use stiefel::data::Preparation;
 use stiefel::eeg::Recording;
 use stiefel::eeg::covariance::Estimator;
+use stiefel::eeg::io::{read, write_trials};
 use stiefel::eeg::live::{Live, LiveConfig};
-use stiefel::eeg::signal::{Band, Sos};
 use stiefel::eeg::load;
 use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::signal::{Band, Sos};
 use stiefel::linalg::MatBatch;
 use stiefel::model::precondition::UnseenPolicy;
 use stiefel::model::{Factor, FittedModel, Trials, Unseen};
@@ -325,12 +327,7 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
             "two numbers".into(),
         ),
         (good.clone(), "--domain S01 --block 0", 2, "--block".into()),
-        (
-            good.clone(),
-            "--domain S01 --hop 0",
-            2,
-            "hops of 0".into(),
-        ),
+        (good.clone(), "--domain S01 --hop 0", 2, "hops of 0".into()),
     ] {
         let (found, message) = code(&stream(&home, options, &input));
         assert_eq!(found, exit, "{options}: {message}");
@@ -350,4 +347,120 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
         output.status.success() && output.stderr.is_empty(),
         "{output:?}"
     );
+}
+
+/// The recordings of the study with every event at a multiple of a quarter of a second, so that a window of the stream ends where a trial ends.
+fn write_aligned(folder: &std::path::Path) {
+    std::fs::create_dir_all(folder).unwrap();
+    for item in study().recordings() {
+        let item = item.unwrap();
+        let r = &item.recording;
+        let mut events = r.events().to_vec();
+        for event in &mut events {
+            event.sample = event.sample / 32 * 32;
+            event.onset = event.sample as f64 / 128.0;
+        }
+        let channels = r.channels().to_vec();
+        let moved = Recording::new(channels, 128.0, r.data().to_vec(), events).unwrap();
+        let name = format!("S{:02}R{}.edf", item.subject + 1, item.run + 1);
+        super::recordings::write_edf(&folder.join(name), &moved);
+    }
+}
+
+/// Band, window and estimator are the model's: nobody says them again, and nobody can say others.
+#[test]
+fn a_stream_is_decoded_as_the_model_was_trained() {
+    for model in ["recommended", "dasp --epochs 1"] {
+        let home = Home::new();
+        write_aligned(&home.0.join("eeg"));
+        home.text(
+            "prepare eeg -o ds.npz --classes T1=hands,T2=feet --band 10,28 --window 0,2 --estimator oas",
+        );
+        home.text(&format!("train ds.npz -o m.stiefel --model {model}"));
+        for (file, domain) in [("eeg/S01R1.edf", "S01"), ("eeg/S02R2.edf", "S02")] {
+            let recordings = read(home.0.join(file)).unwrap().into_recordings().unwrap();
+            let recording = &recordings[0];
+            let decisions = lines(&stream(
+                &home,
+                &format!("--domain {domain}"),
+                &csv(recording, true),
+            ));
+            let predicted = home.run(&format!("predict m.stiefel {file} --causal --json"));
+            assert!(predicted.status.success(), "{predicted:?}");
+            let predicted = String::from_utf8(predicted.stdout).unwrap();
+            let trials: Vec<Value> = (predicted.lines())
+                .map(|l| serde_json::from_str(l).unwrap())
+                .collect();
+            assert_eq!(trials.len(), recording.events().len());
+            for (trial, event) in trials.iter().zip(recording.events()) {
+                let end = event.sample as u64 + 256;
+                let decision = (decisions.iter())
+                    .find(|line| line["sample"] == end)
+                    .unwrap_or_else(|| panic!("no decision at {end}"));
+                assert_eq!(decision["class"], trial["decision"]);
+                for class in ["hands", "feet"] {
+                    let p = |line: &Value| line["probabilities"][class].as_f64().unwrap();
+                    let gap = (p(decision) - p(trial)).abs();
+                    assert!(gap < 1e-6, "{model}, {file}, sample {end}: {gap:e}");
+                }
+            }
+            // Filtered both ways the probabilities are others: the causal filter is what agrees.
+            let both = home.run(&format!("predict m.stiefel {file} --json"));
+            assert_ne!(String::from_utf8(both.stdout).unwrap(), predicted);
+        }
+        for (options, reason) in [
+            (
+                "--band 8,32",
+                "--band 8,32: the model was trained with 10,28",
+            ),
+            ("--rate 250", "--rate 250: the model was trained with 128"),
+            (
+                "--window 0.5,3.5",
+                "--window 0.5,3.5: the model was trained with 0,2",
+            ),
+            (
+                "--estimator sample",
+                "--estimator sample: the model was trained with oas",
+            ),
+        ] {
+            let (exit, message) = code(&stream(&home, &format!("--domain S01 {options}"), b""));
+            assert_eq!(exit, 2, "{message}");
+            assert!(message.contains(reason), "{message}");
+        }
+        // Saying the same again is no contradiction.
+        let same = "--domain S01 --band 10,28 --window 0,2 --estimator oas --rate 128";
+        assert!(stream(&home, same, b"").status.success());
+    }
+}
+
+/// Covariances that came without their preparation: what makes a window must be said.
+#[test]
+fn a_model_of_unknown_origin_must_be_told() {
+    let home = home_with("--model dasp --epochs 1 --precision f64 --no-embedding");
+    let known = read(home.0.join("ds.npz")).unwrap().into_trials().unwrap();
+    let unknown = known.with_preparation(Preparation::Unknown);
+    write_trials(home.0.join("bare.npz"), &unknown).unwrap();
+    let recording = study().recording(0, 0, 0).unwrap();
+    let samples = csv(&recording, true);
+    let expected = lines(&stream(&home, "--domain S01", &samples));
+    home.text(
+        "train bare.npz -o m.stiefel --model dasp --epochs 1 --precision f64 --no-embedding --overwrite",
+    );
+    let (exit, message) = code(&stream(&home, "--domain S01", &samples));
+    assert_eq!(exit, 2);
+    assert!(
+        message.contains("give --rate, --band (or --filtered), --window, --estimator"),
+        "{message}"
+    );
+    let (_, message) = code(&stream(&home, "--domain S01 --rate 128 --filtered", b""));
+    assert!(message.contains("give --window, --estimator"), "{message}");
+    let told = "--domain S01 --rate 128 --band 8,32 --window 0.5,3.5 --estimator sample";
+    assert_eq!(lines(&stream(&home, told, &samples)), expected);
+    // Recordings cannot be prepared as such a model wants them.
+    let (exit, message) = code(&home.run("predict m.stiefel eeg/S01R1.edf"));
+    assert_eq!(exit, 2);
+    assert!(message.contains("stiefel prepare"), "{message}");
+    let (exit, message) = code(&home.run("predict m.stiefel eeg/S01R1.edf --causal"));
+    assert_eq!(exit, 2);
+    assert!(message.contains("unknown origin"), "{message}");
 }

@@ -122,3 +122,90 @@ fn wrong_settings_of_a_study_are_misuse() {
         assert!(error.starts_with("error: "), "{error}");
     }
 }
+
+/// An option that a command would not look at is refused, never ignored.
+#[test]
+fn options_that_do_not_apply_are_refused() {
+    let home = super::models::home();
+    for (arguments, expected) in [
+        (
+            "study main d.npz --band 8,30",
+            "the band 8,30 was asked for",
+        ),
+        (
+            "study main d.npz --window 0,2",
+            "the window 0,2 was asked for",
+        ),
+        (
+            "train d.npz -o x --band 8,30",
+            "the band 8,30 was asked for",
+        ),
+        (
+            "study scaling d.npz --methods nonsense",
+            "its methods are baseline, plain, align, dsp, dsp+align",
+        ),
+        ("study main d.npz --unseen pooled", "leave --unseen out"),
+        ("study online d.npz --unseen pooled", "leave --unseen out"),
+        ("study loso d.npz --split block", "leave --split out"),
+        ("study session d.npz --split trial", "leave --split out"),
+        (
+            "train d.npz -o x --model spdnet --experts 8",
+            "leave out --experts",
+        ),
+        (
+            "train d.npz -o x --model spdnet --no-embedding",
+            "leave out --no-embedding",
+        ),
+        ("train d.npz -o x --split block", "--fold"),
+        ("train d.npz -o x --fold 0 --test 0.2", "--test"),
+    ] {
+        let (exit, error) = super::code(&home.run(arguments));
+        assert_eq!(exit, 2, "{arguments}: {error}");
+        assert!(error.contains(expected), "{arguments}: {error}");
+    }
+    assert!(!home.0.join("x").exists() && !home.0.join("stiefel-results").exists());
+    // The band that was used is no contradiction.
+    table(&home, "study main d.npz --band 8,32 --plan --output s");
+    // A study that has the method is narrowed to it.
+    for (study, methods) in [
+        ("scaling", "dsp"),
+        ("ablation", "dasp-full"),
+        ("loso", "zero"),
+    ] {
+        let plan = table(
+            &home,
+            &format!("study {study} d.npz --methods {methods} --plan --json --output {study}"),
+        );
+        let plan: Value = serde_json::from_str(&plan).unwrap();
+        let units = plan["units"].as_array().unwrap();
+        let named = |u: &Value| {
+            let name = u["method"].as_str().unwrap();
+            name == methods || name.ends_with(&format!(": {methods}"))
+        };
+        assert!(!units.is_empty() && units.iter().all(named), "{plan}");
+    }
+}
+
+#[test]
+fn a_plan_is_not_replaced_unasked_and_digits_are_a_number() {
+    let home = super::models::home();
+    let study = "study main d.npz --methods mdm,recentred-mdm";
+    table(&home, &format!("{study} --plan --output s"));
+    let planned = std::fs::read(home.0.join("s/study.json")).unwrap();
+    let (exit, error) = super::code(&home.run("study main d.npz --methods mdm --plan --output s"));
+    assert_eq!(exit, 2);
+    assert!(error.contains("the plan of another study"), "{error}");
+    assert_eq!(std::fs::read(home.0.join("s/study.json")).unwrap(), planned);
+    // The same plan again is the same plan.
+    let plan = table(&home, &format!("{study} --plan --json --output s"));
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    let units = plan["units"].as_array().unwrap();
+    for (index, unit) in units.iter().enumerate() {
+        let id = unit["id"].as_str().unwrap();
+        let said = table(&home, &format!("study run-unit s {index}"));
+        assert_eq!(said.trim(), format!("{id} done"));
+    }
+    let (exit, error) = super::code(&home.run("study run-unit s 99"));
+    assert_eq!(exit, 2);
+    assert!(error.contains("a number below 10"), "{error}");
+}

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 use super::Sha256;
 use super::dataset::Dataset;
-use super::error::{CatalogueError, Result};
 use super::files::{DataFile, Kind};
 use super::folders::Folders;
 use super::records::{self, Records};
 use super::selection::Selection;
+use crate::error::catalogue::{CatalogueError, Result};
 use crate::io::{Format, Source, detect};
 
 /// Knows where files are. Opens no connection and writes nothing.
@@ -165,8 +165,8 @@ impl LocalFile {
         }
         Err(CatalogueError::Checksum {
             path: self.path.clone(),
-            expected: expected.into(),
-            found: found.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
             because,
             action: format!(
                 "it was left as it is; replace it with: stiefel data fetch {}",

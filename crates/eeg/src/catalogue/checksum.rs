@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use sha2::Digest;
 
-use super::error::{CatalogueError, Result};
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// A SHA-256, written as 64 hexadecimal digits.
 ///

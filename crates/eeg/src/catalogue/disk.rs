@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::{CatalogueError, Result};
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// Where downloaded bytes go. The default is the operating system's disk; tests put a full one in its place.
 pub trait Disk: Send + Sync + std::fmt::Debug {

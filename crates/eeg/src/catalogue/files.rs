@@ -4,8 +4,8 @@
 
 use super::Sha256;
 use super::dataset::{Dataset, Task};
-use super::error::Result;
 use super::selection::Selection;
+use crate::error::catalogue::Result;
 
 /// Where the files of a data set come from.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::error::{CatalogueError, Result};
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// Where data is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::disk::create_folder;
-use super::error::{CatalogueError, Result};
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// How often a waiting process looks again.
 const PAUSE: Duration = Duration::from_millis(100);

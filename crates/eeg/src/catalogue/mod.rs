@@ -31,7 +31,6 @@ mod checksum;
 mod dataset;
 mod disk;
 mod eegmmidb;
-mod error;
 mod fetch;
 mod files;
 mod folders;
@@ -42,13 +41,13 @@ mod selection;
 mod unzip;
 mod weibo2014;
 
+pub use crate::error::catalogue::{CatalogueError, Result};
 pub use cache::{Cache, LocalFile, Place};
 pub use checksum::Sha256;
 pub use dataset::{
     Citation, Class, Dataset, DomainUnit, Interval, LeftOut, Licence, Session, Task,
 };
 pub use disk::{Disk, DiskFile, OsDisk};
-pub use error::{CatalogueError, Result};
 pub use fetch::{FetchOptions, Fetcher, Observer, Progress, Proxy};
 pub use files::DataFile;
 pub use folders::Folders;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, LocalFile};
 use super::dataset::{Class, Dataset, DomainUnit, Task};
-use super::error::{CatalogueError, Result};
 use super::selection::{Chosen, Selection};
+use crate::error::catalogue::{CatalogueError, Result};
 use crate::io::{Content, read};
 use crate::{Channel, ChannelKind, Epochs, Event, Recording, TrialInfo};
 

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::Sha256;
 use super::disk::write_whole;
-use super::error::{CatalogueError, Result};
 use super::lock::Lock;
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// What was recorded of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

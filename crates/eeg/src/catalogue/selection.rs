@@ -1,7 +1,7 @@
 //! Which part of a data set is wanted.
 
 use super::dataset::{Class, Dataset, Task};
-use super::error::{CatalogueError, Result};
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// Which part of a data set is wanted; everything that is not named takes the data set's default.
 ///

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::disk::{Disk, beside, publish, remove};
-use super::error::{CatalogueError, Result};
 use super::files::Kind;
+use crate::error::catalogue::{CatalogueError, Result};
 use crate::io::{Entry, Source, excerpt, zip_entries};
 
 /// The most bytes that one file may expand to.

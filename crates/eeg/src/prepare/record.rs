@@ -82,7 +82,7 @@ impl Record {
         dataset.with_extension("json")
     }
 
-    /// Writes the dataset and this beside it, each whole or not at all.
+    /// Writes the dataset and this beside it, each whole or not at all; links are followed.
     pub fn write(&self, dataset: &Path, trials: &Trials) -> Result<()> {
         let part = |path: &Path| {
             let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -93,13 +93,15 @@ impl Record {
             let path = path.to_path_buf();
             move |source| EegError::Io { path, source }
         };
+        let target = |path: &Path| stiefel_data::writable(path).map_err(failed(path));
+        let beside = &target(&Self::path_for(dataset))?;
+        let dataset = &target(dataset)?;
         write_trials(part(dataset), trials)?;
-        let beside = Self::path_for(dataset);
         let text = serde_json::to_string_pretty(self)
             .map_err(std::io::Error::from)
-            .map_err(failed(&beside))?;
-        std::fs::write(part(&beside), text + "\n").map_err(failed(&beside))?;
+            .map_err(failed(beside))?;
+        std::fs::write(part(beside), text + "\n").map_err(failed(beside))?;
         std::fs::rename(part(dataset), dataset).map_err(failed(dataset))?;
-        std::fs::rename(part(&beside), &beside).map_err(failed(&beside))
+        std::fs::rename(part(beside), beside).map_err(failed(beside))
     }
 }

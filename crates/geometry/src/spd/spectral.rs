@@ -58,24 +58,8 @@ pub fn spectral_map<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<Sp
 ///
 /// The eigenvalues are taken as they are: [`spectral_map`] is the door that checks them.
 pub fn apply<T: Scalar>(f: SpectralFn<T>, eigen: &Eigen<T>) -> Result<MatBatch<T>> {
-    let u = eigen.vectors.view();
-    let (count, n, _) = u.shape();
     check_eigen(f, eigen)?;
-    let mut scaled = u.to_owned();
-    let mut f_values = vec![T::ZERO; n];
-    for i in 0..count {
-        for (out, &lambda) in f_values.iter_mut().zip(eigen.values_of(i)) {
-            *out = f.value(lambda);
-        }
-        for row in scaled.matrix_mut(i).chunks_exact_mut(n) {
-            for (x, &value) in row.iter_mut().zip(&f_values) {
-                *x *= value;
-            }
-        }
-    }
-    let mut value = product(scaled.view(), Op::N, u, Op::T)?;
-    symmetrise(&mut value.view_mut())?;
-    Ok(value)
+    Ok(eigen.map(|lambda| f.value(lambda))?)
 }
 
 /// `U (L ∘ (Uᵀ sym(G) U)) Uᵀ`: the gradient in `X` of a scalar whose gradient in `f(X)` is `g`, exactly symmetric.

@@ -8,7 +8,6 @@
 use super::qr::check_columns;
 use crate::batch::{with_transpose, zip_with};
 use crate::error::shape_error;
-use crate::spd::{self, SpectralFn};
 use crate::{GeometryError, Result};
 use stiefel_linalg::{
     Eigen, MatBatch, MatView, Op, Scalar, eigh, product, product_into, symmetrise, tolerance,
@@ -99,7 +98,7 @@ pub fn polar_factor<T: Scalar>(a: MatView<'_, T>) -> Result<PolarFactor<T>> {
         let condition = tolerance::CHOLESKY_QR_CONDITION;
         polish |= largest.to_f64() > condition * condition * smallest.to_f64();
     }
-    let p_inv = spd::apply(SpectralFn::InvSqrt, &gram)?;
+    let p_inv = gram.map(|lambda| T::ONE / Scalar::sqrt(lambda))?;
     let mut q = product(a, Op::N, p_inv.view(), Op::N)?;
     if polish {
         newton_schulz(&gram, &mut q)?;

@@ -7,6 +7,8 @@ mod rotations;
 mod single;
 mod tridiagonal;
 
+use crate::product::{Op, product};
+use crate::reduce::symmetrise;
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel, simd};
 pub use kernel::EigenScratch;
@@ -34,6 +36,34 @@ impl<T: Scalar> Eigen<T> {
     pub fn values_of(&self, i: usize) -> &[T] {
         let n = self.vectors.rows();
         &self.values[i * n..(i + 1) * n]
+    }
+
+    /// `U f(λ) Uᵀ`, exactly symmetric: several functions of the same matrix share one decomposition.
+    ///
+    /// ```
+    /// use stiefel_linalg::{MatBatch, eigh};
+    ///
+    /// let x = MatBatch::from_vec(1, 2, 2, vec![2.0, 1.0, 1.0, 2.0])?;
+    /// let squared = eigh(x.view())?.map(|l: f64| l * l)?;
+    /// assert!((squared.data()[0] - 5.0).abs() < 1e-14 && (squared.data()[1] - 4.0).abs() < 1e-14);
+    /// # Ok::<(), stiefel_linalg::LinalgError>(())
+    /// ```
+    pub fn map(&self, f: impl Fn(T) -> T) -> Result<MatBatch<T>> {
+        let u = self.vectors.view();
+        let (count, n, _) = u.shape();
+        let mut scaled = u.to_owned();
+        let mut mapped = vec![T::ZERO; n];
+        for i in 0..count {
+            for (out, &lambda) in mapped.iter_mut().zip(self.values_of(i)) {
+                *out = f(lambda);
+            }
+            for row in scaled.matrix_mut(i).chunks_exact_mut(n) {
+                row.iter_mut().zip(&mapped).for_each(|(x, &m)| *x *= m);
+            }
+        }
+        let mut value = product(scaled.view(), Op::N, u, Op::T)?;
+        symmetrise(&mut value.view_mut())?;
+        Ok(value)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A model with one domain more: its name, its whitening and its adapted embedding, as if it had been there at training.
 
 use super::{AdaptedEmbedding, OP, TransductiveConfig, Unlabelled, adapt_embedding};
-use crate::decoder::DomainMeans;
+use crate::means::DomainMeans;
 use crate::precondition::{UnseenPolicy, WhitenScratch, WhitenerState, check_single};
 use crate::{Frontend, Model, ModelError, Parameters, Result, Whitener};
 use stiefel_linalg::{MatBatch, MatView, Scalar};

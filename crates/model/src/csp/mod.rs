@@ -14,7 +14,7 @@ mod filters;
 
 pub use filters::{csp_basis, generalised_eigen};
 
-use crate::net::Sizes;
+use crate::sizes::Sizes;
 use crate::{Batch, ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_autodiff::{Axis, Var};

@@ -46,12 +46,11 @@ mod domain;
 mod experts;
 mod filter;
 mod kernel;
-mod means;
 mod network;
 mod norm;
 
+pub use crate::means::DomainMeans;
 pub use domain::{Domain, DomainHandle, Nearest};
-pub use means::DomainMeans;
 pub use network::Weights;
 
 use crate::precondition::WhitenScratch;

@@ -7,7 +7,7 @@
 //! * *permuted*: each sample gets another one's weights;
 //! * *domain mean*: each sample gets the mean weights of its domain's training trials;
 //! * *hard top-1*: the winner alone;
-//! * *retrained K = 1*: the same layer with one expert, trained from scratch ([`retrain_single`]), where asked for.
+//! * *retrained K = 1*: the same layer with one expert, trained from scratch ([`FittedModel::retrain_single`](crate::FittedModel::retrain_single)), where asked for.
 //!
 //! What they mean together is a [`RoutingVerdict`], by one rule for all who ask.
 
@@ -24,8 +24,8 @@ use crate::net::{Network, Routing};
 use crate::routing_stats::{
     ExpertDiversity, FilterRank, expert_diversity, filter_rank, routing_stats,
 };
-use crate::train::{Observer, TrainConfig, evaluate, train};
-use crate::{Architecture, ModelError, Parameters, Prepared, Result, random};
+use crate::train::evaluate;
+use crate::{ModelError, Parameters, Prepared, Result, random};
 use std::collections::BTreeMap;
 use stiefel_linalg::{MatBatch, Scalar};
 
@@ -137,32 +137,6 @@ pub(crate) fn traits_of<T: Scalar>(
 
 pub(crate) fn balanced(scores: &Scores) -> f64 {
     scores.balanced_accuracy.value().unwrap_or(0.0)
-}
-
-/// The test accuracy of the same architecture with one expert, trained from scratch on the same fold: the control for "more
-/// parameters and another parametrisation help, routing or not". `None` where the architecture does not route.
-pub fn retrain_single<T: Scalar>(
-    architecture: &Architecture,
-    sizes: crate::net::Sizes,
-    training: &Prepared<T>,
-    validation: &Prepared<T>,
-    test: &Prepared<T>,
-    config: &TrainConfig,
-    observer: &mut dyn Observer,
-) -> Result<Option<f64>> {
-    let Architecture::Dasp(routed) = architecture else {
-        return Ok(None);
-    };
-    let single = Architecture::Dasp(crate::net::DaspConfig {
-        experts: 1,
-        routing: crate::net::RoutingRule::Soft,
-        ..*routed
-    });
-    let network = single.network::<T>(sizes)?;
-    let fitted = train(&*network, training, validation, config, observer)?;
-    let evaluation = evaluate(&*network, &fitted.parameters, test, Routing::Learnt)?;
-    let (truth, p) = (test.labels(), &evaluation.probabilities);
-    Ok(Some(balanced(&score(truth, p.data(), p.cols())?)))
 }
 
 /// Mean weights of each domain's trials.

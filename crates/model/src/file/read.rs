@@ -4,9 +4,9 @@ use super::container::{CHECKSUM, Dtype, PREFIX, Table, checksum, decode};
 use super::header::{Description, FORMAT, FileHeader, Metadata, POOLED_FORMAT};
 use super::pooled::PooledDescription;
 use super::{FileProblem, TensorInfo};
-use crate::decoder::DomainMeans;
 use crate::dsp::DspState;
 use crate::fitted::Kind;
+use crate::means::DomainMeans;
 use crate::precondition::WhitenerState;
 use crate::{
     DspEncoder, FittedModel, Frontend, Manifold, Model, ModelError, Parameters, Preconditioning,

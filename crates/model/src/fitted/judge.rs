@@ -5,11 +5,11 @@
 
 use super::{Decided, FittedModel};
 use crate::metrics::{Decisions, DomainScores, Scores};
-use stiefel_linalg::argmax;
 use crate::{ModelError, Result, Unseen};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use stiefel_data::{Factor, Trials};
+use stiefel_linalg::argmax;
 
 /// Scores of one part of the judged trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,22 +3,10 @@
 use super::BatchNormConfig;
 use super::options::{ExpertKind, RoutingRule};
 use crate::csp::CspConfig;
+use crate::sizes::Sizes;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::tolerance::REEIG_EPSILON;
-
-/// What the data fixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sizes {
-    /// Channels, `n`.
-    pub channels: usize,
-    /// Classes, `C`.
-    pub classes: usize,
-    /// Training domains, `D`.
-    pub domains: usize,
-    /// Width of the query's data input: `r` with the encoder, else `n(n+1)/2`.
-    pub encoded: usize,
-}
 
 /// The point whose tangent space the experts are mixed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

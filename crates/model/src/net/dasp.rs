@@ -1,11 +1,12 @@
 //! The Domain-Adaptive Stiefel Pool: a filter for every sample, routed from a pool of experts (the paper's §3).
 
-use super::config::{Anchor, DaspConfig, HeadKind, Orthogonality, Sizes};
+use super::config::{Anchor, DaspConfig, HeadKind, Orthogonality};
 use super::layers::Filter;
 use super::options::ExpertKind;
 use super::{Losses, Network, Outputs, Routed, Routing};
 use super::{batch_norm, experts, layers, losses, sparse, start};
 use crate::csp::CspTerm;
+use crate::sizes::Sizes;
 use crate::{Batch, Bound, Parameter, Parameters, Prepared, Result, random};
 use stiefel_autodiff::{Axis, Tape};
 use stiefel_linalg::{MatBatch, Scalar};

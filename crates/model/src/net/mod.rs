@@ -14,10 +14,12 @@ pub(crate) mod sparse;
 mod spdnet;
 mod start;
 
-pub use batch_norm::{BatchNormConfig, NormPosition, StateUpdate, refit_statistics};
+pub use crate::parameters::StateUpdate;
+pub use crate::sizes::Sizes;
+pub use batch_norm::{BatchNormConfig, NormPosition, refit_statistics};
 pub use config::{
     Anchor, DaspConfig, HeadKind, InitialAnchor, InitialExperts, LossWeights, Orthogonality,
-    Retraction, Sizes, SpdNetConfig,
+    Retraction, SpdNetConfig,
 };
 pub use dasp::DaspNet;
 pub(crate) use layers::query_scores;

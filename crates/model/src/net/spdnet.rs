@@ -1,9 +1,10 @@
 //! The baseline: the single-stage SPDNet, one BiMap for everybody and the same tail (Huang & Van Gool 2017).
 
-use super::config::{InitialAnchor, Orthogonality, Sizes, SpdNetConfig, check_tail};
+use super::config::{InitialAnchor, Orthogonality, SpdNetConfig, check_tail};
 use super::layers::Filter;
 use super::{Losses, Network, Outputs, Routing};
 use super::{batch_norm, layers, start};
+use crate::sizes::Sizes;
 use crate::{Batch, Bound, Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Scalar};

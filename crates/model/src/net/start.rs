@@ -8,7 +8,7 @@
 //! Filters in Cayley coordinates start there too: the fixed orthogonal `B` gets the point as its first `k` columns.
 
 use super::config::{DaspConfig, InitialAnchor, InitialExperts};
-use crate::pooled::{discriminative_basis, first_columns};
+use crate::anchor::{discriminative_basis, first_columns};
 use crate::{Manifold, Parameters, Prepared, Result, random};
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, Scalar};

@@ -14,7 +14,6 @@
 //!
 //! Two classes have one score (that of class 1 against class 0), more have one each under a softmax.
 
-mod anchor;
 mod config;
 mod decide;
 mod features;
@@ -24,8 +23,7 @@ mod newton;
 mod regression;
 mod unseen;
 
-pub(crate) use anchor::first_columns;
-pub use anchor::{discriminative_anchor, discriminative_basis};
+pub use crate::anchor::{discriminative_anchor, discriminative_basis};
 pub use config::{HeadConfig, PooledConfig};
 pub use decide::HeadTrial;
 pub use head::{HeadRouting, RoutedHead};

@@ -1,9 +1,9 @@
 //! The fitted preset: whitener, filter and head in one piece.
 
-use super::anchor::discriminative_anchor;
 use super::config::{HeadConfig, PooledConfig};
 use super::features::{Features, features};
 use super::head::{HeadRouting, RoutedHead};
+use crate::anchor::discriminative_anchor;
 use crate::diagnostics::{Controls, RoutingReport, balanced};
 use crate::metrics::{Decisions, Scores};
 use crate::precondition::UnseenPolicy;
@@ -121,7 +121,7 @@ impl PooledModel {
                 expected: "at least 2",
             });
         }
-        crate::model::check_classes(training)?;
+        crate::prepared::check_classes(training)?;
         let whitener = config.preconditioning.fit(training)?;
         let whitened = whitener.transform(training)?;
         let k = config.filters.min(training.channels_count());

@@ -17,8 +17,8 @@ use stiefel_model::train::{
     Checkpoint, EpochRecord, Flow, Observer, Silent, Stepper, TrainConfig, evaluate, resume, train,
 };
 use stiefel_model::{
-    AdamConfig, Architecture, FittedModel, Model, ModelConfig, Parameters, Preconditioning,
-    Prepared, Unseen, UnseenEmbedding,
+    AdamConfig, Architecture, FittedModel, Manifold, Model, ModelConfig, Parameters,
+    Preconditioning, Prepared, Unseen, UnseenEmbedding,
 };
 use stiefel_testkit::random_batch;
 

@@ -3,12 +3,13 @@
 use crate::models::{all, dasp, fit, trials};
 use stiefel_autodiff::Tape;
 use stiefel_model::decoder::{Decoder, Domain};
-use stiefel_model::diagnostics::retrain_single;
 use stiefel_model::net::{
     Anchor, DaspConfig, DaspNet, Network, Retraction, Routing, RoutingRule, Sizes,
 };
 use stiefel_model::train::{Evaluation, Silent, evaluate};
-use stiefel_model::{Architecture, Model, ModelConfig, Parameters, Prepared};
+use stiefel_model::{
+    Architecture, FitConfig, FittedModel, Model, ModelConfig, Parameters, Precision, Prepared,
+};
 
 fn with_rule(config: &ModelConfig, routing: RoutingRule) -> ModelConfig {
     let mut config = *config;
@@ -148,19 +149,15 @@ fn the_retrained_control_has_one_expert_whatever_the_rule() {
     let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
     let of = |rule| {
         let config = with_rule(&config, rule);
-        let model = fit::<f64>(&trials(), &config);
-        let data: Prepared<f64> = model.frontend().prepare(&trials()).unwrap();
-        let (sizes, training) = (*model.sizes(), &config.training);
-        retrain_single(
-            &config.architecture,
-            sizes,
-            &data,
-            &data,
-            &data,
-            training,
-            &mut Silent,
-        )
-        .unwrap()
+        let config = FitConfig::Network {
+            model: Box::new(config),
+            precision: Precision::F64,
+        };
+        let all = trials();
+        let model = FittedModel::fit(&all, &all, &config, &mut Silent).unwrap();
+        model
+            .retrain_single((&all, &all, &all), None, &mut Silent)
+            .unwrap()
     };
     let soft = of(RoutingRule::Soft);
     assert!(soft.is_some());

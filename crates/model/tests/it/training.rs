@@ -3,7 +3,7 @@
 use std::any::Any;
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Op, Scalar, product};
-use stiefel_model::diagnostics::{retrain_single, routing_report};
+use stiefel_model::diagnostics::routing_report;
 use stiefel_model::net::{
     Anchor, DaspConfig, DaspNet, LossWeights, Network, Orthogonality, Routing, Sizes, SpdNet,
     SpdNetConfig,
@@ -13,8 +13,8 @@ use stiefel_model::train::{
     orthonormality_defect, resume, train,
 };
 use stiefel_model::{
-    AdamConfig, Architecture, DspConfig, Factor, Model, ModelConfig, Parameters, Preconditioning,
-    Prepared, Trials,
+    AdamConfig, Architecture, DspConfig, Factor, FitConfig, FittedModel, Model, ModelConfig,
+    Parameters, Precision, Preconditioning, Prepared, Trials,
 };
 use stiefel_testkit::{assert_close, random_batch, random_spd, rng};
 
@@ -354,25 +354,16 @@ fn learns_what_is_there_to_learn() {
             None,
         ),
     ] {
-        let model = Model::<f32>::fit(&a, &b, &settings(architecture, encoder), &mut Silent)
-            .expect("fitted");
-        let training = model.frontend().prepare(&a).expect("prepared");
-        let validation = model.frontend().prepare(&b).expect("prepared");
-        let prepared = model.frontend().prepare(&test).expect("prepared");
-        let report = routing_report(model.network(), model.parameters(), &training, &prepared, 1)
-            .expect("a report");
+        let config = FitConfig::Network {
+            model: Box::new(settings(architecture, encoder)),
+            precision: Precision::F32,
+        };
+        let model = FittedModel::fit(&a, &b, &config, &mut Silent).expect("fitted");
+        let report = model.report(&test, None, 1).expect("a report");
         let accuracy = report.scores.balanced_accuracy.value().expect("trials");
         assert!(accuracy > 0.75, "{architecture:?}: {accuracy}");
-        let retrained = retrain_single(
-            &architecture,
-            *model.sizes(),
-            &training,
-            &validation,
-            &prepared,
-            &config(5),
-            &mut Silent,
-        )
-        .expect("retrained");
+        let retrained =
+            (model.retrain_single((&a, &b, &test), None, &mut Silent)).expect("retrained");
         let report = report.with_retrained(retrained);
         let text = report.to_string();
         assert_eq!(

@@ -51,3 +51,6 @@ fn check_finite(what: &'static str, values: &[f64]) -> Result<(), StatsError> {
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |a, v| v.abs().max(a))
 }
+
+/// Seed of the sign-flip test: the same table every time.
+pub(crate) const TEST_SEED: u64 = 0;

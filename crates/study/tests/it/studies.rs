@@ -297,7 +297,13 @@ fn another_configuration_is_another_unit() {
     other.training.adam.learning_rate = 0.02;
     let other = Plan::new(other, &data()).unwrap();
     for (a, b) in plan.units.iter().zip(&other.units) {
-        let network = matches!(&a.method, Method::Model { fit: FitConfig::Network { .. }, .. });
+        let network = matches!(
+            &a.method,
+            Method::Model {
+                fit: FitConfig::Network { .. },
+                ..
+            }
+        );
         assert_eq!(a.ids != b.ids, network, "{}", a.name);
     }
 }

@@ -137,7 +137,7 @@ impl Options {
         }
         Ok(Chosen {
             name: named.name,
-            fit,
+            fit: fit.seeded(self.seed),
             explained,
             epochs,
             batch: config.training.batch,

@@ -7,13 +7,13 @@ use super::super::Sha256;
 use super::super::cache::expected;
 use super::super::dataset::Dataset;
 use super::super::disk::{create_folder, remove};
-use super::super::error::{CatalogueError, Result};
 use super::super::files::{Archive, Kind};
 use super::super::lock::Lock;
 use super::super::records::{Record, Records, remember};
 use super::super::unzip::{Member, unzip};
 use super::Context;
 use super::observer::Progress;
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// Makes sure that every file of the archive is in the data set's folder.
 pub(super) fn fetch_archive(
@@ -80,8 +80,8 @@ fn check_or_record(folder: &Path, records: &Records, member: &Member, url: &str)
     remove(&member.path);
     Err(CatalogueError::Checksum {
         path: member.path.clone(),
-        expected: expected.into(),
-        found: found.into(),
+        expected: expected.to_string(),
+        found: found.to_string(),
         because,
         action: "the unpacked file was deleted. If the publisher has replaced it, delete its entry in checksums.json".into(),
     })

@@ -7,9 +7,9 @@ use ureq::http::{HeaderMap, Response};
 use ureq::tls::{PemItem, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
-use super::super::error::{CatalogueError, Result};
 use super::options::{FetchOptions, Proxy};
 use super::part::Version;
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// The longest pause that a server may ask for.
 const LONGEST_PAUSE: u64 = 60;

@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 
 use super::super::Sha256;
 use super::super::disk::{DiskFile, publish};
-use super::super::error::{CatalogueError, Result};
 use super::super::files::Kind;
 use super::Context;
 use super::client::{Answer, NoAnswer};
 use super::observer::Progress;
 use super::part::Part;
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// No pause is longer, unless the server asks for it.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -103,8 +103,8 @@ impl<'d> Download<'d> {
             self.part.discard();
             return Err(CatalogueError::Checksum {
                 path: self.target.to_path_buf(),
-                expected: expected.into(),
-                found: found.into(),
+                expected: expected.to_string(),
+                found: found.to_string(),
                 because,
                 action: "the download was deleted; try again or another --mirror. If the publisher has replaced the file, delete \
                          its entry in checksums.json"

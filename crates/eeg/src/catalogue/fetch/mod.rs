@@ -31,11 +31,11 @@ use super::Sha256;
 use super::cache::{Cache, LocalFile, Place, expected};
 use super::dataset::Dataset;
 use super::disk::{beside, create_folder, publish};
-use super::error::{CatalogueError, Result};
 use super::files::{Archive, DataFile, Kind};
 use super::lock::Lock;
 use super::records::{Record, remember};
 use super::selection::Selection;
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// Downloads data sets into a cache.
 ///

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::disk::{Disk, OsDisk};
-use super::super::error::{CatalogueError, Result};
+use crate::error::catalogue::{CatalogueError, Result};
 
 /// How downloads behave.
 ///

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::super::disk::{beside, remove, write_whole};
-use super::super::error::Result;
+use crate::error::catalogue::Result;
 
 /// What tells one version of a file from another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -160,7 +160,9 @@ pub(crate) fn assemble(
                 format!(
                     "the square matrices of X are no covariances: {}entries differ from their mirror images by more than {allowed:.1e} of the largest, \
                      which is what rounding of {} allows",
-                    skew.map_or(String::new(), |(i, row, col)| format!("in matrix {i}, at ({row}, {col}), ")),
+                    skew.map_or(String::new(), |(i, row, col)| format!(
+                        "in matrix {i}, at ({row}, {col}), "
+                    )),
                     if x.single { "float32" } else { "float64" }
                 ),
                 "symmetrise with (X + Xᵀ)/2 where the difference is rounding; for epochs add `sfreq`",

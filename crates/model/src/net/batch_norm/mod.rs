@@ -26,6 +26,7 @@ pub use config::{BatchNormConfig, NormPosition};
 pub(super) use statistics::start_statistics;
 pub use statistics::{NormStatistics, refit_statistics};
 
+use crate::parameters::StateUpdate;
 use crate::{Bound, Parameter, Result};
 use stiefel_autodiff::Var;
 use stiefel_geometry::spd;
@@ -36,17 +37,6 @@ pub(crate) const MEAN: &str = "norm.mean";
 pub(crate) const DISPERSION: &str = "norm.dispersion";
 pub(crate) const SCALE: &str = "norm.scale";
 pub(crate) const BIAS: &str = "norm.bias";
-
-/// New rows of a state, after a training step.
-#[derive(Debug, Clone)]
-pub struct StateUpdate<T> {
-    /// Which state.
-    pub name: &'static str,
-    /// Which of its matrices.
-    pub rows: Vec<usize>,
-    /// Their new values.
-    pub values: MatBatch<T>,
-}
 
 /// The layer's parameters and state for matrices of size `m`, at the identity.
 pub(super) fn parameters<T: Scalar>(

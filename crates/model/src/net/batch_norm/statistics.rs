@@ -1,7 +1,8 @@
 //! Exact statistics: the Fréchet mean of a domain's matrices and their mean squared distance from it.
 
-use super::{DISPERSION, MEAN, StateUpdate};
+use super::{DISPERSION, MEAN};
 use crate::net::Network;
+use crate::parameters::StateUpdate;
 use crate::{ModelError, Parameters, Prepared, Result};
 use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
 use stiefel_linalg::{MatBatch, MatView, Scalar};

@@ -3,8 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Sha256;
-use crate::EegError;
+use super::EegError;
 
 /// The result of everything in the catalogue that can fail.
 pub type Result<T> = std::result::Result<T, CatalogueError>;
@@ -71,9 +70,9 @@ pub enum CatalogueError {
         /// The file.
         path: PathBuf,
         /// The SHA-256 it should have.
-        expected: Box<Sha256>,
+        expected: String,
         /// The SHA-256 it has.
-        found: Box<Sha256>,
+        found: String,
         /// Where the expectation comes from.
         because: &'static str,
         /// What was done with the file, and what to do.
@@ -155,7 +154,7 @@ pub enum CatalogueError {
 
 impl CatalogueError {
     /// Sorts a failure to write into read-only, full or other.
-    pub(super) fn writing(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
         use io::ErrorKind as Kind;
         let path = path.to_path_buf();
         match source.kind() {
@@ -175,7 +174,7 @@ impl CatalogueError {
     }
 
     /// A failure to read.
-    pub(super) fn reading(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
         Self::Io {
             path: path.to_path_buf(),
             source,

@@ -1,9 +1,14 @@
 //! The tape: the list of values in the order in which they were computed, each with the operation that made it.
 
+mod var;
+
+pub use var::Var;
+pub(crate) use var::misfit;
+
 use crate::error::{Result, TapeError};
 use crate::operation::{view, view_mut};
 use crate::store::Store;
-use crate::{Arena, Buffer, Context, Operation, Shape, Var};
+use crate::{Arena, Buffer, Context, Operation, Shape};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::panic::Location;

@@ -3,6 +3,8 @@
 //! Entry `(r, c)` of matrix `i` is at `(i·rows + r)·cols + c`, the layout of a C-ordered NumPy array of
 //! shape `(count, rows, cols)`.
 
+pub mod sums;
+
 use crate::{LinalgError, Result, Scalar};
 
 /// A batch of `count` matrices of size `rows × cols`.
@@ -298,7 +300,7 @@ impl<'a, T: Scalar> MatView<'a, T> {
 
     /// The first NaN or infinity, as an error that names it; every kernel that iterates asks first.
     pub fn check_finite(&self, op: &'static str) -> Result<()> {
-        if crate::sums::all_finite(self.data) {
+        if sums::all_finite(self.data) {
             return Ok(());
         }
         for (at, &x) in self.data.iter().enumerate() {

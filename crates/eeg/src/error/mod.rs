@@ -1,5 +1,7 @@
 //! What can go wrong between a file and a covariance.
 
+pub(crate) mod catalogue;
+
 use std::path::PathBuf;
 
 /// The result of everything in this crate that can fail.
@@ -56,14 +58,14 @@ pub enum EegError {
     },
     /// A public data set that is not known, not here or not whole.
     #[error(transparent)]
-    Catalogue(Box<crate::catalogue::CatalogueError>),
+    Catalogue(Box<catalogue::CatalogueError>),
     /// Matrices that are no set of trials.
     #[error(transparent)]
     Data(#[from] stiefel_data::DataError),
 }
 
-impl From<crate::catalogue::CatalogueError> for EegError {
-    fn from(error: crate::catalogue::CatalogueError) -> Self {
+impl From<catalogue::CatalogueError> for EegError {
+    fn from(error: catalogue::CatalogueError) -> Self {
         Self::Catalogue(Box::new(error))
     }
 }

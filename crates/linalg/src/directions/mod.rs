@@ -5,7 +5,9 @@
 //! 2. Squaring costs half the digits of the small ones. A Rayleigh–Ritz step gives them back: `Q` an orthonormal basis of that
 //!    span, the singular value decomposition `A Q = U Σ Vᵀ` (`m × s`), directions `Q V`.
 
-use crate::{LinalgError, Result, krylov, tolerance};
+mod krylov;
+
+use crate::{LinalgError, Result, tolerance};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::{Accum, Mat, MatRef, Par, Side};
 

@@ -6,7 +6,7 @@
 //!
 //! The start is a fixed pseudo-random block: the result is the same on every run.
 
-use crate::directions::Leading;
+use super::Leading;
 use crate::tolerance::{KRYLOV_DEPENDENT, KRYLOV_MIN_SIDE, KRYLOV_OVERSAMPLING, KRYLOV_RESIDUAL};
 use faer::{Mat, MatRef, Side};
 use rand::RngExt;

@@ -1,0 +1,110 @@
+//! The trials a model has seen, and the fingerprint of a whole set.
+
+use crate::identity::ids;
+use crate::{DataError, Factor, Result, TrialId, Trials, hex};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+
+/// The trials a model was made with: those it was trained on, and those that chose its epoch or its penalty.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Text", into = "Text")]
+pub struct Seen {
+    /// Trials that the parameters were fitted on.
+    pub trained: BTreeSet<TrialId>,
+    /// Trials that only chose when to stop, or which penalty to take.
+    pub stopped: BTreeSet<TrialId>,
+}
+
+impl Seen {
+    /// Remembers the trials of a fit.
+    pub fn of(training: &Trials, validation: &Trials) -> Self {
+        let trained: BTreeSet<TrialId> = training.identities().into_iter().collect();
+        let stopped = validation.identities().into_iter();
+        Self {
+            stopped: stopped.filter(|id| !trained.contains(id)).collect(),
+            trained,
+        }
+    }
+
+    /// Whether nothing is remembered, as of a file that an earlier version wrote.
+    pub fn is_empty(&self) -> bool {
+        self.trained.is_empty() && self.stopped.is_empty()
+    }
+
+    /// Places of the trials by what the model knows of them: trained on, stopped on, new.
+    pub fn divide(&self, trials: &Trials) -> [Vec<usize>; 3] {
+        let mut parts = [Vec::new(), Vec::new(), Vec::new()];
+        for (place, id) in trials.identities().iter().enumerate() {
+            let part = match (self.trained.contains(id), self.stopped.contains(id)) {
+                (true, _) => 0,
+                (false, true) => 1,
+                (false, false) => 2,
+            };
+            parts[part].push(place);
+        }
+        parts
+    }
+}
+
+/// Identities as one text of hexadecimal digits each, 32 to a trial.
+#[derive(Serialize, Deserialize)]
+struct Text {
+    trained: String,
+    stopped: String,
+}
+
+impl From<Seen> for Text {
+    fn from(seen: Seen) -> Self {
+        let text = |ids: &BTreeSet<TrialId>| ids.iter().map(ToString::to_string).collect();
+        Self {
+            trained: text(&seen.trained),
+            stopped: text(&seen.stopped),
+        }
+    }
+}
+
+impl TryFrom<Text> for Seen {
+    type Error = DataError;
+
+    fn try_from(text: Text) -> Result<Self> {
+        Ok(Self {
+            trained: ids(&text.trained)?,
+            stopped: ids(&text.stopped)?,
+        })
+    }
+}
+
+/// SHA-256 of everything in a set of trials that can change a result.
+pub fn fingerprint(trials: &Trials) -> String {
+    let mut hash = Sha256::new();
+    let mut text = |parts: &[String]| {
+        hash.update((parts.len() as u64).to_le_bytes());
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+    };
+    text(trials.channels().unwrap_or_default());
+    let factors = [
+        Some(trials.classes()),
+        Some(trials.domains()),
+        trials.runs(),
+    ];
+    for factor in factors.iter().flatten() {
+        text(factor.names());
+    }
+    for factor in factors {
+        hash.update([u8::from(factor.is_some())]);
+        for &index in factor.map_or(&[][..], Factor::indices) {
+            hash.update((index as u64).to_le_bytes());
+        }
+    }
+    for view in 0..trials.views() {
+        for values in trials.view(view).data().chunks(4096) {
+            let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            hash.update(bytes);
+        }
+    }
+    hex(&hash.finalize())
+}

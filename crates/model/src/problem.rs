@@ -1,0 +1,96 @@
+//! What can be wrong with a model file.
+
+/// What is wrong with a model file.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileProblem {
+    /// Bytes that are not those that were written.
+    #[error("damaged: its SHA-256 is {found}, and {expected} was written into it; copy it again")]
+    Checksum {
+        /// What the file says.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// A file that is there already.
+    #[error("it exists already; choose another name, or overwrite it (--overwrite)")]
+    Exists,
+    /// The operating system refused.
+    #[error("cannot {doing}: {message}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The kind of error.
+        kind: std::io::ErrorKind,
+        /// What the system says.
+        message: String,
+    },
+    /// Another kind of file.
+    #[error("not a stiefel model: {0}")]
+    NotAModel(String),
+    /// A file that ends too early or goes on too long.
+    #[error(
+        "{found} bytes where its header promises {expected}: the file was cut off or changed; copy it again"
+    )]
+    Length {
+        /// Bytes promised.
+        expected: u64,
+        /// Bytes there are.
+        found: u64,
+    },
+    /// Bytes that cannot be right.
+    #[error("damaged at byte {offset}: {why}; copy the file again or train again")]
+    Damaged {
+        /// Where, from the start of the file.
+        offset: u64,
+        /// What is wrong there.
+        why: String,
+    },
+    /// A format of the future.
+    #[error(
+        "written in format version {found}, this version of stiefel reads up to {supported}; use a newer stiefel (it was written \
+         by {library})"
+    )]
+    Newer {
+        /// The file's format version.
+        found: u64,
+        /// The newest one known.
+        supported: u64,
+        /// The library that wrote it.
+        library: String,
+    },
+    /// A model of another kind.
+    #[error("holds a \"{found}\", a \"{wanted}\" was asked for")]
+    Kind {
+        /// The file's `format`.
+        found: String,
+        /// The caller's.
+        wanted: &'static str,
+    },
+    /// A tensor that is not what the architecture says.
+    #[error(
+        "tensor \"{name}\" at byte {offset}: {why}; the file does not fit its own description, train again"
+    )]
+    Tensor {
+        /// Its name.
+        name: String,
+        /// Where its values begin, from the start of the file; 0 where it is missing.
+        offset: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Parts that do not fit together.
+    #[error("{0}; the file does not fit its own description, train again")]
+    Inconsistent(String),
+}
+
+impl FileProblem {
+    /// The problem with the path it is about.
+    pub(crate) fn io(doing: &'static str, error: &std::io::Error) -> Self {
+        Self::Io {
+            doing,
+            kind: error.kind(),
+            message: error.to_string(),
+        }
+    }
+}

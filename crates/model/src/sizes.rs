@@ -1,0 +1,16 @@
+//! The sizes of a network that the data fix.
+
+use serde::{Deserialize, Serialize};
+
+/// What the data fixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// Channels, `n`.
+    pub channels: usize,
+    /// Classes, `C`.
+    pub classes: usize,
+    /// Training domains, `D`.
+    pub domains: usize,
+    /// Width of the query's data input: `r` with the encoder, else `n(n+1)/2`.
+    pub encoded: usize,
+}

@@ -1,7 +1,7 @@
 //! Recordings, epochs, covariances and synthetic studies for Python.
 
 use crate::array::give;
-use crate::error::value_error;
+use crate::error::{eeg_error, value_error};
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -10,7 +10,7 @@ use stiefel::data::{Estimator, Factor, Preparation, Trials};
 use stiefel::eeg::io::{Content, read};
 use stiefel::eeg::prepare::{PrepareOptions, prepare};
 use stiefel::eeg::select::DataChoice;
-use stiefel::eeg::{Channel, ChannelKind, EegError, Epochs, Recording, TrialInfo};
+use stiefel::eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
 use stiefel::eeg::{covariance, load};
 use stiefel::linalg::MatBatch;
 
@@ -60,14 +60,6 @@ fn covariances<'py>(
         covariance::covariances(&epochs, estimator)
     });
     give(py, found.map_err(eeg_error)?.covariances().clone())
-}
-
-/// Files that cannot be opened are `OSError`s, everything else is a `ValueError`.
-pub(crate) fn eeg_error(error: EegError) -> PyErr {
-    match &error {
-        EegError::Io { source, .. } => crate::error::os_error(source.kind(), &error),
-        _ => value_error(error),
-    }
 }
 
 /// The recordings of a file, each a dictionary.

@@ -5,6 +5,7 @@ use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
 };
 use std::io::ErrorKind;
+use stiefel::eeg::EegError;
 use stiefel::model::ModelError;
 use stiefel::model::file::FileProblem;
 use stiefel::study::StudyError;
@@ -52,11 +53,19 @@ pub(crate) fn file_error(problem: FileProblem) -> PyErr {
     }
 }
 
+/// An error of recordings and datasets: files that cannot be opened are `OSError`s, everything else is a `ValueError`.
+pub(crate) fn eeg_error(error: EegError) -> PyErr {
+    match &error {
+        EegError::Io { source, .. } => os_error(source.kind(), &error),
+        _ => value_error(error),
+    }
+}
+
 /// A study's error: files that cannot be read or written are `OSError`s, everything else is a `ValueError`.
 pub(crate) fn study_error(error: StudyError) -> PyErr {
     match error {
         StudyError::Model(error) => model_error(error),
-        StudyError::Eeg(error) => crate::eeg::eeg_error(error),
+        StudyError::Eeg(error) => eeg_error(error),
         StudyError::File { .. } => PyOSError::new_err(error.to_string()),
         _ => value_error(error),
     }

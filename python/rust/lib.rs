@@ -13,6 +13,7 @@ mod array;
 mod derivative;
 mod eeg;
 mod error;
+mod labelled;
 mod manifold;
 mod model;
 mod scaling;

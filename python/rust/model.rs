@@ -2,7 +2,7 @@
 
 use crate::array::give;
 use crate::error::{file_error, model_error, value_error};
-use crate::train::Labelled;
+use crate::labelled::Labelled;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -175,7 +175,9 @@ impl PyModel {
             .map_err(model_error)?;
         let mut of = vec![0; trials.len()];
         for (part, places) in (0_u8..).zip(parts) {
-            places.into_iter().for_each(|i| of[i] = part);
+            for i in places {
+                of[i] = part;
+            }
         }
         Ok(of)
     }

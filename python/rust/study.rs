@@ -2,8 +2,8 @@
 
 use crate::array::give;
 use crate::error::{study_error, value_error};
+use crate::labelled::Labelled;
 use crate::threads::pool;
-use crate::train::Labelled;
 use crate::watch::watched;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -40,7 +40,7 @@ impl PyStudyData {
 fn load_study_data(py: Python<'_>, config: &str) -> PyResult<PyStudyData> {
     let config = parsed(config)?;
     let trials = py.detach(|| load(&config.data, &config.choice));
-    Ok(PyStudyData::new(trials.map_err(crate::eeg::eeg_error)?))
+    Ok(PyStudyData::new(trials.map_err(crate::error::eeg_error)?))
 }
 
 /// Names and indices of subjects, sessions and runs, where known.
@@ -93,7 +93,7 @@ fn study_data(
     trials = trials.with_origin(origin);
     if let Some(choice) = choice {
         let choice: DataChoice = serde_json::from_str(choice).map_err(value_error)?;
-        trials = choice.of(&trials).map_err(crate::eeg::eeg_error)?;
+        trials = choice.of(&trials).map_err(crate::error::eeg_error)?;
     }
     Ok(PyStudyData::new(trials))
 }

@@ -2,7 +2,7 @@
 
 use crate::array::give;
 use crate::error::{model_error, value_error};
-use crate::train::Labelled;
+use crate::labelled::Labelled;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use stiefel::linalg::MatBatch;

@@ -1,7 +1,8 @@
-//! The project's chores as cargo commands: `cargo xtask test`, `cargo xtask bench`, `cargo xtask memcheck`.
+//! The project's chores as cargo commands: `cargo xtask test`, `cargo xtask bench`, `cargo xtask layers`, `cargo xtask memcheck`.
 
 mod bench;
 mod chore;
+mod layers;
 mod memcheck;
 mod python;
 
@@ -12,11 +13,12 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask <command>
 
-  test            everything that must hold: format, lints, tests, doc tests, documentation, the Python package (installed
+  test            everything that must hold: format, lints, layers, tests, doc tests, documentation, the Python package (installed
                   under target/python-venv; needs python3)
   bench           timings of the kernels, the training step, the Fréchet mean, several trainings at once, the extensions,
                   the preset and the peers
   bench --peers   the same, and beside pyRiemann and PyTorch (installed under target/peers; needs python3)
+  layers          whether the modules of each crate form layers without a circle
   memcheck        the tests of stiefel-linalg under valgrind
 ";
 
@@ -50,6 +52,7 @@ fn test() -> Vec<Step> {
                 "warnings",
             ],
         ),
+        cargo("layers", &["run", "--quiet", "-p", "xtask", "--", "layers"]),
         tests,
         documentation,
     ]
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let steps = match words[..] {
+        ["layers"] => return layers::check(),
         ["test"] => return run(test(), python::environment(), python::tests()),
         ["bench"] => Ok(bench::benchmarks()),
         ["bench", "--peers"] => Ok(bench::benchmarks()

@@ -63,10 +63,12 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Data(inner) => inner.into(),
-            ModelError::NewDomain { .. } => Self::Misuse(format!(
-                "{error}: give --unseen-whitening, and --unseen-embedding where it has one"
-            )),
+            ModelError::NewDomain { .. } => {
+                Self::Misuse(format!("{error} (--unseen-whitening, --unseen-embedding)"))
+            }
             ModelError::Parameter { .. }
+            | ModelError::Channels { .. }
+            | ModelError::Empty { .. }
             | ModelError::UnknownName { .. }
             | ModelError::Contradiction(_)
             | ModelError::Impossible { .. } => Self::Misuse(error.to_string()),

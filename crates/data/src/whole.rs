@@ -52,9 +52,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     }
     #[cfg(unix)]
     if let Some(folder) = target.parent() {
-        let folder = match folder.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => folder,
+        let folder = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
         };
         // The name is safe on disk once its folder is; a file system that cannot do this has renamed all the same.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());

@@ -144,7 +144,11 @@ impl Table<'_> {
             .map(String::from)
             .to_vec();
         heading.extend(classes.iter().map(|c| cell(&format!("p_{c}"))));
-        let experts = self.decided.routing.as_ref().map_or(0, |r| r.cols());
+        let experts = self
+            .decided
+            .routing
+            .as_ref()
+            .map_or(0, stiefel::linalg::MatBatch::cols);
         heading.extend((1..=experts).map(|j| format!("alpha_{j}")));
         let mut lines = vec![heading.join(",")];
         for i in 0..self.trials.len() {

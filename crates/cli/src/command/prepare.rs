@@ -31,6 +31,10 @@ A label that never occurs, and a label that means two things in the runs at hand
 
 The dataset file says how it was made; whatever is trained on it knows. Beside dataset.npz a dataset.json is written for people: steps,
 rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` does the same again.")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Arguments {
     /// Files and folders of recordings, or one public data set
     #[arg(required = true, value_name = "SOURCE")]

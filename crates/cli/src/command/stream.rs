@@ -243,12 +243,11 @@ impl Arguments {
     fn live(&self, chain: &Chain, channels: usize) -> Result<Live, Failure> {
         let misuse = |e: stiefel::eeg::EegError| Failure::Misuse(e.to_string());
         let ([low, high], [from, to]) = (chain.view.band, chain.view.window);
-        let filter = match self.filtered {
-            true => None,
-            false => {
-                let sos = Sos::butterworth(chain.order, Band::BandPass(low, high), chain.rate);
-                Some(sos.map_err(misuse)?)
-            }
+        let filter = if self.filtered {
+            None
+        } else {
+            let sos = Sos::butterworth(chain.order, Band::BandPass(low, high), chain.rate);
+            Some(sos.map_err(misuse)?)
         };
         let samples = |seconds: f64| (seconds * chain.rate).round_ties_even() as usize;
         let config = LiveConfig {

@@ -5,13 +5,14 @@ use std::path::Path;
 use serde_json::Value;
 use stiefel::data::split::cross_domain_folds;
 use stiefel::data::{Factor, Trials};
+use stiefel::eeg::catalogue::{DomainUnit, find};
 use stiefel::eeg::io::read;
 use stiefel::eeg::select::DataChoice;
 use stiefel::eeg::synthetic::SyntheticConfig;
 use stiefel::eeg::{load, simulate};
 use stiefel::model::train::Silent;
 use stiefel::model::{FitConfig, FittedModel};
-use stiefel::study::{DatasetSummary, Method, Study, StudyConfig, UnitRecord};
+use stiefel::study::{Method, Study, StudyConfig, UnitRecord};
 
 use super::models::{DATA, home, json};
 use super::recordings::write_study;
@@ -109,34 +110,52 @@ fn a_fold_is_the_same_bits_by_every_door() {
     assert!(message.contains("there are 5, counted from 0"), "{message}");
 }
 
+/// People are domains as in the catalogue: those of BNCI 2014-001 are one domain on both days, those of BNCI 2015-001 one on each.
 #[test]
 fn simulated_people_are_the_same_domains_by_every_door() {
-    let expected: Vec<String> = (1..=3)
-        .flat_map(|s| (1..=2).map(move |d| format!("S0{s}-{d}")))
-        .collect();
-    let source = "synthetic:bnci2014001,subjects=3,trials=2";
-    let loaded = load(source, &DataChoice::default()).unwrap();
-    assert_eq!(loaded.domains().names(), expected);
-    let config = SyntheticConfig {
-        sessions: vec![2; 3],
-        trials_per_class: 2,
-        ..SyntheticConfig::bnci2014001()
-    };
-    let simulated = simulate(&config).unwrap();
-    assert_eq!(simulated.domains().names(), expected);
-    assert_eq!(simulated.covariances(), loaded.covariances());
-    assert_eq!(simulated.preparation(), loaded.preparation());
-    assert_eq!(DatasetSummary::of(&loaded).subjects, ["S01", "S02", "S03"]);
-    let home = Home::new();
-    let inspected = json(&home.text(&format!("inspect {source} --json")));
-    assert_eq!(inspected["summary"]["domains"], serde_json::json!(expected));
-    // A plan, and a report of `recommend`, count the same.
-    let advice = json(&home.text(&format!("recommend {source} --json")));
-    assert_eq!(advice["domains"], 6);
-    assert_eq!(
-        advice["command"],
-        format!("stiefel train {source} -o model.stiefel")
-    );
+    for (name, config, expected) in [
+        (
+            "bnci2014001",
+            SyntheticConfig::bnci2014001(),
+            vec!["S01", "S02"],
+        ),
+        (
+            "bnci2015001",
+            SyntheticConfig::bnci2015001(),
+            vec!["S01-1", "S01-2", "S02-1", "S02-2"],
+        ),
+    ] {
+        let source = format!("synthetic:{name},subjects=2,sessions=2,trials=6");
+        let loaded = load(&source, &DataChoice::default()).unwrap();
+        assert_eq!(loaded.domains().names(), expected);
+        assert_eq!(loaded.subjects().names(), ["S01", "S02"]);
+        assert_eq!(loaded.sessions().unwrap().names(), ["1", "2"]);
+        let config = SyntheticConfig {
+            sessions: vec![2; 2],
+            trials_per_class: 6,
+            ..config
+        };
+        let simulated = simulate(&config).unwrap();
+        assert_eq!(simulated.domains(), loaded.domains());
+        assert_eq!(simulated.covariances(), loaded.covariances());
+        assert_eq!(simulated.preparation(), loaded.preparation());
+        let unit = find(name).unwrap().domain;
+        assert_eq!(unit == DomainUnit::Subject, expected.len() == 2);
+        let home = Home::new();
+        let inspected = json(&home.text(&format!("inspect {source} --json")));
+        assert_eq!(inspected["summary"]["domains"], serde_json::json!(expected));
+        let advice = json(&home.text(&format!("recommend {source} --json")));
+        assert_eq!(advice["domains"], expected.len());
+        assert_eq!(
+            advice["command"],
+            format!("stiefel train {source} -o model.stiefel")
+        );
+        home.text(&format!(
+            "study main {source} --methods mdm --output s --quiet"
+        ));
+        let summary = json(&std::fs::read_to_string(home.0.join("s/summary.json")).unwrap());
+        assert_eq!(summary["dataset"]["domains"], serde_json::json!(expected));
+    }
 }
 
 /// `X.npy` of 32-bit numbers in the place of the 64-bit ones of a dataset file, rounded as another program would: both triangles by themselves.

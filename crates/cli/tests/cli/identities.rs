@@ -79,7 +79,7 @@ fn a_model_that_saw_everything_has_no_score() {
     assert!(text.contains("there is no score"), "{text}");
     let (exit, message) = code(&home.run(&format!("diagnose m.stiefel {DATA} --subjects 2")));
     assert_eq!(exit, 2);
-    assert!(message.contains("trained on all 32 trials"), "{message}");
+    assert!(message.contains("trained on all 31 trials"), "{message}");
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn bad_input_at_every_door() {
         ("TRAIN --rho=-1", 2, "zero or above"),
         ("TRAIN --c 1,0", 2, "above 0"),
         ("TRAIN --c one", 2, "invalid"),
-        ("TRAIN --validation 0", 1, "validation trials"),
+        ("TRAIN --validation 0", 2, "validation trials"),
         ("TRAIN --classes feet", 2, "the number of classes"),
         ("predict cut.stiefel DATA", 1, "cut off"),
         ("inspect cut.stiefel", 1, "cut off"),
@@ -284,7 +284,7 @@ fn bad_input_at_every_door() {
         (
             "evaluate m.stiefel synthetic:bnci2014001,subjects=1,trials=6",
             2,
-            "no channel",
+            "the model was trained with 512 Hz, the trials have 250 Hz",
         ),
         (
             "predict m.stiefel DATA --subjects 3",

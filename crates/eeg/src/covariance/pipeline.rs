@@ -72,6 +72,9 @@ pub struct Preparing<'a> {
     samples: usize,
 }
 
+/// The place of a view among the views, and its window.
+type Look = (usize, [f64; 2]);
+
 impl Pipeline {
     /// One view: zero-phase, order 4, sample covariance, rejection beyond five deviations.
     pub fn new(band: Band, window: Window) -> Self {
@@ -103,13 +106,13 @@ impl Pipeline {
     }
 
     /// Bands, each with the views that look at it: places and windows.
-    fn bands(&self) -> Vec<(Band, Vec<(usize, [f64; 2])>)> {
+    fn bands(&self) -> Vec<(Band, Vec<Look>)> {
         let broad = (self.band, (0, [self.window.tmin, self.window.tmax]));
         let others = self.others.iter().enumerate().map(|(i, view)| {
             let [low, high] = view.band;
             (Band::BandPass(low, high), (i + 1, view.window))
         });
-        let mut bands: Vec<(Band, Vec<(usize, [f64; 2])>)> = Vec::new();
+        let mut bands: Vec<(Band, Vec<Look>)> = Vec::new();
         for (band, view) in std::iter::once(broad).chain(others) {
             match bands.iter_mut().find(|(known, _)| *known == band) {
                 Some((_, views)) => views.push(view),

@@ -304,11 +304,11 @@ fn named(epochs: &Epochs, domain: &str, run: Option<&str>, always: bool) -> Resu
             run: t.run.clone().or_else(|| run.map(str::to_owned)),
         })
         .collect();
-    Ok(Epochs::new(
+    Epochs::new(
         epochs.channels().to_vec(),
         epochs.sampling_rate(),
         epochs.samples(),
         epochs.data().to_vec(),
         trials,
-    )?)
+    )
 }

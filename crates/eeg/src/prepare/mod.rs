@@ -47,10 +47,28 @@ pub struct Step<'a> {
 /// Somebody who watches.
 pub type Watch<'a> = dyn FnMut(Step<'_>) + 'a;
 
-/// Prepares files and folders, or one public dataset.
+/// Prepares files and folders, or one public dataset. Every label that is asked for must occur.
 pub fn prepare(
     sources: &[String],
     options: &PrepareOptions,
+    watch: &mut Watch<'_>,
+) -> Result<(Trials, Record)> {
+    prepare_labels(sources, options, !options.classes.is_empty(), watch)
+}
+
+/// Prepares what a model is to decide: not all of its classes need occur.
+pub(crate) fn prepare_to_decide(
+    source: &str,
+    options: &PrepareOptions,
+    watch: &mut Watch<'_>,
+) -> Result<Trials> {
+    Ok(prepare_labels(&[source.to_owned()], options, false, watch)?.0)
+}
+
+fn prepare_labels(
+    sources: &[String],
+    options: &PrepareOptions,
+    all_occur: bool,
     watch: &mut Watch<'_>,
 ) -> Result<(Trials, Record)> {
     options.check()?;
@@ -90,7 +108,10 @@ pub fn prepare(
     }
     work.check_used(&files)?;
     let made = preparing.finish()?;
-    work.check_labels(&made)?;
+    if all_occur {
+        work.check_labels(&made)?;
+    }
+    work.meanings.check()?;
     let steps = work.steps(window, &pipeline);
     let mut record = Record::new(sources, steps.clone());
     record.notes = work.notes;
@@ -328,23 +349,28 @@ impl<'a> Work<'a> {
         ))
     }
 
-    /// Every label that was asked for occurs, and means one thing.
+    /// Every label that was asked for occurs.
     fn check_labels(&self, made: &Made) -> Result<()> {
         let never = |(label, _): &&(String, String)| !made.selected.contains_key(label);
-        if let Some((label, class)) = self.options.classes.iter().find(never) {
-            let mut all: BTreeMap<&str, usize> = BTreeMap::new();
-            for (label, count) in made.selected.iter().chain(&made.not_selected) {
-                *all.entry(label).or_default() += count;
-            }
-            return Err(EegError::setting(
-                format!(
-                    "the label {label}, which stands for {class}, never occurs; the recordings have {}",
-                    counted(&all)
-                ),
-                "leave the label out, or name one that occurs, with --classes",
-            ));
+        let Some((label, class)) = self.options.classes.iter().find(never) else {
+            return Ok(());
+        };
+        let mut all: BTreeMap<&str, usize> = BTreeMap::new();
+        for (label, count) in made.selected.iter().chain(&made.not_selected) {
+            *all.entry(label).or_default() += count;
         }
-        self.meanings.check()
+        let named = if label == class {
+            format!("the label {label}")
+        } else {
+            format!("the label {label}, which stands for {class},")
+        };
+        Err(EegError::setting(
+            format!(
+                "{named} never occurs; the recordings have {}",
+                counted(&all)
+            ),
+            "leave the label out, or name one that occurs, with --classes",
+        ))
     }
 
     /// The wanted channels, or all EEG channels.

@@ -19,7 +19,9 @@ use std::path::Path;
 use stiefel_data::{Origin, Steps, Trials, View};
 
 use crate::io::{Content, Format, Source, detect, read};
-use crate::prepare::{PrepareOptions, Watch, is_catalogue, prepare, source_name};
+use crate::prepare::{
+    PrepareOptions, Watch, is_catalogue, prepare, prepare_to_decide, source_name,
+};
 use crate::select::DataChoice;
 use crate::{EegError, Result};
 
@@ -70,7 +72,10 @@ pub fn load_as(
         return choice.of(&trials);
     }
     let options = options_for(source, choice, steps)?;
-    Ok(prepare(&[source.to_owned()], &options, watch)?.0)
+    match steps {
+        Some(_) => prepare_to_decide(source, &options, watch),
+        None => Ok(prepare(&[source.to_owned()], &options, watch)?.0),
+    }
 }
 
 /// How signals are prepared: as the steps say, or with the defaults of a public dataset; what contradicts the steps is refused there.

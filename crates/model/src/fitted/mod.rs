@@ -190,7 +190,8 @@ impl FittedModel {
         let kind = match config {
             FitConfig::Network { model, precision } => {
                 let of = (training, validation, &**model);
-                let network = match (precision, start.map(|s| &s.kind)) {
+
+                match (precision, start.map(|s| &s.kind)) {
                     (Precision::F32, None) => {
                         Kind::Single(network(of, None, observer, &mut about)?)
                     }
@@ -208,8 +209,7 @@ impl FittedModel {
                             "the model was trained in another precision, or is no network",
                         ));
                     }
-                };
-                network
+                }
             }
             FitConfig::Preset { config } => {
                 if start.is_some() {
@@ -356,13 +356,14 @@ impl FittedModel {
         }
         let (expected, found) = (self.channels_count(), trials.channels_count());
         let (Some(own), Some(names)) = (self.channels(), trials.channels()) else {
-            return match expected == found {
-                true => Ok(trials.clone()),
-                false => Err(ModelError::Channels {
+            return if expected == found {
+                Ok(trials.clone())
+            } else {
+                Err(ModelError::Channels {
                     op: OP,
                     expected,
                     found,
-                }),
+                })
             };
         };
         if own == names {

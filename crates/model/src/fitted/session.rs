@@ -61,13 +61,12 @@ impl Session {
                 Machine::Double(decoder, whose)
             }
             Kind::Preset(preset) => {
-                let whose = match known {
-                    Some(domain) => Whose::Known(domain),
-                    None => {
-                        let unseen = policy()?;
-                        check_no_embedding(unseen.embedding)?;
-                        Whose::Unseen(Box::new(preset.adapt_domain(seen, unseen.whitening)?))
-                    }
+                let whose = if let Some(domain) = known {
+                    Whose::Known(domain)
+                } else {
+                    let unseen = policy()?;
+                    check_no_embedding(unseen.embedding)?;
+                    Whose::Unseen(Box::new(preset.adapt_domain(seen, unseen.whitening)?))
                 };
                 Machine::Preset(Arc::clone(preset), whose, Vec::new())
             }
@@ -156,20 +155,20 @@ impl Session {
     }
 
     fn told(&self, model: &FittedModel) -> Option<String> {
-        let mut text = format!("{}: whitened {}", self.name, self.whitening()?);
+        let mut parts = vec![format!("{}: whitened {}", self.name, self.whitening()?)];
         if let Some(near) = self.nearest() {
-            text += &format!(", embedding of {}", model.domains()[near]);
+            parts.push(format!("embedding of {}", model.domains()[near]));
         }
         if let Some(adapted) = self.handle().and_then(DomainHandle::adapted) {
-            text += &format!(
-                ", routing entropy from {:.3} to {:.3} by adaptation",
+            parts.push(format!(
+                "routing entropy from {:.3} to {:.3} by adaptation",
                 adapted.entropy_before, adapted.entropy_after
-            );
+            ));
         }
         if !model.is_network() {
-            text += ", decided by the weights everybody shares";
+            parts.push("decided by the weights everybody shares".into());
         }
-        Some(text)
+        Some(parts.join(", "))
     }
 }
 

@@ -8,9 +8,12 @@ use crate::{Outcome, Result, StudyError};
 pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
     let first = &units[0];
     let (training, validation, test) = first.parts()?;
-    let stopped = |error: StudyError| match cancel.is_cancelled() {
-        true => StudyError::Interrupted,
-        false => error,
+    let stopped = |error: StudyError| {
+        if cancel.is_cancelled() {
+            StudyError::Interrupted
+        } else {
+            error
+        }
     };
     let mut observer = cancel.clone();
     let fitted = (first.method).fit(&training, &validation, first.seed, &mut observer);
@@ -36,10 +39,10 @@ pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
         }
         let (report, decided) = model.examine(&test, Some(unseen), unit.seed)?;
         let report = report.with_retrained(single);
-        let routing = match report.controls.is_some() {
-            true => Some(pictures(&model, &decided, &training, &test, report)?),
-            // Where nothing is routed there is nothing to draw.
-            false => None,
+        let routing = if report.controls.is_some() {
+            Some(pictures(&model, &decided, &training, &test, report)?)
+        } else {
+            None
         };
         let mut notes = decided.notes.clone();
         if let Some(preset) = model.preset() {

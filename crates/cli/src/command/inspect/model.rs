@@ -123,13 +123,11 @@ fn pooled(path: &Path, header: &FileHeader<PooledDescription>) -> Result<Descrip
 
 /// How its trials were made, and which they were.
 fn history(about: &About) -> String {
-    let seen = match about.seen.is_empty() {
-        true => "not known: the file was written by an earlier version".to_owned(),
-        false => format!(
-            "{} trained, {} chose",
-            about.seen.trained.len(),
-            about.seen.stopped.len()
-        ),
+    let seen = if about.seen.is_empty() {
+        "not known: the file was written by an earlier version".to_owned()
+    } else {
+        let (trained, chose) = (about.seen.trained.len(), about.seen.stopped.len());
+        format!("{trained} trained, {chose} chose")
     };
     let mut lines = vec![
         entry("made", &about.preparation.to_string(), 12),

@@ -26,12 +26,11 @@ struct Run {
 }
 
 fn run(trials: &Trials, fold: &Fold, config: &PooledConfig, seed: u64) -> Result<Run, Failure> {
-    let part = |at: &[usize]| trials.select(at);
-    let (training, validation) = (part(&fold.train)?, part(&fold.validation)?);
+    let [training, validation, test] = fold.of(trials)?;
     let start = Instant::now();
     let model = PooledModel::fit(&training, &validation, config)?;
     let seconds = start.elapsed().as_secs_f64();
-    let report = model.report(&part(&fold.test)?, seed)?;
+    let report = model.report(&test, seed)?;
     let accuracy = report.scores.balanced_accuracy;
     Ok(Run {
         seconds,

@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Prepare(prepare::Arguments),
     /// What is in a file, a folder, a data set or a model
     Inspect(inspect::Arguments),
-    /// The network's sizes and options for given data, each with its reason
+    /// What to train on given data, and the sizes of a routed network, each with its reason
     Recommend(recommend::Arguments),
     /// Compare methods on a dataset: the paper's tables, with peers, tests and a report
     Study(study::Arguments),

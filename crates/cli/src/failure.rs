@@ -3,11 +3,11 @@
 use std::io;
 use std::process::ExitCode;
 
-use stiefel::StudyError;
 use stiefel::data::DataError;
+use stiefel::eeg::EegError;
+use stiefel::eeg::catalogue::CatalogueError;
 use stiefel::model::ModelError;
-use stiefel_eeg::EegError;
-use stiefel_eeg::catalogue::CatalogueError;
+use stiefel::study::StudyError;
 
 /// The exit code of an interrupted program.
 pub(crate) const INTERRUPTED: u8 = 130;

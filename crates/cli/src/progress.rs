@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{DecimalBytes, MultiProgress, ProgressBar, ProgressStyle};
-use stiefel_eeg::catalogue::{Observer, Progress};
+use stiefel::eeg::catalogue::{Observer, Progress};
 
 /// A bar with a known size, and one without; no colours.
 const BAR: &str = "{msg:18} {wide_bar} {decimal_bytes:>9} of {decimal_total_bytes:9} {decimal_bytes_per_sec:>11} {eta:>4}";

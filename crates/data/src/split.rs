@@ -14,7 +14,7 @@
 //! Small cells: one trial always trains; with two to four, each tests in one fold (and one validates from three on); from five on
 //! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
 
-use crate::{DataError, Result};
+use crate::{DataError, Result, Trials};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,18 @@ pub struct Fold {
     pub validation: Vec<usize>,
     /// Trials to report on.
     pub test: Vec<usize>,
+}
+
+impl Fold {
+    /// Training, validation and test trials.
+    pub fn of(&self, trials: &Trials) -> Result<[Trials; 3]> {
+        let part = |at: &[usize]| trials.select(at);
+        Ok([
+            part(&self.train)?,
+            part(&self.validation)?,
+            part(&self.test)?,
+        ])
+    }
 }
 
 /// The trials of each (domain, class), in recording order.

@@ -12,12 +12,21 @@
 //! * time is in seconds, frequency in hertz;
 //! * classes that this crate names itself are `left_hand`, `right_hand`, `both_hands`, `feet`, `tongue` and `rest`; labels that
 //!   a file spells out stay as they are, and a [`Window`](signal::Window) says which class each stands for.
+//!
+//! Features, all on unless switched off: `download` (fetching public data sets, over TLS) and `live` (a stream, sample by sample).
+
+// Without a feature, what only that feature calls has no caller.
+#![cfg_attr(
+    not(all(feature = "download", feature = "live")),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod catalogue;
 pub mod covariance;
 mod epochs;
 mod error;
 pub mod io;
+#[cfg(feature = "live")]
 pub mod live;
 pub mod montage;
 pub mod prepare;

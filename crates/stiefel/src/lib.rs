@@ -1,13 +1,16 @@
-//! Decode EEG across people with Riemannian networks.
+//! Decode EEG across people with Riemannian geometry.
 //!
-//! Instead of one spatial filter for everybody, a pool of expert filters on the Stiefel manifold, and for every trial a filter
-//! routed from that pool (Domain-Adaptive Stiefel Pool, DASP), with the diagnostics that tell whether routing really helps.
+//! Covariances of EEG trials are whitened person by person and decoded by a model that all people share and each person owns a part of: the preset
+//! `recommended`, or networks with a pool of expert filters on the Stiefel manifold from which a filter is routed for every trial (Domain-Adaptive
+//! Stiefel Pool, DASP), with the diagnostics that tell whether routing really helps.
 //!
 //! # The way of the data
 //! ```text
-//! recording ─▶ epochs ─▶ covariances ─▶ whitened SPD + tangent vectors ─▶ fit ─▶ diagnostics
-//!    eeg         eeg         eeg                    model                 model      model
+//! recordings ──prepare──▶ Trials ──fit──▶ FittedModel ──decide──▶ probabilities
+//!     eeg                  data             model      ──report──▶ does routing help?
 //! ```
+//! [`Trials`](data::Trials) know how they were made and which trials they are. A [`FittedModel`](model::FittedModel) keeps both: it refuses matrices
+//! that were made another way, and a score says how many of the judged trials the model had seen.
 //!
 //! # A first model
 //! ```
@@ -15,26 +18,34 @@
 //!
 //! // Synthetic motor imagery of three people, from raw signal to covariances: 13 channels, right hand against feet.
 //! let study = SyntheticConfig { sessions: vec![1; 3], trials_per_class: 20, ..SyntheticConfig::bnci2015001() };
-//! let trials = stiefel::synthetic_trials(&study)?;
+//! let trials = simulate(&study)?;
 //!
-//! // One fold of the cross-domain protocol: trained on 70 % of each person's trials, stopped on 15 %, tested on 15 %.
+//! // One fold of the cross-domain protocol: trained on 70 % of each person's trials, chosen on 15 %, tested on 15 %.
 //! let fold = &cross_domain_folds(trials.classes().indices(), trials.domains().indices(), 0)?[0];
-//! let (training, validation) = (trials.select(&fold.train)?, trials.select(&fold.validation)?);
+//! let [training, validation, test] = fold.of(&trials)?;
 //!
-//! // What the scaling rule says for 13 channels and 3 people; its `Display` explains each choice.
+//! // The preset `recommended`, and what it says of trials it has not seen.
+//! let model = FittedModel::fit(&training, &validation, &FitConfig::default(), &mut Silent)?;
+//! println!("{}", model.judge(&test, None)?);
+//!
+//! // A network of the paper; the scaling rule chooses its sizes and says why.
 //! let auto = ScalingRule::default().recommend(13, 3)?;
 //! let config = ModelConfig::sized(&auto, TrainConfig { epochs: 3, ..TrainConfig::default() });
-//! let model = Model::<f32>::fit(&training, &validation, &config, &mut Silent)?;
+//! let network = FittedModel::fit(&training, &validation, &FitConfig::network(config), &mut Silent)?;
 //!
 //! // Does routing help, and is it routing that helps?
-//! let report = model.report(&training, &trials.select(&fold.test)?)?;
-//! println!("{auto}\n{report}");
+//! println!("{auto}\n{}", network.report(&test, None, 0)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Layers below
-//! [`linalg`]: batches of small matrices, one matrix per SIMD lane. [`geometry`]: SPD(n) and St(n,k), each map with its adjoint.
-//! [`autodiff`]: the tape on which a new layer or loss is a forward expression. [`model`]: what is fitted. [`eeg`]: files and signals.
+//! # The crates below
+//! [`linalg`]: batches of small matrices, one matrix per SIMD lane. [`geometry`]: SPD(n) and St(n,k); what networks are made of has its exact
+//! adjoint. [`autodiff`]: the tape on which a new layer or loss is a forward expression. [`data`]: trials and how they are divided. [`eeg`]: files and
+//! signals. [`model`]: what is fitted. `study`: many methods, folds and seeds, and their report.
+//!
+//! # Features
+//! All are on unless switched off: `download` fetches public data sets (over TLS), `live` filters streams sample by sample, `study` is the crate of
+//! that name.
 
 pub use stiefel_autodiff as autodiff;
 pub use stiefel_data as data;
@@ -42,19 +53,29 @@ pub use stiefel_eeg as eeg;
 pub use stiefel_geometry as geometry;
 pub use stiefel_linalg as linalg;
 pub use stiefel_model as model;
+#[cfg(feature = "study")]
 pub use stiefel_study as study;
-pub use stiefel_study::StudyError;
 
-/// What most programs need.
+/// What most programs need: trials from recordings, files, a generator or own covariances; folds; models, their decisions and their reports.
 pub mod prelude {
-    pub use crate::data::split::cross_domain_folds;
-    pub use crate::eeg::covariance::{Estimator, Pipeline};
+    pub use crate::data::split::{Fold, cross_domain_folds, holdout, loso_folds};
+    pub use crate::data::{Estimator, Factor, Preparation, Trials};
+    pub use crate::eeg::prepare::{PrepareOptions, prepare};
+    pub use crate::eeg::select::DataChoice;
     pub use crate::eeg::synthetic::SyntheticConfig;
-    pub use crate::model::diagnostics::{RoutingReport, routing_report};
+    pub use crate::eeg::{load, simulate};
+    pub use crate::linalg::{MatBatch, MatView};
+    pub use crate::model::diagnostics::RoutingReport;
     pub use crate::model::net::{DaspConfig, SpdNetConfig};
     pub use crate::model::scaling::{Preset, ScalingRule};
-    pub use crate::model::train::{Silent, TrainConfig};
+    pub use crate::model::train::{Observer, Silent, TrainConfig};
     pub use crate::model::{
-        Architecture, DspConfig, Factor, Model, ModelConfig, Preconditioning, Trials,
+        Architecture, Decided, Decoder, Domain, DspConfig, FitConfig, FittedModel, Judged,
+        ModelConfig, PooledConfig, Precision, Preconditioning, Session, Unseen,
     };
 }
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -193,3 +193,33 @@ pub(crate) fn rows(dataset: &str, study: Study) -> Vec<PaperRow> {
         };
     lines.iter().map(row).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StudyConfig;
+
+    #[test]
+    fn every_figure_stands_beside_a_method() {
+        let of = |study| StudyConfig::new(study, "weibo2014").family(60, 9).unwrap();
+        let all = |rows: Vec<crate::Named>| -> Vec<String> {
+            let own = std::iter::once(of(Study::Main).baseline());
+            own.chain(rows).map(|m| m.name).collect()
+        };
+        let found = |dataset: &str, study, methods: &[String]| {
+            let rows = rows(dataset, study);
+            assert!(!rows.is_empty());
+            for row in rows {
+                assert!(methods.contains(&row.method), "{study}: {}", row.method);
+            }
+        };
+        let main: Vec<String> = crate::Family::names().into_iter().map(Into::into).collect();
+        for dataset in ["weibo2014", "bnci2014001:paper", "bnci2015001"] {
+            found(dataset, Study::Main, &main);
+        }
+        let rows = of(Study::Ablation).ablation(8, 0.1);
+        found("weibo2014:paper", Study::Ablation, &all(rows));
+        found("weibo2014", Study::Loso, &all(of(Study::Loso).loso()));
+        assert!(super::rows("synthetic:weibo2014", Study::Main).is_empty());
+    }
+}

@@ -78,7 +78,7 @@ fn applies(study: Study, name: &str) -> Result<()> {
 fn wrong(error: &serde_json::Error) -> StudyError {
     StudyError::setting(
         format!("a setting is wrong: {error}"),
-        "see `stiefel study main --help`",
+        "correct it, or leave it out",
     )
 }
 

@@ -7,7 +7,7 @@ mod list;
 mod path;
 
 use clap::{Args, Subcommand};
-use stiefel_eeg::catalogue::{Dataset, Selection, find, parse_subjects};
+use stiefel::eeg::catalogue::{Dataset, Selection, find, parse_subjects};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

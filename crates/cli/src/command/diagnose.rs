@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use stiefel::data::Trials;
-use stiefel::model::FittedModel;
 use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
+use stiefel::model::{FittedModel, ModelError};
 use stiefel::study::DatasetSummary;
 
 use crate::failure::{Failure, Outcome};
@@ -69,7 +69,7 @@ impl Arguments {
             )));
         }
         let test = trials.select(at)?;
-        let mut report = model.report(&test, None, 0)?;
+        let mut report = model.report(&test, None, 0).map_err(known_only)?;
         if self.retrain {
             report =
                 report.with_retrained(single(&model, &trials, &[trained, stopped.clone()], &test)?);
@@ -89,6 +89,16 @@ impl Arguments {
         output.line(&entry("judged", &judged, 12))?;
         output.line(&format!("\n{}", report.to_string().trim_end()))?;
         output.line(&format!("\n{verdict}"))
+    }
+}
+
+/// Routing by domain is judged on domains the model knows.
+fn known_only(error: ModelError) -> Failure {
+    match error {
+        ModelError::NewDomain { name, known } => Failure::Misuse(format!(
+            "domain \"{name}\" had no training trials, and routing is judged on domains that had some ({known}); choose them with --subjects"
+        )),
+        other => other.into(),
     }
 }
 

@@ -26,7 +26,7 @@ const UNNAMED: &str = "of the stream";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Rate, band, window and estimator are those the model was trained with; an option that says another thing is refused. Only a model of covariances
+Rate, band, window and estimator are those the model was trained with; an option that says something else is refused. Only a model of covariances
 of unknown origin must be told: --rate, --band, --window and --estimator. The filter is causal: the Butterworth of the training, forwards only.
 
 Input, one sample of all channels after the other, in microvolts:
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Samples taken in at a time
     #[arg(long, value_name = "SAMPLES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     block: u32,
-    /// The window of the training trials, whose length windows of the stream have [default: the model's]
+    /// The window of the training trials; windows of the stream are as long [default: the model's]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
     /// Seconds from one decision to the next

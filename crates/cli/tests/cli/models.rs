@@ -279,7 +279,7 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --model ts+lr",
             2,
-            "the models are recommended, dasp",
+            "it is a peer in studies and gives no model; the models are recommended, dasp",
         ),
         (
             "train DATA -o x.stiefel --model dasp --preset bnci",
@@ -348,7 +348,7 @@ fn bad_input_at_every_door() {
         (
             "diagnose m.stiefel DATA --subjects 3",
             2,
-            "had no training trials",
+            "routing is judged on domains that had some (S01-1, S01-2",
         ),
         (
             "diagnose m.stiefel DATA --subjects 1 --retrain",

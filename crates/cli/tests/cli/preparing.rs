@@ -1,6 +1,7 @@
 //! `prepare`, `inspect`, `data convert`: files in, files out.
 
 use serde_json::Value;
+use stiefel::eeg::Recording;
 use stiefel::eeg::covariance::Pipeline;
 use stiefel::eeg::io::{read, write_epochs};
 use stiefel::eeg::montage::Montage;
@@ -425,6 +426,19 @@ fn a_label_that_never_occurs_is_an_error() {
         "{message}"
     );
     assert!(!home.0.join("x.npz").exists());
+
+    // Whoever decides need not meet every class of the model.
+    home.text(&format!("prepare eeg -o ds.npz {CLASSES}"));
+    home.text("train ds.npz -o m.stiefel");
+    let both = study().recording(0, 0, 0).unwrap();
+    let feet = both.events().iter().filter(|e| e.label == "feet").cloned();
+    let data = both.data().to_vec();
+    let one = Recording::new(both.channels().to_vec(), 128.0, data, feet.collect()).unwrap();
+    write_edf(&home.0.join("S01R3.edf"), &one);
+    let printed = home.run("predict m.stiefel S01R3.edf");
+    assert_eq!(code(&printed).0, 0, "{printed:?}");
+    let lines = String::from_utf8(printed.stdout).unwrap();
+    assert_eq!(lines.lines().count(), 1 + one.events().len());
 }
 
 /// Two runs of a person of EEGMMIDB: its 64 channels at 160 Hz, T1 and T2 in each, under the names of its files.

@@ -299,7 +299,7 @@ fn bad_input_at_every_door() {
         (
             "diagnose m.stiefel DATA --subjects 3",
             2,
-            "had no training trials",
+            "routing is judged on domains that had some (S01-1, S01-2",
         ),
         (
             "diagnose m.stiefel DATA --retrain",

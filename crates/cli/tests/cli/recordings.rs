@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use stiefel_eeg::Recording;
-use stiefel_eeg::montage::Montage;
-use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
+use stiefel::eeg::Recording;
+use stiefel::eeg::montage::Montage;
+use stiefel::eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 
 /// 13 channels at 128 Hz, two people, two runs each, eight trials of either class and person.
 pub(crate) fn study() -> Synthetic {

@@ -31,6 +31,7 @@ mod checksum;
 mod dataset;
 mod disk;
 mod eegmmidb;
+#[cfg(feature = "download")]
 mod fetch;
 mod files;
 mod folders;
@@ -38,6 +39,7 @@ mod lock;
 mod recordings;
 mod records;
 mod selection;
+#[cfg(feature = "download")]
 mod unzip;
 mod weibo2014;
 
@@ -48,6 +50,7 @@ pub use dataset::{
     Citation, Class, Dataset, DomainUnit, Interval, LeftOut, Licence, Session, Task,
 };
 pub use disk::{Disk, DiskFile, OsDisk};
+#[cfg(feature = "download")]
 pub use fetch::{FetchOptions, Fetcher, Observer, Progress, Proxy};
 pub use files::DataFile;
 pub use folders::Folders;

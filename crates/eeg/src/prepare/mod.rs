@@ -240,6 +240,10 @@ impl<'a> Work<'a> {
                 what: format!("{}: {what}", input.path.display()),
                 remedy,
             },
+            EegError::Setting { what, remedy } => EegError::Setting {
+                what: format!("{}: {what}", input.path.display()),
+                remedy,
+            },
             other => other,
         };
         match input.signal {

@@ -185,7 +185,7 @@ impl Recording {
                 "the window {from}–{to} s does not fit a recording of {} samples at {fs} Hz",
                 self.samples()
             ),
-            "give tmin < tmax in seconds from the event",
+            "give two times in seconds from the event, the smaller first, that a recording has room for",
         ))
     }
 }

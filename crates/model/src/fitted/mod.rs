@@ -65,7 +65,24 @@ pub enum FitConfig {
     },
 }
 
+impl Default for FitConfig {
+    /// The preset `recommended`.
+    fn default() -> Self {
+        Self::Preset {
+            config: Box::default(),
+        }
+    }
+}
+
 impl FitConfig {
+    /// A network in single precision.
+    pub fn network(model: ModelConfig) -> Self {
+        Self::Network {
+            model: Box::new(model),
+            precision: Precision::F32,
+        }
+    }
+
     /// The same with another seed; the preset has none.
     pub fn seeded(mut self, seed: u64) -> Self {
         if let Self::Network { model, .. } = &mut self {
@@ -120,14 +137,13 @@ macro_rules! each {
 /// ```
 /// use stiefel_linalg::MatBatch;
 /// use stiefel_model::train::Silent;
-/// use stiefel_model::{Factor, FitConfig, FittedModel, PooledConfig, Trials};
+/// use stiefel_model::{Factor, FitConfig, FittedModel, Trials};
 ///
 /// let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
 /// let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
 /// let domains = Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]);
 /// let trials = Trials::new(x, classes, domains)?;
-/// let config = FitConfig::Preset { config: Box::new(PooledConfig::default()) };
-/// let model = FittedModel::fit(&trials, &trials, &config, &mut Silent)?;
+/// let model = FittedModel::fit(&trials, &trials, &FitConfig::default(), &mut Silent)?;
 /// let decided = model.decide(&trials, None)?;
 /// assert_eq!(decided.probabilities.shape(), (1, 8, 2));
 /// // It was trained on all of them: there is no score.
@@ -185,12 +201,15 @@ impl FittedModel {
         observer: &mut dyn Observer,
     ) -> Result<Self> {
         check_one_view(training)?;
+        check_one_view(validation)?;
+        if let Some(c) = (training.preparation()).contradiction(validation.preparation()) {
+            return Err(ModelError::Contradiction(c));
+        }
         let mut about = About::new(training.preparation().clone());
         about.seen = Seen::of(training, validation);
         let kind = match config {
             FitConfig::Network { model, precision } => {
                 let of = (training, validation, &**model);
-
                 match (precision, start.map(|s| &s.kind)) {
                     (Precision::F32, None) => {
                         Kind::Single(network(of, None, observer, &mut about)?)

@@ -155,13 +155,8 @@ impl Unit {
     }
 
     /// Training, validation and test trials.
-    fn parts(&self) -> Result<(Trials, Trials, Trials)> {
-        let part = |indices: &[usize]| self.trials.select(indices);
-        Ok((
-            part(&self.fold.train)?,
-            part(&self.fold.validation)?,
-            part(&self.fold.test)?,
-        ))
+    fn parts(&self) -> Result<[Trials; 3]> {
+        Ok(self.fold.of(&self.trials)?)
     }
 }
 

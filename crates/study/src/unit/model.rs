@@ -7,7 +7,7 @@ use crate::{Outcome, Result, StudyError};
 
 pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
     let first = &units[0];
-    let (training, validation, test) = first.parts()?;
+    let [training, validation, test] = first.parts()?;
     let stopped = |error: StudyError| {
         if cancel.is_cancelled() {
             StudyError::Interrupted

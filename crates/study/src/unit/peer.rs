@@ -6,7 +6,7 @@ use crate::{Outcome, Result};
 use stiefel_model::Preconditioning;
 
 pub(super) fn run(unit: &Unit, peer: Peer, preconditioning: &Preconditioning) -> Result<Outcome> {
-    let (training, validation, test) = unit.parts()?;
+    let [training, validation, test] = unit.parts()?;
     let fitted = peer.fit(&training, &validation, preconditioning)?;
     let found = fitted.decide(&test)?;
     let decided = Found {

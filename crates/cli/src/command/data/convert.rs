@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiefel_eeg::io::{Content, ReadOptions, Source, read_with, write_epochs, write_trials};
+use stiefel::eeg::io::{Content, ReadOptions, Source, read_with, write_epochs, write_trials};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

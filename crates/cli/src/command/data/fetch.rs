@@ -2,7 +2,7 @@
 
 use clap::{Args, value_parser};
 use serde_json::{Value, json};
-use stiefel_eeg::catalogue::{Cache, FetchOptions, Fetcher, LocalFile, Place};
+use stiefel::eeg::catalogue::{Cache, FetchOptions, Fetcher, LocalFile, Place};
 
 use super::Wanted;
 use crate::failure::Outcome;

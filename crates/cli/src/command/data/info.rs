@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use stiefel_eeg::catalogue::{
+use stiefel::eeg::catalogue::{
     Cache, Class, Dataset, DomainUnit, LeftOut, Selection, Session, Task, find,
 };
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use stiefel_eeg::catalogue::{Cache, Dataset, Selection, datasets};
+use stiefel::eeg::catalogue::{Cache, Dataset, Selection, datasets};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

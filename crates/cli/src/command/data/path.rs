@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use stiefel_eeg::catalogue::Cache;
+use stiefel::eeg::catalogue::Cache;
 
 use super::{Wanted, fetch::value};
 use crate::failure::Outcome;

@@ -126,8 +126,11 @@ fn history(about: &About) -> String {
     let seen = if about.seen.is_empty() {
         "not known: the file was written by an earlier version".to_owned()
     } else {
-        let (trained, chose) = (about.seen.trained.len(), about.seen.stopped.len());
-        format!("{trained} trained, {chose} chose")
+        let trained = format!("{} trials it was trained on", about.seen.trained.len());
+        match about.seen.stopped.len() {
+            0 => trained,
+            chose => format!("{trained}, {chose} that chose its epoch or its penalty"),
+        }
     };
     let mut lines = vec![
         entry("made", &about.preparation.to_string(), 12),

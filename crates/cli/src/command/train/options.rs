@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 use stiefel::model::scaling::Recommendation;
 use stiefel::model::{Architecture, FitConfig};
+use stiefel::study::peers::Peer;
 use stiefel::study::{Family, Method, Study, StudyConfig};
 
 use crate::failure::Failure;
@@ -73,8 +74,12 @@ impl Options {
         if self.model == "spdnet" || known.contains(&self.model.as_str()) {
             return Ok(());
         }
+        let why = match self.model.parse::<Peer>() {
+            Ok(_) => "it is a peer in studies and gives no model",
+            Err(_) => "there is no such model",
+        };
         Err(Failure::Misuse(format!(
-            "--model {}: there is no such model; the models are {}",
+            "--model {}: {why}; the models are {}",
             self.model,
             known.join(", ")
         )))

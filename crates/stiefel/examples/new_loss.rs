@@ -32,7 +32,7 @@ fn tail<'t, T: Scalar>(w: Var<'t, T>, x: Var<'t, T>) -> Result<Var<'t, T>> {
 }
 
 /// The example.
-pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     // Whitened trials of one simulated person: right hand against feet, 13 channels.
     let one = SyntheticConfig {
         sessions: vec![1],

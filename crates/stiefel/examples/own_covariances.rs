@@ -24,7 +24,7 @@ fn covariances(count: usize, person: usize) -> Result<MatBatch<f64>, Box<dyn std
 }
 
 /// The example.
-pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Two people, forty trials each, imagining left and right in turn.
     let mut matrices = covariances(40, 0)?.data().to_vec();
     matrices.extend_from_slice(covariances(40, 1)?.data());

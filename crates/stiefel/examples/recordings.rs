@@ -9,31 +9,27 @@ use stiefel::study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched};
 use stiefel::study::{report, run, summarise, table};
 
 /// The example on the words of the command line.
-pub fn report_on(words: &[String]) -> Result<String, Box<dyn std::error::Error>> {
-    let (trials, out) = match words.split_first() {
-        Some((folder, labels)) => {
-            let class = |word: &String| word.split_once('=').map(|(l, c)| (l.into(), c.into()));
-            let classes = labels.iter().map(class).collect::<Option<Vec<_>>>();
-            let options = PrepareOptions {
-                band: [8.0, 30.0],
-                window: Some([0.5, 3.5]),
-                estimator: Estimator::Oas,
-                classes: classes.ok_or("write classes as LABEL=CLASS")?,
-                ..PrepareOptions::default()
-            };
-            let sources = [folder.clone()];
-            let (trials, record) = prepare(&sources, &options, &mut |_| {})?;
-            println!("{} files prepared", record.files.len());
-            (trials, std::path::PathBuf::from("report-of-recordings"))
-        }
-        None => {
-            let source = "synthetic:bnci2015001,subjects=2,trials=12";
-            let out = format!("report-of-recordings-{}", std::process::id());
-            (
-                load(source, &DataChoice::default())?,
-                std::env::temp_dir().join(out),
-            )
-        }
+pub(crate) fn report_on(words: &[String]) -> Result<String, Box<dyn std::error::Error>> {
+    let (trials, out) = if let Some((folder, labels)) = words.split_first() {
+        let class = |word: &String| word.split_once('=').map(|(l, c)| (l.into(), c.into()));
+        let classes = labels.iter().map(class).collect::<Option<Vec<_>>>();
+        let options = PrepareOptions {
+            band: [8.0, 30.0],
+            window: Some([0.5, 3.5]),
+            estimator: Estimator::Oas,
+            classes: classes.ok_or("write classes as LABEL=CLASS")?,
+            ..PrepareOptions::default()
+        };
+        let (trials, record) = prepare(std::slice::from_ref(folder), &options, &mut |_| {})?;
+        println!("{} files prepared", record.files.len());
+        (trials, std::path::PathBuf::from("report-of-recordings"))
+    } else {
+        let source = "synthetic:bnci2015001,subjects=2,trials=12";
+        let out = format!("report-of-recordings-{}", std::process::id());
+        (
+            load(source, &DataChoice::default())?,
+            std::env::temp_dir().join(out),
+        )
     };
     // The dataset file knows how its matrices were made; whatever is trained on it knows too.
     std::fs::create_dir_all(&out)?;
@@ -52,7 +48,7 @@ pub fn report_on(words: &[String]) -> Result<String, Box<dyn std::error::Error>>
 }
 
 /// The example.
-pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     println!("The report is {}.", report_on(&words)?);
     Ok(())

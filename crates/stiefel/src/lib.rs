@@ -26,7 +26,9 @@
 //!
 //! // The preset `recommended`, and what it says of trials it has not seen.
 //! let model = FittedModel::fit(&training, &validation, &FitConfig::default(), &mut Silent)?;
-//! println!("{}", model.judge(&test, None)?);
+//! let judged = model.judge(&test, None)?;
+//! let scores = judged.new.ok_or("all trials were seen")?.scores;
+//! println!("balanced accuracy {}", scores.balanced_accuracy);
 //!
 //! // A network of the paper; the scaling rule chooses its sizes and says why.
 //! let auto = ScalingRule::default().recommend(13, 3)?;

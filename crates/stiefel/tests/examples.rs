@@ -5,6 +5,7 @@ mod new_loss;
 #[path = "../examples/own_covariances.rs"]
 mod own_covariances;
 #[cfg(feature = "study")]
+#[expect(dead_code, reason = "its words come from the test")]
 #[path = "../examples/recordings.rs"]
 mod recordings;
 

@@ -60,6 +60,31 @@ impl Study {
             Self::Null => "null",
         }
     }
+
+    /// What it is about, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Main => "Baseline, naive routing, DASP and the peers, across domains",
+            Self::Ablation => "The seven rows from naive routing to DASP",
+            Self::Loso => "One subject held out per fold, under every stand-in for its embedding",
+            Self::Scaling => "Encoder and alignment on and off, over channels and domain counts",
+            Self::Session => "Trained on each subject's first session, tested on the later ones",
+            Self::Online => "One subject held out, decoded trial by trial with causal whitening",
+            Self::Null => {
+                "Labels that say only the run a trial came from: what is above chance is leakage"
+            }
+        }
+    }
+
+    /// Whether its folds hold out whole people.
+    pub fn holds_out_people(self) -> bool {
+        matches!(self, Self::Loso | Self::Online)
+    }
+
+    /// Whether its folds are its own: whole people, or whole sessions.
+    pub fn has_own_folds(self) -> bool {
+        self.holds_out_people() || self == Self::Session
+    }
 }
 
 impl fmt::Display for Study {
@@ -293,8 +318,7 @@ impl StudyConfig {
 
     pub(crate) fn check(&self) -> Result<()> {
         self.training.check()?;
-        let alone = matches!(self.study, Study::Loso | Study::Online | Study::Session);
-        if alone && self.split == SplitUnit::Block {
+        if self.study.has_own_folds() && self.split == SplitUnit::Block {
             return Err(StudyError::setting(
                 format!(
                     "whole blocks were asked for, but the study {} holds out whole people or sessions",

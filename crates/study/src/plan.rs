@@ -84,7 +84,7 @@ fn cells(
 ) -> Result<Vec<Cell>> {
     let rule = ScalingRule::default();
     let n = trials.channels_count();
-    let held_out = matches!(config.study, Study::Loso | Study::Online);
+    let held_out = config.study.holds_out_people();
     let domains = summary.domains.len();
     // D counts training domains; subjects may have several.
     let least = if held_out {

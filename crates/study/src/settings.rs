@@ -60,13 +60,12 @@ impl StudyConfig {
 
 /// A setting that a study would not look at is refused.
 fn applies(study: Study, name: &str) -> Result<()> {
-    let alone = matches!(study, Study::Loso | Study::Online | Study::Session);
     let why = match name {
         "unseen" if study == Study::Online => {
             "it always whitens by the running mean of the trials so far"
         }
         "unseen" if study != Study::Loso => "everybody in it has training trials",
-        "split" if alone => "it holds out whole people or sessions",
+        "split" if study.has_own_folds() => "it holds out whole people or sessions",
         _ => return Ok(()),
     };
     Err(StudyError::setting(

@@ -1,6 +1,5 @@
 //! From records to a summary: means over folds and seeds, tests paired by subject.
 
-use crate::config::Study;
 use crate::method::Method;
 use crate::plan::in_cell;
 use crate::stats::{TEST_SEED, compare, holm, mean_std};
@@ -122,7 +121,7 @@ fn evidence(plan: &Plan, units: &[&UnitRecord]) -> RoutingEvidence {
         return RoutingEvidence::default();
     };
     let preset = |u: &Unit| u.name == first.method && u.is_preset();
-    let new_people = matches!(plan.config.study, Study::Loso | Study::Online);
+    let new_people = plan.config.study.holds_out_people();
     let figures = |u: &&UnitRecord| {
         let figures = u.outcome.routing.as_ref()?.report.figures()?;
         Some(RoutingFigures {

@@ -23,11 +23,7 @@ pub(crate) fn verdict(
         said.extend(routing.map(|verdict| format!("{name} ({own:.3}): {verdict}")));
     }
     said.extend(differences(comparisons));
-    let new_people = matches!(
-        plan.config.study,
-        Study::Loso | Study::Online | Study::Session
-    );
-    if plan.config.split == SplitUnit::Trial && !new_people {
+    if plan.config.split == SplitUnit::Trial && !plan.config.study.has_own_folds() {
         said.push(
             "Test trials share their runs with training trials; hold out whole runs (--split block) to see what is left without that."
                 .into(),

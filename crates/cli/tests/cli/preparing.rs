@@ -441,37 +441,42 @@ fn a_label_that_never_occurs_is_an_error() {
     assert_eq!(lines.lines().count(), 1 + one.events().len());
 }
 
-/// Two runs of a person of EEGMMIDB: its 64 channels at 160 Hz, T1 and T2 in each, under the names of its files.
+/// Runs of a person of EEGMMIDB: its 64 channels at 160 Hz, T1 and T2 in each, under the names of its files.
 #[test]
 fn a_label_that_means_two_things_is_an_error() {
     let home = Home::new();
     let eeg = home.0.join("eeg");
     std::fs::create_dir(&eeg).unwrap();
     let classes = [Imagery::RightHand, Imagery::Feet];
-    let config = SyntheticConfig::of(Montage::Eegmmidb, 160.0, vec![1], 2, 6, &classes);
+    let config = SyntheticConfig::of(Montage::Eegmmidb, 160.0, vec![1], 4, 8, &classes);
     let runs = Synthetic::new(config).unwrap();
-    for (run, name) in ["S001R04.edf", "S001R06.edf"].iter().enumerate() {
-        write_edf(&eeg.join(name), &runs.recording(0, 0, run).unwrap());
+    for (run, name) in ["R04", "R06", "R10", "R14"].iter().enumerate() {
+        let recording = runs.recording(0, 0, run).unwrap();
+        write_edf(&eeg.join(format!("S001{name}.edf")), &recording);
     }
     let prepare = "prepare eeg --reject off --classes T1=one,T2=two";
     let (exit, message) = code(&home.run(&format!("{prepare} -o x.npz")));
     assert_eq!(exit, 2, "{message}");
     for part in [
         "the label T1 means",
-        "left_hand in runs 4,8,12 (3 events)",
-        "hands in runs 6,10,14 (3 events)",
-        "--runs",
+        "left_hand in runs R04 (2 events)",
+        "hands in runs R06,R10,R14 (6 events)",
+        "as --runs R06,R10,R14",
     ] {
         assert!(message.contains(part), "{part}: {message}");
     }
     assert!(!home.0.join("x.npz").exists());
-    // The runs that are there, of those of one task, by name and by number.
-    for (runs, name) in [("6", "R06"), ("R04", "R04")] {
-        home.text(&format!("{prepare} -o {name}.npz --runs {runs}"));
-        let trials = read(home.0.join(format!("{name}.npz"))).unwrap();
-        let trials = trials.into_trials().unwrap();
-        assert_eq!((trials.len(), trials.channels_count()), (6, 64));
-        assert_eq!(trials.runs().unwrap().names(), [name]);
+    // The runs of one task, by number, by name and as advised.
+    for (runs, names) in [
+        ("6,10,14", &["R06", "R10", "R14"][..]),
+        ("R06,R10,R14", &["R06", "R10", "R14"]),
+        ("4", &["R04"]),
+    ] {
+        home.text(&format!("{prepare} -o ds.npz --runs {runs} --overwrite"));
+        let trials = read(home.0.join("ds.npz")).unwrap().into_trials().unwrap();
+        assert_eq!(trials.len(), 4 * names.len());
+        assert_eq!(trials.channels_count(), 64);
+        assert_eq!(trials.runs().unwrap().names(), names);
     }
     let (exit, message) = code(&home.run(&format!("{prepare} -o x.npz --runs 6,7")));
     assert_eq!(exit, 2);

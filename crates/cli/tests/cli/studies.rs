@@ -205,6 +205,15 @@ fn a_plan_is_not_replaced_unasked_and_digits_are_a_number() {
         let said = table(&home, &format!("study run-unit s {index}"));
         assert_eq!(said.trim(), format!("{id} done"));
     }
+    // A unit finds the data wherever it is started.
+    std::fs::remove_dir_all(home.0.join("s/units")).unwrap();
+    let elsewhere = Home::new();
+    let folder = home.0.join("s");
+    let said = table(
+        &elsewhere,
+        &format!("study run-unit {} 0", folder.display()),
+    );
+    assert!(said.contains("done"), "{said}");
     let (exit, error) = super::code(&home.run("study run-unit s 99"));
     assert_eq!(exit, 2);
     assert!(error.contains("a number below 10"), "{error}");

@@ -15,7 +15,7 @@ use super::folders::Folders;
 use super::records::{self, Records};
 use super::selection::Selection;
 use crate::error::catalogue::{CatalogueError, Result};
-use crate::io::{Format, Source, detect};
+use crate::io::{Source, detect, edf, mat};
 
 /// Knows where files are. Opens no connection and writes nothing.
 ///
@@ -183,10 +183,10 @@ impl Kind {
         let head = source.head(48)?;
         let (fits, kind) = match self {
             Self::Matlab => (
-                detect(&mut source).is_ok_and(|f| f == Format::Matlab),
+                detect(&mut source).is_ok_and(|f| f == mat::FORMAT),
                 "MATLAB",
             ),
-            Self::Edf => (detect(&mut source).is_ok_and(|f| f == Format::Edf), "EDF"),
+            Self::Edf => (detect(&mut source).is_ok_and(|f| f == edf::FORMAT), "EDF"),
             Self::Zip => (head.starts_with(b"PK\x03\x04"), "zip"),
         };
         let start = crate::io::excerpt(&head);

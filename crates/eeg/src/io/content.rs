@@ -60,22 +60,13 @@ impl Content {
     }
 }
 
-/// The formats that are read.
+/// A format, as people call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Format {
-    /// EDF, EDF+, BDF, BDF+.
-    Edf,
-    /// GDF 1 and 2.
-    Gdf,
-    /// BrainVision, opened through its `.vhdr`.
-    BrainVision,
-    /// MATLAB 5 in the BNCI or Weibo 2014 layout.
-    Matlab,
-    /// A NumPy array.
-    Npy,
-    /// Named NumPy arrays.
-    Npz,
+pub struct Format {
+    /// Its name.
+    pub name: &'static str,
+    /// How the names of its recordings end: what is looked for in folders. None where a file is opened by name only.
+    pub extensions: &'static [&'static str],
 }
 
 /// The start of a file, by which formats are recognised.

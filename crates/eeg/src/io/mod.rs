@@ -81,6 +81,15 @@ pub fn readers() -> &'static [&'static dyn Reader] {
     &READERS
 }
 
+/// The names of the formats that are read, in a sentence.
+pub fn formats() -> String {
+    let names: Vec<&str> = READERS.iter().map(|r| r.format().name).collect();
+    match names.split_last() {
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// Recognises the format of a source by its first bytes.
 pub fn detect(source: &mut Source<'_>) -> Result<Format> {
     reader_for(source).map(Reader::format)

@@ -81,8 +81,9 @@ fn unknown(source: &Source<'_>, bytes: &[u8]) -> EegError {
     source.malformed(
         0,
         format!(
-            "no format starts with \"{}\"; EDF, BDF, GDF, BrainVision (.vhdr), MATLAB 5, .npy and .npz are read",
-            excerpt(start)
+            "no format starts with \"{}\"; {} are read",
+            excerpt(start),
+            super::formats()
         ),
     )
 }

@@ -7,11 +7,14 @@ use stiefel_data::subject_session;
 
 use super::{DomainFrom, PrepareOptions};
 use crate::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
-use crate::io::{Content, Format, ReadOptions, Source, detect, read_with};
+use crate::io::{Content, ReadOptions, Reader, Source, detect, mat, read_with, readers};
 use crate::{EegError, Epochs, Result, TrialInfo};
 
 /// What files in a folder are taken; named ones may have any name.
-const EXTENSIONS: [&str; 5] = ["edf", "bdf", "gdf", "vhdr", "mat"];
+fn extensions() -> Vec<&'static str> {
+    let of = |reader: &&'static dyn Reader| reader.format().extensions.iter().copied();
+    readers().iter().flat_map(of).collect()
+}
 
 /// A signal and whose it is.
 pub(super) struct Input {
@@ -125,7 +128,10 @@ pub(super) fn of_files(sources: &[String], options: &PrepareOptions) -> Result<I
             if files.len() == before {
                 return Err(EegError::setting(
                     format!("there is no recording in {source}"),
-                    format!("files that end in {} are looked for", EXTENSIONS.join(", ")),
+                    format!(
+                        "files that end in {} are looked for",
+                        extensions().join(", ")
+                    ),
                 ));
             }
         } else if path.exists() {
@@ -174,7 +180,10 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
         if path.is_dir() {
             walk(&path, files)?;
-        } else if EXTENSIONS.iter().any(|e| extension.eq_ignore_ascii_case(e)) {
+        } else if extensions()
+            .iter()
+            .any(|e| extension.eq_ignore_ascii_case(e))
+        {
             files.push(path);
         }
     }
@@ -252,7 +261,7 @@ fn of_subjects(files: Vec<PathBuf>, list: &str, rule: DomainFrom) -> Result<Vec<
 fn inputs_of(path: &Path, rule: DomainFrom, partial: bool) -> Result<Vec<Input>> {
     let (domain, run) = rule.of(path);
     let mut source = Source::open(path)?;
-    let several_sessions = detect(&mut source)? == Format::Matlab;
+    let several_sessions = detect(&mut source)? == mat::FORMAT;
     let options = ReadOptions {
         partial,
         ..ReadOptions::default()

@@ -13,7 +13,7 @@ use crate::{EegError, Recording, Result};
 #[derive(Debug, Default)]
 struct Place {
     events: usize,
-    runs: Vec<u8>,
+    runs: Vec<String>,
 }
 
 /// The meanings of the labels of all recordings.
@@ -21,10 +21,11 @@ struct Place {
 pub(super) struct Meanings(BTreeMap<String, BTreeMap<&'static str, Place>>);
 
 impl Meanings {
-    /// Takes in the labels of a recording.
+    /// Takes in the labels of a recording and the name of its run.
     pub(super) fn hear(
         &mut self,
         path: &Path,
+        run: Option<&str>,
         recording: &Recording,
         classes: &[(String, String)],
     ) {
@@ -41,7 +42,10 @@ impl Meanings {
                 let meanings = self.0.entry(label.clone()).or_default();
                 let place = meanings.entry(class.name).or_default();
                 place.events += events;
-                place.runs = task.runs.to_vec();
+                let known = |run: &str| place.runs.iter().any(|r| r == run);
+                place
+                    .runs
+                    .extend(run.filter(|r| !known(r)).map(str::to_owned));
             }
         }
     }
@@ -51,10 +55,7 @@ impl Meanings {
         let Some((label, meanings)) = self.0.iter().find(|(_, meanings)| meanings.len() > 1) else {
             return Ok(());
         };
-        let runs = |place: &Place| {
-            let each: Vec<String> = place.runs.iter().map(u8::to_string).collect();
-            each.join(",")
-        };
+        let runs = |place: &Place| place.runs.join(",");
         let each: Vec<String> = (meanings.iter())
             .map(|(class, place)| {
                 format!("{class} in runs {} ({} events)", runs(place), place.events)

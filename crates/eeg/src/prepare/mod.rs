@@ -252,13 +252,13 @@ impl<'a> Work<'a> {
                     return Ok(());
                 }
                 let classes = &self.options.classes;
-                self.meanings.hear(&input.path, &recording, classes);
+                let run = input.run.as_deref();
+                self.meanings.hear(&input.path, run, &recording, classes);
                 let recorded = recording.sampling_rate();
                 let recording = self.channels_of(&recording).map_err(at)?;
                 let recording = self.resampled(recording).map_err(at)?;
                 let rates = (recorded, recording.sampling_rate());
                 self.learn(recording.channels(), rates).map_err(at)?;
-                let run = input.run.as_deref();
                 preparing.add(recording, &input.domain, run).map_err(at)?;
             }
             Signal::Epochs(epochs) => {

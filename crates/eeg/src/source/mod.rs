@@ -18,7 +18,7 @@ use std::path::Path;
 
 use stiefel_data::{Origin, Steps, Trials, View};
 
-use crate::io::{Content, Format, Source, detect, read};
+use crate::io::{Content, Source, detect, npy, npz, read};
 use crate::prepare::{
     PrepareOptions, Watch, is_catalogue, prepare, prepare_to_decide, source_name,
 };
@@ -31,7 +31,7 @@ use crate::{EegError, Result};
 /// use stiefel_eeg::select::DataChoice;
 ///
 /// let choice = DataChoice { classes: Some(vec!["feet".into(), "tongue".into()]), ..DataChoice::default() };
-/// let trials = stiefel_eeg::load("synthetic:bnci2014001,subjects=2,sessions=1,trials=4", &choice)?;
+/// let trials = stiefel_eeg::load("synthetic:bnci2014001,subjects=2,sessions=1,trials=6", &choice)?;
 /// assert_eq!(trials.classes().names(), ["feet", "tongue"]);
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
@@ -111,7 +111,7 @@ fn options_for(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Resu
 
 /// The trials of a file of covariances; none where it holds signals.
 fn covariances(path: &Path) -> Result<Option<Trials>> {
-    if !matches!(detect(&mut Source::open(path)?)?, Format::Npz | Format::Npy) {
+    if ![npz::FORMAT, npy::FORMAT].contains(&detect(&mut Source::open(path)?)?) {
         return Ok(None);
     }
     let Content::Trials(trials) = read(path)? else {

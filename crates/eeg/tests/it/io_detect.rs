@@ -2,19 +2,19 @@
 
 use crate::common;
 use stiefel_eeg::EegError;
-use stiefel_eeg::io::{Format, Source, detect, read, read_from};
+use stiefel_eeg::io::{Source, brainvision, detect, edf, gdf, mat, npy, npz, read, read_from};
 
 #[test]
 fn content_decides_whatever_the_name() {
     for (file, format) in [
-        ("edf/plain.edf", Format::Edf),
-        ("edf/status.bdf", Format::Edf),
-        ("gdf/v125.gdf", Format::Gdf),
-        ("brainvision/int16.vhdr", Format::BrainVision),
-        ("matlab/bnci.mat", Format::Matlab),
-        ("matlab/bnci_big_endian.mat", Format::Matlab),
-        ("numpy/X.npy", Format::Npy),
-        ("numpy/covariances.npz", Format::Npz),
+        ("edf/plain.edf", edf::FORMAT),
+        ("edf/status.bdf", edf::FORMAT),
+        ("gdf/v125.gdf", gdf::FORMAT),
+        ("brainvision/int16.vhdr", brainvision::FORMAT),
+        ("matlab/bnci.mat", mat::FORMAT),
+        ("matlab/bnci_big_endian.mat", mat::FORMAT),
+        ("numpy/X.npy", npy::FORMAT),
+        ("numpy/covariances.npz", npz::FORMAT),
     ] {
         let bytes = common::bytes(file);
         let mut source = Source::from_bytes("renamed.fif", &bytes);

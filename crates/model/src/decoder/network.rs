@@ -19,7 +19,7 @@ use crate::net::sparse::masked_softmax;
 use crate::net::{DaspConfig, NormPosition};
 use crate::{DspEncoder, Model, ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
-use stiefel_linalg::{MatBatch, Op, Scalar, softmax};
+use stiefel_linalg::{MatBatch, Op, Scalar, softmax, symmetrise};
 
 /// The row of the embedding a trial is decoded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +177,11 @@ impl<T: Scalar> Frozen<T> {
                 &self.y
             }
         };
-        Ok(matrix.iter().map(|v| v.to_f64()).collect())
+        let matrix = matrix.iter().map(|v| v.to_f64()).collect();
+        let mut matrix = MatBatch::from_vec(1, self.k, self.k, matrix)?;
+        // Symmetric to the rounding of the network's numbers alone; means in f64 want more.
+        symmetrise(&mut matrix.view_mut())?;
+        Ok(matrix.into_vec())
     }
 
     /// The filter of a trial, into `w`.

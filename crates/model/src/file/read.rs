@@ -31,16 +31,21 @@ pub enum AnyHeader {
     Pooled(Box<FileHeader<PooledDescription>>),
 }
 
-/// The description of a model file; its tensors are not read, and the checksum not computed.
+/// The description of a model file, every byte of which is checked against its checksum.
 pub fn inspect_any(path: impl AsRef<Path>) -> Result<AnyHeader> {
     let path = path.as_ref();
-    let header = open(path).and_then(|Opened { table, .. }| {
+    let header = open(path).and_then(|opened| {
+        let table = opened.table.clone();
         let pooled = (table.metadata.get("format")).is_some_and(|format| format == POOLED_FORMAT);
         Ok(if pooled {
-            AnyHeader::Pooled(Box::new(FileHeader::from_table(table, POOLED_FORMAT)?))
+            let header = FileHeader::from_table(table, POOLED_FORMAT)?;
+            opened.source(header.format_version)?;
+            AnyHeader::Pooled(Box::new(header))
         } else {
             // Any other kind is refused there, by name.
-            AnyHeader::Network(Box::new(FileHeader::from_table(table, FORMAT)?))
+            let header = FileHeader::from_table(table, FORMAT)?;
+            opened.source(header.format_version)?;
+            AnyHeader::Network(Box::new(header))
         })
     });
     header.map_err(|problem| problem.at(path))

@@ -122,9 +122,10 @@ pub(super) fn folder(folder: &Path, files: &[PathBuf]) -> Result<Description, Fa
     drop(bar);
     if values.is_empty() {
         return Err(Failure::Failed(format!(
-            "{}: none of its {} files is a recording that is read (EDF, BDF, GDF, BrainVision, MATLAB, .npy, .npz)",
+            "{}: none of its {} files is a recording that is read ({})",
             folder.display(),
-            files.len()
+            files.len(),
+            stiefel::eeg::io::formats()
         )));
     }
     let mut lines = vec![columns(&rows)];

@@ -3,7 +3,7 @@
 mod options;
 mod run_unit;
 
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, run, table};
 
 use crate::failure::Outcome;
@@ -22,36 +22,60 @@ pub(crate) struct Arguments {
     which: Which,
 }
 
-#[derive(Debug, Subcommand)]
+/// A study, or one unit of one. The studies and what they are about come from the library.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one, and it is read once"
+)]
 enum Which {
-    /// Baseline, naive routing, DASP and the peers, across domains
-    Main(Options),
-    /// The seven rows from naive routing to DASP
-    Ablation(Options),
-    /// One subject held out per fold, under every stand-in for its embedding
-    Loso(Options),
-    /// Encoder and alignment on and off, over channels and domain counts
-    Scaling(Options),
-    /// Trained on each subject's first session, tested on the later ones
-    Session(Options),
-    /// One subject held out, decoded trial by trial with causal whitening
-    Online(Options),
-    /// Labels that say only the run a trial came from: what is above chance is leakage
-    Null(Options),
-    /// One unit of a planned study, for schedulers
+    Study(Study, Options),
     RunUnit(run_unit::Arguments),
+}
+
+const RUN_UNIT: &str = "run-unit";
+
+impl Subcommand for Which {
+    fn augment_subcommands(command: Command) -> Command {
+        let studies = Study::ALL
+            .map(|study| Options::augment_args(Command::new(study.name()).about(study.about())));
+        let unit = Command::new(RUN_UNIT).about("One unit of a planned study, for schedulers");
+        command
+            .subcommands(studies)
+            .subcommand(run_unit::Arguments::augment_args(unit))
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        name == RUN_UNIT || name.parse::<Study>().is_ok()
+    }
+}
+
+impl FromArgMatches for Which {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (name, given) = matches.subcommand().ok_or_else(missing)?;
+        match name.parse() {
+            Ok(study) => Options::from_arg_matches(given).map(|o| Self::Study(study, o)),
+            Err(_) => run_unit::Arguments::from_arg_matches(given).map(Self::RunUnit),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         match self.which {
-            Which::Main(options) => study(Study::Main, &options, output),
-            Which::Ablation(options) => study(Study::Ablation, &options, output),
-            Which::Loso(options) => study(Study::Loso, &options, output),
-            Which::Scaling(options) => study(Study::Scaling, &options, output),
-            Which::Session(options) => study(Study::Session, &options, output),
-            Which::Online(options) => study(Study::Online, &options, output),
-            Which::Null(options) => study(Study::Null, &options, output),
+            Which::Study(which, options) => study(which, &options, output),
             Which::RunUnit(arguments) => arguments.run(output),
         }
     }

@@ -61,5 +61,11 @@ fn resolved(path: &Path) -> Result<StudyConfig, Failure> {
     };
     let text = std::fs::read(path).map_err(|e| wrong(&e))?;
     let mut file: Value = serde_json::from_slice(&text).map_err(|e| wrong(&e))?;
-    serde_json::from_value(file["study"].take()).map_err(|e| wrong(&e))
+    let mut config: StudyConfig =
+        serde_json::from_value(file["study"].take()).map_err(|e| wrong(&e))?;
+    // Wherever the unit runs: the options beside have the whole path.
+    if let Some(data) = file["configuration"]["study"][config.study.name()]["data"].as_str() {
+        data.clone_into(&mut config.data);
+    }
+    Ok(config)
 }

@@ -44,9 +44,15 @@ pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BrainVision;
 
+/// BrainVision, opened through its `.vhdr`.
+pub const FORMAT: Format = Format {
+    name: "BrainVision (.vhdr)",
+    extensions: &["vhdr"],
+};
+
 impl Reader for BrainVision {
     fn format(&self) -> Format {
-        Format::BrainVision
+        FORMAT
     }
 
     fn recognises(&self, head: &Head<'_>) -> bool {

@@ -60,9 +60,15 @@ pub fn read_recordings(path: impl AsRef<Path>) -> Result<Vec<Recording>> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edf;
 
+/// EDF, EDF+, BDF, BDF+.
+pub const FORMAT: Format = Format {
+    name: "EDF and BDF",
+    extensions: &["edf", "bdf"],
+};
+
 impl Reader for Edf {
     fn format(&self) -> Format {
-        Format::Edf
+        FORMAT
     }
 
     fn recognises(&self, head: &Head<'_>) -> bool {

@@ -44,9 +44,15 @@ pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gdf;
 
+/// GDF 1 and 2.
+pub const FORMAT: Format = Format {
+    name: "GDF",
+    extensions: &["gdf"],
+};
+
 impl Reader for Gdf {
     fn format(&self) -> Format {
-        Format::Gdf
+        FORMAT
     }
 
     fn recognises(&self, head: &Head<'_>) -> bool {

@@ -36,9 +36,15 @@ use crate::{EegError, Result};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mat;
 
+/// MATLAB 5 in the BNCI or Weibo 2014 layout.
+pub const FORMAT: Format = Format {
+    name: "MATLAB 5",
+    extensions: &["mat"],
+};
+
 impl Reader for Mat {
     fn format(&self) -> Format {
-        Format::Matlab
+        FORMAT
     }
 
     fn recognises(&self, head: &Head<'_>) -> bool {

@@ -28,9 +28,15 @@ use crate::Result;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Npy;
 
+/// A NumPy array.
+pub const FORMAT: Format = Format {
+    name: ".npy",
+    extensions: &[],
+};
+
 impl Reader for Npy {
     fn format(&self) -> Format {
-        Format::Npy
+        FORMAT
     }
 
     fn recognises(&self, head: &Head<'_>) -> bool {

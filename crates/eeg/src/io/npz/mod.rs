@@ -34,9 +34,15 @@ use crate::{EegError, Result};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Npz;
 
+/// Named NumPy arrays.
+pub const FORMAT: Format = Format {
+    name: ".npz",
+    extensions: &[],
+};
+
 impl Reader for Npz {
     fn format(&self) -> Format {
-        Format::Npz
+        FORMAT
     }
 
     fn recognises(&self, head: &Head<'_>) -> bool {

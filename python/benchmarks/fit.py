@@ -21,12 +21,12 @@ def main():
     options = parser.parse_args()
     data = stiefel.load_synthetic("BNCI2014001", subjects=9, trials_per_class=24, random_state=0)
     print(f"{len(data)} trials of {data.X.shape[1]} channels, {len(set(data.domains))} domains")
-    stiefel.DaspClassifier(max_epochs=1, random_state=0).fit(data.X, data.y, subjects=data.domains)  # imports, first pages
+    stiefel.DaspClassifier(max_epochs=1, random_state=0).fit(data)  # imports, first pages
     overheads = []
     for _ in range(options.repeats):
-        clf = stiefel.DaspClassifier(max_epochs=10, patience=10, random_state=0)
+        clf = stiefel.DaspClassifier(max_epochs=10, random_state=0)
         start = time.perf_counter()
-        clf.fit(data.X, data.y, subjects=data.domains)
+        clf.fit(data)
         whole = time.perf_counter() - start
         core = clf._model.seconds
         print(f"fit {whole:.3f} s, core {core:.3f} s, overhead {100 * (whole / core - 1):.2f} %")

@@ -1,4 +1,4 @@
-"""Quick start: train on several people, look at what was chosen and why, decode known people.
+"""Quick start: train on several people, look at what was chosen and why, decode new trials of them.
 
 Synthetic motor imagery stands in for a dataset; replace `load_synthetic` with your own covariances.
 """
@@ -11,10 +11,9 @@ data = stiefel.load_synthetic("BNCI2015001", subjects=4, trials_per_class=30, ra
 test = np.arange(len(data)) % 4 == 0
 
 clf = stiefel.DaspClassifier(max_epochs=15, random_state=0)
-clf.fit(data.X[~test], data.y[~test], subjects=data.domains[~test])
+clf.fit(data[~test])  # or clf.fit(X, y, subjects=...) with arrays
 print(clf.scaling_)
 print(f"stopped after {clf.n_iter_} epochs, kept number {clf.best_epoch_}")
 
-accuracy = clf.score(data.X[test], data.y[test], subjects=data.domains[test])
-peer = stiefel.TangentSpaceLR(whiten_domains=True).fit(data.X[~test], data.y[~test], subjects=data.domains[~test])
-print(f"DASP {accuracy:.3f}, tangent space + logistic regression {peer.score(data.X[test], data.y[test], subjects=data.domains[test]):.3f}")
+peer = stiefel.TangentSpaceLR(whiten_domains=True).fit(data[~test])
+print(f"DASP {clf.score(data[test]):.3f}, tangent space + logistic regression {peer.score(data[test]):.3f}")

@@ -9,12 +9,9 @@ import stiefel
 data = stiefel.load_synthetic("BNCI2015001", subjects=5, trials_per_class=30, random_state=0)
 test = np.arange(len(data)) % 4 == 0
 clf = stiefel.DaspClassifier(max_epochs=15, random_state=0)
-clf.fit(data.X[~test], data.y[~test], subjects=data.domains[~test])
+clf.fit(data[~test])
 
-report = stiefel.routing_report(
-    clf, data.X[test], data.y[test], data.domains[test],
-    X_train=data.X[~test], y_train=data.y[~test], domains_train=data.domains[~test],
-)  # fmt: skip
+report = stiefel.routing_report(clf, data[test], X_train=data[~test])
 print(report)
 
 figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")

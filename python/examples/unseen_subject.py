@@ -4,16 +4,22 @@ import stiefel
 
 data = stiefel.load_synthetic("BNCI2015001", subjects=4, trials_per_class=30, random_state=2)
 new = data.domains == data.domains[-1]
-train = dict(X=data.X[~new], y=data.y[~new], subjects=data.domains[~new])
+options = {"handle_unknown": "new", "max_epochs": 10, "random_state": 0}  # a name without training trials is a new person
 
 for unseen in ("zero", "input-only", "nearest", "riemannian-nearest", "transductive"):
     # The last three look at all trials of the new person; a causal mean knows only those so far.
     for whitening in ("pooled", "own-mean", "causal") if unseen in ("zero", "input-only") else ("pooled", "own-mean"):
-        clf = stiefel.DaspClassifier(unseen=unseen, whitening=stiefel.Whitening(whitening), max_epochs=10, random_state=0).fit(**train)
-        print(f"{unseen:<20}{whitening:<10}{clf.score(data.X[new], data.y[new]):.3f}")
+        clf = stiefel.DaspClassifier(unseen=unseen, whitening=stiefel.Whitening(whitening), **options).fit(data[~new])
+        print(f"{unseen:<20}{whitening:<10}{clf.score(data[new]):.3f}")
 
 # The first ten trials of the new person, unlabelled, given at fit: decisions no longer depend on the batch at predict.
-calibration, rest = data.X[new][:10], slice(10, None)
-clf = stiefel.DaspClassifier(unseen="nearest", whitening=stiefel.Whitening("own-mean"), max_epochs=10, random_state=0)
-clf.fit(**train, X_target_unlabeled=calibration)
-print(f"adapted to ten unlabelled trials: {clf.score(data.X[new][rest], data.y[new][rest]):.3f}")
+calibration, rest = data[new][:10], data[new][10:]
+clf = stiefel.DaspClassifier(unseen="nearest", whitening=stiefel.Whitening("own-mean"), **options)
+clf.fit(data[~new], X_target_unlabeled=calibration)
+print(f"adapted to ten unlabelled trials: {clf.score(rest):.3f}")
+
+# As it would be live: trials come one by one, and the causal mean goes on from each to the next.
+clf = stiefel.PooledClassifier(whitening=stiefel.Whitening("causal"), random_state=0).fit(data[~new])
+session = clf.session()
+decided = [session.predict(trial) for trial in data.X[new]]
+print(f"one by one: {(decided == data.y[new]).mean():.3f}; {session.note}")

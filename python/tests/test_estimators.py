@@ -68,7 +68,7 @@ def test_all_domain_policies(whitening, small):
         clf = DaspClassifier(n_experts=3, unseen=unseen, whitening=Whitening(whitening), **QUICK)
         if unseen in LOOKING and whitening == "causal":
             clf.fit(x, y, sample_domain=d)
-            with pytest.raises(ValueError, match=f"unseen='{unseen}' looks at all trials of the new domain"):
+            with pytest.raises(ValueError, match="a nearest or adapted embedding is found with all trials"):
                 clf.predict_proba(new)
         given = {"X_target_unlabeled": x[7:12]} if whitening == "causal" else {}
         p = clf.fit(x, y, sample_domain=d, **given).predict_proba(new)
@@ -225,28 +225,6 @@ def test_clone_pickle_joblib(estimator, small, tmp_path):
         assert again.get_params() == clf.get_params()
     assert clone(clf).get_params() == clf.get_params()
     assert not hasattr(clone(clf), "classes_")
-
-
-@pytest.mark.parametrize("precision", ["f32", "f64"])
-def test_model_files(precision, small, tmp_path):
-    x, y, d = small
-    clf = DaspClassifier(n_experts=2, training=Training(precision=precision), **QUICK).fit(x, y, sample_domain=d)
-    clf.save(tmp_path / "model.safetensors")
-    again = DaspClassifier.load(tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(again.predict_proba(x, sample_domain=d), clf.predict_proba(x, sample_domain=d))
-    assert again.classes_.tolist() == ["0", "1"]
-    assert again.n_features_in_ == 6
-    assert again.best_epoch_ == clf.best_epoch_
-    assert again.scaling_["experts"]["value"] == 2
-    with pytest.raises(ValueError, match="dasp network"):
-        SPDNetClassifier.load(tmp_path / "model.safetensors")
-    (tmp_path / "broken").write_bytes(b"not a model")
-    with pytest.raises(ValueError, match="not a stiefel model|damaged|bytes"):
-        DaspClassifier.load(tmp_path / "broken")
-    with pytest.raises(FileNotFoundError, match="missing"):
-        DaspClassifier.load(tmp_path / "missing")
-    with pytest.raises(NotFittedError):
-        DaspClassifier().save(tmp_path / "never")
 
 
 def test_the_seed_decides_and_threads_do_not(small):

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, manifold, spd
+from stiefel import DomainWhitening, PooledClassifier, manifold, spd
 
 
 @pytest.fixture
@@ -105,24 +104,6 @@ def test_verbose_says_what_was_chosen(small, capsys):
     line = capsys.readouterr().out
     assert line.startswith("[PooledClassifier] C = ")
     assert line.endswith("of 1, 3, 10, 30 on 8 validation trials\n")
-
-
-def test_files(fitted, small, tmp_path):
-    x, _, d = small
-    path = tmp_path / "model.safetensors"
-    fitted.save(path)
-    again = PooledClassifier.load(path)
-    np.testing.assert_array_equal(again.predict_proba(x, sample_domain=d), fitted.predict_proba(x, sample_domain=d))
-    np.testing.assert_array_equal(again.predict_proba(x), fitted.predict_proba(x))
-    assert again.classes_.tolist() == ["0", "1"]
-    assert (again.C_, again.n_features_in_) == (fitted.C_, 6)
-    for other in (DaspClassifier, SPDNetClassifier):
-        with pytest.raises(ValueError, match="stiefel-pooled"):
-            other.load(path)
-    with pytest.raises(FileNotFoundError, match="missing"):
-        PooledClassifier.load(tmp_path / "missing")
-    with pytest.raises(NotFittedError):
-        PooledClassifier().save(path)
 
 
 def test_learns_a_study(study):

@@ -27,6 +27,11 @@ def dataset(study, tmp_path_factory):
     return file
 
 
+def trials(study):
+    """What the file says of the trials: not how they were made."""
+    return stiefel.Trials(study.X, study.y, study.domains, channels=study.channels)
+
+
 def program_decides(model, dataset):
     """Probabilities of every trial, by the name of the class."""
     rows = list(csv.DictReader(run("predict", model, dataset).splitlines()))
@@ -45,14 +50,14 @@ def assert_same(model, estimator, dataset, study):
 @pytest.mark.parametrize("made", [stiefel.DaspClassifier, stiefel.SPDNetClassifier])
 @pytest.mark.parametrize("precision", ["f32", "f64"])
 def test_the_program_opens_networks_of_python(made, precision, study, dataset, tmp_path):
-    clf = made(max_epochs=2, training=stiefel.Training(precision=precision), random_state=0).fit(study.X, study.y, subjects=study.domains)
+    clf = made(max_epochs=2, training=stiefel.Training(precision=precision), random_state=0).fit(trials(study))
     clf.save(tmp_path / "model.stiefel")
     assert_same(tmp_path / "model.stiefel", clf, dataset, study)
-    assert "13" in run("inspect", tmp_path / "model.stiefel")
+    assert "FC3 FCz FC4" in run("inspect", tmp_path / "model.stiefel")
 
 
 def test_the_program_opens_the_preset_of_python(study, dataset, tmp_path):
-    clf = stiefel.PooledClassifier(random_state=0).fit(study.X, study.y, subjects=study.domains)
+    clf = stiefel.PooledClassifier(random_state=0).fit(trials(study))
     clf.save(tmp_path / "model.stiefel")
     assert_same(tmp_path / "model.stiefel", clf, dataset, study)
     assert f"C = {clf.C_:g}" in run("inspect", tmp_path / "model.stiefel")
@@ -68,4 +73,9 @@ def test_the_program_opens_the_preset_of_python(study, dataset, tmp_path):
 )
 def test_python_opens_what_the_program_saved(model, options, made, study, dataset, tmp_path):
     run("train", dataset, "--output", tmp_path / "model.stiefel", "--model", model, *options)
-    assert_same(tmp_path / "model.stiefel", made.load(tmp_path / "model.stiefel"), dataset, study)
+    for opened in (made.load(tmp_path / "model.stiefel"), stiefel.load(tmp_path / "model.stiefel")):
+        assert type(opened) is made and opened.channels_ == study.channels
+        assert_same(tmp_path / "model.stiefel", opened, dataset, study)
+    if model == "recommended":
+        with pytest.raises(ValueError, match="holds a PooledClassifier, which DaspClassifier is not"):
+            stiefel.DaspClassifier.load(tmp_path / "model.stiefel")

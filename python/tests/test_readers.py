@@ -14,7 +14,10 @@ def test_synthetic_studies(study):
     assert set(study.y) == {"right_hand", "feet"}
     again = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=12, random_state=1)
     np.testing.assert_array_equal(again.X, study.X)
-    with pytest.raises(ValueError, match="unknown geometry"):
+    assert set(study.subjects) == {"S01", "S02", "S03"} and study.channels[6] == "Cz"
+    assert "8–32 Hz" in str(study.preparation) and study.preparation["rate"] == 512.0
+    assert str(study).startswith(f"{len(study)} trials of 13 channels, 2 classes, 3 domains; 512 Hz, 8–32 Hz")
+    with pytest.raises(ValueError, match="no synthetic geometry"):
         stiefel.load_synthetic("BNCI")
 
 
@@ -112,7 +115,9 @@ def test_routing_report(study):
     matplotlib.use("Agg")
     clf = stiefel.DaspClassifier(max_epochs=3, random_state=0).fit(study.X, study.y, subjects=study.domains)
     report = stiefel.routing_report(clf, study.X, study.y, study.domains)
-    assert "balanced accuracy" in str(report)
+    assert "balanced accuracy" in str(report) and report.verdict in str(report)
+    assert report.seen in str(report) and "none of them is new to the model" in report.seen
+    assert str(stiefel.routing_report(clf, study)) == str(report)
     assert report["proxy_gap"]["value"] == pytest.approx(
         report["scores"]["balanced_accuracy"]["value"] - report["proxy_accuracy"]["value"]
     )

@@ -7,21 +7,27 @@
 * :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
 * :func:`read_raw`, :func:`load_dataset`, :func:`load_synthetic`, :func:`from_epochs`, :func:`to_epochs`: recordings and trials.
 * :func:`make_pipeline`, :func:`make_scorer`: scikit-learn's, with the domains and target trials handed on.
-* :func:`study`: the paper's tables, on this machine or on a Dask cluster.
+* :func:`load`: any model file.
+* :func:`study`: the paper's tables, on this machine or on a Dask cluster; :func:`method`, :func:`folds`: one method, one fold of it.
 * :func:`routing_report`: does routing help, and is it routing that helps?
 """
 
 from . import manifold, spd
 from ._classifiers import DaspClassifier, SPDNetClassifier
 from ._core import __version__, get_num_threads, set_num_threads
+from ._judge import SeenTrialsWarning
+from ._load import load
+from ._method import method
 from ._options import Experts, Losses, Training, Whitening
 from ._pooled import PooledClassifier
-from ._readers import Recording, Trials, from_epochs, load_dataset, load_synthetic, read_raw, to_epochs
+from ._readers import Recording, from_epochs, load_dataset, load_synthetic, read_raw, to_epochs
 from ._report import RoutingReport, routing_report
 from ._routing import make_pipeline, make_scorer
 from ._scaling import Scaling, recommend
-from ._study import study
+from ._session import Session
+from ._study import folds, study
 from ._tangent_lr import TangentSpaceLR
+from ._trials import Preparation, Trials
 from ._whitening import DomainWhitening
 
 __all__ = [
@@ -30,22 +36,28 @@ __all__ = [
     "Experts",
     "Losses",
     "PooledClassifier",
+    "Preparation",
     "Recording",
     "RoutingReport",
     "SPDNetClassifier",
     "Scaling",
+    "SeenTrialsWarning",
+    "Session",
     "TangentSpaceLR",
     "Training",
     "Trials",
     "Whitening",
     "__version__",
+    "folds",
     "from_epochs",
     "get_num_threads",
+    "load",
     "load_dataset",
     "load_synthetic",
     "make_pipeline",
     "make_scorer",
     "manifold",
+    "method",
     "read_raw",
     "recommend",
     "routing_report",

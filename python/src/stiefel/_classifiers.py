@@ -95,6 +95,10 @@ class DaspClassifier(NetworkClassifier):
         Epochs done, and the one whose parameters are kept.
     n_features_in_ : int
         Channels.
+    channels_ : list of str | None
+        Their names, where known.
+    preparation_ : Preparation
+        How the training trials were made, where known; print it.
 
     Examples
     --------
@@ -108,7 +112,7 @@ class DaspClassifier(NetworkClassifier):
     2
     """
 
-    _networks = ("dasp", "spdnet")
+    _kinds = ("dasp", "spdnet")
 
     def __init__(
         self,
@@ -221,9 +225,7 @@ class SPDNetClassifier(NetworkClassifier):
     (3,)
     """
 
-    _networks = ("spdnet",)
-    #: Nothing is routed, so nothing has to stand in for an embedding.
-    unseen = "input-only"
+    _kinds = ("spdnet",)
 
     def __init__(
         self,

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ._trials import Trials, in_order
+
 #: The one domain of data that has none.
 ONLY = "all"
 #: The domain of ``X_target_labeled``.
@@ -109,7 +111,10 @@ class Targets(dict):
         self[name] = np.concatenate([self[name], x]) if name in self else x
 
     def take(self, X_target_unlabeled, check):
-        """Takes what the user gave: an array, or a dictionary of arrays by name; ``check`` makes covariances of an array and its name."""
+        """Takes an array, a dictionary of arrays by name, or ``Trials``; ``check`` makes covariances of an array and its name."""
+        if isinstance(X_target_unlabeled, Trials):
+            given, whose = X_target_unlabeled, np.asarray(X_target_unlabeled.domains)
+            X_target_unlabeled = {name: given[whose == name] for name in in_order(whose)}
         if isinstance(X_target_unlabeled, Mapping):
             for name, trials in X_target_unlabeled.items():
                 self.add(name_of(name), check(trials, f"X_target_unlabeled[{name!r}]"))
@@ -144,13 +149,26 @@ class Targets(dict):
         return next(iter(self.values())) if name is None and self else self.get(None)
 
 
-def silent(estimator):
-    """The domain of trials that come without one, None for a new one; a warning, once, where that is probably not meant."""
+def default(estimator):
+    """The domain of trials that come without one, None for a new one."""
     if estimator._labelled:
         return TARGET
-    if len(estimator.domains_) == 1 and not estimator._targets:
-        return estimator.domains_[0]
-    if len(estimator.domains_) > 1 and not estimator._targets and not estimator._warned:
+    return str(estimator.domains_[0]) if len(estimator.domains_) == 1 and not estimator._targets else None
+
+
+def called(name, training):
+    """The name of a domain for the core; one without a name gets one that no training domain has."""
+    if name is not None:
+        return str(name)
+    name = "new"
+    while name in training:
+        name += "'"
+    return name
+
+
+def silent(estimator):
+    """The same with a warning, once, where a new domain is probably not meant."""
+    if default(estimator) is None and not estimator._targets and not estimator._warned:
         estimator._warned = True
         warnings.warn(
             f"{type(estimator).__name__} was trained on {len(estimator.domains_)} domains and was not told whose trials these are: they are "
@@ -159,7 +177,7 @@ def silent(estimator):
             UserWarning,
             stacklevel=2,
         )
-    return None
+    return default(estimator)
 
 
 def known_index(names, training, targets=(), unknown="error"):

@@ -2,78 +2,150 @@
 
 from __future__ import annotations
 
-import tempfile
+import base64
+import json
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from . import _core
 from ._domains import Targets
+from ._parameters import Group
+from ._preconditioning import options_of
+from ._scaling import Scaling
+from ._validation import to_json
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: What classes were before they became text, by the kind of their array, and how they become it again.
+CLASS_TYPES = {"i": "integer", "u": "integer", "f": "float", "b": "boolean"}
+FROM_TEXT = {"text": str, "integer": int, "float": float, "boolean": lambda text: text == "True"}
+
 
 class FileModel:
-    """Saves, loads and pickles the attribute ``_model``; ``_read`` is the core's function that opens its file."""
+    """Saves, loads and pickles the attribute ``_model``."""
 
-    @staticmethod
-    def _read(path):
-        """The core's model of a file."""
-        raise NotImplementedError
+    #: The kinds of models that a class stands for; the class that says so is the one whose parameters are written down.
+    _kinds: tuple[str, ...] = ()
+    _model: Any
+    _targets: Targets
+    _labelled: bool
+    classes_: np.ndarray
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model file that the Rust library and the program ``stiefel`` read.
+    def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
+        """Write the model file that the Rust library and the program ``stiefel`` read, and :func:`load`.
+
+        The file holds all that decisions depend on: the parameters of the estimator, unlabelled trials given at fit, the names of the
+        channels and how the trials were made. A generator given as ``random_state`` is not kept.
 
         Parameters
         ----------
         path : path-like
-            Where to; an existing file is replaced whole or not at all.
+            Where to.
+        overwrite : bool, default=False
+            Whether an existing file is replaced, whole or not at all; else it is a ``FileExistsError``.
         """
         check_is_fitted(self)
-        self._model.save(Path(path))
+        base = _saved_as(type(self))
+        said = {
+            "class": base.__name__,
+            "parameters": {name: _plain(getattr(self, name)) for name in base._get_param_names()},
+            "targets": [[name, x.shape, base64.b64encode(x.tobytes()).decode()] for name, x in self._targets.items()],
+            "labelled": self._labelled,
+        }
+        kind = CLASS_TYPES.get(self.classes_.dtype.kind, "text")
+        self._model.described(to_json(said), kind).save(Path(path), overwrite)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """A fitted estimator from a model file, of Python's making or not; classes are then text.
+        """A fitted estimator of this class from a model file; :func:`stiefel.load` opens those of all classes.
 
         Parameters
         ----------
         path : path-like
-            The file.
+            The file, of Python's making or the program's.
 
         Returns
         -------
         estimator : object
-            Fitted, with default parameters otherwise.
+            Fitted, with the parameters it was saved with; a file of the program says nothing of most, which then have their defaults.
         """
-        self = cls()
-        self._adopt(self._read(Path(path)))
-        return self
+        model = _core.load(Path(path))
+        said, held = told_by(model)
+        base = _saved_as(cls)
+        if (held != base.__name__) if said else (model.kind not in base._kinds):
+            raise ValueError(f"{path} holds a {held}, which {cls.__name__} is not; stiefel.load opens any model.")
+        return cls._of(model, said)
 
-    def _adopt(self, model):
-        """Takes over a model that was fitted elsewhere."""
+    @classmethod
+    def _of(cls, model, said):
+        """The estimator of a model, with what its file says."""
+        self = cls()
+        values = options_of(json.loads(model.config)) if said is None else said["parameters"]
+        values = {name: _restored(cls, name, value) for name, value in values.items()}
+        unknown = set(values) - set(_saved_as(cls)._get_param_names())
+        if unknown:
+            raise ValueError(f"the model was saved by another version of stiefel, which knew the parameter {', '.join(sorted(unknown))}.")
+        for name, value in values.items():
+            setattr(self, name, value)
         self._model = model
-        self.classes_ = np.array(model.classes)
-        self.n_features_in_ = self._channels = model.n_channels
-        self._targets, self._labelled, self._warned = Targets(), False, False
+        self.classes_ = np.array([FROM_TEXT[model.class_type](name) for name in model.classes])
+        self._targets, self._labelled, self._warned = Targets(), bool(said) and said["labelled"], False
+        for name, shape, data in said["targets"] if said else ():
+            self._targets[name] = np.frombuffer(base64.b64decode(data)).reshape(shape)
         self._describe()
+        if model.scaling is not None:
+            self.scaling_ = Scaling(json.loads(model.scaling[0]), model.scaling[1])
+        return self
 
     def __getstate__(self):
         state = super().__getstate__()
         if "_model" in state:
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder, "model")
-                state["_model"].save(file)
-                state = {**state, "_model": file.read_bytes()}
+            state = {**state, "_model": state["_model"].to_bytes()}
         return state
 
     def __setstate__(self, state):
         if isinstance(state.get("_model"), bytes):
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder, "model")
-                file.write_bytes(state["_model"])
-                state = {**state, "_model": self._read(file)}
+            state = {**state, "_model": _core.model_from_bytes(state["_model"])}
         super().__setstate__(state)
+
+
+def told_by(model):
+    """What the estimator that saved a model said of itself, or None, and the name of the class."""
+    said = None if model.estimator is None else json.loads(model.estimator)
+    by_kind = {"dasp": "DaspClassifier", "spdnet": "SPDNetClassifier", "recommended": "PooledClassifier"}
+    return said, by_kind[model.kind] if said is None else said["class"]
+
+
+def _saved_as(cls):
+    """The class of the package that a class is or inherits from."""
+    return next(base for base in cls.__mro__ if "_kinds" in vars(base))
+
+
+def _plain(value):
+    """A parameter as JSON has it: what JSON does not tell apart is marked."""
+    if isinstance(value, Group):
+        return {"group": {name: _plain(own) for name, own in value.get_params().items()}}
+    if isinstance(value, dict):
+        return {"pairs": [[_plain(key), _plain(own)] for key, own in value.items()]}
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(own) for own in value]}
+    if isinstance(value, np.random.RandomState):
+        return None
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value
+
+
+def _restored(cls, name, value):
+    """A parameter again."""
+    if not isinstance(value, dict):
+        return value
+    ((mark, own),) = value.items()
+    if mark == "group":
+        return cls._groups()[name](**{key: _restored(cls, key, one) for key, one in own.items()})
+    return tuple(own) if mark == "tuple" else dict(map(tuple, own))

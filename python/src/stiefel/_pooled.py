@@ -7,10 +7,10 @@ import json
 import numpy as np
 
 from . import _core
-from ._base import DomainClassifier
+from ._fitted import DomainClassifier
 from ._options import Whitening
 from ._parameters import Auto, ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, NotNegative, Positives, Seed, Share, store
-from ._preconditioning import preconditioning, seen, unseen_whitening, whitening_of
+from ._preconditioning import preconditioning, whitening_of
 from ._validation import n_threads, to_json
 
 
@@ -71,6 +71,10 @@ class PooledClassifier(DomainClassifier):
         The intercepts.
     n_features_in_ : int
         Channels.
+    channels_ : list of str | None
+        Their names, where known.
+    preparation_ : Preparation
+        How the training trials were made, where known; print it.
 
     Examples
     --------
@@ -83,9 +87,7 @@ class PooledClassifier(DomainClassifier):
     (13, 13)
     """
 
-    @staticmethod
-    def _read(path):
-        return _core.load_pooled(path)
+    _kinds = ("recommended",)
 
     def __init__(
         self,
@@ -107,29 +109,21 @@ class PooledClassifier(DomainClassifier):
         store(self, locals())
 
     def _train(self, data, validation, seed):
-        config = json.loads(_core.pooled_configuration(to_json(preconditioning(whitening_of(self)))))
+        config = json.loads(_core.preset_configuration(to_json(preconditioning(whitening_of(self)))))
         if self.n_filters != "auto":
             config["filters"] = self.n_filters
         config["head"].update(ratio=float(self.rho), candidates=np.ravel(self.C).astype(float).tolist())
         config["refit"] = bool(self.refit)
-        model = _core.fit_pooled(data, validation, to_json(config), n_threads(self.n_jobs))
+        fit = to_json({"kind": "preset", "config": config})
+        model = _core.fit(data, validation, fit, None, n_threads(self.n_jobs), None, None)
         if self.verbose:
             watched = f"{len(validation)} validation" if validation else f"{len(data['classes'])} training"
             tried = ", ".join(f"{c:g}" for c in config["head"]["candidates"])
-            print(f"[{type(self).__name__}] C = {model.c:g} of {tried} on {watched} trials", flush=True)
+            print(f"[{type(self).__name__}] C = {model.head()[3]:g} of {tried} on {watched} trials", flush=True)
         return model
 
     def _describe(self):
         super()._describe()
-        self.C_ = self._model.c
+        shared, self.domain_coef_, intercept, self.C_ = self._model.head()
+        self.coef_, self.intercept_ = shared[0], np.array(intercept)
         self.filters_ = self._model.filters()[0]
-        self.coef_ = self._model.shared()[0]
-        self.domain_coef_ = self._model.own()
-        self.intercept_ = np.array(self._model.intercept)
-
-    def _decide_known(self, x, domain):
-        return self._model.predict_known(x, domain)[0], None
-
-    def _decide_new(self, x, given):
-        whitening = whitening_of(self)
-        return self._model.predict_unseen(x, seen(whitening, given, x), unseen_whitening(whitening))[0], None

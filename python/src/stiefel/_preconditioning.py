@@ -2,6 +2,8 @@
 
 import json
 
+from ._options import Whitening
+
 #: Trials as they are.
 NONE = {"tikhonov": "none", "reference": "euclidean", "whitening": "none", "scaling": "none", "unseen": {"policy": "pooled"}}
 
@@ -32,6 +34,23 @@ def preconditioning(options):
         "scaling": options.scaling,
         "unseen": json.loads(unseen_whitening(options)),
     }
+
+
+def options_of(config):
+    """Parameters of an estimator by the core's configuration of a model: how it whitens."""
+    said = config["model" if config["kind"] == "network" else "config"]["preconditioning"]
+    if said["whitening"] == "none":
+        return {"precondition": False}
+    tikhonov, unseen = said["tikhonov"], said["unseen"] or NONE["unseen"]
+    whitening = Whitening(
+        unseen=unseen["policy"],
+        kappa=unseen.get("kappa", Whitening().kappa),
+        tikhonov=tikhonov.get("relative", Whitening().tikhonov) if isinstance(tikhonov, dict) else None,
+        reference=said["reference"],
+        method=said["whitening"],
+        scaling=said["scaling"],
+    )
+    return {"whitening": None if whitening == Whitening() else whitening}
 
 
 def is_causal(options):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from . import _core, _domains
 from ._optional import needed
+from ._trials import Trials, event_names, of_core, told
 from ._validation import as_trials
 
 _Estimator = Literal["scm", "lwf", "oas", "sch"]
@@ -61,45 +62,6 @@ class Recording:
             _, onset, duration, label = zip(*self.events)
             raw.set_annotations(mne.Annotations(onset, duration, label))
         return raw
-
-
-@dataclass
-class Trials:
-    """Covariances with what is known of each trial.
-
-    Attributes
-    ----------
-    X : ndarray, shape (trials, n, n)
-        Covariances.
-    y : ndarray of str, shape (trials,)
-        Classes.
-    domains : ndarray of str, shape (trials,)
-        Subjects, or subject-sessions.
-    runs : ndarray of str, shape (trials,) | None
-        Runs, where known.
-    channels : list of str | None
-        Names of the rows.
-    """
-
-    X: np.ndarray
-    y: np.ndarray
-    domains: np.ndarray
-    runs: np.ndarray | None = None
-    channels: list | None = None
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-
-def _trials(found):
-    runs = found["runs"]
-    return Trials(
-        X=found["x"],
-        y=np.array(found["y"]),
-        domains=np.array(found["domains"]),
-        runs=None if runs is None else np.array(runs),
-        channels=found["channels"],
-    )
 
 
 def read_raw(path: str | PathLike[str], index: int | None = None) -> Recording:
@@ -187,8 +149,9 @@ def load_dataset(
     if path.suffix or path.exists():
         if subjects is not None or classes is not None:
             raise ValueError("subjects and classes select from a public dataset; a file is loaded whole.")
-        return _trials(_core.read_trials(path, covariance))
-    return _trials(_core.dataset(str(name), subjects, classes, covariance))
+        return of_core(_core.read_trials(path, covariance))
+    wanted = None if subjects is None else ",".join(str(int(s)) for s in subjects)
+    return of_core(_core.dataset(str(name).lower(), wanted, classes, covariance))
 
 
 def load_synthetic(
@@ -199,12 +162,14 @@ def load_synthetic(
 ) -> Trials:
     """Generate motor imagery of several people in the geometry of a public dataset, from raw signal to covariances.
 
+    The same study has the source ``synthetic:bnci2015001,subjects=2,sessions=1,trials=5,seed=0`` for :func:`study` and the program.
+
     Parameters
     ----------
     name : {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default="BNCI2015001"
         Whose channels, rate and classes.
     subjects : None | int, default=None
-        How many people, one session each; None for the dataset's own.
+        How many people, one session each; None for the dataset's own people and sessions.
     trials_per_class : None | int, default=None
         Trials of each class and session; None for the dataset's own.
     random_state : int, default=0
@@ -222,7 +187,10 @@ def load_synthetic(
     >>> data.X.shape[1:], sorted(set(data.domains.tolist()))
     ((13, 13), ['S01', 'S02'])
     """
-    return _trials(_core.synthetic(name, subjects, trials_per_class, int(random_state)))
+    source = f"synthetic:{name.lower()},seed={int(random_state)}"
+    source += "" if subjects is None else f",subjects={subjects},sessions=1"
+    source += "" if trials_per_class is None else f",trials={trials_per_class}"
+    return of_core(_core.load_source(source))
 
 
 def from_epochs(
@@ -256,10 +224,7 @@ def from_epochs(
     >>> trials.X.shape, trials.y[:2].tolist(), trials.channels
     ((10, 3, 3), ['left', 'right'], ['C3', 'Cz', 'C4'])
     """
-    picked = epochs.copy().pick("eeg")
-    data = picked.get_data(copy=False) * 1e6
-    names = {code: name for name, code in epochs.event_id.items()}
-    y = np.array([names[code] for code in epochs.events[:, 2]])
+    y = event_names(epochs)
     if domains is None:
         domains = [_domains.ONLY if domain is None else domain] * len(y)
     elif domain is not None:
@@ -271,7 +236,7 @@ def from_epochs(
             raise ValueError(f"domains={domains!r} is no column of epochs.metadata, {has}. One name for all epochs is domain={domains!r}.")
         domains = epochs.metadata[domains]
     column = np.array(_domains.names_of(domains, len(y), "domains", complete=True))
-    return Trials(as_trials(data, covariance, "epochs")[0], y, column, None, list(picked.ch_names))
+    return Trials(as_trials(epochs, covariance, "epochs")[0], y, column, None, told(epochs).channels)
 
 
 def to_epochs(X: ArrayLike, ch_names: Sequence[str], sfreq: float, y: ArrayLike, tmin: float = 0.0) -> Any:

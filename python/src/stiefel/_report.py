@@ -10,8 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _domains
-from ._base import DomainClassifier, labelled
+from ._base import check_given, labelled
+from ._fitted import DomainClassifier
+from ._judge import sentence
 from ._optional import needed
+from ._trials import Trials, told
 
 
 def _pyplot():
@@ -32,12 +35,17 @@ class RoutingReport(dict):
     patterns : ndarray, shape (K, k, n) | None
         What each expert sees: its activation patterns on the sensors, of the direction in which the classes differ most first; of a
         :class:`PooledClassifier`, those of its one filter. The sign of a pattern has no meaning.
+    verdict : str
+        What the figures say about routing, in a sentence.
+    seen : str | None
+        How many of the trials the model was made with, in a sentence; None where all are new to it.
     """
 
-    def __init__(self, values, text, routing, domains, experts, patterns):
+    def __init__(self, values, text, verdict, seen, routing, domains, experts, patterns):
         super().__init__(values)
-        self.text, self.routing, self.domains = text, routing, domains
+        self.verdict, self.seen, self.routing, self.domains = verdict, seen, routing, domains
         self.experts, self.patterns = experts, patterns
+        self.text = "\n".join([text.rstrip(), verdict, *([f"Not all of this is a test: {seen}."] if seen else [])])
 
     def __str__(self):
         return self.text
@@ -141,10 +149,10 @@ class RoutingReport(dict):
 
 def routing_report(
     model: DomainClassifier,
-    X: ArrayLike,
-    y: ArrayLike,
-    domains: ArrayLike,
-    X_train: ArrayLike | None = None,
+    X: ArrayLike | Trials,
+    y: ArrayLike | None = None,
+    domains: ArrayLike | None = None,
+    X_train: ArrayLike | Trials | None = None,
     y_train: ArrayLike | None = None,
     domains_train: ArrayLike | None = None,
 ) -> RoutingReport:
@@ -154,28 +162,29 @@ def routing_report(
     ----------
     model : DaspClassifier | SPDNetClassifier | PooledClassifier
         A fitted classifier. The last one routes by domain: each domain has its own weights, and the proxy is their mean.
-    X : ndarray, shape (trials, n, n)
+    X : ndarray, shape (trials, n, n) | Trials
         Test covariances.
-    y : ndarray, shape (trials,)
-        Their classes.
-    domains : ndarray, shape (trials,)
-        Their domains, which must have had training trials.
-    X_train, y_train, domains_train : None | ndarray, default=None
-        The training trials, which the mean weights of the control "domain mean" and the patterns are of; None takes the test trials.
+    y, domains : None | ndarray, shape (trials,), default=None
+        Their classes, and their domains, which must have had training trials; None takes those of ``Trials``.
+    X_train, y_train, domains_train : None | ndarray | Trials, default=None
+        The training trials, which the patterns are of; None takes the test trials.
 
     Returns
     -------
     report : RoutingReport
-        A dictionary that prints as a table, with ``plot_routing``, ``plot_controls`` and ``plot_topomap``.
+        A dictionary that prints as a table, with the verdict and how many of the trials the model has seen, and with ``plot_routing``,
+        ``plot_controls`` and ``plot_topomap``.
 
     Examples
     --------
     >>> from stiefel import DaspClassifier, load_synthetic, routing_report
     >>> data = load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
-    >>> clf = DaspClassifier(max_epochs=2, random_state=0).fit(data.X, data.y, subjects=data.domains)
-    >>> report = routing_report(clf, data.X, data.y, data.domains)
+    >>> clf = DaspClassifier(max_epochs=2, random_state=0).fit(data[::2])
+    >>> report = routing_report(clf, data[1::2])
     >>> sorted(report["controls"])
     ['domain_mean', 'hard_top1', 'permuted', 'retrained']
+    >>> report.seen is None  # all are new to the model
+    True
     """
     if not isinstance(model, DomainClassifier):
         raise TypeError(
@@ -185,23 +194,33 @@ def routing_report(
     check_is_fitted(model)
     test = _labelled(model, X, y, domains, "y")
     training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
-    values, text = model._model.report(training, test)
-    routing = model.routing_weights(X, sample_domain=domains)
-    names, experts = np.array(_domains.names_of(domains, len(test["x"]), "domains")), getattr(model, "experts_", None)
-    return RoutingReport(json.loads(values), text, routing, names, experts, model._model.patterns(training))
+    names = np.array([test["domain_names"][d] for d in test["domains"]])
+    values, text, verdict = model._model.report(test, 0)
+    return RoutingReport(
+        json.loads(values),
+        text,
+        verdict,
+        sentence(model._seen(X)),
+        model.routing_weights(X, sample_domain=names),
+        names,
+        getattr(model, "experts_", None),
+        model._model.patterns(training),
+    )
 
 
 def _labelled(model, X, y, domains, name):
-    x = model._trials(X)
+    x, own = model._trials(X), told(X)
     at = {c: i for i, c in enumerate(model.classes_.tolist())}
     classes = []
-    for trial, label in enumerate(np.asarray(y).tolist()):
+    for trial, label in enumerate(np.asarray(check_given(model, own.y if y is None else y)).tolist()):
         if label not in at:
             raise ValueError(f"{name}[{trial}] is {label!r}, which the model was not trained on: {', '.join(map(str, at))}.")
         classes.append(at[label])
-    names = _domains.names_of(domains, len(x), "domains", complete=True)
+    if domains is None and own.domains is None:
+        raise ValueError("the report is about training domains: say whose trials these are, with domains.")
+    names = _domains.names_of(own.domains if domains is None else domains, len(x), "domains", complete=True)
     known = _domains.known_index(names, list(model.domains_), unknown="new")
     if (known < 0).any():
         trial = int(np.flatnonzero(known < 0)[0])
         raise ValueError(f"trial {trial} is of domain {names[trial]!r}, which had no training trials; the report is about training domains.")
-    return labelled(x, classes, model.classes_, known, model.domains_.tolist())
+    return labelled(x, classes, model.classes_, known, model.domains_.tolist(), channels=own.channels, preparation=own.preparation)

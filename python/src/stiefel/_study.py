@@ -6,15 +6,16 @@ import json
 import os
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _core, _dask
 from ._base import labelled
-from ._domains import factor, names_of
+from ._domains import names_of
 from ._optional import needed
-from ._readers import Trials
+from ._trials import Trials, in_order, told
 from ._validation import check_trials, n_threads, one_of
 
 SCORINGS = ("balanced_accuracy", "accuracy", "roc_auc", "kappa")
@@ -97,9 +98,9 @@ def study(
     pandas = needed("pandas", "studies")
     one_of("scoring", scoring, SCORINGS)
     source = os.fspath(data) if not isinstance(data, Trials) else name
-    config = _core.study_configuration(str(study), source, json.dumps(_plain(settings)))
+    config = _core.study_configuration(str(study), source, json.dumps(plain(settings)))
     if isinstance(data, Trials):
-        shipped = _in_memory(data, name, config)
+        shipped = in_memory(data, name, json.dumps(json.loads(config)["choice"]))
     else:
         shipped = _core.load_study_data(config)
     plan = _core.StudyPlan(config, shipped)
@@ -116,7 +117,7 @@ def study(
     return results
 
 
-def _plain(settings):
+def plain(settings):
     """Settings as JSON has them; single names and seeds may stand without a list."""
     given = {key: value for key, value in settings.items() if value is not None}
     for key in ("methods", "seeds", "classes"):
@@ -138,15 +139,68 @@ def _plain(settings):
     return given
 
 
-def _in_memory(data, name, config):
-    """Trials as the core takes them, the part of them that the configuration chooses."""
-    x = check_trials(data.X, None, "data.X")
-    parts = {part: names_of(getattr(data, part), len(x), f"data.{part}", complete=True) for part in ("y", "domains")}
-    (class_names, classes), (domain_names, domains) = (factor(parts[p]) for p in ("y", "domains"))
-    channels = None if data.channels is None else [str(c) for c in data.channels]
-    trials = labelled(x, classes, class_names, domains, domain_names, channels=channels)
-    runs = None if data.runs is None else factor(names_of(data.runs, len(x), "data.runs", complete=True))
-    return _core.study_data(trials, runs, name, "{}", json.dumps(json.loads(config)["choice"]))
+def in_memory(data, name, choice=None):
+    """Trials as studies take them, or the part of them that is chosen."""
+    trials = numbered(data)
+
+    def factor(part):
+        values = getattr(data, part)
+        return None if values is None else _numbers(names_of(values, len(data), f"data.{part}", complete=True))
+
+    return _core.study_data(trials, [factor(part) for part in ("subjects", "sessions", "runs")], json.dumps({"name": name}), choice)
+
+
+def numbered(data):
+    """Trials as the core takes them, with classes and domains in the order of the set they come from, else of first appearance."""
+    x, own = check_trials(data.X, None, "data.X"), told(data)
+    classes, domains = (names_of(getattr(data, part), len(x), f"data.{part}", complete=True) for part in ("y", "domains"))
+    order = [[str(name) for name in names] for names in data.names] if data.names else [None, None]
+    (class_names, classes), (domain_names, domains) = _numbers(classes, order[0]), _numbers(domains, order[1])
+    return labelled(x, classes, class_names, domains, domain_names, channels=own.channels, preparation=own.preparation)
+
+
+def _numbers(names, order=None):
+    """Different names, and the place of each among them."""
+    different = in_order(names) if order is None else order
+    at = {name: i for i, name in enumerate(different)}
+    return different, [at[name] for name in names]
+
+
+class Fold(NamedTuple):
+    """Places of the trials that train, that choose the epoch or the penalty, and that are tested on."""
+
+    train: NDArray[np.intp]
+    validation: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def folds(trials: Trials, split: Literal["trial", "block"] = "trial", seed: int = 0) -> list[Fold]:
+    """The folds of a study: the same trials that its units train on, validate on and test on.
+
+    Parameters
+    ----------
+    trials : Trials
+        All trials of the study.
+    split : {"trial", "block"}, default="trial"
+        What is held out: single trials, a share of each class of each domain; or whole runs.
+    seed : int, default=0
+        The seed of the study.
+
+    Returns
+    -------
+    folds : list of Fold
+        Tuples of the places ``train``, ``validation`` and ``test``.
+
+    Examples
+    --------
+    >>> import stiefel
+    >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=20)
+    >>> folds = stiefel.folds(data)
+    >>> len(folds), len(folds[0].test) + len(folds[0].validation) + len(folds[0].train) == len(data)
+    (5, True)
+    """
+    found = _core.folds(in_memory(trials, "trials"), str(split), int(seed))
+    return [Fold(*(np.array(part, dtype=np.intp) for part in fold)) for fold in found]
 
 
 class _Progress:

@@ -14,7 +14,8 @@ from . import spd
 from ._base import ByDomain
 from ._options import Whitening
 from ._parameters import ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, Positive, Seed, store
-from ._validation import check_channels, check_classes
+from ._trials import Trials, told
+from ._validation import check_channels, check_classes, check_names
 from ._whitening import DomainWhitening
 
 
@@ -96,26 +97,26 @@ class TangentSpaceLR(ByDomain):
 
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: ArrayLike | Trials,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
-        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+        X_target_unlabeled: ArrayLike | Trials | dict[Any, ArrayLike] | None = None,
     ) -> TangentSpaceLR:
         """Fit mean and regression.
 
         Parameters
         ----------
-        X : ndarray, shape (trials, n, n)
-            Covariances.
-        y : ndarray, shape (trials,)
-            Classes; or "domain/class", as ``label_format`` says.
+        X : ndarray, shape (trials, n, n) | Trials
+            Covariances; ``Trials`` bring classes and domains.
+        y : None | ndarray, shape (trials,), default=None
+            Classes; or "domain/class", as ``label_format`` says. None takes those of ``Trials``.
         sample_weight : None | ndarray, shape (trials,), default=None
             Weights of the trials, in the mean and in the regression; a trial of weight zero is left out.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of a new domain.
-        X_target_unlabeled : None | ndarray | dict of ndarray, default=None
+        X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
             Trials of the domain that will be decoded, without labels: what its whitening looks at; by name, where there are several.
 
         Returns
@@ -123,7 +124,8 @@ class TangentSpaceLR(ByDomain):
         self : object
             The fitted classifier.
         """
-        x, labels, domains, sample_weight, targets = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
+        prepared = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
+        x, labels, domains, sample_weight, targets, own = prepared
         whitening = None
         if self.whiten_domains:
             whitening = DomainWhitening(handle_unknown=self.handle_unknown, **self._group("whitening").get_params())
@@ -142,23 +144,26 @@ class TangentSpaceLR(ByDomain):
         self.n_iter_ = int(self.regression_.n_iter_.max())
         self.classes_, self.reference_, self.whitening_ = names, reference, whitening
         self.n_features_in_ = self._channels = x.shape[1]
+        self.channels_ = own.channels
         return self
 
     def _vectors(self, X, sample_domain, subjects):
         check_is_fitted(self)
         self._check_parameters()
-        x = self._trials(X)
+        x, own = self._trials(X), told(X)
         check_channels(self, x)
+        check_names(self.channels_, own.channels)
         if self.whitening_ is not None:
+            sample_domain, subjects = own.whose(sample_domain, subjects)
             x = self.whitening_.transform(x, sample_domain=sample_domain, subjects=subjects)
         return spd.tangent_space(x, self.reference_)
 
-    def predict(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[Any]:
         """The most probable class of every trial.
 
         Parameters
         ----------
-        X : ndarray, shape (trials, n, n)
+        X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
@@ -171,12 +176,14 @@ class TangentSpaceLR(ByDomain):
         vectors = self._vectors(X, sample_domain, subjects)
         return self.regression_.predict(vectors)
 
-    def predict_proba(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``.
 
         Parameters
         ----------
-        X : ndarray, shape (trials, n, n)
+        X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
@@ -190,16 +197,13 @@ class TangentSpaceLR(ByDomain):
         return self.regression_.predict_proba(vectors)
 
     def decision_function(
-        self,
-        X: ArrayLike,
-        sample_domain: ArrayLike | None = None,
-        subjects: ArrayLike | None = None,
+        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
     ) -> NDArray[np.float64]:
         """Scores of the classes.
 
         Parameters
         ----------
-        X : ndarray, shape (trials, n, n)
+        X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains, where they are whitened; see :meth:`DomainWhitening.transform`.

@@ -10,6 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from . import _core
 from ._arrays import as_real
+from ._trials import Trials, is_epochs, microvolts
 
 ESTIMATORS = ("scm", "lwf", "oas", "sch")
 
@@ -30,6 +31,12 @@ def check_trials(X, covariance=None, name="X"):
 
 def as_trials(X, covariance=None, name="X"):
     """Covariances as they are, and the relative rounding that their type allows for."""
+    if isinstance(X, Trials):
+        if covariance is not None:
+            raise ValueError(f"{name} holds covariances already, and covariance={covariance!r} estimates them from epochs: leave it out.")
+        X = X.X
+    elif is_epochs(X):
+        X = microvolts(X)
     x = as_real(X, name, ndim=1)
     if x.ndim != 3:
         hint = "Reshape your data: one covariance is X[np.newaxis]. " if x.ndim == 2 else ""
@@ -65,6 +72,14 @@ def check_channels(estimator, x):
     if x.shape[1] != estimator._channels:
         raise ValueError(
             f"X has {x.shape[1]} features, but {type(estimator).__name__} is expecting {estimator._channels} features as input."
+        )
+
+
+def check_names(expected, found, name="X"):
+    """The same channels in the same order, where both have names."""
+    if expected is not None and found is not None and list(expected) != list(found):
+        raise ValueError(
+            f"the channels of {name} are {', '.join(found)}, those of training {', '.join(expected)}: give the same channels in the same order."
         )
 
 

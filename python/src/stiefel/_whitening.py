@@ -16,7 +16,8 @@ from ._base import labelled, target_trials
 from ._options import Method, Reference, Scale, UnseenWhitening
 from ._parameters import Covariance, HandleUnknown, LabelFormat, NotNegative, check, store
 from ._preconditioning import preconditioning, seen, unseen_whitening
-from ._validation import check_channels, check_labels, check_trials
+from ._trials import Trials, told
+from ._validation import check_channels, check_labels, check_names, check_trials
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
@@ -90,23 +91,23 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
 
     def fit(
         self,
-        X: ArrayLike,
+        X: ArrayLike | Trials,
         y: ArrayLike | None = None,
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
-        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+        X_target_unlabeled: ArrayLike | Trials | dict[Any, ArrayLike] | None = None,
     ) -> DomainWhitening:
         """Fit the mean of every domain.
 
         Parameters
         ----------
-        X : ndarray, shape (trials, n, n)
-            Training covariances.
+        X : ndarray, shape (trials, n, n) | Trials
+            Training covariances; ``Trials`` bring their domains.
         y : None | ndarray, shape (trials,), default=None
             Read only with ``label_format="domain/class"``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains, skada's or MOABB's way; a negative ``sample_domain`` marks a trial of a new domain, each number one domain.
-        X_target_unlabeled : None | ndarray | dict of ndarray, default=None
+        X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
             Trials of a domain that will be whitened later: what the policies that look at its trials then look at; by name, where there
             are several.
 
@@ -121,11 +122,13 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     def _fit(self, X, y, sample_domain, subjects, X_target_unlabeled):
         """Fits, and gives checked trials and the domain of each."""
         check(self)
-        x = self._trials(X)
+        x, own = self._trials(X), told(X)
+        if self.label_format == "class":
+            sample_domain, subjects = own.whose(sample_domain, subjects)
         labels = check_labels(y, len(x)) if self.label_format == "domain/class" else x[:, 0, 0]
         domains, _ = _domains.of_fit(labels, sample_domain, subjects, self.label_format)
         domains = [_domains.ONLY] * len(x) if domains is None else domains
-        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1]))
+        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1], own.channels))
         keep = ~targets.mark(x, domains)
         if not keep.any():
             raise ValueError("Every trial is marked as a trial of a new domain; nothing is left to fit on.")
@@ -136,17 +139,20 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         self._targets, self._labelled, self._warned = targets, False, False
         self.domains_ = np.array(names)
         self.n_features_in_ = self._channels = x.shape[1]
+        self.channels_ = own.channels
         return x, domains
 
-    def transform(self, X: ArrayLike, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None) -> NDArray[np.float64]:
+    def transform(
+        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
         """Whiten trials.
 
         Parameters
         ----------
-        X : ndarray, shape (trials, n, n)
+        X : ndarray, shape (trials, n, n) | Trials
             Covariances.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains. None: all trials are of one new domain (of the training domain, where there was one and no trials of another were
+            Domains. None: those of ``Trials``; else all trials are of one new domain (of the training domain, where there was one and no trials of another were
             given at fit). None or a negative number among them marks trials of a new domain.
 
         Returns
@@ -156,9 +162,10 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check(self)
-        x = self._trials(X)
+        x, own = self._trials(X), told(X)
         check_channels(self, x)
-        return self._whiten(x, sample_domain, subjects)
+        check_names(self.channels_, own.channels)
+        return self._whiten(x, *own.whose(sample_domain, subjects))
 
     def _whiten(self, x, sample_domain, subjects=None):
         out = np.empty_like(x)
@@ -173,11 +180,11 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
 
     def fit_transform(
         self,
-        X: ArrayLike,
+        X: ArrayLike | Trials,
         y: ArrayLike | None = None,
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
-        X_target_unlabeled: ArrayLike | dict[Any, ArrayLike] | None = None,
+        X_target_unlabeled: ArrayLike | Trials | dict[Any, ArrayLike] | None = None,
     ) -> NDArray[np.float64]:
         """Fit on training trials and whiten the same trials; for training data only, see the notes of the class.
 

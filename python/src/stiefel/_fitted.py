@@ -1,0 +1,302 @@
+"""What the classifiers of the core share: one model that is fitted, decides, judges, and is at work in a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core, _domains
+from ._base import ByDomain, labelled, seen_by, target_trials, unlabelled
+from ._judge import SEEN, judged, warn_of_seen
+from ._persistence import FileModel
+from ._preconditioning import unseen_whitening, whitening_of
+from ._session import Session
+from ._split import validation_trials
+from ._trials import Preparation, Trials, told
+from ._validation import check_channels, check_classes, check_labels
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class DomainClassifier(FileModel, ByDomain):
+    """A model of the core behind scikit-learn's interface: trials have classes and domains."""
+
+    __metadata_request__fit = {"X_target_labeled": True, "y_target_labeled": True}
+
+    #: What stands in for the embedding of a new domain, where the model has one.
+    unseen: str = "input-only"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def fit(
+        self,
+        X: ArrayLike | Trials,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+        X_target_unlabeled: ArrayLike | Trials | dict[Any, ArrayLike] | None = None,
+        X_target_labeled: ArrayLike | Trials | None = None,
+        y_target_labeled: ArrayLike | None = None,
+    ) -> Self:
+        """Fit whitening, encoder and network.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n) | Trials
+            Covariances; or epochs (trials, channels, samples), also MNE's, with the option ``covariance``. ``Trials`` bring classes, domains,
+            names of the channels and how they were made; what is given beside them takes the place of their own. The model keeps names and
+            making: at predict, channels in another order are put right, other channels and matrices made another way are refused.
+        y : None | ndarray, shape (trials,), default=None
+            Classes; or "domain/class", as ``label_format`` says. None takes those of ``Trials``, or the names of MNE's events.
+        sample_weight : None | ndarray, shape (trials,), default=None
+            Weights in the loss; a trial of weight zero is left out.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains, skada's or MOABB's way; numbers and text name the same domain. A negative ``sample_domain`` marks an unlabelled trial of
+            a new domain, each number one domain.
+        X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
+            Trials of the domain that will be decoded, without labels: what its policies need at predict. Of several domains, a dictionary
+            of trials by the name of the domain, or ``Trials``.
+        X_target_labeled, y_target_labeled : None | ndarray, default=None
+            Labelled trials of the domain that will be decoded; it becomes one more training domain, called "target", which trials
+            without a domain are taken to be of at predict.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        prepared = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
+        x, labels, domains, weight, targets, own = prepared
+        domains = [_domains.ONLY] * len(x) if domains is None else domains
+        if X_target_labeled is not None:
+            if _domains.TARGET in domains:
+                raise ValueError(
+                    f"a training domain is called {_domains.TARGET!r}, which is the name that the trials of X_target_labeled get: call it "
+                    "something else."
+                )
+            target = target_trials(self, x.shape[1], own.channels, X_target_labeled, "X_target_labeled")
+            y_target_labeled = told(X_target_labeled).y if y_target_labeled is None else y_target_labeled
+            x = np.concatenate([x, target])
+            labels = np.concatenate([labels, check_labels(y_target_labeled, len(target), "y_target_labeled")])
+            weight = None if weight is None else np.concatenate([weight, np.ones(len(target))])
+            domains += [_domains.TARGET] * len(target)
+        elif y_target_labeled is not None:
+            raise ValueError("y_target_labeled was given without X_target_labeled.")
+        self._fit(x, labels, domains, weight, own)
+        self._targets, self._labelled, self._warned = targets, X_target_labeled is not None, False
+        return self
+
+    def _fit(self, x, labels, domains, weight, own):
+        check_classification_targets(labels)
+        names, classes = np.unique(labels, return_inverse=True)
+        check_classes(names, classes)
+        different, numbers = _domains.factor(domains)
+        indices = np.array(numbers, dtype=np.intp)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        validation = validation_trials(classes, indices, self.validation_fraction, np.random.RandomState(seed))
+        if self.class_weight is not None:
+            balance = compute_sample_weight(self.class_weight, labels)
+            weight = balance if weight is None else weight * balance
+        trials = labelled(x, classes, names, indices, different, weight, own.channels, own.preparation)
+        # Nothing is replaced before the core has succeeded: an error or Ctrl-C leaves the estimator as it was.
+        self._model = self._train(trials, validation, seed)
+        self.classes_ = names
+        self._describe()
+
+    def _train(self, data, validation, seed):
+        """The core's model of labelled trials."""
+        raise NotImplementedError
+
+    def _describe(self):
+        """The fitted attributes that the core knows."""
+        self.n_features_in_ = self._channels = self._model.n_channels
+        self.domains_ = np.array(self._model.domains)
+        self.channels_ = self._model.channels
+        self.preparation_ = Preparation(*self._model.preparation)
+
+    def _accept(self, X, name="X"):
+        """Covariances with the channels of the model in its order, and what the trials know of themselves."""
+        check_is_fitted(self)
+        self._check_parameters()
+        x, own = self._trials(X, name), told(X)
+        if own.channels is None and own.preparation is None:
+            check_channels(self, x)
+            return x, own
+        return self._model.accept(unlabelled(x, own)), own
+
+    def _unseen(self):
+        """What is done for a domain without training trials, as the core reads it."""
+        embedding = self.unseen if self._model.has_embedding else "input-only"
+        return _core.unseen(unseen_whitening(whitening_of(self)), embedding)
+
+    def _decide(self, X, sample_domain=None, subjects=None):
+        """Probabilities and, where there is routing, weights of the experts."""
+        x, own = self._accept(X)
+        probabilities = np.empty((len(x), len(self.classes_)))
+        routing, policy = None, self._unseen()
+        for index, name, trials in _domains.groups(self, len(x), *own.whose(sample_domain, subjects)):
+            part = x if len(trials) == len(x) else x[trials]
+            new = (policy, self._targets.of(name)) if index < 0 else (None, None)
+            p, alpha = self._model.decide(part, _domains.called(name, self.domains_), *new)
+            probabilities[trials] = p[0]
+            if alpha is not None:
+                routing = np.empty((len(x), alpha.shape[-1])) if routing is None else routing
+                routing[trials] = alpha[0]
+        return probabilities, routing
+
+    def predict_proba(
+        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Probabilities of the classes, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n) | Trials
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains. None: those of ``Trials``; else all trials are of one new domain (of the training domain, where there was one), and a model
+            of several domains warns once. None or a negative number among them marks trials of a new domain.
+
+        Returns
+        -------
+        p : ndarray, shape (trials, classes)
+            The probabilities.
+        """
+        return self._decide(X, sample_domain, subjects)[0]
+
+    def predict(
+        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """The most probable class of every trial.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n) | Trials
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        y : ndarray, shape (trials,)
+            The classes.
+        """
+        best = self.predict_proba(X, sample_domain, subjects).argmax(axis=1)
+        return self.classes_[best]
+
+    def decision_function(
+        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n) | Trials
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        scores : ndarray, shape (trials,) or (trials, classes)
+            Log-odds of the second class, or log-probabilities of several.
+        """
+        p = self.predict_proba(X, sample_domain, subjects)
+        scores = np.log(np.maximum(p, np.finfo(float).tiny))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def routing_weights(
+        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+    ) -> NDArray[np.float64] | None:
+        """Weights of the experts.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n) | Trials
+            Covariances, or epochs with the option ``covariance``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        alpha : ndarray, shape (trials, K) | None
+            The weights; None where nothing is routed.
+        """
+        return self._decide(X, sample_domain, subjects)[1]
+
+    def session(self, domain: Any = None, X_unlabeled: ArrayLike | Trials | None = None) -> Session:
+        """Decide the trials of one domain one after the other, with what they change kept from call to call.
+
+        Parameters
+        ----------
+        domain : None | str | int, default=None
+            Whose trials will come. None: those of a new domain (of the training domain, where there was one).
+        X_unlabeled : None | ndarray, shape (trials, n, n) | Trials, default=None
+            Trials of a new domain that are known beforehand; None takes those given for it at fit, or none. A training domain needs none.
+
+        Returns
+        -------
+        session : Session
+            Has ``predict_proba`` and ``predict``, for one trial or several. The policies are those of now.
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        name = _domains.default(self) if domain is None else _domains.name_of(domain)
+        known = _domains.known_index([name], list(self.domains_), self._targets, self.handle_unknown)[0] >= 0
+        seen = None
+        if X_unlabeled is not None:
+            if known:
+                raise ValueError(f"domain {name!r} has training trials: it needs no unlabelled ones; leave X_unlabeled out.")
+            seen = self._accept(X_unlabeled, "X_unlabeled")[0]
+        elif not known:
+            seen = self._targets.of(name)
+        seen = np.empty((0, self._channels, self._channels)) if seen is None else seen
+        called = _domains.called(name, self.domains_)
+        return Session(self, called, self._model.session(called, None if known else self._unseen(), seen))
+
+    def _seen(self, X):
+        """What the model knows of each trial: a place in ``SEEN``."""
+        check_is_fitted(self)
+        return seen_by(self._model, self._trials(X), told(X))
+
+    def _new(self, X):
+        return warn_of_seen(type(self).__name__, self._seen(X))
+
+    def judge(
+        self,
+        X: ArrayLike | Trials,
+        y: ArrayLike | None = None,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
+    ) -> dict[str, dict[str, float] | None]:
+        """Scores of trials that are new to the model, that chose its epoch or penalty, and that it was trained on, apart.
+
+        Only the first are what a score means: the model does not decide other people's trials, or tomorrow's, as well as those it has seen.
+
+        Parameters
+        ----------
+        X : ndarray, shape (trials, n, n) | Trials
+            Covariances, or epochs with the option ``covariance``.
+        y : None | ndarray, shape (trials,), default=None
+            Classes; None takes those of ``Trials``.
+        sample_domain, subjects : None | ndarray, shape (trials,), default=None
+            Domains; see :meth:`predict_proba`.
+
+        Returns
+        -------
+        parts : dict
+            For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy`` and ``balanced_accuracy``; None where there
+            is no such trial.
+        """
+        labels, decided = self._answers(X, y, sample_domain, subjects)
+        seen = self._seen(X)
+        return {name: judged(labels[seen == i], decided[seen == i]) for i, name in reversed(list(enumerate(SEEN)))}

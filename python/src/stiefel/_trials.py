@@ -1,0 +1,157 @@
+"""Covariances with what is known of each trial: what readers give, and what estimators take in the place of an array."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Preparation(dict):
+    """How covariances were made of a signal: a dictionary of the steps, empty where nobody said; printed, it tells them in words.
+
+    Examples
+    --------
+    >>> import stiefel
+    >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=5)
+    >>> print(data.preparation)  # doctest: +ELLIPSIS
+    512 Hz, 8–32 Hz (zero-phase Butterworth, order 4), ...
+    >>> data.preparation["estimator"], data.preparation["unit"]
+    ('sample', 'µV')
+    """
+
+    def __init__(self, text: str, words: str) -> None:
+        found = json.loads(text)
+        super().__init__(found["made"] if isinstance(found, dict) else {})
+        self.text, self.words = text, words
+
+    def __str__(self):
+        return self.words
+
+    __repr__ = __str__
+
+    def __reduce__(self):
+        return (Preparation, (self.text, self.words))
+
+
+@dataclass
+class Trials:
+    """Covariances with what is known of each trial. Estimators take them in the place of ``X``, and then need neither classes nor domains.
+
+    ``trials[some]`` selects trials by a mask, places or a slice; ``str(trials)`` says in a few words what they are.
+
+    Attributes
+    ----------
+    X : ndarray, shape (trials, n, n)
+        Covariances.
+    y : ndarray of str, shape (trials,)
+        Classes.
+    domains : ndarray of str, shape (trials,)
+        Subjects, or subject-sessions.
+    runs : ndarray of str, shape (trials,) | None
+        Runs, where known.
+    channels : list of str | None
+        Names of the rows.
+    subjects, sessions : ndarray of str, shape (trials,) | None
+        Subject and session of each trial, where known.
+    preparation : Preparation | None
+        How the covariances were made, where known; print it.
+    names : tuple of list | None
+        The classes and the domains of the set that the trials were selected from, in its order.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    domains: np.ndarray
+    runs: np.ndarray | None = None
+    channels: list | None = None
+    subjects: np.ndarray | None = None
+    sessions: np.ndarray | None = None
+    preparation: Preparation | None = None
+    names: tuple[list, list] | None = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        return np.array(self.X, dtype=dtype) if copy else np.asarray(self.X, dtype=dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the covariances."""
+        return self.X.shape
+
+    def __getitem__(self, key: Any) -> Trials:
+        # scikit-learn selects rows of anything that has a shape by [places, ...].
+        key = key[0] if isinstance(key, tuple) and key[1:] == (Ellipsis,) else key
+        at = np.atleast_1d(np.arange(len(self))[key])
+        whole = {name: getattr(self, name) for name in ("channels", "preparation")}
+        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*whole, "names")}
+        chosen: dict[str, Any] = {name: None if part is None else np.asarray(part)[at] for name, part in parts.items()}
+        return Trials(**whole, **chosen, names=self.names or (in_order(self.y), in_order(self.domains)))
+
+    def __str__(self):
+        classes, domains = len(set(np.asarray(self.y).tolist())), len(set(np.asarray(self.domains).tolist()))
+        made = "" if self.preparation is None else f"; {self.preparation}"
+        return f"{len(self)} trials of {self.X.shape[1]} channels, {classes} classes, {domains} domains{made}"
+
+
+def in_order(values):
+    """Different values in the order in which they appear."""
+    return list(dict.fromkeys(np.asarray(values).tolist()))
+
+
+def of_core(found):
+    """Trials as the core gives them."""
+
+    def column(name):
+        return None if found[name] is None else np.array(found[name])
+
+    return Trials(
+        X=found["x"],
+        channels=found["channels"],
+        preparation=Preparation(*found["preparation"]),
+        **{name: column(name) for name in ("y", "domains", "runs", "subjects", "sessions")},
+    )
+
+
+class Told(NamedTuple):
+    """What trials know of themselves: None where they are an array."""
+
+    y: Any = None
+    domains: Any = None
+    channels: list | None = None
+    preparation: str | None = None
+
+    def whose(self, sample_domain, subjects):
+        """The two keywords; without either, the domains that the trials know."""
+        return (sample_domain, self.domains if sample_domain is None and subjects is None else subjects)
+
+
+def told(X):
+    """What trials, or epochs of MNE, know of themselves."""
+    if isinstance(X, Trials):
+        channels = None if X.channels is None else [str(c) for c in X.channels]
+        return Told(X.y, X.domains, channels, getattr(X.preparation, "text", None))
+    if is_epochs(X):
+        return Told(y=event_names(X), channels=list(X.copy().pick("eeg").ch_names))
+    return Told()
+
+
+def is_epochs(X):
+    """Whether it is epochs of MNE, without importing it."""
+    return hasattr(X, "get_data") and hasattr(X, "event_id")
+
+
+def event_names(epochs):
+    """The name of each epoch's event."""
+    names = {code: name for name, code in epochs.event_id.items()}
+    return np.array([names[code] for code in epochs.events[:, 2]])
+
+
+def microvolts(epochs):
+    """The EEG channels of epochs of MNE, ``(trials, channels, samples)`` in µV."""
+    return epochs.copy().pick("eeg").get_data(copy=False) * 1e6

@@ -107,6 +107,9 @@ pub(crate) fn load_for(
                 phase: own.phase,
                 ..made.clone()
             };
+            // The model knows them as they were made for it.
+            let known = load_with(source, &choice, Some(own))?;
+            let trials = trials.with_identities_of(&known)?;
             Ok(trials.with_preparation(Preparation::Made(Box::new(as_asked))))
         }
         _ => Err(Failure::Misuse(format!(

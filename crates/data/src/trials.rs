@@ -56,6 +56,8 @@ pub struct Trials {
     runs: Option<Factor>,
     channels: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
+    // Who they are, where these matrices do not say it.
+    identities: Option<Vec<TrialId>>,
     preparation: Arc<Preparation>,
     origin: Arc<Origin>,
 }
@@ -76,6 +78,7 @@ impl Trials {
             runs: None,
             channels: None,
             weights: None,
+            identities: None,
             preparation: Arc::default(),
             origin: Arc::default(),
         })
@@ -280,8 +283,19 @@ impl Trials {
         &self.origin
     }
 
+    /// The same trials of the same people in another form: each is who the trial at its place in `others` is, as those of a recording that was filtered
+    /// in another way.
+    pub fn with_identities_of(mut self, others: &Self) -> Result<Self> {
+        check_count("identities", self.len(), others.len())?;
+        self.identities = Some(others.identities());
+        Ok(self)
+    }
+
     /// Who each trial is.
     pub fn identities(&self) -> Vec<TrialId> {
+        if let Some(identities) = &self.identities {
+            return identities.clone();
+        }
         let matrices = |i: usize| self.views.iter().map(move |view| view.matrix(i));
         (0..self.len()).map(|i| TrialId::of(matrices(i))).collect()
     }
@@ -314,6 +328,8 @@ impl Trials {
             runs: of(&self.runs),
             channels: self.channels.clone(),
             weights: (self.weights.as_ref()).map(|w| indices.iter().map(|&i| w[i]).collect()),
+            identities: (self.identities.as_ref())
+                .map(|known| indices.iter().map(|&i| known[i]).collect()),
             preparation: Arc::clone(&self.preparation),
             origin: Arc::clone(&self.origin),
         })
@@ -416,6 +432,8 @@ impl Trials {
         Ok(Self {
             views: views?,
             weights: weighted.then(|| [each(self), each(other)].concat()),
+            identities: (self.identities.is_some() || other.identities.is_some())
+                .then(|| [self.identities(), other.identities()].concat()),
             classes: join(&self.classes, &other.classes)?,
             domains: join(&self.domains, &other.domains)?,
             subjects: both(&self.subjects, &other.subjects)?,

@@ -174,8 +174,9 @@ class DaspClassifier(NetworkClassifier):
         # With one domain there is one filter, and nothing to route.
         if network["network"] == "dasp":
             network.update(self._routing(experts))
-            weights = ("balance", "entropy", "barrier", "csp", "shrink")
-            network["losses"].update({name: getattr(losses, name) for name in weights})
+            # The others are weights, under the names that the core gives them.
+            apart = ("align", "decouple_keys", "csp_filters")
+            network["losses"].update({name: w for name, w in losses.get_params().items() if name not in apart})
             network["csp"]["filters"] = losses.csp_filters
         return config
 

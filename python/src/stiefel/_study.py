@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def study(
-    study: Literal["main", "ablation", "loso", "scaling", "session", "online", "null"],
+    study: str,
     data: str | PathLike[str] | Trials,
     *,
     name: str = "trials",
@@ -46,10 +46,10 @@ def study(
 
     Parameters
     ----------
-    study : {"main", "ablation", "loso", "scaling", "session", "online", "null"}
-        Which one: methods and peers across domains; the rows from naive routing to DASP; one subject held out; encoder and alignment
-        over channels and domains; first session against later ones; held-out subjects decoded trial by trial; labels that only leakage
-        can decode.
+    study : str
+        Which one: ``"main"``, methods and peers across domains; ``"ablation"``, the rows from naive routing to DASP; ``"loso"``, one subject
+        held out; ``"scaling"``, encoder and alignment over channels and domains; ``"session"``, first session against later ones;
+        ``"online"``, held-out subjects decoded trial by trial; ``"null"``, labels that only leakage can decode.
     data : str | path-like | Trials
         A dataset by name (``"eegmmidb"``, ``"synthetic:weibo2014"``), a .npz of covariances, or trials in memory. A domain called
         ``S03-2`` is session 2 of subject ``S03``.

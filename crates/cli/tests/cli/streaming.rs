@@ -406,7 +406,15 @@ fn a_stream_is_decoded_as_the_model_was_trained() {
             }
             // Filtered both ways the probabilities are others: the causal filter is what agrees.
             let both = home.run(&format!("predict m.stiefel {file} --json"));
-            assert_ne!(String::from_utf8(both.stdout).unwrap(), predicted);
+            let both = String::from_utf8(both.stdout).unwrap();
+            assert_ne!(both, predicted);
+            // They are the same trials, and the model has seen them.
+            let seen = |text: &str| -> Vec<Value> {
+                let line = |l| serde_json::from_str::<Value>(l).unwrap()["seen"].clone();
+                text.lines().map(line).collect()
+            };
+            assert_eq!(seen(&both), seen(&predicted));
+            assert!(seen(&both).contains(&"trained".into()), "{both}");
         }
         for (options, reason) in [
             (

@@ -91,12 +91,13 @@ fn prepare_labels(
     let mut work = Work::new(&options);
     let mut preparing = pipeline.start();
     let mut current = None;
-    let mut done = 0;
+    let (mut done, mut read) = (0, Vec::new());
     for input in items {
         let input = input?;
         if current.as_ref() != Some(&input.path) {
             done += usize::from(current.is_some());
             current = Some(input.path.clone());
+            read.push(input.path.clone());
         }
         let name = file_name(&input.path);
         watch(Step {
@@ -115,7 +116,7 @@ fn prepare_labels(
     let steps = work.steps(window, &pipeline);
     let mut record = Record::new(sources, steps.clone());
     record.notes = work.notes;
-    describe(&mut record, &made, &files)?;
+    describe(&mut record, &made, &read)?;
     let name = match sources {
         [one] => source_name(one),
         several => format!(

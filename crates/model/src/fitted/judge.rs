@@ -130,13 +130,15 @@ impl fmt::Display for Judged {
         let count = |part: &Option<Part>| part.as_ref().map_or(0, |p| p.scores.trials);
         let (new, stopped, trained) =
             (count(&self.new), count(&self.stopped), count(&self.trained));
+        let trials = if new == 1 { "trial" } else { "trials" };
         if !self.remembers {
             return write!(
                 f,
-                "{new} trials; the model file does not say which trials it was trained on, so that they may be among them"
+                "{new} {trials}; the model file does not say which trials it was trained on, so that they may be among them"
             );
         }
-        write!(f, "{new} trials that are new to the model")?;
+        let are = if new == 1 { "is" } else { "are" };
+        write!(f, "{new} {trials} that {are} new to the model")?;
         if stopped > 0 {
             write!(f, ", {stopped} that chose its epoch or its penalty")?;
         }

@@ -33,7 +33,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans a study on a dataset that is already chosen (see [`crate::load`]).
+    /// Plans a study on a dataset that is already chosen (see [`stiefel_eeg::load`]).
     pub fn new(config: StudyConfig, trials: &Trials) -> Result<Self> {
         config.check()?;
         let trials = match config.study {

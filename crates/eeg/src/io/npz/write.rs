@@ -84,7 +84,7 @@ fn write(writer: impl Write + Seek, trials: &Trials) -> std::io::Result<()> {
     zip.finish()
 }
 
-/// Writes trials as [`write_covariances`] does, `X` being (trials, channels, samples) in µV.
+/// Writes trials as [`write_trials`] does, `X` being (trials, channels, samples) in µV.
 ///
 /// ```
 /// use stiefel_eeg::io::{read, write_epochs};

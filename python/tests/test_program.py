@@ -1,6 +1,7 @@
 """Model files travel between Python and the program `stiefel`, and both decide the same."""
 
 import csv
+import json
 import subprocess
 from pathlib import Path
 
@@ -79,3 +80,26 @@ def test_python_opens_what_the_program_saved(model, options, made, study, datase
     if model == "recommended":
         with pytest.raises(ValueError, match="holds a PooledClassifier, which DaspClassifier is not"):
             stiefel.DaspClassifier.load(tmp_path / "model.stiefel")
+
+
+@pytest.mark.parametrize("name", ["recommended", "dasp"])
+def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
+    """A study and `train` of the program, and Python; the Rust library stands beside the first two in the program's own tests."""
+    source, settings = "synthetic:bnci2015001,subjects=3,sessions=1,trials=20", {"epochs": 2} if name == "dasp" else {}
+    options = [word for key, value in settings.items() for word in (f"--{key}", value)]
+    run("study", "main", source, "--methods", name, "--seeds", 3, "--output", tmp_path / "study", *options)
+    records = [json.loads(file.read_text()) for file in (tmp_path / "study" / "units").glob("*.json")]
+    record = next(record for record in records if record["fold"] == 1)["outcome"]
+
+    run("train", source, "-o", tmp_path / "m.stiefel", "--model", name, "--fold", 1, "--seed", 3, *options)
+    lines = [json.loads(line) for line in run("predict", tmp_path / "m.stiefel", source, "--json").splitlines()]
+    data = stiefel.load_synthetic("bnci2015001", subjects=3, trials_per_class=20)
+    order = list(dict.fromkeys(data.y.tolist()))
+    trained = [lines[i]["probabilities"][c] for i in record["test"] for c in order]
+    assert trained == record["probabilities"]
+
+    fold = stiefel.folds(data, seed=3)[1]
+    used = np.sort(np.concatenate([fold.train, fold.validation]))
+    clf = stiefel.method(name, seed=3, **settings).fit(data[used], validation=np.isin(used, fold.validation))
+    p = clf.predict_proba(data[fold.test])[:, [clf.classes_.tolist().index(c) for c in order]]
+    assert p.ravel().tolist() == record["probabilities"]

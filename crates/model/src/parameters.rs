@@ -102,14 +102,6 @@ impl<'t, T: Scalar> Bound<'t, T> {
         self.training
     }
 
-    /// The same parameters for evaluation: gradients as before, running statistics as they stand.
-    pub fn evaluating(self) -> Self {
-        Self {
-            training: false,
-            ..self
-        }
-    }
-
     /// The point called `name`.
     ///
     /// # Panics

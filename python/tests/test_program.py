@@ -11,6 +11,7 @@ import pytest
 import stiefel
 
 PROGRAM = Path(__file__).parents[2] / "target" / "debug" / "stiefel"
+LIBRARY = PROGRAM.parent / "examples" / "fold"
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built: cargo build -p stiefel-cli")
 
 
@@ -84,7 +85,7 @@ def test_python_opens_what_the_program_saved(model, options, made, study, datase
 
 @pytest.mark.parametrize("name", ["recommended", "dasp"])
 def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
-    """A study and `train` of the program, and Python; the Rust library stands beside the first two in the program's own tests."""
+    """A study, `train`, the Rust library and Python."""
     source, settings = "synthetic:bnci2015001,subjects=3,sessions=1,trials=20", {"epochs": 2} if name == "dasp" else {}
     options = [word for key, value in settings.items() for word in (f"--{key}", value)]
     run("study", "main", source, "--methods", name, "--seeds", 3, "--output", tmp_path / "study", *options)
@@ -97,6 +98,12 @@ def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
     order = list(dict.fromkeys(data.y.tolist()))
     trained = [lines[i]["probabilities"][c] for i in record["test"] for c in order]
     assert trained == record["probabilities"]
+
+    if not LIBRARY.exists():
+        pytest.skip("the example is not built: cargo build -p stiefel --examples")
+    library = subprocess.run([LIBRARY, source, name, "3", "1", *map(str, settings.values())], capture_output=True, text=True, timeout=300)
+    assert library.returncode == 0, library.stderr
+    assert json.loads(library.stdout) == record["probabilities"]
 
     fold = stiefel.folds(data, seed=3)[1]
     used = np.sort(np.concatenate([fold.train, fold.validation]))

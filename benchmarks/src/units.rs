@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::data;
 use crate::timing::tenth_percentile;
 use rayon::ThreadPool;
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use stiefel_model::net::{DaspConfig, DaspNet, LossWeights, Sizes};
 use stiefel_model::precondition::Preconditioning;
@@ -49,6 +49,7 @@ fn unit(trials: &Trials, number: usize) -> Result<Fitted<f32>, ModelError> {
         classes: 2,
         domains: data::SUBJECTS,
         encoded: n * (n + 1) / 2,
+        views: 1,
     };
     let config = DaspConfig {
         filters: 20,
@@ -66,22 +67,41 @@ fn unit(trials: &Trials, number: usize) -> Result<Fitted<f32>, ModelError> {
     train(&network, &training, &validation, &protocol, &mut Silent)
 }
 
-fn pool(threads: usize) -> Result<ThreadPool, String> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| error.to_string())
+fn pools(count: usize) -> Result<Vec<ThreadPool>, String> {
+    let pool = |_| {
+        let built = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        built.map_err(|error| error.to_string())
+    };
+    (0..count).map(pool).collect()
 }
 
-/// All units on one pool.
-fn study(pool: &ThreadPool, trials: &Trials) -> Result<Vec<Fitted<f32>>, String> {
-    pool.install(|| {
-        (0..UNITS)
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|number| unit(trials, number).map_err(|error| error.to_string()))
-            .collect()
-    })
+/// All units, as many at a time as there are pools, each of them on one thread: as a study spreads them.
+fn study(pools: &[ThreadPool], trials: &Trials) -> Result<Vec<Fitted<f32>>, String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= UNITS {
+                return done;
+            }
+            done.push((number, unit(trials, number)));
+        }
+    };
+    let mut fitted = std::thread::scope(|scope| {
+        let threads: Vec<_> = (pools.iter())
+            .map(|pool| scope.spawn(move || pool.install(work)))
+            .collect();
+        let joined = threads
+            .into_iter()
+            .flat_map(std::thread::ScopedJoinHandle::join);
+        joined.flatten().collect::<Vec<_>>()
+    });
+    fitted.sort_by_key(|(number, _)| *number);
+    let results = fitted.into_iter().map(|(_, fitted)| fitted);
+    results
+        .map(|fitted| fitted.map_err(|error| error.to_string()))
+        .collect()
 }
 
 /// Seconds that the threads of this process have spent on a core, where the system tells.
@@ -102,9 +122,9 @@ struct Times {
 }
 
 impl Times {
-    fn add(&mut self, pool: &ThreadPool, trials: &Trials) -> Result<(), String> {
+    fn add(&mut self, pools: &[ThreadPool], trials: &Trials) -> Result<(), String> {
         let (core, start) = (on_core(), Instant::now());
-        study(pool, trials)?;
+        study(pools, trials)?;
         self.wall.push(start.elapsed().as_secs_f64());
         let spent = on_core().zip(core).map(|(after, before)| after - before);
         self.core.extend(spent);
@@ -130,7 +150,7 @@ fn print_row(clock: &str, one: &[f64], two: &[f64], ideal: f64) {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let rounds = arguments.number("--rounds")?.unwrap_or(ROUNDS);
     let trials = trials().map_err(|error| error.to_string())?;
-    let (one, two) = (pool(1)?, pool(2)?);
+    let (one, two) = (pools(1)?, pools(2)?);
     if study(&one, &trials)? != study(&two, &trials)? {
         return Err("the fitted models depend on the number of threads".into());
     }

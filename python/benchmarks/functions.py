@@ -1,11 +1,12 @@
 """Times of the functions of `stiefel.spd` beside pyRiemann's, one thread.
 
     python benchmarks/functions.py [--matrices 1000] [--channels 22] [--repeats 21]
+    python benchmarks/functions.py --single
 
-Times are those of the processor, so that other programs disturb them less.
+With --single, functions built on an eigen-decomposition are called with one matrix at a time, of 8 to 128 channels. Times are those of the processor, so that other programs disturb them less.
 
-Ends with an error where a function built on an eigen-decomposition is less than three times as fast as its peer, or another one
-is slower than its peer.
+Ends with an error where a function built on an eigen-decomposition is less than three times as fast as its peer, or, called with one matrix, or
+another function, is slower than its peer.
 """
 
 import os
@@ -82,16 +83,40 @@ def cases(x, y, c, d):
         yield label, floor, partial(ours, *arguments, **named), partial(theirs, *arguments, **named)
 
 
-def best(functions, repeats):
+def best(functions, repeats, calls=1):
     """The least time of each function, taken in turns, so that a slow moment of the machine meets all of them."""
     times = [[] for _ in functions]
     for _ in range(repeats + 1):
         for function, taken in zip(functions, times, strict=True):
             start = time.process_time()
-            function()
-            taken.append(time.process_time() - start)
+            for _ in range(calls):
+                function()
+            taken.append((time.process_time() - start) / calls)
     # The first call warms up.
     return [min(taken[1:]) for taken in times]
+
+
+def covariances(matrices, channels):
+    """Two stacks and two single matrices."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((2 * matrices + 2, channels, 4 * channels))
+    all_ = a @ np.swapaxes(a, 1, 2) / a.shape[-1]
+    return all_[:matrices], all_[matrices:-2], all_[-2], all_[-1]
+
+
+def one_by_one(repeats):
+    """Names of functions that are slower than their peer with one matrix of some size."""
+    sizes, needed, ratios = (8, 16, 22, 32, 64, 96, 128), 1.0, {}
+    for n in sizes:
+        for name, floor, ours, theirs in cases(*covariances(1, n)):
+            if floor == EIGEN and name != "pairwise_distance":
+                mine, other = best((ours, theirs), repeats, calls=max(1, 2000 // n))
+                ratios.setdefault(name, []).append(other / mine)
+    print(f"one matrix, float64, one thread, best of {repeats}: times as fast as pyRiemann")
+    print(f"{'function':<28}" + "".join(f"{f'n = {n}':>9}" for n in sizes))
+    for name, found in ratios.items():
+        print(f"{name:<28}" + "".join(f"{ratio:>9.2f}" for ratio in found))
+    return [name for name, found in ratios.items() if min(found) < needed]
 
 
 def main():
@@ -99,15 +124,17 @@ def main():
     parser.add_argument("--matrices", type=int, default=1000)
     parser.add_argument("--channels", type=int, default=22)
     parser.add_argument("--repeats", type=int, default=21)
+    parser.add_argument("--single", action="store_true", help="one matrix at a time, of several sizes")
     options = parser.parse_args()
-    rng = np.random.default_rng(0)
-    a = rng.standard_normal((2 * options.matrices + 2, options.channels, 4 * options.channels))
-    all_ = a @ np.swapaxes(a, 1, 2) / a.shape[-1]
-    x, y, c, d = all_[: options.matrices], all_[options.matrices : -2], all_[-2], all_[-1]
+    if options.single:
+        short = one_by_one(options.repeats)
+        if short:
+            raise SystemExit(f"slower than required: {', '.join(short)}")
+        return
     print(f"{options.matrices} matrices of {options.channels} × {options.channels}, float64, one thread, best of {options.repeats}, ms")
     print(f"{'function':<28}{'stiefel':>9}{'pyRiemann':>11}{'ratio':>8}{'needed':>8}")
     short = []
-    for name, floor, ours, theirs in cases(x, y, c, d):
+    for name, floor, ours, theirs in cases(*covariances(options.matrices, options.channels)):
         mine, other = best((ours, theirs), options.repeats)
         print(f"{name:<28}{1e3 * mine:>9.2f}{1e3 * other:>11.2f}{other / mine:>8.2f}{floor:>8.1f}")
         if other / mine < floor:

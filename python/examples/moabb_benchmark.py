@@ -1,7 +1,9 @@
-"""A MOABB benchmark: the classifier beside a pyRiemann pipeline, each person left out in turn.
+"""
+A MOABB benchmark
+=================
 
-MOABB's fake dataset keeps this offline; put any motor-imagery dataset of MOABB in its place. MOABB hands the subjects over at fit
-and says nothing at predict: the policy `unseen` decodes the person left out.
+The classifier beside a pyRiemann pipeline, each person left out in turn. MOABB's fake dataset keeps this offline; put any motor-imagery dataset of MOABB in its
+place. MOABB hands the subjects over at fit and says nothing at predict: the policy ``unseen`` decodes the person left out.
 """
 
 import tempfile

@@ -1,4 +1,9 @@
-"""Your own data from MNE: band-pass the recording, cut epochs, take covariances, cross-validate."""
+"""
+Your own data from MNE
+======================
+
+Band-pass the recording, cut epochs, take covariances, cross-validate.
+"""
 
 import mne
 import numpy as np

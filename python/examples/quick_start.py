@@ -1,8 +1,12 @@
-"""Quick start: train on several people, look at what was chosen and why, decode new trials of them.
+"""
+Quick start
+===========
 
-Synthetic motor imagery stands in for a dataset; replace `load_synthetic` with your own covariances.
+Train on several people, look at what was chosen and why, decode new trials of them. Synthetic motor imagery stands in for a dataset; put your own
+covariances in its place.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import stiefel
@@ -17,3 +21,14 @@ print(f"stopped after {clf.n_iter_} epochs, kept number {clf.best_epoch_}")
 
 peer = stiefel.TangentSpaceLR(whiten_domains=True).fit(data[~test])
 print(f"DASP {clf.score(data[test]):.3f}, tangent space + logistic regression {peer.score(data[test]):.3f}")
+
+# %%
+# Person by person.
+people = sorted(set(data.domains))
+for offset, (name, model) in zip((-0.2, 0.2), {"DASP": clf, "tangent space": peer}.items(), strict=True):
+    scores = [model.score(data[test & (data.domains == person)]) for person in people]
+    plt.bar(np.arange(len(people)) + offset, scores, width=0.35, label=name)
+plt.xticks(range(len(people)), people)
+plt.ylabel("accuracy of new trials")
+plt.legend(loc="lower right")
+plt.show()

@@ -1,4 +1,9 @@
-"""Does routing help, and is it routing that helps? The report, its controls and its pictures."""
+"""
+Does routing help?
+==================
+
+And is it routing that helps? The report, its controls and its pictures.
+"""
 
 import matplotlib.pyplot as plt
 import mne
@@ -19,4 +24,4 @@ report.plot_routing(axes[0])
 report.plot_controls(axes[1])
 info = mne.create_info(data.channels, 128.0, "eeg").set_montage("biosemi64")
 report.plot_topomap(info, expert=0, component=0, ax=axes[2])
-figure.savefig("routing_report.png")
+plt.show()

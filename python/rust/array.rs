@@ -25,6 +25,29 @@ pub(crate) fn view<'a, T: Scalar + Element>(
     MatView::new(count, rows, cols, data).map_err(value_error)
 }
 
+/// One batch per view of matrices that stand view by view within each trial.
+pub(crate) fn apart(x: MatView<'_, f64>, views: usize) -> PyResult<Vec<MatBatch<f64>>> {
+    let (count, rows, cols) = x.shape();
+    if views == 0 || !count.is_multiple_of(views) {
+        return Err(value_error(format!(
+            "{count} matrices are no trials of {views} views each"
+        )));
+    }
+    let of = |v: usize| {
+        let matrices = (0..count / views).flat_map(|i| x.matrix(i * views + v));
+        MatBatch::from_vec(count / views, rows, cols, matrices.copied().collect())
+    };
+    let found: Result<Vec<_>, _> = (0..views).map(of).collect();
+    found.map_err(value_error)
+}
+
+/// Trials as one stack, view by view within each.
+pub(crate) fn together(trials: &stiefel::data::Trials) -> PyResult<MatBatch<f64>> {
+    let (count, n, views) = (trials.len(), trials.channels_count(), trials.views());
+    let matrices = (0..count).flat_map(|i| (0..views).flat_map(move |v| trials.view(v).matrix(i)));
+    MatBatch::from_vec(count * views, n, n, matrices.copied().collect()).map_err(value_error)
+}
+
 /// A batch as a new array of its shape.
 pub(crate) fn give<T: Scalar + Element>(
     py: Python<'_>,

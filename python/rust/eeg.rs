@@ -2,17 +2,16 @@
 
 use crate::array::give;
 use crate::error::{eeg_error, value_error};
-use numpy::PyReadonlyArray3;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use stiefel::data::{Estimator, Factor, Preparation, Trials};
-use stiefel::eeg::io::{Content, read};
-use stiefel::eeg::prepare::{PrepareOptions, prepare};
+use stiefel::data::{Estimator, Factor, Phase, Preparation, Trials};
+use stiefel::eeg::io::{Content, MarkerRule, ReadOptions, Source, read_with};
+use stiefel::eeg::prepare::{PrepareOptions, prepare, views_of};
 use stiefel::eeg::select::DataChoice;
 use stiefel::eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
 use stiefel::eeg::{covariance, load};
-use stiefel::linalg::MatBatch;
 
 pub(crate) fn estimator(name: &str) -> PyResult<Estimator> {
     Ok(match name {
@@ -62,11 +61,101 @@ fn covariances<'py>(
     give(py, found.map_err(eeg_error)?.covariances().clone())
 }
 
-/// The recordings of a file, each a dictionary.
+/// Covariances of trials in several bands and windows, view by view within each trial, and how many views there are. Windows are in seconds from an
+/// event that is at `-start` seconds of the trial.
 #[pyfunction]
-fn read_recordings(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    match py.detach(|| read(&path)).map_err(eeg_error)? {
-        Content::Recordings(all) => all.into_iter().map(|r| recording(py, &r)).collect(),
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the options of one Python function"
+)]
+fn views<'py>(
+    py: Python<'py>,
+    epochs: PyReadonlyArray3<'py, f64>,
+    sfreq: f64,
+    views: &str,
+    start: f64,
+    window: Option<[f64; 2]>,
+    band: [f64; 2],
+    name: &str,
+    order: usize,
+    causal: bool,
+) -> PyResult<(Bound<'py, PyAny>, usize)> {
+    let view = crate::array::view(&epochs)?;
+    let (count, n, samples) = view.shape();
+    let whole = [start, start + samples as f64 / sfreq];
+    let options = PrepareOptions {
+        band,
+        window: Some(window.unwrap_or(whole)),
+        order,
+        phase: if causal { Phase::Causal } else { Phase::Zero },
+        estimator: estimator(name)?,
+        ..PrepareOptions::default()
+    };
+    let options = options.with_views(views).map_err(eeg_error)?;
+    let made = py.detach(|| {
+        let channel = |i: usize| Channel {
+            name: i.to_string(),
+            kind: ChannelKind::Eeg,
+            unit: "µV".into(),
+        };
+        let info = TrialInfo {
+            label: String::new(),
+            domain: String::new(),
+            run: None,
+        };
+        let (channels, data) = ((0..n).map(channel).collect(), view.data().to_vec());
+        let epochs = Epochs::new(channels, sfreq, samples, data, vec![info; count])?;
+        views_of(&epochs, &options, start)
+    });
+    let made = made.map_err(eeg_error)?;
+    Ok((give(py, crate::array::together(&made)?)?, made.views()))
+}
+
+/// How a file is to be read.
+fn options(
+    partial: bool,
+    sfreq: Option<f64>,
+    markers: Option<&str>,
+    mat: Option<&str>,
+    stream: Option<String>,
+    channels: Option<Vec<String>>,
+) -> PyResult<ReadOptions> {
+    let markers: Option<MarkerRule> = markers.map(str::parse).transpose().map_err(eeg_error)?;
+    Ok(ReadOptions {
+        partial,
+        sampling_rate: sfreq,
+        markers: markers.unwrap_or_default(),
+        mat: mat.map(str::parse).transpose().map_err(eeg_error)?,
+        stream,
+        channels,
+        ..ReadOptions::default()
+    })
+}
+
+/// The recordings of a file, each a dictionary; with names of channels, these alone, in their order.
+#[pyfunction]
+#[pyo3(signature = (path, partial=false, sfreq=None, markers=None, mat=None, stream=None, channels=None))]
+fn read_recordings<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    partial: bool,
+    sfreq: Option<f64>,
+    markers: Option<&str>,
+    mat: Option<&str>,
+    stream: Option<String>,
+    channels: Option<Vec<String>>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let options = options(partial, sfreq, markers, mat, stream, channels)?;
+    let found = py.detach(|| read_with(Source::open(&path)?, &options));
+    match found.map_err(eeg_error)? {
+        Content::Recordings(all) => {
+            let picked = |r: Recording| match &options.channels {
+                Some(names) if !r.channels().iter().map(|c| &c.name).eq(names) => r.pick(names),
+                _ => Ok(r),
+            };
+            let one = |r: Recording| recording(py, picked(r).map_err(eeg_error)?);
+            all.into_iter().map(one).collect()
+        }
         _ => Err(value_error(format!(
             "{} holds trials, not a continuous recording; read it with load_dataset",
             path.display()
@@ -74,11 +163,9 @@ fn read_recordings(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Bound<'_, PyDi
     }
 }
 
-fn recording<'py>(py: Python<'py>, r: &Recording) -> PyResult<Bound<'py, PyDict>> {
+/// A recording as a dictionary; its samples become the array's, without a copy.
+fn recording(py: Python<'_>, r: Recording) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
-    let (n, samples) = (r.channels().len(), r.samples());
-    let data = MatBatch::from_vec(1, n, samples, r.data().to_vec()).map_err(value_error)?;
-    out.set_item("data", give(py, data)?)?;
     out.set_item("sfreq", r.sampling_rate())?;
     let names: Vec<&str> = r.channels().iter().map(|c| c.name.as_str()).collect();
     let kinds: Vec<&str> = r.channels().iter().map(|c| kind(c.kind)).collect();
@@ -91,6 +178,10 @@ fn recording<'py>(py: Python<'py>, r: &Recording) -> PyResult<Bound<'py, PyDict>
         .collect();
     out.set_item("events", events)?;
     out.set_item("notes", r.notes().to_vec())?;
+    out.set_item("started", r.started())?;
+    let (n, samples) = (r.channels().len(), r.samples());
+    let flat = PyArray1::from_vec(py, r.into_data());
+    out.set_item("data", flat.reshape([n, samples])?)?;
     Ok(out)
 }
 
@@ -124,7 +215,15 @@ pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, 
     out.set_item("domains", names(trials.domains()))?;
     out.set_item("runs", trials.runs().map(names))?;
     out.set_item("channels", trials.channels().map(<[String]>::to_vec))?;
-    out.set_item("x", give(py, trials.covariances().clone())?)?;
+    let x = give(py, crate::array::together(&trials)?)?;
+    let x = match trials.views() {
+        1 => x,
+        views => {
+            let (count, n) = (trials.len(), trials.channels_count());
+            x.call_method1("reshape", ((count, views, n, n),))?
+        }
+    };
+    out.set_item("x", x)?;
     Ok(out)
 }
 
@@ -158,9 +257,18 @@ fn dataset<'py>(
 
 /// The covariances, or the epochs, of a file of trials.
 #[pyfunction]
-fn read_trials<'py>(py: Python<'py>, path: PathBuf, name: &str) -> PyResult<Bound<'py, PyDict>> {
+#[pyo3(signature = (path, name, sfreq=None, mat=None))]
+fn read_trials<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    name: &str,
+    sfreq: Option<f64>,
+    mat: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
     let estimator = estimator(name)?;
-    let trials = py.detach(|| match read(&path).map_err(eeg_error)? {
+    let options = options(false, sfreq, None, mat, None, None)?;
+    let read = || read_with(Source::open(&path)?, &options);
+    let trials = py.detach(|| match read().map_err(eeg_error)? {
         Content::Trials(trials) => Ok(trials),
         Content::Epochs(epochs) => covariance::covariances(&epochs, estimator).map_err(eeg_error),
         Content::Recordings(_) => Err(value_error(format!(
@@ -173,6 +281,7 @@ fn read_trials<'py>(py: Python<'py>, path: PathBuf, name: &str) -> PyResult<Boun
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(covariances, module)?)?;
+    module.add_function(wrap_pyfunction!(views, module)?)?;
     module.add_function(wrap_pyfunction!(read_recordings, module)?)?;
     module.add_function(wrap_pyfunction!(read_trials, module)?)?;
     module.add_function(wrap_pyfunction!(load_source, module)?)?;

@@ -2,7 +2,8 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError,
+    PyTypeError, PyValueError,
 };
 use std::io::ErrorKind;
 use stiefel::eeg::EegError;
@@ -53,10 +54,12 @@ pub(crate) fn file_error(problem: FileProblem) -> PyErr {
     }
 }
 
-/// An error of recordings and datasets: files that cannot be opened are `OSError`s, everything else is a `ValueError`.
+/// An error of recordings and datasets: files that cannot be opened are `OSError`s, too much for the memory is a `MemoryError`, everything else is a
+/// `ValueError`.
 pub(crate) fn eeg_error(error: EegError) -> PyErr {
     match &error {
         EegError::Io { source, .. } => os_error(source.kind(), &error),
+        EegError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
         _ => value_error(error),
     }
 }

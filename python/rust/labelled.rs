@@ -10,6 +10,9 @@ use stiefel::data::{Factor, Preparation, Trials};
 pub(crate) struct Labelled<'py> {
     #[pyo3(item)]
     x: PyReadonlyArray3<'py, f64>,
+    /// Matrices of a trial, one after the other in `x`.
+    #[pyo3(item)]
+    views: usize,
     #[pyo3(item)]
     classes: Vec<usize>,
     #[pyo3(item)]
@@ -29,11 +32,15 @@ pub(crate) struct Labelled<'py> {
 
 impl Labelled<'_> {
     pub(crate) fn trials(self) -> PyResult<Trials> {
-        let x = crate::array::view(&self.x)?.to_owned();
+        let mut views = crate::array::apart(crate::array::view(&self.x)?, self.views)?.into_iter();
+        let x = views.next().ok_or_else(|| value_error("no view"))?;
         let build = || {
             let classes = Factor::new("class", self.class_names, self.classes)?;
             let domains = Factor::new("domain", self.domain_names, self.domains)?;
             let mut trials = Trials::new(x, classes, domains)?;
+            for view in views {
+                trials = trials.with_view(view)?;
+            }
             if let Some(channels) = self.channels {
                 trials = trials.with_channels(channels)?;
             }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is meant for users: the modules of the package check and shape their arguments and call these functions with
 //! C-contiguous arrays of one precision. Every function lets other Python threads run while it computes, and mutates none of
-//! its arguments.
+//! its arguments, but for the step of the optimiser, whose points move where they lie.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -14,12 +14,17 @@ mod derivative;
 mod eeg;
 mod error;
 mod labelled;
+mod live;
 mod manifold;
 mod model;
+mod program;
 mod scaling;
 mod spd;
 mod study;
 mod threads;
+mod torch;
+mod torch_layer;
+mod torch_model;
 mod train;
 mod watch;
 mod whiten;
@@ -36,8 +41,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     manifold::add(module)?;
     scaling::add(module)?;
     model::add(module)?;
+    live::add(module)?;
     train::add(module)?;
     whiten::add(module)?;
     eeg::add(module)?;
+    program::add(module)?;
+    torch::add(module)?;
+    torch_layer::add(module)?;
+    torch_model::add(module)?;
     study::add(module)
 }

@@ -24,13 +24,14 @@ pub(crate) struct PyModel {
 #[pyclass(module = "stiefel._core", name = "Session", frozen)]
 pub(crate) struct PySession {
     session: Mutex<Session>,
-    classes: usize,
+    /// Classes, and views of a trial.
+    sizes: (usize, usize),
 }
 
 /// Probabilities `1 × N × C` and, where there is routing, weights `1 × N × K`.
 type Given<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
-fn policies(text: Option<&str>) -> PyResult<Option<Unseen>> {
+pub(crate) fn policies(text: Option<&str>) -> PyResult<Option<Unseen>> {
     text.map(serde_json::from_str)
         .transpose()
         .map_err(value_error)
@@ -50,14 +51,15 @@ fn unseen(whitening: &str, embedding: &str) -> PyResult<String> {
 fn decide_all(
     session: &mut Session,
     x: MatView<'_, f64>,
-    classes: usize,
+    (classes, views): (usize, usize),
 ) -> Result<(MatBatch<f64>, Option<MatBatch<f64>>), ModelError> {
-    let count = x.count();
+    let count = x.count() / views;
+    let size = views * x.rows() * x.cols();
     let mut probabilities = MatBatch::zeros(1, count, classes);
     let mut routing: Option<MatBatch<f64>> = None;
     for i in 0..count {
         let decision = session
-            .decide(x.matrix(i))
+            .decide(&x.data()[i * size..(i + 1) * size])
             .map_err(|error| error.at_trial(i))?;
         probabilities.matrix_mut(0)[i * classes..][..classes]
             .copy_from_slice(decision.probabilities);
@@ -84,7 +86,7 @@ impl PySession {
         let view = crate::array::view(&x)?;
         let decided = py.detach(|| {
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            decide_all(&mut session, view, self.classes)
+            decide_all(&mut session, view, self.sizes)
         });
         given(py, decided.map_err(model_error)?)
     }
@@ -120,13 +122,18 @@ impl PyModel {
         &self,
         domain: &str,
         unseen: Option<&Unseen>,
-        x: MatView<'_, f64>,
-        seen: Option<MatView<'_, f64>>,
+        x: &[MatBatch<f64>],
+        seen: Option<&[MatBatch<f64>]>,
     ) -> Result<Session, ModelError> {
+        let views: Vec<MatView<'_, f64>> = seen.unwrap_or(x).iter().map(MatBatch::view).collect();
         match seen {
-            Some(seen) => self.model.session(domain, unseen, seen),
-            None => self.model.session_for(domain, x, unseen),
+            Some(_) => self.model.session(domain, unseen, &views),
+            None => self.model.session_for(domain, &views, unseen),
         }
+    }
+
+    fn sizes(&self) -> (usize, usize) {
+        (self.model.classes().len(), self.model.views())
     }
 }
 
@@ -143,10 +150,15 @@ impl PyModel {
         seen: Option<PyReadonlyArray3<'py, f64>>,
     ) -> PyResult<Given<'py>> {
         let (view, unseen) = (crate::array::view(&x)?, policies(unseen)?);
-        let seen = seen.as_ref().map(crate::array::view).transpose()?;
+        let views = self.model.views();
+        let all = crate::array::apart(view, views)?;
+        let seen = match &seen {
+            Some(seen) => Some(crate::array::apart(crate::array::view(seen)?, views)?),
+            None => None,
+        };
         let decided = py.detach(|| {
-            let mut session = self.started(domain, unseen.as_ref(), view, seen)?;
-            decide_all(&mut session, view, self.model.classes().len())
+            let mut session = self.started(domain, unseen.as_ref(), &all, seen.as_deref())?;
+            decide_all(&mut session, view, self.sizes())
         });
         given(py, decided.map_err(model_error)?)
     }
@@ -159,11 +171,15 @@ impl PyModel {
         unseen: Option<&str>,
         seen: PyReadonlyArray3<'_, f64>,
     ) -> PyResult<PySession> {
-        let (seen, unseen) = (crate::array::view(&seen)?, policies(unseen)?);
-        let session = py.detach(|| self.model.session(domain, unseen.as_ref(), seen));
+        let seen = crate::array::apart(crate::array::view(&seen)?, self.model.views())?;
+        let unseen = policies(unseen)?;
+        let session = py.detach(|| {
+            let seen: Vec<MatView<'_, f64>> = seen.iter().map(MatBatch::view).collect();
+            self.model.session(domain, unseen.as_ref(), &seen)
+        });
         Ok(PySession {
             session: Mutex::new(session.map_err(model_error)?),
-            classes: self.model.classes().len(),
+            sizes: self.sizes(),
         })
     }
 
@@ -188,7 +204,21 @@ impl PyModel {
         let accepted = py
             .detach(|| self.model.accept(&trials))
             .map_err(model_error)?;
-        give(py, accepted.covariances().clone())
+        give(py, crate::array::together(&accepted)?)
+    }
+
+    /// The model after a few labelled trials, and of every domain with uneven classes how many there are.
+    fn calibrate(&self, py: Python<'_>, trials: Labelled<'_>) -> PyResult<(Self, Vec<String>)> {
+        let trials = trials.trials()?;
+        let model = py
+            .detach(|| self.model.calibrate(&trials))
+            .map_err(model_error)?;
+        let names = trials.domains();
+        let domains: Vec<&str> = names.present().into_iter().map(|d| names.name(d)).collect();
+        let balance = model.balance(&domains).into_iter();
+        let uneven = balance.filter(stiefel::model::views::Balance::is_uneven);
+        let said = uneven.map(|b| b.to_string()).collect();
+        Ok((Self::new(model, self.seconds), said))
     }
 
     /// The routing report on labelled test trials of training domains: JSON, text, and the verdict's sentence.
@@ -274,15 +304,16 @@ impl PyModel {
         crate::eeg::prepared(self.model.preparation())
     }
 
-    /// `"dasp"`, `"spdnet"` or `"recommended"`.
+    /// `"dasp"`, `"spdnet"`, `"recommended-1"` or `"recommended"`.
     #[getter]
-    fn kind(&self) -> PyResult<String> {
-        if !self.model.is_network() {
-            return Ok("recommended".into());
-        }
-        let config = serde_json::to_value(self.model.config()).map_err(value_error)?;
-        let name = config.pointer("/model/architecture/network");
-        Ok(name.and_then(|n| n.as_str()).unwrap_or_default().to_owned())
+    fn kind(&self) -> &'static str {
+        self.model.name()
+    }
+
+    /// How many covariances of a trial it takes.
+    #[getter]
+    fn views(&self) -> usize {
+        self.model.views()
     }
 
     /// How long the core trained, where it did so here.

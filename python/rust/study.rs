@@ -107,7 +107,8 @@ impl PyStudyData {
         let (class_names, classes) = factor(trials.classes());
         let (domain_names, domains) = factor(trials.domains());
         let state = PyDict::new(py);
-        state.set_item("x", give(py, trials.covariances().clone())?)?;
+        state.set_item("x", give(py, crate::array::together(trials)?)?)?;
+        state.set_item("views", trials.views())?;
         state.set_item("classes", classes)?;
         state.set_item("class_names", class_names)?;
         state.set_item("domains", domains)?;

@@ -12,7 +12,7 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 use stiefel::model::scaling::Recommendation;
 use stiefel::model::train::{EpochRecord, Flow, Observer};
-use stiefel::model::{FitConfig, FittedModel, PooledConfig, Preconditioning};
+use stiefel::model::{FitConfig, FittedModel, PooledConfig, Preconditioning, ViewsConfig};
 use stiefel::study::{FittedMethod, Study, StudyConfig};
 
 /// Tells the waiting thread of every epoch, and hears from it when to stop.
@@ -84,9 +84,11 @@ fn fit(
 ) -> PyResult<PyModel> {
     let (training, watched) = trials.split(&validation)?;
     let mut config: FitConfig = serde_json::from_str(config).map_err(value_error)?;
-    if let FitConfig::Preset { config } = &mut config {
-        // Where the training trials are watched themselves, they are all there is to fit on.
-        config.refit &= !validation.is_empty();
+    // Where the training trials are watched themselves, they are all there is to fit on.
+    match &mut config {
+        FitConfig::Preset { config } => config.refit &= !validation.is_empty(),
+        FitConfig::Views { config } => config.refit &= !validation.is_empty(),
+        FitConfig::Network { .. } => {}
     }
     let scaling: Option<Recommendation> = scaling
         .map(serde_json::from_str)
@@ -116,6 +118,12 @@ fn preset_configuration(preconditioning: &str) -> PyResult<String> {
         ..PooledConfig::default()
     };
     serde_json::to_string(&config).map_err(value_error)
+}
+
+/// The configuration of the preset with views, as JSON.
+#[pyfunction]
+fn views_configuration() -> PyResult<String> {
+    serde_json::to_string(&ViewsConfig::default()).map_err(value_error)
 }
 
 /// A method of studies, fitted.
@@ -187,5 +195,6 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(fit_method, module)?)?;
     module.add_function(wrap_pyfunction!(method_of, module)?)?;
+    module.add_function(wrap_pyfunction!(views_configuration, module)?)?;
     module.add_function(wrap_pyfunction!(preset_configuration, module)?)
 }

@@ -24,6 +24,14 @@ fn fit_whitener(py: Python<'_>, trials: Labelled<'_>, config: &str) -> PyResult<
     Ok(PyWhitener { whitener })
 }
 
+/// What whitens the trials of a model.
+#[pyfunction]
+fn whitener_of(model: &crate::model::PyModel) -> PyResult<PyWhitener> {
+    let whitener = model.model.whitener().cloned();
+    let whitener = whitener.ok_or_else(|| value_error("the preset with views has no whitener"))?;
+    Ok(PyWhitener { whitener })
+}
+
 /// A whitener from what [`PyWhitener::state`] gave.
 #[pyfunction]
 fn whitener_from_state(state: &str) -> PyResult<PyWhitener> {
@@ -91,5 +99,6 @@ impl PyWhitener {
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyWhitener>()?;
     module.add_function(wrap_pyfunction!(fit_whitener, module)?)?;
+    module.add_function(wrap_pyfunction!(whitener_of, module)?)?;
     module.add_function(wrap_pyfunction!(whitener_from_state, module)?)
 }

@@ -195,6 +195,7 @@ def test_layouts_are_welcome_and_stay_as_they_are(estimator, small):
         ("tqdm", lambda data, report: stiefel.study("main", data)),
         ("matplotlib", lambda data, report: report.plot_routing()),
         ("matplotlib", lambda data, report: report.plot_controls()),
+        ("matplotlib", lambda data, report: stiefel.plot.learning({"rows": [{"method": "a", "size": [8, d], "accuracy": {"mean": 0.5}} for d in (2, 4)]})),
         ("mne", lambda data, report: report.plot_topomap(None)),
         ("mne", lambda data, report: stiefel.to_epochs(np.zeros((2, 1, 5)), ["Cz"], 100.0, [0, 1])),
     ],

@@ -2,7 +2,11 @@
 
 import csv
 import json
+import signal
 import subprocess
+import sys
+import sysconfig
+import time
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +74,8 @@ def test_the_program_opens_the_preset_of_python(study, dataset, tmp_path):
     [
         ("dasp", ["--epochs", 2], stiefel.DaspClassifier),
         ("spdnet", ["--epochs", 2], stiefel.SPDNetClassifier),
-        ("recommended", [], stiefel.PooledClassifier),
+        ("recommended-1", [], stiefel.PooledClassifier),
+        ("recommended", [], stiefel.ViewsClassifier),
     ],
 )
 def test_python_opens_what_the_program_saved(model, options, made, study, dataset, tmp_path):
@@ -79,7 +84,7 @@ def test_python_opens_what_the_program_saved(model, options, made, study, datase
         assert type(opened) is made and opened.channels_ == study.channels
         assert_same(tmp_path / "model.stiefel", opened, dataset, study)
     if model == "recommended":
-        with pytest.raises(ValueError, match="holds a PooledClassifier, which DaspClassifier is not"):
+        with pytest.raises(ValueError, match="holds a ViewsClassifier, which DaspClassifier is not"):
             stiefel.DaspClassifier.load(tmp_path / "model.stiefel")
 
 
@@ -110,3 +115,32 @@ def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
     clf = stiefel.method(name, seed=3, **settings).fit(data[used], validation=np.isin(used, fold.validation))
     p = clf.predict_proba(data[fold.test])[:, [clf.classes_.tolist().index(c) for c in order]]
     assert p.ravel().tolist() == record["probabilities"]
+
+
+def packaged(*arguments, **options):
+    """The program that the package brings along, as its console script."""
+    script = Path(sysconfig.get_path("scripts")) / "stiefel"
+    return subprocess.run([script, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+
+
+def test_the_package_brings_the_program(dataset):
+    assert packaged("-V").stdout == f"stiefel {stiefel.__version__}\n"
+    done = packaged("inspect", dataset)
+    assert (done.returncode, done.stdout) == (0, run("inspect", dataset))
+    wrong = packaged("inspect", "nowhere.npz")
+    assert wrong.returncode in (1, 2)
+    assert "nowhere.npz" in wrong.stderr
+    misuse = packaged("train", "--no-such-option")
+    assert misuse.returncode == 2
+    module = subprocess.run([sys.executable, "-m", "stiefel", "--version"], capture_output=True, text=True, timeout=300)
+    assert module.stdout == packaged("--version").stdout
+
+
+def test_ctrl_c_ends_the_packaged_program(dataset, tmp_path):
+    script = Path(sysconfig.get_path("scripts")) / "stiefel"
+    words = [script, "train", dataset, "-o", tmp_path / "m.stiefel", "--model", "dasp", "--epochs", "100000", "--patience", "100000"]
+    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(4)
+    assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)

@@ -273,6 +273,18 @@ def test_a_scheduler_that_is_gone_is_told(cluster_of, tmp_path):
     assert len(records(tmp_path)) >= 2
 
 
+def test_a_connection_that_breaks_in_the_middle_of_a_result_is_told(cluster_of, monkeypatch, tmp_path):
+    distributed = pytest.importorskip("distributed")
+
+    def broken(*_args, **_kwargs):
+        raise distributed.comm.CommClosedError("in <TCP (closed)>: Stream is closed")
+
+    client = cluster_of(1, processes=False)
+    monkeypatch.setattr(distributed.Future, "result", broken)
+    with pytest.raises(RuntimeError, match="the scheduler is gone; finished units are kept"):
+        stiefel.study("main", DATA, folder=tmp_path, client=client, progress=False, methods="mdm")
+
+
 def test_an_asynchronous_client_is_refused(tmp_path):
     distributed = pytest.importorskip("distributed")
 

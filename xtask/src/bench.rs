@@ -33,6 +33,21 @@ pub(crate) fn benchmarks() -> Vec<Step> {
                 "--test-threads=1",
             ],
         ),
+        cargo(
+            "six hours of live signal",
+            &[
+                "test",
+                "--release",
+                "--quiet",
+                "--package",
+                "stiefel-live",
+                "--test",
+                "live_soak",
+                "--",
+                "--ignored",
+                "--nocapture",
+            ],
+        ),
     ]
 }
 
@@ -60,9 +75,29 @@ pub(crate) fn peers() -> Vec<Step> {
             ["benchmarks/step_pytorch.py", "--check"],
         ),
         step(
+            "preset with ten views beside scikit-learn",
+            &python,
+            ["benchmarks/views.py"],
+        ),
+        step(
             "training step beside PyTorch",
             &python,
             ["benchmarks/step_pytorch.py"],
+        ),
+        step(
+            "Python package",
+            &python,
+            ["-m", "pip", "install", "--quiet", "./python"],
+        ),
+        step(
+            "functions beside pyRiemann, 1,000 matrices",
+            &python,
+            ["python/benchmarks/functions.py"],
+        ),
+        step(
+            "functions beside pyRiemann, one matrix",
+            &python,
+            ["python/benchmarks/functions.py", "--single"],
         ),
     ]
 }

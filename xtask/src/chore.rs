@@ -71,3 +71,17 @@ fn in_order(steps: Vec<Step>) -> bool {
     }
     true
 }
+
+/// The target that cargo builds for here, as in `x86_64-unknown-linux-gnu`.
+pub(crate) fn host() -> Result<String, String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .arg("-vV")
+        .output()
+        .map_err(|error| format!("rustc did not start: {error}"))?;
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
+        .ok_or_else(|| "rustc -vV does not name its host".into())
+}

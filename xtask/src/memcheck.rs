@@ -3,7 +3,7 @@
 //! Invalid reads and writes, use of uninitialised memory and definite leaks fail the chore. Property tests run with few cases
 //! (`PROPTEST_CASES`, 8 unless set): memcheck is some fifty times slower than the tests alone.
 
-use crate::chore::{Step, cargo};
+use crate::chore::{Step, cargo, host};
 use std::env;
 use std::process::Command;
 
@@ -29,18 +29,4 @@ pub(crate) fn memcheck() -> Result<Vec<Step>, String> {
         check.command.env("PROPTEST_CASES", "8");
     }
     Ok(vec![check])
-}
-
-/// The target that cargo builds for here, as in `x86_64-unknown-linux-gnu`.
-fn host() -> Result<String, String> {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc)
-        .arg("-vV")
-        .output()
-        .map_err(|error| format!("rustc did not start: {error}"))?;
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .find_map(|line| line.strip_prefix("host: "))
-        .map(str::to_owned)
-        .ok_or_else(|| "rustc -vV does not name its host".into())
 }

@@ -1,17 +1,17 @@
 //! Buffers that are used again: one list of idle vectors per length.
 //!
-//! A [`Buffer`] returns to its [`Arena`] when it is dropped, so that from the second training step on the same sizes are served
+//! Buffers start at a cache line, as vector instructions like it. A [`Buffer`] returns to its [`Arena`] when it is dropped, so that from the second training step on the same sizes are served
 //! without allocating. The contents of a buffer are whatever was there before; debug builds fill it with NaN, so that
 //! an operation which forgets to write an entry is found by its first test.
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use stiefel_linalg::Scalar;
+use stiefel_linalg::{Aligned, Scalar};
 
 #[derive(Default)]
 struct Pool<T> {
-    idle: HashMap<usize, Vec<Vec<T>>>,
+    idle: HashMap<usize, Vec<Aligned<T>>>,
     fresh: usize,
     in_use: usize,
 }
@@ -33,7 +33,8 @@ pub struct Arena<T> {
 
 /// A vector that belongs to an [`Arena`] and returns there when dropped.
 pub struct Buffer<T> {
-    data: Vec<T>,
+    data: Aligned<T>,
+    len: usize,
     pool: Arc<Mutex<Pool<T>>>,
 }
 
@@ -62,13 +63,16 @@ impl<T: Scalar> Arena<T> {
         #[cfg_attr(not(debug_assertions), allow(unused_mut))]
         let mut data = idle.unwrap_or_else(|| {
             pool.fresh += 1;
-            vec![T::ZERO; len]
+            let mut fresh = Aligned::default();
+            fresh.room(len);
+            fresh
         });
         drop(pool);
         #[cfg(debug_assertions)]
-        data.fill(T::from_f64(f64::NAN));
+        data.room(len).fill(T::from_f64(f64::NAN));
         Buffer {
             data,
+            len,
             pool: Arc::clone(&self.pool),
         }
     }
@@ -120,7 +124,7 @@ impl<T> Drop for Buffer<T> {
         let data = std::mem::take(&mut self.data);
         let mut pool = lock(&self.pool);
         pool.in_use -= 1;
-        pool.idle.entry(data.len()).or_default().push(data);
+        pool.idle.entry(self.len).or_default().push(data);
     }
 }
 
@@ -128,19 +132,19 @@ impl<T> Deref for Buffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.data
+        self.data.get(self.len)
     }
 }
 
 impl<T> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.data
+        self.data.get_mut(self.len)
     }
 }
 
 impl<T> std::fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Buffer({} values)", self.data.len())
+        write!(f, "Buffer({} values)", self.len)
     }
 }
 

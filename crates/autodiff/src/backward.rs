@@ -5,7 +5,7 @@
 use crate::error::{Result, TapeError};
 use crate::finite::first_bad;
 use crate::operation::{Gradient, view};
-use crate::tape::{Few, Node};
+use crate::tape::{Few, Node, misfit};
 use crate::{Buffer, Context, Shape, Tape, Var};
 use stiefel_linalg::{MatView, Scalar};
 
@@ -59,21 +59,83 @@ impl<T: Scalar> Tape<T> {
         if first_bad(loss.value()).is_some() {
             self.trace(loss.node)?;
         }
-        let gradients = self.sweep(loss.node, false)?;
+        let sweep = |checked| self.sweep(loss.node, self.slots(&[(loss, &[T::ONE])]), checked);
+        let gradients = sweep(false)?;
         let finite =
             |(_, shape, data): &(usize, Shape, Buffer<T>)| first_bad(view(*shape, data)).is_none();
         if !gradients.kept.iter().all(finite) {
             // Again, looking at every gradient as it arises.
-            self.sweep(loss.node, true)?;
+            sweep(true)?;
         }
         Ok(gradients)
     }
 
-    /// One pass; `checked` looks at every gradient as it arises.
-    fn sweep(&self, last: usize, checked: bool) -> Result<Gradients<T>> {
+    /// The gradients of a number that is computed elsewhere from values of this tape, given its gradient in each: for engines that keep the rest of the
+    /// graph. Values that depend on no parameter are passed over, and nothing is said about gradients that are not finite.
+    ///
+    /// ```
+    /// use stiefel_autodiff::Tape;
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let tape = Tape::<f64>::new();
+    /// let x = tape.parameter(&MatBatch::from_vec(1, 1, 2, vec![3.0, 4.0])?);
+    /// let (y, z) = (x.square()?, x.scale(5.0)?);
+    /// let g = MatBatch::from_vec(1, 1, 2, vec![1.0, 10.0])?;
+    /// let gradients = tape.backward_from(&[(y, g.view()), (z, g.view())])?;
+    /// assert_eq!(gradients.get(x).unwrap().data(), [6.0 + 5.0, 80.0 + 50.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A gradient of another shape than its value; a value of another tape; an error of a kernel.
+    #[track_caller]
+    pub fn backward_from(
+        &self,
+        gradients: &[(Var<'_, T>, MatView<'_, T>)],
+    ) -> Result<Gradients<T>> {
+        for (input, (value, g)) in gradients.iter().enumerate() {
+            if !std::ptr::eq(value.tape, self) {
+                let (op, at) = ("backward", value.record().at);
+                return Err(TapeError::OtherTape { op, at, input });
+            }
+            if value.shape() != g.shape() {
+                let needs = "a gradient of the shape of its value";
+                return Err(misfit("backward", needs, &[value.shape(), g.shape()]));
+            }
+        }
+        let wanted = gradients.iter().filter(|(value, _)| value.wants_gradient());
+        let wanted: Few<(Var<'_, T>, &[T])> = wanted.map(|(v, g)| (*v, g.data())).collect();
+        match wanted.iter().map(|(value, _)| value.node).max() {
+            Some(last) => self.sweep(last, self.slots(&wanted), false),
+            None => Ok(Gradients {
+                step: self.step,
+                kept: Vec::new(),
+            }),
+        }
+    }
+
+    /// One slot per value up to the last of those that have a gradient already.
+    fn slots(&self, gradients: &[(Var<'_, T>, &[T])]) -> Vec<Option<Buffer<T>>> {
         let mut slots: Vec<Option<Buffer<T>>> = Vec::new();
-        slots.resize_with(last + 1, || None);
-        slots[last] = Some(self.arena.copy_of(&[T::ONE]));
+        for (value, g) in gradients {
+            if slots.len() <= value.node {
+                slots.resize_with(value.node + 1, || None);
+            }
+            match &mut slots[value.node] {
+                Some(sum) => sum.iter_mut().zip(*g).for_each(|(s, &g)| *s += g),
+                empty => *empty = Some(self.arena.copy_of(g)),
+            }
+        }
+        slots
+    }
+
+    /// One pass from values that have a gradient; `checked` looks at every gradient as it arises.
+    fn sweep(
+        &self,
+        last: usize,
+        mut slots: Vec<Option<Buffer<T>>>,
+        checked: bool,
+    ) -> Result<Gradients<T>> {
         let mut kept = Vec::new();
         for id in (0..=last).rev() {
             let Some(gradient) = slots[id].take() else {

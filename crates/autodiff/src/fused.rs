@@ -16,15 +16,18 @@
 //! G_A = [G_W + W·low(M)] R⁻ᵀ          M = WᵀG_W = 2 Y G_Y; low(M)_rc = −M_cr below the diagonal, −M_rc elsewhere
 //! ```
 //!
-//! Against the same chain as single operations it saves the intermediate gradients and all passes over memory in between; samples go
-//! through in groups that fit the caches.
+//! Everything between the samples' matrices and their vectors happens in lanes, one sample per lane ([`stiefel_linalg::lanes`]): no product is packed or
+//! masked, symmetric and triangular factors cost half, and the logarithms of a group are taken together. Groups of lanes are spread over the threads of the
+//! current pool where that pays; sums over samples have the order of the samples, so that the bits do not depend on it.
 
 mod forward;
+mod groups;
+pub(crate) mod logarithm;
 mod pull_back;
 
 use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Tape, Var};
+use groups::Groups;
 use std::sync::Arc;
-use stiefel_geometry::spd::SpectralFn;
 use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar};
 
 /// Where the covariances of a batch of samples come from.
@@ -34,28 +37,31 @@ pub enum Covariances<'t, T: Scalar> {
     Value(Var<'t, T>),
     /// Matrices of a shared data set at the given positions: nothing is copied.
     Shared(Arc<MatBatch<T>>, Vec<usize>),
+    /// Matrices that the forward pass alone reads: nothing is copied, and there is no gradient. Must be symmetric.
+    Read(MatView<'t, T>),
 }
-
-/// Samples handled together: a few lanes' worth, small enough for the second-level cache.
-const GROUP: usize = 16;
 
 struct FilterTail<T: Scalar> {
     retract: bool,
-    f: SpectralFn<T>,
+    epsilon: T,
     shared: Option<(Arc<MatBatch<T>>, Vec<usize>)>,
     saved: Option<Saved<T>>,
 }
 
-/// What the pull-back needs of the forward pass, for all samples.
-struct Saved<T> {
-    /// `W`, where it differs from the input.
-    w: Option<Buffer<T>>,
+/// What the pull-back needs of the forward pass, in lanes, group after group.
+struct Saved<T: Scalar> {
+    groups: Groups,
+    /// Whether all samples share one filter: `w` and `l_inv` are then of one group.
+    shared: bool,
+    w: Buffer<T>,
+    /// `L⁻¹ = R⁻ᵀ`, where `W = qf(A)`.
+    l_inv: Option<Buffer<T>>,
     xw: Buffer<T>,
     y: Buffer<T>,
     u: Buffer<T>,
     values: Buffer<T>,
-    /// `L⁻¹ = R⁻ᵀ`.
-    l_inv: Option<Buffer<T>>,
+    /// Two rows per group: the parts of `log max(λ, ε)`.
+    logarithms: Buffer<T>,
 }
 
 impl<T: Scalar> FilterTail<T> {
@@ -110,17 +116,27 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
 
     fn pull_back(
         &self,
-        inputs: &[MatView<'_, T>],
+        _: &[MatView<'_, T>],
         _: MatView<'_, T>,
         g: MatView<'_, T>,
         gradients: &mut [Option<Gradient<'_, T>>],
         context: &Context<'_, T>,
     ) -> OpResult {
         match &self.saved {
-            Some(saved) => pull_back::run(self, saved, inputs, g, gradients, context),
+            Some(saved) => pull_back::run(self, saved, g, gradients, context),
             None => Ok(()),
         }
     }
+}
+
+/// The operation by itself, inputs `(A, X)`.
+pub(crate) fn operation<T: Scalar>(retract: bool, epsilon: T) -> Box<dyn Operation<T>> {
+    Box::new(FilterTail {
+        retract,
+        epsilon,
+        shared: None,
+        saved: None,
+    })
 }
 
 impl<T: Scalar> Tape<T> {
@@ -149,19 +165,21 @@ impl<T: Scalar> Tape<T> {
         retract: bool,
         epsilon: f64,
     ) -> Result<Var<'t, T>> {
-        let (shared, inputs) = match covariances {
-            Covariances::Value(x) => (None, vec![filters, x]),
-            Covariances::Shared(data, indices) => (Some((data, indices)), vec![filters]),
-        };
-        let f = SpectralFn::ReLog(T::from_f64(epsilon));
-        self.apply(
+        let (mut shared, mut inputs, mut read) = (None, vec![filters], None);
+        match covariances {
+            Covariances::Value(x) => inputs.push(x),
+            Covariances::Shared(data, indices) => shared = Some((data, indices)),
+            Covariances::Read(x) => read = Some(x),
+        }
+        self.apply_reading(
             FilterTail {
                 retract,
-                f,
+                epsilon: T::from_f64(epsilon),
                 shared,
                 saved: None,
             },
             &inputs,
+            read.as_slice(),
         )
     }
 }

@@ -92,6 +92,7 @@
 //! identical step takes them from there: [`Arena::fresh_allocations`] stays constant. Maps of `stiefel_geometry` allocate
 //! their own results.
 
+mod applied;
 mod arena;
 mod backward;
 mod check;
@@ -103,6 +104,7 @@ mod ops;
 mod store;
 mod tape;
 
+pub use applied::{Applied, Kernel};
 pub use arena::{Arena, Buffer};
 pub use backward::Gradients;
 pub use check::{gradient_error, gradient_error_along};
@@ -110,7 +112,7 @@ pub use error::{OpError, OpResult, Result, TapeError};
 pub use fused::Covariances;
 pub use operation::{Context, Gradient, Operation};
 pub use ops::Axis;
-pub use tape::{Tape, Var};
+pub use tape::{Mark, Tape, Var};
 
 /// The shape of a value: `(count, rows, cols)`.
 pub type Shape = (usize, usize, usize);

@@ -146,6 +146,13 @@ impl<'a, T: Scalar> Gradient<'a, T> {
         self.data
     }
 
+    /// The place of the gradient, and whether to add to what is there: where not, every entry is to be written.
+    pub(crate) fn place(&mut self) -> (&mut [T], bool) {
+        let add = !self.empty;
+        self.empty = false;
+        (self.data, add)
+    }
+
     /// The same as a batch.
     pub fn accumulator_view(&mut self) -> MatViewMut<'_, T> {
         let shape = self.shape;

@@ -1,11 +1,14 @@
 //! The commands, a file each.
 
+mod calibrate;
 mod completions;
 mod data;
 mod demo;
 mod diagnose;
 mod evaluate;
 mod inspect;
+mod live;
+mod manual;
 mod predict;
 mod prepare;
 mod recommend;
@@ -36,16 +39,22 @@ pub(crate) enum Command {
     Report(report::Arguments),
     /// Train a model and write it to a file
     Train(train::Arguments),
+    /// Fit a model to a person with a few labelled trials of theirs
+    Calibrate(calibrate::Arguments),
     /// Class probabilities and routing of trials
     Predict(predict::Arguments),
     /// Scores of a model on labelled trials
     Evaluate(evaluate::Arguments),
     /// The routing report of a model: does routing help, and is it routing that helps
     Diagnose(diagnose::Arguments),
-    /// Decisions on a live signal: samples on the standard input, a JSON line per decision
+    /// A model at work on a running signal: an LSL stream, a recording played again, or the standard input
+    Live(live::Arguments),
+    /// Decisions on samples that arrive on the standard input, a JSON line for each
     Stream(stream::Arguments),
     /// A completion script for a shell
     Completions(completions::Arguments),
+    /// Manual pages, a file per command
+    Manual(manual::Arguments),
 }
 
 impl Command {
@@ -59,11 +68,14 @@ impl Command {
             Self::Study(arguments) => arguments.run(output),
             Self::Report(arguments) => arguments.run(output),
             Self::Train(arguments) => arguments.run(output),
+            Self::Calibrate(arguments) => arguments.run(output),
             Self::Predict(arguments) => arguments.run(output),
             Self::Evaluate(arguments) => arguments.run(output),
             Self::Diagnose(arguments) => arguments.run(output),
+            Self::Live(arguments) => arguments.run(output),
             Self::Stream(arguments) => arguments.run(output),
             Self::Completions(arguments) => arguments.run(output),
+            Self::Manual(arguments) => arguments.run(output),
         }
     }
 }

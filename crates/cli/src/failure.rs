@@ -1,11 +1,11 @@
 //! How a command ends.
 
 use std::io;
-use std::process::ExitCode;
 
 use stiefel::data::DataError;
 use stiefel::eeg::EegError;
 use stiefel::eeg::catalogue::CatalogueError;
+use stiefel::live::LiveError;
 use stiefel::model::ModelError;
 use stiefel::study::StudyError;
 
@@ -77,6 +77,20 @@ impl From<ModelError> for Failure {
     }
 }
 
+impl From<LiveError> for Failure {
+    fn from(error: LiveError) -> Self {
+        match error {
+            LiveError::Eeg(inner) => inner.into(),
+            LiveError::Model(inner) => inner.into(),
+            LiveError::Write(inner) => inner.into(),
+            LiveError::Setting { .. } | LiveError::Mismatch { .. } => {
+                Self::Misuse(error.to_string())
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         match error {
@@ -113,14 +127,14 @@ impl From<io::Error> for Failure {
 }
 
 /// Says what went wrong and gives the exit code.
-pub(crate) fn report(outcome: Outcome) -> ExitCode {
+pub(crate) fn report(outcome: Outcome) -> u8 {
     let (message, code) = match outcome {
-        Ok(()) | Err(Failure::Unread) => return ExitCode::SUCCESS,
+        Ok(()) | Err(Failure::Unread) => return 0,
         Err(Failure::Failed(message)) => (message, 1),
         Err(Failure::Misuse(message)) => (message, 2),
         Err(Failure::Interrupted(message)) => (message, INTERRUPTED),
     };
     // Without a standard error there is nobody to tell.
     let _ = io::Write::write_all(&mut io::stderr(), format!("error: {message}\n").as_bytes());
-    ExitCode::from(code)
+    code
 }

@@ -31,6 +31,12 @@ impl Output {
         Ok(self.out.flush()?)
     }
 
+    /// Writes a line for those who tell a reader that has gone away from other failures.
+    pub(crate) fn raw(&mut self, text: &str) -> std::io::Result<()> {
+        writeln!(self.out, "{text}")?;
+        self.out.flush()
+    }
+
     /// Writes a JSON value.
     pub(crate) fn json(&mut self, value: &Value) -> Outcome {
         self.line(&format!("{value:#}"))

@@ -1,6 +1,6 @@
 //! Bars on a terminal, lines elsewhere: both on the standard error.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +15,8 @@ const COUNTER: &str = "{msg:18} {spinner} {decimal_bytes:>9} {decimal_bytes_per_
 pub(crate) struct Downloads {
     manner: Manner,
     bars: Mutex<HashMap<String, ProgressBar>>,
+    /// Reasons for which attempts failed. One that many files share is said once.
+    failures: Mutex<HashSet<String>>,
 }
 
 enum Manner {
@@ -36,6 +38,7 @@ impl Downloads {
         Self {
             manner,
             bars: Mutex::default(),
+            failures: Mutex::default(),
         }
     }
 
@@ -120,14 +123,17 @@ impl Observer for Downloads {
             }
             Progress::Retrying {
                 name,
-                attempt,
                 attempts,
-                pause,
                 reason,
-            } => self.say(&format!(
-                "{name}: attempt {attempt} of {attempts} failed ({reason}); again in {:.1} s",
-                pause.as_secs_f64()
-            )),
+                ..
+            } => {
+                let mut known = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+                if known.insert(reason.to_string()) {
+                    self.say(&format!(
+                        "{name}: {reason}; each file is tried {attempts} times"
+                    ));
+                }
+            }
             _ => {}
         }
     }

@@ -121,7 +121,8 @@ pub(crate) fn load_for(
 fn load_with(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Result<Trials, Failure> {
     let kind = match inspect_any(source) {
         Ok(AnyHeader::Network(_)) => Some("a trained network"),
-        Ok(AnyHeader::Pooled(_)) => Some("a model `recommended`"),
+        Ok(AnyHeader::Pooled(_)) => Some("a model `recommended-1`"),
+        Ok(AnyHeader::Views(_)) => Some("a model `recommended`"),
         Err(_) => None,
     };
     if let Some(kind) = kind {

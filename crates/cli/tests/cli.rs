@@ -8,12 +8,16 @@ mod server;
 
 #[path = "cli/doors.rs"]
 mod doors;
+#[path = "cli/formats.rs"]
+mod formats;
 #[path = "cli/identities.rs"]
 mod identities;
 #[path = "cli/models.rs"]
 mod models;
 #[path = "cli/preparing.rs"]
 mod preparing;
+#[path = "cli/readme.rs"]
+mod readme;
 #[path = "cli/recommended.rs"]
 mod recommended;
 #[path = "cli/recordings.rs"]
@@ -22,6 +26,8 @@ mod recordings;
 mod streaming;
 #[path = "cli/studies.rs"]
 mod studies;
+#[path = "cli/views.rs"]
+mod views;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -221,8 +227,24 @@ fn help_and_tables() {
         compare(name, &text);
     }
     assert_eq!(
-        home.text("--version"),
+        home.text("-V"),
         concat!("stiefel ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+    let set = stiefel::linalg::instruction_set().unwrap();
+    let long = concat!("stiefel ", env!("CARGO_PKG_VERSION"), "\ninstruction set: ");
+    assert_eq!(home.text("--version"), format!("{long}{set}\n"));
+}
+
+#[test]
+fn an_instruction_set_that_cannot_be_had_is_misuse() {
+    let home = Home::new();
+    let mut command = home.command("data list");
+    let output = output(command.env("STIEFEL_SIMD", "avx1024"));
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("STIEFEL_SIMD=avx1024") && said.contains("scalar"),
+        "{said}"
     );
 }
 
@@ -331,6 +353,24 @@ fn the_mirror_of_the_environment_and_a_failure() {
         "{text}"
     );
     assert_eq!(server.count(), 1);
+}
+
+#[test]
+fn without_a_network_one_line_says_why_and_where_files_go_by_hand() {
+    let home = Home::new();
+    // Nobody listens at a port that was just given back.
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = nobody.local_addr().unwrap();
+    drop(nobody);
+    let fetch = format!("data fetch bnci2014001 --subjects 1-4 --mirror http://{address}");
+    let (code, text) = code(&home.run(&fetch));
+    assert_eq!(code, 1, "{text}");
+    let tried = text.lines().filter(|l| l.contains("is tried")).count();
+    assert_eq!(tried, 1, "{text}");
+    let folder = home.0.join("data").join("bnci2014001");
+    assert!(text.contains(folder.to_str().unwrap()), "{text}");
+    assert!(text.contains("the first of 8 is A01T.mat"), "{text}");
+    assert_eq!(text.lines().count(), 4, "{text}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! Who a trial is: `id_i = SHA-256(X_i^(0), …, X_i^(V−1))`, its first 128 bits, over the matrices as little-endian 64-bit numbers, row by row in
+//! Who a trial is: `id_i = SHA-256(X_i^(0))`, its first 128 bits, over the covariance of the broad view as little-endian 64-bit numbers, row by row in
 //! the order of the channels.
 //!
+//! The other views do not enter: a trial that was prepared with more of them is the same trial.
 //! A fingerprint of a whole file changes when one trial is added or left out. Identities of single trials do not: a model that keeps them can
 //! say of any set how many trials it was trained on.
 
@@ -25,17 +26,13 @@ use std::fmt;
 pub struct TrialId([u8; 16]);
 
 impl TrialId {
-    pub(crate) fn of<'a>(matrices: impl Iterator<Item = &'a [f64]>) -> Self {
-        let mut hash = Sha256::new();
-        for matrix in matrices {
-            // Zero has two signs, and one meaning.
-            let bytes: Vec<u8> = (matrix.iter())
-                .flat_map(|value| (value + 0.0).to_le_bytes())
-                .collect();
-            hash.update(bytes);
-        }
+    pub(crate) fn of(matrix: &[f64]) -> Self {
+        // Zero has two signs, and one meaning.
+        let bytes: Vec<u8> = (matrix.iter())
+            .flat_map(|value| (value + 0.0).to_le_bytes())
+            .collect();
         let mut id = [0; 16];
-        id.copy_from_slice(&hash.finalize()[..16]);
+        id.copy_from_slice(&Sha256::digest(bytes)[..16]);
         Self(id)
     }
 }

@@ -87,6 +87,15 @@ impl fmt::Display for Phase {
 }
 
 /// One covariance of a trial: a band and a window.
+///
+/// ```
+/// use stiefel_data::View;
+///
+/// let view: View = "8-32@-0.5-3.5".parse()?;
+/// assert_eq!((view.band, view.window), ([8.0, 32.0], [-0.5, 3.5]));
+/// assert!("32-8@0.5-3.5".parse::<View>().is_err());
+/// # Ok::<(), stiefel_data::DataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct View {
@@ -100,6 +109,32 @@ impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ([low, high], [from, to]) = (self.band, self.window);
         write!(f, "{low}–{high} Hz, {from}–{to} s")
+    }
+}
+
+impl FromStr for View {
+    type Err = DataError;
+
+    /// `LOW-HIGH@FROM-TO`, in hertz and seconds.
+    fn from_str(text: &str) -> Result<Self, DataError> {
+        let pair = |part: &str| -> Option<[f64; 2]> {
+            let dash = (part.char_indices().skip(1)).find(|(_, c)| *c == '-')?.0;
+            let number = |text: &str| text.trim().parse().ok().filter(|x: &f64| x.is_finite());
+            let found = [number(&part[..dash])?, number(&part[dash + 1..])?];
+            (found[0] < found[1]).then_some(found)
+        };
+        let parts = text.trim().split_once('@');
+        let found = parts.and_then(|(band, window)| {
+            Some(Self {
+                band: pair(band.trim())?,
+                window: pair(window.trim())?,
+            })
+        });
+        found.ok_or_else(|| DataError::Impossible {
+            op: "views",
+            why: format!("{text:?} is no view"),
+            remedy: "give a band in hertz and a window in seconds from the event, the smaller number first, as 8-32@0.5-3.5",
+        })
     }
 }
 

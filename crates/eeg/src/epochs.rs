@@ -22,6 +22,7 @@ pub struct Epochs {
     samples: usize,
     data: Vec<f64>,
     trials: Vec<TrialInfo>,
+    notes: Vec<String>,
 }
 
 impl Epochs {
@@ -52,7 +53,19 @@ impl Epochs {
             samples,
             data,
             trials,
+            notes: Vec::new(),
         })
+    }
+
+    /// Attaches what a reader left out or assumed, in plain sentences.
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// What the reader left out or assumed, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The channels in storage order.

@@ -39,4 +39,4 @@ pub mod synthetic;
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{EegError, Result};
 pub use recording::{Channel, ChannelKind, Event, Recording};
-pub use source::{load, load_as, load_watched, simulate};
+pub use source::{load, load_as, load_watched, part_of_file, simulate};

@@ -54,6 +54,7 @@ pub struct Recording {
     data: Vec<f64>,
     events: Vec<Event>,
     notes: Vec<String>,
+    started: Option<f64>,
 }
 
 /// Refuses a sampling rate that is not a positive number.
@@ -104,6 +105,7 @@ impl Recording {
             data,
             events,
             notes: notes.into_iter().collect(),
+            started: None,
         })
     }
 
@@ -113,9 +115,40 @@ impl Recording {
         self
     }
 
+    /// When the first sample was taken: seconds since 1970-01-01T00:00:00 of the clock that the file was written by, which most formats
+    /// give without a time zone.
+    pub fn with_start(mut self, seconds: Option<f64>) -> Self {
+        self.started = seconds.filter(|s| s.is_finite());
+        self
+    }
+
+    /// With the notes and the start of the recording that this one is a part of.
+    pub(crate) fn told_like(mut self, whole: &Self) -> Self {
+        self.notes.clone_from(&whole.notes);
+        self.started = whole.started;
+        self
+    }
+
+    /// The same signal with other events, in order of onset.
+    pub fn with_events(mut self, mut events: Vec<Event>) -> Self {
+        events.sort_by(|a, b| a.onset.total_cmp(&b.onset));
+        self.events = events;
+        self
+    }
+
     /// The channels in storage order.
     pub fn channels(&self) -> &[Channel] {
         &self.channels
+    }
+
+    /// Names, kinds and units of the channels, to be changed; samples stay as they are.
+    pub(crate) fn channels_mut(&mut self) -> &mut [Channel] {
+        &mut self.channels
+    }
+
+    /// When the first sample was taken, in seconds since 1970; `None` where the file does not say.
+    pub fn started(&self) -> Option<f64> {
+        self.started
     }
 
     /// Samples per second.
@@ -139,6 +172,11 @@ impl Recording {
     /// All samples, channel-major.
     pub fn data(&self) -> &[f64] {
         &self.data
+    }
+
+    /// All samples, channel-major, without a copy.
+    pub fn into_data(self) -> Vec<f64> {
+        self.data
     }
 
     /// All samples, channel-major, to be changed in place.

@@ -69,6 +69,19 @@ pub enum LinalgError {
         /// Which diagonal entry, zero-based.
         pivot: usize,
     },
+    /// `STIEFEL_SIMD` asks for instructions that cannot be had.
+    #[error(
+        "STIEFEL_SIMD={found}: {}; choose one of {available}, or unset the variable",
+        if *known { "an instruction set that this CPU does not have" } else { "no instruction set has that name" }
+    )]
+    InstructionSet {
+        /// What the variable says.
+        found: String,
+        /// Whether there is such a set on other CPUs.
+        known: bool,
+        /// What this CPU has.
+        available: String,
+    },
 }
 
 impl LinalgError {
@@ -79,7 +92,7 @@ impl LinalgError {
             | Self::NoConvergence { matrix, .. }
             | Self::NotPositiveDefinite { matrix, .. }
             | Self::Singular { matrix, .. } => *matrix += first,
-            Self::Shape { .. } | Self::NotDecomposed { .. } => {}
+            Self::Shape { .. } | Self::NotDecomposed { .. } | Self::InstructionSet { .. } => {}
         }
         self
     }

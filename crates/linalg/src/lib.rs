@@ -5,15 +5,19 @@
 //! * Symmetric input is read from its **lower** triangle.
 //! * Eigenvalues ascend; eigenvectors are the columns of `U`, so `X = U diag(λ) Uᵀ`.
 //! * Cholesky factors are lower: `X = L Lᵀ`. QR has a positive diagonal of `R`.
-//! * A matrix's result depends neither on its neighbours in the batch nor on the number of threads.
+//! * A matrix's result depends neither on its neighbours in the batch nor on the number of threads, to the bit; the instruction set
+//!   ([`instruction_set`], chosen at run time or by `STIEFEL_SIMD`) may change its last bits.
 //!
 //! Nothing in this crate knows what an SPD matrix means. Every threshold is in [`tolerance`].
 
+mod aligned;
 mod batch;
 mod cholesky;
 mod directions;
 mod eigen;
 mod error;
+mod factored;
+pub mod lanes;
 pub mod minimise;
 mod parallel;
 mod product;
@@ -24,6 +28,7 @@ mod scalar;
 mod simd;
 pub mod tolerance;
 
+pub use aligned::Aligned;
 pub use batch::{MatBatch, MatView, MatViewMut, sums};
 pub use cholesky::{
     CholeskyScratch, cholesky, cholesky_into, inverse_cholesky, inverse_cholesky_into,
@@ -31,10 +36,12 @@ pub use cholesky::{
 };
 pub use directions::leading_directions;
 pub use eigen::{
-    Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigh, eigh_into,
-    eigh_map_into, eigh_single_into,
+    Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigenvalues_single_into,
+    eigh, eigh_into, eigh_map_into, eigh_single_into,
 };
 pub use error::{LinalgError, Result};
+pub use factored::Factored;
+pub use parallel::{on_this_thread, threads_for, worth_threads};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
 pub use reduce::{
@@ -42,3 +49,4 @@ pub use reduce::{
 };
 pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;
+pub use simd::{InstructionSet, VARIABLE as INSTRUCTION_SET_VARIABLE, instruction_set};

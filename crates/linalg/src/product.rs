@@ -116,7 +116,7 @@ pub fn product_into<T: Scalar>(
 /// The product kernels leave them in use, and then scalar code that follows (logarithms, exponentials) waits for them: 500 calls
 /// of `ln_1p` took 67 µs after a product, and 3.6 µs after this.
 #[inline]
-fn release_vector_registers() {
+pub(crate) fn release_vector_registers() {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx")]

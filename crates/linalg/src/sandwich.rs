@@ -3,8 +3,8 @@
 //! `H = X Aᵀ`, then the lower triangle of `A H`, mirrored. Rows are padded to whole registers; blocks of four rows and three registers
 //! keep their sums in registers. The last block of a matrix overlaps the one before, so there is no remainder to treat.
 
-use crate::simd::{Lanes, V};
-use crate::{LinalgError, MatView, MatViewMut, Result, Scalar, simd};
+use crate::simd::{Lanes, V, dispatch, store};
+use crate::{Aligned, LinalgError, MatView, MatViewMut, Result, Scalar};
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 use pulp::{Simd, WithSimd};
 
@@ -16,7 +16,7 @@ const REGISTERS: usize = 3;
 /// Buffers of one matrix, reused from matrix to matrix and from call to call.
 #[derive(Debug, Clone, Default)]
 pub struct SandwichScratch<T> {
-    lanes: Vec<T>,
+    lanes: Aligned<T>,
 }
 
 /// What is known of the outer factor.
@@ -59,18 +59,19 @@ pub fn sandwich_into<T: Scalar>(
         });
     }
     if n > 0 && count > 0 {
-        simd::dispatch(Sandwich {
+        dispatch(Sandwich {
             n,
             a,
             outer,
             x,
             out: out.data(),
             scratch,
-        });
+        })?;
     }
     Ok(())
 }
 
+#[derive(Debug)]
 struct Sandwich<'a, T> {
     n: usize,
     a: MatView<'a, T>,
@@ -90,9 +91,7 @@ impl<T: Scalar> WithSimd for Sandwich<'_, T> {
         let width = Lanes::<S, T>::width();
         let stride = n.div_ceil(width);
         let size = n * stride;
-        let lanes = &mut self.scratch.lanes;
-        lanes.resize((3 * size * width).max(lanes.len()), T::ZERO);
-        let lanes: &mut [V<S, T>] = T::view_mut::<S>(&mut lanes[..3 * size * width]);
+        let lanes: &mut [V<S, T>] = T::view_mut::<S>(self.scratch.lanes.room(3 * size * width));
         let (right, rest) = lanes.split_at_mut(size);
         let (half, whole) = rest.split_at_mut(size);
         for (i, out) in self.out.chunks_exact_mut(n * n).enumerate() {
@@ -199,7 +198,7 @@ fn block<S: Simd, T: Scalar, const R: usize, const C: usize>(
         }
     }
     for r in 0..R {
-        out[(row + r) * stride + register..][..C].copy_from_slice(&sums[r]);
+        store(&mut out[(row + r) * stride + register..], &sums[r]);
     }
 }
 

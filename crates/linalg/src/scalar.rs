@@ -86,12 +86,14 @@ pub trait Scalar:
     fn min(self, other: Self) -> Self;
     /// Neither infinite nor NaN.
     fn is_finite(self) -> bool;
+    /// `ln x` of a positive number as the sum of two numbers, with some digits more than one has.
+    fn ln_parts(self) -> (Self, Self);
     /// The largest power of two not above `|x|`, kept where its inverse is a normal number too; 1 for 0.
     fn power_of_two_below(x: Self) -> Self;
 }
 
 macro_rules! scalar {
-    ($t:ident) => {
+    ($t:ident, $ln_parts:ident) => {
         impl Scalar for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -112,6 +114,10 @@ macro_rules! scalar {
             #[inline(always)]
             fn is_finite(self) -> bool {
                 $t::is_finite(self)
+            }
+            #[inline]
+            fn ln_parts(self) -> (Self, Self) {
+                $ln_parts(self)
             }
             #[inline(always)]
             fn power_of_two_below(x: Self) -> Self {
@@ -137,5 +143,37 @@ macro_rules! scalar {
     };
 }
 
-scalar!(f32);
-scalar!(f64);
+/// The logarithm in double precision, cut in two.
+#[inline]
+fn ln_parts_f32(x: f32) -> (f32, f32) {
+    let whole = f64::from(x).ln();
+    let high = whole as f32;
+    (high, (whole - f64::from(high)) as f32)
+}
+
+/// `x = m 2^e` with `m` within a factor of √2 of one: `e ln 2`, of which `e·LN2_HIGH` is exact, and `ln m` beside what it lacks.
+#[inline]
+fn ln_parts_f64(x: f64) -> (f64, f64) {
+    // ln 2 = LN2_HIGH + LN2_LOW; the first has 32 bits, so that its products with exponents are exact (fdlibm).
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    const SHIFT: f64 = 18_014_398_509_481_984.0; // 2^54
+    let (x, moved) = if x < f64::MIN_POSITIVE {
+        (x * SHIFT, -54.0)
+    } else {
+        (x, 0.0)
+    };
+    let bits = x.to_bits();
+    let one = 1_f64.to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as f64 - 1023.0 + moved;
+    let mantissa = f64::from_bits(bits & ((1 << 52) - 1) | one);
+    let (mantissa, exponent) = if mantissa > std::f64::consts::SQRT_2 {
+        (0.5 * mantissa, exponent + 1.0)
+    } else {
+        (mantissa, exponent)
+    };
+    (exponent * LN2_HIGH, exponent * LN2_LOW + mantissa.ln())
+}
+
+scalar!(f32, ln_parts_f32);
+scalar!(f64, ln_parts_f64);

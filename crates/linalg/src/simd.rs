@@ -2,11 +2,17 @@
 //!
 //! [`Lane`] says how a scalar type travels in the registers of an instruction set `S` (a token of the
 //! `pulp` crate that exists only where the CPU has those instructions); [`Lanes`] carries the token
-//! and gives the arithmetic. The same kernel compiles for AVX2+FMA, NEON or plain scalars, and
-//! [`dispatch`] picks at run time. Every operation acts on each lane alone, so a lane's result cannot
+//! and gives the arithmetic. The same kernel compiles for AVX-512, AVX2+FMA, NEON or plain scalars, and
+//! [`dispatch`] picks at run time ([`set`]). Every operation acts on each lane alone, so a lane's result cannot
 //! depend on its neighbours.
 
-use pulp::{Arch, Simd, WithSimd};
+mod set;
+
+pub(crate) use set::dispatch;
+pub use set::{InstructionSet, VARIABLE, instruction_set};
+
+use pulp::Simd;
+use pulp::bytemuck::cast;
 use std::marker::PhantomData;
 
 /// How a scalar type is laid out in the registers of an instruction set.
@@ -54,7 +60,7 @@ pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
 
 macro_rules! lane {
     ($t:ty, $v:ident, $m:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
-     $fma:ident, $fnma:ident, $sqrt:ident, $abs:ident, $neg:ident,
+     $fma:ident, $fnma:ident, $sqrt:ident, $and_bits:ident, $xor_bits:ident,
      $lt:ident, $le:ident, $eq:ident, $and:ident, $select:ident, $view:ident, $view_mut:ident) => {
         impl Lane for $t {
             type V<S: Simd> = S::$v;
@@ -68,13 +74,23 @@ macro_rules! lane {
             lane!(@op $fma => mul_add(a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>);
             lane!(@op $fnma => neg_mul_add(a: Self::V<S>, b: Self::V<S>, c: Self::V<S>) -> Self::V<S>);
             lane!(@op $sqrt => sqrt(a: Self::V<S>) -> Self::V<S>);
-            lane!(@op $abs => abs(a: Self::V<S>) -> Self::V<S>);
-            lane!(@op $neg => neg(a: Self::V<S>) -> Self::V<S>);
+            // pulp's own `abs`, `neg` and `select` are not always inlined, and then cost a call each.
+            #[inline(always)]
+            fn abs<S: Simd>(s: S, a: Self::V<S>) -> Self::V<S> {
+                s.$and_bits(a, s.$splat(<$t>::from_bits(!(-0.0 as $t).to_bits())))
+            }
+            #[inline(always)]
+            fn neg<S: Simd>(s: S, a: Self::V<S>) -> Self::V<S> {
+                s.$xor_bits(a, s.$splat(-0.0))
+            }
             lane!(@op $lt => less(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
             lane!(@op $le => less_equal(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
             lane!(@op $eq => equal(a: Self::V<S>, b: Self::V<S>) -> Self::M<S>);
             lane!(@op $and => and(a: Self::M<S>, b: Self::M<S>) -> Self::M<S>);
-            lane!(@op $select => select(m: Self::M<S>, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>);
+            #[inline(always)]
+            fn select<S: Simd>(s: S, m: Self::M<S>, a: Self::V<S>, b: Self::V<S>) -> Self::V<S> {
+                cast(s.$select(m, cast(a), cast(b)))
+            }
 
             #[inline(always)]
             fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>] {
@@ -106,13 +122,13 @@ lane!(
     mul_add_e_f64s,
     negate_mul_add_e_f64s,
     sqrt_f64s,
-    abs_f64s,
-    neg_f64s,
+    and_f64s,
+    xor_f64s,
     less_than_f64s,
     less_than_or_equal_f64s,
     equal_f64s,
     and_m64s,
-    select_f64s,
+    select_u64s,
     as_simd_f64s,
     as_mut_simd_f64s
 );
@@ -128,13 +144,13 @@ lane!(
     mul_add_e_f32s,
     negate_mul_add_e_f32s,
     sqrt_f32s,
-    abs_f32s,
-    neg_f32s,
+    and_f32s,
+    xor_f32s,
     less_than_f32s,
     less_than_or_equal_f32s,
     equal_f32s,
     and_m32s,
-    select_f32s,
+    select_u32s,
     as_simd_f32s,
     as_mut_simd_f32s
 );
@@ -143,6 +159,17 @@ lane!(
 pub(crate) type V<S, T> = <T as Lane>::V<S>;
 /// One truth value per lane.
 pub(crate) type M<S, T> = <T as Lane>::M<S>;
+
+/// Writes registers one by one. A copy of the whole array is a call of `memcpy` where it has 256 bytes or more, and sums that are copied so live in memory,
+/// not in registers.
+#[inline(always)]
+#[allow(clippy::manual_memcpy)]
+pub(crate) fn store<X: Copy, const N: usize>(out: &mut [X], registers: &[X; N]) {
+    let out = &mut out[..N];
+    for i in 0..N {
+        out[i] = registers[i];
+    }
+}
 
 /// The arithmetic of registers of lanes.
 #[derive(Debug, Clone, Copy)]
@@ -196,10 +223,4 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
         and(a: M, b: M) -> M;
         select(m: M, a: V, b: V) -> V;
     }
-}
-
-/// Runs a kernel with the widest instruction set of this CPU.
-#[inline]
-pub(crate) fn dispatch<K: WithSimd>(kernel: K) -> K::Output {
-    Arch::new().dispatch(kernel)
 }

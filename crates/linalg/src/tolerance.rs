@@ -5,6 +5,15 @@ use crate::Scalar;
 /// Eigen-decomposition: sweeps allowed per eigenvalue. Two are usual; LAPACK allows 30.
 pub const QL_SWEEPS_PER_EIGENVALUE: usize = 30;
 
+/// Divide and conquer: what changes a matrix by less than this many `ε` times its size is left out, as in LAPACK's `laed2`.
+pub const DEFLATION: f64 = 8.0;
+
+/// Divide and conquer: a secular function below this many `ε` times the sum of its terms is zero; the rounding of that sum is not smaller.
+pub const SECULAR_RESIDUAL: f64 = 8.0;
+
+/// Divide and conquer: steps allowed to a root. Five are usual; in the second half as many `ε` more as there are terms are allowed, which can always be reached.
+pub const SECULAR_STEPS: usize = 120;
+
 /// Eigen-decomposition of a matrix scaled to entries near one: an off-diagonal below this is zero whatever its neighbours. The
 /// reduction to tridiagonal form has already left errors of order `ε`; a thousandth of that adds nothing, and without it
 /// the sweeps would chase rounding noise in matrices without full rank.
@@ -146,6 +155,10 @@ pub const CHOLESKY_QR_CONDITION: f64 = 4.0;
 /// One-sided Jacobi: sweeps before giving up. Convergence is quadratic; six to ten are usual.
 pub const JACOBI_MAX_SWEEPS: usize = 60;
 
+/// Divided differences of the logarithm: up to this `(a − b)/(a + b)`, that is `a ≤ √2 b`, a series stands for `atanh`. Six terms in single and eleven in double precision leave
+/// less than a tenth of the rounding; above it the difference of the logarithms has all its digits.
+pub const ATANH_SERIES: f64 = 0.171_572_875_253_809_9;
+
 /// Second differences of the logarithm: below this difference of logarithms `1 + u²/12` stands for `(u/2)coth(u/2)`; what it leaves
 /// out is under 2e-11.
 pub const CLOSE_LOGARITHMS: f64 = 1e-2;
@@ -184,6 +197,13 @@ pub const LOGISTIC_GRADIENT: f64 = 1e-12;
 /// Logistic regression: the largest share of the gradient at zero that counts as a minimum.
 pub const LOGISTIC_ENOUGH: f64 = 1e-10;
 
+/// Link of scores to probabilities: the smallest and the largest slope. Below the first every class is equally probable to a thousandth, and decisions
+/// still follow the scores; beyond the second a score of 0.1 is certain to 4e-5.
+pub const LINK_SLOPES: (f64, f64) = (1e-3, 1e2);
+
+/// Link of scores to probabilities: a step below this share of the slope ends the search, which gains a digit or more a step.
+pub const LINK_STEP: f64 = 1e-12;
+
 /// Line search: the share of the decrease promised by the gradient that a step has to bring (Armijo's usual one).
 pub const ARMIJO: f64 = 1e-4;
 
@@ -220,8 +240,66 @@ pub const SIGNIFICANT: f64 = 0.05;
 /// 1e-14 of the power behind, and the smallest real source in EEG is well above 1e-10.
 pub const RANK_TOLERANCE: f64 = 1e-12;
 
-/// Sliding covariance: the part of a channel's power in the window that rounding errors may reach before the sums are taken anew.
-pub const DRIFT_BOUND: f64 = 1e-12;
+/// Live: a filter has settled where what it remembers of its start has fallen to this share: a millionth of the power, far below the noise of an
+/// amplifier. Windows before that are not decided.
+pub const SETTLED: f64 = 1e-3;
 
-/// Sliding covariance: the sums are taken anew at least this often, in hops, whatever the bound says.
-pub const EXACT_EVERY: u32 = 1000;
+/// Marker channels: a line that is at its largest value for at least this share of its samples rests there, and its pulses go down. Pulses are
+/// short; a code that is held from event to event fills less.
+pub const MARKER_RESTS_HIGH: f64 = 0.9;
+
+/// Marker channels: a line that changes to a new code in more than this share of its samples is a signal, not a marker line.
+pub const MARKER_CHANGES: f64 = 0.25;
+
+/// Live, flat electrode: a channel whose range within a window is at most this share of the median range of all channels. Ranges of working
+/// electrodes are within a factor of about thirty of each other, blinks included.
+pub const FLAT_SHARE: f64 = 1e-3;
+
+/// Live, flat electrode: a channel that does not change for this many seconds. Even at a microvolt of resolution no EEG stands still that long.
+pub const FLAT_SECONDS: f64 = 0.5;
+
+/// Live, saturated amplifier: a channel that stays at the largest or the smallest value of its window for this many seconds. The peak of an alpha wave stays
+/// within one step of a coarse converter (a microvolt) for a tenth of that.
+pub const SATURATED_SECONDS: f64 = 0.05;
+
+/// Live, saturated amplifier: and for at least this many samples, for slow amplifiers.
+pub const SATURATED_SAMPLES: usize = 6;
+
+/// Live: a channel whose range within a window exceeds this, in microvolts, is no EEG. Blinks reach 0.5 mV, drifts of an electrode some millivolts; a
+/// loose plug reaches a hundred.
+pub const OUT_OF_RANGE: f64 = 5_000.0;
+
+/// Live: the quantile of the training trials' distances to their own domain's mean that is the yardstick of what is familiar.
+pub const FAMILIAR_QUANTILE: f64 = 0.99;
+
+/// Live: a window is unfamiliar beyond this many times the distance at [`FAMILIAR_QUANTILE`]. On EEGMMIDB, 64 channels, trained on two runs of a person and tried on
+/// the third: 24 of the 26 people of 1–26 have no window beyond it (the two others change between runs: 3.3 % of all windows), 26 of the 27 of 27–53 (0.5 %); 78 and
+/// 73 % of the windows of somebody else are beyond it, and 83 and 91 % of those with ten times the power at eight electrodes.
+pub const UNFAMILIAR: f64 = 1.5;
+
+/// Live: windows of a new domain that must be known before the distance to their mean says something; fewer leave out directions.
+pub const FAMILIAR_WINDOWS: usize = 10;
+
+/// Live: unlabelled windows after which a running mean changes no more. Each further one would move it by less than a five-hundredth, and what a session keeps
+/// must not grow for ever.
+pub const ADAPTATION_WINDOWS: usize = 500;
+
+/// Live clock: a time stamp later than expected by this many samples is a gap, where stamps are exact. Half a sample would be rounding.
+pub const GAP_SAMPLES: f64 = 0.75;
+
+/// Live clock: where stamps jitter, a gap is this many times their mean deviation: a normal deviate exceeds it once in some ten thousand samples.
+pub const GAP_DEVIATIONS: f64 = 5.0;
+
+/// Live clock: seconds of samples that must agree on a gap, before it is believed. A machine that hiccups delivers late and then catches up within this time.
+pub const GAP_SECONDS: f64 = 0.1;
+
+/// Live clock: seconds over which the measured rate and the deviation of stamps are averaged. Crystals differ by some 20 ppm; at 160 Hz that is a tenth of a sample in
+/// half a minute.
+pub const CLOCK_SECONDS: f64 = 10.0;
+
+/// Live clock: the share by which a measured rate may differ from the model's. A band edge moves by as much; more than this is another setting of the
+/// amplifier.
+pub const RATE_OFF: f64 = 5e-3;
+
+/// Live, evidence over time: probabilities of a window count as at least this, so that one window that is certain of a class does not decide for all others.
+pub const LEAST_PROBABILITY: f64 = 1e-3;

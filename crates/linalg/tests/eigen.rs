@@ -130,68 +130,87 @@ fn every_size_and_both_precisions() {
     }
 }
 
-#[test]
-fn difficult_spectra() {
-    let mut cases: Vec<(String, MatBatch<f64>)> = vec![
-        ("zero".into(), MatBatch::zeros(3, 6, 6)),
-        ("identity".into(), MatBatch::identity(3, 6)),
-        ("ones".into(), MatBatch::from_fn(1, 9, 9, |_, _, _| 1.0)),
+/// Matrices of `n` rows on which decompositions have failed somewhere: repeated and clustered eigenvalues, lost rank, grading, weak coupling.
+fn difficult(n: usize) -> Vec<(String, MatBatch<f64>)> {
+    let tridiagonal = |diagonal: &dyn Fn(usize) -> f64, beside: &dyn Fn(usize) -> f64| {
+        MatBatch::from_fn(1, n, n, |_, r, c| match r.abs_diff(c) {
+            0 => diagonal(r),
+            1 => beside(r.min(c)),
+            _ => 0.0,
+        })
+    };
+    let middle = (n / 2) as f64;
+    let last = (n - 1) as f64;
+    let spectrum = |of: &dyn Fn(f64) -> f64| {
+        let values: Vec<f64> = (0..n).map(|i| of(i as f64)).collect();
+        with_spectrum(3, &values)
+    };
+    let shaped = |of: &dyn Fn(usize, usize) -> f64| MatBatch::from_fn(1, n, n, |_, r, c| of(r, c));
+    let cases: Vec<(&str, MatBatch<f64>)> = vec![
+        ("zero", MatBatch::zeros(3, n, n)),
+        ("identity", MatBatch::identity(3, n)),
+        ("ones", shaped(&|_, _| 1.0)),
+        ("anti-diagonal", shaped(&|r, c| f64::from(r + c == n - 1))),
         (
-            "anti-diagonal".into(),
-            MatBatch::from_fn(1, 8, 8, |_, r, c| f64::from(r + c == 7)),
-        ),
-        (
-            "arrow".into(),
-            MatBatch::from_fn(1, 9, 9, |_, r, c| {
-                if r == c {
-                    r as f64
-                } else if r == 0 || c == 0 {
-                    1.0
-                } else {
-                    0.0
-                }
+            "arrow",
+            shaped(&|r, c| match (r == c, r == 0 || c == 0) {
+                (true, _) => r as f64,
+                (_, true) => 1.0,
+                _ => 0.0,
             }),
         ),
         (
-            "wilkinson".into(),
-            MatBatch::from_fn(1, 21, 21, |_, r, c| {
-                if r == c {
-                    (r as f64 - 10.0).abs()
-                } else {
-                    f64::from(r.abs_diff(c) == 1)
-                }
+            "wilkinson",
+            tridiagonal(&|r| (r as f64 - middle).abs(), &|_| 1.0),
+        ),
+        (
+            "glued",
+            tridiagonal(&|r| (r % 7) as f64, &|r| {
+                if r % 7 == 6 { 1e-9 } else { 1.0 }
             }),
         ),
+        ("diagonal", tridiagonal(&|r| (r * r) as f64, &|_| 0.0)),
+        ("equal diagonal", tridiagonal(&|_| 1.0, &|_| 1e-17)),
         (
-            "graded".into(),
-            MatBatch::from_fn(1, 10, 10, |_, r, c| 10.0_f64.powi(-2 * r.max(c) as i32)),
+            "graded",
+            shaped(&|r, c| 1e-18_f64.powf(r.max(c) as f64 / last)),
         ),
         (
-            "graded up".into(),
-            MatBatch::from_fn(1, 10, 10, |_, r, c| {
-                10.0_f64.powi(-2 * (9 - r.min(c)) as i32)
-            }),
+            "graded up",
+            shaped(&|r, c| 1e-18_f64.powf(1.0 - r.min(c) as f64 / last)),
         ),
-    ];
-    for (name, spectrum) in [
-        ("repeated", vec![1.0, 1.0, 1.0, 2.0, 2.0, 5.0, 5.0]),
+        ("repeated", spectrum(&|i| (i / 3.0).floor())),
+        ("cluster", spectrum(&|i| 1.0 + 1e-14 * i)),
         (
-            "cluster",
-            (0..12).map(|i| 1.0 + 1e-14 * f64::from(i)).collect(),
+            "clusters",
+            spectrum(&|i| (i % 3.0) + 1e-13 * (i / 3.0).floor()),
         ),
         (
             "two scales",
-            (0..12).map(|i| if i < 6 { 1e-12 } else { 1.0 }).collect(),
+            spectrum(&|i| if i < middle { 1e-12 } else { 1.0 }),
         ),
-        (
-            "rank one",
-            (0..10).map(|i| f64::from(u8::from(i == 4))).collect(),
-        ),
-        ("signs", (0..11).map(|i| f64::from(i - 5)).collect()),
-        ("geometric", (0..20).map(|i| 0.5_f64.powi(3 * i)).collect()),
-    ] {
-        cases.push((name.into(), with_spectrum(3, &spectrum)));
+        ("rank one", spectrum(&|i| f64::from(u8::from(i == 4.0)))),
+        ("signs", spectrum(&|i| i - middle)),
+        ("geometric", spectrum(&|i| 1e-17_f64.powf(i / last))),
+    ];
+    let named = |(name, x): (&str, _)| (format!("{name}, n={n}"), x);
+    cases.into_iter().map(named).collect()
+}
+
+/// From 24 rows on single matrices are divided, from 64 on all.
+#[test]
+fn difficult_spectra_of_larger_matrices() {
+    for n in [24, 25, 33, 40, 64, 65, 97, 130] {
+        for (name, x) in &difficult(n) {
+            check(name, x);
+            check(&format!("{name}, f32"), &x.cast::<f32>());
+        }
     }
+}
+
+#[test]
+fn difficult_spectra() {
+    let cases: Vec<_> = [10, 21].into_iter().flat_map(difficult).collect();
     for scale in [1.0, 1e-300, 1e300, 1e-310, 5e-324] {
         for (name, x) in &cases {
             let scaled = MatBatch::from_fn(x.count(), x.rows(), x.rows(), |i, r, c| {

@@ -55,6 +55,12 @@ impl<T: Scalar> Model<T> {
                 "the model has {fitted} channels, the trials have {given}"
             ));
         }
+        let (fitted, given) = (self.sizes.views, training.views());
+        if fitted != given {
+            return differs(format!(
+                "the model takes {fitted} views of a trial, the trials have {given}"
+            ));
+        }
         for (what, fitted, given) in [
             ("classes", &self.classes[..], training.classes().names()),
             ("domains", &self.domains[..], training.domains().names()),

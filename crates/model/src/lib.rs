@@ -38,6 +38,7 @@ mod sizes;
 pub mod tangent;
 pub mod train;
 mod unseen;
+pub mod views;
 
 pub use adapt::{Adapted, TransductiveConfig, adapt_embedding};
 pub use decoder::{Decision, Decoder, Domain};
@@ -54,3 +55,4 @@ pub use prepared::{Batch, Prepared};
 pub use stiefel_data::{Factor, Preparation, Trials};
 pub use tangent::tangent_vectors;
 pub use unseen::{Unseen, UnseenEmbedding};
+pub use views::{ViewsConfig, ViewsModel};

@@ -1,7 +1,7 @@
 //! A fitted model: everything learnt from training trials, in one piece.
 //!
 //! ```text
-//! trials ─▶ whitener ─▶ upper(log X) ─▶ encoder ─▶ network ─▶ class probabilities
+//! trials ─▶ whitener ─▶ upper(log X) ─▶ encoder ─▶ network ─▶ class probabilities         a whitener per view, the encoder on the broad one
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
@@ -11,8 +11,8 @@ use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdN
 use crate::scaling::Recommendation;
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train_from};
 use crate::{
-    DspConfig, DspEncoder, Parameters, Preconditioning, Prepared, Result, Trials, Whitener,
-    tangent_vectors,
+    DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
+    Whitener, tangent_vectors,
 };
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -96,8 +96,10 @@ impl DaspConfig {
 /// What is fitted on the training trials before the network: whitening and encoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frontend {
-    /// Whitening per domain.
+    /// Whitening per domain; with several views, of the broad one.
     pub whitener: Whitener,
+    /// The same of the further views, in order.
+    pub further: Vec<Whitener>,
     /// The query's encoder, where there is one.
     pub encoder: Option<DspEncoder>,
 }
@@ -109,9 +111,9 @@ pub struct Ready<T> {
     pub frontend: Frontend,
     /// As the network takes them.
     pub prepared: Prepared<T>,
-    /// The whitened trials.
+    /// The whitened trials, all views.
     pub whitened: Trials,
-    /// Their tangent vectors.
+    /// The tangent vectors of their broad view.
     pub tangent: MatBatch<f64>,
 }
 
@@ -129,7 +131,7 @@ impl Frontend {
     }
 
     /// The same with an encoder that is there already, or none.
-    fn fit_whitener<T: Scalar>(
+    pub(crate) fn fit_whitener<T: Scalar>(
         training: &Trials,
         preconditioning: &Preconditioning,
         encoder: Option<DspEncoder>,
@@ -142,21 +144,57 @@ impl Frontend {
         preconditioning: &Preconditioning,
         encoder: impl FnOnce(&MatBatch<f64>) -> Result<Option<DspEncoder>>,
     ) -> Result<Ready<T>> {
-        let whitener = preconditioning.fit(training)?;
-        let whitened = whitener.transform(training)?;
+        let further: Result<Vec<Whitener>> = (1..training.views())
+            .map(|v| preconditioning.fit(&training.pick_views(&[v])?))
+            .collect();
+        let mut frontend = Self {
+            whitener: preconditioning.fit(&training.pick_views(&[0])?)?,
+            further: further?,
+            encoder: None,
+        };
+        let whitened = frontend.whiten(training)?;
         let tangent = tangent_vectors::<f64>(&whitened)?;
-        let encoder = encoder(&tangent)?;
+        frontend.encoder = encoder(&tangent)?;
         Ok(Ready {
-            prepared: Prepared::with_tangent(&whitened, &tangent, encoder.as_ref())?,
-            frontend: Self { whitener, encoder },
+            prepared: Prepared::with_tangent(&whitened, &tangent, frontend.encoder.as_ref())?,
+            frontend,
             whitened,
             tangent,
         })
     }
 
+    /// The whiteners of all views, the broad one first.
+    pub fn whiteners(&self) -> impl Iterator<Item = &Whitener> {
+        std::iter::once(&self.whitener).chain(&self.further)
+    }
+
+    /// How many covariances of a trial it takes.
+    pub fn views(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// Every view of the trials of training domains, whitened.
+    fn whiten(&self, trials: &Trials) -> Result<Trials> {
+        let (expected, found) = (self.views(), trials.views());
+        if expected != found {
+            return Err(ModelError::Count {
+                op: "pre-conditioning",
+                what: "views of a trial",
+                expected,
+                found,
+            });
+        }
+        let mut all = self.whitener.transform(&trials.pick_views(&[0])?)?;
+        for (v, whitener) in self.further.iter().enumerate() {
+            let one = whitener.transform(&trials.pick_views(&[v + 1])?)?;
+            all = all.with_view(one.covariances().clone())?;
+        }
+        Ok(all)
+    }
+
     /// Trials of training domains as the network takes them.
     pub fn prepare<T: Scalar>(&self, trials: &Trials) -> Result<Prepared<T>> {
-        Prepared::new(&self.whitener.transform(trials)?, self.encoder.as_ref())
+        Prepared::new(&self.whiten(trials)?, self.encoder.as_ref())
     }
 }
 
@@ -329,12 +367,18 @@ impl<T: Scalar> Model<T> {
         &self.parameters
     }
 
-    /// The experts as points, `K × n × k`, where the network routes; of polar ones the orthonormal columns.
+    /// The experts as points, `K × n × k`, where the network routes; of polar ones the orthonormal columns, of several views those of the broad one.
     pub fn experts(&self) -> Result<Option<MatBatch<T>>> {
-        self.parameters
-            .get("experts")
-            .map(crate::Parameter::point)
-            .transpose()
+        let broad = self.parameters.of_view(0, self.sizes.views)?;
+        let experts = broad.get("experts");
+        experts.map(crate::Parameter::point).transpose()
+    }
+
+    /// The filters as points: the experts, `K × n × k`, or the one filter of a network that does not route, `1 × n × k`; of several views those of the broad one.
+    pub fn filters(&self) -> Result<Option<MatBatch<T>>> {
+        let broad = self.parameters.of_view(0, self.sizes.views)?;
+        let of = |name| broad.get(name).map(crate::Parameter::point);
+        of("experts").or_else(|| of("filter")).transpose()
     }
 
     /// Names of the classes, in the order of the probabilities.
@@ -359,7 +403,7 @@ impl<T: Scalar> Model<T> {
 }
 
 /// Mean weights of the experts over each domain's trials, where the network routes.
-fn mean_routing<T: Scalar>(
+pub(crate) fn mean_routing<T: Scalar>(
     network: &dyn Network<T>,
     parameters: &Parameters<T>,
     training: &Prepared<T>,
@@ -387,5 +431,6 @@ pub(crate) fn sizes<T: Scalar>(training: &Trials, prepared: &Prepared<T>) -> Siz
         classes: training.classes().names().len(),
         domains: training.domains().names().len(),
         encoded: prepared.encoded().cols(),
+        views: prepared.views(),
     }
 }

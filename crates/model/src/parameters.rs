@@ -25,6 +25,15 @@ pub enum Manifold<T> {
     State,
 }
 
+/// What a network has for every view: filters, the experts of a pool, its anchor. They stand view by view in one batch of matrices.
+const PER_VIEW: [&str; 3] = ["filter", "experts", "anchor"];
+
+/// The matrices of a view, of `count` in all.
+fn of_view(view: usize, views: usize, count: usize) -> Vec<usize> {
+    let each = count / views.max(1);
+    (view * each..(view + 1) * each).collect()
+}
+
 /// A named parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter<T> {
@@ -97,6 +106,17 @@ pub struct Bound<'t, T: Scalar> {
 }
 
 impl<'t, T: Scalar> Bound<'t, T> {
+    /// Points that are on a tape already, by name.
+    pub(crate) fn of_points(points: Vec<(&'static str, Var<'t, T>)>) -> Self {
+        let (names, points): (Vec<_>, Vec<_>) = points.into_iter().unzip();
+        Self {
+            names,
+            leaves: points.clone(),
+            points,
+            training: true,
+        }
+    }
+
     /// Whether layers with running statistics take the batch in (training) or use the statistics as they stand (evaluation).
     pub fn is_training(&self) -> bool {
         self.training
@@ -109,6 +129,20 @@ impl<'t, T: Scalar> Bound<'t, T> {
     pub fn get(&self, name: &'static str) -> Var<'t, T> {
         self.find(name)
             .unwrap_or_else(|| panic!("no parameter {name} among {:?}", self.names))
+    }
+
+    /// The same with the filters of one of so many views alone; everything else is shared. With one view nothing is added to the tape.
+    pub(crate) fn of_view(&self, view: usize, views: usize) -> Result<Self> {
+        let mut own = self.clone();
+        if views == 1 {
+            return Ok(own);
+        }
+        for (name, point) in own.names.iter().zip(&mut own.points) {
+            if PER_VIEW.contains(name) {
+                *point = point.gather(&of_view(view, views, point.shape().0))?;
+            }
+        }
+        Ok(own)
     }
 
     /// The point called `name`, where the network has one.
@@ -150,6 +184,20 @@ impl<T: Scalar> Parameters<T> {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// The same with the filters of one of so many views alone, as points; for decisions, not for training.
+    pub(crate) fn of_view(&self, view: usize, views: usize) -> Result<Self> {
+        let one = |parameter: &Parameter<T>| -> Result<Parameter<T>> {
+            if views == 1 || !PER_VIEW.contains(&parameter.name) {
+                return Ok(parameter.clone());
+            }
+            let all = parameter.point()?;
+            let own = all.select(&of_view(view, views, all.count()));
+            Ok(Parameter::stiefel(parameter.name, own))
+        };
+        let list: Result<Vec<_>> = self.list.iter().map(one).collect();
+        Ok(Self { list: list? })
     }
 
     /// How many numbers are learnt; running statistics do not count.

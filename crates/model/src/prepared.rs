@@ -4,10 +4,11 @@ use crate::{DspEncoder, ModelError, Result, Trials, tangent_vectors};
 use std::sync::Arc;
 use stiefel_linalg::{MatBatch, Scalar};
 
-/// Pre-conditioned covariances with the input of the query, classes and domains, in the precision of the network.
+/// Pre-conditioned covariances with the input of the query, classes and domains, in the precision of the network. The query sees the broad view.
 #[derive(Debug, Clone)]
 pub struct Prepared<T> {
-    covariances: Arc<MatBatch<T>>,
+    /// One batch per view, the broad one first.
+    covariances: Vec<Arc<MatBatch<T>>>,
     encoded: MatBatch<T>,
     labels: Vec<usize>,
     domains: Vec<usize>,
@@ -45,10 +46,14 @@ impl<T: Scalar> Prepared<T> {
             trials.classes().indices().to_vec(),
             trials.domains().indices().to_vec(),
         )?;
-        Ok(Self {
-            weights: trials.weights().map(<[f64]>::to_vec),
-            ..prepared
-        })
+        let weights = trials.weights().map(<[f64]>::to_vec);
+        (1..trials.views()).try_fold(
+            Self {
+                weights,
+                ..prepared
+            },
+            |all, v| all.with_view(trials.view(v).cast()),
+        )
     }
 
     /// From parts: covariances `N × n × n`, query input `N × 1 × r`, a class and a domain for each.
@@ -75,12 +80,31 @@ impl<T: Scalar> Prepared<T> {
             }
         }
         Ok(Self {
-            covariances,
+            covariances: vec![covariances],
             encoded,
             labels,
             domains,
             weights: None,
         })
+    }
+
+    /// With one view more, `N × n × n` as the others.
+    pub fn with_view(mut self, covariances: MatBatch<T>) -> Result<Self> {
+        let (expected, found) = (self.covariances[0].shape(), covariances.shape());
+        if expected != found {
+            return Err(ModelError::Impossible {
+                op: "prepared split",
+                why: format!("a view has the shape {found:?}, the broad one {expected:?}"),
+                remedy: "give every view the same trials and channels",
+            });
+        }
+        self.covariances.push(Arc::new(covariances));
+        Ok(self)
+    }
+
+    /// How many covariances a sample has.
+    pub fn views(&self) -> usize {
+        self.covariances.len()
     }
 
     /// How many samples.
@@ -93,9 +117,17 @@ impl<T: Scalar> Prepared<T> {
         self.labels.is_empty()
     }
 
-    /// The covariances, `N × n × n`.
+    /// The covariances of the broad view, `N × n × n`.
     pub fn covariances(&self) -> &Arc<MatBatch<T>> {
-        &self.covariances
+        &self.covariances[0]
+    }
+
+    /// The covariances of a view, `N × n × n`.
+    ///
+    /// # Panics
+    /// If there are not so many views.
+    pub fn view(&self, view: usize) -> &Arc<MatBatch<T>> {
+        &self.covariances[view]
     }
 
     /// The input of the query, `N × 1 × r`.

@@ -13,4 +13,16 @@ pub struct Sizes {
     pub domains: usize,
     /// Width of the query's data input: `r` with the encoder, else `n(n+1)/2`.
     pub encoded: usize,
+    /// Covariances of a trial, `V`. Files of earlier versions have one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub views: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // The signature is serde's.
+fn is_one(views: &usize) -> bool {
+    *views == 1
 }

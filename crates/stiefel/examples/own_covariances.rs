@@ -53,7 +53,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(new.scores.trials, test.len());
 
     // One decision at a time, as a device does.
-    let mut session = model.session("anna", None, MatBatch::zeros(0, 4, 4).view())?;
+    let mut session = model.session("anna", None, &[])?;
     let p = session.decide(test.covariances().matrix(0))?;
     println!("{:?}: {:.2?}", model.classes(), p.probabilities);
     Ok(())

@@ -1,6 +1,7 @@
-//! Writes the report of an invented study, to see what reports look like: no number in it was measured.
+//! Writes the report of an invented study, to see what reports look like: no number in it was measured. With the `summary.json` of a real study as
+//! a second argument, its report.
 //!
-//! `cargo run -p stiefel-study --example report_sample -- FOLDER`
+//! `cargo run -p stiefel-study --example report_sample -- FOLDER [SUMMARY]`
 
 use serde_json::json;
 use stiefel_eeg::montage::Montage;
@@ -11,8 +12,8 @@ use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
-    Comparison, DatasetSummary, MeanStd, NewDomains, Outcome, PaperRow, RoutingRecord, Row,
-    StudySummary, UnitRecord, UnitScore, report,
+    Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome, PaperRow, Patterns,
+    PersonDifference, RoutingRecord, Row, StudySummary, UnitRecord, UnitScore, report,
 };
 
 const METHODS: [(&str, f64, bool); 6] = [
@@ -47,7 +48,11 @@ impl Dice {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("name a folder")?;
-    let page = report::write(&sample()?, folder)?;
+    let summary = match std::env::args().nth(2) {
+        Some(path) => serde_json::from_slice(&std::fs::read(path)?)?,
+        None => sample()?,
+    };
+    let page = report::write(&summary, folder)?;
     println!("{}", page.display());
     Ok(())
 }
@@ -73,6 +78,12 @@ fn sample() -> Result<StudySummary, Box<dyn std::error::Error>> {
         settings: json!({"study": "main", "folds": FOLDS, "seeds": SEEDS, "preconditioning": {"tikhonov": {"relative": 1e-8},
             "reference": "euclidean", "unseen": {"policy": "own-mean", "kappa": 10.0}}}),
         code: "0.1.0".into(),
+        made: Some(Made::now()?),
+        headline: Some(Headline {
+            sentence: "INVENTED NUMBERS: DASP reaches 0.825, baseline 0.770.".into(),
+            method: "DASP".into(),
+            against: "baseline".into(),
+        }),
         comparisons: comparisons(&rows),
         rows,
         paper: paper(),
@@ -98,6 +109,11 @@ fn dataset() -> DatasetSummary {
             .channels()
             .iter()
             .map(|&c| c.into())
+            .collect(),
+        places: Montage::Weibo2014
+            .channels()
+            .iter()
+            .map(|c| stiefel_eeg::montage::position(c))
             .collect(),
         classes: vec!["right hand".into(), "feet".into()],
         domains: subjects.clone(),
@@ -178,7 +194,13 @@ fn unit(
             domains,
             decided,
             scores,
+            patterns: if routing.is_some() {
+                patterns(dice)
+            } else {
+                Vec::new()
+            },
             routing,
+            carried: None,
             history,
         },
         seconds: Some(dice.around(3.0, 0.5)),
@@ -233,25 +255,6 @@ fn routing(
             angles[j][i] = angles[i][j];
         }
     }
-    let places: Vec<[f64; 3]> = Montage::Weibo2014
-        .channels()
-        .iter()
-        .map(|name| stiefel_eeg::montage::position(name).unwrap_or([0.0, 0.0, 1.0]))
-        .collect();
-    let patterns = (0..EXPERTS)
-        .map(|_| {
-            (0..2)
-                .map(|_| {
-                    let centre = [dice.around(0.0, 0.6), dice.around(0.0, 0.5)];
-                    let field = |p: &[f64; 3]| {
-                        let far = (p[0] - centre[0]).powi(2) + (p[1] - centre[1]).powi(2);
-                        (-4.0 * far).exp() - 0.25
-                    };
-                    places.iter().map(field).collect()
-                })
-                .collect()
-        })
-        .collect();
     RoutingRecord {
         report: RoutingReport {
             rank: None,
@@ -283,8 +286,30 @@ fn routing(
             })
             .collect(),
         angles,
-        patterns,
     }
+}
+
+fn patterns(dice: &mut Dice) -> Vec<Patterns> {
+    let places: Vec<[f64; 3]> = Montage::Weibo2014
+        .channels()
+        .iter()
+        .map(|name| stiefel_eeg::montage::position(name).unwrap_or([0.0, 0.0, 1.0]))
+        .collect();
+    (0..EXPERTS)
+        .map(|k| Patterns {
+            filter: format!("expert {}", k + 1),
+            patterns: (0..2)
+                .map(|_| {
+                    let centre = [dice.around(0.0, 0.6), dice.around(0.0, 0.5)];
+                    let field = |p: &[f64; 3]| {
+                        let far = (p[0] - centre[0]).powi(2) + (p[1] - centre[1]).powi(2);
+                        (-4.0 * far).exp() - 0.25
+                    };
+                    places.iter().map(field).collect()
+                })
+                .collect(),
+        })
+        .collect()
 }
 
 fn mean_std(values: &[f64]) -> MeanStd {
@@ -335,6 +360,9 @@ fn row(dice: &mut Dice, method: &str, units: &[UnitRecord]) -> Row {
     }
     let other = method != METHODS[0].0;
     Row {
+        labels: None,
+        size: None,
+        about: None,
         method: method.into(),
         cell: None,
         roc_auc: Some(MeanStd {
@@ -385,6 +413,15 @@ fn comparisons(rows: &[Row]) -> Vec<Comparison> {
             against: rows[0].method.clone(),
             subjects: DOMAINS,
             difference: row.accuracy.mean - rows[0].accuracy.mean,
+            interval: None,
+            people: (row.per_subject.iter().zip(&rows[0].per_subject))
+                .map(|(a, b)| PersonDifference {
+                    subject: a.0.clone(),
+                    difference: a.1 - b.1,
+                    interval: Some((a.1 - b.1 - 0.1, a.1 - b.1 + 0.1)),
+                    trials: 20,
+                })
+                .collect(),
             effect: Some(0.9 - 0.3 * i as f64),
             wilcoxon: Some(0.004 * (i + 1) as f64),
             sign_flip: Some((0.0004 * (1 << (3 * i)) as f64).min(1.0)),

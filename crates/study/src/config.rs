@@ -1,6 +1,6 @@
 //! Everything that decides a study's table: what a configuration file says, and what is stored with each result.
 
-use crate::method::Family;
+use crate::family::Family;
 use crate::{Result, StudyError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,11 +34,13 @@ pub enum Study {
     Online,
     /// Labels replaced by the run a trial came from: whatever is above chance is leakage.
     Null,
+    /// One subject held out, of whom none, or the first 2, 4, 8 or 16 trials are labelled.
+    Calibration,
 }
 
 impl Study {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Main,
         Self::Ablation,
         Self::Loso,
@@ -46,6 +48,7 @@ impl Study {
         Self::Session,
         Self::Online,
         Self::Null,
+        Self::Calibration,
     ];
 
     /// Its name on the command line.
@@ -58,6 +61,7 @@ impl Study {
             Self::Session => "session",
             Self::Online => "online",
             Self::Null => "null",
+            Self::Calibration => "calibration",
         }
     }
 
@@ -73,12 +77,15 @@ impl Study {
             Self::Null => {
                 "Labels that say only the run a trial came from: what is above chance is leakage"
             }
+            Self::Calibration => {
+                "One subject held out, of whom none, or the first 2, 4, 8 or 16 trials are labelled"
+            }
         }
     }
 
     /// Whether its folds hold out whole people.
     pub fn holds_out_people(self) -> bool {
-        matches!(self, Self::Loso | Self::Online)
+        matches!(self, Self::Loso | Self::Online | Self::Calibration)
     }
 
     /// Whether its folds are its own: whole people, or whole sessions.
@@ -272,7 +279,7 @@ impl StudyConfig {
             scaling: per_trial(),
             unseen: own_mean(),
             // The controls that retrain double a study's time; the ablation is about the rows themselves.
-            retrained: !matches!(study, Study::Ablation | Study::Scaling),
+            retrained: !matches!(study, Study::Ablation | Study::Scaling | Study::Calibration),
         }
     }
 

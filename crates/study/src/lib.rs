@@ -25,8 +25,12 @@
 //! # Ok::<(), stiefel_study::StudyError>(())
 //! ```
 
+mod about;
+mod comparisons;
 mod config;
 mod error;
+pub mod family;
+mod made;
 pub mod method;
 mod nuisance;
 mod paper;
@@ -45,14 +49,20 @@ pub mod table;
 mod unit;
 mod verdict;
 
+pub use about::about;
 pub use config::{Sizing, SplitUnit, Study, StudyConfig};
 pub use error::{Result, StudyError};
-pub use method::{Family, FittedMethod, Method, Named};
+pub use family::Family;
+pub use made::Made;
+pub use method::{FittedMethod, Method, Named};
 pub use plan::Plan;
-pub use record::{DatasetSummary, NewDomains, Outcome, RoutingRecord, UnitRecord};
+pub use record::{
+    Carried, CarriedBy, DatasetSummary, NewDomains, Outcome, Patterns, RoutingRecord, UnitRecord,
+};
 pub use run::{StudyObserver, Unwatched, missing, run};
+pub use stats::MeanStd;
 pub use store::{Store, write_atomically};
 pub use subject_score::{SubjectScore, subject_scores};
 pub use summarise::{conclude, summarise};
-pub use summary::{Comparison, MeanStd, PaperRow, Row, StudySummary, UnitScore};
+pub use summary::{Comparison, Headline, PaperRow, PersonDifference, Row, StudySummary, UnitScore};
 pub use unit::{CODE, Cancel, Identity, Unit, execute};

@@ -1,13 +1,17 @@
 //! From a configuration to units of work.
 
 use crate::config::{SplitUnit, Study, StudyConfig};
-use crate::method::{Family, Named};
+use crate::family::Family;
+use crate::method::Named;
 use crate::peers::Peer;
 use crate::unit::{Unit, identity};
 use crate::{DatasetSummary, Result, StudyError, nuisance};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use stiefel_data::split::{Fold, loso_folds, session_folds};
 use stiefel_data::{Trials, fingerprint};
+use stiefel_model::Preconditioning;
+use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::scaling::ScalingRule;
 
 /// One division of the trials, and what is held out where it has a name.
@@ -57,6 +61,27 @@ impl Plan {
         })
     }
 
+    /// Labelled trials of each new person behind a row of a study of calibration; none under a running mean.
+    pub(crate) fn labels(&self, method: &str) -> Option<usize> {
+        let unit = self.units.iter().find(|u| u.name == method)?;
+        let causal = matches!(
+            unit.method.unseen_whitening(),
+            Some(UnseenPolicy::Causal { .. })
+        );
+        let domains = unit.trials.domains().indices();
+        let first = unit.labelled.first().map(|&i| domains[i]);
+        let labels = (unit.labelled.iter()).filter(|&&i| Some(domains[i]) == first);
+        (self.config.study == Study::Calibration && !causal).then(|| labels.count())
+    }
+
+    /// Channels and domains behind a row of a study of scaling.
+    pub(crate) fn size(&self, method: &str) -> Option<(usize, usize)> {
+        let unit = self.units.iter().find(|u| u.name == method)?;
+        let trials = &unit.trials;
+        let size = (trials.channels_count(), trials.domains().present().len());
+        (self.config.study == Study::Scaling).then_some(size)
+    }
+
     /// The method names in the order of the table.
     pub fn methods(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -72,6 +97,8 @@ impl Plan {
 /// A set of trials with the methods that run on it; all but the scaling study have one.
 struct Cell {
     name: Option<String>,
+    /// The first trials of each held-out domain that are labelled, and not tested.
+    labels: usize,
     trials: Arc<Trials>,
     fingerprint: String,
     methods: Vec<Named>,
@@ -100,6 +127,14 @@ fn cells(
         return scaling_cells(config, trials);
     }
     let family = config.family(n, least.max(1))?;
+    if config.study == Study::Calibration {
+        return calibration_cells(config, &family, trials, &summary.fingerprint);
+    }
+    let banks = if trials.views() > 1 {
+        family.banks()
+    } else {
+        Vec::new()
+    };
     let methods = match config.study {
         Study::Ablation => {
             let mut rows = vec![family.baseline()];
@@ -111,12 +146,23 @@ fn cells(
             rows.extend(
                 [Peer::TangentLrPooled, Peer::Mdm, Peer::RecentredLr].map(|p| family.peer(p)),
             );
+            if trials.views() > 1 {
+                rows.push(family.by_name("spdnet-views")?);
+            }
+            rows.extend(banks.into_iter().filter(|m| m.name == "fb-recentred-ts+lr"));
             rows
         }
         Study::Online => {
             let mut rows = family.loso();
             rows.retain(|m| {
-                ["baseline", "input-only", "zero", "recommended"].contains(&m.name.as_str())
+                [
+                    "baseline",
+                    "input-only",
+                    "zero",
+                    "recommended-1",
+                    "recommended",
+                ]
+                .contains(&m.name.as_str())
             });
             rows.push(family.peer(Peer::TangentLrPooled));
             rows
@@ -128,11 +174,17 @@ fn cells(
                 config.methods.iter().map(String::as_str).collect()
             };
             let found: Result<Vec<Named>> = names.into_iter().map(|m| family.by_name(m)).collect();
-            found?
+            let mut found = found?;
+            if config.methods.is_empty() && trials.views() > 1 {
+                found.extend(family.view_networks()?);
+                found.extend(banks);
+            }
+            found
         }
     };
     Ok(vec![Cell {
         name: None,
+        labels: 0,
         trials: Arc::clone(trials),
         fingerprint: summary.fingerprint.clone(),
         methods: narrowed(methods, &config.methods)?,
@@ -159,6 +211,80 @@ fn narrowed(methods: Vec<Named>, wanted: &[String]) -> Result<Vec<Named>> {
         .into_iter()
         .filter(|m| wanted.contains(&m.name.as_str()))
         .collect())
+}
+
+/// People without labels, under the mean of all their trials and under the running one, and with a few labels.
+fn calibration_cells(
+    config: &StudyConfig,
+    family: &Family,
+    trials: &Arc<Trials>,
+    fingerprint: &str,
+) -> Result<Vec<Cell>> {
+    let kappa = UnseenPolicy::DEFAULT_KAPPA;
+    let mut cells = vec![
+        ("no labels".to_owned(), 0, UnseenPolicy::OwnMean { kappa }),
+        (
+            "no labels, causal".to_owned(),
+            0,
+            UnseenPolicy::Causal { kappa },
+        ),
+    ];
+    cells.extend([2, 4, 8, 16].map(|labels| {
+        let name = format!("{labels} labels");
+        (name, labels, UnseenPolicy::OwnMean { kappa })
+    }));
+    let methods = |policy, labels| {
+        let family = Family {
+            preconditioning: Preconditioning {
+                unseen: Some(policy),
+                ..family.preconditioning
+            },
+            ..family.clone()
+        };
+        let mut rows = vec![family.recommended()];
+        if labels == 0 {
+            // It has no way to learn from them.
+            rows.push(family.recommended_1());
+        }
+        rows.push(family.peer(Peer::RecentredLr));
+        if trials.views() > 1 {
+            let banks = family.banks().into_iter();
+            rows.extend(banks.filter(|m| m.name == "fb-recentred-ts+lr"));
+        }
+        rows
+    };
+    let one = |(name, labels, policy): (String, usize, UnseenPolicy)| -> Result<Cell> {
+        let all = methods(policy, 0);
+        narrowed(all, &config.methods)?;
+        let mut methods = methods(policy, labels);
+        let wanted = &config.methods;
+        methods.retain(|m| wanted.is_empty() || wanted.contains(&m.name));
+        Ok(Cell {
+            name: Some(name),
+            labels,
+            trials: Arc::clone(trials),
+            fingerprint: fingerprint.to_owned(),
+            methods,
+        })
+    };
+    cells.into_iter().map(one).collect()
+}
+
+/// The first trials of each held-out domain, and the fold without them; nothing where no trial is left to test.
+fn labelled(fold: &Fold, trials: &Trials, count: usize) -> Option<(Vec<usize>, Fold)> {
+    let domains = trials.domains().indices();
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut first = |&i: &usize| {
+        let before = seen.entry(domains[i]).or_default();
+        *before += 1;
+        *before <= count
+    };
+    let (known, test): (Vec<usize>, Vec<usize>) = fold.test.iter().partition(|i| first(i));
+    let fold = Fold {
+        test,
+        ..fold.clone()
+    };
+    (!fold.test.is_empty()).then_some((known, fold))
 }
 
 /// Channel subsets (those of the three montages that the dataset has) times domain counts (a quarter, half, all).
@@ -203,6 +329,7 @@ fn scaling_cells(config: &StudyConfig, trials: &Trials) -> Result<Vec<Cell>> {
             let rho = (at.len() * (at.len() + 1)) as f64 / (2 * count) as f64;
             cells.push(Cell {
                 name: Some(format!("{} ch, D={count}, ρ={rho:.0}", at.len())),
+                labels: 0,
                 fingerprint: fingerprint(&trials),
                 trials: Arc::new(trials),
                 methods: narrowed(methods, &config.methods)?,
@@ -217,6 +344,12 @@ pub(crate) fn in_cell(cell: Option<&str>, method: &str) -> String {
     cell.map_or_else(|| method.to_owned(), |cell| format!("{cell}: {method}"))
 }
 
+/// The name of a method without that of its cell.
+pub(crate) fn own_name<'a>(cell: Option<&str>, method: &'a str) -> &'a str {
+    let rest = cell.and_then(|cell| method.strip_prefix(cell)?.strip_prefix(": "));
+    rest.unwrap_or(method)
+}
+
 fn add_units(config: &StudyConfig, cell: &Cell, units: &mut Vec<Unit>) -> Result<()> {
     let fingerprint = &cell.fingerprint;
     let mut by_seed = Vec::new();
@@ -226,14 +359,18 @@ fn add_units(config: &StudyConfig, cell: &Cell, units: &mut Vec<Unit>) -> Result
     for method in &cell.methods {
         for (seed, folds) in &by_seed {
             for (index, named) in folds.iter().enumerate() {
+                let Some((known, fold)) = labelled(&named.fold, &cell.trials, cell.labels) else {
+                    continue;
+                };
                 units.push(Unit {
-                    ids: identity(fingerprint, &method.method, &named.fold, index, *seed)?,
+                    ids: identity(fingerprint, &method.method, (&fold, &known), index, *seed)?,
                     name: in_cell(cell.name.as_deref(), &method.name),
                     cell: cell.name.clone(),
                     method: method.method.clone(),
                     trials: Arc::clone(&cell.trials),
                     dataset: fingerprint.clone(),
-                    fold: named.fold.clone(),
+                    fold,
+                    labelled: known,
                     index,
                     held_out: named.held_out.clone(),
                     seed: *seed,
@@ -255,7 +392,7 @@ fn folds(config: &StudyConfig, trials: &Trials, seed: u64) -> Result<Vec<NamedFo
         folds.into_iter().map(one).collect()
     };
     Ok(match config.study {
-        Study::Loso | Study::Online => {
+        Study::Loso | Study::Online | Study::Calibration => {
             let subjects = trials.subjects();
             let folds = loso_folds(labels, domains, &trials.subject_of_domain(), seed)?;
             let one = |fold: Fold| NamedFold {
@@ -306,6 +443,9 @@ fn protocol(config: &StudyConfig, trials: &Trials) -> String {
         ),
         Study::Online => "one subject held out per fold; its trials are decided one by one in recording order, whitened by the running \
                           mean of the trials seen so far (causal, κ = 10)"
+            .into(),
+        Study::Calibration => "one subject held out per fold; of its trials, in recording order, none or the first 2, 4, 8 or 16 are labelled and the \
+                               others tested; it is recentred by the mean of all its trials, or, causal, of those so far (κ = 10)"
             .into(),
         Study::Session => "trained on each subject's first session (15 % validate), tested on the later ones".into(),
         Study::Null => format!("{within}; labels replaced by the run a trial came from, balanced over the classes"),

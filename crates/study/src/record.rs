@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stiefel_data::{Trials, fingerprint};
+use stiefel_eeg::montage::position;
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::metrics::Scores;
 use stiefel_model::precondition::UnseenPolicy;
@@ -18,6 +19,9 @@ pub struct DatasetSummary {
     pub trials: usize,
     /// Names of the channels; `1`, `2`, … where they are not known.
     pub channels: Vec<String>,
+    /// The place of each channel on the unit sphere (to the right, to the nose, up), where its name tells it.
+    #[serde(default)]
+    pub places: Vec<Option<[f64; 3]>>,
     /// Names of the classes.
     pub classes: Vec<String>,
     /// Names of the domains.
@@ -40,11 +44,13 @@ impl DatasetSummary {
     /// Of a set of trials.
     pub fn of(trials: &Trials) -> Self {
         let (origin, subjects) = (trials.origin(), trials.subjects());
+        let channels = trials.channel_names();
         Self {
             name: origin.name.clone(),
             fingerprint: fingerprint(trials),
             trials: trials.len(),
-            channels: trials.channel_names(),
+            places: channels.iter().map(|name| position(name)).collect(),
+            channels,
             classes: trials.classes().names().to_vec(),
             domains: trials.domains().names().to_vec(),
             subjects: subjects.names().to_vec(),
@@ -62,7 +68,7 @@ impl DatasetSummary {
 pub struct UnitRecord {
     /// Its identity: SHA-256 of everything that decides the result.
     pub id: String,
-    /// The version of the code that computed it.
+    /// The version of the code that computed it, and the instruction set it ran on.
     pub code: String,
     /// Fingerprint of the data.
     pub dataset: String,
@@ -101,6 +107,12 @@ pub struct Outcome {
     pub scores: Scores,
     /// What routing did, where the method routes.
     pub routing: Option<RoutingRecord>,
+    /// Which views and electrodes carry the decision, of the preset `recommended` with several views.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Carried>,
+    /// What its filters see on the sensors, where it has filters.
+    #[serde(default)]
+    pub patterns: Vec<Patterns>,
     /// The epochs of training, where there were any.
     pub history: Vec<EpochRecord>,
     /// Choices made on validation and anything a reader should know, one sentence each.
@@ -130,6 +142,36 @@ pub struct RoutingRecord {
     pub queries: Vec<[f64; 2]>,
     /// Mean principal angle between experts, degrees, `K` rows of `K`.
     pub angles: Vec<Vec<f64>>,
-    /// Spatial activation patterns of each expert: per expert the two strongest, one value per channel.
+}
+
+/// Activation patterns of one filter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Patterns {
+    /// Which filter: `expert 1`, or `filter` where there is one.
+    pub filter: String,
+    /// The leading patterns, most important first, one value per channel.
+    pub patterns: Vec<Vec<f64>>,
+}
+
+/// What the views of a trial contribute: to the weights everybody shares, and person by person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Carried {
+    /// The views in words, in order.
+    pub views: Vec<String>,
+    /// Of the weights everybody shares.
+    pub shared: CarriedBy,
+    /// Of each person's own; in the first fold alone, which reports show.
+    pub people: Vec<CarriedBy>,
+}
+
+/// What the views contribute to one set of weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CarriedBy {
+    /// Whose weights: a domain, or `everybody`.
+    pub name: String,
+    /// The share of each view in the variance of the score.
+    pub shares: Vec<f64>,
+    /// For every view the leading activation patterns on the sensors, one value per channel. Where the largest value of a pattern is
+    /// positive, power of that source speaks for the second class (with more classes than two, for the first), where it is negative, against it.
     pub patterns: Vec<Vec<Vec<f64>>>,
 }

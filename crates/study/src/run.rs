@@ -2,7 +2,7 @@
 
 use crate::unit::{Cancel, Unit, execute};
 use crate::{Plan, Result, Store, StudyError, UnitRecord};
-use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -90,16 +90,7 @@ pub fn run(
             });
         }
     };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| StudyError::setting(format!("{threads} threads: {e}"), "use fewer threads"))?;
-    pool.install(|| {
-        groups(&plan.units, &there)
-            .into_par_iter()
-            .with_max_len(1)
-            .for_each(one);
-    });
+    spread(threads, groups(&plan.units, &there), one)?;
     if cancel.is_cancelled() {
         return Err(StudyError::Interrupted);
     }
@@ -121,6 +112,33 @@ pub fn run(
         Ok(record)
     };
     plan.units.iter().zip(kept).map(record).collect()
+}
+
+/// Runs every group, as many at a time as there are threads.
+///
+/// Each worker has a pool of its own for what happens within a group: a single thread where there are groups for all, more where there are not. In one pool
+/// for everything, a thread that waits for a part of its group would start another group in the meantime.
+fn spread(threads: usize, groups: Vec<Vec<usize>>, one: impl Fn(Vec<usize>) + Sync) -> Result<()> {
+    let workers = threads.min(groups.len()).max(1);
+    let pool = |worker: usize| -> Result<ThreadPool> {
+        let own = threads / workers + usize::from(worker < threads % workers);
+        let built = ThreadPoolBuilder::new().num_threads(own).build();
+        built.map_err(|e| StudyError::setting(format!("{own} threads: {e}"), "use fewer threads"))
+    };
+    let pools = (0..workers).map(pool).collect::<Result<Vec<_>>>()?;
+    let queue = Mutex::new(groups.into_iter());
+    let next = || lock(&queue).next();
+    let work = || {
+        while let Some(group) = next() {
+            one(group);
+        }
+    };
+    std::thread::scope(|scope| {
+        for pool in &pools {
+            scope.spawn(move || pool.install(work));
+        }
+    });
+    Ok(())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -64,6 +64,9 @@ fn applies(study: Study, name: &str) -> Result<()> {
         "unseen" if study == Study::Online => {
             "it always whitens by the running mean of the trials so far"
         }
+        "unseen" if study == Study::Calibration => {
+            "it takes the mean of all unlabelled trials, and the running mean beside it"
+        }
         "unseen" if study != Study::Loso => "everybody in it has training trials",
         "split" if study.has_own_folds() => "it holds out whole people or sessions",
         _ => return Ok(()),

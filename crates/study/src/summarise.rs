@@ -1,11 +1,11 @@
 //! From records to a summary: means over folds and seeds, tests paired by subject.
 
-use crate::method::Method;
-use crate::plan::in_cell;
-use crate::stats::{TEST_SEED, compare, holm, mean_std};
+use crate::comparisons::{comparisons, headline};
+use crate::plan::{in_cell, own_name};
+use crate::stats::mean_std;
 use crate::{
-    Comparison, MeanStd, Plan, Result, Row, Store, StudySummary, Unit, UnitRecord, UnitScore,
-    paper, report, verdict,
+    Made, MeanStd, Plan, Result, Row, Store, StudySummary, Unit, UnitRecord, UnitScore, paper,
+    report, verdict,
 };
 use std::collections::BTreeMap;
 use stiefel_model::diagnostics::{RoutedBy, RoutingEvidence, RoutingFigures};
@@ -16,7 +16,7 @@ pub fn summarise(plan: &Plan, units: Vec<UnitRecord>) -> Result<StudySummary> {
     let methods: Vec<String> = plan.methods().into_iter().map(Into::into).collect();
     let rows: Result<Vec<Row>> = methods.iter().map(|m| row(plan, m, &units)).collect();
     let rows = rows?;
-    let comparisons = comparisons(plan, &rows)?;
+    let comparisons = comparisons(plan, &rows, &units)?;
     let settings = serde_json::to_value(&plan.config)
         .map_err(|e| crate::StudyError::setting(e.to_string(), "this is a fault of the library"))?;
     let verdict = verdict::verdict(plan, &rows, &comparisons)?;
@@ -26,19 +26,24 @@ pub fn summarise(plan: &Plan, units: Vec<UnitRecord>) -> Result<StudySummary> {
         dataset: plan.summary.clone(),
         protocol: plan.protocol.clone(),
         settings,
-        code: crate::CODE.into(),
+        code: crate::unit::version()?,
         paper: paper::rows(&plan.summary.name, plan.config.study),
+        headline: headline(plan, &rows, &comparisons),
         rows,
         comparisons,
         verdict,
         methods,
+        made: None,
         units,
     })
 }
 
-/// [`summarise`], and writes the summary and the report into the store.
+/// [`summarise`], with date and machine, and writes the summary and the report into the store.
 pub fn conclude(plan: &Plan, store: &Store, units: Vec<UnitRecord>) -> Result<StudySummary> {
-    let summary = summarise(plan, units)?;
+    let summary = StudySummary {
+        made: Some(Made::now()?),
+        ..summarise(plan, units)?
+    };
     store.write("summary.json", &summary)?;
     report::write(&summary, store.folder())?;
     Ok(summary)
@@ -88,6 +93,9 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
     };
     Ok(Row {
         method: method.into(),
+        about: crate::about(plan.config.study, own_name(cell.as_deref(), method)),
+        labels: plan.labels(method),
+        size: plan.size(method),
         cell,
         accuracy: mean_std(&scores)?,
         roc_auc: optional(&measures(&|u| u.outcome.scores.roc_auc.value()))?,
@@ -200,71 +208,4 @@ fn confusion(plan: &Plan, units: &[&UnitRecord]) -> Vec<Vec<usize>> {
         }
     }
     table
-}
-
-/// Every row against the baseline of its cell; the recommended preset and the best method that is no peer against the strongest
-/// peer, whichever it is. Paired by subject.
-fn comparisons(plan: &Plan, rows: &[Row]) -> Result<Vec<Comparison>> {
-    let mut pairs: Vec<(&Row, &Row)> = Vec::new();
-    for row in rows {
-        let base = in_cell(row.cell.as_deref(), "baseline");
-        let base = rows.iter().find(|b| b.method == base && *b != row);
-        pairs.extend(base.map(|b| (row, b)));
-    }
-    let is_peer = |row: &&Row| {
-        let of_row = |u: &&Unit| u.name == row.method;
-        let unit = plan.units.iter().find(of_row);
-        unit.is_some_and(|u| matches!(u.method, Method::Peer { .. }))
-    };
-    if let Some(strongest) = best(rows.iter().filter(is_peer)) {
-        let preset = rows.iter().find(|r| r.method == "recommended");
-        let ours = best(rows.iter().filter(|r| !is_peer(r)));
-        for row in preset.into_iter().chain(ours) {
-            let known = |&(a, b): &(&Row, &Row)| {
-                (a == row && b == strongest) || (a == strongest && b == row)
-            };
-            if !pairs.iter().any(known) {
-                pairs.push((row, strongest));
-            }
-        }
-    }
-    let found: Result<Vec<Comparison>> = pairs.into_iter().map(|(a, b)| compared(a, b)).collect();
-    let mut found = found?;
-    let p: Vec<Option<f64>> = found.iter().map(|c| c.sign_flip).collect();
-    for (comparison, corrected) in found.iter_mut().zip(holm(&p)?) {
-        comparison.holm = corrected;
-    }
-    Ok(found)
-}
-
-/// The row of the highest mean, the first of equals.
-fn best<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
-    rows.reduce(|best, row| {
-        if row.accuracy.mean > best.accuracy.mean {
-            row
-        } else {
-            best
-        }
-    })
-}
-
-fn compared(row: &Row, against: &Row) -> Result<Comparison> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for (subject, score) in &row.per_subject {
-        if let Some((_, other)) = against.per_subject.iter().find(|(s, _)| s == subject) {
-            ours.push(*score);
-            theirs.push(*other);
-        }
-    }
-    let paired = compare(&ours, &theirs, TEST_SEED)?;
-    Ok(Comparison {
-        method: row.method.clone(),
-        against: against.method.clone(),
-        subjects: paired.subjects,
-        difference: paired.difference.value().unwrap_or(0.0),
-        effect: paired.effect.value(),
-        wilcoxon: paired.wilcoxon.value(),
-        sign_flip: paired.sign_flip.value(),
-        holm: None,
-    })
 }

@@ -1,19 +1,9 @@
 //! A study in figures: what tables, JSON and the report are made of.
 
-use crate::{DatasetSummary, UnitRecord};
+use crate::stats::MeanStd;
+use crate::{DatasetSummary, Made, UnitRecord};
 use serde::{Deserialize, Serialize};
 use stiefel_model::diagnostics::RoutingVerdict;
-
-/// Mean and sample standard deviation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct MeanStd {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation with `n − 1`; 0 for one value.
-    pub std: f64,
-    /// How many values.
-    pub count: usize,
-}
 
 /// One unit's balanced accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -31,9 +21,18 @@ pub struct UnitScore {
 pub struct Row {
     /// The method.
     pub method: String,
+    /// What it is, in a line, where the name alone does not say.
+    #[serde(default)]
+    pub about: Option<String>,
     /// The part of the data it ran on, where the study has several.
     #[serde(default)]
     pub cell: Option<String>,
+    /// Labelled trials of each new person, in a study of calibration; none under a running mean.
+    #[serde(default)]
+    pub labels: Option<usize>,
+    /// Channels and domains of its part of the data, in a study of scaling.
+    #[serde(default)]
+    pub size: Option<(usize, usize)>,
     /// Balanced accuracy over folds and seeds.
     pub accuracy: MeanStd,
     /// ROC-AUC, where there are two classes.
@@ -71,6 +70,19 @@ pub struct Row {
     pub seconds: Option<f64>,
 }
 
+/// One person's difference between two methods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PersonDifference {
+    /// The subject.
+    pub subject: String,
+    /// Balanced accuracy of the one minus that of the other, averaged over folds and seeds.
+    pub difference: f64,
+    /// The interval that the person's trials leave to it; nothing for fewer than two trials.
+    pub interval: Option<(f64, f64)>,
+    /// Different test trials.
+    pub trials: usize,
+}
+
 /// Two methods compared, paired by subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
@@ -82,6 +94,12 @@ pub struct Comparison {
     pub subjects: usize,
     /// Mean difference.
     pub difference: f64,
+    /// The interval of the mean difference over people, see [`mean_interval`](crate::stats::mean_interval).
+    #[serde(default)]
+    pub interval: Option<(f64, f64)>,
+    /// The difference of each subject, in the order of the dataset.
+    #[serde(default)]
+    pub people: Vec<PersonDifference>,
     /// Mean difference over its standard deviation; nothing where all differences are equal.
     pub effect: Option<f64>,
     /// Wilcoxon signed-rank, two-sided.
@@ -113,6 +131,17 @@ pub struct PaperRow {
     pub alignment: Option<f64>,
 }
 
+/// The result in a sentence, and the comparison it is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Headline {
+    /// The sentence.
+    pub sentence: String,
+    /// The one method.
+    pub method: String,
+    /// The other, the strongest peer where the study has peers.
+    pub against: String,
+}
+
 /// Everything a study found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudySummary {
@@ -124,7 +153,7 @@ pub struct StudySummary {
     pub protocol: String,
     /// The whole resolved configuration; running it again gives the same table.
     pub settings: serde_json::Value,
-    /// Version of the code.
+    /// Version of the code, and the instruction set it ran on.
     pub code: String,
     /// The table.
     pub rows: Vec<Row>,
@@ -132,10 +161,16 @@ pub struct StudySummary {
     pub comparisons: Vec<Comparison>,
     /// The paper's figures, where the dataset is one of its three.
     pub paper: Vec<PaperRow>,
+    /// The result in a sentence, where two methods were compared.
+    #[serde(default)]
+    pub headline: Option<Headline>,
     /// What it means, in words, one sentence each.
     pub verdict: Vec<String>,
     /// The methods paragraph, ready to paste.
     pub methods: String,
+    /// When and where the summary was made; only [`conclude`](crate::conclude) says, for it differs from run to run.
+    #[serde(default)]
+    pub made: Option<Made>,
     /// The records behind it.
     pub units: Vec<UnitRecord>,
 }

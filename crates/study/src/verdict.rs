@@ -65,11 +65,12 @@ fn differences(comparisons: &[Comparison]) -> Vec<String> {
         let p = c.holm.filter(|p| *p < SIGNIFICANT)?;
         let side = if c.difference > 0.0 { "above" } else { "below" };
         Some(format!(
-            "{} is {side} {} by {:.3} over {} subjects (sign-flip p = {p:.3} after Holm).",
+            "{} is {side} {} by {:.3} over {} subjects (sign-flip {} after Holm).",
             c.method,
             c.against,
             c.difference.abs(),
-            c.subjects
+            c.subjects,
+            p_value(p)
         ))
     };
     let found: Vec<String> = comparisons.iter().filter_map(significant).collect();
@@ -94,6 +95,15 @@ fn differences(comparisons: &[Comparison]) -> Vec<String> {
              can reach is {smallest:.3}."
         )
     }]
+}
+
+/// `p = 0.012`, or `p < 0.001`.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        "p < 0.001".into()
+    } else {
+        format!("p = {p:.3}")
+    }
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -224,6 +234,8 @@ mod tests {
             against: "baseline".into(),
             subjects,
             difference: 0.02,
+            interval: None,
+            people: Vec::new(),
             effect: None,
             wilcoxon: None,
             sign_flip: Some(p),
@@ -276,6 +288,11 @@ mod tests {
             differences(&[comparison(20, 0.01)])
                 .concat()
                 .starts_with("dasp is above baseline by 0.020")
+        );
+        let said = differences(&[comparison(20, 0.0002)]).concat();
+        assert!(
+            said.ends_with("(sign-flip p < 0.001 after Holm)."),
+            "{said}"
         );
         assert!(differences(&[]).is_empty());
     }

@@ -1,18 +1,21 @@
 """Decode EEG across people with Riemannian networks.
 
-* :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`PooledClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`:
+* :class:`ViewsClassifier`, :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`PooledClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`:
   scikit-learn estimators.
 * :class:`Experts`, :class:`Losses`, :class:`Training`, :class:`Whitening`: groups of their parameters.
 * :mod:`stiefel.spd`: functions on stacks of SPD matrices, pyRiemann's names.
 * :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
+* :mod:`stiefel.live`: a model at work on a running signal.
 * :func:`read_raw`, :func:`load_dataset`, :func:`load_synthetic`, :func:`from_epochs`, :func:`to_epochs`: recordings and trials.
+* :func:`views`: covariances of epochs in several bands and windows.
 * :func:`make_pipeline`, :func:`make_scorer`: scikit-learn's, with the domains and target trials handed on.
 * :func:`load`: any model file.
 * :func:`study`: the paper's tables, on this machine or on a Dask cluster; :func:`method`, :func:`folds`: one method, one fold of it.
+* :mod:`stiefel.plot`: the figures of a study's report, with matplotlib.
 * :func:`routing_report`: does routing help, and is it routing that helps?
 """
 
-from . import manifold, spd
+from . import live, manifold, plot, spd
 from ._classifiers import DaspClassifier, SPDNetClassifier
 from ._core import __version__, get_num_threads, set_num_threads
 from ._judge import SeenTrialsWarning
@@ -28,6 +31,7 @@ from ._session import Session
 from ._study import folds, study
 from ._tangent_lr import TangentSpaceLR
 from ._trials import Preparation, Trials
+from ._views import ViewsClassifier, views
 from ._whitening import DomainWhitening
 
 __all__ = [
@@ -46,11 +50,13 @@ __all__ = [
     "TangentSpaceLR",
     "Training",
     "Trials",
+    "ViewsClassifier",
     "Whitening",
     "__version__",
     "folds",
     "from_epochs",
     "get_num_threads",
+    "live",
     "load",
     "load_dataset",
     "load_synthetic",
@@ -58,6 +64,7 @@ __all__ = [
     "make_scorer",
     "manifold",
     "method",
+    "plot",
     "read_raw",
     "recommend",
     "routing_report",
@@ -65,4 +72,5 @@ __all__ = [
     "spd",
     "study",
     "to_epochs",
+    "views",
 ]

@@ -96,8 +96,8 @@ class ByDomain(ClassifierMixin, Grouped):
         if self.label_format == "class":
             sample_domain, subjects = own.whose(sample_domain, subjects)
         domains, labels = _domains.of_fit(check_labels(y, len(x)), sample_domain, subjects, self.label_format)
-        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1], own.channels))
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, x[:, 0], ensure_non_negative=True)
+        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[-1], own.channels))
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, x.reshape(len(x), -1), ensure_non_negative=True)
         keep = np.ones(len(x), dtype=bool) if weight is None else weight > 0
         if domains is not None:
             keep &= ~targets.mark(x, domains)
@@ -118,8 +118,8 @@ def check_given(estimator, y):
 def target_trials(estimator, count, channels, X, name):
     """Covariances of target trials, with the channels of those of training."""
     x = estimator._trials(X, name)
-    if x.shape[1] != count:
-        raise ValueError(f"{name} has {x.shape[1]} features, but X has {count}.")
+    if x.shape[-1] != count:
+        raise ValueError(f"{name} has {x.shape[-1]} features, but X has {count}.")
     check_names(channels, told(X).channels, name)
     return x
 
@@ -127,7 +127,8 @@ def target_trials(estimator, count, channels, X, name):
 def labelled(x, classes, class_names, domains, domain_names, weights=None, channels=None, preparation=None):
     """Trials as the core takes them."""
     return {
-        "x": np.ascontiguousarray(x, dtype=np.float64),
+        "x": flat(np.ascontiguousarray(x, dtype=np.float64)),
+        "views": x.shape[1] if x.ndim == 4 else 1,
         "classes": [int(c) for c in classes],
         "class_names": [str(c) for c in np.asarray(class_names).tolist()],
         "domains": [int(d) for d in domains],
@@ -136,6 +137,11 @@ def labelled(x, classes, class_names, domains, domain_names, weights=None, chann
         "weights": None if weights is None else [float(w) for w in weights],
         "preparation": preparation,
     }
+
+
+def flat(x):
+    """Trials of several views as the core takes them: one matrix after the other, view by view within each trial."""
+    return x if x is None or x.ndim == 3 else x.reshape((-1, *x.shape[2:]))
 
 
 def unlabelled(x, own):

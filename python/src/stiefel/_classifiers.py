@@ -25,7 +25,8 @@ class DaspClassifier(NetworkClassifier):
     Covariances are whitened per domain on the training part, projected by a filter mixed from K experts on the Stiefel manifold
     according to a query of the trial and its domain, and classified from the logarithm of what the filter keeps. Everything ``"auto"``
     is decided by the scaling rule from channels and training domains; ``scaling_`` explains it. With one training domain there is
-    nothing to route between, and one filter is trained.
+    nothing to route between, and one filter is trained. Trials of several views, ``(trials, views, n, n)``, have a pool for each and one classifier over
+    all of them.
 
     Parameters
     ----------
@@ -190,12 +191,15 @@ class DaspClassifier(NetworkClassifier):
             "routing": "soft" if experts.top_p is None else {"top-p": {"p": experts.top_p}},
             "experts_kind": {"barrier": {"kind": experts.barrier}} if kind == "barrier" else kind,
             "head": {"kind": head, "ridge": experts.head_ridge} if head == "routed" else {"kind": head},
+            "view_routing": experts.view_routing,
             "initial_experts": {"kind": "random"} if noise is None else {"kind": "near-anchor", "noise": noise},
         }
 
 
 class SPDNetClassifier(NetworkClassifier):
     """SPDNet with one BiMap: one filter for everybody, the baseline of :class:`DaspClassifier` with the same tail and training.
+
+    Trials of several views, ``(trials, views, n, n)``, have a filter for each and one classifier over all of them.
 
     Parameters
     ----------

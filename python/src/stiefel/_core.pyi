@@ -13,8 +13,12 @@ _Path = str | PathLike[str]
 
 __version__: str
 __all__ = [
+    "Applied",
     "FittedMethod",
+    "LiveSession",
     "Model",
+    "Recorded",
+    "RoutedLayer",
     "Session",
     "StudyData",
     "StudyPlan",
@@ -54,6 +58,7 @@ __all__ = [
     "plain_mean",
     "preset_configuration",
     "principal_angles",
+    "program",
     "project",
     "read_recordings",
     "read_trials",
@@ -67,16 +72,27 @@ __all__ = [
     "study_configuration",
     "study_data",
     "tangent_space",
+    "torch_adam_step",
+    "torch_apply",
+    "torch_assemble",
+    "torch_fit_encoder",
+    "torch_initial",
+    "torch_network",
+    "torch_report",
     "unseen",
     "untangent_space",
     "unupper",
     "upper",
+    "views",
+    "views_configuration",
     "whitened_log",
     "whitener_from_state",
+    "whitener_of",
 ]
 
 def set_num_threads(threads: int) -> None: ...
 def get_num_threads() -> int: ...
+def program(words: Sequence[str]) -> int: ...
 def spectral(x: _Stack, name: str, parameter: float) -> _Result: ...
 def log_map_logeuclid(c: _Stack, x: _Stack) -> _Result: ...
 def exp_map_logeuclid(c: _Stack, x: _Stack) -> _Result: ...
@@ -131,11 +147,33 @@ class Session:
     def note(self) -> str | None: ...
 
 @final
+class LiveSession:
+    def __new__(
+        cls,
+        model: Model,
+        domain: str,
+        unseen: str | None,
+        channels: list[str] | None,
+        rate: float | None,
+        unit: str | None,
+        options: str,
+    ) -> LiveSession: ...
+    def push(
+        self, samples: NDArray[np.float64], times: NDArray[np.float64] | None, markers: list[tuple[int | None, float | None, str]]
+    ) -> list[str]: ...
+    def freeze(self, frozen: bool) -> None: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def samples(self) -> int: ...
+
+@final
 class Model:
     def decide(self, x: NDArray[np.float64], domain: str, unseen: str | None, seen: NDArray[np.float64] | None) -> _Decided: ...
     def session(self, domain: str, unseen: str | None, seen: NDArray[np.float64]) -> Session: ...
     def seen(self, trials: _Labelled) -> bytes: ...
     def accept(self, trials: _Labelled) -> NDArray[np.float64]: ...
+    def calibrate(self, trials: _Labelled) -> tuple[Model, list[str]]: ...
     def report(self, test: _Labelled, seed: int) -> tuple[str, str, str]: ...
     def patterns(self, training: _Labelled) -> NDArray[np.float64] | None: ...
     def save(self, path: _Path, overwrite: bool) -> None: ...
@@ -150,7 +188,9 @@ class Model:
     @property
     def preparation(self) -> tuple[str, str]: ...
     @property
-    def kind(self) -> Literal["dasp", "spdnet", "recommended"]: ...
+    def kind(self) -> Literal["dasp", "spdnet", "recommended-1", "recommended"]: ...
+    @property
+    def views(self) -> int: ...
     @property
     def seconds(self) -> float | None: ...
     @property
@@ -200,10 +240,81 @@ def fit_method(
 ) -> FittedMethod: ...
 def method_of(model: Model, unseen: str) -> FittedMethod: ...
 def fit_whitener(trials: _Labelled, config: str) -> Whitener: ...
+def whitener_of(model: Model) -> Whitener: ...
 def whitener_from_state(state: str) -> Whitener: ...
+
+@final
+class Applied:
+    def pull_back(
+        self, inputs: list[_Stack], value: _Stack, g: _Stack, wanted: list[bool], threads: int
+    ) -> list[_Result | None]: ...
+
+_Parameters = list[tuple[str, _Result, str]]
+_Columns = tuple[NDArray[np.float64], int]
+
+@final
+class RoutedLayer:
+    def __new__(cls, architecture: str, sizes: str) -> RoutedLayer: ...
+    @property
+    def names(self) -> list[str]: ...
+    def forward(
+        self,
+        parameters: list[_Stack],
+        rows: _Stack,
+        covariances: _Stack | None,
+        domains: NDArray[np.int64],
+        routing: str | _Stack | None,
+        wanted: list[bool],
+        threads: int,
+    ) -> tuple[_Result, _Result, float, Recorded | None]: ...
+
+@final
+class Recorded:
+    def pull_back(self, value: _Stack | None, weights: _Stack | None, loss: float | None, threads: int) -> list[_Result | None]: ...
+
+def torch_adam_step(
+    points: list[tuple[_Stack, _Stack, _Stack, _Stack, int]], constants: tuple[float, float, float, float]
+) -> None: ...
+def torch_apply(
+    name: str, parameter: float, inputs: list[_Stack], keep: bool, threads: int
+) -> tuple[_Result, Applied | None]: ...
+def torch_initial(architecture: str, sizes: str, seed: int) -> _Parameters: ...
+def torch_fit_encoder(tangent: NDArray[np.float64], domains: list[int], config: str) -> _Columns: ...
+def torch_assemble(
+    trials: _Labelled, config: str, encoder: _Columns | None, learnt: list[tuple[str, _Result]]
+) -> Model: ...
+def torch_network(model: Model) -> tuple[str, list[str], _Parameters, _Columns | None]: ...
+def torch_report(
+    truth: list[int],
+    domains: list[int],
+    means: dict[int, list[float]],
+    experts: NDArray[np.float64] | None,
+    seed: int,
+    decide: Callable[[Any], tuple[NDArray[np.float64], NDArray[np.float64] | None]],
+) -> tuple[str, str, str]: ...
 def covariances(epochs: NDArray[np.float64], name: str) -> NDArray[np.float64]: ...
-def read_recordings(path: _Path) -> list[dict[str, Any]]: ...
-def read_trials(path: _Path, name: str) -> dict[str, Any]: ...
+def views(
+    epochs: NDArray[np.float64],
+    sfreq: float,
+    views: str,
+    start: float,
+    window: tuple[float, float] | None,
+    band: tuple[float, ...],
+    name: str,
+    order: int,
+    causal: bool,
+) -> tuple[NDArray[np.float64], int]: ...
+def views_configuration() -> str: ...
+def read_recordings(
+    path: _Path,
+    partial: bool = False,
+    sfreq: float | None = None,
+    markers: str | None = None,
+    mat: str | None = None,
+    stream: str | None = None,
+    channels: Sequence[str] | None = None,
+) -> list[dict[str, Any]]: ...
+def read_trials(path: _Path, name: str, sfreq: float | None = None, mat: str | None = None) -> dict[str, Any]: ...
 def load_source(source: str) -> dict[str, Any]: ...
 def dataset(
     name: str, subjects: str | None, classes: list[str] | None, estimator_name: str

@@ -17,6 +17,9 @@ from . import _core
 #: How often a unit is sent again after Dask has given it up, which it does when three workers in a row died of it.
 ATTEMPTS = 3
 
+#: What a user is told where the scheduler went away.
+GONE = "the scheduler is gone; finished units are kept, the same call goes on from there."
+
 _plans: dict = {}
 _lock = threading.Lock()
 
@@ -63,7 +66,8 @@ def compute(plan, data, config, folder, client, progress):
     progress : object
         Told of every unit.
     """
-    from distributed import CancelledError, KilledWorker, as_completed
+    from distributed.client import ClosedClientError
+    from distributed.comm import CommClosedError
 
     if client.asynchronous:
         raise ValueError("an asynchronous client cannot be waited for; pass Client(…) without asynchronous=True.")
@@ -71,7 +75,20 @@ def compute(plan, data, config, folder, client, progress):
     progress.begin(len(plan.units), len(plan.units) - sum(map(len, groups)))
     if not groups:
         return
-    cluster = _Cluster(client, data, config)
+    # Whether a task is given up or a connection breaks when the scheduler goes depends on what the client waits for at that moment.
+    try:
+        failures = _collect(plan, groups, _Cluster(client, data, config), folder, progress)
+    except (CommClosedError, ClosedClientError) as error:
+        raise RuntimeError(GONE) from error
+    if failures:
+        places, first = failures[0]
+        raise ValueError(f"{_told(plan, places)}: {first}") from first
+
+
+def _collect(plan, groups, cluster, folder, progress):
+    """Submit all groups and keep what arrives; the groups whose units cannot be computed, with their errors."""
+    from distributed import CancelledError, KilledWorker, as_completed
+
     pending = {cluster.submit(places): places for places in groups}
     queue = as_completed(pending)
     lost, failures = Counter(), []
@@ -99,10 +116,8 @@ def compute(plan, data, config, folder, client, progress):
                 progress.unit(method, fold, seed, plan.keep(folder, record, seconds))
             future.release()
     finally:
-        client.cancel(list(pending))
-    if failures:
-        places, first = failures[0]
-        raise ValueError(f"{_told(plan, places)}: {first}") from first
+        cluster.cancel(pending)
+    return failures
 
 
 def _told(plan, places):
@@ -120,8 +135,13 @@ class _Cluster:
     def submit(self, places):
         """A task, after the data where no worker has it."""
         if self._client.status != "running":
-            raise RuntimeError("the scheduler is gone; finished units are kept, the same call goes on from there.")
+            raise RuntimeError(GONE)
         if self._shipped is None or self._shipped.status != "finished":
             self._client.wait_for_workers(1)
             self._shipped = self._client.scatter(self._data, broadcast=True)
         return self._client.submit(execute, self._shipped, self._config, _core.study_code, places, pure=False)
+
+    def cancel(self, pending):
+        """Tasks that nobody waits for any more; a scheduler that is gone has dropped them already."""
+        if self._client.status == "running":
+            self._client.cancel(list(pending))

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _domains
-from ._base import ByDomain, labelled, seen_by, target_trials, unlabelled
+from ._base import ByDomain, flat, labelled, seen_by, target_trials, unlabelled
 from ._judge import SEEN, judged, warn_of_seen
 from ._persistence import FileModel
 from ._preconditioning import unseen_whitening, whitening_of
@@ -32,6 +32,8 @@ class DomainClassifier(FileModel, ByDomain):
 
     #: What stands in for the embedding of a new domain, where the model has one.
     unseen: str = "input-only"
+    #: Whether labelled trials of the target calibrate the model that the others were fitted to.
+    _calibrates = False
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
@@ -67,7 +69,7 @@ class DomainClassifier(FileModel, ByDomain):
             of trials by the name of the domain, or ``Trials``.
         X_target_labeled, y_target_labeled : None | ndarray, default=None
             Labelled trials of the domain that will be decoded; it becomes one more training domain, called "target", which trials
-            without a domain are taken to be of at predict.
+            without a domain are taken to be of at predict. A model that can be calibrated is fitted without them, then calibrated.
 
         Returns
         -------
@@ -83,15 +85,19 @@ class DomainClassifier(FileModel, ByDomain):
                     f"a training domain is called {_domains.TARGET!r}, which is the name that the trials of X_target_labeled get: call it "
                     "something else."
                 )
-            target = target_trials(self, x.shape[1], own.channels, X_target_labeled, "X_target_labeled")
+            target = target_trials(self, x.shape[-1], own.channels, X_target_labeled, "X_target_labeled")
             y_target_labeled = told(X_target_labeled).y if y_target_labeled is None else y_target_labeled
-            x = np.concatenate([x, target])
-            labels = np.concatenate([labels, check_labels(y_target_labeled, len(target), "y_target_labeled")])
-            weight = None if weight is None else np.concatenate([weight, np.ones(len(target))])
-            domains += [_domains.TARGET] * len(target)
+            y_target = check_labels(y_target_labeled, len(target), "y_target_labeled")
+            if not self._calibrates:
+                x = np.concatenate([x, target])
+                labels = np.concatenate([labels, y_target])
+                weight = None if weight is None else np.concatenate([weight, np.ones(len(target))])
+                domains += [_domains.TARGET] * len(target)
         elif y_target_labeled is not None:
             raise ValueError("y_target_labeled was given without X_target_labeled.")
         self._fit(x, labels, domains, weight, own)
+        if X_target_labeled is not None and self._calibrates:
+            self._calibrate(target, y_target, [_domains.TARGET] * len(target), told(X_target_labeled))
         self._targets, self._labelled, self._warned = targets, X_target_labeled is not None, False
         return self
 
@@ -116,6 +122,10 @@ class DomainClassifier(FileModel, ByDomain):
         """The core's model of labelled trials."""
         raise NotImplementedError
 
+    def _calibrate(self, x, labels, domains, own):
+        """The core's model after a few labelled trials more."""
+        raise NotImplementedError
+
     def _describe(self):
         """The fitted attributes that the core knows."""
         self.n_features_in_ = self._channels = self._model.n_channels
@@ -131,7 +141,8 @@ class DomainClassifier(FileModel, ByDomain):
         if own.channels is None and own.preparation is None:
             check_channels(self, x)
             return x, own
-        return self._model.accept(unlabelled(x, own)), own
+        accepted = self._model.accept(unlabelled(x, own))
+        return accepted.reshape((len(x), *(() if x.ndim == 3 else (-1,)), *accepted.shape[1:])), own
 
     def _unseen(self):
         """What is done for a domain without training trials, as the core reads it."""
@@ -145,8 +156,8 @@ class DomainClassifier(FileModel, ByDomain):
         routing, policy = None, self._unseen()
         for index, name, trials in _domains.groups(self, len(x), *own.whose(sample_domain, subjects)):
             part = x if len(trials) == len(x) else x[trials]
-            new = (policy, self._targets.of(name)) if index < 0 else (None, None)
-            p, alpha = self._model.decide(part, _domains.called(name, self.domains_), *new)
+            new = (policy, flat(self._targets.of(name))) if index < 0 else (None, None)
+            p, alpha = self._model.decide(flat(part), _domains.called(name, self.domains_), *new)
             probabilities[trials] = p[0]
             if alpha is not None:
                 routing = np.empty((len(x), alpha.shape[-1])) if routing is None else routing
@@ -261,7 +272,7 @@ class DomainClassifier(FileModel, ByDomain):
             seen = self._targets.of(name)
         seen = np.empty((0, self._channels, self._channels)) if seen is None else seen
         called = _domains.called(name, self.domains_)
-        return Session(self, called, self._model.session(called, None if known else self._unseen(), seen))
+        return Session(self, called, self._model.session(called, None if known else self._unseen(), flat(seen)))
 
     def _seen(self, X):
         """What the model knows of each trial: a place in ``SEEN``."""

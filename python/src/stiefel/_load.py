@@ -9,11 +9,12 @@ from . import _core
 from ._classifiers import DaspClassifier, SPDNetClassifier
 from ._persistence import told_by
 from ._pooled import PooledClassifier
+from ._views import ViewsClassifier
 
-CLASSES = {cls.__name__: cls for cls in (DaspClassifier, SPDNetClassifier, PooledClassifier)}
+CLASSES = {cls.__name__: cls for cls in (DaspClassifier, SPDNetClassifier, PooledClassifier, ViewsClassifier)}
 
 
-def load(path: str | PathLike[str]) -> DaspClassifier | SPDNetClassifier | PooledClassifier:
+def load(path: str | PathLike[str]) -> DaspClassifier | SPDNetClassifier | PooledClassifier | ViewsClassifier:
     """Open a model file, whoever wrote it.
 
     Parameters
@@ -23,7 +24,7 @@ def load(path: str | PathLike[str]) -> DaspClassifier | SPDNetClassifier | Poole
 
     Returns
     -------
-    estimator : DaspClassifier | SPDNetClassifier | PooledClassifier
+    estimator : DaspClassifier | SPDNetClassifier | PooledClassifier | ViewsClassifier
         Fitted, with the parameters and the types of classes it was saved with: it decides the same to the bit. A file of the program says
         how trials are whitened, and nothing of the other parameters, which then have their defaults.
 

@@ -17,7 +17,7 @@ from ._judge import warn_of_seen
 from ._split import validation_trials
 from ._study import numbered, plain
 from ._trials import Trials, in_order, told
-from ._validation import check_labels, check_trials, n_threads
+from ._validation import check_labels, check_views, n_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -62,7 +62,7 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
     def _data(self, X, y, subjects, whole=None):
         """Trials as the core takes them; ``whole`` are names of classes and domains, which come first."""
         own = told(X)
-        x = check_trials(X)
+        x = check_views(X)
         labels = check_labels(check_given(self, own.y if y is None else y), len(x))
         whose = own.domains if subjects is None else subjects
         names = [_domains.ONLY] * len(x) if whose is None else _domains.names_of(whose, len(x), "subjects", complete=True)
@@ -178,7 +178,7 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
         labels, decided = np.asarray(check_given(self, told(X).y if y is None else y)), self.predict(X, subjects)
         model, new = self._fitted.model(), slice(None)
         if model is not None:
-            new = warn_of_seen(self.name, seen_by(model[0], check_trials(X), told(X)))
+            new = warn_of_seen(self.name, seen_by(model[0], check_views(X), told(X)))
         weight = None if sample_weight is None else np.asarray(sample_weight)[new]
         return accuracy_score(labels[new], decided[new], sample_weight=weight)
 

@@ -12,11 +12,15 @@ from . import _core
 from ._fitted import DomainClassifier
 from ._preconditioning import preconditioning, whitening_of
 from ._scaling import recommend
-from ._validation import n_threads, to_json
+from ._validation import check_views, n_threads, to_json
 
 
 class NetworkClassifier(DomainClassifier):
     """A network of the core."""
+
+    def _trials(self, X, name="X"):
+        """Covariances ``(trials, n, n)``, or of several views ``(trials, views, n, n)``."""
+        return check_views(X, self.covariance, name)
 
     def _configuration(self, scaling):
         """The core's configuration, as a dictionary, and the choices as they stand."""
@@ -66,6 +70,7 @@ class NetworkClassifier(DomainClassifier):
 
     def _describe(self):
         super()._describe()
+        self.n_views_ = self._model.views
         record = json.loads(self._model.record)
         self.history_ = record["history"]
         self.n_iter_ = len(self.history_)
@@ -73,7 +78,7 @@ class NetworkClassifier(DomainClassifier):
 
     @property
     def experts_(self) -> NDArray[np.floating] | None:
-        """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal columns; None where nothing is routed."""
+        """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal columns, of several views those of the first; None where nothing is routed."""
         check_is_fitted(self)
         precision = json.loads(self._model.config)["precision"]
         found = self._model.filters()

@@ -75,6 +75,8 @@ class Experts(Group):
         Whether every expert has weights of its own behind those that all share.
     head_ridge : float, default=1e-3
         Weight of the squares of the experts' own weights, for a routed head.
+    view_routing : {"trial", "view"}, default="trial"
+        Where a trial has several views: whether all share the weights of their experts, or every view has its own.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Experts(Group):
         barrier: Literal["bounded", "paper"] = "bounded",
         head: Literal["shared", "routed"] = "shared",
         head_ridge: NotNegative = 1e-3,
+        view_routing: Literal["trial", "view"] = "trial",
     ) -> None:
         store(self, locals())
 

@@ -117,7 +117,7 @@ class FileModel:
 def told_by(model):
     """What the estimator that saved a model said of itself, or None, and the name of the class."""
     said = None if model.estimator is None else json.loads(model.estimator)
-    by_kind = {"dasp": "DaspClassifier", "spdnet": "SPDNetClassifier", "recommended": "PooledClassifier"}
+    by_kind = {"dasp": "DaspClassifier", "spdnet": "SPDNetClassifier", "recommended-1": "PooledClassifier", "recommended": "ViewsClassifier"}
     return said, by_kind[model.kind] if said is None else said["class"]
 
 

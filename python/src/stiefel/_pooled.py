@@ -1,4 +1,4 @@
-"""The preset ``recommended``: one discriminative filter, partly pooled weights."""
+"""The preset ``recommended-1``: one discriminative filter, partly pooled weights, one view of a trial."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class PooledClassifier(DomainClassifier):
     (13, 13)
     """
 
-    _kinds = ("recommended",)
+    _kinds = ("recommended-1",)
 
     def __init__(
         self,

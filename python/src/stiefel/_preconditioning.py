@@ -38,6 +38,9 @@ def preconditioning(options):
 
 def options_of(config):
     """Parameters of an estimator by the core's configuration of a model: how it whitens."""
+    if config["kind"] == "views":
+        own = config["config"]
+        return {"n_filters": own["blocks"][0]["filters"], "shared_variance": own["shared"], "own_variance": own["own"]}
     said = config["model" if config["kind"] == "network" else "config"]["preconditioning"]
     if said["whitening"] == "none":
         return {"precondition": False}

@@ -36,6 +36,8 @@ class Recording:
         ``(sample, onset in seconds, duration in seconds, label)``.
     notes : list of str
         What the reader left out or assumed.
+    started : None | float
+        When the first sample was taken, in seconds since 1970, by the clock of the file (most formats tell no time zone).
     """
 
     data: np.ndarray
@@ -45,6 +47,7 @@ class Recording:
     units: list
     events: list
     notes: list = field(default_factory=list)
+    started: float | None = None
 
     def to_mne(self) -> Any:
         """The recording as MNE has it.
@@ -52,27 +55,55 @@ class Recording:
         Returns
         -------
         raw : mne.io.RawArray
-            In volts, with the events as annotations.
+            In volts, marker channels in their codes, with the measurement date, and the events as annotations.
         """
         mne = needed("mne", "recordings of MNE")
-        volts = np.where([unit == "µV" for unit in self.units], 1e-6, 1.0)[:, np.newaxis]
+        scaled = [unit == "µV" and kind != "stim" for unit, kind in zip(self.units, self.ch_types)]
+        volts = np.where(scaled, 1e-6, 1.0)[:, np.newaxis]
         info = mne.create_info(list(self.ch_names), self.sfreq, list(self.ch_types))
         raw = mne.io.RawArray(self.data * volts, info, verbose="error")
+        if self.started is not None:
+            raw.set_meas_date(self.started)
         if self.events:
             _, onset, duration, label = zip(*self.events)
-            raw.set_annotations(mne.Annotations(onset, duration, label))
+            raw.set_annotations(mne.Annotations(onset, duration, label), emit_warning=False)
         return raw
 
 
-def read_raw(path: str | PathLike[str], index: int | None = None) -> Recording:
-    """Read a recording: EDF, EDF+, BDF, BDF+, GDF, BrainVision, or MATLAB 5 as BNCI has it; the format is recognised.
+def read_raw(
+    path: str | PathLike[str],
+    index: int | None = None,
+    *,
+    channels: Sequence[str] | None = None,
+    partial: bool = False,
+    sfreq: float | None = None,
+    markers: str | None = None,
+    mat: str | None = None,
+    stream: str | None = None,
+) -> Recording:
+    """Read a recording; the format is recognised.
+
+    EDF, EDF+, BDF, BDF+, GDF, BrainVision, FIF, EEGLAB, XDF, BCI2000, CSV and TSV, and MATLAB 5 and 7.3 as BNCI and FieldTrip have it, or in any
+    layout with ``mat``; packed with gzip or not. Files named as BIDS does are read with the tables beside them.
 
     Parameters
     ----------
     path : path-like
         The file.
     index : None | int, default=None
-        Which recording of a file that holds several (BNCI's MATLAB files hold one per run); None where there is one.
+        Which recording of a file that holds several (BNCI's MATLAB files hold one per run, files with gaps one per stretch); None where there is one.
+    channels : None | list of str, default=None
+        Channels to read, in this order; None for all.
+    partial : bool, default=False
+        Whether the complete part of a file that was cut short is taken.
+    sfreq : None | float, default=None
+        Samples per second where the file does not say.
+    markers : None | str, default=None
+        How events are read off marker channels: "off", or some of "channel=STI 014,mask=0xff,polarity=falling,threshold=2.5".
+    mat : None | str, default=None
+        What is what in a MATLAB file, by path: "signal=EEG.data,rate=fs,labels=y,axis=time" (also onsets, names, unit).
+    stream : None | str, default=None
+        The stream of an XDF file that is the signal, by name, type or number.
 
     Returns
     -------
@@ -96,7 +127,8 @@ def read_raw(path: str | PathLike[str], index: int | None = None) -> Recording:
     >>> recording.ch_names, recording.sfreq, recording.data.shape
     (['C3', 'C4'], 250.0, (2, 500))
     """
-    found = _core.read_recordings(Path(path))
+    names = None if channels is None else [str(name) for name in channels]
+    found = _core.read_recordings(Path(path), partial, sfreq, markers, mat, stream, names)
     if index is None:
         if len(found) != 1:
             raise ValueError(f"{path} holds {len(found)} recordings; say which with index=0 … {len(found) - 1}.")
@@ -104,7 +136,7 @@ def read_raw(path: str | PathLike[str], index: int | None = None) -> Recording:
     if not -len(found) <= index < len(found):
         raise ValueError(f"{path} holds {len(found)} recordings, there is no number {index}.")
     one = found[index]
-    return Recording(**{**one, "data": one["data"][0]})
+    return Recording(**one)
 
 
 def load_dataset(
@@ -112,6 +144,9 @@ def load_dataset(
     subjects: list[int] | None = None,
     classes: list[str] | None = None,
     covariance: _Estimator = "scm",
+    *,
+    sfreq: float | None = None,
+    mat: str | None = None,
 ) -> Trials:
     """Load labelled trials: a public dataset that is on this machine, or a file.
 
@@ -120,13 +155,17 @@ def load_dataset(
     name : str | path-like
         "BNCI2014001", "BNCI2015001", "EEGMMIDB" or "Weibo2014", whose files were fetched by ``stiefel data fetch``, MOABB or MNE: band-passed
         8–32 Hz, cut to the dataset's window, outliers of amplitude rejected per domain. Or the path of a file of covariances or
-        epochs (.npz, .npy).
+        epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
     subjects : None | list of int, default=None
         Which subjects of a public dataset; None for all.
     classes : None | list of str, default=None
         Which classes of a public dataset; None for its default ones.
     covariance : {"scm", "lwf", "oas", "sch"}, default="scm"
         Estimator.
+    sfreq : None | float, default=None
+        Samples per second where a file of epochs does not say.
+    mat : None | str, default=None
+        What is what in a MATLAB file, by path: "signal=X,rate=fs,labels=y,axis=trials-channels-time".
 
     Returns
     -------
@@ -149,7 +188,9 @@ def load_dataset(
     if path.suffix or path.exists():
         if subjects is not None or classes is not None:
             raise ValueError("subjects and classes select from a public dataset; a file is loaded whole.")
-        return of_core(_core.read_trials(path, covariance))
+        return of_core(_core.read_trials(path, covariance, sfreq, mat))
+    if sfreq is not None or mat is not None:
+        raise ValueError("sfreq and mat say how a file is read; a public dataset is known.")
     wanted = None if subjects is None else ",".join(str(int(s)) for s in subjects)
     return of_core(_core.dataset(str(name).lower(), wanted, classes, covariance))
 

@@ -34,7 +34,7 @@ class RoutingReport(dict):
         The experts.
     patterns : ndarray, shape (K, k, n) | None
         What each expert sees: its activation patterns on the sensors, of the direction in which the classes differ most first; of a
-        :class:`PooledClassifier`, those of its one filter. The sign of a pattern has no meaning.
+        :class:`PooledClassifier` and a :class:`SPDNetClassifier`, those of its one filter. The sign of a pattern has no meaning.
     verdict : str
         What the figures say about routing, in a sentence.
     seen : str | None
@@ -143,7 +143,7 @@ class RoutingReport(dict):
         self._need(self.patterns)
         ax = plt.subplots()[1] if ax is None else ax
         mne.viz.plot_topomap(self.patterns[expert, component], info, axes=ax, show=False)
-        ax.set_title(f"expert {expert}, pattern {component}")
+        ax.set_title(f"expert {expert}, pattern {component}" if len(self.patterns) > 1 else f"pattern {component}")
         return ax
 
 

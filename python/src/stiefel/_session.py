@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._base import flat
 from ._trials import Trials, is_epochs
 
 
@@ -50,7 +51,7 @@ class Session:
 
         Parameters
         ----------
-        X : ndarray, shape (n, n) or (trials, n, n) | Trials
+        X : ndarray, shape (n, n) or (trials, n, n), with several views (views, n, n) or (trials, views, n, n) | Trials
             One trial or several, in the order in which they came: covariances, or epochs with the option ``covariance``.
 
         Returns
@@ -58,9 +59,10 @@ class Session:
         p : ndarray, shape (classes,) or (trials, classes)
             The probabilities.
         """
-        one = not isinstance(X, Trials) and not is_epochs(X) and np.ndim(X) == 2
+        alone = 3 if getattr(self._estimator, "n_views_", 1) > 1 else 2
+        one = not isinstance(X, Trials) and not is_epochs(X) and np.ndim(X) == alone
         x, _ = self._estimator._accept(np.asarray(X)[np.newaxis] if one else X)
-        p = self._session.decide(x)[0][0]
+        p = self._session.decide(flat(x))[0][0]
         return p[0] if one else p
 
     def predict(self, X: ArrayLike | Trials) -> Any:

@@ -16,7 +16,7 @@ from ._base import labelled
 from ._domains import names_of
 from ._optional import needed
 from ._trials import Trials, in_order, told
-from ._validation import check_trials, n_threads, one_of
+from ._validation import check_views, n_threads, one_of
 
 SCORINGS = ("balanced_accuracy", "accuracy", "roc_auc", "kappa")
 
@@ -152,7 +152,7 @@ def in_memory(data, name, choice=None):
 
 def numbered(data):
     """Trials as the core takes them, with classes and domains in the order of the set they come from, else of first appearance."""
-    x, own = check_trials(data.X, None, "data.X"), told(data)
+    x, own = check_views(data.X, None, "data.X"), told(data)
     classes, domains = (names_of(getattr(data, part), len(x), f"data.{part}", complete=True) for part in ("y", "domains"))
     order = [[str(name) for name in names] for names in data.names] if data.names else [None, None]
     (class_names, classes), (domain_names, domains) = _numbers(classes, order[0]), _numbers(domains, order[1])

@@ -29,6 +29,19 @@ def check_trials(X, covariance=None, name="X"):
     return check_spd(x, name, rounding)
 
 
+def check_views(X, covariance=None, name="X"):
+    """Covariances ``(trials, n, n)``, or of several views ``(trials, views, n, n)``, as they were given."""
+    given = X.X if isinstance(X, Trials) else X
+    if is_epochs(X) or np.ndim(given) != 4:
+        return check_trials(X, covariance, name)
+    if covariance is not None:
+        raise ValueError(f"{name} holds views already, and covariance={covariance!r} estimates one from epochs: leave it out.")
+    x = as_real(given, name, ndim=4)
+    if x.shape[0] == 0 or x.shape[1] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={x.shape}) while a minimum of 1 is required: {name}.")
+    return check_trials(x.reshape((-1, *x.shape[2:])), None, name).reshape(x.shape)
+
+
 def as_trials(X, covariance=None, name="X"):
     """Covariances as they are, and the relative rounding that their type allows for."""
     if isinstance(X, Trials):
@@ -69,9 +82,15 @@ def as_trials(X, covariance=None, name="X"):
 
 def check_channels(estimator, x):
     """As many channels as a fitted estimator was trained on."""
-    if x.shape[1] != estimator._channels:
+    found, views = x.shape[1] if x.ndim == 4 else 1, getattr(getattr(estimator, "_model", None), "views", 1)
+    if found != views:
         raise ValueError(
-            f"X has {x.shape[1]} features, but {type(estimator).__name__} is expecting {estimator._channels} features as input."
+            f"X has {found} view{'s' * (found != 1)} of each trial, but {type(estimator).__name__} was trained on {views}: make the same "
+            "bands and windows."
+        )
+    if x.shape[-1] != estimator._channels:
+        raise ValueError(
+            f"X has {x.shape[-1]} features, but {type(estimator).__name__} is expecting {estimator._channels} features as input."
         )
 
 

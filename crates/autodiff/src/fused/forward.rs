@@ -1,12 +1,11 @@
-//! The forward pass of the fused tail.
+//! The forward pass of the fused tail, in lanes.
 
-use super::{FilterTail, GROUP, Saved};
-use crate::operation::{view, view_mut};
+use super::groups::{Groups, Parts};
+use super::{FilterTail, Saved};
 use crate::{Context, OpResult};
-use stiefel_linalg::{
-    CholeskyScratch, EigenScratch, MatView, MatViewMut, Op, Scalar, eigh_into,
-    inverse_cholesky_into, product_into,
-};
+use std::ops::Range;
+use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Terms};
+use stiefel_linalg::{LinalgError, MatView, MatViewMut, Scalar, sums};
 
 pub(super) fn run<T: Scalar>(
     op: &FilterTail<T>,
@@ -15,145 +14,236 @@ pub(super) fn run<T: Scalar>(
     context: &Context<'_, T>,
 ) -> OpResult<Saved<T>> {
     let (filters, n, k) = inputs[0].shape();
-    let samples = output.shape().0;
+    let groups = Groups::new::<T>(output.shape().0, n, k)?;
+    let count = groups.count();
+    let shared = filters == 1 && groups.samples != 1;
+    let filter_groups = if shared { 1 } else { count };
     let mut saved = Saved {
-        w: op.retract.then(|| context.buffer(filters * n * k)),
-        xw: context.buffer(samples * n * k),
-        y: context.buffer(samples * k * k),
-        u: context.buffer(samples * k * k),
-        values: context.buffer(samples * k),
-        l_inv: op.retract.then(|| context.buffer(filters * k * k)),
+        groups,
+        shared,
+        w: context.buffer(filter_groups * groups.tall()),
+        l_inv: (op.retract).then(|| context.buffer(filter_groups * groups.square())),
+        xw: context.buffer(count * groups.tall()),
+        y: context.buffer(count * groups.square()),
+        u: context.buffer(count * groups.square()),
+        values: context.buffer(count * groups.row()),
+        logarithms: context.buffer(2 * count * groups.row()),
     };
-    let mut scratch = Scratch::default();
-    let mut z = context.buffer(2 * k * k);
-    if filters == 1 && samples != 1 {
-        orthonormalise(inputs[0], 0..1, &mut saved, &mut scratch)?;
+    if groups.samples == 0 {
+        return Ok(saved);
     }
-    for begin in (0..samples).step_by(GROUP) {
-        let group = begin..(begin + GROUP).min(samples);
-        if filters == samples {
-            orthonormalise(inputs[0], group.clone(), &mut saved, &mut scratch)?;
-        }
-        for i in group.clone() {
-            let at = if filters == 1 { 0 } else { i };
-            let w = saved.w.as_deref().unwrap_or(inputs[0].data());
-            let w = view((1, n, k), &w[at * n * k..][..n * k]);
-            let x = view((1, n, n), op.covariance(inputs, i));
-            let xw = &mut saved.xw[i * n * k..][..n * k];
-            product_into(view_mut((1, n, k), xw), false, T::ONE, x, Op::N, w, Op::N)?;
-            let y = view_mut((1, k, k), &mut saved.y[i * k * k..][..k * k]);
-            product_into(y, false, T::ONE, w, Op::T, view((1, n, k), xw), Op::N)?;
-        }
-        let shape = (group.len(), k, k);
-        let squares = group.start * k * k..group.end * k * k;
-        eigh_into(
-            view(shape, &saved.y[squares.clone()]),
-            &mut saved.values[group.start * k..group.end * k],
-            view_mut(shape, &mut saved.u[squares]),
-            &mut scratch.eigen,
-        )
-        .map_err(|error| error.offset(group.start))?;
-        for i in group {
-            let u = &saved.u[i * k * k..][..k * k];
-            log_vector(
-                op,
-                k,
-                u,
-                &saved.values[i * k..][..k],
-                &mut z,
-                output.matrix(i),
-            )?;
-        }
+    if shared {
+        let l_inv = saved.l_inv.as_deref_mut().unwrap_or_default();
+        let only = (1, |_| inputs[0].matrix(0));
+        orthonormalise(&groups, only, &mut saved.w, l_inv, context)?;
     }
+    let tasks = tasks(&mut saved, output.data());
+    groups.run(tasks, |task| task.run(op, inputs, context))?;
     Ok(saved)
 }
 
-#[derive(Default)]
-struct Scratch<T> {
-    gram: Vec<T>,
-    cholesky: CholeskyScratch<T>,
-    eigen: EigenScratch<T>,
+/// A few groups, with their parts of what is saved.
+struct Task<'a, T> {
+    groups: Groups,
+    range: Range<usize>,
+    /// The one filter of all samples, where there is one.
+    shared: Option<&'a [T]>,
+    w: &'a mut [T],
+    l_inv: &'a mut [T],
+    xw: &'a mut [T],
+    y: &'a mut [T],
+    u: &'a mut [T],
+    values: &'a mut [T],
+    logarithms: &'a mut [T],
+    output: &'a mut [T],
 }
 
-/// `W = qf(A)` for a range of filters; nothing where filters are used as they are.
-fn orthonormalise<T: Scalar>(
-    a: MatView<'_, T>,
-    group: std::ops::Range<usize>,
-    saved: &mut Saved<T>,
-    scratch: &mut Scratch<T>,
-) -> OpResult {
-    let (Some(w), Some(l_inv)) = (&mut saved.w, &mut saved.l_inv) else {
-        return Ok(());
+fn tasks<'a, T: Scalar>(saved: &'a mut Saved<T>, output: &'a mut [T]) -> Vec<Task<'a, T>> {
+    let groups = saved.groups;
+    let (per_task, features) = (groups.per_task(), groups.k * (groups.k + 1) / 2);
+    let (shared, mut w) = if saved.shared {
+        (Some(&*saved.w), Parts::of(&mut []))
+    } else {
+        (None, Parts::new(&mut saved.w))
     };
-    let (_, n, k) = a.shape();
-    let (filters, squares) = (
-        group.start * n * k..group.end * n * k,
-        group.start * k * k..group.end * k * k,
-    );
-    let a = view((group.len(), n, k), &a.data()[filters.clone()]);
-    let shape = (group.len(), k, k);
-    scratch.gram.resize(group.len() * k * k, T::ZERO);
-    product_into(
-        view_mut(shape, &mut scratch.gram),
-        false,
-        T::ONE,
-        a,
-        Op::T,
-        a,
-        Op::N,
-    )?;
-    let l_inv = &mut l_inv[squares];
-    inverse_cholesky_into(
-        view(shape, &scratch.gram),
-        view_mut(shape, l_inv),
-        &mut scratch.cholesky,
-    )
-    .map_err(|error| error.offset(group.start))?;
-    let w = view_mut((group.len(), n, k), &mut w[filters]);
-    product_into(w, false, T::ONE, a, Op::N, view(shape, l_inv), Op::T)?;
-    Ok(())
+    let mut l_inv = match &mut saved.l_inv {
+        Some(l_inv) if !saved.shared => Parts::new(l_inv),
+        _ => Parts::of(&mut []),
+    };
+    let (mut xw, mut y) = (Parts::new(&mut saved.xw), Parts::new(&mut saved.y));
+    let (mut u, mut values) = (Parts::new(&mut saved.u), Parts::new(&mut saved.values));
+    let mut logarithms = Parts::new(&mut saved.logarithms);
+    let mut output = Parts::of(output);
+    let starts = (0..groups.count()).step_by(per_task);
+    let task = |start: usize| {
+        let len = per_task.min(groups.count() - start);
+        Task {
+            groups,
+            range: start..start + len,
+            shared,
+            w: w.next(len * groups.tall()),
+            l_inv: l_inv.next(len * groups.square()),
+            xw: xw.next(len * groups.tall()),
+            y: y.next(len * groups.square()),
+            u: u.next(len * groups.square()),
+            values: values.next(len * groups.row()),
+            logarithms: logarithms.next(2 * len * groups.row()),
+            output: output.next(len * groups.width * features),
+        }
+    };
+    starts.map(task).collect()
 }
 
-/// `upper(U f(λ) Uᵀ)` of one matrix; `z` is scratch of `2k²`.
-fn log_vector<T: Scalar>(
-    op: &FilterTail<T>,
-    k: usize,
-    u: &[T],
-    values: &[T],
-    z: &mut [T],
-    out: &mut [T],
-) -> OpResult {
-    let (scaled, z) = z.split_at_mut(k * k);
-    for (row, from) in scaled.chunks_exact_mut(k).zip(u.chunks_exact(k)) {
-        row.copy_from_slice(from);
-    }
-    for (c, &value) in values.iter().enumerate() {
-        let f = op.f.value(value);
-        for r in 0..k {
-            scaled[r * k + c] *= f;
+impl<T: Scalar> Task<'_, T> {
+    fn run(
+        mut self,
+        op: &FilterTail<T>,
+        inputs: &[MatView<'_, T>],
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        let (k, len) = (self.groups.k, self.range.len());
+        let first = self.groups.of(self.range.start).start;
+        let mut x = context.buffer(self.groups.n * self.groups.n * self.groups.width);
+        for at in 0..len {
+            self.filter(at, op, inputs, &mut x, context)
+                .map_err(|error| error.offset(self.groups.of(self.range.start + at).start))?;
         }
+        let mut scratch = context.buffer(lanes::eigen_room::<T>(k, len)?);
+        lanes::eigen(k, len, self.y, self.values, self.u, &mut scratch)
+            .map_err(|error| error.offset(first))?;
+        for at in 0..len {
+            self.log_vectors(at, op.epsilon, context)?;
+        }
+        Ok(())
     }
-    let z_view = view_mut((1, k, k), z);
-    product_into(
-        z_view,
-        false,
-        T::ONE,
-        view((1, k, k), scaled),
-        Op::N,
-        view((1, k, k), u),
-        Op::T,
-    )?;
+
+    /// `W`, `X W` and `Y` of a group.
+    fn filter(
+        &mut self,
+        at: usize,
+        op: &FilterTail<T>,
+        inputs: &[MatView<'_, T>],
+        x: &mut [T],
+        context: &Context<'_, T>,
+    ) -> Result<(), LinalgError> {
+        let Groups { width, n, k, .. } = self.groups;
+        let (tall, square) = (self.groups.tall(), self.groups.square());
+        let samples = self.groups.of(self.range.start + at);
+        let w = if let Some(shared) = self.shared {
+            shared
+        } else {
+            let filters = (samples.len(), |i| inputs[0].matrix(samples.start + i));
+            let w = &mut self.w[at * tall..][..tall];
+            let l_inv = if op.retract {
+                &mut self.l_inv[at * square..][..square]
+            } else {
+                &mut []
+            };
+            orthonormalise(&self.groups, filters, w, l_inv, context)?;
+            w
+        };
+        let of = |i| op.covariance(inputs, samples.start + i);
+        lanes::gather_lower(width, (n, lanes::BAND), samples.len(), of, x);
+        let xw = &mut self.xw[at * tall..][..tall];
+        let (x, w) = (Laid::new(x, n), Laid::new(w, k));
+        lanes::product(Product {
+            terms: Terms::SymmetricLeft,
+            ..Product::new((n, k, n), x, w, xw)
+        })?;
+        let y = &mut self.y[at * square..][..square];
+        lanes::product(Product {
+            symmetric: true,
+            ..Product::new((k, k, n), w.transposed(), Laid::new(xw, k), y)
+        })?;
+        check_finite(k, width, y)
+    }
+
+    /// `upper(U log max(λ, ε) Uᵀ)` of a group, to the samples it belongs to.
+    fn log_vectors(&mut self, at: usize, epsilon: T, context: &Context<'_, T>) -> OpResult {
+        let Groups { width, k, .. } = self.groups;
+        let (square, row) = (self.groups.square(), self.groups.row());
+        let values = &self.values[at * row..][..row];
+        let (high, low) = self.logarithms[2 * at * row..][..2 * row].split_at_mut(row);
+        Logarithms::of(epsilon, values, high, low);
+        let mut buffer = context.buffer(row + 2 * square);
+        let (f, rest) = buffer.split_at_mut(row);
+        let (scratch, z) = rest.split_at_mut(square);
+        for ((f, &high), &low) in f.iter_mut().zip(&*high).zip(&*low) {
+            *f = high + low;
+        }
+        lanes::recompose(k, &self.u[at * square..][..square], f, scratch, z)?;
+        let features = k * (k + 1) / 2;
+        let count = self.groups.of(self.range.start + at).len();
+        let output = &mut self.output[at * width * features..][..count * features];
+        write_vectors(width, k, z, output);
+        Ok(())
+    }
+}
+
+/// The upper vectors of symmetric matrices in lanes, to as many samples as `output` holds.
+pub(super) fn write_vectors<T: Scalar>(width: usize, k: usize, z: &[T], output: &mut [T]) {
+    let features = k * (k + 1) / 2;
     let root_two = T::from_f64(std::f64::consts::SQRT_2);
-    let mut at = 0;
+    let mut entry = 0;
     for r in 0..k {
-        out[at] = z[r * k + r];
-        for (o, &x) in out[at + 1..at + k - r]
-            .iter_mut()
-            .zip(&z[r * k + r + 1..(r + 1) * k])
-        {
-            *o = root_two * x;
+        for c in r..k {
+            let factor = if r == c { T::ONE } else { root_two };
+            let register = &z[(r * k + c) * width..][..width];
+            for (out, &x) in output.chunks_exact_mut(features).zip(register) {
+                out[entry] = factor * x;
+            }
+            entry += 1;
         }
-        at += k - r;
+    }
+}
+
+/// `W = qf(A)` of a group, and `L⁻¹`; where there is no room for that, `W = A`.
+fn orthonormalise<'a, T: Scalar>(
+    groups: &Groups,
+    (count, filter): (usize, impl Fn(usize) -> &'a [T]),
+    w: &mut [T],
+    l_inv: &mut [T],
+    context: &Context<'_, T>,
+) -> Result<(), LinalgError> {
+    let Groups { width, n, k, .. } = *groups;
+    if l_inv.is_empty() {
+        lanes::gather(width, count, filter, w);
+        return Ok(());
+    }
+    let mut buffer = context.buffer(groups.tall() + 2 * groups.square() + groups.row());
+    let (a, rest) = buffer.split_at_mut(groups.tall());
+    let (gram, scratch) = rest.split_at_mut(groups.square());
+    lanes::gather(width, count, filter, a);
+    let a = Laid::new(a, k);
+    lanes::product(Product {
+        symmetric: true,
+        ..Product::new((k, k, n), a.transposed(), a, gram)
+    })?;
+    lanes::inverse_cholesky(k, count, gram, l_inv, scratch)?;
+    lanes::product(Product {
+        terms: Terms::UpperRight,
+        ..Product::new((n, k, k), a, Laid::new(l_inv, k).transposed(), w)
+    })
+}
+
+/// An error that names the first entry that is not finite.
+pub(super) fn check_finite<T: Scalar>(k: usize, width: usize, y: &[T]) -> Result<(), LinalgError> {
+    if sums::all_finite(y) {
+        return Ok(());
+    }
+    for matrix in 0..width {
+        for e in 0..k * k {
+            let value = y[e * width + matrix].to_f64();
+            if !value.is_finite() {
+                return Err(LinalgError::NotFinite {
+                    op: "symmetric eigen-decomposition",
+                    matrix,
+                    row: e / k,
+                    col: e % k,
+                    value,
+                });
+            }
+        }
     }
     Ok(())
 }

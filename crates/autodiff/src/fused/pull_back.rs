@@ -1,129 +1,211 @@
-//! The pull-back of the fused tail.
+//! The pull-back of the fused tail, in lanes.
 
+use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
-use crate::operation::{view, view_mut};
 use crate::{Context, Gradient, OpResult};
-use stiefel_linalg::{MatView, Op, Scalar, product_into};
+use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Terms};
+use stiefel_linalg::{MatView, Scalar};
 
 pub(super) fn run<T: Scalar>(
     op: &FilterTail<T>,
     saved: &Saved<T>,
-    inputs: &[MatView<'_, T>],
     g: MatView<'_, T>,
     gradients: &mut [Option<Gradient<'_, T>>],
     context: &Context<'_, T>,
 ) -> OpResult {
-    let (filters, n, k) = inputs[0].shape();
-    let samples = g.count();
-    let (wide, square) = ((1, n, k), (1, k, k));
-    let two = T::from_f64(2.0);
-    let mut buffers = context.buffer(4 * k * k + n * k);
-    let (g_y, rest) = buffers.split_at_mut(k * k);
-    let (half, rest) = rest.split_at_mut(k * k);
-    let (inner, rest) = rest.split_at_mut(k * k);
-    let (loewner, g_w) = rest.split_at_mut(k * k);
+    let groups = saved.groups;
+    let Groups { width, n, k, .. } = groups;
     let (of_filters, of_data) = gradients.split_at_mut(1);
-    let mut d_a = of_filters[0].as_mut().map(Gradient::accumulator);
-    let mut d_x = of_data
-        .first_mut()
-        .and_then(Option::as_mut)
-        .map(Gradient::accumulator);
-    for i in 0..samples {
-        let at = if filters == 1 { 0 } else { i };
-        let w = saved.w.as_deref().unwrap_or(inputs[0].data());
-        let w = view(wide, &w[at * n * k..][..n * k]);
-        let xw = view(wide, &saved.xw[i * n * k..][..n * k]);
-        let u = view(square, &saved.u[i * k * k..][..k * k]);
-
-        from_upper_gradient(k, g.matrix(i), g_y);
-        product_into(
-            view_mut(square, half),
-            false,
-            T::ONE,
-            view(square, g_y),
-            Op::N,
-            u,
-            Op::N,
-        )?;
-        product_into(
-            view_mut(square, inner),
-            false,
-            T::ONE,
-            u,
-            Op::T,
-            view(square, half),
-            Op::N,
-        )?;
-        op.f.loewner_into(&saved.values[i * k..][..k], loewner);
-        for (x, l) in inner.iter_mut().zip(&*loewner) {
-            *x *= *l;
+    // A filter that all samples share gets a sum, group by group: its parts in the order of the groups, whoever computed them.
+    let parts = if saved.shared {
+        groups.count() * n * k
+    } else {
+        0
+    };
+    let mut sums = context.buffer(parts);
+    let mut place = of_filters[0].as_mut().map(Gradient::place);
+    let wants_filters = place.is_some();
+    let (d_a, add) = match &mut place {
+        Some(_) if saved.shared => (&mut sums[..], false),
+        Some((data, add)) => (&mut **data, *add),
+        None => (&mut [][..], false),
+    };
+    let d_x = of_data.first_mut().and_then(Option::as_mut);
+    let d_x = d_x.map_or(&mut [][..], Gradient::accumulator);
+    let per_group = if saved.shared { n * k } else { width * n * k };
+    let (mut d_a, mut d_x) = (Parts::of(d_a), Parts::of(d_x));
+    let tasks: Vec<Task<'_, T>> = (0..groups.count())
+        .map(|group| Task {
+            saved,
+            group,
+            add,
+            wants_filters,
+            d_a: d_a.next(per_group),
+            d_x: d_x.next(width * n * n),
+        })
+        .collect();
+    groups.run(tasks, |task| task.run(op, g, context))?;
+    if let (true, Some((data, add))) = (saved.shared, place) {
+        if !add {
+            data.fill(T::ZERO);
         }
-        product_into(
-            view_mut(square, half),
-            false,
-            T::ONE,
-            u,
-            Op::N,
-            view(square, inner),
-            Op::N,
-        )?;
-        product_into(
-            view_mut(square, g_y),
-            false,
-            T::ONE,
-            view(square, half),
-            Op::N,
-            u,
-            Op::T,
-        )?;
-
-        let g_y = view(square, g_y);
-        if let Some(d_a) = &mut d_a {
-            // G_W = 2 X W G_Y, and where W = qf(A) its pull-back.
-            product_into(view_mut(wide, g_w), false, two, xw, Op::N, g_y, Op::N)?;
-            let d_a = &mut d_a[at * n * k..][..n * k];
-            if let Some(l_inv) = &saved.l_inv {
-                let y = view(square, &saved.y[i * k * k..][..k * k]);
-                product_into(view_mut(square, half), false, two, y, Op::N, g_y, Op::N)?;
-                negative_lower(k, half, inner);
-                let low = view(square, inner);
-                product_into(view_mut(wide, g_w), true, T::ONE, w, Op::N, low, Op::N)?;
-                let (d_a, g_w) = (view_mut(wide, d_a), view(wide, g_w));
-                let l_inv = view(square, &l_inv[at * k * k..][..k * k]);
-                product_into(d_a, true, T::ONE, g_w, Op::N, l_inv, Op::N)?;
-            } else {
-                d_a.iter_mut().zip(&*g_w).for_each(|(d, &g)| *d += g);
-            }
-        }
-        if let Some(d_x) = &mut d_x {
-            product_into(view_mut(wide, g_w), false, T::ONE, w, Op::N, g_y, Op::N)?;
-            let d_x = view_mut((1, n, n), &mut d_x[i * n * n..][..n * n]);
-            product_into(d_x, true, T::ONE, view(wide, g_w), Op::N, w, Op::T)?;
+        for part in sums.chunks_exact(n * k) {
+            data.iter_mut().zip(part).for_each(|(d, &x)| *d += x);
         }
     }
     Ok(())
 }
 
-/// The symmetric gradient of a matrix from that of its upper vector: off-diagonals carry `√2/2` on either side.
-fn from_upper_gradient<T: Scalar>(k: usize, g: &[T], out: &mut [T]) {
-    let half_root = T::from_f64(std::f64::consts::FRAC_1_SQRT_2);
-    let mut at = 0;
-    for r in 0..k {
-        out[r * k + r] = g[at];
-        for c in r + 1..k {
-            let x = half_root * g[at + c - r];
-            out[r * k + c] = x;
-            out[c * k + r] = x;
+/// One group, with its part of the gradients.
+struct Task<'a, T: Scalar> {
+    saved: &'a Saved<T>,
+    group: usize,
+    /// Whether to add to what is in `d_a`.
+    add: bool,
+    wants_filters: bool,
+    d_a: &'a mut [T],
+    d_x: &'a mut [T],
+}
+
+impl<T: Scalar> Task<'_, T> {
+    fn run(self, op: &FilterTail<T>, g: MatView<'_, T>, context: &Context<'_, T>) -> OpResult {
+        let (saved, at) = (self.saved, self.group);
+        let groups = saved.groups;
+        let Groups { width, n, k, .. } = groups;
+        let (tall, square, row) = (groups.tall(), groups.square(), groups.row());
+        let mut buffer = context.buffer(5 * square);
+        let (g_y, rest) = buffer.split_at_mut(square);
+        let (g_z, rest) = rest.split_at_mut(square);
+        let (divided, scratch) = rest.split_at_mut(square);
+
+        from_upper_gradient(&groups, groups.of(at), g, g_z);
+        let (high, low) = saved.logarithms[2 * at * row..][..2 * row].split_at(row);
+        let logarithms = Logarithms {
+            epsilon: op.epsilon,
+            high,
+            low,
+        };
+        lanes::log_differences(k, &saved.values[at * row..][..row], &logarithms, divided)?;
+        let u = &saved.u[at * square..][..square];
+        lanes::spectral_derivative(k, u, divided, g_z, scratch, g_y)?;
+
+        let filter = if saved.shared { 0 } else { at };
+        let w = Laid::new(&saved.w[filter * tall..][..tall], k);
+        let xw = Laid::new(&saved.xw[at * tall..][..tall], k);
+        let mut wide = context.buffer(tall);
+        if self.wants_filters {
+            let y = &saved.y[at * square..][..square];
+            let l_inv = saved.l_inv.as_deref();
+            let l_inv = l_inv.map(|l_inv| &l_inv[filter * square..][..square]);
+            filter_gradient(
+                &groups,
+                &Filtered { xw, w, y, l_inv },
+                g_y,
+                (g_z, divided, scratch),
+                &mut wide,
+            )?;
+            let count = groups.of(at).len();
+            if saved.shared {
+                sum_lanes(width, count, &wide, self.d_a);
+            } else {
+                lanes::scatter(width, &wide, self.add, self.d_a);
+            }
         }
-        at += k - r;
+        if !self.d_x.is_empty() {
+            let mut of_x = context.buffer(n * n * width);
+            lanes::product(Product::new((n, k, k), w, Laid::new(g_y, k), &mut wide))?;
+            lanes::product(Product {
+                symmetric: true,
+                ..Product::new((n, n, k), Laid::new(&wide, k), w.transposed(), &mut of_x)
+            })?;
+            lanes::scatter_lower(width, n, &of_x, self.d_x);
+        }
+        Ok(())
     }
 }
 
-/// `−M_cr` below the diagonal, `−M_rc` on and above it.
-fn negative_lower<T: Scalar>(k: usize, m: &[T], out: &mut [T]) {
+/// What a group's filters made of its data.
+struct Filtered<'a, T> {
+    xw: Laid<'a, T>,
+    w: Laid<'a, T>,
+    y: &'a [T],
+    l_inv: Option<&'a [T]>,
+}
+
+/// `2 X W G_Y`, and where `W = qf(A)` its pull-back `X W B + W C` with `B = 2 G_Y R⁻ᵀ`, `C = low(M) R⁻ᵀ`.
+fn filter_gradient<T: Scalar>(
+    groups: &Groups,
+    filtered: &Filtered<'_, T>,
+    g_y: &[T],
+    (b, low, scratch): (&mut [T], &mut [T], &mut [T]),
+    out: &mut [T],
+) -> OpResult {
+    let Groups { n, k, .. } = *groups;
+    let (two, square) = (T::from_f64(2.0), (k, k, k));
+    let g_y = Laid::new(g_y, k);
+    let Filtered { xw, w, y, l_inv } = *filtered;
+    let Some(l_inv) = l_inv else {
+        lanes::product(Product {
+            scale: two,
+            ..Product::new((n, k, k), xw, g_y, out)
+        })?;
+        return Ok(());
+    };
+    // low(M) is symmetric, and made of the upper triangle of M = 2 Y G_Y: the lower one of 2 G_Y Y.
+    lanes::product(Product {
+        scale: -two,
+        symmetric: true,
+        ..Product::new(square, g_y, Laid::new(y, k), low)
+    })?;
+    let l_inv = Laid::new(l_inv, k);
+    lanes::product(Product {
+        scale: two,
+        terms: Terms::LowerRight,
+        ..Product::new(square, g_y, l_inv, b)
+    })?;
+    let c = &mut scratch[..groups.square()];
+    lanes::product(Product {
+        terms: Terms::LowerRight,
+        ..Product::new(square, Laid::new(low, k), l_inv, c)
+    })?;
+    lanes::product(Product {
+        more: Some((w, Laid::new(c, k))),
+        ..Product::new((n, k, k), xw, Laid::new(b, k), out)
+    })?;
+    Ok(())
+}
+
+/// The symmetric gradients of matrices from those of their upper vectors, into lanes: off-diagonals carry `√2/2` on either side.
+pub(super) fn from_upper_gradient<T: Scalar>(
+    groups: &Groups,
+    samples: std::ops::Range<usize>,
+    g: MatView<'_, T>,
+    out: &mut [T],
+) {
+    let Groups { width, k, .. } = *groups;
+    let half_root = T::from_f64(std::f64::consts::FRAC_1_SQRT_2);
+    let last = samples.len() - 1;
+    let mut at = 0;
     for r in 0..k {
-        for c in 0..k {
-            out[r * k + c] = if r > c { -m[c * k + r] } else { -m[r * k + c] };
+        for c in r..k {
+            let factor = if r == c { T::ONE } else { half_root };
+            let register = &mut out[(r * k + c) * width..][..width];
+            for (lane, x) in register.iter_mut().enumerate() {
+                *x = factor * g.matrix(samples.start + lane.min(last))[at];
+            }
+            if r != c {
+                let (upper, lower) = out.split_at_mut(c * k * width);
+                let register = &upper[(r * k + c) * width..][..width];
+                lower[r * width..][..width].copy_from_slice(register);
+            }
+            at += 1;
         }
+    }
+}
+
+/// The sum over the first `count` lanes, in their order.
+fn sum_lanes<T: Scalar>(width: usize, count: usize, lanes: &[T], out: &mut [T]) {
+    for (out, register) in out.iter_mut().zip(lanes.chunks_exact(width)) {
+        *out = register[..count].iter().copied().sum();
     }
 }

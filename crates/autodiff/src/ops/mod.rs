@@ -8,15 +8,15 @@ mod cross_entropy;
 mod matmul;
 mod norm;
 mod reduce;
-mod retract;
+pub(crate) mod retract;
 mod select;
 mod softmax;
-mod spectral;
-mod tangent;
+pub(crate) mod spectral;
+pub(crate) mod tangent;
 mod through;
 mod triangular;
 mod unary;
-mod vector;
+pub(crate) mod vector;
 
 pub use reduce::Axis;
 
@@ -39,7 +39,7 @@ pub(crate) fn check_indices(
 }
 
 /// The side of square matrices, or an error.
-fn square(inputs: &[crate::Shape]) -> crate::OpResult<usize> {
+pub(crate) fn square(inputs: &[crate::Shape]) -> crate::OpResult<usize> {
     let (_, rows, cols) = inputs[0];
     if rows == cols {
         return Ok(rows);

@@ -133,6 +133,12 @@ impl<T: Scalar> Operation<T> for Retract<T> {
     }
 }
 
+/// The retraction by QR or polar factors by itself, inputs `(W, Δ)`.
+pub(crate) fn operation<T: Scalar>(polar: bool) -> Box<dyn Operation<T>> {
+    let kind = if polar { Kind::Polar } else { Kind::Qr };
+    Box::new(Retract { kind, saved: None })
+}
+
 impl<'t, T: Scalar> Var<'t, T> {
     #[track_caller]
     fn retract(kind: Kind, inputs: &[Var<'t, T>]) -> Result<Self> {

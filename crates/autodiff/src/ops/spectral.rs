@@ -59,6 +59,11 @@ impl<T: Scalar> Operation<T> for Spectral<T> {
     }
 }
 
+/// The operation by itself.
+pub(crate) fn operation<T: Scalar>(f: SpectralFn<T>) -> Box<dyn Operation<T>> {
+    Box::new(Spectral { f, eigen: None })
+}
+
 impl<T: Scalar> Var<'_, T> {
     /// `f(X_i) = U f(λ) Uᵀ` of symmetric matrices, for any [`SpectralFn`].
     #[track_caller]

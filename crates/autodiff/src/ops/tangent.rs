@@ -110,6 +110,11 @@ impl<T: Scalar> Operation<T> for Cayley<T> {
     }
 }
 
+/// The projection by itself, inputs `(W, Z)`.
+pub(crate) fn operation<T: Scalar>() -> Box<dyn Operation<T>> {
+    Box::new(Project)
+}
+
 impl<'t, T: Scalar> Var<'t, T> {
     /// `Z − W sym(WᵀZ)`: `z` projected to the tangent space of St(n, k) at `self`.
     #[track_caller]

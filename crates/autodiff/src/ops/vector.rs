@@ -64,6 +64,15 @@ impl<T: Scalar> Operation<T> for Vectorise {
     }
 }
 
+/// The upper triangle by itself, or its inverse.
+pub(crate) fn operation<T: Scalar>(inverse: bool) -> Box<dyn Operation<T>> {
+    Box::new(if inverse {
+        Vectorise::FromUpper
+    } else {
+        Vectorise::Upper
+    })
+}
+
 impl<T: Scalar> Var<'_, T> {
     /// The vectors of symmetric matrices, `count × 1 × n(n+1)/2`; the gradient is symmetric.
     #[track_caller]

@@ -2,8 +2,8 @@
 
 mod var;
 
-pub use var::Var;
 pub(crate) use var::misfit;
+pub use var::{Mark, Var};
 
 use crate::error::{Result, TapeError};
 use crate::operation::{view, view_mut};
@@ -159,19 +159,31 @@ impl<T: Scalar> Tape<T> {
     #[track_caller]
     pub fn apply<'t>(
         &'t self,
+        operation: impl Operation<T>,
+        inputs: &[Var<'t, T>],
+    ) -> Result<Var<'t, T>> {
+        self.apply_reading(operation, inputs, &[])
+    }
+
+    /// The same for an operation whose forward pass reads more, behind its inputs: nothing of it is copied, and its pull-back sees the inputs alone.
+    #[track_caller]
+    pub(crate) fn apply_reading<'t>(
+        &'t self,
         mut operation: impl Operation<T>,
         inputs: &[Var<'t, T>],
+        read: &[MatView<'_, T>],
     ) -> Result<Var<'t, T>> {
         let (op, at) = (operation.name(), Location::caller());
         if let Some(input) = inputs.iter().position(|v| !std::ptr::eq(v.tape, self)) {
             return Err(TapeError::OtherTape { op, at, input });
         }
         let refuse = |source| TapeError::Operation { op, at, source };
-        let shapes: Few<Shape> = inputs.iter().map(Var::shape).collect();
+        let values = inputs.iter().map(Var::value);
+        let views: Few<MatView<'_, T>> = values.chain(read.iter().copied()).collect();
+        let shapes: Few<Shape> = views.iter().map(MatView::shape).collect();
         let shape = operation.shape(&shapes).map_err(refuse)?;
         let needs_gradient = inputs.iter().any(Var::wants_gradient);
         let mut value = self.arena.take(shape.0 * shape.1 * shape.2);
-        let views: Few<MatView<'_, T>> = inputs.iter().map(Var::value).collect();
         let context = Context {
             arena: &self.arena,
             wants_gradient: needs_gradient,
@@ -219,6 +231,11 @@ impl<T: Scalar> Tape<T> {
     /// Whether nothing is recorded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The value that [`Var::mark`] marked; `None` after a [`reset`](Self::reset), or on another tape.
+    pub fn marked(&self, mark: Mark) -> Option<Var<'_, T>> {
+        (mark.step == self.step).then(|| Var::at(self, mark))
     }
 
     /// The value of one input of a node, in the shape in which the node reads it.

@@ -34,6 +34,15 @@ pub struct Var<'t, T: Scalar> {
     detached: bool,
 }
 
+/// Where a value stands on its tape, for those who keep the tape and not a borrow of it; see [`Tape::marked`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    pub(super) step: u64,
+    node: usize,
+    shape: Shape,
+    detached: bool,
+}
+
 impl<T: Scalar> std::fmt::Debug for Var<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let detached = if self.detached { ", detached" } else { "" };
@@ -48,6 +57,37 @@ impl<'t, T: Scalar> Var<'t, T> {
             node,
             shape,
             detached: false,
+        }
+    }
+
+    pub(super) fn at(tape: &'t Tape<T>, mark: Mark) -> Self {
+        Self {
+            tape,
+            node: mark.node,
+            shape: mark.shape,
+            detached: mark.detached,
+        }
+    }
+
+    /// Where it stands.
+    ///
+    /// ```
+    /// use stiefel_autodiff::Tape;
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let mut tape = Tape::<f64>::new();
+    /// let mark = tape.parameter(&MatBatch::from_vec(1, 1, 1, vec![3.0])?).square()?.mark();
+    /// assert_eq!(tape.marked(mark).and_then(|y| y.item()), Some(9.0));
+    /// tape.reset();
+    /// assert!(tape.marked(mark).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn mark(&self) -> Mark {
+        Mark {
+            step: self.tape.step,
+            node: self.node,
+            shape: self.shape,
+            detached: self.detached,
         }
     }
 

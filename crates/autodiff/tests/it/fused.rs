@@ -108,6 +108,66 @@ fn shared_data_by_index() {
     );
 }
 
+/// Values and gradients of every sample, for a batch cut in any way and on any number of threads.
+#[test]
+fn the_bits_depend_neither_on_neighbours_nor_on_threads() {
+    fn run(range: std::ops::Range<usize>, threads: usize, n: usize, k: usize) -> [Vec<f32>; 3] {
+        let one = |x: MatBatch<f32>| x.select(&range.clone().collect::<Vec<_>>());
+        let a = one(random_batch::<f32>(11, 37, n, k));
+        let x = one(random_spd::<f32>(12, 37, n));
+        let weights = one(random_batch::<f32>(13, 37, 1, k * (k + 1) / 2));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads").install(|| {
+            let tape = Tape::new();
+            let (a, x) = (tape.parameter(&a), tape.parameter(&x));
+            let z = tape.filtered_log_vectors(a, Covariances::Value(x), true, 1e-4);
+            let z = z.expect("well conditioned");
+            let loss = z
+                .mul(tape.constant(&weights))
+                .and_then(|l| l.sum(Axis::All));
+            let gradients = tape.backward(loss.expect("fits")).expect("finite");
+            let get = |v| gradients.get(v).expect("reached").data().to_vec();
+            [z.value().data().to_vec(), get(a), get(x)]
+        })
+    }
+    // Large enough for threads to be used.
+    let (n, k) = (24, 20);
+    let whole = run(0..37, 1, n, k);
+    for threads in [2, 3] {
+        assert_eq!(run(0..37, threads, n, k), whole, "{threads} threads");
+    }
+    for (from, to) in [(0, 1), (5, 6), (0, 16), (16, 37), (3, 36)] {
+        let part = run(from..to, 2, n, k);
+        for (part, whole) in part.iter().zip(&whole) {
+            let size = whole.len() / 37;
+            assert_eq!(part, &whole[from * size..to * size], "samples {from}..{to}");
+        }
+    }
+}
+
+/// One filter for all samples: the sum over samples has one order, whoever adds.
+#[test]
+fn a_shared_filter_has_one_gradient_on_any_number_of_threads() {
+    let (n, k, samples) = (22, 20, 40);
+    let (a, x) = (
+        random_batch::<f64>(14, 1, n, k),
+        random_spd::<f64>(15, samples, n),
+    );
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads").install(|| {
+            let tape = Tape::new();
+            let (a, x) = (tape.parameter(&a), tape.constant(&x));
+            let z = tape.filtered_log_vectors(a, Covariances::Value(x), false, 1e-4);
+            let loss = z.and_then(|z| z.square()).and_then(|l| l.sum(Axis::All));
+            let gradients = tape.backward(loss.expect("fits")).expect("finite");
+            gradients.get(a).expect("reached").data().to_vec()
+        })
+    };
+    let one = run(1);
+    assert!(one == run(2) && one == run(3));
+}
+
 #[test]
 fn single_precision_is_close() {
     let (a, x) = (

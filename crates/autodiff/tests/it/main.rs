@@ -1,5 +1,6 @@
 //! The tape against central differences, closed forms and golden files.
 
+mod applied;
 mod arithmetic;
 mod errors;
 mod fused;

@@ -48,7 +48,7 @@ impl Arguments {
         let model = FittedModel::load(&self.model)?;
         if self.retrain && model.experts().is_none() {
             return Err(Failure::Misuse(
-                "--retrain is for networks that route; the control of a model `recommended` is one that is trained with --rho 0"
+                "--retrain is for networks that route; the control of a model `recommended` is one that is trained with --own-variance 0"
                     .into(),
             ));
         }

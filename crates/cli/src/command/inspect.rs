@@ -1,23 +1,27 @@
 //! `stiefel inspect`: what is in a file, a folder, a data set or a model.
 
 mod dataset;
+mod folder;
 mod model;
 mod signals;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use serde_json::Value;
-use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
+use stiefel::eeg::io::{Content, Source, read_with};
+use stiefel::eeg::part_of_file;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::reading::Reading;
 use crate::source::{Part, load};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Recordings: channels, rate, duration, events. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
+Recordings: channels, rate, duration, events, and what the reader left out or assumed. A folder: a line for every file, with a short reason where
+one cannot be read; -v says it whole. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
 domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: network
 or preset, sizes, domains, training.")]
 pub(crate) struct Arguments {
@@ -25,9 +29,11 @@ pub(crate) struct Arguments {
     source: String,
     #[command(flatten)]
     part: Part,
-    /// Samples per second, where the file does not say
-    #[arg(long, value_name = "HZ")]
-    rate: Option<f64>,
+    #[command(flatten)]
+    reading: Reading,
+    /// Say why files of a folder cannot be read, at full length
+    #[arg(long, short)]
+    verbose: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -52,7 +58,7 @@ impl Arguments {
     fn describe(&self) -> Result<Description, Failure> {
         let path = Path::new(&self.source);
         if path.is_dir() {
-            return folder(path);
+            return folder::describe(path, &self.reading.options()?, self.verbose);
         }
         if !path.is_file() {
             return dataset::describe(&load(&self.source, &self.part.choice())?);
@@ -60,27 +66,15 @@ impl Arguments {
         if is_model(path) {
             return model::describe(path);
         }
-        let options = ReadOptions {
-            sampling_rate: self.rate,
-            ..ReadOptions::default()
-        };
+        let options = self.reading.options()?;
         match read_with(Source::open(path)?, &options)? {
             Content::Recordings(recordings) => Ok(signals::recordings(path, &recordings)),
             Content::Epochs(epochs) => Ok(signals::epochs(path, &epochs)),
-            // Again, the part that is wanted.
-            Content::Trials(_) => dataset::describe(&load(&self.source, &self.part.choice())?),
+            Content::Trials(trials) => {
+                dataset::describe(&part_of_file(path, trials, &self.part.choice())?)
+            }
         }
     }
-}
-
-/// Every recording in a folder, in a line each.
-fn folder(folder: &Path) -> Result<Description, Failure> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .and_then(|entries| entries.map(|e| Ok(e?.path())).collect())
-        .map_err(|e| Failure::Failed(format!("{}: {e}", folder.display())))?;
-    files.retain(|f| f.is_file());
-    files.sort();
-    signals::folder(folder, &files)
 }
 
 /// Whether a file starts like a model: the length of a JSON header, then the header.

@@ -11,14 +11,19 @@ use stiefel::eeg::select::ChannelChoice;
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::reading::Reading;
 use crate::source::{band, check_output, window};
 use crate::table::{columns, entry};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files: EDF, BDF, GDF, BrainVision (.vhdr), MATLAB (BNCI, Weibo 2014), .npz and .npy of trials. Folders are searched for
-.edf, .bdf, .gdf, .vhdr and .mat. A public data set is named as `stiefel data list` does; weibo2014:paper, bnci2014001:paper
-and bnci2015001:paper are what the paper used.
+Files: EDF, BDF, GDF, BrainVision (.vhdr), FIF (raw and epochs), EEGLAB (.set), XDF, MATLAB 5 and 7.3 (BNCI, Weibo 2014, FieldTrip; any other
+layout with --mat), BCI2000 (.dat), CSV and TSV, .npz and .npy of trials; packed with gzip or not. Folders are searched for all of them; for CSV, TSV and
+text only where nothing else is found. A public data set is named as `stiefel data list` does; weibo2014:paper, bnci2014001:paper and
+bnci2015001:paper are what the paper used.
+
+Events come from the file, from its marker channels (--markers), and, where files are named as BIDS does, from the events.tsv beside them, which then
+stands for the others. `stiefel inspect FILE` shows what is there and how it was read.
 
 Whose recording a file is (--domain):
   auto    sub-03_ses-2_run-1.edf is domain sub-03-2 (session 2), run 1; other names as prefix
@@ -26,15 +31,13 @@ Whose recording a file is (--domain):
   folder  the name of the folder; the run is the file
   file    every file is a domain
 
+Where every file is one trial, its name tells the class: --pattern '{subject}_{class}_{trial}.csv'.
+
 A label that never occurs, and a label that means two things in the runs at hand (T1 of EEGMMIDB: the left fist in runs 4, 8, 12, both fists in
-6, 10, 14), are errors: choose runs with --runs.
+6, 10, 14), are errors: choose runs with --runs, or say what it means in each: --classes 'R0[48]:T1=left,R06:T1=both'.
 
 The dataset file says how it was made; whatever is trained on it knows. Beside dataset.npz a dataset.json is written for people: steps,
 rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` does the same again.")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub(crate) struct Arguments {
     /// Files and folders of recordings, or one public data set
     #[arg(required = true, value_name = "SOURCE")]
@@ -45,7 +48,7 @@ pub(crate) struct Arguments {
     /// Replace the dataset file if it exists
     #[arg(long)]
     overwrite: bool,
-    /// Events and the class each stands for, as T1=hands,T2=feet [default: the classes of a public data set]
+    /// Events and the class each stands for, as T1=hands,T2=feet; R?4:T1=left in those runs only [default: the classes of a public data set]
     #[arg(long, value_name = "LABEL=CLASS", value_delimiter = ',')]
     classes: Vec<String>,
     /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all EEG]
@@ -66,6 +69,10 @@ pub(crate) struct Arguments {
     /// Seconds from the event; from the first sample of data in trials [default: the data set's; 0.5,3.5 for files]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
+    /// Covariances of a trial: broad (--band and --window alone), recommended (six bands and windows around them), or a list of bands and windows, the
+    /// broad one first, as 8-32@0.5-3.5,10-14@0.5-3.5 [default: broad]
+    #[arg(long, value_name = "VIEWS", allow_hyphen_values = true)]
+    views: Option<String>,
     /// Filter forwards only, as a live stream is filtered, and not both ways
     #[arg(long)]
     causal: bool,
@@ -75,9 +82,14 @@ pub(crate) struct Arguments {
     /// Leave out trials whose peak exceeds median + N·MAD of their domain; `off` keeps all
     #[arg(long, value_name = "N", default_value = "5")]
     reject: String,
-    /// Take the complete part of files that were cut short
-    #[arg(long)]
-    partial: bool,
+    /// The task of recordings that are named as BIDS does, as motorimagery [default: all]
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+    /// What the names of files tell, as '{subject}_{class}_{trial}.csv'
+    #[arg(long, value_name = "PATTERN")]
+    pattern: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
     /// Resample to this rate first
     #[arg(long, value_name = "HZ")]
     resample: Option<f64>,
@@ -119,7 +131,7 @@ impl Arguments {
                 Failure::Misuse(format!("--reject {text}: give a number, as 5, or off"))
             })?),
         };
-        Ok(PrepareOptions {
+        let options = PrepareOptions {
             band: self.band,
             phase: if self.causal {
                 Phase::Causal
@@ -135,9 +147,23 @@ impl Arguments {
             reject,
             resample: self.resample,
             domain: self.domain,
-            partial: self.partial,
+            partial: self.reading.partial,
+            rate: self.reading.rate,
+            markers: self.reading.markers.clone(),
+            mat: self.reading.mat.clone(),
+            stream: self.reading.stream.clone(),
+            task: self.task.clone(),
+            pattern: self.pattern.clone(),
             ..PrepareOptions::default()
-        })
+        };
+        let given = self.band != PrepareOptions::default().band || self.window.is_some();
+        match &self.views {
+            None => Ok(options),
+            Some(views) if given && views.contains('@') => Err(Failure::Misuse(format!(
+                "--views {views} says every band and window: leave out --band and --window"
+            ))),
+            Some(views) => Ok(options.with_views(views)?),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::source::{Part, load};
 use crate::table::entry;
 
 /// The advice, wherever there are trials of several people.
-const ADVICE: &str = "recommended: one discriminative filter, and a head partly everybody's, partly each domain's own. On real EEG it is routing the \
+const ADVICE: &str = "recommended: features of all views of a trial, and a head partly everybody's, partly each domain's own. On real EEG it is routing the \
                       head by person that helps; routing filters as the paper does gave no gain there";
 
 #[derive(Debug, Args)]

@@ -31,9 +31,10 @@ const VALIDATION: f64 = 0.15;
 A source is a dataset file (`stiefel prepare`), a public data set, or synthetic:weibo2014, synthetic:bnci2014001 and
 synthetic:bnci2015001 (with ,subjects=4,trials=20 and the like).
 
---model takes the methods of `stiefel study` that give a model: recommended (one discriminative filter, and a head partly everybody's, partly each
-domain's own; solved exactly), dasp (a filter for every trial, routed from a pool of experts), naive, baseline (one filter for everybody; also
-called spdnet), spdnet+bn, and on request pooled-head, recommended-train-only, polar, barrier, top-2, csp, routed-head, near-anchor, near-anchor+head,
+--model takes the methods of `stiefel study` that give a model: recommended (features of all views of a trial, and a head partly everybody's, partly
+each domain's own; solved exactly; the one that `calibrate` takes), recommended-1 (the same idea on one view, with a logistic head), dasp (a filter for every trial, routed from a pool of experts), naive, baseline (one filter for everybody; also
+called spdnet), spdnet+bn, spdnet-views and dasp-views (a filter, or a pool of experts, for every view of a trial, and one head), and on request dasp-per-view
+(the same with a routing for every view), pooled-head, recommended-1-train-only, polar, barrier, top-2, csp, routed-head, near-anchor, near-anchor+head,
 dasp+bn.
 
 With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is the one the study judged.
@@ -54,7 +55,7 @@ pub(crate) struct Arguments {
     part: Part,
     #[command(flatten)]
     options: Options,
-    /// Share of each domain's and class's trials that choose the epoch, or C [default: 0.15]
+    /// Share of each domain's and class's trials that choose the epoch, or C, or give recommended its score [default: 0.15]
     #[arg(long, value_name = "SHARE")]
     validation: Option<f64>,
     /// Share of each domain's and class's trials that are held out, for `evaluate` and `diagnose` [default: 0]
@@ -85,6 +86,14 @@ impl Arguments {
         let (training, validation) = (part(&split.train)?, part(&split.validation)?);
         let domains = trials.domains().names().len();
         let chosen = (self.options).chosen(&self.source, trials.channels_count(), domains)?;
+        if trials.views() > 1 && !chosen.takes_views {
+            return Err(Failure::Misuse(format!(
+                "{} has {} views of every trial, and --model {} takes one: prepare the trials with --views broad, or train recommended, spdnet-views or dasp-views",
+                self.source,
+                trials.views(),
+                chosen.name
+            )));
+        }
         interrupt::cancel()?;
         let steps = chosen.epochs.unwrap_or(0) * training.len().div_ceil(chosen.batch.max(1));
         let mut watcher = Watcher {
@@ -170,7 +179,7 @@ impl Arguments {
                 ("best epoch", format!("{best} of {epochs}"))
             }
             (None, Some(p)) => ("C", of(p.head().c(), &p.config().head.candidates)),
-            (None, None) => ("", String::new()),
+            (None, None) => ("views", model.views().to_string()),
         };
         if self.json {
             let mut value = serde_json::to_value(record)?;
@@ -210,9 +219,15 @@ impl Arguments {
             data.domains.len(),
             data.classes.join(", ")
         );
-        let what = if model.is_network() { "the epoch" } else { "C" };
+        let what = if model.is_network() {
+            "choose the epoch"
+        } else if model.preset().is_some() {
+            "choose C"
+        } else {
+            "validate"
+        };
         let split = format!(
-            "{} train, {} choose {what}, {} are held out",
+            "{} train, {} {what}, {} are held out",
             counts.train, counts.validation, counts.test
         );
         let mut lines = vec![
@@ -230,7 +245,9 @@ impl Arguments {
         };
         lines.push(entry(choice.0, &choice.1, 12));
         lines.extend((record.validation.as_ref()).map(|v| entry("validation", &scores(v), 12)));
-        if model.preset().is_some_and(|p| p.config().refit) {
+        let refit = (model.preset().map(|p| p.config().refit))
+            .or(model.views_model().map(|v| v.config().refit));
+        if refit == Some(true) && counts.validation > 0 {
             let again = "fitted again on training and validation trials";
             lines.push(entry("then", again, 12));
         }

@@ -274,12 +274,12 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --model magic",
             2,
-            "the models are recommended, dasp",
+            "the models are recommended, recommended-1, dasp",
         ),
         (
             "train DATA -o x.stiefel --model ts+lr",
             2,
-            "it is a peer in studies and gives no model; the models are recommended, dasp",
+            "it is a peer in studies and gives no model; the models are recommended, recommended-1, dasp",
         ),
         (
             "train DATA -o x.stiefel --model dasp --preset bnci",
@@ -392,6 +392,7 @@ fn help_of_the_commands() {
         "predict",
         "evaluate",
         "diagnose",
+        "live",
         "stream",
         "completions",
     ] {

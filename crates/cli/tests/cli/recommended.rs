@@ -1,4 +1,4 @@
-//! The preset `recommended`: `train`, `predict`, `evaluate`, `diagnose`, `inspect`.
+//! The preset `recommended-1`: `train`, `predict`, `evaluate`, `diagnose`, `inspect`.
 
 use serde_json::Value;
 use stiefel::data::Trials;
@@ -12,7 +12,7 @@ use stiefel::model::{FittedModel, Unseen};
 use super::models::{DATA, home, json};
 use super::{Home, code, compare, finish, started};
 
-const TRAIN: &str = "train d.npz --subjects 1-2 --test 0.2";
+const TRAIN: &str = "train d.npz --subjects 1-2 --test 0.2 --model recommended-1";
 
 /// A home with a model of the first two people.
 fn trained(options: &str) -> Home {
@@ -267,6 +267,17 @@ fn bad_input_at_every_door() {
             2,
             "leave out --c, --rho, --no-refit",
         ),
+        ("TRAIN --own-variance 1", 2, "leave out --own-variance"),
+        (
+            "train DATA -o x.stiefel --rho 8 --c 1",
+            2,
+            "--model recommended has no network to train, and no penalty to choose: leave out --c, --rho",
+        ),
+        (
+            "train DATA -o x.stiefel --shared-variance 0",
+            2,
+            "0.1 is usual",
+        ),
         ("TRAIN --filters 0", 2, "at least 1"),
         ("TRAIN --rho=-1", 2, "zero or above"),
         ("TRAIN --c 1,0", 2, "above 0"),
@@ -306,11 +317,15 @@ fn bad_input_at_every_door() {
             2,
             "--retrain is for networks",
         ),
-        ("predict m.stiefel m.stiefel", 2, "is a model `recommended`"),
+        (
+            "predict m.stiefel m.stiefel",
+            2,
+            "is a model `recommended-1`",
+        ),
         ("predict n.stiefel n.stiefel", 2, "is a trained network"),
         ("predict DATA DATA", 1, "DATA: not a stiefel model"),
     ] {
-        let train = "train DATA -o x.stiefel";
+        let train = "train DATA -o x.stiefel --model recommended-1";
         let line = arguments.replace("TRAIN", train).replace("DATA", DATA);
         let (found, message) = code(&home.run(&line));
         assert_eq!(found, exit, "{line}: {message}");
@@ -329,7 +344,7 @@ fn ctrl_c_leaves_nothing() {
     // As many fits as would take minutes.
     let many: Vec<String> = (1..=200_000).map(|c| format!("{c}")).collect();
     let file = format!(
-        "[train]\nsource = \"{DATA}\"\noutput = \"m.stiefel\"\nmodel = \"recommended\"\nc = [{}]\n",
+        "[train]\nsource = \"{DATA}\"\noutput = \"m.stiefel\"\nmodel = \"recommended-1\"\nc = [{}]\n",
         many.join(",")
     );
     std::fs::write(home.0.join("slow.toml"), file).unwrap();

@@ -226,16 +226,27 @@ impl Preparing<'_> {
     /// Every recording has the channels and the length of the first.
     fn check(&mut self, channels: &[Channel], length: usize, domain: &str) -> Result<()> {
         let channels = names(channels);
-        if self.recordings > 0 && (self.channels != channels || self.samples != length) {
-            return Err(EegError::invalid(
-                format!(
-                    "recording {} (domain {domain:?}) has other channels than the first, or {length} samples per trial instead of {}",
-                    self.recordings, self.samples
-                ),
-                "pick the same channels in the same order and resample to one rate first",
-            ));
+        let other = |what: String, remedy: &str| {
+            let number = self.recordings + 1;
+            let what = format!("recording {number} (domain {domain:?}) {what}");
+            Err(EegError::invalid(what, remedy))
+        };
+        if self.recordings > 0 && !alike(&self.channels, &channels) {
+            return other(
+                difference(&self.channels, &channels),
+                "pick the same channels in the same order, with --channels, and name them alike in all recordings",
+            );
         }
-        (self.channels, self.samples) = (channels, length);
+        if self.recordings > 0 && self.samples != length {
+            let first = self.samples;
+            return other(
+                format!("has {length} samples per trial, the first has {first}"),
+                "resample all to one rate, with --resample",
+            );
+        }
+        if self.recordings == 0 {
+            (self.channels, self.samples) = (channels, length);
+        }
         Ok(())
     }
 
@@ -320,5 +331,68 @@ fn keep_all(domains: &[&str]) -> Rejection {
                 threshold: f64::INFINITY,
             })
             .collect(),
+    }
+}
+
+/// Whether two recordings have the same channels. Case, and the dots that some recorders fill names with, are no difference; a reference in the name is one.
+fn alike(first: &[String], other: &[String]) -> bool {
+    let same = |a: &str, b: &str| {
+        let bare = |name: &str| name.trim_end_matches('.').to_ascii_lowercase();
+        a == b || bare(a) == bare(b)
+    };
+    first.len() == other.len() && first.iter().zip(other).all(|(a, b)| same(a, b))
+}
+
+/// How the channels of two recordings differ.
+fn difference(first: &[String], other: &[String]) -> String {
+    let mut text = format!(
+        "has {} channels, the first has {}",
+        other.len(),
+        first.len()
+    );
+    let missing: Vec<&str> = (first.iter())
+        .filter(|name| !other.contains(name))
+        .map(String::as_str)
+        .take(8)
+        .collect();
+    let place = (first.iter().zip(other)).position(|(a, b)| a != b);
+    if first.len() == other.len()
+        && let Some(i) = place
+    {
+        let number = i + 1;
+        text = format!(
+            "has \"{}\" as its channel {number}, the first has \"{}\"",
+            other[i], first[i]
+        );
+    } else if !missing.is_empty() {
+        text = format!("{text}; it has no {}", missing.join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{alike, difference};
+
+    #[test]
+    fn dots_and_case_are_no_difference_a_reference_is() {
+        let is = |a: &str, b: &str| alike(&[a.to_string()], &[b.to_string()]);
+        assert!(is("Fc5", "FC5.") && is("C3", "C3"));
+        assert!(!is("C3-REF", "C3-AVG") && !is("C3", "C3-REF") && !is("C3", "C4"));
+        assert!(!alike(&["C3".to_string()], &[]));
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let names = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let first = names(&["C3", "Cz", "C4"]);
+        assert_eq!(
+            difference(&first, &names(&["C3", "C4"])),
+            "has 2 channels, the first has 3; it has no Cz"
+        );
+        assert_eq!(
+            difference(&first, &names(&["C3", "Cz.", "C4"])),
+            "has \"Cz.\" as its channel 2, the first has \"Cz\""
+        );
     }
 }

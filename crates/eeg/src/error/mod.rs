@@ -31,7 +31,7 @@ pub enum EegError {
         reason: String,
     },
     /// The file is of a kind that is recognised but not read.
-    #[error("{}: this is a {kind} file, which stiefel does not read; {remedy}", path.display())]
+    #[error("{}: this kind of file is not read: {kind}; {remedy}", path.display())]
     Unsupported {
         /// The file.
         path: PathBuf,
@@ -39,6 +39,14 @@ pub enum EegError {
         kind: String,
         /// The one-line conversion that helps.
         remedy: String,
+    },
+    /// More memory is needed than the machine has.
+    #[error("{}: {} MB of memory are needed for what it holds, more than the machine can give; read fewer channels, or a part of it", path.display(), bytes / 1_000_000)]
+    OutOfMemory {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that are needed.
+        bytes: u128,
     },
     /// A request that the data cannot meet.
     #[error("{what}; {remedy}")]
@@ -71,6 +79,36 @@ impl From<catalogue::CatalogueError> for EegError {
 }
 
 impl EegError {
+    /// The reason in a few words, without the file's name and without advice: what a table has room for.
+    ///
+    /// ```
+    /// use stiefel_eeg::io::{Source, read_from};
+    /// let error = read_from(Source::from_bytes("a.cnt", b"Version 3.0")).unwrap_err();
+    /// assert_eq!(error.short(), "Neuroscan CNT");
+    /// ```
+    pub fn short(&self) -> String {
+        const LONGEST: usize = 50;
+        let text = match self {
+            Self::Io { source, .. } => source.to_string(),
+            // What it is; the numbers come behind the colon.
+            Self::Malformed { reason, .. } => {
+                reason.split(": ").next().unwrap_or(reason).to_owned()
+            }
+            Self::Unsupported { kind, .. } => kind.clone(),
+            Self::OutOfMemory { bytes, .. } => format!("needs {} MB of memory", bytes / 1_000_000),
+            Self::Invalid { what, .. } | Self::Setting { what, .. } => what.clone(),
+            other => other.to_string(),
+        };
+        // Up to the first piece of advice or detail.
+        let text = text.split([';', '(']).next().unwrap_or(&text).trim_end();
+        let mut letters = text.chars();
+        let short: String = letters.by_ref().take(LONGEST).collect();
+        if letters.next().is_some() {
+            return format!("{}…", short.trim_end());
+        }
+        short
+    }
+
     pub(crate) fn setting(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Setting {
             what: what.into(),

@@ -9,7 +9,6 @@ use crate::{EegError, Epochs, Recording, Result};
 
 /// What was in a file.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "there is one per file")]
 pub enum Content {
     /// Continuous signals: one per run, or per stretch of a file with gaps.
     Recordings(Vec<Recording>),

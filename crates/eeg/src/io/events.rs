@@ -1,7 +1,8 @@
 //! From the markers of a file to events inside a recording.
 //!
-//! `sample = round(onset · rate)`, halves to even as Python and NumPy round. A marker whose sample
-//! lies outside `0..samples` has no place in the recording: it is left out and noted.
+//! `sample = round(onset · rate)`, halves to even as Python and NumPy round. A marker within the last half sample belongs to the last
+//! sample; one exactly at the end is kept at `sample = samples`, where no trial can be cut. Any other marker outside the signal has no
+//! place in the recording: it is left out and noted.
 
 use super::units::excerpt;
 use crate::Event;
@@ -29,8 +30,13 @@ pub(crate) fn place(
         label,
     } in markers
     {
-        let sample = (onset * rate).round_ties_even();
-        if sample >= 0.0 && sample < samples as f64 {
+        let position = onset * rate;
+        let end = samples as f64;
+        let sample = match position.round_ties_even() {
+            rounded if rounded == end && position < end && samples > 0 => end - 1.0,
+            rounded => rounded,
+        };
+        if sample >= 0.0 && sample <= end && samples > 0 {
             events.push(Event {
                 sample: sample as usize,
                 onset,
@@ -91,14 +97,22 @@ mod tests {
             marker(9.99, "late"),
             marker(-1.0, "early"),
             marker(0.0, "a"),
+            marker(9.9977, "last half sample"),
             marker(10.0, "end"),
+            marker(10.01, "beyond"),
         ];
         let events = place(markers, 100.0, 1000, &mut notes);
         let labels: Vec<_> = events
             .iter()
             .map(|e| (e.label.as_str(), e.sample))
             .collect();
-        assert_eq!(labels, [("a", 0), ("late", 999)]);
+        let kept = [
+            ("a", 0),
+            ("late", 999),
+            ("last half sample", 999),
+            ("end", 1000),
+        ];
+        assert_eq!(labels, kept);
         assert_eq!(
             notes,
             [

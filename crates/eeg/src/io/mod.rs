@@ -1,8 +1,9 @@
 //! Readers: one per format, one entry that recognises the format by the file's first bytes.
 //!
 //! ```text
-//! EDF, EDF+, BDF, BDF+, GDF 1 and 2, BrainVision, MATLAB 5 (BNCI)  ──▶ recordings
-//! MATLAB 5 (Weibo 2014), .npy, .npz                                 ──▶ epochs
+//! EDF, EDF+, BDF, BDF+, GDF 1 and 2, BrainVision, FIF, XDF, BCI2000, CSV,
+//! MATLAB (EEGLAB, FieldTrip, BNCI, any layout by a rule)             ──▶ recordings
+//! FIF, MATLAB (EEGLAB, FieldTrip, Weibo 2014, any by a rule), .npy, .npz ──▶ epochs
 //! .npy, .npz                                                        ──▶ covariances
 //! ```
 //!
@@ -10,12 +11,21 @@
 //! read or refused with its name, the offset and the reason; it cannot make a reader panic, hang or
 //! reserve more memory than its size accounts for.
 
+pub mod bci2000;
+pub(crate) mod bids;
 pub mod brainvision;
 mod content;
+pub mod csv;
 pub mod edf;
 mod events;
+pub mod fif;
+mod frames;
 pub mod gdf;
+mod gzip;
+mod hdf5;
+mod markers;
 pub mod mat;
+mod memory;
 pub mod npy;
 pub mod npz;
 mod numbers;
@@ -23,14 +33,18 @@ mod options;
 mod records;
 mod source;
 mod stream;
+mod time;
 mod units;
 mod unsupported;
+pub mod xdf;
 
 use std::path::Path;
 
 use crate::Result;
 
 pub use content::{Content, Format, Head, Reader};
+pub use markers::{MarkerRule, Polarity};
+pub use mat::{Axis, MatRule};
 pub(crate) use npz::{Entry, zip_entries};
 pub use npz::{write_epochs, write_trials, write_trials_to};
 pub use options::ReadOptions;
@@ -42,13 +56,17 @@ pub(crate) use units::excerpt;
 const HEAD: usize = 1024;
 
 /// The readers, asked in this order.
-static READERS: [&dyn Reader; 6] = [
+static READERS: [&dyn Reader; 10] = [
     &edf::Edf,
+    &fif::Fif,
     &gdf::Gdf,
     &brainvision::BrainVision,
+    &xdf::Xdf,
     &npy::Npy,
     &npz::Npz,
     &mat::Mat,
+    &bci2000::Bci2000,
+    &csv::Csv,
 ];
 
 /// Reads any file that stiefel knows, with default options.
@@ -71,9 +89,32 @@ pub fn read_from(source: Source<'_>) -> Result<Content> {
     read_with(source, &ReadOptions::default())
 }
 
-/// Reads any source.
+/// Reads any source: a file packed with gzip like the file inside, events of marker channels beside those that the format has.
 pub fn read_with(mut source: Source<'_>, options: &ReadOptions) -> Result<Content> {
-    reader_for(&mut source)?.read(source, options)
+    if gzip::is_gzip(&source.head(HEAD)?) {
+        source = gzip::unpack(source, options)?;
+    }
+    let reader = reader_for(&mut source)?;
+    let sidecars = bids::Sidecars::beside(&source)?;
+    let content = reader.read(source, options)?;
+    let Some(sidecars) = sidecars else {
+        return with_markers(content, &options.markers);
+    };
+    with_markers(
+        sidecars.apply(content)?,
+        &sidecars.markers(&options.markers),
+    )
+}
+
+fn with_markers(content: Content, rule: &MarkerRule) -> Result<Content> {
+    match content {
+        Content::Recordings(all) => {
+            let all = all.into_iter();
+            let all = all.map(|r| markers::add_events(r, rule));
+            Ok(Content::Recordings(all.collect::<Result<_>>()?))
+        }
+        other => Ok(other),
+    }
 }
 
 /// The formats that are read, in the order in which they are asked.

@@ -41,6 +41,60 @@ impl Number {
         self.map(bytes, out, |stored| stored);
     }
 
+    /// Writes `gain · stored + add` for the number at `offset` of every `stride` bytes.
+    pub(crate) fn strided(
+        self,
+        big_endian: bool,
+        bytes: &[u8],
+        (offset, stride): (usize, usize),
+        (gain, add): (f64, f64),
+        out: &mut [f64],
+    ) {
+        #[inline]
+        fn each<const N: usize>(
+            big_endian: bool,
+            frames: impl Iterator<Item = [u8; N]>,
+            out: &mut [f64],
+            get: impl Fn([u8; N]) -> f64,
+        ) {
+            if big_endian {
+                for (value, mut raw) in out.iter_mut().zip(frames) {
+                    raw.reverse();
+                    *value = get(raw);
+                }
+            } else {
+                for (value, raw) in out.iter_mut().zip(frames) {
+                    *value = get(raw);
+                }
+            }
+        }
+        macro_rules! arm {
+            ($n:literal, $get:expr) => {{
+                let frames = bytes.chunks_exact(stride);
+                let picked = frames.filter_map(|f| f.get(offset..)?.first_chunk::<$n>().copied());
+                each(big_endian, picked, out, |raw| $get(raw) * gain + add)
+            }};
+        }
+        match self {
+            Self::I8 => arm!(1, |b| f64::from(i8::from_le_bytes(b))),
+            Self::U8 => arm!(1, |b| f64::from(u8::from_le_bytes(b))),
+            Self::I16 => arm!(2, |b| f64::from(i16::from_le_bytes(b))),
+            Self::U16 => arm!(2, |b| f64::from(u16::from_le_bytes(b))),
+            Self::I24 => arm!(3, |[a, b, c]: [u8; 3]| f64::from(
+                i32::from_le_bytes([0, a, b, c]) >> 8
+            )),
+            Self::U24 => arm!(3, |[a, b, c]: [u8; 3]| f64::from(u32::from_le_bytes([
+                a, b, c, 0
+            ]))),
+            Self::I32 => arm!(4, |b| f64::from(i32::from_le_bytes(b))),
+            Self::U32 => arm!(4, |b| f64::from(u32::from_le_bytes(b))),
+            Self::I64 => arm!(8, |b| i64::from_le_bytes(b) as f64),
+            Self::U64 => arm!(8, |b| u64::from_le_bytes(b) as f64),
+            Self::F32 => arm!(4, |b| f64::from(f32::from_le_bytes(b))),
+            Self::F64 => arm!(8, f64::from_le_bytes),
+        }
+    }
+
     /// The loop of each arm has a fixed stride and no branch: the compiler turns it into vector code.
     #[inline]
     fn map(self, bytes: &[u8], out: &mut [f64], f: impl Fn(f64) -> f64) {

@@ -1,5 +1,7 @@
 //! How files are to be read.
 
+use super::{MarkerRule, MatRule};
+
 /// Choices that every reader shares.
 ///
 /// ```
@@ -12,11 +14,20 @@ pub struct ReadOptions {
     /// Keep the complete records of a file that is shorter than its header says, with a note on the
     /// recording. Off by default: a file cut short by a broken download should not pass unseen.
     pub partial: bool,
-    /// The most bytes that the compressed parts of one file (MATLAB, `.npz`) may expand to.
+    /// The most bytes that the compressed parts of one file (gzip, MATLAB, `.npz`) may expand to.
     pub max_expanded: u64,
-    /// Samples per second where the file does not say (`.npy`, or an `.npz` of epochs without
-    /// `sfreq`). A rate in the file wins.
+    /// Samples per second where the file does not say (`.npy`, an `.npz` of epochs without
+    /// `sfreq`, MATLAB by a rule without a rate). A rate in the file wins.
     pub sampling_rate: Option<f64>,
+    /// How events are read off marker channels.
+    pub markers: MarkerRule,
+    /// What is what in a MATLAB file, whatever layout it has.
+    pub mat: Option<MatRule>,
+    /// The stream of an XDF file that is the signal, by name, type or number.
+    pub stream: Option<String>,
+    /// The channels that are wanted: the samples of others are not decoded (EDF, BDF, GDF, FIF, BrainVision, BCI2000). Marker channels always are. Without
+    /// any of the names all channels are read.
+    pub channels: Option<Vec<String>>,
 }
 
 impl Default for ReadOptions {
@@ -25,6 +36,10 @@ impl Default for ReadOptions {
             partial: false,
             max_expanded: 8 << 30,
             sampling_rate: None,
+            markers: MarkerRule::default(),
+            mat: None,
+            stream: None,
+            channels: None,
         }
     }
 }

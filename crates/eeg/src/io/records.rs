@@ -4,14 +4,19 @@
 //! record 0: samples of signal 0, samples of signal 1, …   record 1: …        value = gain · stored + add
 //! ```
 
+use rayon::prelude::*;
+
 use super::events::common_rate;
 use super::numbers::Number;
 use super::units::{self, guess_kind};
-use super::{ReadOptions, Source};
+use super::{ReadOptions, Source, memory};
+use crate::montage::wanted;
 use crate::{Channel, ChannelKind, Result};
 
 /// About so many bytes are read at once.
 const CHUNK: usize = 1 << 20;
+/// Below so many values threads cost more than they save.
+const PARALLEL: usize = 1 << 16;
 
 /// A stretch of decoded records.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +89,7 @@ impl Records {
         source: &Source<'_>,
         layout: &Layout,
         signals: &[Described<'_>],
+        options: &ReadOptions,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let sampled = signals.iter().filter(|s| s.samples_per_record > 0);
@@ -110,7 +116,11 @@ impl Records {
             next: 0,
             buffer: Vec::new(),
         };
-        for signal in signals {
+        let named: Vec<_> = (signals.iter())
+            .map(|s| (s.label, guess_kind(s.label, s.unit)))
+            .collect();
+        let wanted = wanted(&named, options.channels.as_deref());
+        for (signal, _) in signals.iter().zip(wanted).filter(|(_, wanted)| *wanted) {
             records.keep(signal, layout.duration, notes);
         }
         if records.channels.is_empty() {
@@ -118,6 +128,21 @@ impl Records {
             return Err(source.malformed(256, format!("no channel can be used: {last}")));
         }
         Ok(records)
+    }
+
+    /// Records that hold annotations only. A second stands for a sample.
+    pub(crate) fn without_signal(layout: &Layout) -> Self {
+        Self {
+            data_offset: layout.data_offset,
+            record_bytes: layout.record_bytes,
+            samples_per_record: 0,
+            rate: 1.0,
+            count: layout.count,
+            channels: Vec::new(),
+            kept: Vec::new(),
+            next: 0,
+            buffer: Vec::new(),
+        }
     }
 
     fn keep(&mut self, signal: &Described<'_>, duration: f64, notes: &mut Vec<String>) {
@@ -164,7 +189,7 @@ impl Records {
         }
         let first_sample = self.next as usize * self.samples_per_record;
         let samples = count * self.samples_per_record;
-        let mut data = vec![0.0; samples * self.kept.len()];
+        let mut data = memory::zeros(samples, self.kept.len(), source.path())?;
         self.fill(source, count, &mut data, |_, _, _| Ok(()))?;
         Ok(Some(Block {
             first_sample,
@@ -192,15 +217,24 @@ impl Records {
             source.require((count * size) as u64, "a record")?;
             self.buffer.resize(count * size, 0);
             source.read_all(&mut self.buffer, "a record")?;
-            for (c, kept) in self.kept.iter().enumerate() {
-                let target = &mut out[c * total + done * length..][..count * length];
+            let buffer = &self.buffer;
+            let decode = |(kept, row): (&Kept, &mut [f64])| {
+                let target = &mut row[done * length..][..count * length];
                 for (values, record) in target
-                    .chunks_exact_mut(length)
-                    .zip(self.buffer.chunks_exact(size))
+                    .chunks_exact_mut(length.max(1))
+                    .zip(buffer.chunks_exact(size))
                 {
                     let bytes = &record[kept.offset..][..length * kept.number.size()];
                     kept.number.calibrate(bytes, kept.gain, kept.add, values);
                 }
+            };
+            // Every thread its own channels, straight into their place.
+            if count * length * self.kept.len() < PARALLEL {
+                let rows = out.chunks_exact_mut(total.max(1));
+                self.kept.iter().zip(rows).for_each(decode);
+            } else {
+                let rows = out.par_chunks_exact_mut(total.max(1));
+                self.kept.par_iter().zip(rows).for_each(decode);
             }
             look(source, &self.buffer, offset)?;
             done += count;

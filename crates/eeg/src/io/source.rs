@@ -14,7 +14,7 @@ pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
 /// Where the files live that a header names (BrainVision's `.eeg` and `.vmrk`).
-enum Siblings<'a> {
+pub(super) enum Siblings<'a> {
     /// In the folder of the file itself.
     Folder,
     /// In memory, by name.
@@ -102,6 +102,22 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Reads from bytes that were unpacked from the file `path`; files beside it are found where they were.
+    pub(super) fn from_owned(path: PathBuf, bytes: Vec<u8>, siblings: Siblings<'a>) -> Self {
+        Self {
+            path,
+            len: bytes.len() as u64,
+            position: 0,
+            inner: Box::new(Cursor::new(bytes)),
+            siblings,
+        }
+    }
+
+    /// The stream, and where the files beside it are.
+    pub(super) fn into_parts(self) -> (Box<dyn ReadSeek + 'a>, Siblings<'a>) {
+        (self.inner, self.siblings)
+    }
+
     /// Provides a file that the header names, for a source in memory.
     pub fn with_sibling(mut self, name: impl Into<String>, bytes: &'a [u8]) -> Self {
         match &mut self.siblings {
@@ -114,6 +130,17 @@ impl<'a> Source<'a> {
     /// The file's path, or the label given instead.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The folder of the file, where files beside it are looked for; none for bytes in memory.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        match self.siblings {
+            Siblings::Folder => {
+                let path = std::path::absolute(&self.path).ok()?;
+                path.parent().map(Path::to_path_buf)
+            }
+            Siblings::Memory(_) => None,
+        }
     }
 
     /// The number of bytes.

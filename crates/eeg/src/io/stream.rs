@@ -7,11 +7,14 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::memory;
 use super::numbers::{Number, swap_bytes};
 use crate::{EegError, Result};
 
 /// Memory grows by at most so many bytes ahead of the bytes that fill it.
 const STEP: usize = 1 << 16;
+/// Deflate makes at most 1032 bytes of one.
+pub(crate) const DEFLATE: u64 = 1032;
 
 /// How much a part may give.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +32,8 @@ pub(crate) struct Stream<'r> {
     start: u64,
     position: u64,
     extent: Extent,
+    /// The bytes that compressed content was packed into, where that is known.
+    packed: Option<u64>,
 }
 
 impl<'r> Stream<'r> {
@@ -49,7 +54,14 @@ impl<'r> Stream<'r> {
             start,
             position: 0,
             extent,
+            packed: None,
         }
+    }
+
+    /// Says how many packed bytes the content comes from, which bounds what it can be.
+    pub(crate) fn packed_into(mut self, bytes: u64) -> Self {
+        self.packed = Some(bytes);
+        self
     }
 
     /// Bytes read so far.
@@ -79,6 +91,13 @@ impl<'r> Stream<'r> {
 
     /// Refuses a length that cannot be there.
     pub(crate) fn require(&self, len: u64, what: &str) -> Result<()> {
+        if let Some(packed) = self.packed
+            && self.position.saturating_add(len) > packed.saturating_mul(DEFLATE) + STEP as u64
+        {
+            return Err(self.malformed(format!(
+                "{what} needs {len} bytes, which {packed} packed bytes cannot hold"
+            )));
+        }
         match self.extent {
             Extent::Plain(size) if len > size.saturating_sub(self.position) => {
                 Err(self.malformed(format!(
@@ -92,7 +111,7 @@ impl<'r> Stream<'r> {
                         "{}: {what} needs {len} bytes, beyond the {limit} that compressed content may expand to",
                         self.path.display()
                     ),
-                    remedy: "raise the option `max_expanded` if the file is trusted".into(),
+                    remedy: "save it without compression if the file is trusted, or raise `ReadOptions::max_expanded` in Rust".into(),
                 })
             }
             _ => Ok(()),
@@ -152,6 +171,11 @@ impl<'r> Stream<'r> {
         Ok(())
     }
 
+    /// Refuses more numbers than memory can hold.
+    pub(crate) fn can_hold(&self, count: u64) -> Result<()> {
+        memory::check(u128::from(count) * size_of::<f64>() as u128, &self.path)
+    }
+
     /// The next `count` stored numbers.
     pub(crate) fn numbers(
         &mut self,
@@ -163,8 +187,10 @@ impl<'r> Stream<'r> {
         let size = number.size();
         let bytes = count.saturating_mul(size as u64);
         self.require(bytes, what)?;
+        self.can_hold(count)?;
         let mut values = Vec::new();
-        if let Extent::Plain(_) = self.extent {
+        // What bytes back, or can be packed into, is reserved at once; anything else grows as it comes.
+        if matches!(self.extent, Extent::Plain(_)) || self.packed.is_some() {
             values.reserve_exact(count as usize);
         }
         let mut buffer = vec![0; (STEP / size * size).min(bytes as usize)];

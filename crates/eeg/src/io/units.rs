@@ -20,12 +20,30 @@ pub(crate) fn microvolts_per(unit: &str) -> Option<f64> {
     }
 }
 
-/// A channel and the factor that turns its physical values into those kept in memory.
+/// Whether a unit's text says nothing.
+fn unknown(unit: &str) -> bool {
+    let unit = unit.trim();
+    unit.is_empty() || unit.eq_ignore_ascii_case("n/a")
+}
+
+/// A channel and the factor that turns its physical values into those kept in memory. Codes are no voltages: a marker channel
+/// keeps its values, whatever unit the header gives.
 pub(crate) fn channel(name: &str, unit: &str) -> (Channel, f64) {
-    let scale = microvolts_per(unit);
+    channel_of(name, unit, guess_kind(name, unit))
+}
+
+/// The same for a channel whose kind the file tells.
+pub(crate) fn channel_of(name: &str, unit: &str, kind: ChannelKind) -> (Channel, f64) {
+    let marker = kind == ChannelKind::Stim;
+    let scale = microvolts_per(unit).filter(|_| !marker);
+    let unit = if marker && microvolts_per(unit).is_some() {
+        ""
+    } else {
+        unit
+    };
     let channel = Channel {
         name: name.to_string(),
-        kind: guess_kind(name, unit),
+        kind,
         unit: if scale.is_some() {
             MICROVOLT
         } else {
@@ -38,7 +56,7 @@ pub(crate) fn channel(name: &str, unit: &str) -> (Channel, f64) {
 
 /// What a channel measures, judged by its name, then by its unit.
 ///
-/// A blank unit counts as a voltage: many recorders leave it out.
+/// A blank unit, and `n/a`, count as a voltage: many recorders leave it out.
 pub(crate) fn guess_kind(name: &str, unit: &str) -> ChannelKind {
     let name = name.trim().to_ascii_lowercase();
     let starts = |prefixes: &[&str]| prefixes.iter().any(|p| name.starts_with(p));
@@ -53,12 +71,23 @@ pub(crate) fn guess_kind(name: &str, unit: &str) -> ChannelKind {
         ChannelKind::Ecg
     } else if starts(&[
         "resp", "gsr", "plet", "temp", "sao2", "spo2", "acc", "light", "sound", "aux",
-    ]) || !(unit.trim().is_empty() || microvolts_per(unit).is_some())
+    ]) || !(unknown(unit) || microvolts_per(unit).is_some())
     {
         ChannelKind::Misc
     } else {
         ChannelKind::Eeg
     }
+}
+
+/// What is said of channels that a file marks as bad: they are read like all others, since all files of a data set must have the same.
+pub(crate) fn bad_note(names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| {
+        let names: Vec<String> = names.iter().take(40).map(excerpt).collect();
+        format!(
+            "the file marks channels as bad, which are read all the same: {}",
+            names.join(", ")
+        )
+    })
 }
 
 /// Text of a fixed-width field: UTF-8 where valid, otherwise Latin-1; trimmed of blanks and NULs.
@@ -106,6 +135,9 @@ mod tests {
         }
         let (channel, scale) = channel("Temp rectal", "degC");
         assert_eq!((channel.unit.as_str(), scale), ("degC", 1.0));
+        // The code 5 is 5, not 5,000,000 µV.
+        let (marker, scale) = super::channel("STI 014", "V");
+        assert_eq!((marker.unit.as_str(), scale), ("", 1.0));
     }
 
     #[test]
@@ -123,6 +155,8 @@ mod tests {
             ("Resp oro-nasal", "", Misc),
             ("HR", "bpm", Misc),
             ("Cz", "", Eeg),
+            ("Cz", "n/a", Eeg),
+            ("TRIGGER", "uV", Stim),
         ] {
             assert_eq!(guess_kind(name, unit), kind, "{name} [{unit}]");
         }

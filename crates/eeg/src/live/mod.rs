@@ -1,104 +1,110 @@
-//! The chain for live use: blocks of samples in, one covariance per hop out.
+//! The signal part of live decoding: blocks of samples in, the covariances of any window of the recent past out.
 //!
 //! ```text
-//! block ──causal filter, state carried on──▶ ring of the last W samples ──every H samples──▶ C of the window
+//!            ┌─ causal filter of band 1 ─▶ ring, sums of 16, 64, 256 samples ─┐
+//! samples ───┤                                                               ├─▶ C_v(start) of every view v
+//!            └─ causal filter of band 2 ─▶ ring, sums of 16, 64, 256 samples ─┘
 //! ```
 //!
-//! With `c` a fixed centre, `S = Σ(x_t − c)` and `Q = Σ(x_t − c)(x_t − c)ᵀ` over the window, the covariance divided by `W` is
-//! `Q/W − (S/W)(S/W)ᵀ`. A hop adds the products of `H` new samples and takes off those of the `H` oldest. Rounding
-//! errors of what was added and taken off stay behind, so an upper bound of them is carried along, and as soon as it exceeds
-//! [`DRIFT_BOUND`] of the window's power (or every [`EXACT_EVERY`] hops) the sums are taken anew from the ring.
+//! Bands are filtered once, however many views look at them. The work of a window is done while its samples arrive: of every [`BLOCK`]
+//! samples, and of every four and sixteen such blocks, the mean `m_b` and the centred products `G_b` are kept, and a window of `W` samples that consists of blocks `b`
+//! of `w_b` samples has
 //!
-//! What comes out does not depend on how the samples were cut into blocks, to the bit. After the first window nothing is
-//! allocated. Blocks are sample-major, as amplifiers deliver them: all channels of the first sample, then of the second.
+//! ```text
+//! m = Σ w_b m_b / W        C = (Σ G_b + Σ w_b (m_b − m)(m_b − m)ᵀ) / W
+//! ```
+//!
+//! (Chan, Golub, LeVeque, Am. Stat. 37, 1983). Nothing is ever taken off a sum, so rounding does not build up, and large offsets cancel within
+//! blocks. Ledoit–Wolf and Schäfer–Strimmer need fourth moments and are computed from the ring.
+//!
+//! What comes out does not depend on how the samples were cut into blocks, to the bit. Once made, the chain allocates nothing but at a restart. Samples are
+//! sample-major, as amplifiers deliver them: all channels of the first sample, then of the second.
 
-mod window;
-
-use std::ops::ControlFlow;
+mod blocks;
 
 use crate::covariance::Estimator;
 use crate::signal::{FilterState, Sos, kernel};
 use crate::{EegError, Result};
-use window::SlidingCovariance;
-pub use window::{DRIFT_BOUND, EXACT_EVERY};
+use blocks::Blocks;
+pub use blocks::{BLOCK, Summary};
+use stiefel_linalg::tolerance::SETTLED;
+
+/// One covariance of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// The band, by its place in [`LiveConfig::bands`].
+    pub band: usize,
+    /// Samples in the window.
+    pub samples: usize,
+}
 
 /// What the live chain computes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveConfig {
     /// Number of channels.
     pub channels: usize,
-    /// The causal filter, or none for samples that are filtered already.
-    pub filter: Option<Sos>,
-    /// Samples in a window.
-    pub window: usize,
-    /// Samples from one window to the next.
-    pub hop: usize,
-    /// How the covariance is estimated. `Sample` and `Oas` are updated from hop to hop; the others need all products of
-    /// a window and are computed afresh.
+    /// The causal filter of every band; none for samples that are filtered already.
+    pub bands: Vec<Option<Sos>>,
+    /// The views.
+    pub views: Vec<Look>,
+    /// How many of the last samples can be looked at; at least as many as the longest view has.
+    pub memory: usize,
+    /// How covariances are estimated.
     pub estimator: Estimator,
 }
 
-/// The covariance of one window, borrowed from the chain.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LiveWindow<'a> {
-    /// Place of the first sample of the window since the start of the stream.
-    pub start: u64,
-    /// Place after the last sample of the window.
-    pub end: u64,
-    /// The covariance, `n × n`.
-    pub covariance: &'a [f64],
-}
-
-/// A causal filter, a sliding window and its covariance.
+/// Causal filters, their recent output, and covariances of it.
 ///
 /// ```
 /// use stiefel_eeg::covariance::Estimator;
-/// use stiefel_eeg::live::{Live, LiveConfig};
+/// use stiefel_eeg::live::{Live, LiveConfig, Look};
 /// use stiefel_eeg::signal::{Band, Sos};
 /// let filter = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 250.0)?;
-/// let mut live = Live::new(LiveConfig { channels: 2, filter: Some(filter), window: 500, hop: 50, estimator: Estimator::Sample })?;
-/// let mut windows = 0;
+/// let views = vec![Look { band: 0, samples: 500 }, Look { band: 0, samples: 250 }];
+/// let mut live = Live::new(LiveConfig { channels: 2, bands: vec![Some(filter)], views, memory: 600, estimator: Estimator::Sample })?;
 /// for block in (0..100).map(|b| (0..20).map(|i| f64::from((b * 20 + i) * 37 % 101)).collect::<Vec<_>>()) {
-///     windows += live.push(&block, |window| assert_eq!(window.covariance.len(), 4))?;
+///     live.push(&block)?;
 /// }
-/// assert_eq!(windows, 1 + (1000 - 500) / 50);
+/// let mut covariance = [0.0; 4];
+/// live.covariance(1, live.samples() - 250, &mut covariance)?;
+/// assert!(covariance[0] > 0.0);
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Live {
     config: LiveConfig,
-    filter: Option<(Sos, FilterState)>,
+    filters: Vec<Option<(Sos, FilterState)>>,
+    blocks: Vec<Blocks>,
     lanes: Vec<kernel::Lane>,
     frames: Vec<f64>,
-    sliding: SlidingCovariance,
+    /// Samples since the start, those that were skipped included.
+    seen: u64,
+    /// Where the present stretch without a gap began.
+    began: u64,
+    summary: Summary,
 }
 
 impl Live {
     /// Checks the configuration and reserves all memory the chain will ever need.
     pub fn new(config: LiveConfig) -> Result<Self> {
-        let (n, w, h) = (config.channels, config.window, config.hop);
-        let size = w
-            .checked_mul(n)
-            .and_then(|s| s.checked_add(n.checked_mul(n)?));
-        if n == 0 || w < 2 || h == 0 || size.is_none_or(|s| s > MAX_VALUES) {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "a live chain of {n} channels, windows of {w} samples and hops of {h} was asked for"
-                ),
-                remedy: format!(
-                    "take at least one channel, two samples per window, one per hop, and at most {MAX_VALUES} values in memory"
-                ),
-            });
-        }
-        let filter = config.filter.clone().map(|sos| {
-            let state = FilterState::new(&sos, n);
-            (sos, state)
+        check(&config)?;
+        let n = config.channels;
+        let blocks = vec![Blocks::new(n, config.memory); config.bands.len()];
+        let filters = config.bands.iter().cloned();
+        let filters = filters.map(|sos| {
+            sos.map(|sos| {
+                let state = FilterState::new(&sos, n);
+                (sos, state)
+            })
         });
         Ok(Self {
-            filter,
+            filters: filters.collect(),
             lanes: vec![kernel::ZERO; kernel::CHUNK],
             frames: Vec::with_capacity(kernel::CHUNK * n),
-            sliding: SlidingCovariance::new(n, w, h, config.estimator),
+            summary: Summary::new(n, config.memory),
+            blocks,
+            seen: 0,
+            began: 0,
             config,
         })
     }
@@ -108,88 +114,154 @@ impl Live {
         &self.config
     }
 
-    /// Samples taken in since the start.
+    /// Samples since the start, those that were skipped included.
     pub fn samples(&self) -> u64 {
-        self.sliding.samples()
+        self.seen
     }
 
-    /// Takes in a block of any number of samples, calls `on_window` for every window it completes, and
-    /// returns how many there were.
+    /// The first sample of the present stretch without a gap.
+    pub fn began(&self) -> u64 {
+        self.began
+    }
+
+    /// The first sample from which on the filters have forgotten how they started, to [`SETTLED`].
+    pub fn settled(&self) -> u64 {
+        self.began + self.settling() as u64
+    }
+
+    /// How many samples the filters take for that.
+    pub fn settling(&self) -> usize {
+        let slowest = self.config.bands.iter().flatten().map(Sos::settling);
+        slowest.max().unwrap_or(0)
+    }
+
+    /// Takes in a block of any number of samples.
     ///
     /// Refuses a block that is no whole number of samples or holds a value that is not finite; the chain is
     /// then as it was before.
-    pub fn push(
-        &mut self,
-        block: &[f64],
-        mut on_window: impl FnMut(LiveWindow<'_>),
-    ) -> Result<usize> {
+    pub fn push(&mut self, block: &[f64]) -> Result<()> {
+        let n = self.config.channels;
+        self.check_block(block)?;
+        if self.seen == self.began
+            && let Some(first) = block.get(..n)
+        {
+            self.settle(first);
+        }
+        for piece in block.chunks(kernel::CHUNK * n) {
+            for (filter, blocks) in self.filters.iter_mut().zip(&mut self.blocks) {
+                self.frames.clear();
+                self.frames.extend_from_slice(piece);
+                if let Some((sos, state)) = filter {
+                    filter_frames(sos, state, &mut self.frames, n, &mut self.lanes);
+                }
+                blocks.push(&self.frames, self.seen, self.began);
+            }
+            self.seen += (piece.len() / n) as u64;
+        }
+        Ok(())
+    }
+
+    /// Samples are missing here: `count` are counted and none is made up. The filters start again, with the next sample.
+    pub fn skip(&mut self, count: u64) {
+        self.seen = self.seen.saturating_add(count);
+        self.began = self.seen;
+    }
+
+    /// The covariance of a view over its window from sample `start` on, `n × n`.
+    ///
+    /// Refuses a window that is not wholly in the present stretch and in memory.
+    pub fn covariance(&mut self, view: usize, start: u64, out: &mut [f64]) -> Result<()> {
+        let n = self.config.channels;
+        let Some(&Look { band, samples }) = self.config.views.get(view) else {
+            return Err(EegError::invalid(
+                format!("view {view} of {} was asked for", self.config.views.len()),
+                "count views from 0",
+            ));
+        };
+        let end = start.saturating_add(samples as u64);
+        let oldest = self.seen.saturating_sub(self.config.memory as u64);
+        if start < self.began.max(oldest) || end > self.seen || out.len() != n * n {
+            return Err(EegError::invalid(
+                format!(
+                    "a window of samples {start} to {end} into {} values was asked for; there are samples {} to {} of {n} channels",
+                    out.len(),
+                    self.began.max(oldest),
+                    self.seen
+                ),
+                "ask for a window after the last gap and within the memory",
+            ));
+        }
+        self.blocks[band].covariance(
+            (start, samples),
+            self.config.estimator,
+            &mut self.summary,
+            out,
+        );
+        Ok(())
+    }
+
+    fn check_block(&self, block: &[f64]) -> Result<()> {
         let n = self.config.channels;
         if !block.len().is_multiple_of(n) {
-            return Err(EegError::Invalid {
-                what: format!(
+            return Err(EegError::invalid(
+                format!(
                     "a block of {} values is no whole number of samples of {n} channels (at sample {})",
                     block.len(),
-                    self.samples()
+                    self.seen
                 ),
-                remedy: "pass all channels of the first sample, then of the second, and so on"
-                    .into(),
-            });
+                "pass all channels of the first sample, then of the second, and so on",
+            ));
         }
-        if let Some(at) = block.iter().position(|x| !x.is_finite()) {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "sample {}, channel {}: the value is {}",
-                    self.samples() + (at / n) as u64,
-                    at % n,
-                    block[at]
-                ),
-                remedy: "drop the block, or repeat the last good sample in its place".into(),
-            });
-        }
-        let mut windows = 0;
-        for piece in block.chunks(kernel::CHUNK * n) {
-            self.frames.clear();
-            self.frames.extend_from_slice(piece);
-            if let Some((sos, state)) = &mut self.filter {
-                filter_frames(sos, state, &mut self.frames, n, &mut self.lanes);
-            }
-            windows += self.sliding.push(&self.frames, &mut on_window);
-        }
-        Ok(windows)
+        let Some(at) = block.iter().position(|x| !x.is_finite()) else {
+            return Ok(());
+        };
+        Err(EegError::invalid(
+            format!(
+                "sample {}, channel {}: the value is {}",
+                self.seen + (at / n) as u64,
+                at % n,
+                block[at]
+            ),
+            "leave the sample out and skip it",
+        ))
     }
 
-    /// Takes in a stream of blocks until it ends, fails, or `on_window` breaks.
-    pub fn run<B: AsRef<[f64]>>(
-        &mut self,
-        blocks: impl IntoIterator<Item = B>,
-        mut on_window: impl FnMut(LiveWindow<'_>) -> ControlFlow<()>,
-    ) -> Result<usize> {
-        let mut windows = 0;
-        for block in blocks {
-            let mut flow = ControlFlow::Continue(());
-            windows += self.push(block.as_ref(), |window| {
-                if flow.is_continue() {
-                    flow = on_window(window);
-                }
-            })?;
-            if flow.is_break() {
-                break;
-            }
+    /// The filters as if the first sample had been there for ever.
+    fn settle(&mut self, first: &[f64]) {
+        for (sos, state) in self.filters.iter_mut().flatten() {
+            *state = FilterState::settled(sos, first);
         }
-        Ok(windows)
-    }
-
-    /// Forgets all samples, as if newly made.
-    pub fn reset(&mut self) {
-        if let Some((sos, state)) = &mut self.filter {
-            *state = FilterState::new(sos, self.config.channels);
-        }
-        self.sliding.reset();
     }
 }
 
 /// Values a chain may hold: 2 GiB, far beyond any amplifier.
 const MAX_VALUES: usize = 1 << 28;
+
+fn check(config: &LiveConfig) -> Result<()> {
+    let (n, memory, bands) = (config.channels, config.memory, config.bands.len());
+    // A memory beyond any bound is refused before the ring is rounded up to whole blocks; blocks of all sizes together are fewer than two for every sixteen samples.
+    let ring = (memory <= MAX_VALUES).then(|| blocks::capacity(memory));
+    let size = ring.and_then(|ring| {
+        let products = n.checked_mul(n)?.checked_mul(2 * ring / BLOCK)?;
+        ring.checked_mul(n)?
+            .checked_add(products)?
+            .checked_mul(bands)
+    });
+    let view = |v: &Look| v.samples < 2 || v.samples > memory || v.band >= bands;
+    let bad = config.views.iter().position(view);
+    if n > 0 && size.is_some_and(|s| s <= MAX_VALUES) && bad.is_none() && !config.views.is_empty() {
+        return Ok(());
+    }
+    let views: Vec<usize> = config.views.iter().map(|v| v.samples).collect();
+    Err(EegError::invalid(
+        format!(
+            "a live chain of {n} channels, {bands} bands, windows of {views:?} samples and a memory of {memory} samples was asked for"
+        ),
+        format!(
+            "take at least one channel and one view, at least two samples per window and no more than the memory, and at most {MAX_VALUES} values in memory"
+        ),
+    ))
+}
 
 /// Filters sample-major frames in place, a group of channels at a time.
 fn filter_frames(
@@ -215,5 +287,21 @@ fn filter_frames(
         for (lane, frame) in lanes.iter().zip(frames.chunks_exact_mut(n)) {
             frame[first..first + width].copy_from_slice(&lane[..width]);
         }
+    }
+}
+
+impl Sos {
+    /// After how many samples what a filter remembers has fallen to [`SETTLED`] of itself: that of its slowest pole.
+    pub fn settling(&self) -> usize {
+        let radius = |&[.., a1, a2]: &[f64; 6]| {
+            let discriminant = a1 * a1 - 4.0 * a2;
+            if discriminant < 0.0 {
+                a2.sqrt()
+            } else {
+                f64::midpoint(a1.abs(), discriminant.sqrt())
+            }
+        };
+        let slowest = self.sections().iter().map(radius).fold(0.0, f64::max);
+        (SETTLED.ln() / slowest.ln()).ceil().max(0.0) as usize
     }
 }

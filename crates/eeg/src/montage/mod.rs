@@ -6,7 +6,7 @@
 mod pick;
 mod positions;
 
-pub(crate) use pick::find;
+pub(crate) use pick::{find, wanted};
 pub use positions::{Position, position, positions};
 
 /// The spelling under which electrodes are compared: upper case, without prefix, suffix or dots.

@@ -44,6 +44,24 @@ pub(crate) fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Ve
     })
 }
 
+/// Which channels a reader decodes: those that are named or mean the same electrode, and marker channels; all of them where one of the names is not
+/// there, so that whoever picks can say which there are.
+pub(crate) fn wanted(channels: &[(&str, ChannelKind)], names: Option<&[String]>) -> Vec<bool> {
+    let Some(names) = names else {
+        return vec![true; channels.len()];
+    };
+    let keys: Vec<String> = names.iter().map(|n| key(n)).collect();
+    let own: Vec<String> = channels.iter().map(|(name, _)| key(name)).collect();
+    if keys.iter().any(|k| !own.contains(k)) {
+        return vec![true; channels.len()];
+    }
+    let found = own.iter().map(|k| keys.contains(k));
+    let marker = |kind: ChannelKind| kind == ChannelKind::Stim;
+    let all = channels.iter().zip(found);
+    all.map(|((_, kind), found)| found || marker(*kind))
+        .collect()
+}
+
 fn twice(name: &str, channel: &str) -> EegError {
     EegError::Invalid {
         what: format!("channel {channel} was asked for twice, the second time as {name}"),
@@ -99,7 +117,7 @@ impl Recording {
     }
 
     fn pick_at(&self, places: &[usize]) -> Result<Recording> {
-        Recording::new(
+        let picked = Recording::new(
             places.iter().map(|&i| self.channels()[i].clone()).collect(),
             self.sampling_rate(),
             places
@@ -107,7 +125,8 @@ impl Recording {
                 .flat_map(|&i| self.channel(i).iter().copied())
                 .collect(),
             self.events().to_vec(),
-        )
+        )?;
+        Ok(picked.told_like(self))
     }
 }
 

@@ -5,16 +5,12 @@ use std::path::{Path, PathBuf};
 
 use stiefel_data::subject_session;
 
+use super::folders::{of_task, recordings_in};
+use super::pattern::NamePattern;
 use super::{DomainFrom, PrepareOptions};
 use crate::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
-use crate::io::{Content, ReadOptions, Reader, Source, detect, mat, read_with, readers};
-use crate::{EegError, Epochs, Result, TrialInfo};
-
-/// What files in a folder are taken; named ones may have any name.
-fn extensions() -> Vec<&'static str> {
-    let of = |reader: &&'static dyn Reader| reader.format().extensions.iter().copied();
-    readers().iter().flat_map(of).collect()
-}
+use crate::io::{Content, ReadOptions, Source, detect, mat, read_with};
+use crate::{EegError, Epochs, Recording, Result, TrialInfo};
 
 /// A signal and whose it is.
 pub(super) struct Input {
@@ -46,6 +42,21 @@ pub(super) fn of_catalogue(source: &str, options: &mut PrepareOptions) -> Result
         None => (source, None),
     };
     let dataset = catalogue::find(name)?;
+    for (option, given) in [
+        ("mat", options.mat.is_some()),
+        ("stream", options.stream.is_some()),
+        ("markers", options.markers.is_some()),
+        ("rate", options.rate.is_some()),
+        ("task", options.task.is_some()),
+        ("pattern", options.pattern.is_some()),
+    ] {
+        if given {
+            return Err(EegError::setting(
+                format!("--{option} says how files are read; the files of {name} are known"),
+                "leave it out, or give the files by name",
+            ));
+        }
+    }
     if let Some(preset) = preset {
         paper(dataset.id, preset, options)?;
     }
@@ -123,17 +134,7 @@ pub(super) fn of_files(sources: &[String], options: &PrepareOptions) -> Result<I
     for source in sources {
         let path = Path::new(source);
         if path.is_dir() {
-            let before = files.len();
-            walk(path, &mut files)?;
-            if files.len() == before {
-                return Err(EegError::setting(
-                    format!("there is no recording in {source}"),
-                    format!(
-                        "files that end in {} are looked for",
-                        extensions().join(", ")
-                    ),
-                ));
-            }
+            files.extend(recordings_in(path)?);
         } else if path.exists() {
             files.push(path.to_path_buf());
         } else {
@@ -144,15 +145,22 @@ pub(super) fn of_files(sources: &[String], options: &PrepareOptions) -> Result<I
             ));
         }
     }
-    if let Some(list) = &options.subjects {
-        files = of_subjects(files, list, options.domain)?;
+    if let Some(task) = &options.task {
+        files = of_task(files, task)?;
     }
-    let (rule, partial) = (options.domain, options.partial);
+    let naming = Naming {
+        rule: options.domain,
+        pattern: options.pattern()?,
+    };
+    if let Some(list) = &options.subjects {
+        files = of_subjects(files, list, &naming)?;
+    }
+    let reading = options.read_options()?;
     let items =
         files
             .clone()
             .into_iter()
-            .flat_map(move |path| match inputs_of(&path, rule, partial) {
+            .flat_map(move |path| match inputs_of(&path, &naming, &reading) {
                 Ok(inputs) => inputs.into_iter().map(Ok).collect(),
                 Err(error) => vec![Err(error)],
             });
@@ -164,30 +172,37 @@ pub(super) fn of_files(sources: &[String], options: &PrepareOptions) -> Result<I
     })
 }
 
-/// Recordings below a folder, in the order of their names.
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = |source: std::io::Error| EegError::Io {
-        path: folder.to_path_buf(),
-        source,
-    };
-    let entries: std::io::Result<Vec<PathBuf>> = std::fs::read_dir(folder)
-        .map_err(failed)?
-        .map(|entry| Ok(entry?.path()))
-        .collect();
-    let mut entries = entries.map_err(failed)?;
-    entries.sort();
-    for path in entries {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if path.is_dir() {
-            walk(&path, files)?;
-        } else if extensions()
-            .iter()
-            .any(|e| extension.eq_ignore_ascii_case(e))
-        {
-            files.push(path);
-        }
+/// What tells whose a file is: a rule, or a pattern.
+struct Naming {
+    rule: DomainFrom,
+    pattern: Option<NamePattern>,
+}
+
+/// What is known of a file by its name.
+struct Named {
+    domain: String,
+    run: Option<String>,
+    /// The class, where every file is a trial.
+    class: Option<String>,
+}
+
+impl Naming {
+    fn of(&self, path: &Path) -> Result<Named> {
+        let (domain, run) = self.rule.of(path);
+        let Some(pattern) = &self.pattern else {
+            return Ok(Named {
+                domain,
+                run,
+                class: None,
+            });
+        };
+        let found = pattern.of(path)?;
+        Ok(Named {
+            domain: found.domain.unwrap_or(domain),
+            run: found.run,
+            class: found.class,
+        })
     }
-    Ok(())
 }
 
 /// The signals of the runs that are wanted; a run that never comes is an error at the end.
@@ -236,10 +251,10 @@ fn is_run(run: &str, wanted: &str) -> bool {
 }
 
 /// The files of the subjects at these places, counted from 1 in the order of their names.
-fn of_subjects(files: Vec<PathBuf>, list: &str, rule: DomainFrom) -> Result<Vec<PathBuf>> {
+fn of_subjects(files: Vec<PathBuf>, list: &str, naming: &Naming) -> Result<Vec<PathBuf>> {
     let mut by_subject: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in files {
-        let (domain, _) = rule.of(&path);
+        let domain = naming.of(&path)?.domain;
         let (subject, _) = subject_session(&domain);
         by_subject.entry(subject.to_owned()).or_default().push(path);
     }
@@ -258,14 +273,11 @@ fn of_subjects(files: Vec<PathBuf>, list: &str, rule: DomainFrom) -> Result<Vec<
 }
 
 /// What a file holds.
-fn inputs_of(path: &Path, rule: DomainFrom, partial: bool) -> Result<Vec<Input>> {
-    let (domain, run) = rule.of(path);
+fn inputs_of(path: &Path, naming: &Naming, options: &ReadOptions) -> Result<Vec<Input>> {
+    let Named { domain, run, class } = naming.of(path)?;
     let mut source = Source::open(path)?;
-    let several_sessions = detect(&mut source)? == mat::FORMAT;
-    let options = ReadOptions {
-        partial,
-        ..ReadOptions::default()
-    };
+    // Packed files are told by what is inside.
+    let several_sessions = detect(&mut source).is_ok_and(|format| format == mat::FORMAT);
     let input = |signal: Signal, run: Option<String>, notes: Vec<String>| Input {
         signal,
         domain: domain.clone(),
@@ -273,10 +285,19 @@ fn inputs_of(path: &Path, rule: DomainFrom, partial: bool) -> Result<Vec<Input>>
         path: path.to_path_buf(),
         notes,
     };
-    match read_with(source, &options)? {
+    match read_with(source, options)? {
         Content::Epochs(epochs) => {
+            let notes = epochs.notes().to_vec();
             let epochs = named(&epochs, &domain, run.as_deref(), several_sessions)?;
-            Ok(vec![input(Signal::Epochs(epochs), run, Vec::new())])
+            Ok(vec![input(Signal::Epochs(epochs), run, notes)])
+        }
+        Content::Recordings(recordings) if class.is_some() => {
+            let one = |recording: Recording| {
+                let notes = recording.notes().to_vec();
+                let trial = one_trial(recording, class.as_deref(), &domain, run.as_deref())?;
+                Ok(input(Signal::Epochs(trial), run.clone(), notes))
+            };
+            recordings.into_iter().map(one).collect()
         }
         Content::Recordings(recordings) => {
             let several = recordings.len() > 1;
@@ -298,6 +319,26 @@ fn inputs_of(path: &Path, rule: DomainFrom, partial: bool) -> Result<Vec<Input>>
             "train on it as it is, or give recordings or epochs",
         )),
     }
+}
+
+/// A file that is one trial.
+fn one_trial(
+    recording: Recording,
+    class: Option<&str>,
+    domain: &str,
+    run: Option<&str>,
+) -> Result<Epochs> {
+    let info = TrialInfo {
+        label: class.unwrap_or_default().to_owned(),
+        domain: domain.to_owned(),
+        run: run.map(str::to_owned),
+    };
+    let (channels, rate, samples) = (
+        recording.channels().to_vec(),
+        recording.sampling_rate(),
+        recording.samples(),
+    );
+    Epochs::new(channels, rate, samples, recording.into_data(), vec![info])
 }
 
 /// Trials with the file's domain and run where they have none of their own.

@@ -9,16 +9,21 @@
 //!
 //! A label that never occurs, and a label that means two things in the runs at hand, are errors with the counts.
 
+mod folders;
 mod inputs;
 mod meaning;
 mod naming;
 mod options;
+mod pattern;
 mod record;
+mod views;
 
 pub(crate) use inputs::is_catalogue;
 pub use naming::DomainFrom;
 pub use options::{DEFAULT_WINDOW, PrepareOptions};
+pub use pattern::{FileName, NamePattern};
 pub use record::{DomainRecord, FileRecord, Record};
+pub use views::{recommended_views, views_of};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +36,7 @@ use crate::montage::canonical;
 use crate::signal::{Band, Window, resample};
 use crate::{Channel, ChannelKind, EegError, Epochs, Event, Recording, Result};
 use inputs::{Input, Inputs, of_catalogue, of_files};
-use meaning::Meanings;
+use meaning::{Meanings, by_run, counted, labels};
 
 /// How far a long piece of work is.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +91,14 @@ fn prepare_labels(
     let mut items = items.peekable();
     let window = options
         .window
-        .unwrap_or_else(|| default_window(items.peek()));
+        .unwrap_or_else(|| views::default_window(items.peek()));
+    let trialwise =
+        matches!(items.peek(), Some(Ok(input)) if matches!(input.signal, Signal::Epochs(_)));
+    views::settle(
+        &mut options,
+        window,
+        if trialwise { 0.0 } else { f64::NEG_INFINITY },
+    );
     let pipeline = pipeline(&options, window);
     let mut work = Work::new(&options);
     let mut preparing = pipeline.start();
@@ -175,17 +187,6 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// 0.5–3.5 s after the cue, or the whole of trials.
-fn default_window(first: Option<&Result<Input>>) -> [f64; 2] {
-    match first {
-        Some(Ok(Input {
-            signal: Signal::Epochs(epochs),
-            ..
-        })) => [0.0, epochs.samples() as f64 / epochs.sampling_rate()],
-        _ => DEFAULT_WINDOW,
-    }
-}
-
 fn pipeline(options: &PrepareOptions, [from, to]: [f64; 2]) -> Pipeline {
     let classes: Vec<(&str, &str)> = (options.classes.iter())
         .map(|(label, class)| (label.as_str(), class.as_str()))
@@ -249,6 +250,7 @@ impl<'a> Work<'a> {
         };
         match input.signal {
             Signal::Recording(recording) => {
+                let recording = by_run(recording, input.run.as_deref(), &self.options.classes);
                 if self.has_no_trial(recording.events(), &place)? {
                     return Ok(());
                 }
@@ -417,23 +419,6 @@ impl<'a> Work<'a> {
         let thousandths = |x: f64| (x * 1000.0).round() as usize;
         (wanted != rate).then(|| (thousandths(wanted), thousandths(rate)))
     }
-}
-
-/// `T0 ×15, T1 ×8`.
-fn labels(events: &[Event]) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for event in events {
-        *counts.entry(&event.label).or_default() += 1;
-    }
-    counted(&counts)
-}
-
-fn counted(counts: &BTreeMap<&str, usize>) -> String {
-    if counts.is_empty() {
-        return "no events".into();
-    }
-    let each: Vec<String> = counts.iter().map(|(l, c)| format!("{l} ×{c}")).collect();
-    each.join(", ")
 }
 
 /// Names of channels in the usual spelling, unless two would then have the same name.

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use stiefel_data::{Estimator, Phase, Steps, View};
 
 use super::DomainFrom;
+use super::pattern::NamePattern;
+use crate::io::{MarkerRule, ReadOptions};
 use crate::select::{ChannelChoice, DataChoice};
 use crate::signal::DEFAULT_DEVIATIONS;
 use crate::{EegError, Result};
@@ -27,6 +29,8 @@ pub struct PrepareOptions {
     pub window: Option<[f64; 2]>,
     /// Further views of each trial.
     pub others: Vec<View>,
+    /// Whether the further views are those of the preset `recommended`, placed around band and window ([`recommended_views`](super::recommended_views)).
+    pub recommended_views: bool,
     /// Event labels and the class each stands for. Without it the classes of the dataset, or all labels of trials; continuous
     /// files have no default.
     pub classes: Vec<(String, String)>,
@@ -46,6 +50,18 @@ pub struct PrepareOptions {
     pub domain: DomainFrom,
     /// Whether the complete part of a file that was cut short is taken.
     pub partial: bool,
+    /// Samples per second where a file does not say.
+    pub rate: Option<f64>,
+    /// How events are read off marker channels, as [`MarkerRule`] takes it.
+    pub markers: Option<String>,
+    /// What is what in MATLAB files, as [`MatRule`](crate::io::MatRule) takes it.
+    pub mat: Option<String>,
+    /// The stream of XDF files that is the signal.
+    pub stream: Option<String>,
+    /// The task of BIDS recordings.
+    pub task: Option<String>,
+    /// The pattern of file names, where it tells subject, class and run, as [`NamePattern`] takes it.
+    pub pattern: Option<String>,
 }
 
 impl Default for PrepareOptions {
@@ -56,6 +72,7 @@ impl Default for PrepareOptions {
             phase: Phase::Zero,
             window: None,
             others: Vec::new(),
+            recommended_views: false,
             classes: Vec::new(),
             channels: None,
             subjects: None,
@@ -65,6 +82,12 @@ impl Default for PrepareOptions {
             resample: None,
             domain: DomainFrom::Auto,
             partial: false,
+            rate: None,
+            markers: None,
+            mat: None,
+            stream: None,
+            task: None,
+            pattern: None,
         }
     }
 }
@@ -100,7 +123,70 @@ impl PrepareOptions {
         }
     }
 
-    /// `T1=hands,T2=feet`: labels and the classes they stand for; a label alone stands for itself.
+    /// How files are read.
+    pub(super) fn read_options(&self) -> Result<ReadOptions> {
+        let markers = match &self.markers {
+            Some(text) => text.parse()?,
+            None => MarkerRule::default(),
+        };
+        // A marker channel that is asked for by name is read too.
+        let channels = self.channels.as_ref().map(|choice| {
+            let names = choice.names().into_iter();
+            names.chain(markers.channels.iter().cloned()).collect()
+        });
+        Ok(ReadOptions {
+            partial: self.partial,
+            sampling_rate: self.rate,
+            markers,
+            mat: self.mat.as_deref().map(str::parse).transpose()?,
+            stream: self.stream.clone(),
+            channels,
+            ..ReadOptions::default()
+        })
+    }
+
+    pub(super) fn pattern(&self) -> Result<Option<NamePattern>> {
+        self.pattern.as_deref().map(str::parse).transpose()
+    }
+
+    /// The same with views by name: `broad` (band and window alone), `recommended`, or a list of bands and windows, the broad one first.
+    ///
+    /// ```
+    /// use stiefel_eeg::prepare::PrepareOptions;
+    ///
+    /// let options = PrepareOptions::default().with_views("8-30@0.5-3.5,10-14@0.5-2.5")?;
+    /// assert_eq!((options.band, options.others.len()), ([8.0, 30.0], 1));
+    /// assert!(PrepareOptions::default().with_views("recommended")?.recommended_views);
+    /// assert!(PrepareOptions::default().with_views("broadd").is_err());
+    /// # Ok::<(), stiefel_eeg::EegError>(())
+    /// ```
+    pub fn with_views(mut self, text: &str) -> Result<Self> {
+        self.others.clear();
+        self.recommended_views = text.trim() == "recommended";
+        if self.recommended_views || text.trim() == "broad" {
+            return Ok(self);
+        }
+        let views: std::result::Result<Vec<View>, _> = text.split(',').map(str::parse).collect();
+        let views = views.map_err(|error| {
+            EegError::setting(error.to_string(), "or choose broad or recommended")
+        })?;
+        for (place, view) in views.iter().enumerate() {
+            if views[..place].contains(view) {
+                return Err(EegError::setting(
+                    format!("the view {view} is given twice"),
+                    "give every view once",
+                ));
+            }
+        }
+        if let [broad, others @ ..] = &views[..] {
+            (self.band, self.window) = (broad.band, Some(broad.window));
+            self.others = others.to_vec();
+        }
+        Ok(self)
+    }
+
+    /// `T1=hands,T2=feet`: labels and the classes they stand for; a label alone stands for itself. `R0[48]:T1=left` is about the runs whose
+    /// name fits: `*` is anything, `?` one letter, `[48]` one of these.
     pub fn parse_classes(parts: &[impl AsRef<str>]) -> Result<Vec<(String, String)>> {
         let mut classes: Vec<(String, String)> = Vec::new();
         for part in parts.iter().map(|p| p.as_ref().trim()) {

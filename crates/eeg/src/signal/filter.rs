@@ -192,7 +192,7 @@ impl Recording {
         Ok(self)
     }
 
-    /// Filters every channel but trigger lines forwards from rest, as a live stream is filtered.
+    /// Filters every channel but trigger lines forwards, from the steady state of its first sample, as a live stream is filtered.
     pub(crate) fn into_causal(mut self, sos: &Sos) -> Result<Self> {
         self.each_run(|_, rows, samples| causal(sos, rows, samples))?;
         Ok(self)
@@ -243,7 +243,7 @@ impl Epochs {
         zero_phase(sos, self.data_mut(), samples, row_not_finite)
     }
 
-    /// Filters every trial by itself forwards from rest.
+    /// Filters every trial by itself forwards, from the steady state of its first sample.
     pub fn filter_causal(&mut self, sos: &Sos) -> Result<()> {
         let samples = self.samples();
         causal(sos, self.data_mut(), samples)
@@ -251,8 +251,9 @@ impl Epochs {
 }
 
 fn causal(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
-    let mut state = FilterState::new(sos, rows.len().checked_div(samples).unwrap_or(0));
-    filter(sos, rows, samples, &mut state)
+    // From rest, the offset of an electrode would ring through the first seconds.
+    let first: Vec<f64> = rows.chunks(samples.max(1)).map(|row| row[0]).collect();
+    filter(sos, rows, samples, &mut FilterState::settled(sos, &first))
 }
 
 fn check_finite(recording: &Recording) -> Result<()> {

@@ -69,7 +69,7 @@ pub fn load_as(
         ));
     }
     if !named && let Some(trials) = covariances(path)? {
-        return choice.of(&trials);
+        return part_of_file(path, trials, choice);
     }
     let options = options_for(source, choice, steps)?;
     match steps {
@@ -114,12 +114,27 @@ fn covariances(path: &Path) -> Result<Option<Trials>> {
     if ![npz::FORMAT, npy::FORMAT].contains(&detect(&mut Source::open(path)?)?) {
         return Ok(None);
     }
-    let Content::Trials(trials) = read(path)? else {
-        return Ok(None);
-    };
+    match read(path)? {
+        Content::Trials(trials) => Ok(Some(trials)),
+        _ => Ok(None),
+    }
+}
+
+/// The part of a file's trials that is wanted; they are called as the file is.
+///
+/// ```
+/// use stiefel_eeg::{load, part_of_file, select::DataChoice};
+///
+/// let all = DataChoice::default();
+/// let trials = load("synthetic:bnci2014001,subjects=1,sessions=1,trials=6", &all)?;
+/// let named = part_of_file("mine.npz".as_ref(), trials, &all)?;
+/// assert_eq!(named.origin().name, "mine");
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn part_of_file(path: &Path, trials: Trials, choice: &DataChoice) -> Result<Trials> {
     let origin = Origin {
         name: source_name(&path.to_string_lossy()),
         ..trials.origin().clone()
     };
-    Ok(Some(trials.with_origin(origin)))
+    choice.of(&trials.with_origin(origin))
 }

@@ -84,7 +84,8 @@ fn bad_headers_say_where_and_what() {
     for (from, to, reason) in [
         ("INT_16", "INT_12", "read are INT_16"),
         ("MULTIPLEXED\nN", "SIDEWAYS\nN", "read are MULTIPLEXED"),
-        ("=BINARY", "=ASCII", "export it again"),
+        ("=BINARY", "=CLAY", "export it again"),
+        ("=BINARY", "=ASCII", "should hold numbers"),
         (
             "NumberOfChannels=4",
             "NumberOfChannels=99999999999",

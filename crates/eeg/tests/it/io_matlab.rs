@@ -53,10 +53,11 @@ fn one_struct_of_small_integers() {
         .map(|v| v.round_ties_even())
         .collect();
     assert_eq!((runs.len(), runs[0].data()), (1, want.as_slice()));
-    assert_eq!(labels(&runs[0]), [(4, "feet"), (59, "hands")]);
+    // The last trial starts exactly at the end: it is kept, and no window can be cut for it.
+    assert_eq!(labels(&runs[0]), [(4, "feet"), (59, "hands"), (60, "feet")]);
     assert_eq!(runs[0].channels()[5].name, "P4");
     assert!(
-        runs[0].notes()[0].contains("1 events lie outside"),
+        runs[0].notes()[0].contains("1 events lie behind the 60 samples"),
         "{:?}",
         runs[0].notes()
     );
@@ -160,8 +161,14 @@ fn every_class_is_read() {
 #[test]
 fn what_cannot_be_read_says_why() {
     for (name, reason) in [
-        ("eeglab.mat", "read_raw_eeglab"),
-        ("other.mat", "variables: signal, rate"),
+        (
+            "eeglab.mat",
+            "layout is not certain (EEG struct [1×1] (data [2×3], srate [1×1], chanlocs",
+        ),
+        (
+            "other.mat",
+            "--mat (in Python mat=), likely \"signal=signal,rate=rate,axis=channels\"",
+        ),
         ("bad_run.mat", "run 1 of `data`: 1 trials have 0 labels"),
         ("no_rate.mat", "run 1 of `data`: fs should be one number"),
     ] {

@@ -2,70 +2,88 @@
 
 use crate::numbers::{eeg, noise, relative_error};
 use proptest::prelude::*;
-use std::ops::ControlFlow;
 use stiefel_eeg::covariance::{Estimator, covariances};
-use stiefel_eeg::live::{Live, LiveConfig};
+use stiefel_eeg::live::{Live, LiveConfig, Look};
 use stiefel_eeg::signal::{Band, FilterState, Sos, filter};
 use stiefel_eeg::{Epochs, TrialInfo};
 
-fn config(channels: usize, window: usize, hop: usize, estimator: Estimator) -> LiveConfig {
-    let filter = Some(Sos::butterworth(4, Band::BandPass(8.0, 32.0), 160.0).unwrap());
+const ESTIMATORS: [Estimator; 4] = [
+    Estimator::Sample,
+    Estimator::Oas,
+    Estimator::LedoitWolf,
+    Estimator::SchaeferStrimmer,
+];
+
+fn band(low: f64, high: f64) -> Sos {
+    Sos::butterworth(4, Band::BandPass(low, high), 160.0).unwrap()
+}
+
+fn config(channels: usize, windows: &[usize], estimator: Estimator) -> LiveConfig {
+    let views = windows.iter().enumerate();
     LiveConfig {
         channels,
-        filter,
-        window,
-        hop,
+        bands: vec![Some(band(8.0, 32.0)), Some(band(10.0, 14.0))],
+        views: views
+            .map(|(i, &samples)| Look {
+                band: i % 2,
+                samples,
+            })
+            .collect(),
+        memory: windows.iter().max().unwrap() + 50,
         estimator,
     }
 }
 
-/// Every window of the stream, computed by filtering all of it and cutting.
-fn batch(config: &LiveConfig, stream: &[f64]) -> Vec<Vec<f64>> {
+/// A window of a view, computed by filtering all of the stream and cutting.
+fn batch(config: &LiveConfig, stream: &[f64], view: usize, start: usize) -> Vec<f64> {
     let n = config.channels;
     let samples = stream.len() / n;
     let mut rows: Vec<f64> = (0..n)
         .flat_map(|i| (0..samples).map(move |t| stream[t * n + i]))
         .collect();
-    if let Some(sos) = &config.filter {
-        filter(sos, &mut rows, samples, &mut FilterState::new(sos, n)).unwrap();
+    let Look {
+        band,
+        samples: length,
+    } = config.views[view];
+    if let Some(sos) = &config.bands[band] {
+        let mut state = FilterState::settled(sos, &stream[..n]);
+        filter(sos, &mut rows, samples, &mut state).unwrap();
     }
-    let starts = (0..)
-        .map(|k| k * config.hop)
-        .take_while(|s| s + config.window <= samples);
-    starts
-        .map(|start| {
-            let data = (0..n)
-                .flat_map(|i| {
-                    rows[i * samples + start..i * samples + start + config.window].to_vec()
-                })
-                .collect();
-            let info = TrialInfo {
-                label: String::new(),
-                domain: String::new(),
-                run: None,
-            };
-            let channels = (0..n).map(|c| eeg(&format!("x{c}"))).collect();
-            let epochs = Epochs::new(channels, 160.0, config.window, data, vec![info]).unwrap();
-            let trials = covariances(&epochs, config.estimator).unwrap();
-            trials.covariances().matrix(0).to_vec()
-        })
-        .collect()
+    let cut = |i: usize| rows[i * samples + start..][..length].to_vec();
+    let data = (0..n).flat_map(cut).collect();
+    let info = TrialInfo {
+        label: String::new(),
+        domain: String::new(),
+        run: None,
+    };
+    let channels = (0..n).map(|c| eeg(&format!("x{c}"))).collect();
+    let epochs = Epochs::new(channels, 160.0, length, data, vec![info]).unwrap();
+    let trials = covariances(&epochs, config.estimator).unwrap();
+    trials.covariances().matrix(0).to_vec()
 }
 
-fn live(config: &LiveConfig, stream: &[f64], blocks: impl Iterator<Item = usize>) -> Vec<Vec<f64>> {
+/// Windows of every view that end at, or so many samples before, the last sample of each block.
+fn live(
+    config: &LiveConfig,
+    stream: &[f64],
+    blocks: impl Iterator<Item = usize>,
+    lag: u64,
+) -> Vec<(usize, usize, Vec<f64>)> {
+    let n = config.channels;
     let mut chain = Live::new(config.clone()).unwrap();
-    let mut windows = Vec::new();
-    let mut rest = stream;
+    let (mut windows, mut rest) = (Vec::new(), stream);
     for block in blocks {
-        let (now, later) = rest.split_at((block * config.channels).min(rest.len()));
-        chain
-            .push(now, |w| {
-                assert_eq!(w.start, (windows.len() * config.hop) as u64);
-                assert_eq!(w.end, w.start + config.window as u64);
-                windows.push(w.covariance.to_vec());
-            })
-            .unwrap();
+        let (now, later) = rest.split_at((block * n).min(rest.len()));
+        chain.push(now).unwrap();
         rest = later;
+        for (v, view) in config.views.iter().enumerate() {
+            if chain.samples() >= view.samples as u64 + lag {
+                let start = chain.samples() - lag - view.samples as u64;
+                let mut c = vec![0.0; n * n];
+                chain.covariance(v, start, &mut c).unwrap();
+                windows.push((v, start as usize, c));
+            }
+        }
         if rest.is_empty() {
             break;
         }
@@ -76,31 +94,24 @@ fn live(config: &LiveConfig, stream: &[f64], blocks: impl Iterator<Item = usize>
 
 #[test]
 fn live_windows_are_those_of_the_batch() {
-    for estimator in [
-        Estimator::Sample,
-        Estimator::Oas,
-        Estimator::LedoitWolf,
-        Estimator::SchaeferStrimmer,
-    ] {
-        for (n, window, hop) in [
-            (3, 50, 7),
-            (9, 64, 64),
-            (5, 40, 100),
-            (1, 30, 1),
-            (4, 21, 10),
+    for estimator in ESTIMATORS {
+        for (n, windows, lag) in [
+            (3, &[50, 33][..], 0),
+            (9, &[64, 64, 20], 7),
+            (5, &[40, 100], 50),
+            (1, &[30], 1),
+            (4, &[21, 2], 16),
         ] {
-            let config = config(n, window, hop, estimator);
+            let config = config(n, windows, estimator);
             let stream = noise(11, n * 700);
-            let (got, want) = (
-                live(&config, &stream, std::iter::repeat(13)),
-                batch(&config, &stream),
-            );
-            assert_eq!(got.len(), want.len());
-            for (k, (got, want)) in got.iter().zip(&want).enumerate() {
-                let error = relative_error(got, want);
+            let got = live(&config, &stream, std::iter::repeat(13), lag);
+            assert!(got.len() > 40 * windows.len());
+            for (view, start, got) in got {
+                let want = batch(&config, &stream, view, start);
+                let error = relative_error(&got, &want);
                 assert!(
                     error < 1e-10,
-                    "{estimator:?} {n} {window} {hop}, window {k}: {error:e}"
+                    "{estimator:?} {n} {windows:?}, view {view} from {start}: {error:e}"
                 );
             }
         }
@@ -108,23 +119,20 @@ fn live_windows_are_those_of_the_batch() {
 }
 
 #[test]
-fn drift_stays_bounded_through_offsets_and_artefacts() {
-    let (n, samples) = (4, 60_000);
-    let mut config = config(n, 100, 3, Estimator::Sample);
+fn offsets_and_artefacts_leave_no_trace() {
+    let (n, samples) = (4, 20_000);
+    let mut config = config(n, &[100], Estimator::Sample);
     // Without a filter the offset of 1e4 and an artefact of 1e7 reach the sums as they are.
-    config.filter = None;
+    config.bands = vec![None];
     let mut stream: Vec<f64> = noise(12, n * samples).iter().map(|x| x + 1e4).collect();
-    for x in &mut stream[n * 30_000..n * 30_020] {
+    for x in &mut stream[n * 10_000..n * 10_020] {
         *x *= 1e3;
     }
     // One channel only, later.
-    (40_000..40_010).for_each(|t| stream[t * n + 2] = 1e8);
-    let (got, want) = (
-        live(&config, &stream, std::iter::repeat(501)),
-        batch(&config, &stream),
-    );
+    (14_000..14_010).for_each(|t| stream[t * n + 2] = 1e8);
     let mut worst: f64 = 0.0;
-    for (got, want) in got.iter().zip(&want) {
+    for (_, start, got) in live(&config, &stream, std::iter::repeat(23), 0) {
+        let want = batch(&config, &stream[start * n..][..100 * n], 0, 0);
         for i in 0..n {
             for j in 0..n {
                 // Against the entry's own channels: a loud one may not hide a wrong quiet one.
@@ -137,92 +145,102 @@ fn drift_stays_bounded_through_offsets_and_artefacts() {
 }
 
 #[test]
+fn after_a_gap_everything_is_as_at_the_start() {
+    let config = config(3, &[40, 25], Estimator::Sample);
+    let stream = noise(13, 3 * 200);
+    let mut chain = Live::new(config.clone()).unwrap();
+    chain.push(&stream[..3 * 71]).unwrap();
+    chain.skip(30);
+    assert_eq!((chain.samples(), chain.began()), (101, 101));
+    chain.push(&stream[3 * 71..]).unwrap();
+    let mut c = vec![0.0; 9];
+    // What is before the gap, over it, or not there yet is refused.
+    for start in [60, 90, 100, 101 + 129 - 24] {
+        let message = chain.covariance(1, start, &mut c).unwrap_err().to_string();
+        assert!(message.contains("was asked for"), "{message}");
+    }
+    let view = &config.views[1];
+    for start in [140, 150, 101 + 129 - view.samples as u64] {
+        chain.covariance(1, start, &mut c).unwrap();
+        let want = batch(&config, &stream[3 * 71..], 1, start as usize - 101);
+        assert!(relative_error(&c, &want) < 1e-10, "{start}");
+    }
+    assert_eq!(chain.settled(), 101 + chain.settling() as u64);
+}
+
+/// A step at the start of a filter at rest has died away by then; sooner it has not.
+#[test]
+fn filters_settle_in_the_time_they_say() {
+    for sos in [band(8.0, 32.0), band(10.0, 14.0)] {
+        let mut rows = vec![1.0; 2000];
+        filter(&sos, &mut rows, 2000, &mut FilterState::new(&sos, 1)).unwrap();
+        let peak = |from: usize| rows[from..].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let settled = sos.settling();
+        assert!((20..400).contains(&settled), "{settled}");
+        assert!(peak(settled) < 0.02 * peak(0), "{}", peak(settled));
+        assert!(peak(settled / 4) > 0.02 * peak(0));
+    }
+}
+
+#[test]
 fn bad_blocks_are_refused_and_change_nothing() {
-    let config = config(3, 20, 5, Estimator::Sample);
+    let config = config(3, &[20], Estimator::Sample);
     let stream = noise(13, 3 * 100);
     let mut chain = Live::new(config.clone()).unwrap();
-    let mut windows = Vec::new();
     let mut bad = stream[..90].to_vec();
     bad[61] = f64::NAN;
     for block in stream.chunks(30) {
-        let message = chain
-            .push(&block[..29], |_| panic!("no window"))
-            .unwrap_err()
-            .to_string();
+        let message = chain.push(&block[..29]).unwrap_err().to_string();
         assert!(
             message.contains("29") && message.contains("3 channels"),
             "{message}"
         );
         let before = chain.samples();
-        let message = chain
-            .push(&bad, |_| panic!("no window"))
-            .unwrap_err()
-            .to_string();
+        let message = chain.push(&bad).unwrap_err().to_string();
         assert!(
             message.contains(&format!("sample {}, channel 1", before + 20)),
             "{message}"
         );
-        chain
-            .push(block, |w| windows.push(w.covariance.to_vec()))
-            .unwrap();
+        chain.push(block).unwrap();
     }
-    assert_eq!(windows, live(&config, &stream, std::iter::repeat(100)));
-    assert_eq!(chain.push(&[], |_| ()).unwrap(), 0);
+    let mut c = vec![0.0; 9];
+    chain.covariance(0, 80, &mut c).unwrap();
+    let whole = live(&config, &stream, std::iter::repeat(100), 0);
+    assert_eq!(c, whole[0].2);
+    assert!(chain.covariance(1, 80, &mut c).is_err());
+    assert!(chain.covariance(0, 80, &mut c[..8]).is_err());
+    assert!(chain.covariance(0, u64::MAX, &mut c).is_err());
+    chain.push(&[]).unwrap();
 }
 
 #[test]
 fn bad_configurations_are_refused() {
-    for (n, window, hop) in [
-        (0, 10, 1),
-        (2, 1, 1),
-        (2, 10, 0),
-        (usize::MAX, 10, 1),
-        (2, usize::MAX, 1),
-        (1 << 20, 1 << 20, 1),
-    ] {
-        assert!(
-            Live::new(config(n, window, hop, Estimator::Sample)).is_err(),
-            "{n} {window} {hop}"
-        );
-    }
-    // A hop of any length is fine: it takes no memory.
-    let far = config(2, 10, usize::MAX, Estimator::Sample);
-    assert_eq!(Live::new(far).unwrap().push(&[0.5; 60], |_| ()).unwrap(), 1);
-}
-
-#[test]
-fn streams_can_be_stopped_and_restarted() {
-    let config = config(2, 16, 4, Estimator::Sample);
-    let stream = noise(14, 2 * 80);
-    let mut chain = Live::new(config.clone()).unwrap();
-    let mut seen = 0;
-    let flow = |seen: &mut usize| {
-        *seen += 1;
-        if *seen == 3 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+    let bad = |change: &dyn Fn(&mut LiveConfig)| {
+        let mut config = config(2, &[10], Estimator::Sample);
+        change(&mut config);
+        let message = Live::new(config).unwrap_err().to_string();
+        assert!(message.contains("was asked for"), "{message}");
     };
-    let windows = chain.run(stream.chunks(2), |_| flow(&mut seen)).unwrap();
-    assert_eq!((windows, seen, chain.samples()), (3, 3, 24));
-    chain.reset();
-    let mut again = Vec::new();
-    chain
-        .push(&stream, |w| again.push(w.covariance.to_vec()))
-        .unwrap();
-    assert_eq!(again, live(&config, &stream, std::iter::repeat(80)));
+    bad(&|c| c.channels = 0);
+    bad(&|c| c.channels = usize::MAX);
+    bad(&|c| c.views.clear());
+    bad(&|c| c.views[0].samples = 1);
+    bad(&|c| c.views[0].samples = c.memory + 1);
+    bad(&|c| c.views[0].band = 2);
+    bad(&|c| c.memory = usize::MAX);
+    bad(&|c| (c.channels, c.memory) = (1 << 20, 1 << 20));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn block_sizes_do_not_matter_to_the_bit(seed in 0u64..1000, cuts in prop::collection::vec(1usize..90, 1..20), n in 1usize..11, hop in 1usize..30) {
-        let config = config(n, 24, hop, Estimator::Sample);
+    fn block_sizes_do_not_matter_to_the_bit(seed in 0u64..1000, cuts in prop::collection::vec(1usize..90, 1..20), n in 1usize..11) {
+        let config = config(n, &[24, 50], Estimator::Sample);
         let stream = noise(seed, n * 300);
-        let whole = live(&config, &stream, std::iter::once(300));
-        prop_assert_eq!(&live(&config, &stream, cuts.into_iter().cycle()), &whole);
-        prop_assert_eq!(&live(&config, &stream, std::iter::repeat(1)), &whole);
+        let one_by_one = live(&config, &stream, std::iter::repeat(1), 0);
+        for window in live(&config, &stream, cuts.into_iter().cycle(), 0) {
+            prop_assert!(one_by_one.contains(&window));
+        }
     }
 }

@@ -62,7 +62,7 @@ pub fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Re
 }
 
 /// An error unless the matrices are square, not empty, finite and symmetric to rounding; gives their size.
-pub(crate) fn check_symmetric<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<usize> {
+pub fn check_symmetric<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<usize> {
     let n = x.check_square(op)?;
     if n == 0 {
         return Err(shape_error(op, "at least one row and column", x.shape()));

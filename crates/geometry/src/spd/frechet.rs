@@ -15,7 +15,7 @@
 
 use super::mean::normalised;
 use super::spectra::Spectra;
-use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns, to_logarithms};
+use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns};
 use super::{check_spectrum, check_symmetric};
 use crate::singular::{norm, orthogonal_columns};
 use crate::{GeometryError, Result};
@@ -93,7 +93,7 @@ pub fn frechet_mean<T: Scalar>(
     let n = check_symmetric(OP, x)?;
     let mut problem = Problem {
         x,
-        spectra: Spectra::new(n, weights),
+        spectra: Spectra::new(n, weights)?,
         exact: false,
     };
     let mut here = problem.start()?;
@@ -160,10 +160,9 @@ impl<T: Scalar> Problem<'_, T> {
     /// The log-Euclidean mean.
     fn start(&mut self) -> Result<Point<T>> {
         let n = self.x.rows();
-        self.spectra.decompose(None, self.x, |i, lambda, _| {
+        self.spectra.decompose(None, self.x, |i, lambda| {
             check_spectrum(OP, n, lambda).map_err(|error| at_trial(error, i))?;
-            to_logarithms(lambda);
-            Ok(())
+            Ok(None)
         })?;
         let start = eigh(self.spectra.mean_log()?.view())?;
         let half = T::from_f64(0.5);
@@ -195,20 +194,19 @@ impl<T: Scalar> Problem<'_, T> {
         mut factors: Vec<Option<MatBatch<T>>>,
     ) -> Result<Point<T>> {
         let (x, exact, n) = (self.x, self.exact, self.x.rows());
-        self.spectra
-            .decompose(Some(&s_inv), x, |i, lambda, vectors| {
-                if factors[i].is_none() && is_resolved(lambda) && !exact {
-                    to_logarithms(lambda);
-                    return Ok(());
-                }
-                let columns = match factors[i].take() {
-                    Some(columns) => columns,
-                    None => orthogonal_factor(&s_inv, x, i)?,
-                };
-                read_columns(columns.data(), n, lambda, vectors);
-                factors[i] = Some(columns);
-                Ok(())
-            })?;
+        self.spectra.decompose(Some(&s_inv), x, |i, lambda| {
+            if factors[i].is_none() && is_resolved(lambda) && !exact {
+                return Ok(None);
+            }
+            let columns = match factors[i].take() {
+                Some(columns) => columns,
+                None => orthogonal_factor(&s_inv, x, i)?,
+            };
+            let (mut logs, mut vectors) = (vec![T::ZERO; n], vec![T::ZERO; n * n]);
+            read_columns(columns.data(), n, &mut logs, &mut vectors);
+            factors[i] = Some(columns);
+            Ok(Some((logs, vectors)))
+        })?;
         let gradient = self.spectra.mean_log()?;
         let residual = norm(gradient.data()) / Scalar::sqrt(T::from_f64(n as f64));
         Ok(Point {

@@ -23,7 +23,7 @@ mod tangent;
 mod vector;
 mod whiten;
 
-pub use check::{check_spd, check_spectrum};
+pub use check::{check_spd, check_spectrum, check_symmetric};
 pub use distance::{
     Metric, SquaredDistance, distance, mutual_distances, pairwise_distances, squared_distance,
 };
@@ -37,7 +37,5 @@ pub use tangent::{
     exp_map, geodesic, inner_product, log_map, recentre, tangent_space, transport, untangent_space,
 };
 pub use vector::{
-    from_upper, from_upper_pull_back, side_of_upper, upper, upper_len, upper_pull_back,
+    from_upper, from_upper_pull_back, side_of_upper, upper, upper_into, upper_len, upper_pull_back,
 };
-
-pub(crate) use check::check_symmetric;

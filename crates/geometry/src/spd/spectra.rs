@@ -1,171 +1,240 @@
 //! Sums over the spectra of a batch, for searches that visit the same matrices again and again.
 //!
-//! With `C_i = V_iᵀ diag(e^l) V_i` (`n × n`; the rows of `V_i` are eigenvectors) and weights `w_i`
-//! * the mean logarithm `Σ w_i V_iᵀ diag(l) V_i`;
-//! * the Hessian of `½ Σ w_i d²(·, C_i)` at the identity (Ferreira et al. 2013): `Z ↦ Σ w_i V_iᵀ (K_i ∘ (V_i Z V_iᵀ)) V_i` with
+//! With `C_i = U_i diag(e^l) U_iᵀ` (`n × n`) and weights `w_i`
+//! * the mean logarithm `Σ w_i U_i diag(l) U_iᵀ`;
+//! * the Hessian of `½ Σ w_i d²(·, C_i)` at the identity (Ferreira et al. 2013): `Z ↦ Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with
 //!   `K_rc = (u/2)coth(u/2)`, `u = l_r − l_c`.
 //!
-//! Eigenvectors are rows because the matrices of a group then make one tall matrix, and a sum over the group is one product.
-//! A group fits into the cache together with what is computed from it, and the memory for the whole batch is asked for
-//! once: fresh pages for every intermediate batch cost as much as the eigen-decompositions.
+//! Matrices stay in lanes from the data to the sum ([`stiefel_linalg::lanes`]): eigenvectors are neither sorted nor written out, and the lanes are added up once,
+//! at the end. Lanes that are not used have the weight zero. The memory for the whole batch is asked for once: fresh pages for every intermediate batch
+//! cost as much as the eigen-decompositions.
 
 use crate::Result;
-use stiefel_linalg::{
-    EigenScratch, MatBatch, MatView, MatViewMut, Op, Scalar, eigh_into, product_into, symmetrise,
-    tolerance,
-};
+use stiefel_linalg::lanes::{self, BAND, Laid, Product, Terms};
+use stiefel_linalg::{Aligned, MatBatch, MatView, Scalar, tolerance};
 
-/// Numbers in a group: 64 kB of f64.
-const GROUP: usize = 8192;
+/// Groups that are decomposed together.
+const TOGETHER: usize = 2;
+
+/// Logarithms and eigenvectors (`n × n`, as columns) that are better than those of the eigen kernel.
+pub(super) type Better<T> = Option<(Vec<T>, Vec<T>)>;
 
 /// The spectra of the matrices decomposed last, with their weights.
 pub(super) struct Spectra<T> {
     n: usize,
+    count: usize,
+    width: usize,
+    /// One per lane, zeros at the end.
     weights: Vec<T>,
-    /// `l`, ascending within each matrix.
-    logs: Vec<T>,
-    /// `V_i`.
-    vectors: MatBatch<T>,
-    /// The matrices to decompose, and afterwards `w_i K_i`.
-    store: MatBatch<T>,
-    /// Two intermediate results of a group.
-    left: Vec<T>,
-    right: Vec<T>,
-    eigen: EigenScratch<T>,
+    /// `l`, `n` registers per group.
+    logs: Aligned<T>,
+    /// `U_i`, a square per group.
+    vectors: Aligned<T>,
+    /// The lower triangles of `w_i K_i`, a square per group.
+    curvatures: Aligned<T>,
+    /// What one group needs in between.
+    scratch: Aligned<T>,
 }
 
 impl<T: Scalar> Spectra<T> {
     /// Room for as many matrices as there are weights.
-    pub(super) fn new(n: usize, weights: Vec<T>) -> Self {
-        let count = weights.len();
-        let group = (GROUP / (n * n).max(1)).clamp(1, count.max(1)) * n * n;
-        Self {
+    pub(super) fn new(n: usize, mut weights: Vec<T>) -> Result<Self> {
+        let (count, width) = (weights.len(), lanes::width::<T>()?);
+        weights.resize(count.next_multiple_of(width), T::ZERO);
+        let room = |len: usize| {
+            let mut buffer = Aligned::default();
+            buffer.room(weights.len() * len);
+            buffer
+        };
+        Ok(Self {
             n,
+            count,
+            width,
+            logs: room(n),
+            vectors: room(n * n),
+            curvatures: room(n * n),
             weights,
-            logs: vec![T::ZERO; count * n],
-            vectors: MatBatch::zeros(count, n, n),
-            store: MatBatch::zeros(count, n, n),
-            left: vec![T::ZERO; group],
-            right: vec![T::ZERO; group],
-            eigen: EigenScratch::default(),
-        }
+            scratch: Aligned::default(),
+        })
     }
 
-    /// Decomposes `A X_i Aᵀ`, or `X_i` where there is no `A`. `to_logs(i, λ, U)` turns the eigenvalues into logarithms, and may
-    /// put better ones in their place, and better eigenvectors into the columns of `U`.
+    /// Numbers of a square in lanes.
+    fn square(&self) -> usize {
+        self.n * self.n * self.width
+    }
+
+    fn groups(&self) -> usize {
+        self.weights.len() / self.width
+    }
+
+    /// Decomposes `A X_i Aᵀ`, or `X_i` where there is no `A`. `judge(i, λ)` sees the ascending eigenvalues and may give something better.
     pub(super) fn decompose(
         &mut self,
         a: Option<&MatBatch<T>>,
         x: MatView<'_, T>,
-        mut to_logs: impl FnMut(usize, &mut [T], &mut [T]) -> Result<()>,
+        mut judge: impl FnMut(usize, &[T]) -> Result<Better<T>>,
     ) -> Result<()> {
-        let n = self.n;
-        let c = if let Some(a) = a {
-            self.congruence(a, x)?;
-            self.store.view()
-        } else {
-            x
-        };
-        let vectors = self.vectors.view_mut();
-        eigh_into(c, &mut self.logs, vectors, &mut self.eigen)?;
-        for (i, lambda) in self.logs.chunks_exact_mut(n).enumerate() {
-            let u = self.vectors.matrix_mut(i);
-            to_logs(i, lambda, u)?;
-            for r in 1..n {
-                for c in 0..r {
-                    u.swap(r * n + c, c * n + r);
+        let (n, width, square, groups) = (self.n, self.width, self.square(), self.groups());
+        let room = lanes::eigen_room::<T>(n, TOGETHER)?;
+        let scratch = self.scratch.room((2 + TOGETHER) * square + room);
+        let (outer, rest) = scratch.split_at_mut(square);
+        let (half, rest) = rest.split_at_mut(square);
+        let (c, room) = rest.split_at_mut(TOGETHER * square);
+        if let Some(a) = a {
+            lanes::gather(width, 1, |_| a.matrix(0), outer);
+        }
+        let logs = self.logs.get_mut(groups * n * width);
+        let vectors = self.vectors.get_mut(groups * square);
+        for first in (0..groups).step_by(TOGETHER) {
+            let together = TOGETHER.min(groups - first);
+            for (g, c) in c.chunks_exact_mut(square).take(together).enumerate() {
+                let begin = (first + g) * width;
+                let count = width.min(self.count - begin);
+                lanes::gather_lower(width, (n, BAND), count, |i| x.matrix(begin + i), c);
+                if a.is_some() {
+                    congruence(n, outer, half, c)?;
                 }
             }
+            let values = &mut logs[first * n * width..][..together * n * width];
+            let u = &mut vectors[first * square..][..together * square];
+            lanes::eigen(n, together, c, values, u, room)
+                .map_err(|error| error.offset(first * width))?;
         }
+        let mut lambda = vec![T::ZERO; n];
+        for i in 0..self.count {
+            let (group, lane) = (i / width, i % width);
+            let values = &mut logs[group * n * width..][..n * width];
+            for (to, register) in lambda.iter_mut().zip(values.chunks_exact(width)) {
+                *to = register[lane];
+            }
+            lambda.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+            let better = judge(i, &lambda)?;
+            let Some((better, columns)) = better else {
+                for register in values.chunks_exact_mut(width) {
+                    register[lane] = Scalar::ln(register[lane]);
+                }
+                continue;
+            };
+            for (register, &l) in values.chunks_exact_mut(width).zip(&better) {
+                register[lane] = l;
+            }
+            let u = &mut vectors[group * square..][..square];
+            for (register, &x) in u.chunks_exact_mut(width).zip(&columns) {
+                register[lane] = x;
+            }
+        }
+        self.clear_unused();
         Ok(())
     }
 
-    /// `A X_i Aᵀ` into the store. Its two triangles differ by rounding; the decomposition reads the lower one.
-    fn congruence(&mut self, a: &MatBatch<T>, x: MatView<'_, T>) -> Result<()> {
-        let n = self.n;
-        let size = self.left.len();
-        let groups = x.data().chunks(size);
-        for (x, c) in groups.zip(self.store.data_mut().chunks_mut(size)) {
-            let half = &mut self.left[..x.len()];
-            into(tall_mut(half, n)?, tall(x, n)?, Op::N, a.view(), Op::T)?;
-            into(each_mut(c, n)?, a.view(), Op::N, each(half, n)?, Op::N)?;
+    /// Lanes without a matrix repeat the last one; their weight is zero, and so are their logarithms, lest zero times infinity be added.
+    fn clear_unused(&mut self) {
+        let (n, width, used) = (self.n, self.width, self.count % self.width);
+        if used > 0 {
+            let at = (self.groups() - 1) * n * width;
+            let logs = self.logs.get_mut(at + n * width);
+            for register in logs[at..].chunks_exact_mut(width) {
+                register[used..].fill(T::ZERO);
+            }
         }
-        Ok(())
     }
 
-    /// `Σ w_i V_iᵀ diag(l) V_i`, exactly symmetric.
+    /// `Σ w_i U_i diag(l) U_iᵀ`, exactly symmetric.
     pub(super) fn mean_log(&mut self) -> Result<MatBatch<T>> {
-        let n = self.n;
-        let size = self.left.len();
-        let mut sum = MatBatch::zeros(1, n, n);
-        let mut rows = self
-            .weights
-            .iter()
-            .zip(self.logs.chunks_exact(n))
-            .flat_map(|(&w, l)| l.iter().map(move |&l| w * l));
-        for v in self.vectors.data().chunks(size) {
-            let scaled = &mut self.left[..v.len()];
-            let pairs = scaled.chunks_exact_mut(n).zip(v.chunks_exact(n));
-            for ((out, row), factor) in pairs.zip(&mut rows) {
-                for (out, &x) in out.iter_mut().zip(row) {
-                    *out = factor * x;
+        let (n, width, square, groups) = (self.n, self.width, self.square(), self.groups());
+        let scratch = self.scratch.room(3 * square + n * width);
+        let (sum, rest) = scratch.split_at_mut(square);
+        let (out, rest) = rest.split_at_mut(square);
+        let (half, f) = rest.split_at_mut(square);
+        sum.fill(T::ZERO);
+        let logs = self.logs.get(groups * n * width).chunks_exact(n * width);
+        let vectors = self.vectors.get(groups * square).chunks_exact(square);
+        let weights = self.weights.chunks_exact(width);
+        for ((l, u), w) in logs.zip(vectors).zip(weights) {
+            for (f, l) in f.chunks_exact_mut(width).zip(l.chunks_exact(width)) {
+                for ((f, &l), &w) in f.iter_mut().zip(l).zip(w) {
+                    *f = w * l;
                 }
             }
-            add_gram(&mut sum, tall(v, n)?, tall(scaled, n)?)?;
+            lanes::recompose(n, u, f, half, out)?;
+            add(sum, out);
         }
-        symmetrise(&mut sum.view_mut())?;
-        Ok(sum)
+        total(n, width, sum)
     }
 
     /// Makes `w_i K_i`, which [`hessian`](Self::hessian) needs once per decomposition.
     pub(super) fn prepare_hessian(&mut self) {
-        let n = self.n;
-        let mut powers = vec![T::ZERO; n];
-        for (i, l) in self.logs.chunks_exact(n).enumerate() {
+        let (n, width, square, groups) = (self.n, self.width, self.square(), self.groups());
+        let mut powers = vec![T::ZERO; n * width];
+        let curvatures = self.curvatures.get_mut(groups * square);
+        let logs = self.logs.get(groups * n * width).chunks_exact(n * width);
+        let pairs = logs.zip(curvatures.chunks_exact_mut(square));
+        for ((l, k), w) in pairs.zip(self.weights.chunks_exact(width)) {
             // coth(u/2) = (λ_r + λ_c)/(λ_r − λ_c): an exponential per eigenvalue, not per pair. Scaled, none overflows.
-            for (p, &l_r) in powers.iter_mut().zip(l) {
-                *p = Scalar::exp(l_r - l[n - 1]);
+            for lane in 0..width {
+                let of = |r: usize| l[r * width + lane];
+                let largest = (0..n).map(of).fold(of(0), Scalar::max);
+                for r in 0..n {
+                    powers[r * width + lane] = Scalar::exp(of(r) - largest);
+                }
             }
-            let w = self.weights[i];
-            for (r, row) in self.store.matrix_mut(i).chunks_exact_mut(n).enumerate() {
-                for ((k, &l_c), &p) in row.iter_mut().zip(l).zip(&powers) {
-                    *k = w * curvature(l[r] - l_c, powers[r], p);
+            for r in 0..n {
+                let (l_r, p_r) = (&l[r * width..][..width], &powers[r * width..][..width]);
+                for c in 0..=r {
+                    let (l_c, p_c) = (&l[c * width..][..width], &powers[c * width..][..width]);
+                    let out = &mut k[(r * n + c) * width..][..width];
+                    for lane in 0..width {
+                        let u = l_r[lane] - l_c[lane];
+                        out[lane] = w[lane] * curvature(u, p_r[lane], p_c[lane]);
+                    }
                 }
             }
         }
     }
 
-    /// `Σ w_i V_iᵀ (K_i ∘ (V_i Z V_iᵀ)) V_i`, exactly symmetric.
+    /// `Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ`, exactly symmetric.
     pub(super) fn hessian(&mut self, z: &MatBatch<T>) -> Result<MatBatch<T>> {
-        let n = self.n;
-        let size = self.left.len();
-        let mut sum = MatBatch::zeros(1, n, n);
-        let groups = self.vectors.data().chunks(size);
-        for (v, k) in groups.zip(self.store.data().chunks(size)) {
-            let (left, right) = (&mut self.left[..v.len()], &mut self.right[..v.len()]);
-            into(tall_mut(left, n)?, tall(v, n)?, Op::N, z.view(), Op::N)?;
-            into(
-                each_mut(right, n)?,
-                each(left, n)?,
-                Op::N,
-                each(v, n)?,
-                Op::T,
-            )?;
-            for (x, &k) in right.iter_mut().zip(k) {
-                *x *= k;
-            }
-            into(
-                each_mut(left, n)?,
-                each(right, n)?,
-                Op::N,
-                each(v, n)?,
-                Op::N,
-            )?;
-            add_gram(&mut sum, tall(v, n)?, tall(left, n)?)?;
+        let (n, width, square, groups) = (self.n, self.width, self.square(), self.groups());
+        let scratch = self.scratch.room(5 * square);
+        let (sum, rest) = scratch.split_at_mut(square);
+        let (out, rest) = rest.split_at_mut(square);
+        let (g, inner) = rest.split_at_mut(square);
+        sum.fill(T::ZERO);
+        lanes::gather(width, 1, |_| z.matrix(0), g);
+        let vectors = self.vectors.get(groups * square).chunks_exact(square);
+        let curvatures = self.curvatures.get(groups * square).chunks_exact(square);
+        for (u, k) in vectors.zip(curvatures) {
+            lanes::spectral_derivative(n, u, k, g, inner, out)?;
+            add(sum, out);
         }
-        symmetrise(&mut sum.view_mut())?;
-        Ok(sum)
+        total(n, width, sum)
     }
+}
+
+/// `A C Aᵀ` in the place of `C`, of which the lower triangle and [`BAND`] entries right of the diagonal are read.
+fn congruence<T: Scalar>(n: usize, a: &[T], half: &mut [T], c: &mut [T]) -> Result<()> {
+    let (shape, a) = ((n, n, n), Laid::new(a, n));
+    lanes::product(Product {
+        terms: Terms::SymmetricLeft,
+        ..Product::new(shape, Laid::new(c, n), a.transposed(), half)
+    })?;
+    lanes::product(Product {
+        symmetric: true,
+        ..Product::new(shape, a, Laid::new(half, n), c)
+    })?;
+    Ok(())
+}
+
+fn add<T: Scalar>(sum: &mut [T], term: &[T]) {
+    for (sum, &x) in sum.iter_mut().zip(term) {
+        *sum += x;
+    }
+}
+
+/// The sum over lanes, in their order.
+fn total<T: Scalar>(n: usize, width: usize, sum: &[T]) -> Result<MatBatch<T>> {
+    let entries = sum.chunks_exact(width).map(|x| x.iter().copied().sum());
+    Ok(MatBatch::from_vec(1, n, n, entries.collect())?)
 }
 
 /// `(u/2)coth(u/2)` for `u = ln p − ln q`.
@@ -180,54 +249,9 @@ fn curvature<T: Scalar>(u: T, p: T, q: T) -> T {
     }
 }
 
-/// `op(A_i)·op(B_i)` into a given place.
-fn into<T: Scalar>(
-    out: MatViewMut<'_, T>,
-    a: MatView<'_, T>,
-    op_a: Op,
-    b: MatView<'_, T>,
-    op_b: Op,
-) -> Result<()> {
-    Ok(product_into(out, false, T::ONE, a, op_a, b, op_b)?)
-}
-
-/// `sum + AᵀB`.
-fn add_gram<T: Scalar>(sum: &mut MatBatch<T>, a: MatView<'_, T>, b: MatView<'_, T>) -> Result<()> {
-    Ok(product_into(
-        sum.view_mut(),
-        true,
-        T::ONE,
-        a,
-        Op::T,
-        b,
-        Op::N,
-    )?)
-}
-
-/// The matrices of a group below one another.
-fn tall<T: Scalar>(group: &[T], n: usize) -> Result<MatView<'_, T>> {
-    Ok(MatView::new(1, group.len() / n, n, group)?)
-}
-
-/// The same, to be written.
-fn tall_mut<T: Scalar>(group: &mut [T], n: usize) -> Result<MatViewMut<'_, T>> {
-    Ok(MatViewMut::new(1, group.len() / n, n, group)?)
-}
-
-/// The matrices of a group, each by itself.
-fn each<T: Scalar>(group: &[T], n: usize) -> Result<MatView<'_, T>> {
-    Ok(MatView::new(group.len() / (n * n), n, n, group)?)
-}
-
-/// The same, to be written.
-fn each_mut<T: Scalar>(group: &mut [T], n: usize) -> Result<MatViewMut<'_, T>> {
-    Ok(MatViewMut::new(group.len() / (n * n), n, n, group)?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spd::whiten::to_logarithms;
     use crate::spd::{exp, log, mean_log_euclidean};
     use stiefel_linalg::congruence;
     use stiefel_testkit::{assert_close, random_spd, random_symmetric};
@@ -242,12 +266,8 @@ mod tests {
     }
 
     fn decomposed(a: Option<&MatBatch<f64>>, x: MatView<'_, f64>) -> Spectra<f64> {
-        let mut spectra = Spectra::new(x.rows(), weights());
-        let to_logs = |_, lambda: &mut [f64], _: &mut [f64]| {
-            to_logarithms(lambda);
-            Ok(())
-        };
-        spectra.decompose(a, x, to_logs).unwrap();
+        let mut spectra = Spectra::new(x.rows(), weights()).unwrap();
+        spectra.decompose(a, x, |_, _| Ok(None)).unwrap();
         spectra
     }
 

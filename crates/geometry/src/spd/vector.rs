@@ -46,8 +46,14 @@ pub fn upper<T: Scalar>(s: MatView<'_, T>) -> Result<MatBatch<T>> {
     Ok(out)
 }
 
-/// The vectors of `n × n` matrices, one after the other.
-pub(super) fn upper_into<T: Scalar>(n: usize, x: &[T], out: &mut [T]) {
+/// The vectors of `n × n` matrices, one after the other, into `out`: `n(n+1)/2` numbers for every `n·n`.
+///
+/// ```
+/// let mut out = [0.0; 3];
+/// stiefel_geometry::spd::upper_into(2, &[1.0_f64, 2.0, 2.0, 3.0], &mut out);
+/// assert_eq!(out, [1.0, 2.0 * 2.0_f64.sqrt(), 3.0]);
+/// ```
+pub fn upper_into<T: Scalar>(n: usize, x: &[T], out: &mut [T]) {
     let root2 = Scalar::sqrt(T::from_f64(2.0));
     let vectors = out.chunks_exact_mut(upper_len(n).max(1));
     for (x, mut out) in x.chunks_exact((n * n).max(1)).zip(vectors) {

@@ -7,7 +7,7 @@
 //! | [`all_finite`] | `Σ 0·x_i = 0` |
 //! | [`mean`] | `Σ X_i / N`, a matrix |
 //!
-//! The order of additions depends on the length alone. What runs off the end of the shorter operand is left out.
+//! The order of additions depends on the length alone, and nothing is fused: the same bits with every instruction set. What runs off the end of the shorter operand is left out.
 
 use crate::{MatBatch, MatView, Scalar};
 use pulp::{Arch, Simd, WithSimd};

@@ -4,14 +4,14 @@
 //! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; two columns (four for the inverse) at a
 //! time share the loads of row `r`.
 
-use crate::Scalar;
-use crate::simd::{Lanes, V};
+use crate::simd::{Lanes, V, store};
+use crate::{Aligned, Scalar};
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 use pulp::{Simd, WithSimd};
 
 /// What is wanted of a batch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lower {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lower {
     /// `L` of `X = L Lᵀ`.
     Factor,
     /// `L⁻¹` of `X = L Lᵀ`.
@@ -25,16 +25,18 @@ pub(super) enum Lower {
 /// Buffers of one group, reused from group to group and from call to call.
 #[derive(Debug, Clone, Default)]
 pub struct CholeskyScratch<T> {
-    lanes: Vec<T>,
+    lanes: Aligned<T>,
 }
 
 /// A pivot that is not positive.
-pub(super) struct BadPivot<T> {
-    pub(super) matrix: usize,
-    pub(super) pivot: usize,
-    pub(super) value: T,
+#[derive(Debug)]
+pub(crate) struct BadPivot<T> {
+    pub(crate) matrix: usize,
+    pub(crate) pivot: usize,
+    pub(crate) value: T,
 }
 
+#[derive(Debug)]
 pub(super) struct Factor<'a, T> {
     pub(super) n: usize,
     pub(super) input: &'a [T],
@@ -59,10 +61,7 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
         let width = Lanes::<S, T>::width();
         let square = n * n;
         let count = input.len() / square;
-        scratch
-            .lanes
-            .resize(((2 * square + n) * width).max(scratch.lanes.len()), T::ZERO);
-        let lanes = T::view_mut::<S>(&mut scratch.lanes[..(2 * square + n) * width]);
+        let lanes = T::view_mut::<S>(scratch.lanes.room((2 * square + n) * width));
         let (a, rest) = lanes.split_at_mut(square);
         let (m, pivots) = rest.split_at_mut(square);
         for begin in (0..count).step_by(width) {
@@ -130,7 +129,12 @@ fn scatter<T: Scalar>(n: usize, lanes: &[T], output: &mut [T]) {
 
 /// In place; the diagonal holds `1/L_rr` on return and `pivots` the squares of `L_rr`.
 #[inline(always)]
-fn factor<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, a: &mut [V<S, T>], pivots: &mut [V<S, T>]) {
+pub(crate) fn factor<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    n: usize,
+    a: &mut [V<S, T>],
+    pivots: &mut [V<S, T>],
+) {
     for r in 0..n {
         let (above, row) = a.split_at_mut(r * n);
         let row = &mut row[..n];
@@ -165,7 +169,7 @@ fn factor<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, a: &mut [V<S, T>], pivot
 }
 
 /// The first pivot of the first matrix that is not a positive, finite number.
-fn check<T: Scalar>(n: usize, count: usize, pivots: &[T]) -> Result<(), BadPivot<T>> {
+pub(crate) fn check<T: Scalar>(n: usize, count: usize, pivots: &[T]) -> Result<(), BadPivot<T>> {
     let width = pivots.len() / n;
     for matrix in 0..count {
         for pivot in 0..n {
@@ -209,7 +213,12 @@ fn invert_diagonal<S: Simd, T: Scalar>(
 
 /// `m = L⁻¹`, lower triangle, from `L` with an inverted diagonal. Columns go in blocks whose sums stay in registers.
 #[inline(always)]
-fn invert<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, a: &[V<S, T>], m: &mut [V<S, T>]) {
+pub(crate) fn invert<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    n: usize,
+    a: &[V<S, T>],
+    m: &mut [V<S, T>],
+) {
     let mut c = 0;
     while c + 4 <= n {
         invert_columns::<S, T, 4>(l, n, a, m, c);
@@ -295,5 +304,5 @@ fn gram_columns<S: Simd, T: Scalar, const C: usize>(
             sums[c] = l.mul_add(row[r], entries[c], sums[c]);
         }
     }
-    out[r * n + first..r * n + first + C].copy_from_slice(&sums);
+    store(&mut out[r * n + first..], &sums);
 }

@@ -2,9 +2,10 @@
 //!
 //! The factorisation and the inverse run with one matrix per SIMD lane, like the eigen-decomposition.
 
-mod kernel;
+pub(crate) mod kernel;
 
-use crate::{LinalgError, MatBatch, MatView, MatViewMut, Op, Result, Scalar, simd};
+use crate::simd::dispatch;
+use crate::{LinalgError, MatBatch, MatView, MatViewMut, Op, Result, Scalar};
 pub use kernel::CholeskyScratch;
 use kernel::{Factor, Lower};
 
@@ -111,13 +112,13 @@ fn run<T: Scalar>(
     if n == 0 || x.count() == 0 {
         return Ok(());
     }
-    simd::dispatch(Factor {
+    dispatch(Factor {
         n,
         input: x.data(),
         task,
         output: out.data(),
         scratch,
-    })
+    })?
     .map_err(|bad| LinalgError::NotPositiveDefinite {
         op: OP,
         matrix: bad.matrix,

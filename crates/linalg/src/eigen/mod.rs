@@ -1,18 +1,19 @@
 //! Symmetric eigen-decomposition `X = U diag(λ) Uᵀ` of a batch.
 
-mod kernel;
+mod divide;
+mod group;
+mod householder;
 mod ql;
-mod recompose;
-mod rotations;
+mod secular;
 mod single;
-mod tridiagonal;
 
-use crate::product::{Op, product};
+use crate::product::{Op, product, product_into};
 use crate::reduce::symmetrise;
+use crate::simd::dispatch;
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
-use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel, simd};
-pub use kernel::EigenScratch;
-use kernel::{Decompose, Output};
+use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel};
+pub use group::EigenScratch;
+use group::Output;
 use rayon::prelude::*;
 use single::DecomposeSingle;
 pub use single::SingleScratch;
@@ -172,22 +173,35 @@ pub fn eigh_single_into<T: Scalar>(
             found: format!("{:?}, {:?}, {}", x.shape(), vectors.shape(), values.len()),
         });
     }
-    x.check_finite(OP)?;
-    if n == 0 {
-        return Ok(());
+    single(x, values, vectors.data(), scratch)
+}
+
+/// The ascending eigenvalues of a single matrix alone, as [`eigh_single_into`] finds them: a third of its work. Nothing is allocated once `scratch` has
+/// seen the size.
+///
+/// ```
+/// use stiefel_linalg::{MatView, SingleScratch, eigenvalues_single_into};
+///
+/// let mut values = [0.0; 2];
+/// let x = MatView::new(1, 2, 2, &[2.0, 1.0, 1.0, 2.0])?;
+/// eigenvalues_single_into(x, &mut values, &mut SingleScratch::default())?;
+/// assert!((values[0] - 1.0_f64).abs() < 1e-14 && (values[1] - 3.0).abs() < 1e-14);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+pub fn eigenvalues_single_into<T: Scalar>(
+    x: MatView<'_, T>,
+    values: &mut [T],
+    scratch: &mut SingleScratch<T>,
+) -> Result<()> {
+    let n = x.check_square(OP)?;
+    if x.count() != 1 || values.len() != n {
+        return Err(LinalgError::Shape {
+            op: OP,
+            expected: format!("one matrix and {n} eigenvalues"),
+            found: format!("{:?}, {}", x.shape(), values.len()),
+        });
     }
-    let converged = simd::dispatch(DecomposeSingle {
-        n,
-        input: x.data(),
-        values,
-        vectors: vectors.data(),
-        scratch,
-    });
-    if converged {
-        return Ok(());
-    }
-    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
-    Err(LinalgError::NoConvergence { matrix: 0, sweeps })
+    single(x, values, &mut [], scratch)
 }
 
 /// The ascending eigenvalues alone, `count × n`: a third of the work of [`eigh`], and the same bits.
@@ -211,6 +225,32 @@ pub fn eigenvalues_into<T: Scalar>(
     decompose(x, output, scratch)
 }
 
+/// One matrix along its rows; no vectors ask for values alone.
+fn single<T: Scalar>(
+    x: MatView<'_, T>,
+    values: &mut [T],
+    vectors: &mut [T],
+    scratch: &mut SingleScratch<T>,
+) -> Result<()> {
+    let n = x.rows();
+    x.check_finite(OP)?;
+    if n == 0 {
+        return Ok(());
+    }
+    let converged = dispatch(DecomposeSingle {
+        n,
+        input: x.data(),
+        values,
+        vectors,
+        scratch,
+    })?;
+    if converged {
+        return Ok(());
+    }
+    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
+    Err(LinalgError::NoConvergence { matrix: 0, sweeps })
+}
+
 fn decompose<T: Scalar>(
     x: MatView<'_, T>,
     output: Output<'_, T>,
@@ -229,17 +269,91 @@ fn decompose<T: Scalar>(
         return Ok(());
     }
     let done = if parallel::pays(x.count() * n * n * n) {
-        decompose_in_parallel(n, x.data(), output)
+        decompose_in_parallel(n, x.data(), output)?
     } else {
-        simd::dispatch(Decompose {
-            n,
-            input: x.data(),
-            output,
-            scratch,
-        })
+        decompose_here(n, x.data(), output, scratch)?
     };
     let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
     done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
+}
+
+/// The size from which matrices are decomposed one by one, along their rows. A register full of smaller ones fits the second-level cache; from here on lanes lose what they gain, and where there
+/// is only one matrix they are mostly empty. The size alone decides, so that a matrix gives the same bits in a batch of any size.
+const LARGE: usize = 64;
+
+/// The same on this thread.
+fn decompose_here<T: Scalar>(
+    n: usize,
+    input: &[T],
+    output: Output<'_, T>,
+    scratch: &mut EigenScratch<T>,
+) -> Result<std::result::Result<(), usize>> {
+    if n < LARGE {
+        group::decompose(n, input, output, scratch)
+    } else {
+        one_by_one(n, input, output, &mut scratch.alone)
+    }
+}
+
+/// The same one matrix after the other, along their rows.
+fn one_by_one<T: Scalar>(
+    n: usize,
+    input: &[T],
+    output: Output<'_, T>,
+    scratch: &mut SingleScratch<T>,
+) -> Result<std::result::Result<(), usize>> {
+    let Output {
+        values,
+        mut vectors,
+        f,
+    } = output;
+    let mut u = std::mem::take(&mut scratch.u);
+    u.resize(if f.is_some() { n * n } else { 0 }, T::ZERO);
+    let pairs = input.chunks_exact(n * n).zip(values.chunks_exact_mut(n));
+    for (i, (input, values)) in pairs.enumerate() {
+        let target = match (vectors.as_deref_mut(), f) {
+            (None, _) => &mut [][..],
+            (Some(_), Some(_)) => &mut u[..],
+            (Some(vectors), None) => &mut vectors[i * n * n..][..n * n],
+        };
+        let converged = dispatch(DecomposeSingle {
+            n,
+            input,
+            values,
+            vectors: target,
+            scratch,
+        })?;
+        if !converged {
+            return Ok(Err(i));
+        }
+        if let (Some(f), Some(vectors)) = (f, vectors.as_deref_mut()) {
+            let out = &mut vectors[i * n * n..][..n * n];
+            recompose_single(n, &u, values, f, &mut scratch.scaled, out)?;
+        }
+    }
+    scratch.u = u;
+    Ok(Ok(()))
+}
+
+/// `U f(λ) Uᵀ`, exactly symmetric.
+fn recompose_single<T: Scalar>(
+    n: usize,
+    u: &[T],
+    values: &[T],
+    f: &(dyn Fn(T) -> T + Sync),
+    scaled: &mut Vec<T>,
+    out: &mut [T],
+) -> Result<()> {
+    scaled.clear();
+    scaled.extend_from_slice(u);
+    for (c, &value) in values.iter().enumerate() {
+        let f = f(value);
+        scaled.iter_mut().skip(c).step_by(n).for_each(|x| *x *= f);
+    }
+    let (left, right) = (MatView::new(1, n, n, scaled)?, MatView::new(1, n, n, u)?);
+    let product = MatViewMut::new(1, n, n, out)?;
+    product_into(product, false, T::ONE, left, Op::N, right, Op::T)?;
+    symmetrise(&mut MatViewMut::new(1, n, n, out)?)
 }
 
 /// The same in chunks of whole groups over the threads of the current rayon pool. A matrix's result does not depend on
@@ -248,7 +362,7 @@ fn decompose_in_parallel<T: Scalar>(
     n: usize,
     input: &[T],
     output: Output<'_, T>,
-) -> std::result::Result<(), usize> {
+) -> Result<std::result::Result<(), usize>> {
     const CHUNK: usize = 64;
     let mut chunks: Vec<_> = input
         .chunks(CHUNK * n * n)
@@ -273,15 +387,9 @@ fn decompose_in_parallel<T: Scalar>(
         .into_par_iter()
         .enumerate()
         .map_init(EigenScratch::default, |scratch, (at, (input, output))| {
-            let run = simd::dispatch(Decompose {
-                n,
-                input,
-                output,
-                scratch,
-            });
-            run.err().map(|matrix| at * CHUNK + matrix)
+            let run = decompose_here(n, input, output, scratch)?;
+            Ok(run.err().map(|matrix| at * CHUNK + matrix))
         })
-        .flatten()
-        .min();
-    failed.map_or(Ok(()), Err)
+        .try_reduce(|| None, |a, b| Ok(a.into_iter().chain(b).min()))?;
+    Ok(failed.map_or(Ok(()), Err))
 }

@@ -1,202 +1,134 @@
-//! Implicit QL on symmetric tridiagonal matrices, one per lane, in lock-step.
-//!
-//! Each lane has its own window `[first, last]`: the first stretch of off-diagonals that are not negligible.
-//! One sweep chases the bulge through all lanes' windows at once; outside its window a lane gets the
-//! identity rotation, which changes nothing, so what a lane computes never depends on its neighbours.
-//! The rotations are not applied here but recorded ([`Rotations`]), to be applied to the eigenvectors
-//! many sweeps at a time.
-//!
-//! EISPACK `tql2`, LAPACK `dsteqr`; shift of Wilkinson.
+//! Implicit QL with Wilkinson's shift on one tridiagonal matrix (EISPACK `tql2`); the rows that become eigenvectors are turned along.
 
-use super::rotations::Rotations;
-use crate::simd::{Lanes, V};
+use crate::simd::{Lanes, V, store};
 use crate::{Scalar, tolerance};
 use pulp::Simd;
-use pulp::bytemuck::cast_slice;
 
-/// Where each lane's next sweep runs and what it starts from.
-#[derive(Clone, Copy)]
-struct Window<S: Simd, T: Scalar> {
-    /// Index of the first off-diagonal, as a number; `n` where the lane is done.
-    first: V<S, T>,
-    /// Index of the row that ends the window.
-    last: V<S, T>,
-    /// `d[last] − shift`.
-    start: V<S, T>,
-}
+/// Columns of registers that go through a sweep together, so that their latencies overlap.
+const BLOCKS: usize = 4;
 
-/// Scans one register of matrices for its windows and computes the shifts. Negligible off-diagonals
-/// become zero.
+/// QL until the off-diagonals vanish, rows of `z` rotated along.
 #[inline(always)]
-fn scan<S: Simd, T: Scalar>(
-    l: Lanes<S, T>,
-    d: &[V<S, T>],
-    e: &mut [V<S, T>],
-    from: usize,
-) -> Window<S, T> {
-    let n = d.len();
-    let zero = l.splat(T::ZERO);
-    let (eps, floor) = (l.splat(T::EPSILON), l.splat(tolerance::ql_floor::<T>()));
-    let mut first = l.splat(T::from_f64(n as f64));
-    let mut last = zero;
-    let (mut end, mut d_end) = (l.splat(T::from_f64((n - 1) as f64)), d[n - 1]);
-    // The values at the window's ends; ones keep lanes that are done free of 0/0.
-    let (mut d0, mut d1, mut e0, mut d_last) = (zero, zero, l.splat(T::ONE), zero);
-    for i in (from..n - 1).rev() {
-        let at = l.splat(T::from_f64(i as f64));
-        let size = l.add(l.abs(d[i]), l.abs(d[i + 1]));
-        let negligible = l.less_equal(l.abs(e[i]), l.mul_add(eps, size, floor));
-        e[i] = l.select(negligible, zero, e[i]);
-        end = l.select(negligible, at, end);
-        d_end = l.select(negligible, d[i], d_end);
-        first = l.select(negligible, first, at);
-        last = l.select(negligible, last, end);
-        d0 = l.select(negligible, d0, d[i]);
-        d1 = l.select(negligible, d1, d[i + 1]);
-        e0 = l.select(negligible, e0, e[i]);
-        d_last = l.select(negligible, d_last, d_end);
-    }
-    let ratio = l.div(l.sub(d1, d0), l.add(e0, e0));
-    let root = l.sqrt(l.mul_add(ratio, ratio, l.splat(T::ONE)));
-    let root = l.select(l.less(ratio, zero), l.neg(root), root);
-    let start = l.add(l.sub(d_last, d0), l.div(e0, l.add(ratio, root)));
-    Window { first, last, start }
-}
-
-/// The state a sweep carries from one rotation to the next, for one register.
-#[derive(Clone, Copy)]
-struct Bulge<S: Simd, T: Scalar> {
-    c: V<S, T>,
-    s: V<S, T>,
-    g: V<S, T>,
-    p: V<S, T>,
-}
-
-/// Rotation `i` of a sweep: chases the bulge in the lanes whose window holds `i`.
-#[inline(always)]
-fn chase<S: Simd, T: Scalar>(
-    l: Lanes<S, T>,
-    i: usize,
-    window: &Window<S, T>,
-    bulge: &mut Bulge<S, T>,
-    d: &mut [V<S, T>],
-    e: &mut [V<S, T>],
-) -> (V<S, T>, V<S, T>) {
-    let (zero, one) = (l.splat(T::ZERO), l.splat(T::ONE));
-    let (at, next) = (
-        l.splat(T::from_f64(i as f64)),
-        l.splat(T::from_f64((i + 1) as f64)),
-    );
-    let starting = l.equal(window.last, next);
-    let active = l.and(
-        l.less_equal(window.first, at),
-        l.less_equal(next, window.last),
-    );
-    let ending = l.equal(window.first, at);
-
-    let c = l.select(starting, one, bulge.c);
-    let s = l.select(starting, one, bulge.s);
-    let g = l.select(starting, window.start, bulge.g);
-    let p = l.select(starting, zero, bulge.p);
-
-    let f = l.mul(s, e[i]);
-    let b = l.mul(c, e[i]);
-    let square = l.mul_add(f, f, l.mul(g, g));
-    let negligible = l.less(square, l.splat(tolerance::negligible_square::<T>()));
-    let r = l.sqrt(square);
-    let s = l.select(negligible, zero, l.div(f, r));
-    let c = l.select(negligible, one, l.div(g, r));
-    let r = l.select(negligible, g, r);
-
-    let shifted = l.sub(d[i + 1], p);
-    let twice_cb = l.mul(l.add(c, c), b);
-    let t = l.mul_add(l.sub(d[i], shifted), s, twice_cb);
-    let p = l.mul(s, t);
-    let g = l.sub(l.mul(c, t), b);
-
-    // e[last] stays zero: the first rotation of a sweep has nothing above it to change.
-    e[i + 1] = l.select(active, l.select(starting, e[i + 1], r), e[i + 1]);
-    d[i + 1] = l.select(active, l.add(shifted, p), d[i + 1]);
-    d[i] = l.select(ending, l.sub(d[i], p), d[i]);
-    e[i] = l.select(ending, g, e[i]);
-    *bulge = Bulge { c, s, g, p };
-    (l.select(active, c, one), l.select(active, s, zero))
-}
-
-/// Iterates until every lane of `R` registers is diagonal. `d` and `e` hold `R` stretches of `n`, `z` holds `R` squares whose
-/// columns are rotated along (or nothing). False where a lane needs more than the allowed sweeps.
-///
-/// No closure here or below: a closure is a function of its own, compiled without the CPU feature.
-#[inline(always)]
-pub(super) fn iterate<S: Simd, T: Scalar, const R: usize>(
+pub(super) fn iterate<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
     n: usize,
-    d: &mut [V<S, T>],
-    e: &mut [V<S, T>],
-    rotations: &mut Rotations<'_, V<S, T>>,
-    z: &mut [V<S, T>],
+    stride: usize,
+    d: &mut [T],
+    e: &mut [T],
+    z: &mut [T],
+    rotations: &mut [[T; 2]],
 ) -> bool {
-    if n < 2 {
-        return true;
-    }
-    let zero = l.splat(T::ZERO);
-    let mut lowest = 0;
-    for _ in 0..tolerance::QL_SWEEPS_PER_EIGENVALUE * n {
-        let mut windows = [Window {
-            first: zero,
-            last: zero,
-            start: zero,
-        }; R];
-        for r in 0..R {
-            windows[r] = scan(l, &d[r * n..][..n], &mut e[r * n..][..n], lowest);
-        }
-        let (low, high) = extent::<S, T, R>(n, &windows);
-        if low >= high {
-            rotations.apply(l, z);
-            return true;
-        }
-        lowest = low;
-        let zero = l.splat(T::ZERO);
-        let mut bulges: [Bulge<S, T>; R] = std::array::from_fn(|_| Bulge {
-            c: zero,
-            s: zero,
-            g: zero,
-            p: zero,
-        });
-        let mut sweep = rotations.begin(low, high);
-        for i in (low..high).rev() {
-            for r in 0..R {
-                let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
-                let (c, s) = chase(l, i, &windows[r], &mut bulges[r], d, e);
-                sweep.push(r, i, c, s);
+    let floor = tolerance::ql_floor::<T>();
+    let mut budget = tolerance::QL_SWEEPS_PER_EIGENVALUE * n;
+    for first in 0..n.saturating_sub(1) {
+        loop {
+            let mut last = first;
+            while last + 1 < n {
+                let size = Scalar::abs(d[last]) + Scalar::abs(d[last + 1]);
+                if Scalar::abs(e[last]) <= T::EPSILON * size + floor {
+                    e[last] = T::ZERO;
+                    break;
+                }
+                last += 1;
+            }
+            if last == first {
+                break;
+            }
+            if budget == 0 {
+                return false;
+            }
+            budget -= 1;
+            sweep(d, e, first, last, rotations);
+            if !z.is_empty() {
+                rotate(l, stride, z, first, last, rotations);
             }
         }
-        if rotations.is_full() {
-            rotations.apply(l, z);
-            rotations.clear();
-        }
     }
-    false
+    true
 }
 
-/// The smallest `first` and the largest `last` over all lanes; `(n, 0)` when every lane is done.
+/// One implicit QL sweep over rows `first..=last`; rotation `i` is of rows `i` and `i + 1`.
 #[inline(always)]
-fn extent<S: Simd, T: Scalar, const R: usize>(
-    n: usize,
-    windows: &[Window<S, T>; R],
-) -> (usize, usize) {
-    let (mut low, mut high) = (n, 0);
-    for window in windows {
-        for (first, last) in cast_slice::<_, T>(&[window.first])
-            .iter()
-            .zip(cast_slice::<_, T>(&[window.last]))
-        {
-            let first = first.to_f64() as usize;
-            if first < n {
-                low = low.min(first);
-                high = high.max(last.to_f64() as usize);
-            }
+fn sweep<T: Scalar>(d: &mut [T], e: &mut [T], first: usize, last: usize, rotations: &mut [[T; 2]]) {
+    let ratio = (d[first + 1] - d[first]) / (e[first] + e[first]);
+    let root = Scalar::sqrt(ratio * ratio + T::ONE);
+    let root = if ratio < T::ZERO { -root } else { root };
+    let mut g = d[last] - d[first] + e[first] / (ratio + root);
+    let (mut s, mut c, mut p) = (T::ONE, T::ONE, T::ZERO);
+    for i in (first..last).rev() {
+        let (f, b) = (s * e[i], c * e[i]);
+        let square = f * f + g * g;
+        let mut r = g;
+        (s, c) = (T::ZERO, T::ONE);
+        if square >= tolerance::negligible_square::<T>() {
+            // 1/r as r/r²: the division need not wait for the root.
+            let reciprocal = T::ONE / square;
+            r = Scalar::sqrt(square);
+            let inverse = r * reciprocal;
+            (s, c) = (f * inverse, g * inverse);
+        }
+        if i + 1 < last {
+            e[i + 1] = r;
+        }
+        let shifted = d[i + 1] - p;
+        let t = (d[i] - shifted) * s + (c + c) * b;
+        p = s * t;
+        d[i + 1] = shifted + p;
+        g = c * t - b;
+        rotations[i] = [c, s];
+    }
+    d[first] -= p;
+    e[first] = g;
+}
+
+/// Applies a sweep to the rows of `z`, some columns of registers at a time.
+#[inline(always)]
+fn rotate<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    stride: usize,
+    z: &mut [T],
+    first: usize,
+    last: usize,
+    rotations: &[[T; 2]],
+) {
+    let z = T::view_mut::<S>(z);
+    let mut at = 0;
+    while at + BLOCKS <= stride {
+        rotate_block::<S, T, BLOCKS>(l, stride, z, at, first, last, rotations);
+        at += BLOCKS;
+    }
+    match stride - at {
+        3 => rotate_block::<S, T, 3>(l, stride, z, at, first, last, rotations),
+        2 => rotate_block::<S, T, 2>(l, stride, z, at, first, last, rotations),
+        1 => rotate_block::<S, T, 1>(l, stride, z, at, first, last, rotations),
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn rotate_block<S: Simd, T: Scalar, const B: usize>(
+    l: Lanes<S, T>,
+    stride: usize,
+    z: &mut [V<S, T>],
+    at: usize,
+    first: usize,
+    last: usize,
+    rotations: &[[T; 2]],
+) {
+    let mut carried = [l.splat(T::ZERO); B];
+    for b in 0..B {
+        carried[b] = z[last * stride + at + b];
+    }
+    for i in (first..last).rev() {
+        let [c, s] = rotations[i];
+        let (c, s) = (l.splat(c), l.splat(s));
+        let rows = &mut z[i * stride + at..(i + 1) * stride + at + B];
+        let (below, above) = rows.split_at_mut(stride);
+        for b in 0..B {
+            let low = below[b];
+            above[b] = l.mul_add(s, low, l.mul(c, carried[b]));
+            carried[b] = l.neg_mul_add(s, carried[b], l.mul(c, low));
         }
     }
-    (low, high)
+    store(&mut z[first * stride + at..], &carried);
 }

@@ -114,7 +114,7 @@ pub struct AdaptedEmbedding<T> {
 /// use stiefel_model::adapt::{TransductiveConfig, Unlabelled, adapt_embedding};
 /// use stiefel_model::net::{DaspConfig, DaspNet, Network, Sizes};
 ///
-/// let sizes = Sizes { channels: 2, classes: 2, domains: 3, encoded: 3 };
+/// let sizes = Sizes { channels: 2, classes: 2, domains: 3, encoded: 3, views: 1 };
 /// let net = DaspNet::new(sizes, DaspConfig { filters: 1, experts: 2, embedding: 4, ..DaspConfig::default() })?;
 /// let parameters = Network::<f64>::initial(&net, 1);
 /// let whitened = MatBatch::from_fn(5, 2, 2, |i, r, c| if r == c { 1.0 + 0.1 * (i + r) as f64 } else { 0.05 });

@@ -28,6 +28,16 @@ impl<T: Scalar> Model<T> {
         whitening: UnseenPolicy,
         config: &TransductiveConfig,
     ) -> Result<Adapted<T>> {
+        if self.frontend.views() > 1 {
+            return Err(ModelError::Impossible {
+                op: OP,
+                why: format!(
+                    "the model takes {} views of a trial, and a domain is added to models of one view",
+                    self.frontend.views()
+                ),
+                remedy: "decode the new domain under a policy for unseen domains",
+            });
+        }
         let domain = self.place_of(name)?;
         let whitener = self.whitener_with(name, domain, trials, whitening)?;
         let mut whitened = MatBatch::zeros(trials.count(), trials.rows(), trials.cols());
@@ -57,6 +67,7 @@ impl<T: Scalar> Model<T> {
             record: self.record.clone(),
             frontend: Frontend {
                 whitener,
+                further: Vec::new(),
                 encoder: self.frontend.encoder.clone(),
             },
         };

@@ -38,6 +38,8 @@ pub struct Nearest {
 #[derive(Debug, Clone)]
 pub struct DomainHandle {
     whitening: UnseenWhitening,
+    /// The same of the further views.
+    further: Vec<UnseenWhitening>,
     row: Row,
     adapted: Option<AdaptedEmbedding<f64>>,
     nearest: Option<Nearest>,
@@ -46,6 +48,14 @@ pub struct DomainHandle {
 }
 
 impl DomainHandle {
+    /// Whether a causal mean stays as it is from now on.
+    pub fn freeze(&mut self, frozen: bool) {
+        self.whitening.freeze(frozen);
+        for view in &mut self.further {
+            view.freeze(frozen);
+        }
+    }
+
     /// The nearest training domain, where the embedding is borrowed from it.
     pub fn nearest(&self) -> Option<&Nearest> {
         self.nearest.as_ref()
@@ -79,7 +89,45 @@ impl<T: Scalar> Decoder<T> {
     /// whitening starts with them in the order given, a nearest domain or an adapted row is found with them; the other policies do not look at
     /// them, and an empty batch will do. Where the network has batch normalisation, the trials also give the new domain's statistics, drawn
     /// towards the mean over training domains with the policy's κ; under the pooled policy, or without trials, that mean stands in.
+    /// A model of several views needs them all: [`adapt_views`](Self::adapt_views).
     pub fn adapt_domain(
+        &self,
+        name: &str,
+        trials: MatView<'_, f64>,
+        unseen: &Unseen,
+    ) -> Result<DomainHandle> {
+        self.adapt_views(name, &[trials], unseen)
+    }
+
+    /// The same with a batch of raw trials for every view, the broad one first; none at all is an empty list.
+    pub fn adapt_views(
+        &self,
+        name: &str,
+        trials: &[MatView<'_, f64>],
+        unseen: &Unseen,
+    ) -> Result<DomainHandle> {
+        let frontend = &self.model.frontend;
+        let n = self.model.sizes.channels;
+        let none = MatView::new(0, n, n, &[])?;
+        if !trials.is_empty() && trials.len() != frontend.views() {
+            return Err(ModelError::Count {
+                op: OP,
+                what: "views of the new domain's trials",
+                expected: frontend.views(),
+                found: trials.len(),
+            });
+        }
+        let view = |v: usize| trials.get(v).copied().unwrap_or(none);
+        let mut further = Vec::with_capacity(frontend.further.len());
+        for (v, whitener) in frontend.further.iter().enumerate() {
+            further.push(whitener.unseen(view(v + 1), unseen.whitening)?);
+        }
+        let handle = self.adapt_broad(name, view(0), unseen)?;
+        Ok(DomainHandle { further, ..handle })
+    }
+
+    /// What the broad view says of a new domain.
+    fn adapt_broad(
         &self,
         name: &str,
         trials: MatView<'_, f64>,
@@ -134,6 +182,7 @@ impl<T: Scalar> Decoder<T> {
         Ok(DomainHandle {
             norm: self.norm_frame(whitened.as_ref(), row, adapted.as_ref(), whitening)?,
             whitening: state,
+            further: Vec::new(),
             row,
             adapted,
             nearest,
@@ -222,6 +271,13 @@ impl<T: Scalar> Decoder<T> {
                 remedy: "choose zero, initial, nearest-tangent, nearest-riemannian or transductive, or train without an embedding",
             }),
             UnseenEmbedding::InputOnly => Ok(()),
+            UnseenEmbedding::Transductive(_) if self.model.network.routings() > 1 => {
+                Err(ModelError::Impossible {
+                    op: OP,
+                    why: "a row is adapted by the entropy of one routing, and every view has its own here".into(),
+                    remedy: "choose zero, initial, nearest-tangent or nearest-riemannian",
+                })
+            }
             _ if !has => Err(ModelError::Impossible {
                 op: OP,
                 why: "the network has no domain embedding for which something could stand in".into(),
@@ -255,28 +311,50 @@ impl<T: Scalar> Decoder<T> {
         }
     }
 
-    /// Whitens a trial into the decoder's buffer, and says which row of the embedding it is decoded with.
-    pub(super) fn whiten(&mut self, x: &[f64], domain: &mut Domain<'_>) -> Result<Row> {
-        let whitener = &self.model.frontend.whitener;
+    /// Whitens every view of a trial into the decoder's buffer, and says which row of the embedding it is decoded with.
+    pub(super) fn whiten(&mut self, trial: &[f64], domain: &mut Domain<'_>) -> Result<Row> {
+        let frontend = &self.model.frontend;
+        let n = self.model.sizes.channels;
+        let (size, views) = (n * n, frontend.views());
+        if trial.len() != views * size && views > 1 {
+            return Err(ModelError::Count {
+                op: OP,
+                what: "values of all views of a trial",
+                expected: views * size,
+                found: trial.len(),
+            });
+        }
         let known = match domain {
             Domain::Unseen(handle) => {
-                let (out, scratch) = (&mut self.whitened, &mut self.scratch);
-                (handle.whitening).transform_into(whitener, x, out, scratch)?;
+                if handle.further.len() != frontend.further.len() {
+                    return Err(other_network());
+                }
+                let states = std::iter::once(&mut handle.whitening).chain(&mut handle.further);
+                for (v, (state, whitener)) in states.zip(frontend.whiteners()).enumerate() {
+                    let x = view_of(trial, v, views, size);
+                    let out = &mut self.whitened[v * size..][..size];
+                    state.transform_into(whitener, x, out, &mut self.scratch)?;
+                }
                 let own = handle.adapted.as_ref().map_or(&[][..], |a| &a.row);
                 self.network.set_own(own);
                 return self.checked_row(handle.row, own.len());
             }
             Domain::Known(index) => *index,
             Domain::Named(name) => {
-                let at = whitener.domains().iter().position(|d| d == name);
+                let domains = frontend.whitener.domains();
+                let at = domains.iter().position(|d| d == name);
                 at.ok_or_else(|| ModelError::UnknownName {
                     what: "domain",
                     found: (*name).to_owned(),
-                    known: whitener.domains().join(", "),
+                    known: domains.join(", "),
                 })?
             }
         };
-        whitener.transform_into(known, x, &mut self.whitened, &mut self.scratch)?;
+        for (v, whitener) in frontend.whiteners().enumerate() {
+            let x = view_of(trial, v, views, size);
+            let out = &mut self.whitened[v * size..][..size];
+            whitener.transform_into(known, x, out, &mut self.scratch)?;
+        }
         Ok(Row::At(known))
     }
 
@@ -289,13 +367,22 @@ impl<T: Scalar> Decoder<T> {
             Row::At(row) => has && row < count,
             Row::Own => has && own == self.network.embedding_width(),
         };
-        if fits {
-            return Ok(row);
-        }
-        Err(ModelError::Impossible {
-            op: OP,
-            why: "the handle was made for another network".into(),
-            remedy: "make it with this decoder's adapt_domain",
-        })
+        if fits { Ok(row) } else { Err(other_network()) }
+    }
+}
+
+/// A view of a trial. Of one view it is the trial itself, whose size the whitener checks.
+fn view_of(trial: &[f64], view: usize, views: usize, size: usize) -> &[f64] {
+    if views == 1 {
+        return trial;
+    }
+    &trial[view * size..][..size]
+}
+
+fn other_network() -> ModelError {
+    ModelError::Impossible {
+        op: OP,
+        why: "the handle was made for another network".into(),
+        remedy: "make it with this decoder's adapt_domain",
     }
 }

@@ -59,15 +59,6 @@ impl<T: Scalar> Experts<T> {
         })
     }
 
-    /// The number of experts, `K`.
-    pub(super) fn count(&self) -> usize {
-        match self {
-            Self::Stiefel(mixer) => mixer.experts(),
-            Self::Polar(polar) => polar.mixer.experts(),
-            Self::Free(experts, _) => experts.count(),
-        }
-    }
-
     /// The filter of routing weights `alpha`, `n × k`.
     pub(super) fn filter_into(&mut self, alpha: &[T], w: &mut [T]) -> Result<()> {
         match self {

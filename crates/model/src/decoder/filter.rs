@@ -74,11 +74,6 @@ impl<T: Scalar> Mixer<T> {
         })
     }
 
-    /// The number of experts, `K`.
-    pub(super) fn experts(&self) -> usize {
-        self.tangents.count()
-    }
-
     /// The filter of routing weights `alpha`, `n × k`.
     pub(super) fn filter_into(&mut self, alpha: &[T], w: &mut [T]) -> Result<()> {
         self.sum.copy_from_slice(self.anchor.data());
@@ -192,7 +187,7 @@ enum Kind<T> {
         inverse: Vec<T>,
         scratch: CholeskyScratch<T>,
     },
-    Polar(Spectrum<T>),
+    Polar(Box<Spectrum<T>>),
 }
 
 impl<T: Scalar> Retractor<T> {
@@ -202,7 +197,7 @@ impl<T: Scalar> Retractor<T> {
                 inverse: vec![T::ZERO; k * k],
                 scratch: CholeskyScratch::default(),
             },
-            Retraction::Polar => Kind::Polar(Spectrum::new(k)),
+            Retraction::Polar => Kind::Polar(Box::new(Spectrum::new(k))),
         };
         let gram = vec![T::ZERO; k * k];
         Self { n, k, gram, kind }
@@ -240,6 +235,7 @@ mod tests {
             classes: 2,
             domains: 2,
             encoded: 15,
+            views: 1,
         };
         let config = DaspConfig {
             filters: 3,

@@ -1,13 +1,13 @@
 //! The small maps of the forward pass on plain slices, as the tape computes them, without allocation.
 
 use crate::Result;
-use stiefel_geometry::spd::{SpectralFn, check_spectrum};
+use stiefel_geometry::spd::{SpectralFn, check_spectrum, upper_into};
 use stiefel_linalg::{
     MatView, MatViewMut, Op, Scalar, SingleScratch, eigh_single_into, product_into,
 };
 
 /// `out ← op(a)·op(b)`, or `out + op(a)·op(b)`; shapes are `rows × cols` as stored.
-pub(super) fn multiply<T: Scalar>(
+pub(crate) fn multiply<T: Scalar>(
     (out, out_shape): (&mut [T], (usize, usize)),
     add: bool,
     (a, a_shape, op_a): (&[T], (usize, usize), Op),
@@ -48,8 +48,8 @@ pub(super) fn probabilities<T: Scalar>(scores: &[T], out: &mut [f64]) {
 }
 
 /// Buffers of spectral functions of one `n × n` matrix.
-#[derive(Debug)]
-pub(super) struct Spectrum<T> {
+#[derive(Debug, Clone)]
+pub(crate) struct Spectrum<T> {
     n: usize,
     values: Vec<T>,
     u: Vec<T>,
@@ -59,7 +59,7 @@ pub(super) struct Spectrum<T> {
 }
 
 impl<T: Scalar> Spectrum<T> {
-    pub(super) fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         let square = || vec![T::ZERO; n * n];
         Self {
             n,
@@ -72,7 +72,7 @@ impl<T: Scalar> Spectrum<T> {
     }
 
     /// `U f(λ) Uᵀ` of a symmetric matrix, `n × n`.
-    pub(super) fn map(&mut self, f: SpectralFn<T>, x: &[T]) -> Result<&[T]> {
+    pub(crate) fn map(&mut self, f: SpectralFn<T>, x: &[T]) -> Result<&[T]> {
         let n = self.n;
         let x = MatView::new(1, n, n, x)?;
         let u = MatViewMut::new(1, n, n, &mut self.u)?;
@@ -98,18 +98,8 @@ impl<T: Scalar> Spectrum<T> {
     }
 
     /// `upper(U f(λ) Uᵀ)`: row-major upper triangle, off-diagonals times √2.
-    pub(super) fn vector(&mut self, f: SpectralFn<T>, x: &[T], out: &mut [T]) -> Result<()> {
-        let n = self.n;
-        let z = self.map(f, x)?;
-        let root_two = T::from_f64(std::f64::consts::SQRT_2);
-        let mut at = 0;
-        for r in 0..n {
-            out[at] = z[r * n + r];
-            let row = out[at + 1..at + n - r].iter_mut();
-            row.zip(&z[r * n + r + 1..(r + 1) * n])
-                .for_each(|(o, &x)| *o = root_two * x);
-            at += n - r;
-        }
+    pub(crate) fn vector(&mut self, f: SpectralFn<T>, x: &[T], out: &mut [T]) -> Result<()> {
+        upper_into(self.n, self.map(f, x)?, out);
         Ok(())
     }
 }

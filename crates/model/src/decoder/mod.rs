@@ -45,7 +45,7 @@
 mod domain;
 mod experts;
 mod filter;
-mod kernel;
+pub(crate) mod kernel;
 mod network;
 mod norm;
 
@@ -92,7 +92,7 @@ impl<T: Scalar> Decoder<T> {
         let network = Frozen::new(&model)?;
         let n = model.sizes.channels;
         Ok(Self {
-            whitened: vec![0.0; n * n],
+            whitened: vec![0.0; model.sizes.views * n * n],
             probabilities: vec![0.0; model.classes.len()],
             routing: vec![0.0; network.experts().unwrap_or(0)],
             scratch: WhitenScratch::default(),
@@ -106,7 +106,7 @@ impl<T: Scalar> Decoder<T> {
         &self.model
     }
 
-    /// Decodes one raw covariance, `n × n` row-major.
+    /// Decodes one raw covariance, `n × n` row-major; of a model of several views all of them, one after the other.
     pub fn decide(&mut self, covariance: &[f64], domain: Domain<'_>) -> Result<Decision<'_>> {
         self.decide_with(covariance, domain, Weights::Learnt)
     }
@@ -133,7 +133,7 @@ impl<T: Scalar> Decoder<T> {
     }
 
     /// Decodes raw covariances `count × n × n` of one domain, in order, into `probabilities` (`count × C`) and, where wanted, `routing`
-    /// (`count × K`).
+    /// (`count × K`). The views of a trial follow each other: `count·V × n × n`.
     pub fn decide_batch(
         &mut self,
         covariances: MatView<'_, f64>,
@@ -141,14 +141,18 @@ impl<T: Scalar> Decoder<T> {
         probabilities: &mut [f64],
         mut routing: Option<&mut [f64]>,
     ) -> Result<()> {
-        let (count, classes) = (covariances.count(), self.probabilities.len());
+        let views = self.model.sizes.views;
+        let (count, classes) = (covariances.count() / views, self.probabilities.len());
+        check_len("matrices", count * views, covariances.count())?;
+        let size = views * covariances.rows() * covariances.cols();
         let experts = self.routing.len();
         check_len("class probabilities", count * classes, probabilities.len())?;
         if let Some(routing) = &routing {
             check_len("routing weights", count * experts, routing.len())?;
         }
         for i in 0..count {
-            self.run(covariances.matrix(i), &mut domain, Weights::Learnt)
+            let trial = &covariances.data()[i * size..][..size];
+            self.run(trial, &mut domain, Weights::Learnt)
                 .map_err(|error| error.at_trial(i))?;
             probabilities[i * classes..][..classes].copy_from_slice(&self.probabilities);
             if let Some(routing) = &mut routing {

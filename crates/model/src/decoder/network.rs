@@ -6,6 +6,7 @@
 //! filter   W = R(W_base + Σ_j α_j Δ_j)               (and other kinds of experts; one fixed W for the baseline, which needs no query)
 //! norm     batch normalisation of X or of WᵀXW, where the network has it
 //! tail     z = upper(log max(Wᵀ X W, ε)),  scores = w z + b   (routed head: (w + Σ_j α_j δ_j) z + b)
+//! views    a filter and a tail for each, their z one after the other, one head; the query sees the broad view
 //! ```
 //!
 //! `X` is `n × n`; its logarithm and the encoder are in f64 as at training, the rest in the precision of the network.
@@ -54,6 +55,7 @@ pub(super) struct Frozen<T> {
     k: usize,
     router: Option<Router<T>>,
     x: Vec<T>,
+    /// The filters of all views, one after the other.
     w: Vec<T>,
     xw: Vec<T>,
     y: Vec<T>,
@@ -82,11 +84,15 @@ struct Router<T> {
     query: Vec<T>,
     layers: [(Vec<T>, Vec<T>); 2],
     keys: MatBatch<T>,
+    /// The weights of the experts; where every view has its own, one view after the other.
     alpha: Vec<T>,
-    /// How many experts a trial keeps, where not all.
+    /// How many experts a view has, `K`.
+    each: usize,
+    /// How many of them a trial keeps, where not all.
     kept: Option<usize>,
     order: Vec<usize>,
-    experts: Experts<T>,
+    /// The pool of every view.
+    experts: Vec<Experts<T>>,
 }
 
 impl<T: Scalar> Frozen<T> {
@@ -94,7 +100,7 @@ impl<T: Scalar> Frozen<T> {
         let (p, n) = (&model.parameters, model.sizes.channels);
         let (k, epsilon, router, norm) = match &model.config.architecture {
             Architecture::Dasp(c) => {
-                let router = Router::new(p, c, n, model.frontend.encoder.as_ref())?;
+                let router = Router::new(model, c)?;
                 (c.filters, c.epsilon, Some(router), c.batch_norm)
             }
             Architecture::Spdnet(c) => (c.filters, c.epsilon, None, c.batch_norm),
@@ -103,8 +109,9 @@ impl<T: Scalar> Frozen<T> {
             Some(config) => Some(Norm::new(p, &config)?),
             None => None,
         };
+        let views = model.sizes.views;
         let w = match &router {
-            Some(_) => vec![T::ZERO; n * k],
+            Some(_) => vec![T::ZERO; views * n * k],
             None => point(p, "filter")?.into_vec(),
         };
         let head = weights(p, "head.w", "head.b")?;
@@ -118,7 +125,7 @@ impl<T: Scalar> Frozen<T> {
             y: vec![T::ZERO; k * k],
             spectrum: Spectrum::new(k),
             rectified_log: SpectralFn::ReLog(T::from_f64(epsilon)),
-            features: vec![T::ZERO; k * (k + 1) / 2],
+            features: vec![T::ZERO; views * k * (k + 1) / 2],
             scores: vec![T::ZERO; head.1.len()],
             head,
             own: p.get("head.own").map(|own| {
@@ -150,7 +157,7 @@ impl<T: Scalar> Frozen<T> {
 
     /// The number of experts, where trials are routed.
     pub(super) fn experts(&self) -> Option<usize> {
-        self.router.as_ref().map(|r| r.experts.count())
+        self.router.as_ref().map(|r| r.alpha.len())
     }
 
     /// The query of the last routed trial.
@@ -173,7 +180,7 @@ impl<T: Scalar> Frozen<T> {
             Some(NormPosition::After) => {
                 self.choose_filter(whitened, row, Weights::Learnt)?;
                 self.load(whitened);
-                self.filter()?;
+                self.filter(0)?;
                 &self.y
             }
         };
@@ -184,11 +191,20 @@ impl<T: Scalar> Frozen<T> {
         Ok(matrix.into_vec())
     }
 
-    /// The filter of a trial, into `w`.
-    fn choose_filter(&mut self, whitened: &[f64], row: Row, weights: Weights<'_>) -> Result<()> {
+    /// The filters of a trial, into `w`; the whitened broad view routes.
+    fn choose_filter(&mut self, broad: &[f64], row: Row, weights: Weights<'_>) -> Result<()> {
         if let Some(router) = &mut self.router {
-            router.weigh(whitened, row, weights)?;
-            router.experts.filter_into(&router.alpha, &mut self.w)?;
+            router.weigh(broad, row, weights)?;
+            let each = router.each;
+            let routings = router.alpha.len() / each;
+            let views = router
+                .experts
+                .iter_mut()
+                .zip(self.w.chunks_exact_mut(self.n * self.k));
+            for (v, (experts, w)) in views.enumerate() {
+                let from = if routings > 1 { v * each } else { 0 };
+                experts.filter_into(&router.alpha[from..][..each], w)?;
+            }
         }
         Ok(())
     }
@@ -199,16 +215,17 @@ impl<T: Scalar> Frozen<T> {
         }
     }
 
-    /// `Y = WᵀXW`.
-    fn filter(&mut self) -> Result<()> {
+    /// `Y = WᵀXW` with the filter of a view.
+    fn filter(&mut self, view: usize) -> Result<()> {
         let (tall, square, k) = ((self.n, self.k), (self.n, self.n), self.k);
+        let w = &self.w[view * self.n * k..][..self.n * k];
         let xw = (&mut self.xw[..], tall);
-        multiply(xw, false, (&self.x, square, Op::N), (&self.w, tall, Op::N))?;
+        multiply(xw, false, (&self.x, square, Op::N), (w, tall, Op::N))?;
         let y = (&mut self.y[..], (k, k));
-        multiply(y, false, (&self.w, tall, Op::T), (&self.xw, tall, Op::N))
+        multiply(y, false, (w, tall, Op::T), (&self.xw, tall, Op::N))
     }
 
-    /// Decodes a pre-conditioned trial into class probabilities and, where there are any, routing weights.
+    /// Decodes a pre-conditioned trial, its views one after the other, into class probabilities and, where there are any, routing weights.
     pub(super) fn run(
         &mut self,
         whitened: &[f64],
@@ -217,24 +234,29 @@ impl<T: Scalar> Frozen<T> {
         probability: &mut [f64],
         routing: &mut [f64],
     ) -> Result<()> {
-        self.choose_filter(whitened, row, weights)?;
+        let square = self.n * self.n;
+        self.choose_filter(&whitened[..square], row, weights)?;
         if let Some(router) = &self.router {
             let alpha = routing.iter_mut().zip(&router.alpha);
             alpha.for_each(|(out, a)| *out = a.to_f64());
         }
-        self.load(whitened);
-        if let Some(norm) = &mut self.norm
-            && norm.position == NormPosition::Before
-        {
-            norm.apply(&mut self.x, whose)?;
+        let each = self.k * (self.k + 1) / 2;
+        for (view, x) in whitened.chunks_exact(square).enumerate() {
+            self.load(x);
+            if let Some(norm) = &mut self.norm
+                && norm.position == NormPosition::Before
+            {
+                norm.apply(&mut self.x, whose)?;
+            }
+            self.filter(view)?;
+            if let Some(norm) = &mut self.norm
+                && norm.position == NormPosition::After
+            {
+                norm.apply(&mut self.y, whose)?;
+            }
+            let features = &mut self.features[view * each..][..each];
+            (self.spectrum).vector(self.rectified_log, &self.y, features)?;
         }
-        self.filter()?;
-        if let Some(norm) = &mut self.norm
-            && norm.position == NormPosition::After
-        {
-            norm.apply(&mut self.y, whose)?;
-        }
-        (self.spectrum).vector(self.rectified_log, &self.y, &mut self.features)?;
         linear(&mut self.scores, &self.head.0, &self.head.1, &self.features)?;
         if let (Some((weights, said)), Some(router)) = (&mut self.own, &self.router) {
             let z = (&self.features[..], (1, self.features.len()), Op::N);
@@ -259,12 +281,12 @@ impl<T: Scalar> Frozen<T> {
 }
 
 impl<T: Scalar> Router<T> {
-    fn new(
-        p: &Parameters<T>,
-        config: &DaspConfig,
-        n: usize,
-        encoder: Option<&DspEncoder>,
-    ) -> Result<Self> {
+    fn new(model: &Model<T>, config: &DaspConfig) -> Result<Self> {
+        let (p, n, views) = (&model.parameters, model.sizes.channels, model.sizes.views);
+        let encoder = model.frontend.encoder.as_ref();
+        let pools: Result<Vec<Experts<T>>> = (0..views)
+            .map(|v| Experts::new(&p.of_view(v, views)?, config))
+            .collect();
         let layers = [
             weights(p, "query.w1", "query.b1")?,
             weights(p, "query.w2", "query.b2")?,
@@ -286,10 +308,11 @@ impl<T: Scalar> Router<T> {
             query: vec![T::ZERO; layers[1].1.len()],
             layers,
             alpha: vec![T::ZERO; keys.rows()],
-            kept: config.routing.kept(keys.rows()),
-            order: Vec::with_capacity(keys.rows()),
+            kept: config.routing.kept(config.experts),
+            order: Vec::with_capacity(config.experts),
+            each: config.experts,
             keys,
-            experts: Experts::new(p, config)?,
+            experts: pools?,
         })
     }
 
@@ -298,14 +321,16 @@ impl<T: Scalar> Router<T> {
         match weights {
             Weights::Learnt => self.route(whitened, row)?,
             Weights::Uniform => {
-                let share = T::ONE / T::from_f64(self.alpha.len() as f64);
+                let share = T::ONE / T::from_f64(self.each as f64);
                 self.alpha.fill(share);
             }
             Weights::HardTop1 => {
                 self.route(whitened, row)?;
-                let winner = stiefel_linalg::argmax(&self.alpha);
-                self.alpha.fill(T::ZERO);
-                self.alpha[winner] = T::ONE;
+                for alpha in self.alpha.chunks_exact_mut(self.each) {
+                    let winner = stiefel_linalg::argmax(alpha);
+                    alpha.fill(T::ZERO);
+                    alpha[winner] = T::ONE;
+                }
             }
             Weights::Given(given) if given.len() == self.alpha.len() => {
                 let given = self.alpha.iter_mut().zip(given);
@@ -358,11 +383,13 @@ impl<T: Scalar> Router<T> {
         multiply((&mut self.alpha, (1, experts)), false, query, keys)?;
         let scale = T::from_f64(1.0 / (m as f64).sqrt());
         self.alpha.iter_mut().for_each(|a| *a *= scale);
-        match self.kept {
-            None => {
-                softmax(&mut self.alpha);
+        for alpha in self.alpha.chunks_exact_mut(self.each) {
+            match self.kept {
+                None => {
+                    softmax(alpha);
+                }
+                Some(p) => masked_softmax(alpha, p, &mut self.order),
             }
-            Some(p) => masked_softmax(&mut self.alpha, p, &mut self.order),
         }
         Ok(())
     }

@@ -59,12 +59,56 @@ pub fn routing_report<T: Scalar>(
             let found = evaluate(network, parameters, test, routing)?;
             Ok((found.probabilities, found.alpha))
         },
-        |alpha| traits_of(parameters, alpha),
+        |alpha| traits_of(parameters, network.experts(), alpha),
     )
 }
 
+/// The routing report of whatever decides labelled test trials: `decide` gives probabilities and weights under a routing. `means` are the mean weights
+/// of each domain over its training trials, none where it had none; `experts` are any bases `K × n × k` of what the experts see.
+///
+/// For networks that live elsewhere, in another framework; networks of this library have [`routing_report`].
+pub fn report_of(
+    (truth, domains): (&[usize], &[usize]),
+    means: &BTreeMap<usize, Vec<f64>>,
+    experts: Option<&MatBatch<f64>>,
+    seed: u64,
+    decide: impl FnMut(Routing<'_, f64>) -> Result<Assessed>,
+) -> Result<RoutingReport> {
+    let count = truth.len();
+    if domains.len() != count {
+        return Err(ModelError::Count {
+            op: "routing report",
+            what: "domains",
+            expected: count,
+            found: domains.len(),
+        });
+    }
+    let mut decide = decide;
+    let checked = |routing: Routing<'_, f64>| {
+        let (probabilities, alpha) = decide(routing)?;
+        let rows = alpha.as_ref().map_or(count, MatBatch::rows);
+        for found in [probabilities.rows(), rows] {
+            if found != count {
+                return Err(ModelError::Count {
+                    op: "routing report",
+                    what: "rows of decisions",
+                    expected: count,
+                    found,
+                });
+            }
+        }
+        Ok((probabilities, alpha))
+    };
+    let mean = |i: usize| means.get(&domains[i]).map(Vec::as_slice);
+    assess(truth, domains, &mean, seed, checked, |_| {
+        let basis = |x: &MatBatch<f64>| stiefel_geometry::stiefel::orthonormal_factor(x.view());
+        let diversity = experts.map(|x| expert_diversity(basis(x)?.q.view()));
+        Ok((diversity.transpose()?, None))
+    })
+}
+
 /// Probabilities `1 × N × C` of the test trials and, where there is routing, weights `1 × N × K`.
-pub(crate) type Assessed = (MatBatch<f64>, Option<MatBatch<f64>>);
+pub type Assessed = (MatBatch<f64>, Option<MatBatch<f64>>);
 
 /// Diversity and rank of the experts.
 pub(crate) type Traits = (Option<ExpertDiversity>, Option<FilterRank>);
@@ -115,14 +159,18 @@ pub(crate) fn assess<'a>(
     Ok(RoutingReport { rank, ..report })
 }
 
-/// How different the experts of a network are, and how far they are from losing a direction.
+/// How different the experts of a network are, and how far they are from losing a direction. Of several views, whose experts stand one view after the
+/// other, the `count` of the broad one: across views there is nothing to compare.
 pub(crate) fn traits_of<T: Scalar>(
     parameters: &Parameters<T>,
+    count: usize,
     alpha: &MatBatch<f64>,
 ) -> Result<Traits> {
     let diversity = match parameters.get("experts") {
         Some(experts) if experts.is_orthonormal() => {
-            Some(expert_diversity(experts.point()?.view())?)
+            let broad: Vec<usize> = (0..count).collect();
+            let point = experts.point()?.select(&broad);
+            Some(expert_diversity(point.view())?)
         }
         // Angles are between subspaces: any orthonormal basis of the columns will do.
         Some(experts) => Some(expert_diversity(

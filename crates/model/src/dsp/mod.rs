@@ -69,6 +69,18 @@ pub struct DspState {
     pub(crate) projection: Vec<f64>,
 }
 
+impl DspState {
+    /// From columns `1 × p × r`, of which the first `between` are between-domain directions.
+    pub fn new(columns: MatView<'_, f64>, between: usize) -> Self {
+        Self {
+            inputs: columns.rows(),
+            outputs: columns.cols(),
+            between,
+            projection: columns.data().to_vec(),
+        }
+    }
+}
+
 impl DspConfig {
     /// Fits on training tangent vectors (`count × 1 × p`) and their domains.
     ///

@@ -15,8 +15,11 @@ pub const FORMAT_VERSION: u64 = 2;
 /// The value of `format` of a trained network.
 pub(super) const FORMAT: &str = "stiefel-model";
 
-/// The value of `format` of a fitted preset `recommended`.
+/// The value of `format` of a fitted preset `recommended-1`.
 pub(super) const POOLED_FORMAT: &str = "stiefel-pooled";
+
+/// The value of `format` of a fitted preset `recommended`.
+pub(super) const VIEWS_FORMAT: &str = "stiefel-views";
 
 /// The description of a model file; made by [`inspect_any`](super::inspect_any).
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +73,9 @@ impl Description {
     pub(super) fn routes(&self, domains: u64, experts: u64) -> bool {
         match &self.config.architecture {
             Architecture::Dasp(c) => {
-                domains <= self.sizes.domains as u64 && experts == c.experts as u64
+                let each = c.view_routing.count(self.sizes.views);
+                let weights = (c.experts as u64).saturating_mul(each as u64);
+                domains <= self.sizes.domains as u64 && experts == weights
             }
             Architecture::Spdnet(_) => false,
         }
@@ -96,12 +101,12 @@ impl Description {
             _ => 0,
         };
         [
-            product(&[experts, s.channels, filters]),
+            product(&[s.views, experts, s.channels, filters]),
             product(&[domains.max(experts), width]),
             product(&[2, width, if width > 0 { s.encoded } else { 0 }]),
             product(&[2, width, width]),
-            product(&[s.classes, filters, filters]) / 2,
-            product(&[own, s.classes, filters, filters]) / 2,
+            product(&[s.views, s.classes, filters, filters]) / 2,
+            product(&[s.views, own, s.classes, filters, filters]) / 2,
             product(&[s.domains, normalised, normalised]),
         ]
         .into_iter()
@@ -143,7 +148,7 @@ impl<M: serde::de::DeserializeOwned> Metadata<M> {
         let format = text("format")?;
         if format != wanted {
             return Err(match format {
-                FORMAT | POOLED_FORMAT => FileProblem::Kind {
+                FORMAT | POOLED_FORMAT | VIEWS_FORMAT => FileProblem::Kind {
                     found: format.to_owned(),
                     wanted,
                 },

@@ -21,9 +21,13 @@
 //! | `parameter.NAME` | as the network says | in the precision of the model; running statistics too |
 //! | `base.NAME` | `count × n × n` | for parameters in Cayley coordinates |
 //!
-//! A fitted preset `recommended` ([`PooledModel`](crate::PooledModel)) has the same container with `format` `stiefel-pooled`, the same
+//! A fitted preset `recommended-1` ([`PooledModel`](crate::PooledModel)) has the same container with `format` `stiefel-pooled`, the same
 //! `whitener.*` tensors, and `anchor` (`n × k`), `head.centre` (`p`), `head.shared` (`L × p`), `head.intercept` (`L`) and, where domains have
 //! weights of their own, `head.own` (`D′ × L × p`), all f64.
+//!
+//! A fitted preset `recommended` ([`ViewsModel`](crate::ViewsModel)) has `format` `stiefel-views` and, all f64, `anchor` (`n × k`), `typical` (`V × n × n`), `scale`
+//! (`p`), `shared` (`L × p`) and of every domain `d` with labelled trials `person.d.frame.v` (`n × k_v`), `person.d.centre` (`p`), `person.d.own` (`L × p`),
+//! `person.d.rows` (`m × p`), `person.d.weights` (`m`), and `person.d.trials.v` (`m × n × n`) where the domain calibrated the model.
 //!
 //! All but the parameters are f64. A file is read in the precision it was written in, so that a model always gives the same numbers.
 //!
@@ -32,12 +36,16 @@
 
 mod container;
 mod header;
+mod inspect;
 mod pooled;
 mod read;
+mod views;
 mod write;
 
 pub use crate::problem::FileProblem;
 pub use container::{Dtype, TensorInfo, seal};
 pub use header::{Description, FORMAT_VERSION, FileHeader};
+pub use inspect::{AnyHeader, inspect_any};
 pub use pooled::{PooledDescription, PooledSizes};
-pub use read::{AnyHeader, inspect_any};
+
+pub use views::{PersonDescription, ViewsDescription, ViewsSizes};

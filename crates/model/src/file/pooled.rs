@@ -61,7 +61,7 @@ impl PooledModel {
 
     pub(super) fn tensors(&self) -> Tensors {
         let mut tensors = Tensors::default();
-        tensors.push_whitener(&self.whitener);
+        tensors.push_whitener(0, &self.whitener);
         let (_, n, k) = self.anchor.shape();
         tensors.push("anchor", &[n, k], self.anchor.data());
         let head = &self.head;
@@ -87,7 +87,7 @@ pub(super) fn assemble(about: PooledDescription, source: &mut Source) -> Found<P
         domains: &about.domains,
         trials: &about.domain_trials,
     };
-    let whitener = whitener(&whitened, source)?;
+    let whitener = whitener(&whitened, 0, source)?;
     let anchor = MatBatch::from_vec(1, n, k, source.take("anchor", &[n, k])?)
         .map_err(|e| inconsistent(&e))?;
     stiefel::check_orthonormal("model file", anchor.view()).map_err(|e| inconsistent(&e))?;

@@ -1,8 +1,10 @@
 //! Reading: header, then tensors, each checked against the architecture before a model is made of them.
 
 use super::container::{CHECKSUM, Dtype, PREFIX, Table, checksum, decode};
-use super::header::{Description, FORMAT, FileHeader, Metadata, POOLED_FORMAT};
+use super::header::{Description, FORMAT, Metadata, POOLED_FORMAT, VIEWS_FORMAT};
 use super::pooled::PooledDescription;
+use super::views::ViewsDescription;
+use super::write::whitener_tensor;
 use super::{FileProblem, TensorInfo};
 use crate::dsp::DspState;
 use crate::fitted::Kind;
@@ -22,35 +24,6 @@ use stiefel_linalg::{MatBatch, MatView, Scalar};
 
 pub(super) type Found<T> = std::result::Result<T, FileProblem>;
 
-/// The description of a model file of either kind; made by [`inspect_any`].
-#[derive(Debug, Clone, PartialEq)]
-pub enum AnyHeader {
-    /// A trained network, to be loaded as [`Model`].
-    Network(Box<FileHeader>),
-    /// A fitted preset `recommended`, to be loaded as [`PooledModel`](crate::PooledModel).
-    Pooled(Box<FileHeader<PooledDescription>>),
-}
-
-/// The description of a model file, every byte of which is checked against its checksum.
-pub fn inspect_any(path: impl AsRef<Path>) -> Result<AnyHeader> {
-    let path = path.as_ref();
-    let header = open(path).and_then(|opened| {
-        let table = opened.table.clone();
-        let pooled = (table.metadata.get("format")).is_some_and(|format| format == POOLED_FORMAT);
-        Ok(if pooled {
-            let header = FileHeader::from_table(table, POOLED_FORMAT)?;
-            opened.source(header.format_version)?;
-            AnyHeader::Pooled(Box::new(header))
-        } else {
-            // Any other kind is refused there, by name.
-            let header = FileHeader::from_table(table, FORMAT)?;
-            opened.source(header.format_version)?;
-            AnyHeader::Network(Box::new(header))
-        })
-    });
-    header.map_err(|problem| problem.at(path))
-}
-
 impl FittedModel {
     /// Reads a model file, whatever its kind and precision.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
@@ -65,17 +38,17 @@ impl FittedModel {
 }
 
 /// A file whose table of tensors has been read and checked.
-struct Opened<'r> {
+pub(super) struct Opened<'r> {
     reader: Box<dyn Read + 'r>,
     /// Length and header as they stand in the file.
     head: Vec<u8>,
-    table: Table,
+    pub(super) table: Table,
     length: u64,
 }
 
 impl Opened<'_> {
     /// Reads the tensors, and checks every byte of the file against its checksum; files of version 1 have none.
-    fn source(mut self, format_version: u64) -> Found<Source> {
+    pub(super) fn source(mut self, format_version: u64) -> Found<Source> {
         let start = self.head.len() as u64;
         let mut data = vec![0; (self.length - start) as usize];
         (self.reader.read_exact(&mut data)).map_err(|error| FileProblem::io("read it", &error))?;
@@ -105,7 +78,7 @@ impl Opened<'_> {
     }
 }
 
-fn open(path: &Path) -> Found<Opened<'static>> {
+pub(super) fn open(path: &Path) -> Found<Opened<'static>> {
     let io = |doing| move |error: std::io::Error| FileProblem::io(doing, &error);
     let file = File::open(path).map_err(io("open it"))?;
     let about = file.metadata().map_err(io("ask for its size"))?;
@@ -168,6 +141,15 @@ fn fitted(opened: Opened<'_>) -> Found<FittedModel> {
         let model = super::pooled::assemble(found.model, &mut source)?;
         return Ok(FittedModel {
             kind: Kind::Preset(Arc::new(model)),
+            about: found.about,
+        });
+    }
+    if format.is_some_and(|format| format == VIEWS_FORMAT) {
+        let found = Metadata::<ViewsDescription>::read(&opened.table, VIEWS_FORMAT)?;
+        let mut source = opened.source(found.format_version)?;
+        let model = super::views::assemble(found.model, &mut source)?;
+        return Ok(FittedModel {
+            kind: Kind::Views(Arc::new(model)),
             about: found.about,
         });
     }
@@ -266,7 +248,11 @@ fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T
         domains: &about.domains,
         trials: &about.domain_trials,
     };
-    let whitener = whitener(&whitened, source)?;
+    let broad = whitener(&whitened, 0, source)?;
+    let further: Found<Vec<Whitener>> = (1..about.sizes.views)
+        .map(|view| whitener(&whitened, view, source))
+        .collect();
+    let further = further?;
     let encoder = encoder(&about, source)?;
     let n = about.sizes.channels;
     let known = about.known_domains();
@@ -306,7 +292,11 @@ fn assemble<T: Scalar>(about: Description, source: &mut Source) -> Found<Model<T
     Ok(Model {
         config: about.config,
         sizes: about.sizes,
-        frontend: Frontend { whitener, encoder },
+        frontend: Frontend {
+            whitener: broad,
+            further,
+            encoder,
+        },
         domain_means,
         routing,
         validation: None,
@@ -369,14 +359,15 @@ pub(super) struct Whitened<'a> {
     pub(super) trials: &'a [usize],
 }
 
-pub(super) fn whitener(about: &Whitened<'_>, source: &mut Source) -> Found<Whitener> {
+pub(super) fn whitener(about: &Whitened<'_>, view: usize, source: &mut Source) -> Found<Whitener> {
     let (n, known) = (about.n, about.trials.iter().filter(|t| **t > 0).count());
-    let means = source.take("whitener.means", &[known, n, n])?;
-    let whitening = source.take("whitener.matrices", &[known, n, n])?;
-    let betas = source.take("whitener.betas", &[known])?;
-    let mut pooled_mean: Vec<f64> = source.take("whitener.pooled", &[2, n, n])?;
+    let name = |of: &str| whitener_tensor(view, of);
+    let means = source.take(&name("means"), &[known, n, n])?;
+    let whitening = source.take(&name("matrices"), &[known, n, n])?;
+    let betas = source.take(&name("betas"), &[known])?;
+    let mut pooled_mean: Vec<f64> = source.take(&name("pooled"), &[2, n, n])?;
     let pooled_whitening = pooled_mean.split_off(pooled_mean.len() / 2);
-    let moments: Vec<f64> = source.take("whitener.pooled_moments", &[2])?;
+    let moments: Vec<f64> = source.take(&name("pooled_moments"), &[2])?;
     let state = WhitenerState {
         config: about.config,
         n,

@@ -2,7 +2,7 @@
 
 use super::FileProblem;
 use super::container::{BLANK, CHECKSUM, Dtype, METADATA, TensorInfo, encode, seal};
-use super::header::{Description, FORMAT, FORMAT_VERSION, POOLED_FORMAT};
+use super::header::{Description, FORMAT, FORMAT_VERSION, POOLED_FORMAT, VIEWS_FORMAT};
 use super::read::inconsistent;
 use crate::fitted::{About, Kind};
 use crate::{FittedModel, Manifold, Model, Result, Whitener};
@@ -36,16 +36,17 @@ impl Tensors {
         self.push(name, &[count, rows, cols], x.data());
     }
 
-    pub(super) fn push_whitener(&mut self, whitener: &Whitener) {
+    pub(super) fn push_whitener(&mut self, view: usize, whitener: &Whitener) {
         let state = whitener.state();
         let (known, n) = (state.betas.len(), whitener.channels_count());
-        self.push("whitener.means", &[known, n, n], &state.means);
-        self.push("whitener.matrices", &[known, n, n], &state.whitening);
-        self.push("whitener.betas", &[known], &state.betas);
+        let name = |of: &str| whitener_tensor(view, of);
+        self.push(&name("means"), &[known, n, n], &state.means);
+        self.push(&name("matrices"), &[known, n, n], &state.whitening);
+        self.push(&name("betas"), &[known], &state.betas);
         let pooled = [&state.pooled_mean[..], &state.pooled_whitening].concat();
-        self.push("whitener.pooled", &[2, n, n], &pooled);
+        self.push(&name("pooled"), &[2, n, n], &pooled);
         let moments = [state.pooled_trace, state.pooled_square];
-        self.push("whitener.pooled_moments", &[2], &moments);
+        self.push(&name("pooled_moments"), &[2], &moments);
     }
 
     /// The whole file: header with the description, then the tensors.
@@ -80,6 +81,14 @@ impl Tensors {
     }
 }
 
+/// What a tensor of a view's whitener is called; of the broad view as in files of one view.
+pub(super) fn whitener_tensor(view: usize, of: &str) -> String {
+    match view {
+        0 => format!("whitener.{of}"),
+        v => format!("view.{v}.whitener.{of}"),
+    }
+}
+
 impl FittedModel {
     /// Writes the model file, whole or not at all. Symbolic links are followed; what is there and is no regular file is refused, and so is a
     /// file that is there already, unless it may be overwritten.
@@ -111,6 +120,9 @@ impl FittedModel {
             Kind::Preset(p) => {
                 (p.tensors()).into_bytes(POOLED_FORMAT, "f64", &p.description(), about)
             }
+            Kind::Views(v) => {
+                (v.tensors()).into_bytes(VIEWS_FORMAT, "f64", &v.description(), about)
+            }
         }
     }
 }
@@ -140,7 +152,9 @@ impl<T: Scalar> Model<T> {
     fn tensors(&self) -> std::result::Result<Tensors, FileProblem> {
         let mut tensors = Tensors::default();
         let n = self.sizes.channels;
-        tensors.push_whitener(&self.frontend.whitener);
+        for (view, whitener) in self.frontend.whiteners().enumerate() {
+            tensors.push_whitener(view, whitener);
+        }
         if let Some(encoder) = &self.frontend.encoder {
             let shape = [encoder.inputs(), encoder.outputs()];
             tensors.push("encoder.projection", &shape, encoder.projection().data());

@@ -1,5 +1,6 @@
 //! What a model knows of itself beside its parameters.
 
+use super::familiar::Distances;
 use crate::metrics::Scores;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,6 +35,9 @@ pub struct About {
     pub validation: Option<Scores>,
     /// The method it is an instance of, by the name it has in studies.
     pub method: Option<String>,
+    /// How far its training trials lie from the mean of their domain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distances: Option<Distances>,
     /// What the Python estimator was constructed with.
     pub estimator: Option<Value>,
 }

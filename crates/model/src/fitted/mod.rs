@@ -7,130 +7,62 @@
 //! ```
 //!
 //! With the parameters travel the names of classes, domains and channels, the [`Preparation`] that made the training trials, and which trials
-//! these were ([`Seen`]): a model refuses matrices that were made another way, and says of every score how many of the judged trials it knew.
+//! these were ([`Seen`](stiefel_data::Seen)): a model refuses matrices that were made another way, and says of every score how many of the judged trials it knew.
 
 mod about;
+mod assembled;
+mod calibrate;
+mod config;
+mod decide;
+mod examine;
+mod familiar;
+mod fit;
 mod judge;
 mod session;
 
 pub use about::{About, ClassType};
+pub use assembled::{Named, initial};
+pub use config::{FitConfig, Precision};
+pub use decide::Decided;
+pub use familiar::{Distances, Yardstick};
 pub use judge::{Judged, Part};
 pub use session::Session;
 
-use crate::decoder::Weights;
-use crate::diagnostics::{RoutingReport, assess, balanced, traits_of};
-use crate::metrics::{Scores, score};
-use crate::net::{Routing, RoutingRule};
+use crate::metrics::Scores;
 use crate::scaling::Recommendation;
-use crate::train::{Flow, Observer};
 use crate::{
-    Architecture, Model, ModelConfig, ModelError, PooledConfig, PooledModel, Preconditioning,
-    Result, TrainingRecord, Unseen, Whitener,
+    Architecture, Model, ModelConfig, PooledModel, Result, TrainingRecord, ViewsModel, Whitener,
 };
-use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
 use std::sync::Arc;
-use stiefel_data::{Preparation, Seen, Trials};
-use stiefel_linalg::{MatBatch, MatView, Scalar};
+use stiefel_data::Preparation;
+use stiefel_linalg::{MatBatch, Scalar};
 
 const OP: &str = "fitted model";
 
 /// The number type of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    /// Single.
-    #[default]
-    F32,
-    /// Double.
-    F64,
-}
-
-/// Everything that decides a fit, but the trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum FitConfig {
-    /// A network.
-    Network {
-        /// Pre-conditioning, encoder, architecture and training.
-        model: Box<ModelConfig>,
-        /// Its number type.
-        #[serde(default)]
-        precision: Precision,
-    },
-    /// The preset `recommended`.
-    Preset {
-        /// Its choices.
-        config: Box<PooledConfig>,
-    },
-}
-
-impl Default for FitConfig {
-    /// The preset `recommended`.
-    fn default() -> Self {
-        Self::Preset {
-            config: Box::default(),
-        }
-    }
-}
-
-impl FitConfig {
-    /// A network in single precision.
-    pub fn network(model: ModelConfig) -> Self {
-        Self::Network {
-            model: Box::new(model),
-            precision: Precision::F32,
-        }
-    }
-
-    /// The same with another seed; the preset has none.
-    pub fn seeded(mut self, seed: u64) -> Self {
-        if let Self::Network { model, .. } = &mut self {
-            model.training.seed = seed;
-        }
-        self
-    }
-
-    /// The same network with one expert, where it routes: a control.
-    pub fn single(&self) -> Option<Self> {
-        let mut single = self.clone();
-        let Self::Network { model, .. } = &mut single else {
-            return None;
-        };
-        let Architecture::Dasp(network) = &mut model.architecture else {
-            return None;
-        };
-        network.experts = 1;
-        network.routing = RoutingRule::Soft;
-        Some(single)
-    }
-
-    /// The pre-conditioning.
-    pub fn preconditioning(&self) -> &Preconditioning {
-        match self {
-            Self::Network { model, .. } => &model.preconditioning,
-            Self::Preset { config } => &config.preconditioning,
-        }
-    }
-}
-
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     Single(Arc<Model<f32>>),
     Double(Arc<Model<f64>>),
     Preset(Arc<PooledModel>),
+    Views(Arc<ViewsModel>),
 }
 
-/// Runs an expression on the network of either precision, and another on the preset.
+/// Runs an expression on the network of either precision, and another on either preset, or one on each.
 macro_rules! each {
     ($model:expr, $m:ident => $network:expr, $p:ident => $preset:expr) => {
+        crate::fitted::each!($model, $m => $network, $p => $preset, $p => $preset)
+    };
+    ($model:expr, $m:ident => $network:expr, $p:ident => $preset:expr, $v:ident => $views:expr) => {
         match &$model.kind {
             crate::fitted::Kind::Single($m) => $network,
             crate::fitted::Kind::Double($m) => $network,
             crate::fitted::Kind::Preset($p) => $preset,
+            crate::fitted::Kind::Views($v) => $views,
         }
     };
 }
+use each;
 
 /// A model, fitted.
 ///
@@ -156,102 +88,7 @@ pub struct FittedModel {
     pub(crate) about: About,
 }
 
-/// What a model says of a set of trials.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decided {
-    /// `1 × N × C`.
-    pub probabilities: MatBatch<f64>,
-    /// Weights of the experts, `1 × N × K`, where a network routes.
-    pub routing: Option<MatBatch<f64>>,
-    /// Queries of the router, `1 × N × m`.
-    pub queries: Option<MatBatch<f64>>,
-    /// What was done for domains without training trials.
-    pub notes: Vec<String>,
-}
-
-impl Decided {
-    /// The most probable class of each trial; the first of equals.
-    pub fn classes(&self) -> Vec<usize> {
-        let rows = self.probabilities.data();
-        rows.chunks_exact(self.probabilities.cols())
-            .map(stiefel_linalg::argmax)
-            .collect()
-    }
-}
-
 impl FittedModel {
-    /// Fits on training trials; validation trials choose the epoch of a network, or the penalty of the preset. An observer that stops a network
-    /// gets the best epoch so far; stopping the preset is [`ModelError::Cancelled`].
-    pub fn fit(
-        training: &Trials,
-        validation: &Trials,
-        config: &FitConfig,
-        observer: &mut dyn Observer,
-    ) -> Result<Self> {
-        Self::fit_from(training, validation, config, None, observer)
-    }
-
-    /// The same from the network and the encoder of a model that was fitted before, whose channels, classes, domains and options of the network
-    /// are the same.
-    pub fn fit_from(
-        training: &Trials,
-        validation: &Trials,
-        config: &FitConfig,
-        start: Option<&Self>,
-        observer: &mut dyn Observer,
-    ) -> Result<Self> {
-        check_one_view(training)?;
-        check_one_view(validation)?;
-        if let Some(c) = (training.preparation()).contradiction(validation.preparation()) {
-            return Err(ModelError::Contradiction(c));
-        }
-        let mut about = About::new(training.preparation().clone());
-        about.seen = Seen::of(training, validation);
-        let kind = match config {
-            FitConfig::Network { model, precision } => {
-                let of = (training, validation, &**model);
-                match (precision, start.map(|s| &s.kind)) {
-                    (Precision::F32, None) => {
-                        Kind::Single(network(of, None, observer, &mut about)?)
-                    }
-                    (Precision::F64, None) => {
-                        Kind::Double(network(of, None, observer, &mut about)?)
-                    }
-                    (Precision::F32, Some(Kind::Single(m))) => {
-                        Kind::Single(network(of, Some(m), observer, &mut about)?)
-                    }
-                    (Precision::F64, Some(Kind::Double(m))) => {
-                        Kind::Double(network(of, Some(m), observer, &mut about)?)
-                    }
-                    (_, Some(_)) => {
-                        return Err(other_kind(
-                            "the model was trained in another precision, or is no network",
-                        ));
-                    }
-                }
-            }
-            FitConfig::Preset { config } => {
-                if start.is_some() {
-                    return Err(other_kind(
-                        "the preset is solved exactly and starts from nothing",
-                    ));
-                }
-                let observer = RefCell::new(observer);
-                let go_on = || observer.borrow_mut().step(0) == Flow::Continue;
-                let chosen = PooledModel::choose_while(training, validation, config, &go_on)?;
-                // Judged before a second fit has seen the trials that judge.
-                about.validation = Some(chosen.score(validation)?);
-                if config.refit {
-                    about.seen.trained.append(&mut about.seen.stopped);
-                    Kind::Preset(Arc::new(chosen.refit_while(training, validation, &go_on)?))
-                } else {
-                    Kind::Preset(Arc::new(chosen))
-                }
-            }
-        };
-        Ok(Self { kind, about })
-    }
-
     /// What the model knows of itself beside its parameters.
     pub fn about(&self) -> &About {
         &self.about
@@ -275,10 +112,21 @@ impl FittedModel {
             Kind::Preset(p) => FitConfig::Preset {
                 config: Box::new(p.config().clone()),
             },
+            Kind::Views(v) => FitConfig::Views {
+                config: Box::new(v.config().clone()),
+            },
         }
     }
 
-    /// The preset, where it is that.
+    /// The preset `recommended`, where it is that.
+    pub fn views_model(&self) -> Option<&ViewsModel> {
+        match &self.kind {
+            Kind::Views(views) => Some(views),
+            _ => None,
+        }
+    }
+
+    /// The preset `recommended-1`, where it is that.
     pub fn preset(&self) -> Option<&PooledModel> {
         match &self.kind {
             Kind::Preset(preset) => Some(preset),
@@ -291,14 +139,24 @@ impl FittedModel {
         let any: &dyn std::any::Any = match &self.kind {
             Kind::Single(m) => &**m,
             Kind::Double(m) => &**m,
-            Kind::Preset(_) => return None,
+            Kind::Preset(_) | Kind::Views(_) => return None,
         };
         any.downcast_ref()
     }
 
-    /// Whether it is a network, not the preset.
+    /// What kind of model it is, in a word.
+    pub fn name(&self) -> &'static str {
+        let architecture = each!(self, m => m.config().architecture,
+            _p => return "recommended-1", _v => return "recommended");
+        match architecture {
+            Architecture::Dasp(_) => "dasp",
+            Architecture::Spdnet(_) => "spdnet",
+        }
+    }
+
+    /// Whether it is a network, not a preset.
     pub fn is_network(&self) -> bool {
-        self.preset().is_none()
+        each!(self, _m => true, _p => false)
     }
 
     /// Names of the classes, in the order of the probabilities.
@@ -318,7 +176,12 @@ impl FittedModel {
 
     /// How many channels.
     pub fn channels_count(&self) -> usize {
-        self.whitener().channels_count()
+        each!(self, m => m.frontend().whitener.channels_count(), p => p.whitener().channels_count(), v => v.channels_count())
+    }
+
+    /// How many covariances of a trial it takes.
+    pub fn views(&self) -> usize {
+        each!(self, m => m.frontend().views(), _p => 1, v => v.views())
     }
 
     /// How its training trials were made.
@@ -326,9 +189,9 @@ impl FittedModel {
         &self.about.preparation
     }
 
-    /// What whitens.
-    pub fn whitener(&self) -> &Whitener {
-        each!(self, m => &m.frontend().whitener, p => p.whitener())
+    /// What whitens the broad view; the preset `recommended` has frames of its own.
+    pub fn whitener(&self) -> Option<&Whitener> {
+        each!(self, m => Some(&m.frontend().whitener), p => Some(p.whitener()), _v => None)
     }
 
     /// Scores on the validation trials, of a model that was not fitted on them.
@@ -336,10 +199,19 @@ impl FittedModel {
         self.about.validation.as_ref()
     }
 
-    /// Whether a domain had training trials.
+    /// Whether a domain had training trials, or calibrated the model.
     pub fn knows(&self, domain: &str) -> bool {
         let at = self.domains().iter().position(|d| d == domain);
-        at.is_some_and(|d| self.whitener().trials_of(d) > 0)
+        at.is_some_and(|d| self.trials_of(d) > 0)
+    }
+
+    /// How many trials of a domain it was trained or calibrated on, by number.
+    pub(super) fn trials_of(&self, domain: usize) -> usize {
+        match (&self.kind, self.whitener()) {
+            (Kind::Views(v), _) => v.person(domain).map_or(0, crate::views::Person::labels),
+            (_, Some(whitener)) => whitener.trials_of(domain),
+            (_, None) => 0,
+        }
     }
 
     /// The domains that had training trials.
@@ -354,216 +226,17 @@ impl FittedModel {
         matches!(architecture, Architecture::Dasp(c) if c.domain_embedding)
     }
 
-    /// Experts of a network that routes.
+    /// Experts of a network that routes; where every view has weights of its own, those of all views.
     pub fn experts(&self) -> Option<usize> {
-        let (architecture, experts) =
-            each!(self, m => (m.config().architecture, m.network().experts()), _p => return None);
+        let (architecture, experts) = each!(self,
+            m => (m.config().architecture, m.network().experts() * m.network().routings()),
+            _p => return None);
         matches!(architecture, Architecture::Dasp(_)).then_some(experts)
     }
 
-    /// The experts as points, `K × n × k`, where a network routes; the one filter of the preset.
+    /// The experts as points, `K × n × k`, where a network routes, those of the broad view; the one filter of the preset.
     pub fn filters(&self) -> Result<Option<MatBatch<f64>>> {
         each!(self, m => Ok(m.experts()?.map(|e| e.cast())), p => Ok(Some(p.anchor().clone())))
-    }
-
-    /// The trials as the model takes them: its channels in its order, where both have names. Refuses other channels, other numbers of views, and
-    /// matrices that were made another way.
-    pub fn accept(&self, trials: &Trials) -> Result<Trials> {
-        check_one_view(trials)?;
-        if let Some(c) = self.about.preparation.contradiction(trials.preparation()) {
-            return Err(ModelError::Contradiction(c));
-        }
-        let (expected, found) = (self.channels_count(), trials.channels_count());
-        let (Some(own), Some(names)) = (self.channels(), trials.channels()) else {
-            return if expected == found {
-                Ok(trials.clone())
-            } else {
-                Err(ModelError::Channels {
-                    op: OP,
-                    expected,
-                    found,
-                })
-            };
-        };
-        if own == names {
-            return Ok(trials.clone());
-        }
-        let place = |name: &String| {
-            let at = names.iter().position(|n| n.eq_ignore_ascii_case(name));
-            at.ok_or_else(|| ModelError::Impossible {
-                op: OP,
-                why: format!(
-                    "the model needs channel {name}; the trials have {}",
-                    names.join(", ")
-                ),
-                remedy: "give the channels the model was trained on",
-            })
-        };
-        let at: Result<Vec<usize>> = own.iter().map(place).collect();
-        // Found whatever their case; from here on they are the model's.
-        Ok(trials.pick(&at?)?.with_channels(own.to_vec())?)
-    }
-
-    /// Decides every trial, in order within each domain. Domains are known by name; those without training trials are decoded as `unseen` says.
-    pub fn decide(&self, trials: &Trials, unseen: Option<&Unseen>) -> Result<Decided> {
-        self.decide_with(&self.accept(trials)?, unseen, Routing::Learnt)
-    }
-
-    /// Decides under other weights of the experts, for controls; trials have been accepted.
-    fn decide_with(
-        &self,
-        trials: &Trials,
-        unseen: Option<&Unseen>,
-        routing: Routing<'_, f64>,
-    ) -> Result<Decided> {
-        let (count, classes) = (trials.len(), self.classes().len());
-        let experts = self.experts().unwrap_or(0);
-        let mut probabilities = MatBatch::zeros(1, count, classes);
-        let mut alpha = MatBatch::zeros(1, count, experts);
-        let (mut queries, mut notes) = (vec![Vec::new(); count], Vec::new());
-        for domain in trials.domains().present() {
-            let (name, at) = (trials.domains().name(domain), trials.of_domain(domain));
-            let own = trials.covariances().select(&at);
-            let mut session = self.session_for(name, own.view(), unseen)?;
-            notes.extend(session.note());
-            for (place, &i) in at.iter().enumerate() {
-                let weights = match routing {
-                    Routing::Learnt => Weights::Learnt,
-                    Routing::Uniform => Weights::Uniform,
-                    Routing::HardTop1 => Weights::HardTop1,
-                    Routing::Given(all) => {
-                        Weights::Given(&all.matrix(0)[i * all.cols()..][..all.cols()])
-                    }
-                };
-                let decision = session
-                    .decide_with(own.matrix(place), weights)
-                    .map_err(|error| error.at_trial(i))?;
-                probabilities.matrix_mut(0)[i * classes..][..classes]
-                    .copy_from_slice(decision.probabilities);
-                let given = decision.routing.unwrap_or_default();
-                alpha.matrix_mut(0)[i * experts..][..experts].copy_from_slice(given);
-                queries[i] = session.query().unwrap_or_default();
-            }
-        }
-        let width = queries.first().map_or(0, Vec::len);
-        let queries = MatBatch::from_vec(1, count, width, queries.concat())?;
-        Ok(Decided {
-            probabilities,
-            routing: (experts > 0).then_some(alpha),
-            queries: (experts > 0).then_some(queries),
-            notes,
-        })
-    }
-
-    /// A domain whose trials are all at hand: own means and nearest domains look at all of them, a causal mean at none before it decides.
-    pub fn session_for(
-        &self,
-        domain: &str,
-        trials: MatView<'_, f64>,
-        unseen: Option<&Unseen>,
-    ) -> Result<Session> {
-        let causal = unseen.is_some_and(Unseen::is_causal);
-        if causal && unseen.is_some_and(|u| u.embedding.uses_target_data()) && !self.knows(domain) {
-            return Err(ModelError::Impossible {
-                op: OP,
-                why: "a nearest or adapted embedding is found with all trials, and causal whitening knows only those so far".into(),
-                remedy: "choose own-mean whitening, or the embedding zero",
-            });
-        }
-        let none = MatBatch::zeros(0, trials.rows(), trials.cols());
-        let seen = if causal { none.view() } else { trials };
-        self.session(domain, unseen, seen)
-    }
-
-    /// Decisions for one domain, trial by trial, with whatever they change (a causal mean) kept from one to the next. `seen` are unlabelled trials
-    /// of a domain without training trials that are known beforehand; a training domain needs none.
-    pub fn session(
-        &self,
-        domain: &str,
-        unseen: Option<&Unseen>,
-        seen: MatView<'_, f64>,
-    ) -> Result<Session> {
-        Session::new(self, domain, unseen, seen)
-    }
-
-    /// The routing report on labelled test trials: does routing help, and is it routing that helps?
-    pub fn report(
-        &self,
-        test: &Trials,
-        unseen: Option<&Unseen>,
-        seed: u64,
-    ) -> Result<RoutingReport> {
-        Ok(self.examine(test, unseen, seed)?.0)
-    }
-
-    /// The report, and the decisions it is about. Of the preset, whose routing is the domain, nothing is routed where a domain had no training trials.
-    pub fn examine(
-        &self,
-        test: &Trials,
-        unseen: Option<&Unseen>,
-        seed: u64,
-    ) -> Result<(RoutingReport, Decided)> {
-        let test = self.accept(test)?;
-        let mut decided = None;
-        if let Kind::Preset(preset) = &self.kind {
-            let found = self.decide_with(&test, unseen, Routing::Learnt)?;
-            let known =
-                (test.domains().present().iter()).all(|&d| self.knows(test.domains().name(d)));
-            let report = if known {
-                preset.report(&self.numbered(&test)?, seed)?
-            } else {
-                let p = &found.probabilities;
-                RoutingReport::unrouted(score(&self.truth(&test)?, p.data(), p.cols())?)
-            };
-            return Ok((report, found));
-        }
-        let truth = self.truth(&test)?;
-        let means = each!(self, m => m.routing.as_ref(), _p => None);
-        let names = test.domains();
-        let place = |d: &usize| self.domains().iter().position(|n| n == names.name(*d));
-        let of: Vec<Option<usize>> = names.indices().iter().map(place).collect();
-        let mean = |i: usize| -> Option<&[f64]> {
-            let means = means?;
-            let at = of[i].filter(|&d| d < means.rows() && self.whitener().trials_of(d) > 0)?;
-            let row = &means.matrix(0)[at * means.cols()..][..means.cols()];
-            // Zeros stand for a domain that was adapted later and had no training trials.
-            row.iter().any(|w| *w > 0.0).then_some(row)
-        };
-        let report = assess(
-            &truth,
-            names.indices(),
-            &mean,
-            seed,
-            |routing| {
-                let found = self.decide_with(&test, unseen, routing)?;
-                let assessed = (found.probabilities.clone(), found.routing.clone());
-                // The first are those under the router's own weights.
-                decided.get_or_insert(found);
-                Ok(assessed)
-            },
-            |alpha| each!(self, m => traits_of(m.parameters(), alpha), _p => Ok((None, None))),
-        )?;
-        let decided = decided.ok_or(ModelError::Empty {
-            op: OP,
-            remedy: "give at least one labelled test trial",
-        })?;
-        Ok((report, decided))
-    }
-
-    /// The control *retrained K = 1*: balanced accuracy of the same network with one expert, trained from scratch. None where nothing is routed.
-    pub fn retrain_single(
-        &self,
-        (training, validation, test): (&Trials, &Trials, &Trials),
-        unseen: Option<&Unseen>,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<f64>> {
-        let Some(config) = self.config().single() else {
-            return Ok(None);
-        };
-        let single = Self::fit(training, validation, &config, observer)?;
-        let p = single.decide(test, unseen)?.probabilities;
-        let scores = score(&single.truth(test)?, p.data(), p.cols())?;
-        Ok(Some(balanced(&scores)))
     }
 
     /// How a network was trained.
@@ -589,19 +262,9 @@ impl FittedModel {
                     m.scaling = Some(recommendation);
                 }
             }
-            Kind::Preset(_) => {}
+            Kind::Preset(_) | Kind::Views(_) => {}
         }
         self
-    }
-
-    /// What the filters see on the sensors, `K × count × n`: of each expert, or of the one filter, the patterns along which the classes of the
-    /// training trials differ most. None for a network without experts.
-    pub fn patterns(&self, training: &Trials, count: usize) -> Result<Option<MatBatch<f64>>> {
-        let training = self.numbered(&self.accept(training)?)?;
-        let Some(filters) = self.filters()? else {
-            return Ok(None);
-        };
-        crate::diagnostics::patterns(filters.view(), self.whitener(), &training, count).map(Some)
     }
 }
 
@@ -632,35 +295,11 @@ impl From<PooledModel> for FittedModel {
     }
 }
 
-fn other_kind(why: &str) -> ModelError {
-    ModelError::Impossible {
-        op: "warm start",
-        why: why.into(),
-        remedy: "start afresh, or keep the precision",
-    }
-}
-
-fn network<T: Scalar>(
-    (training, validation, config): (&Trials, &Trials, &ModelConfig),
-    start: Option<&Model<T>>,
-    observer: &mut dyn Observer,
-    about: &mut About,
-) -> Result<Arc<Model<T>>> {
-    let model = match start {
-        None => Model::fit(training, validation, config, observer)?,
-        Some(start) => start.fit_on(training, validation, config, observer)?,
-    };
-    about.validation.clone_from(&model.validation);
-    Ok(Arc::new(model))
-}
-
-fn check_one_view(trials: &Trials) -> Result<()> {
-    match trials.views() {
-        1 => Ok(()),
-        views => Err(ModelError::Impossible {
-            op: OP,
-            why: format!("trials of {views} views, and the model takes one"),
-            remedy: "prepare the trials with one view",
-        }),
+impl From<ViewsModel> for FittedModel {
+    fn from(model: ViewsModel) -> Self {
+        Self {
+            kind: Kind::Views(Arc::new(model)),
+            about: About::default(),
+        }
     }
 }

@@ -3,7 +3,8 @@
 use super::{FittedModel, Kind, OP};
 use crate::decoder::{Decision, Decoder, Domain, DomainHandle, Weights};
 use crate::precondition::{UnseenPolicy, UnseenWhitening};
-use crate::{ModelError, PooledModel, Result, Unseen, UnseenEmbedding};
+use crate::views::{Bench, Newcomer, Person};
+use crate::{ModelError, PooledModel, Result, Unseen, UnseenEmbedding, ViewsModel};
 use std::sync::Arc;
 use stiefel_linalg::MatView;
 
@@ -20,6 +21,7 @@ enum Machine {
     Single(Box<Decoder<f32>>, Whose<DomainHandle>),
     Double(Box<Decoder<f64>>, Whose<DomainHandle>),
     Preset(Arc<PooledModel>, Whose<UnseenWhitening>, Vec<f64>),
+    Views(Arc<ViewsModel>, Whose<Newcomer>, Box<Bench>),
 }
 
 #[derive(Debug)]
@@ -33,8 +35,13 @@ impl Session {
         model: &FittedModel,
         name: &str,
         unseen: Option<&Unseen>,
-        seen: MatView<'_, f64>,
+        seen: &[MatView<'_, f64>],
     ) -> Result<Self> {
+        let n = model.channels_count();
+        let broad = match seen {
+            [first, ..] => *first,
+            [] => MatView::new(0, n, n, &[])?,
+        };
         let known = model.domains().iter().position(|d| d == name);
         let known = known.filter(|_| model.knows(name));
         let policy = || {
@@ -48,7 +55,7 @@ impl Session {
                 let decoder = Box::new(Decoder::new(Arc::clone(m))?);
                 let whose = match known {
                     Some(domain) => Whose::Known(domain),
-                    None => Whose::Unseen(Box::new(decoder.adapt_domain(name, seen, policy()?)?)),
+                    None => Whose::Unseen(Box::new(decoder.adapt_views(name, seen, policy()?)?)),
                 };
                 Machine::Single(decoder, whose)
             }
@@ -56,7 +63,7 @@ impl Session {
                 let decoder = Box::new(Decoder::new(Arc::clone(m))?);
                 let whose = match known {
                     Some(domain) => Whose::Known(domain),
-                    None => Whose::Unseen(Box::new(decoder.adapt_domain(name, seen, policy()?)?)),
+                    None => Whose::Unseen(Box::new(decoder.adapt_views(name, seen, policy()?)?)),
                 };
                 Machine::Double(decoder, whose)
             }
@@ -66,9 +73,26 @@ impl Session {
                 } else {
                     let unseen = policy()?;
                     check_no_embedding(unseen.embedding)?;
-                    Whose::Unseen(Box::new(preset.adapt_domain(seen, unseen.whitening)?))
+                    Whose::Unseen(Box::new(preset.adapt_domain(broad, unseen.whitening)?))
                 };
                 Machine::Preset(Arc::clone(preset), whose, Vec::new())
+            }
+            Kind::Views(views) => {
+                let calibrated =
+                    known.filter(|&d| views.person(d).is_some_and(Person::is_calibrated));
+                let whose = match (known, calibrated, unseen) {
+                    // The mean of a calibrated person is made of few trials: where a policy is given it goes on.
+                    (Some(_), Some(_), Some(unseen)) if unseen.uses_target_data() => Whose::Unseen(
+                        Box::new(views.newcomer(calibrated, seen, unseen.whitening)?),
+                    ),
+                    (Some(domain), ..) => Whose::Known(domain),
+                    (None, ..) => {
+                        let unseen = policy()?;
+                        check_no_embedding(unseen.embedding)?;
+                        Whose::Unseen(Box::new(views.newcomer(None, seen, unseen.whitening)?))
+                    }
+                };
+                Machine::Views(Arc::clone(views), whose, Box::new(Bench::new(views)))
             }
         };
         let mut session = Self {
@@ -85,9 +109,21 @@ impl Session {
         &self.name
     }
 
-    /// Decides a raw covariance, `n × n`.
-    pub fn decide(&mut self, covariance: &[f64]) -> Result<Decision<'_>> {
-        self.decide_with(covariance, Weights::Learnt)
+    /// Decides a trial: its raw covariances, `n × n` each, one view after the other.
+    pub fn decide(&mut self, covariances: &[f64]) -> Result<Decision<'_>> {
+        self.decide_with(covariances, Weights::Learnt)
+    }
+
+    /// Whether what the session learns from unlabelled trials (a causal mean) stays as it is from now on. What learns nothing never changes.
+    pub fn freeze(&mut self, frozen: bool) {
+        match &mut self.machine {
+            Machine::Single(_, Whose::Unseen(h)) | Machine::Double(_, Whose::Unseen(h)) => {
+                h.freeze(frozen);
+            }
+            Machine::Preset(_, Whose::Unseen(h), _) => h.freeze(frozen),
+            Machine::Views(_, Whose::Unseen(h), _) => h.freeze(frozen),
+            _ => {}
+        }
     }
 
     pub(super) fn decide_with(
@@ -95,20 +131,29 @@ impl Session {
         covariance: &[f64],
         weights: Weights<'_>,
     ) -> Result<Decision<'_>> {
-        let (preset, whose, probabilities) = match &mut self.machine {
+        let probabilities = match &mut self.machine {
             Machine::Single(decoder, whose) => {
                 return decoder.decide_with(covariance, whose.domain(), weights);
             }
             Machine::Double(decoder, whose) => {
                 return decoder.decide_with(covariance, whose.domain(), weights);
             }
-            Machine::Preset(preset, whose, probabilities) => (preset, whose, probabilities),
-        };
-        *probabilities = match whose {
-            Whose::Known(domain) => {
-                preset.decide(covariance, crate::pooled::HeadTrial::Known(*domain))?
+            Machine::Preset(preset, whose, probabilities) => {
+                *probabilities = match whose {
+                    Whose::Known(domain) => {
+                        preset.decide(covariance, crate::pooled::HeadTrial::Known(*domain))?
+                    }
+                    Whose::Unseen(whitening) => preset.decide_adapted(covariance, whitening)?,
+                };
+                &*probabilities
             }
-            Whose::Unseen(whitening) => preset.decide_adapted(covariance, whitening)?,
+            Machine::Views(views, whose, bench) => {
+                match whose {
+                    Whose::Known(domain) => views.decide_into(*domain, covariance, bench)?,
+                    Whose::Unseen(newcomer) => newcomer.decide_into(views, covariance, bench)?,
+                }
+                &bench.probabilities
+            }
         };
         Ok(Decision {
             class: stiefel_linalg::argmax(probabilities),
@@ -122,7 +167,15 @@ impl Session {
         match &self.machine {
             Machine::Single(decoder, _) => decoder.query(),
             Machine::Double(decoder, _) => decoder.query(),
-            Machine::Preset(..) => None,
+            Machine::Preset(..) | Machine::Views(..) => None,
+        }
+    }
+
+    /// What every view added to the last decision, of a preset with views: log-odds for the class that is decided, which add up to its own where there are two.
+    pub fn contributions(&self) -> Option<&[f64]> {
+        match &self.machine {
+            Machine::Views(.., bench) => Some(&bench.contributions),
+            _ => None,
         }
     }
 
@@ -138,6 +191,7 @@ impl Session {
                 Some(h.whitening())
             }
             Machine::Preset(_, Whose::Unseen(h), _) => Some(h.policy()),
+            Machine::Views(_, Whose::Unseen(h), _) => Some(h.policy()),
             _ => None,
         }
     }
@@ -165,8 +219,15 @@ impl Session {
                 adapted.entropy_before, adapted.entropy_after
             ));
         }
-        if !model.is_network() {
-            parts.push("decided by the weights everybody shares".into());
+        match &self.machine {
+            Machine::Views(_, Whose::Unseen(h), _) if h.labels() > 0 => parts.push(format!(
+                "decided by the weights everybody shares and those of {} labelled trials",
+                h.labels()
+            )),
+            Machine::Preset(..) | Machine::Views(..) => {
+                parts.push("decided by the weights everybody shares".into());
+            }
+            _ => {}
         }
         Some(parts.join(", "))
     }

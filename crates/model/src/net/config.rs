@@ -1,7 +1,7 @@
 //! Sizes and options of the networks, checked once, at the door.
 
 use super::BatchNormConfig;
-use super::options::{ExpertKind, RoutingRule};
+use super::options::{ExpertKind, RoutingRule, ViewRouting};
 use crate::csp::CspConfig;
 use crate::sizes::Sizes;
 use crate::{ModelError, Result};
@@ -126,7 +126,7 @@ impl Default for LossWeights {
 /// ```
 /// use stiefel_model::net::{DaspConfig, DaspNet, Network, Sizes};
 ///
-/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253 };
+/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253, views: 1 };
 /// let net = DaspNet::new(sizes, DaspConfig { filters: 20, experts: 8, ..DaspConfig::default() })?;
 /// assert_eq!(Network::<f32>::experts(&net), 8);
 /// // A filter cannot keep more directions than there are channels.
@@ -178,6 +178,9 @@ pub struct DaspConfig {
     /// Batch normalisation inside the network.
     #[serde(default)]
     pub batch_norm: Option<BatchNormConfig>,
+    /// Which views share the weights of their experts.
+    #[serde(default, skip_serializing_if = "ViewRouting::is_trial")]
+    pub view_routing: ViewRouting,
 }
 
 impl Default for DaspConfig {
@@ -204,6 +207,7 @@ impl Default for DaspConfig {
             initial_anchor: InitialAnchor::Random,
             initial_experts: InitialExperts::Random,
             batch_norm: None,
+            view_routing: ViewRouting::Trial,
         }
     }
 }
@@ -279,6 +283,7 @@ pub(super) fn check_tail(sizes: &Sizes, filters: usize, epsilon: f64) -> Result<
         "at least 2",
     )?;
     positive("the number of domains", sizes.domains)?;
+    positive("the number of views", sizes.views)?;
     require(
         (1..=sizes.channels).contains(&filters),
         "k, the directions a filter keeps,",
@@ -293,8 +298,49 @@ pub(super) fn check_tail(sizes: &Sizes, filters: usize, epsilon: f64) -> Result<
     )
 }
 
+/// An error where an option that knows one view only is asked for with several.
+pub(super) fn check_views(sizes: &Sizes, options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, used)| *used && sizes.views > 1) {
+        None => Ok(()),
+        Some((option, _)) => Err(ModelError::Impossible {
+            op: "network",
+            why: format!(
+                "{option} takes trials of one view, and these have {}",
+                sizes.views
+            ),
+            remedy: "leave the option out, or pick one view",
+        }),
+    }
+}
+
 impl DaspConfig {
     pub(super) fn check(&self, sizes: &Sizes) -> Result<()> {
+        check_views(
+            sizes,
+            &[
+                ("batch normalisation", self.batch_norm.is_some()),
+                ("the CSP loss", self.losses.csp != 0.0),
+                (
+                    "experts of full rank",
+                    self.experts_kind != ExpertKind::Stiefel,
+                ),
+                (
+                    "a discriminative start",
+                    self.initial_anchor == InitialAnchor::Discriminative,
+                ),
+                (
+                    "a start near the anchor",
+                    self.initial_experts != InitialExperts::Random,
+                ),
+            ],
+        )?;
+        if self.view_routing == ViewRouting::View && sizes.views == 1 {
+            return Err(ModelError::Impossible {
+                op: "network",
+                why: "one routing per view was asked for, and the trials have one view".into(),
+                remedy: "leave the option out, or prepare trials with several views",
+            });
+        }
         check_tail(sizes, self.filters, self.epsilon)?;
         positive("K, the number of experts,", self.experts)?;
         self.routing.check(self.experts)?;
@@ -316,6 +362,12 @@ impl DaspConfig {
             "0 under a routed barycenter, where every sample has an anchor of its own",
         )?;
         if let HeadKind::Routed { ridge } = self.head {
+            require(
+                self.view_routing == ViewRouting::Trial,
+                "the ridge of the routed head",
+                ridge,
+                "left out where every view has weights of its own: the head has one set",
+            )?;
             weight("the ridge of the routed head", ridge)?;
         }
         if let Some(norm) = self.batch_norm {

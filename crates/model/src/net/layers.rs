@@ -5,13 +5,13 @@
 //! routing   α = softmax(q Eᵀ/√m)
 //! anchor    W_base                              given, first expert, or a one-step barycenter
 //! pool      Δ_j = W_j − W_base sym(W_baseᵀ W_j),  A_i = W_base + Σ_j α_ij Δ_j
-//! tail      upper(log max(W_iᵀ X_i W_i, ε)), W_i = qf(A_i)
+//! tail      upper(log max(W_iᵀ X_i W_i, ε)), W_i = qf(A_i)      one after the other for every view
 //! head      z·wᵀ + b                            routed: (w + Σ_j α_ij δ_j)·z + b
 //! ```
 
 use super::batch_norm;
 use super::{Anchor, BatchNormConfig, NormPosition, Retraction, Routing, StateUpdate};
-use crate::{Batch, Bound, Parameter, Parameters, Prepared, Result, random};
+use crate::{Batch, Bound, ModelError, Parameter, Parameters, Prepared, Result, random};
 use std::sync::Arc;
 use stiefel_autodiff::{Covariances, Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -30,7 +30,7 @@ pub(super) fn query<'t, T: Scalar>(
 }
 
 /// The MLP of the query on rows `[x̃; Emb(d)]`.
-fn query_of<'t, T: Scalar>(p: &Bound<'t, T>, input: Var<'t, T>) -> Result<Var<'t, T>> {
+pub(super) fn query_of<'t, T: Scalar>(p: &Bound<'t, T>, input: Var<'t, T>) -> Result<Var<'t, T>> {
     let hidden = input
         .matmul_nt(p.get("query.w1"))?
         .add(p.get("query.b1"))?
@@ -216,7 +216,7 @@ pub(super) enum Filter<'t, T: Scalar> {
 
 impl<'t, T: Scalar> Filter<'t, T> {
     /// The filters and whether the tail is to take their orthonormal factor.
-    fn for_tail(&self) -> Result<(Var<'t, T>, bool)> {
+    pub(super) fn for_tail(&self) -> Result<(Var<'t, T>, bool)> {
         Ok(match self {
             Self::Ready(w) => (*w, false),
             Self::Mixed(m, Retraction::Qr) => (m.anchor.add(m.step)?, true),
@@ -225,7 +225,7 @@ impl<'t, T: Scalar> Filter<'t, T> {
     }
 
     /// The filters as points.
-    fn point(&self) -> Result<Var<'t, T>> {
+    pub(super) fn point(&self) -> Result<Var<'t, T>> {
         match self {
             Self::Ready(w) => Ok(*w),
             Self::Mixed(m, retraction) => retract(*retraction, m.anchor, m.step),
@@ -244,7 +244,7 @@ pub(super) fn features<'t, T: Scalar>(
 ) -> Result<(Var<'t, T>, Vec<StateUpdate<T>>)> {
     let Some(norm) = norm else {
         let (filters, retract) = filter.for_tail()?;
-        let z = tape.filtered_log_vectors(filters, shared(batch), retract, epsilon)?;
+        let z = tape.filtered_log_vectors(filters, shared(batch, 0), retract, epsilon)?;
         return Ok((z, Vec::new()));
     };
     let entering = entering(tape, batch, filter, norm.position)?;
@@ -257,6 +257,43 @@ pub(super) fn features<'t, T: Scalar>(
         NormPosition::After => y.reeig_log(epsilon)?.upper()?,
     };
     Ok((z, state))
+}
+
+/// The features of a view under its filters, without batch normalisation.
+pub(super) fn view_features<'t, T: Scalar>(
+    tape: &'t Tape<T>,
+    batch: &Batch<'_, T>,
+    view: usize,
+    filter: &Filter<'t, T>,
+    epsilon: f64,
+) -> Result<Var<'t, T>> {
+    let (filters, retract) = filter.for_tail()?;
+    Ok(tape.filtered_log_vectors(filters, shared(batch, view), retract, epsilon)?)
+}
+
+/// The features of all views side by side, `B × 1 × V·k(k+1)/2`.
+pub(super) fn side_by_side<'t, T: Scalar>(views: &[Var<'t, T>]) -> Result<Var<'t, T>> {
+    match views {
+        [first, rest @ ..] => Ok(first.concat(rest)?),
+        [] => Err(ModelError::Empty {
+            op: "network",
+            remedy: "give trials of at least one view",
+        }),
+    }
+}
+
+/// An error unless a batch has the views of the network.
+pub(super) fn check_views<T: Scalar>(batch: &Batch<'_, T>, expected: usize) -> Result<()> {
+    let found = batch.data.views();
+    if found == expected {
+        return Ok(());
+    }
+    Err(ModelError::Count {
+        op: "network",
+        what: "views of a trial",
+        expected,
+        found,
+    })
 }
 
 /// The matrices that enter batch normalisation.
@@ -299,9 +336,9 @@ pub(super) fn norm_input<T: Scalar>(
     Ok(MatBatch::from_vec(data.len(), m, m, values)?)
 }
 
-/// The covariances of a batch, not copied.
-pub(super) fn shared<'t, T: Scalar>(batch: &Batch<'_, T>) -> Covariances<'t, T> {
-    Covariances::Shared(Arc::clone(batch.data.covariances()), batch.indices.clone())
+/// The covariances of a view of a batch, not copied.
+fn shared<'t, T: Scalar>(batch: &Batch<'_, T>, view: usize) -> Covariances<'t, T> {
+    Covariances::Shared(Arc::clone(batch.data.view(view)), batch.indices.clone())
 }
 
 /// Stiefel parameters under either way of staying orthonormal.

@@ -9,7 +9,7 @@
 //! ```
 
 use super::{BarrierKind, LossWeights, Outputs, Routed};
-use crate::Result;
+use crate::{ModelError, Result};
 use stiefel_autodiff::{Axis, Var};
 use stiefel_linalg::{MatBatch, Scalar};
 
@@ -71,12 +71,17 @@ impl<'t, T: Scalar> Losses<'t, T> {
         Ok(self)
     }
 
-    /// Adds the routing terms.
-    pub(super) fn add_routing(self, weights: LossWeights, r: &Routed<'t, T>) -> Result<Self> {
-        self.add("alignment", weights.alignment, || alignment(r))?
-            .add("balance", weights.balance, || balance(r))?
-            .add("entropy", weights.entropy, || entropy(r))?
-            .add("shrink", weights.shrink, || shrink(r))
+    /// Adds the routing terms: of every routing, and of the experts of every view; their means where there are several.
+    pub(super) fn add_routing(
+        self,
+        weights: LossWeights,
+        routings: &[Routed<'t, T>],
+        views: &[Routed<'t, T>],
+    ) -> Result<Self> {
+        self.add("alignment", weights.alignment, || mean(routings, alignment))?
+            .add("balance", weights.balance, || mean(routings, balance))?
+            .add("entropy", weights.entropy, || mean(routings, entropy))?
+            .add("shrink", weights.shrink, || mean(views, shrink))
     }
 
     /// Adds the penalties of a forward pass, which are weighted already.
@@ -87,6 +92,25 @@ impl<'t, T: Scalar> Losses<'t, T> {
         }
         Ok(self)
     }
+}
+
+/// The mean of a term; of one, the term itself.
+fn mean<'t, T: Scalar>(
+    all: &[Routed<'t, T>],
+    term: impl Fn(&Routed<'t, T>) -> Result<Var<'t, T>>,
+) -> Result<Var<'t, T>> {
+    let (first, rest) = all.split_first().ok_or(ModelError::Empty {
+        op: "routing loss",
+        remedy: "give at least one routing",
+    })?;
+    let mut sum = term(first)?;
+    for routed in rest {
+        sum = sum.add(term(routed)?)?;
+    }
+    if rest.is_empty() {
+        return Ok(sum);
+    }
+    Ok(sum.scale(1.0 / all.len() as f64)?)
 }
 
 /// `mean_i[1 − cos(sg(q_i), E_{j*})]`.

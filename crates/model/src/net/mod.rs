@@ -7,6 +7,7 @@ pub mod batch_norm;
 mod config;
 mod dasp;
 pub(crate) mod experts;
+mod layer;
 mod layers;
 mod losses;
 mod options;
@@ -22,9 +23,10 @@ pub use config::{
     Retraction, SpdNetConfig,
 };
 pub use dasp::DaspNet;
+pub use layer::{LayerInput, LayerOutput, Recorded, RoutedLayer};
 pub(crate) use layers::query_scores;
 pub use losses::{Losses, alignment, balance, barrier, entropy, shrink};
-pub use options::{BarrierKind, ExpertKind, RoutingRule};
+pub use options::{BarrierKind, ExpertKind, RoutingRule, ViewRouting};
 pub use spdnet::SpdNet;
 
 use crate::csp::CspTerm;
@@ -50,8 +52,12 @@ pub enum Routing<'a, T> {
 pub struct Outputs<'t, T: Scalar> {
     /// Class scores before the softmax, `1 × B × C`.
     pub logits: Var<'t, T>,
-    /// What happened in the router, where the network has one.
+    /// What happened in the router, where the network has one; with several views, to the experts of the broad one.
     pub routed: Option<Routed<'t, T>>,
+    /// The same for the further views, in order. With one routing per trial they differ in the experts alone.
+    pub further: Vec<Routed<'t, T>>,
+    /// The weights of the experts, `1 × B × K`; with one routing per view `1 × B × V·K`, those of a view summing to one.
+    pub weights: Option<Var<'t, T>>,
     /// Penalties on parameters, by name and already weighted.
     pub penalties: Vec<(&'static str, Var<'t, T>)>,
     /// In training, the running statistics after this batch.
@@ -119,6 +125,11 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The number of experts; 1 where nothing is routed.
+    /// The number of experts, of each view where there are several; 1 where nothing is routed.
     fn experts(&self) -> usize;
+
+    /// Routings of a trial: one, or one per view.
+    fn routings(&self) -> usize {
+        1
+    }
 }

@@ -42,6 +42,32 @@ impl RoutingRule {
     }
 }
 
+/// Which views share the weights of their experts, where a trial has several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ViewRouting {
+    /// All: a trial has one set of weights.
+    #[default]
+    Trial,
+    /// None: every view has keys of its own, and with them weights of its own. The query is the trial's, of the broad view.
+    View,
+}
+
+impl ViewRouting {
+    /// How many sets of weights a trial of so many views has.
+    pub(crate) fn count(self, views: usize) -> usize {
+        match self {
+            Self::Trial => 1,
+            Self::View => views,
+        }
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref)] // The signature is serde's.
+    pub(crate) fn is_trial(&self) -> bool {
+        *self == Self::Trial
+    }
+}
+
 /// What the experts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -1,6 +1,10 @@
 //! The baseline: the single-stage SPDNet, one BiMap for everybody and the same tail (Huang & Van Gool 2017).
+//!
+//! ```text
+//! z = [upper(log max(W_vᵀ X_v W_v, ε))]_v,   scores = z·wᵀ + b          one filter n × k per view, one head over all of them
+//! ```
 
-use super::config::{InitialAnchor, Orthogonality, SpdNetConfig, check_tail};
+use super::config::{InitialAnchor, Orthogonality, SpdNetConfig, check_tail, check_views};
 use super::layers::Filter;
 use super::{Losses, Network, Outputs, Routing};
 use super::{batch_norm, layers, start};
@@ -9,7 +13,7 @@ use crate::{Batch, Bound, Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Scalar};
 
-/// `upper(log max(WᵀXW, ε))·wᵀ + b`.
+/// `upper(log max(WᵀXW, ε))·wᵀ + b`; with several views, one filter for each and their features side by side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpdNet {
     sizes: Sizes,
@@ -23,6 +27,16 @@ impl SpdNet {
         if let Some(norm) = config.batch_norm {
             norm.check()?;
         }
+        check_views(
+            &sizes,
+            &[
+                ("batch normalisation", config.batch_norm.is_some()),
+                (
+                    "a discriminative start",
+                    config.initial_anchor == InitialAnchor::Discriminative,
+                ),
+            ],
+        )?;
         Ok(Self { sizes, config })
     }
 
@@ -48,10 +62,11 @@ impl<T: Scalar> Network<T> for SpdNet {
     fn initial(&self, seed: u64) -> Parameters<T> {
         let k = self.config.filters;
         let cayley = self.config.orthogonality == Orthogonality::Cayley;
-        let shape = (1, self.sizes.channels, k);
+        let views = self.sizes.views;
+        let shape = (views, self.sizes.channels, k);
         let mut lists = vec![
             vec![layers::orthonormal(seed, "filter", shape, cayley)],
-            layers::head_parameters(seed, self.sizes.classes, k * (k + 1) / 2),
+            layers::head_parameters(seed, self.sizes.classes, views * k * (k + 1) / 2),
         ];
         if let Some(norm) = &self.config.batch_norm {
             let m = norm.size(self.sizes.channels, k);
@@ -77,13 +92,25 @@ impl<T: Scalar> Network<T> for SpdNet {
         batch: &Batch<'_, T>,
         _: Routing<'_, T>,
     ) -> Result<Outputs<'t, T>> {
-        let filter = Filter::Ready(p.get("filter"));
-        let norm = self.config.batch_norm.as_ref();
-        let (z, state) = layers::features(tape, p, batch, &filter, norm, self.config.epsilon)?;
+        let (c, views) = (&self.config, self.sizes.views);
+        layers::check_views(batch, views)?;
+        let (z, state) = if views == 1 {
+            let filter = Filter::Ready(p.get("filter"));
+            layers::features(tape, p, batch, &filter, c.batch_norm.as_ref(), c.epsilon)?
+        } else {
+            let one = |v: usize| {
+                let filter = Filter::Ready(p.of_view(v, views)?.get("filter"));
+                layers::view_features(tape, batch, v, &filter, c.epsilon)
+            };
+            let all: Result<Vec<_>> = (0..views).map(one).collect();
+            (layers::side_by_side(&all?)?, Vec::new())
+        };
         Ok(Outputs {
             state,
             logits: layers::head(p, z)?,
             routed: None,
+            further: Vec::new(),
+            weights: None,
             penalties: Vec::new(),
         })
     }

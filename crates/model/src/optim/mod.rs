@@ -14,7 +14,7 @@
 use crate::{Manifold, ModelError, Parameter, Parameters, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, MatView, Scalar};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar};
 
 /// Adam's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,50 @@ impl AdamConfig {
                 });
             }
         }
+        Ok(())
+    }
+
+    /// One step of points on the Stiefel manifold, `count × n × k`, with their moments, all where they lie; `steps` were taken before. For optimisers that keep
+    /// their state elsewhere: [`Adam`] moves its points by the same function.
+    ///
+    /// ```
+    /// use stiefel_linalg::MatBatch;
+    /// use stiefel_model::AdamConfig;
+    ///
+    /// let mut w = MatBatch::from_vec(1, 2, 1, vec![1.0_f64, 0.0])?;
+    /// let g = MatBatch::from_vec(1, 2, 1, vec![5.0, -1.0])?;
+    /// let (mut first, mut second) = (MatBatch::zeros(1, 2, 1), MatBatch::zeros(1, 2, 1));
+    /// AdamConfig::default().move_points(&mut w.view_mut(), g.view(), &mut first.view_mut(), &mut second.view_mut(), 0)?;
+    /// assert!(w.data()[1] > 0.0 && (w.data()[0].hypot(w.data()[1]) - 1.0_f64).abs() < 1e-15);
+    /// # Ok::<(), stiefel_model::ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Shapes that differ; a gradient that is not finite. Nothing has moved then.
+    pub fn move_points<T: Scalar>(
+        &self,
+        point: &mut MatViewMut<'_, T>,
+        g: MatView<'_, T>,
+        first: &mut MatViewMut<'_, T>,
+        second: &mut MatViewMut<'_, T>,
+        steps: u64,
+    ) -> Result<()> {
+        let shape = point.shape();
+        if [g.shape(), first.shape(), second.shape()] != [shape; 3] {
+            return Err(ModelError::Impossible {
+                op: "Adam",
+                why: "a point, its gradient and its moments have different shapes".into(),
+                remedy: "give moments and a gradient of the shape of the point",
+            });
+        }
+        g.check_finite("Adam")?;
+        let tangent = stiefel::project(point.as_view(), g)?;
+        let step = direction(self, steps + 1, tangent.view(), first, second);
+        let step = stiefel::project(point.as_view(), step.view())?;
+        let moved = stiefel::retract_qr(point.as_view(), step.view())?.q;
+        point.data().copy_from_slice(moved.data());
+        let carried = stiefel::project(moved.view(), first.as_view())?;
+        first.data().copy_from_slice(carried.data());
         Ok(())
     }
 }
@@ -144,18 +188,22 @@ impl<T: Scalar> Adam<T> {
     ) -> Result<()> {
         for (i, (parameter, moments)) in parameters.iter_mut().zip(&mut self.moments).enumerate() {
             let Some(g) = gradient(i) else { continue };
+            let Moments {
+                steps,
+                first,
+                second,
+            } = moments;
+            let (first, second) = (&mut first.view_mut(), &mut second.view_mut());
             match parameter.manifold {
                 Manifold::Stiefel => {
-                    let w = &parameter.value;
-                    let tangent = stiefel::project(w.view(), g)?;
-                    let step = direction(&self.config, moments, tangent.view());
-                    let step = stiefel::project(w.view(), step.view())?;
-                    parameter.value = stiefel::retract_qr(w.view(), step.view())?.q;
-                    moments.first = stiefel::project(parameter.value.view(), moments.first.view())?;
+                    let point = &mut parameter.value.view_mut();
+                    self.config.move_points(point, g, first, second, *steps)?;
+                    *steps += 1;
                 }
                 Manifold::State => {}
                 Manifold::Euclidean | Manifold::Cayley { .. } => {
-                    let step = direction(&self.config, moments, g);
+                    *steps += 1;
+                    let step = direction(&self.config, *steps, g, first, second);
                     for (x, s) in parameter.value.data_mut().iter_mut().zip(step.data()) {
                         *x += *s;
                     }
@@ -166,14 +214,15 @@ impl<T: Scalar> Adam<T> {
     }
 }
 
-/// `−η m̂/(√v̂ + ε)` after taking in one gradient.
+/// `−η m̂/(√v̂ + ε)` after taking in one gradient, the one that makes it `steps`.
 fn direction<T: Scalar>(
     config: &AdamConfig,
-    moments: &mut Moments<T>,
+    steps: u64,
     g: MatView<'_, T>,
+    first: &mut MatViewMut<'_, T>,
+    second: &mut MatViewMut<'_, T>,
 ) -> MatBatch<T> {
-    moments.steps += 1;
-    let steps = i32::try_from(moments.steps).unwrap_or(i32::MAX);
+    let steps = i32::try_from(steps).unwrap_or(i32::MAX);
     let (b1, b2) = (T::from_f64(config.beta1), T::from_f64(config.beta2));
     let (a1, a2) = (
         T::from_f64(1.0 - config.beta1),
@@ -184,11 +233,7 @@ fn direction<T: Scalar>(
     let epsilon = T::from_f64(config.epsilon);
     let (count, rows, cols) = g.shape();
     let mut step = MatBatch::zeros(count, rows, cols);
-    let state = moments
-        .first
-        .data_mut()
-        .iter_mut()
-        .zip(moments.second.data_mut());
+    let state = first.data().iter_mut().zip(second.data());
     for ((s, &g), (m, v)) in step.data_mut().iter_mut().zip(g.data()).zip(state) {
         *m = b1 * *m + a1 * g;
         *v = b2 * *v + a2 * g * g;

@@ -84,6 +84,20 @@ impl CausalWhitener {
         Ok(())
     }
 
+    /// What whitens by the mean so far, for trials that are not taken in.
+    pub(crate) fn frame(&self) -> Result<Frame> {
+        self.check_enough(self.trials, OWN_MEAN_MIN_TRIALS)?;
+        let frame = Frame::of_mean(self.mean.mean()?, self.n, self.config.whitening);
+        let mut frame = frame.map_err(|source| ModelError::Reference {
+            of: format!("the unseen domain after {} trials", self.trials),
+            source,
+        })?;
+        if self.config.scaling == Scaling::PerDomain {
+            frame.beta = scale_of(self.trials, self.trace, self.square)?;
+        }
+        Ok(frame)
+    }
+
     /// The state after one more trial, the trial whitened (into `out`, unscaled), and its scale.
     fn advanced(&self, x: &[f64], out: &mut [f64]) -> Result<(Self, f64)> {
         let (n, trial) = (self.n, self.trials);

@@ -55,13 +55,21 @@ pub(crate) fn scale_of(trial: usize, trace: f64, square: f64) -> Result<f64> {
 }
 
 impl Tikhonov {
-    /// Adds the loading to the diagonal, in place.
-    pub(crate) fn load(self, x: &mut [f64], n: usize) {
-        let epsilon = match self {
-            Self::None => return,
+    /// What is added to the diagonal of a matrix.
+    pub(crate) fn amount(self, x: &[f64], n: usize) -> f64 {
+        match self {
+            Self::None => 0.0,
             Self::Absolute(epsilon) => epsilon,
             Self::Relative(epsilon) => epsilon * x.iter().step_by(n + 1).sum::<f64>() / n as f64,
-        };
+        }
+    }
+
+    /// Adds the loading to the diagonal, in place.
+    pub(crate) fn load(self, x: &mut [f64], n: usize) {
+        if self == Self::None {
+            return;
+        }
+        let epsilon = self.amount(x, n);
         for d in x.iter_mut().step_by(n + 1) {
             *d += epsilon;
         }

@@ -46,7 +46,7 @@ mod whitener;
 pub use causal::CausalWhitener;
 pub use config::{Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, Whitening};
 pub use frame::WhitenScratch;
-pub(crate) use frame::{Frame, check_single};
+pub(crate) use frame::{Frame, check_single, scale_of, trace_and_square};
 pub use state::WhitenerState;
 pub use unseen::UnseenWhitening;
 pub use whitener::Whitener;

@@ -23,6 +23,9 @@ use stiefel_linalg::MatView;
 pub struct UnseenWhitening {
     policy: UnseenPolicy,
     state: State,
+    /// Whether a causal mean stays as it is, and what whitens by it then.
+    frozen: bool,
+    frame: Option<Box<Frame>>,
 }
 
 #[derive(Debug, Clone)]
@@ -62,7 +65,12 @@ impl UnseenWhitening {
             }
             UnseenPolicy::Causal { kappa } => State::Causal(Box::new(whitener.causal(kappa)?)),
         };
-        Ok(Self { policy, state })
+        Ok(Self {
+            policy,
+            state,
+            frozen: false,
+            frame: None,
+        })
     }
 
     /// A causal one learns from these trials; the others know them already or do not look.
@@ -73,6 +81,11 @@ impl UnseenWhitening {
             }
         }
         Ok(())
+    }
+
+    /// Whether a causal mean stays as it is from now on: trials are whitened by it and not taken in. The others never change.
+    pub fn freeze(&mut self, frozen: bool) {
+        self.frozen = frozen;
     }
 
     /// The policy.
@@ -99,7 +112,19 @@ impl UnseenWhitening {
                 expected: out.len(),
                 found: frame.mean.len(),
             }),
-            State::Causal(causal) => causal.transform_into(x, out),
+            State::Causal(causal) if self.frozen => {
+                let frame = match self.frame.take() {
+                    Some(frame) => frame,
+                    None => Box::new(causal.frame()?),
+                };
+                let whitened = whitener.transform_by_into(&frame, x, out, scratch);
+                self.frame = Some(frame);
+                whitened
+            }
+            State::Causal(causal) => {
+                self.frame = None;
+                causal.transform_into(x, out)
+            }
         }
     }
 }

@@ -53,7 +53,8 @@ impl RoutingStats {
     }
 }
 
-/// The statistics of weights, as one `N × K` matrix or `N` rows of `1 × K`, and one domain per sample.
+/// The statistics of weights, as one `N × K` matrix or `N` rows of `1 × K`, and one domain per sample. A row may hold several routings of the same size side by side,
+/// one per view: it then sums to their number, and `H̄` is their mean.
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
@@ -83,16 +84,30 @@ pub fn routing_stats<T: Scalar>(alpha: MatView<'_, T>, domains: &[usize]) -> Res
         });
     }
     let alpha: Vec<f64> = alpha.data().iter().map(|a| a.to_f64()).collect();
-    for (trial, row) in alpha.chunks_exact(k).enumerate() {
-        check_simplex(trial, row)?;
+    let first: f64 = alpha.iter().take(k).sum();
+    let routings = routings(first, k);
+    for (row, weights) in alpha.chunks_exact(k / routings).enumerate() {
+        check_simplex(row / routings, weights)?;
     }
     let [domain_alignment, domain_alignment_paper] = alignments(&alpha, k, domains);
     Ok(RoutingStats {
-        entropy: entropy(&alpha, k),
+        entropy: entropy(&alpha, k / routings),
         domain_alignment,
         domain_alignment_paper,
         mean_weights: mean_rows(&alpha, k, |_| true),
     })
+}
+
+/// How many routings stand in a row of `k` weights that sums to this; one where the sum makes no sense, which is said of the weights then.
+fn routings(sum: f64, k: usize) -> usize {
+    let near = sum.round();
+    let whole = (sum - near).abs() <= tolerance::SIMPLEX_SUM * near && near >= 1.0;
+    let count = if whole && near <= k as f64 {
+        near as usize
+    } else {
+        1
+    };
+    if k.is_multiple_of(count) { count } else { 1 }
 }
 
 /// Weights that are not negative and sum to one.

@@ -13,7 +13,7 @@ const CHUNK: usize = 64;
 pub struct Evaluation {
     /// `1 × N × C`.
     pub probabilities: MatBatch<f64>,
-    /// `1 × N × K`, where the network routes.
+    /// `1 × N × K`, where the network routes; `1 × N × V·K` where every view has weights of its own.
     pub alpha: Option<MatBatch<f64>>,
     /// Queries, `1 × N × m`, where the network routes.
     pub queries: Option<MatBatch<f64>>,
@@ -71,8 +71,8 @@ pub fn evaluate<T: Scalar>(
             cross_entropy -= row[label].to_f64();
             probabilities.extend(row.iter().map(|x| x.to_f64().exp()));
         }
-        if let Some(routed) = outputs.routed {
-            alpha.extend(routed.alpha.value().data().iter().map(|x| x.to_f64()));
+        if let (Some(routed), Some(weights)) = (outputs.routed, outputs.weights) {
+            alpha.extend(weights.value().data().iter().map(|x| x.to_f64()));
             queries.extend(routed.query.value().data().iter().map(|x| x.to_f64()));
         }
     }

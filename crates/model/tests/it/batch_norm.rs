@@ -41,6 +41,7 @@ fn sizes(classes: usize) -> Sizes {
         classes,
         domains: DOMAINS,
         encoded: N * (N + 1) / 2,
+        views: 1,
     }
 }
 
@@ -378,7 +379,7 @@ fn files_and_decoders_carry_the_statistics() {
             );
             let all = trials.covariances().view();
             let mut sessions: Vec<_> = (again.domains().iter())
-                .map(|d| again.session(d, None, all).expect("frozen"))
+                .map(|d| again.session(d, None, &[all]).expect("frozen"))
                 .collect();
             for i in 0..12 {
                 let d = trials.domains().indices()[i];
@@ -401,7 +402,7 @@ fn files_and_decoders_carry_the_statistics() {
                 };
                 let of = |model: &FittedModel| {
                     let view = x.covariances().view();
-                    let session = model.session("a stranger", Some(&unseen), view);
+                    let session = model.session("a stranger", Some(&unseen), &[view]);
                     let mut session = session.expect("adapted");
                     let one = session.decide(x.covariances().matrix(0));
                     one.expect("decided").probabilities[0]

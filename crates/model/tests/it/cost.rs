@@ -29,6 +29,7 @@ fn network(change: impl Fn(&mut DaspConfig)) -> DaspNet {
         classes: 2,
         domains: DOMAINS,
         encoded: 40,
+        views: 1,
     };
     let mut config = DaspConfig::default();
     change(&mut config);

@@ -114,6 +114,7 @@ fn network(kind: ExpertKind, retraction: Retraction, weight: f64) -> DaspNet {
         classes: 2,
         domains: 4,
         encoded: 28,
+        views: 1,
     };
     let config = DaspConfig {
         filters: 4,

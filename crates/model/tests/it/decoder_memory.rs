@@ -1,10 +1,12 @@
 //! A decision allocates nothing once the decoder is warm.
 
 use crate::models;
+use crate::views::{several, small, trial};
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::precondition::UnseenPolicy;
-use stiefel_model::{ModelConfig, Unseen, UnseenEmbedding};
+use stiefel_model::views::ViewsModel;
+use stiefel_model::{FittedModel, ModelConfig, Unseen, UnseenEmbedding};
 
 fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
     let all = models::trials();
@@ -42,4 +44,28 @@ fn nothing_is_allocated_after_the_first_decision() {
         decides_without_allocating::<f64>(&config);
         decides_without_allocating::<f32>(&config);
     }
+}
+
+/// The preset with views: somebody it knows, and somebody new whose mean stays as it is.
+#[test]
+fn the_preset_with_views_allocates_nothing_either() {
+    let trials = several(3, 36, 3, 3);
+    let model = FittedModel::from(ViewsModel::fit(&trials, &small()).unwrap());
+    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 6.0 });
+    let mut known = model.session("s1", None, &[]).unwrap();
+    let mut new = model.session("new", Some(&causal), &[]).unwrap();
+    let own = [trial(&trials, 4), trial(&trials, 5), trial(&trials, 6)];
+    for x in &own {
+        new.decide(x).unwrap();
+    }
+    new.freeze(true);
+    let mut decide = || {
+        for x in &own {
+            known.decide(x).unwrap();
+            new.decide(x).unwrap();
+        }
+    };
+    decide();
+    let warm = allocation_counter::measure(|| (0..3).for_each(|_| decide()));
+    assert_eq!(warm.count_total, 0);
 }

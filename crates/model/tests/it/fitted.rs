@@ -13,6 +13,7 @@ use stiefel_model::train::{Flow, Observer, Silent};
 use stiefel_model::{
     Architecture, Decided, Factor, FitConfig, FittedModel, Model, ModelConfig, ModelError,
     PooledConfig, Precision, Preparation, TransductiveConfig, Trials, Unseen, UnseenEmbedding,
+    ViewsConfig,
 };
 use stiefel_testkit::assert_close;
 
@@ -38,6 +39,16 @@ fn preset(refit: bool) -> FitConfig {
     }
 }
 
+fn views(refit: bool) -> FitConfig {
+    let config = ViewsConfig {
+        refit,
+        ..ViewsConfig::default()
+    };
+    FitConfig::Views {
+        config: Box::new(config),
+    }
+}
+
 /// One of each kind.
 fn kinds() -> Vec<FitConfig> {
     vec![
@@ -46,6 +57,8 @@ fn kinds() -> Vec<FitConfig> {
         network(&spdnet(Orthogonality::Riemannian), Precision::F64),
         preset(true),
         preset(false),
+        views(true),
+        views(false),
     ]
 }
 
@@ -395,7 +408,11 @@ fn trials_it_has_seen_are_never_called_new() {
         let model = fitted(&config);
         let (a, b, c) = (training.len(), validation.len(), test.len());
         // A preset that was fitted again with the validation trials has been trained on them.
-        let refitted = matches!(&config, FitConfig::Preset { config } if config.refit);
+        let refitted = match &config {
+            FitConfig::Preset { config } => config.refit,
+            FitConfig::Views { config } => config.refit,
+            FitConfig::Network { .. } => false,
+        };
         let expected = if refitted { (0, 0, b) } else { (0, b, 0) };
         let (_, loaded) = through_file(model.clone());
         for model in [&model, &loaded] {
@@ -595,7 +612,7 @@ fn a_new_domain_needs_a_policy() {
                         known: "s0, s1, s2".into(),
                     },
                 ),
-                model.session(name, None, x).map(|_| ()).unwrap_err(),
+                model.session(name, None, &[x]).map(|_| ()).unwrap_err(),
             ];
             for error in errors {
                 let expected = ModelError::NewDomain {
@@ -630,7 +647,7 @@ fn a_causal_session_remembers_what_it_decided() {
     for config in kinds() {
         let model = fitted(&config);
         let unseen = stranger(&model, UnseenPolicy::Causal { kappa: 2.0 });
-        let fresh = || model.session("s3", Some(&unseen), none.view()).unwrap();
+        let fresh = || model.session("s3", Some(&unseen), &[none.view()]).unwrap();
         let mut session = fresh();
         assert_eq!(session.domain(), "s3");
         assert_eq!(session.whitening(), Some(unseen.whitening));
@@ -655,7 +672,7 @@ fn a_causal_session_remembers_what_it_decided() {
         let (a, b) = (a.decide(x.matrix(1)).unwrap(), b.decide(x.matrix(1)));
         assert_eq!(a, b.unwrap());
         // A session of a known domain has no state.
-        let mut known = model.session("s0", None, none.view()).unwrap();
+        let mut known = model.session("s0", None, &[]).unwrap();
         assert!(known.note().is_none() && known.whitening().is_none());
         let first = known.decide(x.matrix(0)).unwrap().probabilities.to_vec();
         known.decide(x.matrix(1)).unwrap();

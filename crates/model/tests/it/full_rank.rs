@@ -19,6 +19,7 @@ fn network(kind: ExpertKind) -> DaspNet {
         classes: 2,
         domains: 4,
         encoded: 28,
+        views: 1,
     };
     let config = DaspConfig {
         filters: 4,

@@ -1,6 +1,7 @@
 //! Golden files, properties and bad input, one file per subject.
 
 mod allocation;
+mod assembled;
 mod batch_norm;
 mod continued;
 mod cost;
@@ -8,6 +9,7 @@ mod csp;
 mod decoder;
 mod decoder_memory;
 mod dsp;
+mod familiar;
 mod fitted;
 mod full_rank;
 mod gradients;
@@ -17,6 +19,7 @@ mod model_saving;
 mod model_versions;
 mod models;
 mod net_golden;
+mod net_views;
 mod pooled;
 mod pooled_model;
 mod pooled_steps;
@@ -24,6 +27,7 @@ mod precondition;
 mod precondition_bad_input;
 mod precondition_golden;
 mod routed_head;
+mod routed_layer;
 mod routing_stats;
 mod routing_verdict;
 mod sample_weights;
@@ -33,4 +37,6 @@ mod support;
 mod tangent;
 mod training;
 mod transductive;
+mod views;
+mod views_calibrate;
 mod whitening_inside;

@@ -68,6 +68,7 @@ fn dasp(c: &serde_json::Value, encoded: usize) -> DaspNet {
         classes: number(c, "C"),
         domains: number(c, "D"),
         encoded,
+        views: 1,
     };
     DaspNet::new(sizes, config).expect("a valid configuration")
 }
@@ -230,6 +231,7 @@ fn baselines_match() {
             classes: wc.rows(),
             domains: 1,
             encoded: 1,
+            views: 1,
         };
         let net = SpdNet::new(
             sizes,

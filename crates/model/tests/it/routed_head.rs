@@ -40,6 +40,7 @@ fn sizes() -> Sizes {
         classes: 2,
         domains: DOMAINS,
         encoded: N * (N + 1) / 2,
+        views: 1,
     }
 }
 

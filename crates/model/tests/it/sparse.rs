@@ -171,6 +171,7 @@ fn a_rule_that_does_not_fit_is_refused() {
         classes: 2,
         domains: 2,
         encoded: 15,
+        views: 1,
     };
     for p in [0, 4] {
         let config = DaspConfig {

@@ -54,6 +54,7 @@ fn network(experts: usize, anchor: Anchor, orthogonality: Orthogonality) -> Dasp
         classes: 2,
         domains: DOMAINS,
         encoded: N * (N + 1) / 2,
+        views: 1,
     };
     let config = DaspConfig {
         filters: 3,
@@ -389,6 +390,7 @@ fn small_and_odd_sizes_work_or_are_refused() {
             classes: 2,
             domains,
             encoded: N * (N + 1) / 2,
+            views: 1,
         };
         let config = DaspConfig {
             filters,
@@ -419,6 +421,7 @@ fn small_and_odd_sizes_work_or_are_refused() {
         classes: 2,
         domains: DOMAINS,
         encoded: 21,
+        views: 1,
     };
     for bad in [
         DaspConfig {

@@ -80,6 +80,7 @@ impl Peer {
         validation: &Trials,
         preconditioning: &Preconditioning,
     ) -> Result<FittedPeer, PeerError> {
+        let (training, validation) = (&self.views_of(training)?, &self.views_of(validation)?);
         check_some(self, "training", training)?;
         check_names(self, training, validation)?;
         check_montage(self, training, validation)?;
@@ -91,18 +92,21 @@ impl Peer {
             });
         }
         let front = Front::fit(self, training, preconditioning)?;
-        let (validated, unseen) = front.apply(validation)?;
+        let (validated, unseen) = front.apply(validation, None)?;
         let ready = Ready {
             peer: self,
-            training: front.apply(training)?.0,
+            training: front.apply(training, None)?.0,
             validation: validated,
             classes: present,
         };
         let rule = match self {
-            Self::TangentLrPooled | Self::RecentredLr => {
-                Rule::Tangent(Regressions::pooled(&ready)?)
+            Self::TangentLrPooled
+            | Self::RecentredLr
+            | Self::BankLrPooled
+            | Self::BankRecentredLr => Rule::Tangent(Regressions::pooled(&ready)?),
+            Self::TangentLrPerDomain | Self::BankLrPerDomain => {
+                Rule::Tangent(Regressions::per_domain(&ready)?)
             }
-            Self::TangentLrPerDomain => Rule::Tangent(Regressions::per_domain(&ready)?),
             Self::Mdm | Self::RecentredMdm => Rule::Nearest(Means::fit(&ready)?),
         };
         Ok(FittedPeer {
@@ -112,6 +116,17 @@ impl Peer {
             names: training.select(&[])?,
             present: ready.classes,
             unseen,
+        })
+    }
+}
+
+impl Peer {
+    /// The views it takes: all, or the broad one.
+    fn views_of(self, trials: &Trials) -> Result<Trials, PeerError> {
+        Ok(if self.takes_views() {
+            trials.clone()
+        } else {
+            trials.pick_views(&[0])?
         })
     }
 }
@@ -145,13 +160,22 @@ impl FittedPeer {
     /// Decides trials of any domains. Those with training trials are found by name, all others are whitened under the policy, each
     /// on its own and in the order of their trials. Classes of the trials are not read.
     pub fn decide(&self, trials: &Trials) -> Result<PeerOutcome, PeerError> {
+        self.decide_under(trials, None)
+    }
+
+    /// The same with another policy for domains without training trials.
+    pub fn decide_under(
+        &self,
+        trials: &Trials,
+        policy: Option<UnseenPolicy>,
+    ) -> Result<PeerOutcome, PeerError> {
         check_some(self.peer, "test", trials)?;
         check_montage(self.peer, &self.names, trials)?;
-        let trials = self.renumbered(trials)?;
-        let (ready, unseen) = self.front.apply(&trials)?;
+        let trials = self.renumbered(&self.peer.views_of(trials)?)?;
+        let (ready, unseen) = self.front.apply(&trials, policy)?;
         let names = trials.domains().names();
         let mut notes: Vec<String> = self.never_decided().into_iter().collect();
-        notes.extend(self.whitening_note(names, unseen));
+        notes.extend(self.whitening_note(names, unseen, policy));
         let (probabilities, decided) = match &self.rule {
             Rule::Tangent(rule) => {
                 notes.extend(rule.notes(trials.domains()));
@@ -159,6 +183,33 @@ impl FittedPeer {
             }
             Rule::Nearest(means) => means.decide(&ready)?,
         };
+        Ok(PeerOutcome {
+            probabilities: self.widened(&probabilities),
+            decided: decided.into_iter().map(|c| self.present[c]).collect(),
+            notes,
+        })
+    }
+
+    /// The same after labelled trials of the same domains: recentred together with them, and decided by regressions that they have moved, each domain's
+    /// on its own ([`LogisticModel::updated`](super::logistic::LogisticModel::updated)). Both are selections from one set, of two classes.
+    pub fn decide_after(
+        &self,
+        labelled: &Trials,
+        trials: &Trials,
+        policy: Option<UnseenPolicy>,
+    ) -> Result<PeerOutcome, PeerError> {
+        let Rule::Tangent(rule) = &self.rule else {
+            return self.decide_under(trials, policy);
+        };
+        check_some(self.peer, "test", trials)?;
+        let both = self.peer.views_of(&labelled.joined(trials)?)?;
+        check_montage(self.peer, &self.names, &both)?;
+        let both = self.renumbered(&both)?;
+        let (ready, unseen) = self.front.apply(&both, policy)?;
+        let mut notes: Vec<String> = self.never_decided().into_iter().collect();
+        notes.extend(self.whitening_note(both.domains().names(), unseen, policy));
+        notes.extend(rule.notes(trials.domains()));
+        let (probabilities, decided) = rule.decide_after(&ready, labelled.len(), &self.present)?;
         Ok(PeerOutcome {
             probabilities: self.widened(&probabilities),
             decided: decided.into_iter().map(|c| self.present[c]).collect(),
@@ -194,11 +245,17 @@ impl FittedPeer {
         })
     }
 
-    fn whitening_note(&self, names: &[String], mut unseen: Vec<usize>) -> Option<String> {
+    fn whitening_note(
+        &self,
+        names: &[String],
+        mut unseen: Vec<usize>,
+        policy: Option<UnseenPolicy>,
+    ) -> Option<String> {
         unseen.extend(&self.unseen);
         unseen.sort_unstable();
         unseen.dedup();
-        let policy = self.front.policy().filter(|_| !unseen.is_empty())?;
+        let own = self.front.policy();
+        let policy = (policy.filter(|_| own.is_some()).or(own)).filter(|_| !unseen.is_empty())?;
         let unseen: Vec<&str> = unseen.iter().map(|&d| names[d].as_str()).collect();
         Some(format!(
             "Whitening of domains without training trials ({}): {policy}.",

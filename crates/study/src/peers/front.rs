@@ -10,8 +10,8 @@ use stiefel_model::{ModelError, Preconditioning, Trials};
 /// The step before the rule.
 #[derive(Debug, Clone)]
 pub(super) enum Front {
-    /// Each domain by what its training trials say.
-    Whitened(Box<Whitener>),
+    /// Each domain by what its training trials say, in every view.
+    Whitened(Vec<Whitener>),
     /// Diagonally loaded, and nothing else.
     Loaded(Tikhonov),
 }
@@ -30,16 +30,39 @@ impl Front {
         };
         let config = match peer {
             Peer::Mdm => return Ok(Self::Loaded(preconditioning.tikhonov)),
-            Peer::TangentLrPooled | Peer::TangentLrPerDomain => preconditioning,
-            Peer::RecentredLr | Peer::RecentredMdm => &recentring,
+            Peer::TangentLrPooled
+            | Peer::TangentLrPerDomain
+            | Peer::BankLrPooled
+            | Peer::BankLrPerDomain => preconditioning,
+            Peer::RecentredLr | Peer::RecentredMdm | Peer::BankRecentredLr => &recentring,
         };
-        Ok(Self::Whitened(Box::new(config.fit(training)?)))
+        let one = |view: usize| -> Result<Whitener, PeerError> {
+            Ok(config.fit(&training.pick_views(&[view])?)?)
+        };
+        let all: Result<Vec<Whitener>, PeerError> = (0..training.views()).map(one).collect();
+        Ok(Self::Whitened(all?))
     }
 
-    /// The trials behind it, and which of their domains had no training trials.
-    pub(super) fn apply(&self, trials: &Trials) -> Result<(Trials, Vec<usize>), PeerError> {
+    /// The trials behind it, and which of their domains had no training trials; these are whitened under `policy`, or under that of the fit.
+    pub(super) fn apply(
+        &self,
+        trials: &Trials,
+        policy: Option<UnseenPolicy>,
+    ) -> Result<(Trials, Vec<usize>), PeerError> {
         match self {
-            Self::Whitened(whitener) => transform(whitener, trials),
+            Self::Whitened(whiteners) => {
+                let mut all: Option<Trials> = None;
+                let mut new = Vec::new();
+                for (view, whitener) in whiteners.iter().enumerate() {
+                    let (one, unseen) = transform(whitener, &trials.pick_views(&[view])?, policy)?;
+                    new = unseen;
+                    all = Some(match all {
+                        None => one,
+                        Some(all) => all.with_view(one.covariances().clone())?,
+                    });
+                }
+                Ok((all.unwrap_or_else(|| trials.clone()), new))
+            }
             Self::Loaded(tikhonov) => {
                 let loaded = load(*tikhonov, trials.covariances())?;
                 Ok((trials.with_covariances(loaded)?, Vec::new()))
@@ -50,14 +73,18 @@ impl Front {
     /// The policy for domains without training trials.
     pub(super) fn policy(&self) -> Option<UnseenPolicy> {
         match self {
-            Self::Whitened(whitener) => whitener.unseen_policy().ok(),
+            Self::Whitened(whiteners) => whiteners.first()?.unseen_policy().ok(),
             Self::Loaded(_) => None,
         }
     }
 }
 
 /// Each trial by what its domain's training trials say, or by the policy where it has none; and which domains those were.
-fn transform(whitener: &Whitener, trials: &Trials) -> Result<(Trials, Vec<usize>), PeerError> {
+fn transform(
+    whitener: &Whitener,
+    trials: &Trials,
+    policy: Option<UnseenPolicy>,
+) -> Result<(Trials, Vec<usize>), PeerError> {
     let domains = trials.domains().indices();
     let (mut known, mut unseen) = (Vec::new(), Vec::new());
     for (i, &d) in domains.iter().enumerate() {
@@ -70,7 +97,10 @@ fn transform(whitener: &Whitener, trials: &Trials) -> Result<(Trials, Vec<usize>
     if unseen.is_empty() {
         return Ok((whitener.transform(trials)?, unseen));
     }
-    let policy = whitener.unseen_policy()?;
+    let policy = match policy {
+        Some(policy) => policy,
+        None => whitener.unseen_policy()?,
+    };
     let n = trials.channels_count();
     let mut out = MatBatch::zeros(trials.len(), n, n);
     let mut put = |indices: &[usize], whitened: &Trials| {

@@ -7,6 +7,7 @@
 //! | `mdm` | covariances, diagonally loaded, nothing else | class of the nearest Fréchet mean, `argmin_c δ(X, M_c)` (Barachant et al. 2012) |
 //! | `recentred-ts+lr` | each domain moved to its Riemannian mean, `M_d^{-1/2} X M_d^{-1/2}` (Zanini et al. 2018) | as `ts+lr` |
 //! | `recentred-mdm` | the same | as `mdm` |
+//! | `fb-ts+lr`, `fb-ts+lr-per-domain`, `fb-recentred-ts+lr` | every view of a trial, pre-conditioned or recentred on its own | as without `fb-`, on the tangent vectors of all views one after the other |
 //!
 //! All means are of **training** trials. The inverse penalty `C` of a logistic regression is the one of [`C_GRID`] with the best
 //! balanced accuracy on validation, the smaller one where several are best. Probabilities of `mdm` are `softmax(−δ²)`, as pyRiemann's.
@@ -47,16 +48,28 @@ pub enum Peer {
     /// Riemannian recentring, then minimum distance to mean.
     #[serde(rename = "recentred-mdm")]
     RecentredMdm,
+    /// Tangent spaces of all views and one logistic regression for all domains.
+    #[serde(rename = "fb-ts+lr")]
+    BankLrPooled,
+    /// Tangent spaces of all views and one logistic regression per domain.
+    #[serde(rename = "fb-ts+lr-per-domain")]
+    BankLrPerDomain,
+    /// Every view recentred, then tangent spaces and one logistic regression.
+    #[serde(rename = "fb-recentred-ts+lr")]
+    BankRecentredLr,
 }
 
 impl Peer {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 8] = [
         Self::TangentLrPooled,
         Self::TangentLrPerDomain,
         Self::Mdm,
         Self::RecentredLr,
         Self::RecentredMdm,
+        Self::BankLrPooled,
+        Self::BankLrPerDomain,
+        Self::BankRecentredLr,
     ];
 
     /// What tables and configurations call it.
@@ -67,7 +80,18 @@ impl Peer {
             Self::Mdm => "mdm",
             Self::RecentredLr => "recentred-ts+lr",
             Self::RecentredMdm => "recentred-mdm",
+            Self::BankLrPooled => "fb-ts+lr",
+            Self::BankLrPerDomain => "fb-ts+lr-per-domain",
+            Self::BankRecentredLr => "fb-recentred-ts+lr",
         }
+    }
+
+    /// Whether it takes all views of a trial, or the broad one alone.
+    pub fn takes_views(self) -> bool {
+        matches!(
+            self,
+            Self::BankLrPooled | Self::BankLrPerDomain | Self::BankRecentredLr
+        )
     }
 
     /// Whether it whitens each domain; `mdm` takes covariances as they are.

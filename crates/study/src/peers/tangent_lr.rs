@@ -4,6 +4,7 @@ use super::PeerError;
 use super::fitted::Ready;
 use super::logistic::{Logistic, LogisticModel};
 use rayon::prelude::*;
+use stiefel_linalg::MatBatch;
 use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::metrics::Confusion;
 use stiefel_model::{Factor, Trials, tangent_vectors};
@@ -21,11 +22,18 @@ struct Rows {
 
 impl Rows {
     fn new(trials: &Trials, classes: &[usize]) -> Result<Self, PeerError> {
-        let x = tangent_vectors::<f64>(trials)?;
+        let one = |view: usize| -> Result<_, PeerError> {
+            Ok(tangent_vectors::<f64>(&trials.pick_views(&[view])?)?)
+        };
+        let views: Result<Vec<_>, PeerError> = (0..trials.views()).map(one).collect();
+        let views = views?;
         let position = |c: &usize| classes.iter().position(|k| k == c);
         Ok(Self {
-            features: x.cols(),
-            x: x.into_vec(),
+            features: views.iter().map(MatBatch::cols).sum(),
+            x: (0..trials.len())
+                .flat_map(|i| views.iter().flat_map(move |x| x.matrix(i)))
+                .copied()
+                .collect(),
             labels: trials.classes().indices().iter().map(position).collect(),
             domains: trials.domains().indices().to_vec(),
         })
@@ -98,6 +106,36 @@ impl Regressions {
             let model = own.unwrap_or(&self.pooled.model);
             probabilities.extend(model.probabilities(x)?);
             decided.extend(model.decide(x)?);
+        }
+        Ok((probabilities, decided))
+    }
+
+    /// The same for all trials but the first `labelled`, by the models of their domains as these have moved them.
+    pub(super) fn decide_after(
+        &self,
+        trials: &Trials,
+        labelled: usize,
+        classes: &[usize],
+    ) -> Result<(Vec<f64>, Vec<usize>), PeerError> {
+        let rows = Rows::new(trials, classes)?;
+        let row = |i: usize| &rows.x[i * rows.features..(i + 1) * rows.features];
+        let mut moved: Vec<(usize, LogisticModel)> = Vec::new();
+        for domain in trials.domains().present() {
+            let own = self.own.as_ref().and_then(|own| own.of(domain));
+            let model = own.unwrap_or(&self.pooled.model);
+            let at: Vec<usize> = (0..labelled)
+                .filter(|&i| rows.domains[i] == domain && rows.labels[i].is_some())
+                .collect();
+            let x: Vec<f64> = at.iter().flat_map(|&i| row(i)).copied().collect();
+            let labels: Vec<usize> = at.iter().filter_map(|&i| rows.labels[i]).collect();
+            moved.push((domain, model.updated(&x, &labels)?));
+        }
+        let (mut probabilities, mut decided) = (Vec::new(), Vec::new());
+        for i in labelled..rows.domains.len() {
+            let own = moved.iter().find(|(d, _)| *d == rows.domains[i]);
+            let model = own.map_or(&self.pooled.model, |(_, model)| model);
+            probabilities.extend(model.probabilities(row(i))?);
+            decided.extend(model.decide(row(i))?);
         }
         Ok((probabilities, decided))
     }

@@ -1,9 +1,20 @@
 //! Mean, sample standard deviation `(Σ(x − x̄)²/(n − 1))^{1/2}`, and their ratio `d_z`.
 
 use super::{StatsError, check_finite, largest, too_few};
-use crate::MeanStd;
+use serde::{Deserialize, Serialize};
 use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
+
+/// Mean and sample standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MeanStd {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation with `n − 1`; 0 for one value.
+    pub std: f64,
+    /// How many values.
+    pub count: usize,
+}
 
 /// Mean and sample standard deviation (0 for one value).
 ///

@@ -11,21 +11,23 @@
 //! | [`effect_size`] | how large, in units of its spread? | `d_z = mean(d)/sd(d)`, sd with `S − 1` (Cohen 1988) |
 //! | [`holm()`] | … after looking at `m` comparisons | step-down `max_{j≤i} min(1, (m − j) p_(j))`, `j` from 0 (Holm 1979) |
 //!
-//! [`compare`] gives the first three at once, [`attainable`] the smallest p that so many subjects can reach after Holm, and
-//! [`above_chance`] tests methods against chance. A value that does not exist (one subject, no difference anywhere) is a
+//! [`compare`] gives the first three at once, [`mean_interval`] says how far the mean difference is known and [`trial_interval`] the same of one person, [`attainable`] the
+//! smallest p that so many subjects can reach after Holm, and [`above_chance`] tests methods against chance. A value that does not exist (one subject, no difference anywhere) is a
 //! [`Measure::Undefined`](stiefel_model::Measure) with its reason; input that is not a number is an error. Differences that differ
 //! by less than `1e-12` of the largest are ties: they are what averaging in another order makes of equal scores.
 
 mod describe;
 mod error;
 mod holm;
+mod interval;
 mod paired;
 mod sign_flip;
 mod wilcoxon;
 
-pub use describe::{effect_size, mean_std};
+pub use describe::{MeanStd, effect_size, mean_std};
 pub use error::StatsError;
 pub use holm::{above_chance, holm};
+pub use interval::{CONFIDENCE, mean_interval, student, trial_interval};
 pub use paired::{Paired, compare};
 pub use sign_flip::{EXACT_SIGN_FLIPS, RANDOM_SIGN_FLIPS, attainable, sign_flip, sign_flip_above};
 pub use wilcoxon::wilcoxon;

@@ -1,14 +1,17 @@
 //! A unit of work: one method on one fold with one seed.
 //!
-//! Its identity is the SHA-256 of everything that decides the result: code version, matrices and labels, the method's whole
+//! Its identity is the SHA-256 of everything that decides the result: code version, instruction set, matrices and labels, the method's whole
 //! configuration, the trials of each part, fold and seed. The same identity means the same result to the bit.
 
+mod carried;
 mod model;
 mod peer;
 mod pictures;
 
 use crate::method::Method;
-use crate::{NewDomains, Outcome, Result, RoutingRecord, StudyError, UnitRecord};
+use crate::{
+    Carried, NewDomains, Outcome, Patterns, Result, RoutingRecord, StudyError, UnitRecord,
+};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,11 +20,18 @@ use std::time::Instant;
 use stiefel_data::split::Fold;
 use stiefel_data::{Trials, hex};
 use stiefel_model::metrics::Decisions;
+use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::train::{EpochRecord, Flow, Observer};
 use stiefel_model::{FitConfig, UnseenEmbedding};
 
 /// The version of the code that decides results: the package's, and a hash of the sources.
 pub const CODE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STIEFEL_CODE"));
+
+/// [`CODE`] and the instructions it runs on: sums of another width end in other last bits.
+pub(crate) fn version() -> Result<String> {
+    let set = stiefel_linalg::instruction_set().map_err(stiefel_model::ModelError::from)?;
+    Ok(format!("{CODE}/{set}"))
+}
 
 /// Identities of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +56,8 @@ pub struct Unit {
     pub(crate) trials: Arc<Trials>,
     pub(crate) dataset: String,
     pub(crate) fold: Fold,
+    /// Trials of the held-out people that are labelled.
+    pub(crate) labelled: Vec<usize>,
     /// The fold's number.
     pub index: usize,
     /// What is held out, where it has a name.
@@ -83,28 +95,43 @@ impl Observer for Cancel {
 pub(crate) fn identity(
     dataset: &str,
     method: &Method,
-    fold: &Fold,
+    (fold, labelled): (&Fold, &[usize]),
     index: usize,
     seed: u64,
 ) -> Result<Identity> {
-    let digest = |method: &Method| -> Result<String> {
+    let version = version()?;
+    let digest = |method: &Method, tested: &[usize]| -> Result<String> {
         let content = serde_json::json!({
-            "code": CODE,
+            "code": version,
             "dataset": dataset,
             "method": method,
             "fold": index,
-            "parts": fold,
+            "parts": [&fold.train, &fold.validation],
+            "tested": tested,
+            "labelled": if tested.is_empty() { &[] } else { labelled },
             "seed": seed,
         });
         Ok(hex(&Sha256::digest(content.to_string().as_bytes())))
     };
     let mut trained = method.clone();
-    if let Method::Model { unseen, .. } = &mut trained {
-        unseen.embedding = UnseenEmbedding::Initial;
+    match &mut trained {
+        // Validation trials are of training domains: nobody new is whitened in a fit.
+        Method::Model { fit, unseen, .. } => {
+            unseen.embedding = UnseenEmbedding::Initial;
+            unseen.whitening = UnseenPolicy::Pooled;
+            match fit {
+                FitConfig::Network { model, .. } => model.preconditioning.unseen = None,
+                FitConfig::Preset { config } => config.preconditioning.unseen = None,
+                FitConfig::Views { .. } => {}
+            }
+        }
+        Method::Peer {
+            preconditioning, ..
+        } => preconditioning.unseen = None,
     }
     Ok(Identity {
-        unit: digest(method)?,
-        training: digest(&trained)?,
+        unit: digest(method, &fold.test)?,
+        training: digest(&trained, &[])?,
     })
 }
 
@@ -119,19 +146,17 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
         Method::Peer {
             peer,
             preconditioning,
-        } => {
-            let outcome = peer::run(first, *peer, preconditioning)?;
-            vec![outcome; units.len()]
-        }
+        } => peer::run(units, *peer, preconditioning)?,
     };
     if cancel.is_cancelled() {
         return Err(StudyError::Interrupted);
     }
     let seconds = start.elapsed().as_secs_f64() / units.len() as f64;
+    let version = version()?;
     let record = |(unit, outcome): (&Unit, Outcome)| -> Result<UnitRecord> {
         Ok(UnitRecord {
             id: unit.ids.unit.clone(),
-            code: CODE.into(),
+            code: version.clone(),
             dataset: unit.dataset.clone(),
             method: unit.name.clone(),
             settings: serde_json::to_value(&unit.method).map_err(|e| {
@@ -148,15 +173,25 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
 }
 
 impl Unit {
-    /// Whether it is the preset, whose routing is the domain.
+    /// Whether it is a preset, whose routing is the domain.
     pub(crate) fn is_preset(&self) -> bool {
-        let preset = |fit: &FitConfig| matches!(fit, FitConfig::Preset { .. });
+        let preset =
+            |fit: &FitConfig| matches!(fit, FitConfig::Preset { .. } | FitConfig::Views { .. });
         matches!(&self.method, Method::Model { fit, .. } if preset(fit))
     }
 
-    /// Training, validation and test trials.
+    /// The test trials and the labelled ones of the same people, with the views that the method takes.
+    fn tested(&self) -> Result<[Trials; 2]> {
+        let trials = self.method.views_of(&self.trials)?;
+        Ok([
+            trials.select(&self.fold.test)?,
+            trials.select(&self.labelled)?,
+        ])
+    }
+
+    /// Training, validation and test trials, with the views that the method takes.
     fn parts(&self) -> Result<[Trials; 3]> {
-        Ok(self.fold.of(&self.trials)?)
+        Ok(self.fold.of(&self.method.views_of(&self.trials)?)?)
     }
 }
 
@@ -165,6 +200,8 @@ struct Found {
     probabilities: Vec<f64>,
     decided: Vec<usize>,
     routing: Option<RoutingRecord>,
+    carried: Option<Carried>,
+    patterns: Vec<Patterns>,
     history: Vec<EpochRecord>,
     notes: Vec<String>,
 }
@@ -190,6 +227,8 @@ impl Unit {
             probabilities: found.probabilities,
             scores,
             routing: found.routing,
+            carried: found.carried,
+            patterns: found.patterns,
             history: found.history,
             notes: found.notes,
             new_domains: Some(self.new_domains(test)),

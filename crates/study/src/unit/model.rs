@@ -1,9 +1,12 @@
 //! Networks and the preset on one fold: fitted as everybody fits them, the test trials decided once.
 
-use super::pictures::pictures;
+use super::carried::{carried, in_words};
+use super::pictures::{filters, pictures};
 use super::{Cancel, Found, Unit};
 use crate::method::{FittedMethod, Method};
 use crate::{Outcome, Result, StudyError};
+use stiefel_data::Trials;
+use stiefel_model::FittedModel;
 
 pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
     let first = &units[0];
@@ -21,6 +24,7 @@ pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
         return Ok(Vec::new());
     };
     let mut outcomes = Vec::with_capacity(units.len());
+    let patterns = filters(&model, &training)?;
     let mut single = None;
     for unit in units {
         let Method::Model {
@@ -37,25 +41,66 @@ pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
         if cancel.is_cancelled() {
             return Err(StudyError::Interrupted);
         }
-        let (report, decided) = model.examine(&test, Some(unseen), unit.seed)?;
-        let report = report.with_retrained(single);
-        let routing = if report.controls.is_some() {
-            Some(pictures(&model, &decided, &training, &test, report)?)
+        let [test, labelled] = unit.tested()?;
+        let (decided, routing, said) = if labelled.is_empty() {
+            let (report, decided) = model.examine(&test, Some(unseen), unit.seed)?;
+            let report = report.with_retrained(single);
+            let routing = if report.controls.is_some() {
+                Some(pictures(&model, &decided, &test, report)?)
+            } else {
+                None
+            };
+            (decided, routing, None)
         } else {
-            None
+            let (met, said) = calibrated(&model, &labelled)?;
+            (met.decide(&test, Some(unseen))?, None, said)
         };
         let mut notes = decided.notes.clone();
+        notes.extend(said);
         if let Some(preset) = model.preset() {
             notes.insert(0, format!("C = {} on validation", preset.head().c()));
+        }
+        let preset = model.views_model().filter(|p| p.views() > 1);
+        let carried = preset.map(|p| carried(p, &training, unit.index == 0));
+        let carried = carried.transpose()?;
+        if let Some(carried) = &carried {
+            notes.insert(0, in_words(carried));
         }
         let found = Found {
             decided: decided.classes(),
             probabilities: decided.probabilities.into_vec(),
             routing,
+            carried,
+            patterns: patterns.clone(),
             history: model.record().map_or(Vec::new(), |r| r.history.clone()),
             notes,
         };
         outcomes.push(unit.outcome(&test, found)?);
     }
     Ok(outcomes)
+}
+
+/// The model after the labelled trials of those domains that have two classes among them.
+fn calibrated(model: &FittedModel, labelled: &Trials) -> Result<(FittedModel, Option<String>)> {
+    let classes = labelled.classes().indices();
+    let mut at = Vec::new();
+    let mut left = Vec::new();
+    for domain in labelled.domains().present() {
+        let own = labelled.of_domain(domain);
+        if own.iter().all(|&i| classes[i] == classes[own[0]]) {
+            left.push(labelled.domains().name(domain));
+        } else {
+            at.extend(own);
+        }
+    }
+    let said = (!left.is_empty()).then(|| {
+        format!(
+            "not calibrated, as the labelled trials are of one class: {}",
+            left.join(", ")
+        )
+    });
+    if at.is_empty() {
+        return Ok((model.clone(), said));
+    }
+    Ok((model.calibrate(&labelled.select(&at)?)?, said))
 }

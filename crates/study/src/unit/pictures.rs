@@ -1,35 +1,50 @@
 //! What a report draws of a router: weights per domain, queries in the plane, angles between experts, and the two leading
 //! [`patterns`](FittedModel::patterns) of each.
 
-use crate::{Result, RoutingRecord};
+use crate::{Patterns, Result, RoutingRecord};
 use stiefel_data::Trials;
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, MatView, Op, eigh, peak, product};
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::{Decided, FittedModel, ModelError};
 
-/// Patterns shown of each expert.
+/// Patterns shown of each filter.
 const PATTERNS: usize = 2;
+
+/// What the filters of a model see: the leading patterns of each. Of a preset on several views nothing, for they have figures of their own.
+pub(super) fn filters(model: &FittedModel, training: &Trials) -> Result<Vec<Patterns>> {
+    if model.views() > 1 {
+        return Ok(Vec::new());
+    }
+    let Some(found) = model.patterns(training, PATTERNS)? else {
+        return Ok(Vec::new());
+    };
+    let (count, n) = (found.count(), found.cols());
+    let name = |j: usize| match count {
+        1 => "filter".to_owned(),
+        _ if model.is_network() => format!("expert {}", j + 1),
+        // One for each class, where there are more than two.
+        _ => model
+            .classes()
+            .get(j)
+            .map_or_else(|| format!("score {}", j + 1), Clone::clone),
+    };
+    let one = |j: usize| Patterns {
+        filter: name(j),
+        patterns: found.matrix(j).chunks(n).map(<[f64]>::to_vec).collect(),
+    };
+    Ok((0..count).map(one).collect())
+}
 
 /// Pictures of a router on its test trials. The preset routes by domain and has one filter: there is nothing to draw but its figures.
 pub(super) fn pictures(
     model: &FittedModel,
     decided: &Decided,
-    training: &Trials,
     test: &Trials,
     report: RoutingReport,
 ) -> Result<RoutingRecord> {
-    let (mut angles, mut patterns) = (Vec::new(), Vec::new());
-    if model.is_network()
-        && let Some(experts) = model.filters()?
-        && let Some(found) = model.patterns(training, PATTERNS)?
-    {
-        let n = found.cols();
-        let of = |j| found.matrix(j).chunks(n).map(<[f64]>::to_vec).collect();
-        patterns = (0..found.count()).map(of).collect();
-        angles = self::angles(&experts)?;
-    }
-    let domains = training.domains().names().len();
+    let experts = model.filters()?.filter(|_| model.is_network());
+    let domains = test.domains().names().len();
     Ok(RoutingRecord {
         report,
         domain_weights: match &decided.routing {
@@ -40,8 +55,7 @@ pub(super) fn pictures(
             Some(queries) => plane(queries)?,
             None => Vec::new(),
         },
-        angles,
-        patterns,
+        angles: experts.map_or_else(|| Ok(Vec::new()), |experts| angles(&experts))?,
     })
 }
 

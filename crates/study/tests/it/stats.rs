@@ -8,7 +8,8 @@ use stiefel_linalg::tolerance::SIGNIFICANT;
 use stiefel_model::Measure;
 use stiefel_study::stats::{
     EXACT_SIGN_FLIPS, RANDOM_SIGN_FLIPS, StatsError, above_chance, attainable, compare,
-    effect_size, holm, mean_std, sign_flip, sign_flip_above, wilcoxon,
+    effect_size, holm, mean_interval, mean_std, sign_flip, sign_flip_above, student,
+    trial_interval, wilcoxon,
 };
 
 fn numbers(v: &Value) -> Vec<f64> {
@@ -279,4 +280,50 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn students_quantiles_are_those_of_the_tables() {
+    // scipy.stats.t.ppf(0.975, ν) and ppf(0.995, ν), SciPy 1.17.1.
+    for (freedom, t95, t99) in [
+        (1, 12.706_204_736_174_698, 63.656_741_162_871_53),
+        (2, 4.302_652_729_749_464, 9.924_843_200_918_29),
+        (3, 3.182_446_305_283_710_5, 5.840_909_309_733_356),
+        (8, 2.306_004_135_204_166_4, 3.355_387_331_333_395),
+        (52, 2.006_646_805_061_688, 2.673_733_630_647_219_7),
+        (199, 1.971_956_544_251_753_3, 2.600_760_216_058_516),
+    ] {
+        for (level, expected) in [(0.95, t95), (0.99, t99)] {
+            let found = student(level, freedom);
+            assert!((found / expected - 1.0).abs() < 1e-10, "{freedom}: {found}");
+        }
+    }
+}
+
+#[test]
+fn intervals_of_people_and_trials_are_what_their_formulas_say() {
+    let d = [0.10, -0.02, 0.05, 0.07];
+    let (low, high) = mean_interval(&d).unwrap().unwrap();
+    // Mean 0.05, standard deviation 0.05099 with n − 1, t = 3.18245.
+    assert!(
+        (low + 0.031_136).abs() < 1e-5 && (high - 0.131_136).abs() < 1e-5,
+        "{low} {high}"
+    );
+    assert_eq!(mean_interval(&[0.3]).unwrap(), None);
+    assert!(mean_interval(&[0.3, f64::NAN]).is_err() && mean_interval(&[f64::NAN]).is_err());
+    // Three trials of one class, two of the other: m = 4 and 3, Σe² + ½ = 1.5 and 1.75.
+    let half = trial_interval(&[vec![1.0, 0.0, 0.0], vec![-1.0, 0.5]])
+        .unwrap()
+        .unwrap();
+    let first: f64 = (1.5 / 4.0 - (1.0_f64 / 4.0).powi(2)) / 3.0;
+    let second: f64 = (1.75 / 3.0 - (-0.5_f64 / 3.0).powi(2)) / 2.0;
+    assert!(
+        (half - student(0.95, 4) * (first + second).sqrt() / 2.0).abs() < 1e-12,
+        "{half}"
+    );
+    // A class without trials is none; one trial says nothing.
+    let with_empty = trial_interval(&[vec![1.0, 0.0, 0.0], vec![], vec![-1.0, 0.5]]).unwrap();
+    assert_eq!(with_empty, Some(half));
+    assert_eq!(trial_interval(&[vec![1.0], vec![]]).unwrap(), None);
+    assert!(trial_interval(&[vec![f64::NAN, 0.0]]).is_err());
 }

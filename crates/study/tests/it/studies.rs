@@ -9,7 +9,7 @@ use stiefel_model::FitConfig;
 use stiefel_study::peers::Peer;
 use stiefel_study::{
     Cancel, Comparison, Method, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary,
-    UnitRecord, Unwatched, execute, missing, report, run, summarise, table,
+    UnitRecord, Unwatched, conclude, execute, missing, report, run, summarise, table,
 };
 
 const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
@@ -90,7 +90,7 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
     assert!(records.iter().all(|r| r.seconds.is_some()));
     assert!(missing(&plan, &one).is_empty());
     let summary = summarise(&plan, records).unwrap();
-    assert_eq!(summary.rows.len(), 10);
+    assert_eq!(summary.rows.len(), 11);
     check_comparisons(&summary);
     let text = table::text(&summary);
     for method in [
@@ -98,6 +98,7 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
         "naive",
         "dasp",
         "spdnet+bn",
+        "recommended-1",
         "recommended",
         "ts+lr",
         "ts+lr-per-domain",
@@ -198,7 +199,7 @@ fn what_is_fitted_has_not_seen_the_test_trials() {
         );
         compared += 1;
     }
-    assert_eq!(compared, 10);
+    assert_eq!(compared, 11);
 }
 
 #[test]
@@ -407,4 +408,211 @@ fn wrong_settings_are_refused_with_what_to_do() {
             .to_string()
             .contains("ts+lr")
     );
+}
+
+/// People without labels and with a few: every cell has its rows, units of one person share their fit, and the curve is drawn.
+#[test]
+fn a_few_labels_of_new_people_are_studied() {
+    let folder = Folder::new("calibration");
+    let one = load(DATA, &DataChoice::default()).unwrap();
+    let other = MatBatch::from_fn(one.len(), 13, 13, |i, r, c| {
+        one.covariances().get(i, 12 - r, 12 - c)
+    });
+    let trials = one.with_view(other).unwrap();
+    let plan = Plan::new(config(Study::Calibration), &trials).unwrap();
+    let store = Store::open(&folder.0).unwrap();
+    // Four methods, three people: one fit each, whatever the cell.
+    assert_eq!(missing(&plan, &store).len(), 4 * 3);
+    let records = run(&plan, &store, 1, &Cancel::default(), &Unwatched).unwrap();
+    let summary = summarise(&plan, records).unwrap();
+    let labels = |method: &str| -> Vec<Option<usize>> {
+        let own = summary.rows.iter().filter(|r| r.method.ends_with(method));
+        own.map(|r| r.labels).collect()
+    };
+    assert_eq!(
+        labels(": recommended"),
+        // Sixteen trials of each day: with as many labels nothing is left to test.
+        [Some(0), None, Some(2), Some(4), Some(8)]
+    );
+    assert_eq!(labels(": recommended-1"), [Some(0), None]);
+    assert!(labels(": fb-recentred-ts+lr").len() >= 4);
+    assert!(report::html(&summary).contains("labelled trials per new person"));
+}
+
+/// The data with a second view: the same trials, some channels louder.
+fn two_views() -> Trials {
+    let one = data();
+    let x = one.covariances();
+    let other = MatBatch::from_fn(x.count(), x.rows(), x.rows(), |i, r, c| {
+        let gain = |c: usize| 1.0 + 0.1 * (c % 3) as f64;
+        gain(r) * gain(c) * x.get(i, r, c)
+    });
+    one.with_view(other).unwrap()
+}
+
+#[test]
+fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() {
+    let trials = two_views();
+    let rows = |trials: &Trials| -> Vec<String> {
+        let plan = Plan::new(config(Study::Main), trials).unwrap();
+        plan.methods().into_iter().map(str::to_owned).collect()
+    };
+    let (one, two) = (rows(&data()), rows(&trials));
+    for name in ["spdnet-views", "dasp-views"] {
+        assert!(two.iter().any(|m| m == name) && !one.iter().any(|m| m == name));
+    }
+    let folder = Folder::new("views");
+    let mut wanted = config(Study::Main);
+    wanted.methods = [
+        "recommended",
+        "baseline",
+        "spdnet-views",
+        "dasp-views",
+        "dasp-per-view",
+    ]
+    .map(String::from)
+    .to_vec();
+    let plan = Plan::new(wanted, &trials).unwrap();
+    let store = Store::open(folder.0.join("store")).unwrap();
+    let records = all(&plan, &store);
+    let of = |name: &str| records.iter().find(|r| r.method == name).unwrap();
+    // The baseline takes the broad view, and the network of both is another one.
+    assert_ne!(
+        of("baseline").outcome.probabilities,
+        of("spdnet-views").outcome.probabilities
+    );
+    let weights = |name: &str| of(name).outcome.routing.as_ref().unwrap().domain_weights[0].len();
+    assert_eq!(2 * weights("dasp-views"), weights("dasp-per-view"));
+    // What the preset looks at, as data and as pictures.
+    for record in records.iter().filter(|r| r.method == "recommended") {
+        let carried = record.outcome.carried.as_ref().unwrap();
+        assert_eq!((carried.views.len(), carried.shared.patterns.len()), (2, 2));
+        let people = trials.domains().names().len();
+        assert_eq!(
+            carried.people.len(),
+            if record.fold == 0 { people } else { 0 }
+        );
+        for by in carried.people.iter().chain([&carried.shared]) {
+            assert!((by.shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            assert!(by.patterns.iter().flatten().all(|p| p.len() == 13));
+        }
+    }
+    assert!(of("dasp-views").outcome.carried.is_none());
+    let summary = summarise(&plan, records.clone()).unwrap();
+    let files: Vec<String> = (report::figures(&summary).into_iter())
+        .map(|(name, _)| name)
+        .collect();
+    for name in [
+        "views-recommended.svg",
+        "shares-recommended.svg",
+        "people-recommended.svg",
+    ] {
+        assert!(files.iter().any(|f| f == name), "{files:?}");
+    }
+    let page = report::html(&summary);
+    assert!(page.contains("which views carry the decision") && page.contains("everybody"));
+}
+
+/// The first sentence is about the strongest peer, and its picture is made of the pairs of the tests.
+#[test]
+fn the_first_sentence_sets_the_preset_against_the_strongest_peer() {
+    let folder = Folder::new("headline");
+    let store = Store::open(&folder.0).unwrap();
+    let mut config = config(Study::Main);
+    config.methods = ["baseline", "recommended", "mdm", "ts+lr", "recentred-ts+lr"]
+        .map(String::from)
+        .to_vec();
+    let plan = Plan::new(config, &data()).unwrap();
+    let records = all(&plan, &store);
+    let summary = summarise(&plan, records.clone()).unwrap();
+    let headline = summary.headline.clone().unwrap();
+    let mean = |name: &str| {
+        summary
+            .rows
+            .iter()
+            .find(|r| r.method == name)
+            .unwrap()
+            .accuracy
+            .mean
+    };
+    assert_eq!(headline.method, "recommended");
+    for peer in ["mdm", "ts+lr", "recentred-ts+lr"] {
+        assert!(mean(&headline.against) >= mean(peer), "{peer}");
+    }
+    let start = format!(
+        "recommended reaches a balanced accuracy of {:.3}, {}, the strongest peer, {:.3}.",
+        mean("recommended"),
+        headline.against,
+        mean(&headline.against)
+    );
+    assert!(
+        headline.sentence.starts_with(&start),
+        "{}",
+        headline.sentence
+    );
+    for c in &summary.comparisons {
+        let of = |name: &str, subject: &str| {
+            let row = summary.rows.iter().find(|r| r.method == name).unwrap();
+            row.per_subject.iter().find(|s| s.0 == subject).unwrap().1
+        };
+        assert_eq!(c.people.len(), 3);
+        for p in &c.people {
+            assert_eq!(
+                p.difference,
+                of(&c.method, &p.subject) - of(&c.against, &p.subject)
+            );
+            let (low, high) = p.interval.unwrap();
+            assert!(
+                low < p.difference.min(1.0) && p.difference < high || low == -1.0 || high == 1.0
+            );
+            assert!(p.trials > 1);
+        }
+        let average = c.people.iter().map(|p| p.difference).sum::<f64>() / 3.0;
+        let (low, high) = c.interval.unwrap();
+        assert!((average - c.difference).abs() < 1e-12 && low <= average && average <= high);
+    }
+    // Every method with a filter has patterns, one value per channel; peers have none.
+    for unit in &summary.units {
+        let filters = &unit.outcome.patterns;
+        let expected = usize::from(matches!(unit.method.as_str(), "baseline" | "recommended"));
+        assert_eq!(filters.len(), expected, "{}", unit.method);
+        for filter in filters {
+            assert_eq!(filter.filter, "filter");
+            assert!(filter.patterns.len() == 2 && filter.patterns.iter().all(|p| p.len() == 13));
+        }
+    }
+    assert!(summary.dataset.places.iter().all(Option::is_some));
+    // Date and machine differ from run to run: they are in what is written, not in what is compared.
+    assert_eq!(summary.made, None);
+    let concluded = conclude(&plan, &store, records).unwrap();
+    assert!(concluded.made.is_some());
+    assert_eq!(
+        StudySummary {
+            made: None,
+            ..concluded
+        },
+        summary
+    );
+    assert!(folder.0.join("results.csv").exists());
+}
+
+#[test]
+fn the_rows_of_the_ablation_are_explained() {
+    let plan = Plan::new(config(Study::Ablation), &data()).unwrap();
+    for name in plan.methods() {
+        assert!(
+            stiefel_study::about(Study::Ablation, name).is_some(),
+            "{name}"
+        );
+    }
+    for study in [Study::Loso, Study::Scaling, Study::Online] {
+        let plan = Plan::new(config(study), &data()).unwrap();
+        for name in plan.methods() {
+            let own = name.rsplit(": ").next().unwrap();
+            assert!(
+                stiefel_study::about(study, own).is_some(),
+                "{study}: {name}"
+            );
+        }
+    }
 }

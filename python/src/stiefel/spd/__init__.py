@@ -2,7 +2,8 @@
 
 Names and meaning are those of pyRiemann where it has them. Everything works in float32 and float64, lets other threads run while it
 computes, never changes its arguments, and raises ``ValueError`` with the position of the first matrix that is not finite, not symmetric
-or not positive definite, where pyRiemann gives NaN.
+or not positive definite, where pyRiemann gives NaN. Arrays of complex numbers are taken for Hermitian matrices, but for :func:`upper` and what
+gives or takes its vectors.
 
 Examples
 --------
@@ -41,7 +42,22 @@ from ._map import (
     log_map_riemann,
 )
 from ._mean import gmean, mean_euclid, mean_harmonic, mean_logeuclid, mean_poweuclid, mean_riemann
-from ._tangent import innerproduct_riemann, norm, tangent_space, transport_riemann, untangent_space, unupper, upper, whiten
+from ._tangent import (
+    innerproduct,
+    innerproduct_euclid,
+    innerproduct_logeuclid,
+    innerproduct_riemann,
+    norm,
+    tangent_space,
+    transport,
+    transport_euclid,
+    transport_logeuclid,
+    transport_riemann,
+    untangent_space,
+    unupper,
+    upper,
+    whiten,
+)
 
 __all__ = [
     "ddexpm",
@@ -66,6 +82,9 @@ __all__ = [
     "geodesic_logeuclid",
     "geodesic_riemann",
     "gmean",
+    "innerproduct",
+    "innerproduct_euclid",
+    "innerproduct_logeuclid",
     "innerproduct_riemann",
     "invsqrtm",
     "log_map",
@@ -83,6 +102,9 @@ __all__ = [
     "powm",
     "sqrtm",
     "tangent_space",
+    "transport",
+    "transport_euclid",
+    "transport_logeuclid",
     "transport_riemann",
     "untangent_space",
     "unupper",

@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import _core
 from .._arrays import as_square, common, pair, stack, unstack
+from ._hermitian import hermitian
 
 
 def _distance(A, B, metric, squared):
@@ -23,6 +24,7 @@ def _plain(A, B, metric):
     return None
 
 
+@hermitian("length")
 def distance_riemann(A, B, squared=False):
     r"""Affine-invariant Riemannian distance.
 
@@ -53,6 +55,7 @@ def distance_riemann(A, B, squared=False):
     return _distance(A, B, "riemann", squared)
 
 
+@hermitian("length")
 def distance_logeuclid(A, B, squared=False):
     """Log-Euclidean distance ``‖log A − log B‖_F``.
 
@@ -78,6 +81,7 @@ def distance_logeuclid(A, B, squared=False):
     return _distance(A, B, "logeuclid", squared)
 
 
+@hermitian("length")
 def distance_wasserstein(A, B, squared=False):
     """Bures–Wasserstein distance ``(tr A + tr B − 2 tr (B^{1/2} A B^{1/2})^{1/2})^{1/2}``, without the cancellation of that formula.
 
@@ -103,6 +107,7 @@ def distance_wasserstein(A, B, squared=False):
     return _distance(A, B, "wasserstein", squared)
 
 
+@hermitian("length")
 def distance_euclid(A, B, squared=False):
     """Euclidean distance ``‖A − B‖_F``.
 
@@ -146,6 +151,7 @@ def _finite_pair(A, B):
     return a, b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
 
 
+@hermitian("length")
 def distance_harmonic(A, B, squared=False):
     """Harmonic distance ``‖A⁻¹ − B⁻¹‖_F``.
 
@@ -175,6 +181,7 @@ def distance_harmonic(A, B, squared=False):
     return distance_euclid(np.linalg.inv(a), np.linalg.inv(b), squared=squared)
 
 
+@hermitian("divergence")
 def distance_kullback(A, B, squared=False):
     """Kullback–Leibler divergence ``(tr(B⁻¹A) − n + log det B − log det A)/2`` of centred Gaussians.
 
@@ -226,6 +233,7 @@ def distance_kullback_right(A, B, squared=False):
     return distance_kullback(B, A, squared=squared)
 
 
+@hermitian("divergence")
 def distance_kullback_sym(A, B, squared=False):
     """Symmetrised Kullback–Leibler divergence; see :func:`distance_kullback`.
 
@@ -252,6 +260,7 @@ def distance_kullback_sym(A, B, squared=False):
     return _distance(A, B, "kullback_sym", squared)
 
 
+@hermitian("length")
 def distance_logdet(A, B, squared=False):
     """Log-det distance ``(log det((A + B)/2) − log det(AB)/2)^{1/2}``.
 
@@ -333,7 +342,7 @@ def distance(A, B, metric="riemann", squared=False):
     (3, 1)
     """
     measure = choose(metric, _DISTANCES)
-    a, b = as_square(A, "A"), as_square(B, "B")
+    a, b = np.asarray(A), np.asarray(B)
     if a.shape == b.shape:
         return measure(a, b, squared=squared)
     if a.ndim == 3 and b.ndim == 2:
@@ -368,14 +377,15 @@ def pairwise_distance(X, Y=None, metric="riemann", squared=False):
     >>> pairwise_distance(X).round(12).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    x = as_square(X, "X")
-    y = None if Y is None else as_square(Y, "Y")
+    x = np.asarray(X)
+    y = None if Y is None else np.asarray(Y)
     for name, array in (("X", x), ("Y", y)):
         if array is not None and array.ndim != 3:
             raise ValueError(f"{name} must be a stack of three dimensions, found shape {array.shape}.")
     if metric == "kullback_right":
         return pairwise_distance(x if y is None else y, x, metric="kullback", squared=squared).T
-    if metric in ("euclid", "kullback", "kullback_sym", "logeuclid", "riemann", "wasserstein"):
+    if metric in ("euclid", "kullback", "kullback_sym", "logeuclid", "riemann", "wasserstein") and not any(map(np.iscomplexobj, (x, y))):
+        x, y = as_square(x, "X"), None if y is None else as_square(y, "Y")
         if y is None:
             d = _core.mutual_distance(stack(x), metric)[0]
         else:

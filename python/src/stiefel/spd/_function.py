@@ -2,6 +2,7 @@
 
 from .. import _core
 from .._arrays import as_square, at, stack, unstack
+from ._hermitian import hermitian
 
 
 def _spectral(C, name, parameter=0.0):
@@ -9,6 +10,7 @@ def _spectral(C, name, parameter=0.0):
     return _core.spectral(stack(array), name, parameter).reshape(array.shape)
 
 
+@hermitian("matrix")
 def logm(C):
     """Logarithm of SPD matrices.
 
@@ -32,6 +34,7 @@ def logm(C):
     return _spectral(C, "log")
 
 
+@hermitian("matrix")
 def expm(C):
     """Exponential of symmetric matrices.
 
@@ -55,6 +58,7 @@ def expm(C):
     return _spectral(C, "exp")
 
 
+@hermitian("matrix")
 def sqrtm(C):
     """Square root of SPD matrices.
 
@@ -78,6 +82,7 @@ def sqrtm(C):
     return _spectral(C, "sqrt")
 
 
+@hermitian("matrix")
 def invsqrtm(C):
     """Inverse square root of SPD matrices.
 
@@ -101,6 +106,7 @@ def invsqrtm(C):
     return _spectral(C, "invsqrt")
 
 
+@hermitian("matrix")
 def powm(C, alpha):
     """Power of SPD matrices.
 
@@ -131,6 +137,7 @@ def _derivative(X, Cref, name):
     return unstack(_core.differential(c, x, name), lead)[()]
 
 
+@hermitian("matrix")
 def ddexpm(X, Cref):
     """Directional derivative of the matrix exponential at Cref, exact for repeated eigenvalues.
 
@@ -156,6 +163,7 @@ def ddexpm(X, Cref):
     return _derivative(X, Cref, "exp")
 
 
+@hermitian("matrix")
 def ddlogm(X, Cref):
     """Directional derivative of the matrix logarithm at Cref, exact for repeated eigenvalues.
 

@@ -8,6 +8,7 @@ from .. import _core
 from .._arrays import as_square, common, pair, stack, unstack
 from ._distance import choose
 from ._function import expm, logm
+from ._hermitian import hermitian
 
 
 def _alpha(alpha, lead):
@@ -20,6 +21,7 @@ def _alpha(alpha, lead):
     return alpha[..., np.newaxis, np.newaxis]
 
 
+@hermitian("matrix")
 def geodesic_riemann(A, B, alpha=0.5):
     """Affine-invariant geodesic ``A^{1/2} (A^{-1/2} B A^{-1/2})^α A^{1/2}``.
 
@@ -50,6 +52,7 @@ def geodesic_riemann(A, B, alpha=0.5):
     return unstack(_core.exp_map(a, np.ascontiguousarray(tangent).reshape((-1, *a.shape[1:]))), lead)
 
 
+@hermitian("matrix")
 def geodesic_logeuclid(A, B, alpha=0.5):
     """Log-Euclidean geodesic ``exp((1−α) log A + α log B)``.
 
@@ -77,6 +80,7 @@ def geodesic_logeuclid(A, B, alpha=0.5):
     return expm(((1 - alpha) * logm(a) + alpha * logm(b)).astype(a.dtype, copy=False))
 
 
+@hermitian("matrix")
 def geodesic_euclid(A, B, alpha=0.5):
     """Euclidean geodesic ``(1−α) A + α B``.
 

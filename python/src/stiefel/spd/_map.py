@@ -3,8 +3,10 @@
 from .. import _core
 from .._arrays import as_square, at, unstack
 from ._distance import choose
+from ._hermitian import hermitian
 
 
+@hermitian("matrix")
 def log_map_riemann(X, Cref, *, C12=False):
     """Project SPD matrices to the tangent space at Cref.
 
@@ -35,6 +37,7 @@ def log_map_riemann(X, Cref, *, C12=False):
     return unstack(_core.whitened_log(c, x), lead)[()]
 
 
+@hermitian("matrix")
 def exp_map_riemann(X, Cref, *, Cm12=False):
     """Bring symmetric matrices of the tangent space at Cref back to the manifold.
 
@@ -65,6 +68,7 @@ def exp_map_riemann(X, Cref, *, Cm12=False):
     return unstack(_core.coloured_exp(c, x), lead)[()]
 
 
+@hermitian("matrix")
 def log_map_euclid(X, Cref, **kwargs):
     """Euclidean logarithmic map ``X − Cref``.
 
@@ -92,6 +96,7 @@ def log_map_euclid(X, Cref, **kwargs):
     return as_square(X, "X") - as_square(Cref, "Cref")
 
 
+@hermitian("matrix")
 def exp_map_euclid(X, Cref, **kwargs):
     """Euclidean exponential map ``X + Cref``.
 
@@ -119,6 +124,7 @@ def exp_map_euclid(X, Cref, **kwargs):
     return as_square(X, "X") + as_square(Cref, "Cref")
 
 
+@hermitian("matrix")
 def log_map_logeuclid(X, Cref, **kwargs):
     """Log-Euclidean logarithmic map ``D exp(log Cref)[log X − log Cref]``.
 
@@ -152,6 +158,7 @@ def log_map_logeuclid(X, Cref, **kwargs):
     return unstack(_core.log_map_logeuclid(c, x), lead)[()]
 
 
+@hermitian("matrix")
 def exp_map_logeuclid(X, Cref, **kwargs):
     """Log-Euclidean exponential map ``exp(log Cref + D log(Cref)[X])``.
 

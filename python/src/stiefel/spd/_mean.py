@@ -8,6 +8,7 @@ from .. import _core
 from .._arrays import as_square, as_weights, stack
 from ._distance import choose
 from ._function import powm
+from ._hermitian import hermitian
 
 
 def _sets(X):
@@ -20,6 +21,7 @@ def _sets(X):
     return x
 
 
+@hermitian("matrix")
 def mean_euclid(X, sample_weight=None, **kwargs):
     """Arithmetic mean.
 
@@ -58,6 +60,7 @@ def mean_euclid(X, sample_weight=None, **kwargs):
     return mean
 
 
+@hermitian("matrix")
 def mean_logeuclid(X, sample_weight=None, **kwargs):
     """Log-Euclidean mean ``exp(Σ w_i log X_i)``.
 
@@ -87,6 +90,7 @@ def mean_logeuclid(X, sample_weight=None, **kwargs):
     return _per_set(x, lambda part: _core.mean(part, "logeuclid", weights)[0])
 
 
+@hermitian("matrix")
 def mean_harmonic(X, sample_weight=None, **kwargs):
     """Harmonic mean ``(Σ w_i X_i⁻¹)⁻¹``.
 
@@ -119,6 +123,7 @@ def mean_harmonic(X, sample_weight=None, **kwargs):
     return np.linalg.inv(mean_euclid(np.linalg.inv(x), sample_weight=sample_weight))
 
 
+@hermitian("matrix")
 def mean_poweuclid(X, p, *, sample_weight=None, **kwargs):
     """Power-Euclidean mean ``(Σ w_i X_i^p)^{1/p}``.
 
@@ -153,6 +158,7 @@ def mean_poweuclid(X, p, *, sample_weight=None, **kwargs):
     return powm(mean_euclid(powm(_sets(X), p), sample_weight=sample_weight), 1 / p)
 
 
+@hermitian("matrix")
 def mean_riemann(X, *, tol=10e-9, maxiter=50, init=None, sample_weight=None):
     """Fréchet mean of the affine-invariant metric.
 

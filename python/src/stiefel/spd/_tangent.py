@@ -4,7 +4,9 @@ import numpy as np
 
 from .. import _core
 from .._arrays import as_real, as_square, at, common, stack, unstack
-from ._function import invsqrtm, sqrtm
+from ._function import ddexpm, ddlogm, invsqrtm, logm, sqrtm
+from ._hermitian import hermitian
+from ._distance import choose
 from ._map import exp_map, exp_map_riemann, log_map
 
 
@@ -123,6 +125,7 @@ def untangent_space(T, Cref, *, metric="riemann"):
     return x.reshape((*t.shape[:-1], *c.shape))
 
 
+@hermitian("matrix")
 def whiten(X, Cref):
     """``Cref^{-1/2} X Cref^{-1/2}``: moves Cref to the identity.
 
@@ -149,6 +152,7 @@ def whiten(X, Cref):
     return unstack(_core.recentre(c, x), lead)[()]
 
 
+@hermitian("doubled")
 def innerproduct_riemann(X, Y, Cref):
     """Affine-invariant inner product ``tr(Cref⁻¹ X Cref⁻¹ Y)`` of symmetric matrices in the tangent space at Cref.
 
@@ -179,6 +183,97 @@ def innerproduct_riemann(X, Y, Cref):
     return float(products) if products.ndim == 0 else products
 
 
+@hermitian("doubled")
+def innerproduct_euclid(X, Y, *args):
+    """Euclidean inner product ``tr(X Y)`` of symmetric matrices.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        First matrices.
+    Y : ndarray, shape (..., n, n) | None
+        Second matrices; None is X, which gives squared norms.
+    *args : object
+        Not read: the foot point, for callers that choose a metric by name.
+
+    Returns
+    -------
+    G : float or ndarray, shape (...,)
+        The inner products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import innerproduct_euclid
+    >>> innerproduct_euclid(np.eye(2), 3 * np.eye(2))
+    6.0
+    """
+    first = as_square(X, "X")
+    second = first if Y is None else as_square(Y, "Y")
+    products = np.einsum("...ij,...ij->...", first, second)
+    return float(products) if products.ndim == 0 else products
+
+
+def innerproduct_logeuclid(X, Y, Cref):
+    """Log-Euclidean inner product ``tr(D log(Cref)[X] D log(Cref)[Y])`` of tangent vectors at Cref.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        First tangent vectors: symmetric matrices.
+    Y : ndarray, shape (..., n, n) | None
+        Second ones; None is X, which gives squared norms.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+
+    Returns
+    -------
+    G : float or ndarray, shape (...,)
+        The inner products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import innerproduct_logeuclid
+    >>> round(innerproduct_logeuclid(np.eye(2), None, 2 * np.eye(2)), 12)
+    0.5
+    """
+    return innerproduct_euclid(ddlogm(X, Cref), None if Y is None else ddlogm(Y, Cref))
+
+
+#: Inner products by the name of their metric.
+_INNER_PRODUCTS = {"euclid": innerproduct_euclid, "logeuclid": innerproduct_logeuclid, "riemann": innerproduct_riemann}
+
+
+def innerproduct(X, Y, Cref, metric="riemann"):
+    """Inner product of tangent vectors at Cref under a metric.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        First tangent vectors: symmetric matrices.
+    Y : ndarray, shape (..., n, n) | None
+        Second ones; None is X, which gives squared norms.
+    Cref : ndarray, shape (..., n, n)
+        The foot point.
+    metric : str | callable, default="riemann"
+        "euclid", "logeuclid", "riemann", or a function of ``(X, Y, Cref)``.
+
+    Returns
+    -------
+    G : float or ndarray, shape (...,)
+        The inner products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import innerproduct
+    >>> innerproduct(np.eye(2), None, np.eye(2), metric="euclid")
+    2.0
+    """
+    return choose(metric, _INNER_PRODUCTS)(X, Y, Cref)
+
+
 def norm(X, Cref, metric="riemann"):
     """Norm of matrices in the tangent space at Cref.
 
@@ -188,8 +283,8 @@ def norm(X, Cref, metric="riemann"):
         Symmetric matrices.
     Cref : ndarray, shape (n, n)
         The foot point.
-    metric : {"riemann", "euclid"}, default="riemann"
-        The metric.
+    metric : str | callable, default="riemann"
+        One of the names of :func:`innerproduct`.
 
     Returns
     -------
@@ -203,14 +298,10 @@ def norm(X, Cref, metric="riemann"):
     >>> round(float(norm(4 * np.eye(4), 2 * np.eye(4))), 12)
     4.0
     """
-    if metric == "euclid":
-        x = as_square(X, "X")
-        return np.sqrt(np.einsum("...ij,...ij->...", x, x))
-    if metric != "riemann":
-        raise ValueError(f"Unknown metric {metric!r}. Must be one of euclid, riemann.")
-    return np.sqrt(innerproduct_riemann(X, None, Cref))
+    return np.sqrt(innerproduct(X, None, Cref, metric=metric))
 
 
+@hermitian("matrix")
 def transport_riemann(X, A, B):
     """Parallel transport ``E X Eᵀ``, ``E = (B A⁻¹)^{1/2}``, of tangent matrices from A to B along the geodesic.
 
@@ -243,3 +334,84 @@ def transport_riemann(X, A, B):
     return e @ x @ np.swapaxes(e, -1, -2)
 
 
+
+
+def transport_euclid(X, A=None, B=None):
+    """Euclidean parallel transport: tangent vectors stay as they are.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices.
+    A, B : object, default=None
+        Not read: from where and to where, for callers that choose a metric by name.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import transport_euclid
+    >>> transport_euclid(np.eye(1)).tolist()
+    [[1.0]]
+    """
+    return X
+
+
+def transport_logeuclid(X, A, B):
+    """Log-Euclidean parallel transport ``D exp(log B)[D log(A)[X]]`` of tangent vectors from A to B.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices in the tangent space at A.
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices in the tangent space at B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import transport_logeuclid
+    >>> transport_logeuclid(np.eye(2), np.eye(2), 4 * np.eye(2)).round(12).tolist()
+    [[4.0, 0.0], [0.0, 4.0]]
+    """
+    return ddexpm(ddlogm(X, A), logm(B))
+
+
+#: Parallel transport by the name of its metric.
+_TRANSPORTS = {"euclid": transport_euclid, "logeuclid": transport_logeuclid, "riemann": transport_riemann}
+
+
+def transport(X, A, B, metric="riemann"):
+    """Parallel transport of tangent vectors from A to B under a metric.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Symmetric matrices in the tangent space at A.
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices.
+    metric : str | callable, default="riemann"
+        "euclid", "logeuclid", "riemann", or a function of ``(X, A, B)``.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., n, n)
+        Symmetric matrices in the tangent space at B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import transport
+    >>> transport(np.eye(2), np.eye(2), 4 * np.eye(2)).round(12).tolist()
+    [[4.0, 0.0], [0.0, 4.0]]
+    """
+    return choose(metric, _TRANSPORTS)(X, A, B)

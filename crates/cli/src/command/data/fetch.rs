@@ -2,10 +2,12 @@
 
 use clap::{Args, value_parser};
 use serde_json::{Value, json};
-use stiefel::eeg::catalogue::{Cache, FetchOptions, Fetcher, LocalFile, Place};
+use stiefel::eeg::catalogue::{
+    Cache, CatalogueError, Dataset, FetchOptions, Fetcher, LocalFile, Place, Selection,
+};
 
 use super::Wanted;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::progress::Downloads;
 
@@ -50,7 +52,9 @@ impl Arguments {
             "{}: licence {}: {}",
             dataset.id, licence.name, licence.allows
         ));
-        let files = fetcher.fetch(dataset, &selection, &downloads)?;
+        let files = fetcher
+            .fetch(dataset, &selection, &downloads)
+            .map_err(|error| with_the_way_by_hand(error, &fetcher, dataset, &selection))?;
         let folder = fetcher.cache().folder(dataset);
         if self.json {
             return output.json(&json!({
@@ -75,6 +79,31 @@ impl Arguments {
             folder.display()
         ))
     }
+}
+
+/// Where no server gives a file, somebody else may: says where it goes.
+fn with_the_way_by_hand(
+    error: CatalogueError,
+    fetcher: &Fetcher,
+    dataset: &'static Dataset,
+    selection: &Selection,
+) -> Failure {
+    let unreached = matches!(
+        error,
+        CatalogueError::Network { .. } | CatalogueError::Refused { .. }
+    );
+    let files = dataset.files(selection).unwrap_or_default();
+    let (true, Some(first)) = (unreached, files.first()) else {
+        return error.into();
+    };
+    Failure::Failed(format!(
+        "{error}\n\
+         If you have the files from elsewhere, put them into {} under their own names (the first of {} is {}), and give the same command again: it \
+         checks them and fetches only what is missing.",
+        fetcher.cache().folder(dataset).display(),
+        files.len(),
+        first.name,
+    ))
 }
 
 pub(super) fn value(local: &LocalFile) -> Value {

@@ -10,6 +10,9 @@ use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::table::{columns, entry};
 
+/// So many causes of a loss of rank are told of each domain.
+const SHOWN: usize = 8;
+
 /// One domain in numbers.
 struct DomainFigures {
     name: String,
@@ -51,7 +54,12 @@ pub(super) fn describe(trials: &Trials) -> Result<Description, Failure> {
     ];
     lines.push(entry("made", &trials.preparation().to_string(), 12));
     if trials.views() > 1 {
-        lines.push(entry("views", &trials.views().to_string(), 12));
+        let steps = trials.preparation().steps();
+        let each: Vec<String> = match steps.filter(|s| s.views.len() == trials.views()) {
+            Some(steps) => steps.views.iter().map(ToString::to_string).collect(),
+            None => vec![format!("{}, of unknown bands and windows", trials.views())],
+        };
+        lines.push(entry("views", &each.join("\n"), 12));
     }
     if let Some(licence) = &summary.licence {
         lines.push(entry("licence", licence, 12));
@@ -59,8 +67,15 @@ pub(super) fn describe(trials: &Trials) -> Result<Description, Failure> {
     lines.push(entry("fingerprint", &summary.fingerprint, 12));
     lines.push(format!("\n{}", table(summary.classes.as_slice(), &figures)));
     for f in &figures {
-        for loss in &f.rank.losses {
+        for loss in f.rank.losses.iter().take(SHOWN) {
             lines.push(entry("note", &format!("{}: {loss}", f.name), 12));
+        }
+        if let Some(more) = f.rank.losses.len().checked_sub(SHOWN).filter(|&n| n > 0) {
+            let text = format!(
+                "{}: and {more} more of this kind; --json has them all",
+                f.name
+            );
+            lines.push(entry("note", &text, 12));
         }
     }
     Ok(Description {

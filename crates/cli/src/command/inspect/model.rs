@@ -4,9 +4,11 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use stiefel::model::Architecture;
-use stiefel::model::file::{AnyHeader, FileHeader, PooledDescription, inspect_any};
+use stiefel::model::file::{
+    AnyHeader, FileHeader, PooledDescription, ViewsDescription, inspect_any,
+};
 use stiefel::model::fitted::About;
+use stiefel::model::{Architecture, TrainingRecord};
 
 use super::Description;
 use crate::failure::Failure;
@@ -16,6 +18,7 @@ pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
     match inspect_any(path)? {
         AnyHeader::Network(header) => network(path, &header),
         AnyHeader::Pooled(header) => pooled(path, &header),
+        AnyHeader::Views(header) => views(path, &header),
     }
 }
 
@@ -45,22 +48,7 @@ fn network(path: &Path, header: &FileHeader) -> Result<Description, Failure> {
             &model.classes,
             (&model.domains, &model.domain_trials),
         ),
-        entry(
-            "training",
-            &format!(
-                "{} trials, {} chose the epoch; epoch {} of {}{}",
-                record.trials,
-                record.validation,
-                record.best_epoch + 1,
-                record.history.len(),
-                if record.cancelled {
-                    ", interrupted"
-                } else {
-                    ""
-                }
-            ),
-            12,
-        ),
+        entry("training", &training(record), 12),
         entry(
             "validation",
             &best.map_or("–".into(), |e| {
@@ -92,7 +80,7 @@ fn pooled(path: &Path, header: &FileHeader<PooledDescription>) -> Result<Descrip
         entry(
             "preset",
             &format!(
-                "recommended: one filter, {} directions",
+                "recommended-1: one filter, {} directions",
                 model.sizes.filters
             ),
             12,
@@ -118,6 +106,92 @@ fn pooled(path: &Path, header: &FileHeader<PooledDescription>) -> Result<Descrip
     Ok(Description {
         text: lines.join("\n"),
         value: value(path, "stiefel-pooled", header)?,
+    })
+}
+
+/// How a network was trained; one that another program trained has no epochs to tell of.
+fn training(record: &TrainingRecord) -> String {
+    if record.history.is_empty() && !record.cancelled {
+        return format!("{} trials, by another program", record.trials);
+    }
+    format!(
+        "{} trials, {} chose the epoch; epoch {} of {}{}",
+        record.trials,
+        record.validation,
+        record.best_epoch + 1,
+        record.history.len(),
+        if record.cancelled {
+            ", interrupted"
+        } else {
+            ""
+        }
+    )
+}
+
+fn views(path: &Path, header: &FileHeader<ViewsDescription>) -> Result<Description, Failure> {
+    let (model, config) = (&header.model, &header.model.config);
+    let steps = header.about.preparation.steps();
+    let each: Vec<String> = (0..model.sizes.views)
+        .map(|v| {
+            let k = config.block(v).filters.min(model.sizes.channels);
+            let what = steps.and_then(|s| s.views.get(v));
+            let what = what.map_or_else(|| format!("view {v}"), ToString::to_string);
+            format!("{what} ({k} directions)")
+        })
+        .collect();
+    let own = if config.own > 0.0 {
+        format!(
+            "shared weights (variance {}) and each domain's own (variance {})",
+            config.shared, config.own
+        )
+    } else {
+        format!(
+            "the same weights for everybody (variance {})",
+            config.shared
+        )
+    };
+    let slopes: Vec<String> = (model.link.slopes.iter())
+        .map(|(labels, slope)| format!("{slope:.2} from {labels} labelled trials on"))
+        .collect();
+    let count = |calibrated: bool| -> Vec<usize> {
+        let of = |p: &stiefel::model::file::PersonDescription| {
+            if p.calibrated == calibrated {
+                p.labels.len()
+            } else {
+                0
+            }
+        };
+        model.people.iter().map(of).collect()
+    };
+    let (trained, calibrated) = (count(false), count(true));
+    let mut lines = vec![
+        file(path, header),
+        entry(
+            "preset",
+            &format!("recommended: {} views", model.sizes.views),
+            12,
+        ),
+        entry("views", &each.join("\n"), 12),
+        entry("head", &own, 12),
+        entry("slopes", &slopes.join(", "), 12),
+        trained_on(
+            (model.channels.as_deref(), model.sizes.channels),
+            &model.classes,
+            (&model.domains, &trained),
+        ),
+        entry("training", &format!("{} trials", model.trials), 12),
+    ];
+    if calibrated.iter().any(|n| *n > 0) {
+        let met: Vec<String> = (model.domains.iter().zip(&calibrated))
+            .filter(|(_, n)| **n > 0)
+            .map(|(d, n)| format!("{d} ({n})"))
+            .collect();
+        lines.push(entry("calibrated", &met.join(", "), 12));
+    }
+    lines.push(history(&header.about));
+    Ok(Description {
+        text: lines.join("\n"),
+        value: value(path, "stiefel-views", header)?,
     })
 }
 

@@ -1,15 +1,12 @@
 //! Recordings and trials.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
-use stiefel::eeg::io::{Content, Source, detect, read};
 use stiefel::eeg::{Channel, Epochs, Recording};
 
 use super::Description;
-use crate::bar::Bar;
-use crate::failure::Failure;
 use crate::table::{columns, entry};
 
 /// Continuous recordings of one file.
@@ -64,9 +61,11 @@ pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Description {
             12,
         ),
         entry("channels", &channel_text(epochs.channels()), 12),
-        String::new(),
-        columns(&rows),
     ];
+    let notes = epochs.notes().iter().map(|note| entry("note", note, 12));
+    let lines: Vec<String> = (lines.into_iter().chain(notes))
+        .chain([String::new(), columns(&rows)])
+        .collect();
     let counts: Vec<Value> = (counts.iter())
         .map(|((d, c), n)| json!({ "domain": d, "class": c, "trials": n }))
         .collect();
@@ -75,70 +74,12 @@ pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Description {
         value: json!({
             "kind": "epochs", "file": path, "channels": channels(epochs.channels()),
             "sampling_rate": epochs.sampling_rate(), "samples": epochs.samples(), "seconds": seconds,
-            "trials": epochs.trials().len(), "counts": counts,
+            "trials": epochs.trials().len(), "counts": counts, "notes": epochs.notes(),
         }),
     }
 }
 
-/// The recordings of a folder, in a line each; other files are passed over.
-pub(super) fn folder(folder: &Path, files: &[PathBuf]) -> Result<Description, Failure> {
-    let heading = ["FILE", "CHANNELS", "RATE", "SECONDS", "EVENTS"];
-    let mut rows = vec![heading.map(String::from).to_vec()];
-    let mut values = Vec::new();
-    let mut other = 0;
-    let bar = Bar::new("reading", files.len());
-    for path in files {
-        bar.advance();
-        let known = Source::open(path).and_then(|mut s| detect(&mut s));
-        if known.is_err() {
-            other += 1;
-            continue;
-        }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        match read(path) {
-            Ok(Content::Recordings(all)) => {
-                for r in &all {
-                    rows.push(vec![
-                        name.to_string(),
-                        r.channels().len().to_string(),
-                        format!("{} Hz", r.sampling_rate()),
-                        format!("{:.1}", seconds(r)),
-                        event_text(r),
-                    ]);
-                }
-                let each: Vec<Value> = all.iter().map(value).collect();
-                values.push(json!({ "file": path, "kind": "recordings", "recordings": each }));
-            }
-            Ok(content) => {
-                rows.push(vec![name.to_string(), content.kind().to_owned()]);
-                values.push(json!({ "file": path, "kind": content.kind() }));
-            }
-            Err(error) => {
-                rows.push(vec![name.to_string(), format!("cannot be read: {error}")]);
-                values.push(json!({ "file": path, "error": error.to_string() }));
-            }
-        }
-    }
-    drop(bar);
-    if values.is_empty() {
-        return Err(Failure::Failed(format!(
-            "{}: none of its {} files is a recording that is read ({})",
-            folder.display(),
-            files.len(),
-            stiefel::eeg::io::formats()
-        )));
-    }
-    let mut lines = vec![columns(&rows)];
-    if other > 0 {
-        lines.push(format!("{other} other files"));
-    }
-    Ok(Description {
-        text: lines.join("\n"),
-        value: json!({ "kind": "folder", "folder": folder, "files": values, "other_files": other }),
-    })
-}
-
-fn seconds(r: &Recording) -> f64 {
+pub(super) fn seconds(r: &Recording) -> f64 {
     r.samples() as f64 / r.sampling_rate()
 }
 
@@ -150,7 +91,7 @@ fn counts(r: &Recording) -> BTreeMap<&str, usize> {
     counts
 }
 
-fn event_text(r: &Recording) -> String {
+pub(super) fn event_text(r: &Recording) -> String {
     let each: Vec<String> = (counts(r).iter())
         .map(|(l, n)| format!("{l} ×{n}"))
         .collect();
@@ -175,9 +116,9 @@ fn channels(channels: &[Channel]) -> Vec<Value> {
     channels.iter().map(one).collect()
 }
 
-fn value(r: &Recording) -> Value {
+pub(super) fn value(r: &Recording) -> Value {
     json!({
         "channels": channels(r.channels()), "sampling_rate": r.sampling_rate(), "samples": r.samples(), "seconds": seconds(r),
-        "events": counts(r), "notes": r.notes(),
+        "events": counts(r), "notes": r.notes(), "started": r.started(),
     })
 }

@@ -17,7 +17,7 @@ pub(super) struct Options {
     /// Sizes of a network: auto (the scaling rule, see `recommend`), or the paper's for weibo2014, bnci2014001, bnci2015001 [default: auto]
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// Directions k that a filter keeps [default: the scaling rule's; 16 for recommended]
+    /// Directions k that a filter keeps; of the broad view for recommended [default: the scaling rule's; 16 for recommended and recommended-1]
     #[arg(long, value_name = "K")]
     filters: Option<usize>,
     /// Experts in the pool of a routed network [default: the scaling rule's]
@@ -44,13 +44,19 @@ pub(super) struct Options {
     /// Number type of a network: f32 or f64 [default: f32]
     #[arg(long, value_name = "TYPE")]
     precision: Option<String>,
-    /// recommended: inverse penalties C to choose from on the validation trials [default: 1,3,10,30]
+    /// recommended: prior variance of the weights everybody shares [default: 0.1]
+    #[arg(long, value_name = "VARIANCE")]
+    shared_variance: Option<f64>,
+    /// recommended: prior variance of what a domain adds to them; 0: the same weights for everybody [default: 2]
+    #[arg(long, value_name = "VARIANCE")]
+    own_variance: Option<f64>,
+    /// recommended-1: inverse penalties C to choose from on the validation trials [default: 1,3,10,30]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     c: Option<Vec<f64>>,
-    /// recommended: variance of a domain's own weights over that of the shared ones; 0: the same head for everybody [default: 8]
+    /// recommended-1: variance of a domain's own weights over that of the shared ones; 0: the same head for everybody [default: 8]
     #[arg(long, value_name = "RATIO")]
     rho: Option<f64>,
-    /// recommended: do not fit again on training and validation trials when C is chosen
+    /// recommended, recommended-1: do not fit again on training and validation trials together
     #[arg(long)]
     no_refit: bool,
 }
@@ -59,6 +65,8 @@ pub(super) struct Options {
 pub(super) struct Chosen {
     /// Its name in studies.
     pub(super) name: String,
+    /// Whether it takes all views of a trial.
+    pub(super) takes_views: bool,
     pub(super) fit: FitConfig,
     /// Why its sizes were chosen, where the rule chose them.
     pub(super) explained: Option<Recommendation>,
@@ -107,6 +115,7 @@ impl Options {
         config.training.check()?;
         let family = config.family(channels, domains)?;
         let named = family.by_name(&self.model)?;
+        let takes_views = named.method.takes_views();
         let Method::Model { mut fit, .. } = named.method else {
             return Err(Failure::Misuse(format!(
                 "{} is a peer of studies, not a model",
@@ -139,9 +148,19 @@ impl Options {
                 config.refit &= !self.no_refit;
                 config.check()?;
             }
+            FitConfig::Views { config } => {
+                if let (Some(filters), Some(broad)) = (self.filters, config.blocks.first_mut()) {
+                    broad.filters = filters;
+                }
+                config.shared = self.shared_variance.unwrap_or(config.shared);
+                config.own = self.own_variance.unwrap_or(config.own);
+                config.refit &= !self.no_refit;
+                config.check()?;
+            }
         }
         Ok(Chosen {
             name: named.name,
+            takes_views,
             fit: fit.seeded(self.seed),
             explained,
             epochs,
@@ -163,20 +182,29 @@ impl Options {
             ("--batch", self.batch.is_some()),
             ("--precision", self.precision.is_some()),
         ];
-        let solved = [
-            ("--c", self.c.is_some()),
-            ("--rho", self.rho.is_some()),
-            ("--no-refit", self.no_refit),
+        let logistic = [("--c", self.c.is_some()), ("--rho", self.rho.is_some())];
+        let ridge = [
+            ("--shared-variance", self.shared_variance.is_some()),
+            ("--own-variance", self.own_variance.is_some()),
         ];
+        let refit = [("--no-refit", self.no_refit)];
         let (why, others): (&str, Vec<(&str, bool)>) = match fit {
-            FitConfig::Preset { .. } => {
-                ("has no network to train", [&network[..], &routed].concat())
-            }
+            FitConfig::Preset { .. } => (
+                "has no network to train, and a penalty that is chosen",
+                [&network[..], &routed, &ridge].concat(),
+            ),
+            FitConfig::Views { .. } => (
+                "has no network to train, and no penalty to choose",
+                [&network[..], &routed, &logistic].concat(),
+            ),
             FitConfig::Network { model, .. } => match model.architecture {
-                Architecture::Dasp(_) => ("has no head to be solved", solved.to_vec()),
+                Architecture::Dasp(_) => (
+                    "has no head to be solved",
+                    [&logistic[..], &ridge, &refit].concat(),
+                ),
                 Architecture::Spdnet(_) => (
                     "has one filter, no experts, and no head to be solved",
-                    [&solved[..], &routed].concat(),
+                    [&logistic[..], &ridge, &refit, &routed].concat(),
                 ),
             },
         };

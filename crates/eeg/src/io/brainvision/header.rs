@@ -19,9 +19,35 @@ pub(super) struct Vhdr {
     pub(super) gains: Vec<f64>,
     pub(super) rate: f64,
     pub(super) samples: Option<u64>,
-    pub(super) number: Number,
-    pub(super) big_endian: bool,
+    pub(super) stored: Stored,
     pub(super) vectorized: bool,
+}
+
+/// How samples are stored.
+#[derive(Debug)]
+pub(super) enum Stored {
+    /// Numbers one after the other.
+    Binary { number: Number, big_endian: bool },
+    /// Text.
+    Ascii(AsciiLayout),
+}
+
+impl Stored {
+    /// The type of binary numbers; that of text stands for nothing.
+    pub(super) fn number(&self) -> Number {
+        match self {
+            Self::Binary { number, .. } => *number,
+            Self::Ascii(_) => Number::U8,
+        }
+    }
+}
+
+/// What a text file has besides its samples.
+#[derive(Debug)]
+pub(super) struct AsciiLayout {
+    pub(super) decimal: char,
+    pub(super) skip_lines: u64,
+    pub(super) skip_columns: u64,
 }
 
 impl Vhdr {
@@ -32,23 +58,7 @@ impl Vhdr {
             "dataorientation",
             &[("MULTIPLEXED", false), ("VECTORIZED", true)],
         )?;
-        if let Some(format) = ini.get(COMMON, "dataformat")
-            && !format.value.eq_ignore_ascii_case("BINARY")
-        {
-            return Err(EegError::Unsupported {
-                path: path.to_path_buf(),
-                kind: format!("BrainVision {}", excerpt(&format.value)),
-                remedy: "export it again from the BrainVision software as binary".into(),
-            });
-        }
-        let formats = [
-            ("INT_16", Number::I16),
-            ("UINT_16", Number::U16),
-            ("INT_32", Number::I32),
-            ("IEEE_FLOAT_32", Number::F32),
-        ];
-        let number = one_of(ini, "binary infos", "binaryformat", &formats)?;
-        let big_endian = ini.get("binary infos", "usebigendianorder");
+        let stored = stored(path, ini)?;
         let interval = ini.require(COMMON, "samplinginterval")?;
         let microseconds: f64 = interval.value.parse().unwrap_or(f64::NAN);
         let rate = 1e6 / microseconds;
@@ -76,10 +86,46 @@ impl Vhdr {
             gains,
             rate,
             samples,
-            number,
-            big_endian: big_endian.is_some_and(|entry| entry.value.eq_ignore_ascii_case("YES")),
+            stored,
             vectorized,
         })
+    }
+}
+
+/// `DataFormat`: binary, or text with its own section.
+fn stored(path: &Path, ini: &Ini) -> Result<Stored> {
+    let format = ini.get(COMMON, "dataformat").map(|e| e.value.as_str());
+    match format {
+        Some(text) if text.eq_ignore_ascii_case("ASCII") => {
+            let count = |key: &str| match ini.get("ascii infos", key) {
+                None => Ok(0),
+                Some(entry) => whole(ini, entry),
+            };
+            let decimal = ini.get("ascii infos", "decimalsymbol");
+            Ok(Stored::Ascii(AsciiLayout {
+                decimal: decimal.and_then(|e| e.value.chars().next()).unwrap_or('.'),
+                skip_lines: count("skiplines")?,
+                skip_columns: count("skipcolumns")?,
+            }))
+        }
+        Some(text) if !text.eq_ignore_ascii_case("BINARY") => Err(EegError::Unsupported {
+            path: path.to_path_buf(),
+            kind: format!("BrainVision {}", excerpt(text)),
+            remedy: "export it again from the BrainVision software as binary".into(),
+        }),
+        _ => {
+            let formats = [
+                ("INT_16", Number::I16),
+                ("UINT_16", Number::U16),
+                ("INT_32", Number::I32),
+                ("IEEE_FLOAT_32", Number::F32),
+            ];
+            let order = ini.get("binary infos", "usebigendianorder");
+            Ok(Stored::Binary {
+                number: one_of(ini, "binary infos", "binaryformat", &formats)?,
+                big_endian: order.is_some_and(|e| e.value.eq_ignore_ascii_case("YES")),
+            })
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::ini::{Ini, fields};
 use crate::Result;
 use crate::io::events::Marker;
+use crate::io::time::unix_seconds;
 use crate::io::units::excerpt;
 
 /// Markers in file order; positions count from 1.
@@ -46,4 +47,24 @@ pub(super) fn parse(ini: &Ini, rate: f64) -> Result<Vec<Marker>> {
         });
     }
     Ok(markers)
+}
+
+/// The start of the recording: the date of the first `New Segment` that has one, `YYYYMMDDhhmmss` and six digits of microseconds, where
+/// that segment starts with the first sample.
+pub(super) fn started(ini: &Ini) -> Option<f64> {
+    let entries = (1u64..).map_while(|i| ini.get("marker infos", &format!("mk{i}")));
+    let mut segments = entries.map(|e| fields(&e.value));
+    let segment = segments.find(|f| f.first().is_some_and(|kind| kind == "New Segment"))?;
+    let date = segment.get(5)?;
+    if segment.get(2)? != "1" || date.len() < 14 || !date.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let part = |from: usize, to: usize| date.get(from..to)?.parse::<i64>().ok();
+    let micro: f64 = date.get(14..20).and_then(|m| m.parse().ok()).unwrap_or(0.0);
+    let time = [
+        part(8, 10)? as f64,
+        part(10, 12)? as f64,
+        part(12, 14)? as f64 + micro * 1e-6,
+    ];
+    unix_seconds([part(0, 4)?, part(4, 6)?, part(6, 8)?], time)
 }

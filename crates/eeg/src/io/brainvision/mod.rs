@@ -6,28 +6,30 @@
 //! onset = (position − 1) / rate                   rate = 10⁶ / SamplingInterval
 //! ```
 //!
-//! Files are opened through the `.vhdr`; the other two are looked for in its folder. An event's label is
+//! Files are opened through the `.vhdr` (`.ahdr`); the other two are looked for in its folder. A marker file that is not there is noted:
+//! the signal is read without events. Text data (`DataFormat=ASCII`) are read like binary ones. An event's label is
 //! the marker's description (`S  1`), or its type (`New Segment`) where the description is empty. A missing
 //! unit means µV, a missing resolution 1.
 //!
 //! Source: Brain Products, *BrainVision Core Data Format 1.0*.
 
+mod ascii;
 mod header;
 mod ini;
 mod markers;
 
+use std::io::ErrorKind;
 use std::path::Path;
 
-use self::header::Vhdr;
+use self::header::{Stored, Vhdr};
 use self::ini::{Entry, Ini};
-use super::numbers::swap_bytes;
-use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::io::events::place;
+use super::frames::Frames;
+use super::{Content, Format, Head, ReadOptions, Reader, Source, memory};
+use crate::io::events::{Marker, place};
+use crate::io::markers::add_events;
 use crate::io::units::excerpt;
+use crate::montage::wanted;
 use crate::{EegError, Recording, Result};
-
-/// About so many bytes are decoded at once; small enough to stay in the cache while transposing.
-const CHUNK: usize = 1 << 17;
 
 /// Reads a recording through its `.vhdr`.
 ///
@@ -37,7 +39,8 @@ const CHUNK: usize = 1 << 17;
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
 pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
-    read(Source::open(path)?, &ReadOptions::default())
+    let options = ReadOptions::default();
+    add_events(read(Source::open(path)?, &options)?, &options.markers)
 }
 
 /// BrainVision in the registry of formats.
@@ -47,7 +50,7 @@ pub(crate) struct BrainVision;
 /// BrainVision, opened through its `.vhdr`.
 pub const FORMAT: Format = Format {
     name: "BrainVision (.vhdr)",
-    extensions: &["vhdr"],
+    extensions: &["vhdr", "ahdr"],
 };
 
 impl Reader for BrainVision {
@@ -74,14 +77,54 @@ fn read(mut source: Source<'_>, options: &ReadOptions) -> Result<Recording> {
     let header = Vhdr::parse(source.path(), &ini)?;
     let mut notes = Vec::new();
     let mut data = beside(&source, &header.data_file)?;
-    let samples = count_samples(&data, &header, options, &mut notes)?;
-    let values = read_values(&mut data, &header, samples)?;
-    let markers = match &header.marker_file {
-        Some(name) => markers::parse(&Ini::read(&mut beside(&source, name)?)?, header.rate)?,
-        None => Vec::new(),
+    let (values, samples, channels) = match &header.stored {
+        Stored::Ascii(layout) => {
+            let (values, samples) = ascii::read(&mut data, &header, layout)?;
+            (values, samples, header.channels.clone())
+        }
+        Stored::Binary { .. } => {
+            let samples = count_samples(&data, &header, options, &mut notes)?;
+            let named: Vec<_> = (header.channels.iter())
+                .map(|c| (c.name.as_str(), c.kind))
+                .collect();
+            let wanted = wanted(&named, options.channels.as_deref());
+            let kept: Vec<usize> = (0..wanted.len()).filter(|&c| wanted[c]).collect();
+            let values = read_values(&mut data, &header, &kept, samples)?;
+            let channels = kept.iter().map(|&c| header.channels[c].clone()).collect();
+            (values, samples, channels)
+        }
     };
+    let (markers, started) = marker_file(&source, &header, &mut notes)?;
     let events = place(markers, header.rate, samples, &mut notes);
-    Ok(Recording::new(header.channels, header.rate, values, events)?.with_notes(notes))
+    let recording = Recording::new(channels, header.rate, values, events)?;
+    Ok(recording.with_notes(notes).with_start(started))
+}
+
+/// Markers and the start of the recording; a marker file that is not there is noted.
+fn marker_file(
+    source: &Source<'_>,
+    header: &Vhdr,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<Marker>, Option<f64>)> {
+    let Some(name) = &header.marker_file else {
+        return Ok((Vec::new(), None));
+    };
+    match source.sibling(&name.value) {
+        Ok(mut file) => {
+            let ini = Ini::read(&mut file)?;
+            Ok((markers::parse(&ini, header.rate)?, markers::started(&ini)))
+        }
+        Err(EegError::Io { source: why, .. }) if why.kind() == ErrorKind::NotFound => {
+            notes.push(format!(
+                "the marker file \"{}\" is not beside the header: there are no events",
+                excerpt(&name.value)
+            ));
+            Ok((Vec::new(), None))
+        }
+        Err(_) => Err(beside(source, name)
+            .err()
+            .unwrap_or_else(|| source.malformed(name.offset, "the marker file cannot be opened"))),
+    }
 }
 
 /// A file that the header names.
@@ -105,7 +148,7 @@ fn count_samples(
     options: &ReadOptions,
     notes: &mut Vec<String>,
 ) -> Result<usize> {
-    let frame = (header.channels.len() * header.number.size()) as u64;
+    let frame = (header.channels.len() * header.stored.number().size()) as u64;
     let samples = data.len() / frame;
     let rest = data.len() % frame;
     let announced = header.samples.unwrap_or(samples);
@@ -117,51 +160,42 @@ fn count_samples(
     );
     // Where a vectorised channel starts is known only when all samples are there.
     if !options.partial || header.vectorized {
+        let keep = if header.vectorized {
+            ""
+        } else {
+            ", or keep what is there with the option `partial`"
+        };
         return Err(data.malformed(
             data.len(),
-            format!("the data do not fit the header: {what}; fetch the file again"),
+            format!("the data do not fit the header: {what}; fetch the file again{keep}"),
         ));
     }
     notes.push(what);
     Ok(samples as usize)
 }
 
-/// All samples, channel-major and in the unit of memory.
-fn read_values(data: &mut Source<'_>, header: &Vhdr, samples: usize) -> Result<Vec<f64>> {
-    let (channels, size) = (header.channels.len(), header.number.size());
-    let mut values = vec![0.0; channels * samples];
-    if header.vectorized {
-        for (c, target) in values.chunks_exact_mut(samples.max(1)).enumerate() {
-            for part in target.chunks_mut(CHUNK / size) {
-                let bytes = next_bytes(data, header, part.len() * size)?;
-                header.number.calibrate(&bytes, header.gains[c], 0.0, part);
-            }
-        }
+/// The samples of the wanted channels, channel-major and in the unit of memory.
+fn read_values(
+    data: &mut Source<'_>,
+    header: &Vhdr,
+    kept: &[usize],
+    samples: usize,
+) -> Result<Vec<f64>> {
+    let Stored::Binary { number, big_endian } = header.stored else {
+        return Ok(Vec::new());
+    };
+    let mut values = memory::zeros(samples, kept.len(), data.path())?;
+    if !header.vectorized {
+        let frames = Frames::of(number, big_endian, &header.gains).keep(kept);
+        data.seek_to(0, "the samples")?;
+        frames.read(data, samples, &mut values, samples, 0)?;
         return Ok(values);
     }
-    let at_once = (CHUNK / (channels * size)).max(1);
-    let mut frames = Vec::new();
-    let mut done = 0;
-    while done < samples {
-        let count = at_once.min(samples - done);
-        let bytes = next_bytes(data, header, count * channels * size)?;
-        frames.resize(count * channels, 0.0);
-        header.number.decode(&bytes, &mut frames);
-        for (c, gain) in header.gains.iter().enumerate() {
-            let target = &mut values[c * samples + done..][..count];
-            for (value, frame) in target.iter_mut().zip(frames.chunks_exact(channels)) {
-                *value = frame[c] * gain;
-            }
-        }
-        done += count;
+    let row_bytes = samples as u64 * number.size() as u64;
+    for (&c, row) in kept.iter().zip(values.chunks_exact_mut(samples.max(1))) {
+        data.seek_to(c as u64 * row_bytes, "the samples of a channel")?;
+        let frames = Frames::of(number, big_endian, &header.gains[c..=c]);
+        frames.read(data, samples, row, samples, 0)?;
     }
     Ok(values)
-}
-
-fn next_bytes(data: &mut Source<'_>, header: &Vhdr, len: usize) -> Result<Vec<u8>> {
-    let mut bytes = data.read_vec(len as u64, "the samples")?;
-    if header.big_endian {
-        swap_bytes(&mut bytes, header.number.size());
-    }
-    Ok(bytes)
 }

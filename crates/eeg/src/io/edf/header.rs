@@ -21,6 +21,7 @@ use std::str::FromStr;
 use crate::Result;
 use crate::io::records::calibration;
 use crate::io::source::Source;
+use crate::io::time::{numbers, unix_seconds};
 use crate::io::units::{excerpt, text};
 
 const FIXED: u64 = 256;
@@ -144,6 +145,25 @@ impl<'b> SignalTable<'b> {
 }
 
 impl EdfHeader {
+    /// The start in seconds since 1970. The header has two digits of the year, of which 85 to 99 are before 2000; EDF+ writes all four
+    /// beside the recording's name (`Startdate 02-MAR-2002`).
+    pub fn started(&self) -> Option<f64> {
+        let date = numbers(&self.start.0);
+        let time = numbers(&self.start.1);
+        let (&[day, month, short], &[hour, minute, second]) = (date.as_slice(), time.as_slice())
+        else {
+            return None;
+        };
+        let mut words = self.recording.split_ascii_whitespace();
+        let full = words.find(|w| w.eq_ignore_ascii_case("Startdate"));
+        let full = full.and_then(|_| words.next()?.rsplit('-').next()?.parse().ok());
+        let year = full.unwrap_or(short + if short < 85 { 2000 } else { 1900 });
+        unix_seconds(
+            [year, month, day],
+            [hour as f64, minute as f64, second as f64],
+        )
+    }
+
     /// Reads and checks the header; leaves the source at the first record.
     pub(crate) fn read(source: &mut Source<'_>) -> Result<Self> {
         source.seek_to(0, "the header")?;

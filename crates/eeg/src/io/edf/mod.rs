@@ -7,9 +7,9 @@
 //! * **Rates.** A record may hold channels of different rates. The rate that most EEG channels have is
 //!   kept; channels of another rate are left out and listed in [`Recording::notes`].
 //! * **Names** are as in the file, trimmed, without trailing dots: `"Fc5."` is `Fc5`, `"C3.."` is `C3`.
-//! * **Events** are the annotations of EDF+ and BDF+, and the triggers on a BDF `Status` channel: an
-//!   event wherever its lower 16 bits change to a value other than 0, labelled with that number.
-//!   Onsets count from the first sample.
+//! * **Events** are the annotations of EDF+ and BDF+, and those of marker channels, as in every format
+//!   ([`MarkerRule`](crate::io::MarkerRule)): of a BDF `Status` channel the lower 16 bits count.
+//!   Onsets count from the first sample. A file of annotations alone is a recording without channels.
 //! * **Gaps.** A discontinuous file (EDF+D) gives one [`Recording`] per stretch without gap.
 //! * **Truncation.** A file shorter than announced is refused unless [`ReadOptions::partial`] is set.
 //!
@@ -23,7 +23,7 @@ mod tal;
 
 use std::path::Path;
 
-use crate::io::{Content, Format, Head, ReadOptions, Reader, Source};
+use crate::io::{Content, Format, Head, ReadOptions, Reader, Source, read_with};
 use crate::{EegError, Recording, Result};
 
 pub use header::{Continuity, EdfHeader, Signal};
@@ -53,7 +53,7 @@ pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
 
 /// Reads an EDF or BDF file: one recording, or one per stretch of a discontinuous file.
 pub fn read_recordings(path: impl AsRef<Path>) -> Result<Vec<Recording>> {
-    EdfReader::open(path)?.into_recordings()
+    read_with(Source::open(path)?, &ReadOptions::default())?.into_recordings()
 }
 
 /// EDF and BDF in the registry of formats.

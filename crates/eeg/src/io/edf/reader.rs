@@ -6,7 +6,6 @@ use super::header::{Continuity, EdfHeader, Signal};
 use super::tal::{self, TalLog};
 use crate::io::numbers::Number;
 use crate::io::records::{Block, Described, Layout, Records, count_records};
-use crate::io::units::microvolts_per;
 use crate::io::{ReadOptions, Source};
 use crate::{Channel, Result};
 
@@ -68,7 +67,11 @@ impl<'a> EdfReader<'a> {
             duration: header.record_duration,
             count,
         };
-        let records = Records::choose(&source, &layout, &signals, &mut notes)?;
+        let records = if signals.is_empty() {
+            Records::without_signal(&layout)
+        } else {
+            Records::choose(&source, &layout, &signals, options, &mut notes)?
+        };
         Ok(Self {
             source,
             header,
@@ -194,11 +197,7 @@ fn describe(signal: &Signal, bdf: bool) -> Described<'_> {
     let status = bdf && signal.label.eq_ignore_ascii_case("Status");
     Described {
         label: &signal.label,
-        unit: if status && microvolts_per(&signal.unit).is_some() {
-            ""
-        } else {
-            &signal.unit
-        },
+        unit: &signal.unit,
         calibration: if status {
             Some((1.0, 0.0))
         } else {

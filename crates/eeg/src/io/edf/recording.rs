@@ -3,7 +3,8 @@
 use super::reader::EdfReader;
 use super::tal::TalLog;
 use crate::io::events::{Marker, place};
-use crate::{ChannelKind, Recording, Result};
+use crate::io::memory;
+use crate::{Event, Recording, Result};
 
 /// Two records are adjacent when their distance is off by less than this part of a sample.
 const GAP_SAMPLES: f64 = 0.5;
@@ -30,7 +31,7 @@ impl EdfReader<'_> {
         let mut signals = Vec::with_capacity(stretches.len());
         for stretch in &stretches {
             let samples = stretch.records * self.samples_per_record();
-            let mut data = vec![0.0; samples * self.channels().len()];
+            let mut data = memory::zeros(samples, self.channels().len(), self.source.path())?;
             self.fill(stretch.records, &mut data, &mut log)?;
             signals.push(data);
         }
@@ -94,39 +95,34 @@ impl EdfReader<'_> {
                     i + 1
                 ));
             }
-            mine.extend(self.triggers(&data, samples));
-            let events = place(mine, rate, samples, &mut notes);
+            let events = if self.channels().is_empty() {
+                annotations(mine, rate, &mut notes)
+            } else {
+                place(mine, rate, samples, &mut notes)
+            };
             let recording = Recording::new(self.channels().to_vec(), rate, data, events)?;
-            recordings.push(recording.with_notes(notes));
+            let began = self.header().started().map(|s| s + start);
+            recordings.push(recording.with_notes(notes).with_start(began));
         }
         Ok(recordings)
     }
+}
 
-    /// Changes of the lower 16 bits of a BDF status channel to a value other than 0.
-    fn triggers(&self, data: &[f64], samples: usize) -> Vec<Marker> {
-        let mut markers = Vec::new();
-        if self.header().bytes_per_sample != 3 {
-            return markers;
-        }
-        for (c, channel) in self.channels().iter().enumerate() {
-            if channel.kind != ChannelKind::Stim || !channel.name.eq_ignore_ascii_case("Status") {
-                continue;
-            }
-            let line = &data[c * samples..(c + 1) * samples];
-            let code = |value: f64| value as u32 & 0xffff;
-            for (i, pair) in line.windows(2).enumerate() {
-                let (before, now) = (code(pair[0]), code(pair[1]));
-                if now != before && now != 0 {
-                    markers.push(Marker {
-                        onset: (i + 1) as f64 / self.sampling_rate(),
-                        duration: 0.0,
-                        label: now.to_string(),
-                    });
-                }
-            }
-        }
-        markers
-    }
+/// The markers of a file without signal, at the rate that stands for it.
+fn annotations(markers: Vec<Marker>, rate: f64, notes: &mut Vec<String>) -> Vec<Event> {
+    notes.push(format!(
+        "the file holds {} annotations and no signal",
+        markers.len()
+    ));
+    let event = |m: Marker| Event {
+        sample: (m.onset * rate).round_ties_even().max(0.0) as usize,
+        onset: m.onset,
+        duration: m.duration,
+        label: m.label,
+    };
+    let mut events: Vec<Event> = markers.into_iter().map(event).collect();
+    events.sort_by(|a, b| a.onset.total_cmp(&b.onset));
+    events
 }
 
 /// Deals markers to the last stretch that starts before them (within `tolerance` seconds).

@@ -21,6 +21,7 @@
 use crate::Result;
 use crate::io::numbers::Number;
 use crate::io::source::Source;
+use crate::io::time::unix_seconds;
 use crate::io::units::{excerpt, text};
 
 const FIXED: u64 = 256;
@@ -59,6 +60,28 @@ pub struct GdfHeader {
     pub data_offset: u64,
     /// Bytes of one record.
     pub record_bytes: usize,
+    /// The start in seconds since 1970, where the header tells it.
+    pub started: Option<f64>,
+}
+
+/// Days from the start of year 0 to 1970.
+const DAYS_TO_1970: f64 = 719_529.0;
+
+/// The start: `YYYYMMDDhhmmsscc` before version 1.9, then days since year 0 in units of 2⁻³².
+fn started(bytes: &[u8], two: bool) -> Option<f64> {
+    if two {
+        let days = u64::from_le_bytes(*bytes.first_chunk()?) as f64 / 2f64.powi(32);
+        return (days > 0.0).then(|| ((days - DAYS_TO_1970) * 86_400.0 * 1e6).round() / 1e6);
+    }
+    let text = std::str::from_utf8(bytes.get(..16)?).ok()?;
+    let part = |from: usize, to: usize| text.get(from..to)?.trim().parse::<i64>().ok();
+    let hundredths = part(14, 16).unwrap_or(0) as f64 / 100.0;
+    let time = [
+        part(8, 10)? as f64,
+        part(10, 12)? as f64,
+        part(12, 14)? as f64 + hundredths,
+    ];
+    unix_seconds([part(0, 4)?, part(4, 6)?, part(6, 8)?], time)
 }
 
 /// Little-endian numbers out of the header's bytes, whose length is checked beforehand.
@@ -136,6 +159,7 @@ impl GdfHeader {
             channels,
             data_offset: header_bytes,
             record_bytes,
+            started: started(&fixed.0[168..], two),
         })
     }
 }

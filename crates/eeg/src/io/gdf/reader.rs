@@ -6,7 +6,7 @@ use super::events;
 use super::header::{GdfChannel, GdfHeader};
 use crate::io::events::place;
 use crate::io::records::{Block, Described, Layout, Records, calibration, count_records};
-use crate::io::{ReadOptions, Source};
+use crate::io::{ReadOptions, Source, memory};
 use crate::{Channel, Recording, Result};
 
 /// A GDF file read in blocks of records.
@@ -55,7 +55,7 @@ impl<'a> GdfReader<'a> {
             duration: header.record_duration,
             count,
         };
-        let records = Records::choose(&source, &layout, &signals, &mut notes)?;
+        let records = Records::choose(&source, &layout, &signals, options, &mut notes)?;
         Ok(Self {
             source,
             header,
@@ -110,7 +110,7 @@ impl<'a> GdfReader<'a> {
     pub fn into_recording(mut self) -> Result<Recording> {
         let count = self.records.count as usize;
         let samples = count * self.records.samples_per_record;
-        let mut data = vec![0.0; samples * self.records.channels.len()];
+        let mut data = memory::zeros(samples, self.records.channels.len(), self.source.path())?;
         self.records.rewind();
         self.records
             .fill(&mut self.source, count, &mut data, |_, _, _| Ok(()))?;
@@ -124,10 +124,8 @@ impl<'a> GdfReader<'a> {
         };
         let mut notes = self.notes;
         let events = place(markers, self.records.rate, samples, &mut notes);
-        Ok(
-            Recording::new(self.records.channels, self.records.rate, data, events)?
-                .with_notes(notes),
-        )
+        let recording = Recording::new(self.records.channels, self.records.rate, data, events)?;
+        Ok(recording.with_notes(notes).with_start(self.header.started))
     }
 }
 

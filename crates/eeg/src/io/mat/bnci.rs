@@ -54,6 +54,20 @@ struct Run<'p> {
     fields: Vec<(String, Value)>,
 }
 
+/// Whether `data` has all the marks of the layout: structs, each with a signal, its rate, trials and their classes.
+pub(super) fn is_bnci(data: &Value) -> bool {
+    let marked = |value: &Value| match value {
+        Value::Struct(array) => ["X", "trial", "y"]
+            .iter()
+            .all(|mark| array.fields.iter().any(|f| f == mark)),
+        _ => false,
+    };
+    match data {
+        Value::Cell(array) => !array.cells.is_empty() && array.cells.iter().all(marked),
+        other => marked(other),
+    }
+}
+
 /// Takes the runs of `data` apart.
 pub(super) fn recordings(path: &Path, data: Variable) -> Result<Vec<Recording>> {
     let offset = data.offset;

@@ -238,7 +238,7 @@ impl Parser<'_> {
 }
 
 /// The strings of a char matrix, which is stored column by column.
-fn rows(chars: &[char], rows: usize) -> Vec<String> {
+pub(super) fn rows(chars: &[char], rows: usize) -> Vec<String> {
     if chars.is_empty() {
         return Vec::new();
     }

@@ -54,6 +54,20 @@ pub struct StructArray {
 }
 
 impl StructArray {
+    /// The number of structs.
+    pub fn count(&self) -> usize {
+        self.values
+            .len()
+            .checked_div(self.fields.len())
+            .unwrap_or(0)
+    }
+
+    /// A field of one of the structs.
+    pub fn field(&self, element: usize, name: &str) -> Option<&Value> {
+        let place = self.fields.iter().position(|f| f == name)?;
+        self.values.get(element * self.fields.len() + place)
+    }
+
     /// Takes the structs apart: each a list of its fields.
     pub fn into_elements(self) -> Vec<Vec<(String, Value)>> {
         let mut elements = Vec::new();
@@ -74,6 +88,34 @@ impl Value {
             Self::Cell(array) => format!("cell array of size {:?}", array.dims),
             Self::Struct(array) => format!("struct array of size {:?}", array.dims),
             Self::Other(class) => (*class).into(),
+        }
+    }
+
+    /// The size in each dimension; of text, its rows.
+    pub fn dims(&self) -> Vec<usize> {
+        match self {
+            Self::Numeric(a) => a.dims.clone(),
+            Self::Cell(a) => a.dims.clone(),
+            Self::Struct(a) => a.dims.clone(),
+            Self::Char(a) => vec![a.rows.len()],
+            Self::Other(_) => Vec::new(),
+        }
+    }
+
+    /// The only number of an array of one.
+    pub fn number(&self) -> Option<f64> {
+        match self.numbers()? {
+            [one] => Some(*one),
+            _ => None,
+        }
+    }
+
+    /// Text, or a number written as text: `T1`, `769`.
+    pub fn label(&self) -> Option<String> {
+        match self {
+            Self::Char(text) => Some(text.rows.concat()),
+            Self::Cell(array) if array.cells.len() == 1 => array.cells[0].label(),
+            _ => self.number().map(|n| n.to_string()),
         }
     }
 

@@ -9,9 +9,11 @@ use super::value::Value;
 use crate::Result;
 use crate::io::stream::Stream;
 use crate::io::units::excerpt;
-use crate::io::{ReadOptions, Source};
+use crate::io::{ReadOptions, Source, hdf5};
 
 const HEADER: u64 = 128;
+/// A superblock of HDF5 starts within so many bytes.
+const HDF5_HEAD: usize = 1024;
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
 
@@ -26,7 +28,7 @@ pub struct Variable {
     pub value: Value,
 }
 
-/// Reads all variables of a MATLAB 5 file.
+/// Reads all variables of a MATLAB file, version 5 or 7.3.
 ///
 /// ```no_run
 /// use stiefel_eeg::io::{ReadOptions, Source, mat::read_variables};
@@ -36,6 +38,10 @@ pub struct Variable {
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
 pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<Vec<Variable>> {
+    let head = source.head(HDF5_HEAD)?;
+    if let Some(start) = hdf5::start(&head) {
+        return super::v73::read_variables(source, start, options);
+    }
     source.seek_to(0, "the header")?;
     let header = source.read_vec(HEADER, "the header")?;
     let big_endian = match &header[124..] {
@@ -73,7 +79,7 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
             }
             COMPRESSED => {
                 let inflated = ZlibDecoder::new(BufReader::new(source.take(len)));
-                let stream = Stream::compressed(inflated, &path, offset, budget);
+                let stream = Stream::compressed(inflated, &path, offset, budget).packed_into(len);
                 let mut parser = Parser::new(stream, big_endian);
                 let variable = parser.compressed_variable()?;
                 budget -= parser.finish()?;

@@ -1,9 +1,11 @@
 //! The layout of Weibo et al. 2014: `data` [64 channels × samples × trials] in µV and `label`.
 //!
-//! The values are those of the file; no trial is demeaned.
+//! The values are those of the file; no trial is demeaned. The marks by which the layout is known: the file has these two variables and no other, 64 rows,
+//! and a label for every trial. The files do not tell their rate; one that does is another layout.
 
 use std::path::Path;
 
+use super::arrange::transpose_trials;
 use super::value::Value;
 use super::variables::Variable;
 use crate::io::units::{MICROVOLT, guess_kind};
@@ -11,6 +13,9 @@ use crate::{Channel, ChannelKind, EegError, Epochs, Result, TrialInfo};
 
 /// Samples per second; the files do not say.
 const RATE: f64 = 200.0;
+
+/// Rows of `data`.
+const CHANNELS: usize = 64;
 
 const NAMES: &str = "Fp1 Fpz Fp2 AF3 AF4 F7 F5 F3 F1 Fz F2 F4 F6 F8 FT7 FC5 FC3 FC1 FCz FC2 FC4 FC6 FT8 \
     T7 C5 C3 C1 Cz C2 C4 C6 T8 TP7 CP5 CP3 CP1 CPz CP2 CP4 CP6 TP8 P7 P5 P3 P1 Pz P2 P4 P6 P8 \
@@ -26,6 +31,21 @@ const CLASSES: [&str; 7] = [
     "right_hand_left_foot",
     "rest",
 ];
+
+/// Whether a file has all the marks of the layout.
+pub(super) fn is_weibo(variables: &[Variable]) -> bool {
+    let find = |name: &str| variables.iter().find(|v| v.name == name);
+    let (Some(data), Some(label)) = (find("data"), find("label")) else {
+        return false;
+    };
+    let trials = match *data.value.dims().as_slice() {
+        [CHANNELS, _] => 1,
+        [CHANNELS, _, trials] => trials,
+        _ => return false,
+    };
+    let labels = label.value.numbers().map(<[f64]>::len);
+    matches!(data.value, Value::Numeric(_)) && variables.len() == 2 && labels == Some(trials)
+}
 
 /// Joins signals and labels; trials belong to the domain named like the file.
 pub(super) fn epochs(path: &Path, data: Variable, label: &Variable) -> Result<Epochs> {
@@ -84,11 +104,10 @@ fn class(code: f64) -> String {
 }
 
 fn channel_list(count: usize) -> Vec<Channel> {
-    let names: Vec<String> = if count == 64 {
-        NAMES.split_ascii_whitespace().map(str::to_string).collect()
-    } else {
-        (1..=count).map(|i| format!("EEG{i}")).collect()
-    };
+    let names = NAMES
+        .split_ascii_whitespace()
+        .map(str::to_string)
+        .take(count);
     let channel = |name: String| {
         // CB1 and CB2 have no place in the 10-10 system.
         let kind = if name.starts_with("CB") {
@@ -102,18 +121,5 @@ fn channel_list(count: usize) -> Vec<Channel> {
             unit: MICROVOLT.into(),
         }
     };
-    names.into_iter().map(channel).collect()
-}
-
-/// Channels run fastest in the file, samples in memory.
-fn transpose_trials(data: &mut [f64], channels: usize, samples: usize) {
-    let mut scratch = vec![0.0; channels * samples];
-    for trial in data.chunks_exact_mut(channels * samples) {
-        scratch.copy_from_slice(trial);
-        for (c, row) in trial.chunks_exact_mut(samples).enumerate() {
-            for (value, column) in row.iter_mut().zip(scratch.chunks_exact(channels)) {
-                *value = column[c];
-            }
-        }
-    }
+    names.map(channel).collect()
 }

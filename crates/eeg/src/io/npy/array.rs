@@ -35,6 +35,14 @@ impl Array {
             .ok_or_else(|| stream.malformed(format!("the shape {:?} overflows", header.shape)))?;
         let values = match header.item {
             Item::Number(number) => {
+                if header.fortran_order {
+                    stream.require(
+                        (count as u64).saturating_mul(number.size() as u64),
+                        "the array",
+                    )?;
+                    // As stored and in order, at the same time.
+                    stream.can_hold((count as u64).saturating_mul(2))?;
+                }
                 let values =
                     stream.numbers(number, header.big_endian, count as u64, "the array")?;
                 Values::Numbers(order(values, &header))

@@ -184,6 +184,7 @@ impl Entry {
         } else {
             let inflated = DeflateDecoder::new(BufReader::new(data));
             Stream::compressed(Checked::new(inflated, self.crc), path, start, limit)
+                .packed_into(self.compressed)
         })
     }
 }

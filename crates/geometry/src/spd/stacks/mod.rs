@@ -12,8 +12,8 @@
 //! | [`differential`], [`log_map_log_euclidean`], [`exp_map_log_euclidean`] | `U (L ∘ (Uᵀ X_i U)) Uᵀ`, and around it |
 //!
 //! Stacks are `count × n × n`; a stack of one is broadcast. A few matrices at a time go through all steps, in buffers that stay in the cache,
-//! over the threads of the current rayon pool. The short formulas take no decision: where a matrix is not symmetric, not finite, not positive definite or badly
-//! conditioned, the careful function of the same name computes the whole stack, or says what is wrong with it. Both agree to rounding, not to
+//! over the threads of the current rayon pool. These fast functions leave doubtful matrices to the careful ones: where a matrix is not symmetric, not finite, not positive
+//! definite or badly conditioned, the careful function of the same name computes the whole stack, or says what is wrong with it. Both agree to rounding, not to
 //! the bit. A matrix's result depends neither on its neighbours nor on the number of threads, as long as all take the same way.
 //!
 //! ```

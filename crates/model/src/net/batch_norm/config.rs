@@ -18,7 +18,7 @@ pub enum NormPosition {
 /// ```
 /// use stiefel_model::net::{BatchNormConfig, Network, Sizes, SpdNet, SpdNetConfig};
 ///
-/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253 };
+/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253, views: 1 };
 /// let config = SpdNetConfig { batch_norm: Some(BatchNormConfig::default()), ..SpdNetConfig::default() };
 /// let net = SpdNet::new(sizes, SpdNetConfig { filters: 20, ..config })?;
 /// assert_eq!(Network::<f32>::name(&net), "spdnet+bn");

@@ -23,6 +23,7 @@
 mod features;
 mod loss;
 mod newton;
+mod update;
 
 use super::PeerError;
 use features::{Features, dot};

@@ -8,13 +8,22 @@ use std::fmt::Write;
 /// Size of the text in figures.
 pub(in crate::report) const TEXT: f64 = 11.0;
 
+/// How much a figure may shrink. Figures are at most [`WIDTH`] wide where their content allows it, and 360 px is what a phone leaves to them.
+const LEAST: f64 = 0.75;
+
+/// How wide most figures are: two stand side by side on a screen and on paper, one fits a phone.
+pub(in crate::report) const WIDTH: f64 = 480.0;
+
 /// What figures look like in the dark; part of the page and of every file.
 pub(in crate::report) const DARK_RULES: &str = ".ink{fill:#e8e8e8}.muted{fill:#b0b4b8}.axis{stroke:#9a9ea3}.grid{stroke:#3a3f44}\
-.s6{color:#e8e8e8}.head{stroke:#d0d0d0}.paper-bg{fill:#16191c}";
+.s6{color:#e8e8e8}.head{stroke:#d0d0d0}.band{fill:#e8e8e8}.paper-bg{fill:#16191c}";
 
 /// What figures share in any light.
 pub(in crate::report) const RULES: &str = "svg.figure text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:11px}\
-svg.figure .bold{font-weight:600}";
+svg.figure .bold{font-weight:600}svg.figure .small{font-size:8.5px}";
+
+/// Size of small text.
+pub(in crate::report) const SMALL: f64 = 8.5;
 
 /// Where a text hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +41,8 @@ pub(in crate::report) enum Tone {
     Muted,
     /// On a coloured field.
     Fixed(&'static str),
+    /// Small, on a picture: dark with a light seam in any light.
+    Label,
 }
 
 /// A finished drawing.
@@ -88,6 +99,17 @@ impl Svg {
         tone: Tone,
         text: &str,
     ) {
+        self.write_text((x, y), anchor, tone, text, false);
+    }
+
+    fn write_text(
+        &mut self,
+        (x, y): (f64, f64),
+        anchor: Anchor,
+        tone: Tone,
+        text: &str,
+        upward: bool,
+    ) {
         if text.trim().is_empty() {
             return;
         }
@@ -101,18 +123,37 @@ impl Svg {
             Tone::Bold => ("ink bold", "#1a1a1a"),
             Tone::Muted => ("muted", "#5a5f66"),
             Tone::Fixed(colour) => ("", colour),
+            Tone::Label => ("small", "#111111"),
         };
         let class = if class.is_empty() {
             String::new()
         } else {
             format!(" class=\"{class}\"")
         };
+        let (size, seam) = match tone {
+            Tone::Label => (
+                SMALL,
+                " stroke=\"#ffffff\" stroke-opacity=\"0.75\" stroke-width=\"2\" paint-order=\"stroke\" stroke-linejoin=\"round\"",
+            ),
+            _ => (TEXT, ""),
+        };
+        let turn = if upward {
+            format!(" transform=\"rotate(-90 {} {})\"", n(x), n(y))
+        } else {
+            String::new()
+        };
         self.add(format_args!(
-            "<text x=\"{}\" y=\"{}\"{anchor}{class} fill=\"{fill}\" font-size=\"11\">{}</text>",
+            "<text x=\"{}\" y=\"{}\"{anchor}{class}{seam}{turn} fill=\"{fill}\" font-size=\"{}\">{}</text>",
             n(x),
             n(y),
+            n(size),
             escape(text)
         ));
+    }
+
+    /// A text that is read upwards and starts at the place.
+    pub(in crate::report) fn text_up(&mut self, x: f64, y: f64, tone: Tone, text: &str) {
+        self.write_text((x, y), Anchor::Start, tone, text, true);
     }
 
     /// A text that stays within the drawing, as near to the middle `x` as it can.
@@ -294,10 +335,19 @@ fn marker_path(category: usize, x: f64, y: f64, r: f64) -> String {
 }
 
 impl Drawing {
+    /// How much of a line on paper it takes.
+    pub(in crate::report) fn size(&self) -> &'static str {
+        match self.width {
+            ..260.0 => "small",
+            260.0..450.0 => "medium",
+            _ => "large",
+        }
+    }
+
     /// As part of a page, whose style sheet has the rules.
     pub(in crate::report) fn inline(&self, title: &str, alt: &str) -> String {
-        // On a narrow screen a figure shrinks a little before it has to be scrolled; smaller, its text could not be read.
-        let least = format!(" style=\"min-width:{}px\"", n((0.82 * self.width).floor()));
+        // On a narrow screen a figure shrinks before it has to be scrolled; smaller, its text could not be read.
+        let least = format!(" style=\"min-width:{}px\"", n((LEAST * self.width).floor()));
         self.element(&least, title, alt, "")
     }
 

@@ -9,6 +9,8 @@ use super::super::base::svg::{Anchor, Drawing, Stroke, Svg, Tone};
 pub(in crate::report) struct Line {
     pub points: Vec<(f64, f64)>,
     pub stroke: Stroke,
+    /// Whether each point has a marker.
+    pub dots: bool,
 }
 
 /// Curves with a common vertical axis.
@@ -54,6 +56,9 @@ pub(in crate::report) fn draw(panels: &[Panel], axis: &str) -> Drawing {
                 let run: Vec<(f64, f64)> =
                     run.iter().map(|p| (across.at(p.0), up.at(p.1))).collect();
                 svg.curve(&run, line.stroke);
+                for &(x, y) in run.iter().filter(|_| line.dots) {
+                    svg.marker(line.stroke.category, x, y, 3.4, "");
+                }
             }
         }
         top += HEIGHT + 12.0;

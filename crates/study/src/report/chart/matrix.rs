@@ -3,7 +3,7 @@
 use super::super::base::axis::Scale;
 use super::super::base::colour::Rgb;
 use super::super::base::svg::{Anchor, Drawing, Svg, TEXT, Tone};
-use super::super::base::text::{figure, shorten, width};
+use super::super::base::text::{escape, figure, shorten, width};
 
 /// The chart.
 #[derive(Debug)]
@@ -20,16 +20,30 @@ pub(in crate::report) struct Matrix {
     /// The values of the ends of the colour scale.
     pub range: (f64, f64),
     pub colour: fn(f64) -> Rgb,
+    /// What the colours mean; empty where the fields say it themselves.
     pub scale: String,
     pub digits: usize,
 }
 
-const NAMES: f64 = 150.0;
+/// Names of rows and columns are cut beyond this.
+const NAMES: f64 = 230.0;
 const BAR: f64 = 140.0;
+/// Columns whose names do not fit side by side into this have them upright.
+const ACROSS: f64 = 330.0;
 
 impl Matrix {
     pub(in crate::report) fn draw(&self) -> Drawing {
-        let (w, h) = self.cell;
+        let (mut w, h) = self.cell;
+        let heads: Vec<String> = (self.columns.iter())
+            .map(|l| shorten(l, NAMES, TEXT))
+            .collect();
+        let longest = heads.iter().map(|l| width(l, TEXT)).fold(0.0, f64::max);
+        let flat = longest + 6.0 <= w || (longest + 6.0) * heads.len() as f64 <= ACROSS;
+        if flat {
+            w = w.max(longest + 6.0);
+        }
+        // Narrow columns cannot have names at all.
+        let named = w >= TEXT + 1.0;
         let names: Vec<String> = self.rows.iter().map(|l| shorten(l, NAMES, TEXT)).collect();
         let widest = names
             .iter()
@@ -38,34 +52,46 @@ impl Matrix {
         let left = widest + 12.0;
         let right = left + w * self.columns.len() as f64;
         let title = left + width(self.column_title, TEXT);
-        let mut svg = Svg::new(
-            right
-                .max(title)
-                .max(BAR + 60.0)
-                .max(width(&self.scale, TEXT) + 10.0)
-                + 8.0,
-        );
-        let top = 38.0;
+        let bar = match self.scale.as_str() {
+            "" => 0.0,
+            scale => (BAR + 60.0).max(width(scale, TEXT) + 10.0),
+        };
+        let mut svg = Svg::new(right.max(title).max(bar) + 8.0);
+        let top = match (named, flat) {
+            (true, false) => 26.0 + longest,
+            (true, true) => 38.0,
+            (false, _) => 22.0,
+        };
         svg.text(left, 12.0, Anchor::Start, Tone::Muted, self.column_title);
-        svg.text(left - 8.0, 30.0, Anchor::End, Tone::Muted, self.row_title);
-        for (c, name) in self.columns.iter().enumerate() {
+        let beside = if named { top - 8.0 } else { 12.0 };
+        svg.text(left - 8.0, beside, Anchor::End, Tone::Muted, self.row_title);
+        for (c, name) in heads.iter().enumerate().filter(|_| named) {
             let x = left + w * (c as f64 + 0.5);
-            svg.text(
-                x,
-                30.0,
-                Anchor::Middle,
-                Tone::Ink,
-                &shorten(name, w - 3.0, TEXT),
-            );
+            if flat {
+                svg.text(x, top - 8.0, Anchor::Middle, Tone::Ink, name);
+            } else {
+                svg.text_up(x + 4.0, top - 5.0, Tone::Ink, name);
+            }
         }
         for (r, name) in names.iter().enumerate() {
             let y = top + h * r as f64;
             svg.text(left - 8.0, y + h / 2.0 + 4.0, Anchor::End, Tone::Ink, name);
             for c in 0..self.columns.len() {
-                self.field(&mut svg, r, c, [left + w * c as f64, y, w, h]);
+                let place = [left + w * c as f64, y, w, h];
+                if named {
+                    self.field(&mut svg, r, c, place);
+                } else {
+                    let hover = format!("<g><title>{}</title>", escape(&self.columns[c]));
+                    svg.raw(&hover);
+                    self.field(&mut svg, r, c, place);
+                    svg.raw("</g>");
+                }
             }
         }
         let bottom = top + h * self.rows.len().max(1) as f64;
+        if self.scale.is_empty() {
+            return svg.finish(bottom + 4.0);
+        }
         let used = colour_bar(
             &mut svg,
             bottom + 14.0,

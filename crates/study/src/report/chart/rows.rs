@@ -3,7 +3,7 @@
 
 use super::super::base::axis::{Scale, extent};
 use super::super::base::legend::{Key, legend, mean};
-use super::super::base::svg::{Anchor, Drawing, Stroke, Svg, TEXT, Tone};
+use super::super::base::svg::{Anchor, Drawing, Stroke, Svg, TEXT, Tone, WIDTH};
 use super::super::base::text::{figure, shorten, signed, width};
 
 /// One marker per row.
@@ -33,8 +33,7 @@ pub(in crate::report) struct Rows {
     pub row_height: f64,
 }
 
-const WIDTH: f64 = 680.0;
-const NAMES: f64 = 170.0;
+const NAMES: f64 = 190.0;
 const REFERENCE_LINE: f64 = 15.0;
 
 impl Rows {
@@ -138,7 +137,7 @@ impl Rows {
             mean(
                 svg,
                 (scale.at(m - s), scale.at(m), scale.at(m + s)),
-                y + 11.0,
+                y + (self.row_height * 0.28).min(11.0),
             );
             svg.text(
                 WIDTH - 4.0,
@@ -160,8 +159,8 @@ impl Rows {
 }
 
 /// The axis below, and its ticks as lines through all rows.
-fn grid(svg: &mut Svg, scale: &Scale, (top, bottom): (f64, f64)) {
-    for (value, label) in scale.ticks(7) {
+pub(super) fn grid(svg: &mut Svg, scale: &Scale, (top, bottom): (f64, f64)) {
+    for (value, label) in scale.ticks(5) {
         let x = scale.at(value);
         svg.rule("grid", [x, top, x, bottom], false);
         svg.rule("axis", [x, bottom, x, bottom + 4.0], false);

@@ -15,6 +15,8 @@ pub(in crate::report) struct Scatter {
     pub axes: [&'static str; 2],
 }
 
+/// More groups than this have no legend.
+pub(in crate::report) const LEGEND: usize = 14;
 const WIDTH: f64 = 440.0;
 const SIDE: f64 = 350.0;
 const LEFT: f64 = 62.0;
@@ -66,6 +68,8 @@ impl Scatter {
         let entries: Vec<(Key, String)> = self
             .groups
             .iter()
+            // Nobody finds one of so many signs in a legend; the groups say their names under the pointer.
+            .filter(|_| self.groups.len() <= LEGEND)
             .map(|(group, name)| (Key::Marker(Some(*group)), name.clone()))
             .collect();
         let used = legend(&mut svg, &entries, 8.0, bottom + 6.0);

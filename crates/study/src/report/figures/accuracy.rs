@@ -1,14 +1,23 @@
 //! Balanced accuracy per fold, paired between methods, and per subject.
 
 use super::super::base::legend::Key;
+use super::super::base::svg::Drawing;
 use super::super::base::text::{count, figure};
 use super::super::chart::rows::{Rows, Series};
+use super::super::chart::swarm::{Group, Swarm};
 use super::{Figure, Section, finite, fold_name, fold_names};
-use crate::StudySummary;
+use crate::stats::mean_std;
+use crate::{Row, StudySummary};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More lines than this are drawn in grey, without a legend entry each.
 const COLOURED: usize = 12;
+
+/// More methods than this have a row with their mean alone.
+const LINED: usize = 20;
+
+/// Up to so many people each have a line of their own.
+const NAMED: usize = 12;
 
 pub(super) fn folds(summary: &StudySummary) -> Option<Figure> {
     let mut lines: BTreeMap<(usize, u64), Vec<Option<f64>>> = BTreeMap::new();
@@ -31,8 +40,10 @@ pub(super) fn folds(summary: &StudySummary) -> Option<Figure> {
             .unwrap_or_else(|| fold_name(*fold, None))
     };
     let coloured = folds.len() <= COLOURED;
+    let lined = summary.rows.len() <= LINED;
     let series: Vec<Series> = lines
         .into_iter()
+        .filter(|_| lined)
         .map(|((fold, seed), values)| Series {
             name: format!("{}, seed {seed}", name(&fold)),
             values,
@@ -40,9 +51,9 @@ pub(super) fn folds(summary: &StudySummary) -> Option<Figure> {
         })
         .collect();
     let mut legend = vec![(Key::Mean, "mean ± standard deviation".to_owned())];
-    if coloured {
+    if lined && coloured {
         legend.extend(folds.iter().map(|f| (Key::Marker(Some(*f)), name(f))));
-    } else {
+    } else if lined {
         legend.push((Key::Marker(None), "one line per fold and seed".into()));
     }
     let means = summary
@@ -63,7 +74,7 @@ pub(super) fn folds(summary: &StudySummary) -> Option<Figure> {
         connect: true,
         references: chance(summary),
         legend,
-        row_height: 40.0,
+        row_height: if lined { 34.0 } else { 17.0 },
     };
     Some(Figure {
         section: Section::Folds,
@@ -71,10 +82,15 @@ pub(super) fn folds(summary: &StudySummary) -> Option<Figure> {
         name: "folds".into(),
         title: "Balanced accuracy per fold".into(),
         caption: format!(
-            "Each line follows one fold and seed from method to method ({} × {}). \
+            "{} × {}{}. \
              Folds and seeds share trials and are not independent: they are described here, not tested. Folds are counted from 0.",
             count(folds.len(), "fold"),
-            count(seeds.len(), "seed")
+            count(seeds.len(), "seed"),
+            if lined {
+                "; each line follows one of them from method to method"
+            } else {
+                ""
+            }
         ),
         alt: format!("Mean balanced accuracy of each method: {}.", alt.join(", ")),
         drawing: chart.draw(),
@@ -92,48 +108,84 @@ pub(super) fn subjects(summary: &StudySummary) -> Option<Figure> {
     if names.is_empty() {
         return None;
     }
-    let series = summary.rows.iter().enumerate().map(|(i, row)| {
-        let scores: BTreeMap<&str, f64> = row
-            .per_subject
-            .iter()
-            .map(|(s, v)| (s.as_str(), *v))
-            .collect();
-        Series {
-            name: row.method.clone(),
-            values: names
-                .iter()
-                .map(|s| scores.get(s).copied().and_then(finite))
-                .collect(),
-            category: Some(i),
-        }
-    });
-    let legend = summary.rows.iter().enumerate();
-    let chart = Rows {
-        labels: names.iter().map(|&s| s.to_owned()).collect(),
-        series: series.collect(),
-        means: Vec::new(),
-        axis: "balanced accuracy over the subject's test trials",
-        differences: false,
-        connect: false,
-        references: chance(summary),
-        legend: legend
-            .map(|(i, row)| (Key::Marker(Some(i)), row.method.clone()))
-            .collect(),
-        row_height: 18.0,
+    let drawing = if names.len() <= NAMED {
+        lines(summary, &names)
+    } else {
+        swarm(summary)
+    };
+    let shown = if names.len() <= NAMED {
+        "Each line follows one subject from method to method."
+    } else {
+        "A dot is a subject (its name under the pointer); below the dots the quartiles, at the right the median."
     };
     Some(Figure {
         section: Section::Subjects,
         method: None,
         name: "subjects".into(),
         title: "Balanced accuracy per subject".into(),
-        caption: "Averaged over folds and seeds. These are the pairs of the tests.".into(),
+        caption: format!(
+            "{shown} Averaged over folds and seeds: these are the pairs of the tests."
+        ),
         alt: format!(
             "A row for each of {} with a marker for each of {}; the figures are in the table below it.",
-            count(names.len(), "subject"),
-            count(summary.rows.len(), "method")
+            count(summary.rows.len(), "method"),
+            count(names.len(), "subject")
         ),
-        drawing: chart.draw(),
+        drawing,
     })
+}
+
+/// A row per method, and each subject's scores joined by a line.
+fn lines(summary: &StudySummary, names: &[&str]) -> Drawing {
+    let scores = |row: &Row| -> BTreeMap<String, f64> { row.per_subject.iter().cloned().collect() };
+    let scores: Vec<BTreeMap<String, f64>> = summary.rows.iter().map(scores).collect();
+    let series = names.iter().enumerate().map(|(i, &name)| Series {
+        name: name.to_owned(),
+        values: scores
+            .iter()
+            .map(|s| s.get(name).copied().and_then(finite))
+            .collect(),
+        category: Some(i),
+    });
+    let legend = names.iter().enumerate();
+    let means = summary.rows.iter().map(|row| {
+        let scores: Vec<f64> = row.per_subject.iter().map(|s| s.1).collect();
+        let of = mean_std(&scores).ok()?;
+        Some((of.mean, of.std))
+    });
+    let mut keys = vec![(Key::Mean, "mean ± standard deviation".to_owned())];
+    keys.extend(legend.map(|(i, name)| (Key::Marker(Some(i)), (*name).to_owned())));
+    let chart = Rows {
+        labels: summary.rows.iter().map(|row| row.method.clone()).collect(),
+        series: series.collect(),
+        means: means.collect(),
+        axis: AXIS,
+        differences: false,
+        connect: true,
+        references: chance(summary),
+        legend: keys,
+        row_height: if summary.rows.len() <= LINED {
+            34.0
+        } else {
+            22.0
+        },
+    };
+    chart.draw()
+}
+
+const AXIS: &str = "balanced accuracy over the subject's test trials";
+
+fn swarm(summary: &StudySummary) -> Drawing {
+    let group = |row: &Row| Group {
+        name: row.method.clone(),
+        people: row.per_subject.clone(),
+    };
+    let chart = Swarm {
+        groups: summary.rows.iter().map(group).collect(),
+        axis: AXIS,
+        reference: chance(summary).into_iter().next(),
+    };
+    chart.draw()
 }
 
 /// What guessing scores.

@@ -52,17 +52,17 @@ pub(super) fn matrix(summary: &StudySummary, row: &Row) -> Option<Figure> {
         columns: classes,
         values: shares,
         texts,
-        cell: (64.0, 38.0),
+        cell: (48.0, 34.0),
         range: (0.0, 1.0),
         colour: colour::ordered,
-        scale: "share of the true class".into(),
+        scale: String::new(),
         digits: 1,
     };
     Some(Figure {
         section: Section::Confusion,
         method: Some(row.method.clone()),
         name: file_name("confusion", &row.method),
-        title: format!("Confusion matrix of {}", row.method),
+        title: row.method.clone(),
         caption: String::new(),
         alt: format!(
             "Percent decided rightly by true class: {}.",

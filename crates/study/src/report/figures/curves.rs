@@ -28,6 +28,7 @@ fn lines(histories: &[&[EpochRecord]], value: Value, category: usize) -> Vec<Lin
         lines.push(Line {
             points,
             stroke: thin(category),
+            dots: false,
         });
     }
     let mean = (0..longest).map_while(|i| {
@@ -48,6 +49,7 @@ fn lines(histories: &[&[EpochRecord]], value: Value, category: usize) -> Vec<Lin
     lines.push(Line {
         points: mean.collect(),
         stroke: thick(category),
+        dots: false,
     });
     lines.retain(|line| line.points.iter().any(|p| p.1.is_finite()));
     lines
@@ -112,7 +114,7 @@ pub(super) fn training(summary: &StudySummary, method: &str) -> Option<Figure> {
         name: file_name("training", method),
         title: format!("Training of {method}"),
         caption: format!(
-            "Thin: each unit ({}). Thick: their mean while at least half of them are in training. Terms of the loss: {}.",
+            "{}; terms of the loss: {}.",
             count(histories.len(), "unit"),
             if terms.is_empty() {
                 "not recorded".to_owned()

@@ -4,8 +4,11 @@ mod accuracy;
 mod confusion;
 mod controls;
 mod curves;
+mod differences;
+mod learning;
 mod routing;
 mod scalp;
+mod views;
 
 use super::base::svg::Drawing;
 use super::base::text::slug;
@@ -15,9 +18,12 @@ use std::collections::{BTreeMap, HashSet};
 /// Where a figure belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
+    Headline,
+    Learning,
     Folds,
     Subjects,
     Confusion,
+    Scalp,
     Controls,
     Routing,
     Curves,
@@ -49,6 +55,9 @@ pub(super) struct Gallery {
 impl Gallery {
     pub(super) fn new(summary: &StudySummary) -> Self {
         let mut gallery = Self::default();
+        gallery.figures.extend(differences::headline(summary));
+        gallery.figures.extend(learning::labels(summary));
+        gallery.figures.extend(learning::people(summary));
         gallery.figures.extend(accuracy::folds(summary));
         gallery.figures.extend(accuracy::subjects(summary));
         gallery.figures.extend(
@@ -57,16 +66,26 @@ impl Gallery {
                 .iter()
                 .filter_map(|row| confusion::matrix(summary, row)),
         );
-        for method in routed_methods(summary) {
-            gallery.figures.extend(controls::per_fold(summary, method));
-            let Some(unit) = shown_unit(summary, method) else {
+        let routed = routed_methods(summary);
+        for row in &summary.rows {
+            gallery.figures.extend(views::all(summary, &row.method));
+            let Some(unit) = shown_unit(summary, &row.method) else {
                 continue;
             };
-            gallery.figures.extend(routing::all(summary, unit));
-            match scalp::patterns(summary, unit) {
-                Ok(figure) => gallery.figures.push(figure),
-                Err(why) => gallery.missing.push((Section::Routing, why)),
+            if routed.contains(&row.method.as_str()) {
+                gallery
+                    .figures
+                    .extend(controls::per_fold(summary, &row.method));
+                gallery.figures.extend(routing::all(summary, unit));
             }
+            match scalp::patterns(summary, unit) {
+                Ok(figure) => gallery.figures.extend(figure),
+                Err(why) => gallery.missing.push((Section::Scalp, why)),
+            }
+        }
+        let heads = |f: &Figure| f.name.starts_with("scalp");
+        if gallery.figures.iter().any(heads) {
+            gallery.figures.extend(scalp::montage(summary));
         }
         let methods = summary.rows.iter().map(|row| row.method.as_str());
         gallery
@@ -111,12 +130,11 @@ fn units_of<'a>(
     summary.units.iter().filter(move |u| u.method == method)
 }
 
-/// The unit whose experts are shown: experts of different units have nothing to do with each other, so none are averaged. The first
+/// The unit whose filters are shown: experts of different units have nothing to do with each other, so none are averaged. The first
 /// fold, and in it the first seed.
 fn shown_unit<'a>(summary: &'a StudySummary, method: &'a str) -> Option<&'a UnitRecord> {
-    let routed = units_of(summary, method).filter(|u| u.outcome.routing.is_some());
     // `min_by_key` keeps the first of equals: the seed that the study ran first.
-    routed.min_by_key(|u| u.fold)
+    units_of(summary, method).min_by_key(|u| u.fold)
 }
 
 /// `fold 0, seed 7`.
@@ -153,4 +171,13 @@ fn domain_name(summary: &StudySummary, domain: usize) -> String {
 
 fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|v| v.is_finite())
+}
+
+/// The text with a capital letter first.
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|c| c.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
 }

@@ -3,8 +3,8 @@
 use super::super::base::colour;
 use super::super::base::text::figure;
 use super::super::chart::matrix::Matrix;
-use super::super::chart::scatter::Scatter;
-use super::{Figure, Section, domain_name, file_name, finite, unit_name};
+use super::super::chart::scatter::{LEGEND, Scatter};
+use super::{Figure, Section, capital, domain_name, file_name, finite, unit_name};
 use crate::{RoutingRecord, StudySummary, UnitRecord};
 
 pub(super) fn all(summary: &StudySummary, unit: &UnitRecord) -> Vec<Figure> {
@@ -18,6 +18,9 @@ pub(super) fn all(summary: &StudySummary, unit: &UnitRecord) -> Vec<Figure> {
     ];
     drawn.into_iter().flatten().collect()
 }
+
+/// More domains than this stand side by side without their names.
+const MANY: usize = 16;
 
 fn experts(count: usize) -> Vec<String> {
     (1..=count).map(|k| k.to_string()).collect()
@@ -37,38 +40,63 @@ fn weights(summary: &StudySummary, unit: &UnitRecord, routing: &RoutingRecord) -
         .fold(0.0_f64, |m, &w| m.max(w));
     // The scale starts at zero and never blows up a router that does nothing.
     let high = ((largest * 20.0).ceil() / 20.0).clamp((2.0 / experts_count as f64).min(1.0), 1.0);
-    let written = experts_count <= 10 && table.len() <= 24;
+    // Many domains stand side by side, in narrow columns; few have a row with their name.
+    let across = table.len() > MANY;
+    let written = experts_count <= 10 && !across;
     let texts = |row: &Vec<Option<f64>>| row.iter().map(|&w| vec![figure(w, 2)]).collect();
     let strongest = table.iter().enumerate().filter_map(|(d, row)| {
         let best = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]))?;
         Some(format!("{} {}", domain_name(summary, d), best + 1))
     });
     let strongest: Vec<String> = strongest.take(20).collect();
+    let domains: Vec<String> = (0..table.len()).map(|d| domain_name(summary, d)).collect();
+    let texts = if written {
+        values.iter().map(texts).collect()
+    } else {
+        Vec::new()
+    };
+    let scale = format!(
+        "mean weight (uniform: {})",
+        figure(1.0 / experts_count as f64, 3)
+    );
+    let of = |k: usize| {
+        values
+            .iter()
+            .map(|row| row.get(k).copied().flatten())
+            .collect()
+    };
+    let turned: Vec<Vec<Option<f64>>> = (0..experts_count).map(of).collect();
     let chart = Matrix {
-        row_title: "domain",
-        column_title: "expert",
-        rows: (0..table.len()).map(|d| domain_name(summary, d)).collect(),
-        columns: experts(experts_count),
-        texts: if written {
-            values.iter().map(texts).collect()
+        row_title: if across { "expert" } else { "domain" },
+        column_title: if across { "domain" } else { "expert" },
+        rows: if across {
+            experts(experts_count)
         } else {
-            Vec::new()
+            domains.clone()
         },
-        values,
-        cell: (
-            if written { 38.0 } else { 26.0 },
-            if table.len() > 24 { 15.0 } else { 22.0 },
-        ),
+        columns: if across {
+            domains
+        } else {
+            experts(experts_count)
+        },
+        texts,
+        values: if across { turned } else { values },
+        cell: if across {
+            ((400.0 / table.len() as f64).clamp(2.0, 11.0), 20.0)
+        } else {
+            (if written { 38.0 } else { 26.0 }, 20.0)
+        },
         range: (0.0, high),
         colour: colour::ordered,
-        scale: format!(
-            "mean weight (uniform: {})",
-            figure(1.0 / experts_count as f64, 3)
-        ),
+        scale,
         digits: 2,
     };
     let empty = if table.iter().any(Vec::is_empty) {
-        " Empty rows: the domain has no test trials in this fold."
+        if across {
+            " Empty columns: the domain has no test trials in this fold."
+        } else {
+            " Empty rows: the domain has no test trials in this fold."
+        }
     } else {
         ""
     };
@@ -103,6 +131,7 @@ fn queries(summary: &StudySummary, unit: &UnitRecord, routing: &RoutingRecord) -
     let mut groups: Vec<usize> = points.iter().map(|p| p.1).collect();
     groups.sort_unstable();
     groups.dedup();
+    let many = groups.len() > LEGEND;
     let alt = format!(
         "{} test trials of {} domains on the first two principal axes of their queries.",
         points.len(),
@@ -122,7 +151,12 @@ fn queries(summary: &StudySummary, unit: &UnitRecord, routing: &RoutingRecord) -
         name: file_name("queries", &unit.method),
         title: format!("{}: queries of the test trials", unit.method),
         caption: format!(
-            "Coloured by domain; {}. Axes have the same scale.",
+            "Coloured by domain{}; {}. Axes have the same scale.",
+            if many {
+                " (its name under the pointer)"
+            } else {
+                ""
+            },
             unit_name(unit)
         ),
         alt,
@@ -187,12 +221,4 @@ fn angles(unit: &UnitRecord, routing: &RoutingRecord) -> Option<Figure> {
         alt: format!("Mean principal angle between each pair of {count} experts, degrees.{words}"),
         drawing: chart.draw(),
     })
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|c| c.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
 }

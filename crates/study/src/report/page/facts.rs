@@ -1,4 +1,4 @@
-//! What the study ran on and how: data, rejected trials, unlabelled target data, settings, seeds, version, licence, citation.
+//! What the study ran on and how: data, rejected trials, unlabelled target data, settings, seeds, date, machine, version, licence, citation.
 
 use super::super::base::text::{count, escape};
 use crate::StudySummary;
@@ -25,7 +25,7 @@ pub(super) fn seeds(summary: &StudySummary) -> Vec<u64> {
 
 pub(super) fn data(summary: &StudySummary) -> String {
     let d = &summary.dataset;
-    let mut out = String::from("<dl>");
+    let mut out = String::from("<h3>Data</h3><dl>");
     let mut fact = |name: &str, text: String| {
         let _ = write!(out, "<dt>{name}</dt><dd>{text}</dd>");
     };
@@ -123,13 +123,11 @@ fn target_data(summary: &StudySummary) -> String {
     )
 }
 
+/// The paragraph to paste, and what is behind it.
 pub(super) fn methods(summary: &StudySummary) -> String {
     let seeds: Vec<String> = seeds(summary).iter().map(u64::to_string).collect();
-    let settings = serde_json::to_string_pretty(&summary.settings).unwrap_or_default();
     let mut out = format!(
-        "<p class=\"methods\">{}</p><dl><dt>Split</dt><dd>{}</dd><dt>Seeds</dt><dd>{}</dd><dt>Version</dt><dd>{}</dd>\
-         <dt>Licence</dt><dd>stiefel: {}</dd><dt>To cite</dt><dd>{PAPER}</dd></dl>\
-         <details><summary>Every setting of the study (running it again gives the same table)</summary><pre>{}</pre></details>",
+        "<h3>Methods, ready to paste</h3><p class=\"methods\">{}</p><dl><dt>Split</dt><dd>{}</dd><dt>Seeds</dt><dd>{}</dd>",
         escape(&summary.methods),
         escape(&summary.protocol),
         if seeds.is_empty() {
@@ -137,13 +135,40 @@ pub(super) fn methods(summary: &StudySummary) -> String {
         } else {
             seeds.join(", ")
         },
-        escape(&summary.code),
-        env!("CARGO_PKG_LICENSE").replace("OR", "or"),
-        escape(&settings)
     );
-    out.push_str(&settings_by_method(summary));
-    out.push_str(&notes(summary));
-    out
+    let mut fact = |name: &str, text: String| {
+        let _ = write!(out, "<dt>{name}</dt><dd>{text}</dd>");
+    };
+    if let Some(made) = &summary.made {
+        fact("Summary made", escape(&made.date));
+        let processor = made.processor.as_deref().unwrap_or("processor not known");
+        fact(
+            "Machine",
+            format!(
+                "{}, {}, {}, instruction set {}",
+                escape(processor),
+                count(made.threads, "thread"),
+                escape(&made.system),
+                escape(&made.instructions)
+            ),
+        );
+    }
+    fact("Version", format!("stiefel {}", escape(&summary.code)));
+    let licence = env!("CARGO_PKG_LICENSE").replace("OR", "or");
+    fact("Licence", format!("stiefel: {licence}"));
+    fact("To cite", PAPER.to_owned());
+    out + "</dl>"
+}
+
+/// Every setting and what units said, folded away.
+pub(super) fn settings(summary: &StudySummary) -> String {
+    let settings = serde_json::to_string_pretty(&summary.settings).unwrap_or_default();
+    format!(
+        "<details class=\"long\"><summary>Every setting of the study (running it again gives the same table)</summary><pre>{}</pre></details>{}{}",
+        escape(&settings),
+        settings_by_method(summary),
+        notes(summary)
+    )
 }
 
 /// The configuration of each method's first unit.
@@ -158,7 +183,7 @@ fn settings_by_method(summary: &StudySummary) -> String {
         let settings = serde_json::to_string_pretty(&unit.settings).unwrap_or_default();
         let _ = write!(
             out,
-            "<details><summary>Settings of {}</summary><pre>{}</pre></details>",
+            "<details class=\"long\"><summary>Settings of {}</summary><pre>{}</pre></details>",
             escape(&unit.method),
             escape(&settings)
         );
@@ -182,7 +207,7 @@ fn notes(summary: &StudySummary) -> String {
         return String::new();
     }
     let mut out = format!(
-        "<details><summary>Notes of the units ({})</summary><ul>",
+        "<details class=\"long\"><summary>Notes of the units ({})</summary><ul>",
         counts.len()
     );
     for ((method, note), n) in counts {

@@ -1,6 +1,9 @@
-//! The page: sections in the order in which a sceptic reads.
+//! The page: the result in a sentence and a picture, then what a sceptic asks, in that order.
 
+mod csv;
 mod facts;
+mod results;
+mod script;
 mod style;
 mod tables;
 
@@ -9,77 +12,119 @@ use super::figures::{Figure, Gallery, Section, routed_methods};
 use crate::StudySummary;
 use std::fmt::Write;
 
-const CONTENTS: [(&str, &str); 8] = [
-    ("table", "Table"),
-    ("tests", "Tests"),
-    ("folds", "Folds"),
-    ("subjects", "Subjects"),
-    ("confusion", "Confusion"),
-    ("routing", "Routing"),
-    ("training", "Training"),
-    ("methods", "Data and methods"),
-];
+/// A section of the page: its anchor, its title, its content.
+struct Part {
+    id: &'static str,
+    title: &'static str,
+    body: String,
+}
+
+/// The tables of the page as files: name and text.
+pub(super) fn csv_files(summary: &StudySummary) -> Vec<(&'static str, String)> {
+    vec![
+        ("results.csv", results::csv(summary)),
+        ("tests.csv", tables::tests_csv(summary)),
+        ("subjects.csv", tables::subjects_csv(summary)),
+    ]
+}
 
 pub(super) fn html(summary: &StudySummary, gallery: &Gallery) -> String {
     let title = format!("stiefel: {} on {}", summary.study, summary.dataset.name);
-    let sections = [
-        section(0, &tables::results(summary)),
-        section(1, &tables::tests(summary)),
-        section(2, &column(gallery, Section::Folds, "No unit has finished.")),
-        section(
-            3,
-            &(column(gallery, Section::Subjects, "No scores by subject.")
-                + &tables::subjects(summary)),
-        ),
-        section(
-            4,
-            &row(gallery.of(Section::Confusion), "No confusion matrices."),
-        ),
-        section(5, &routing(summary, gallery)),
-        section(
-            6,
-            &row(
-                gallery.of(Section::Curves),
-                "No method of this study is trained by epochs.",
-            ),
-        ),
-        section(
-            7,
-            &(facts::data(summary) + "<h3>Methods, ready to paste</h3>" + &facts::methods(summary)),
-        ),
-    ];
+    let parts = parts(summary, gallery);
+    let mut body = header(summary, &parts) + &headline(summary, gallery) + &verdict(summary);
+    for part in &parts {
+        let _ = writeln!(
+            body,
+            "<section id=\"{}\"><h2>{}</h2>{}</section>",
+            part.id, part.title, part.body
+        );
+    }
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><link rel=\"icon\" href=\"data:,\"><style>{}</style></head><body><main>\
-         {}{}{}<footer class=\"note\">Made by stiefel {}. Folds are counted from 0, experts from 1.</footer></main></body></html>\n",
+         {body}<footer class=\"note\">Made by stiefel {}. Folds are counted from 0, experts from 1.</footer></main><script>{}</script></body></html>\n",
         escape(&title),
         style::sheet(),
-        header(summary),
-        verdict(summary),
-        sections.concat(),
-        escape(&summary.code)
+        escape(&summary.code),
+        script::SCRIPT
     )
 }
 
-fn header(summary: &StudySummary) -> String {
+fn parts(summary: &StudySummary, gallery: &Gallery) -> Vec<Part> {
+    let part = |id, title, body| Part { id, title, body };
+    let spread = gallery
+        .of(Section::Folds)
+        .chain(gallery.of(Section::Subjects));
+    let mut parts = vec![
+        part("table", "Table", results::results(summary)),
+        part("tests", "Tests", tables::tests(summary)),
+        part(
+            "spread",
+            "Folds and subjects",
+            row(spread, "No unit has finished.") + &tables::subjects(summary),
+        ),
+    ];
+    let learning = row(gallery.of(Section::Learning), "");
+    if !learning.is_empty() {
+        parts.insert(0, part("learning", "Learning", learning));
+    }
+    parts.push(part("confusion", "Confusion", confusion(summary, gallery)));
+    let heads = scalp(gallery);
+    if !heads.is_empty() {
+        parts.push(part("heads", "On the head", heads));
+    }
+    if !routed_methods(summary).is_empty() {
+        parts.push(part("routing", "Routing", routing(summary, gallery)));
+    }
+    let curves: Vec<&Figure> = gallery.of(Section::Curves).collect();
+    if !curves.is_empty() {
+        let words = "<p class=\"note\">Thin: each unit. Thick: their mean while at least half of them are in training.</p>";
+        let body = first_open(&curves, 3, "Training of the other networks");
+        parts.push(part("training", "Training", words.to_owned() + &body));
+    }
+    parts.push(part(
+        "methods",
+        "Data and methods",
+        facts::methods(summary) + &facts::data(summary) + &facts::settings(summary),
+    ));
+    parts
+}
+
+fn header(summary: &StudySummary, parts: &[Part]) -> String {
     let d = &summary.dataset;
-    let seeds = facts::seeds(summary);
-    let links: Vec<String> = CONTENTS
+    let links: Vec<String> = parts
         .iter()
-        .map(|(id, title)| format!("<a href=\"#{id}\">{title}</a>"))
+        .map(|p| format!("<a href=\"#{}\">{}</a>", p.id, p.title))
         .collect();
+    let mut about = vec![
+        count(d.trials, "trial"),
+        count(d.subjects.len(), "subject"),
+        count(d.channels.len(), "channel"),
+        count(summary.rows.len(), "method"),
+        count(facts::seeds(summary).len(), "seed"),
+    ];
+    about.extend(summary.made.as_ref().map(|made| escape(&made.date)));
     format!(
-        "<header><h1>{} on {}</h1><p class=\"muted\">{} · {} · {} · {} · {} · {}</p><p>{}</p><nav aria-label=\"Contents\">{}</nav></header>",
+        "<header><h1>{} on {}</h1><p class=\"muted\">{}</p><nav aria-label=\"Contents\">{}</nav></header>",
         name(&summary.study),
         name(&d.name),
-        count(d.trials, "trial"),
-        count(d.channels.len(), "channel"),
-        count(d.domains.len(), "domain"),
-        count(d.subjects.len(), "subject"),
-        count(seeds.len(), "seed"),
-        count(summary.rows.len(), "method"),
-        escape(&summary.protocol),
+        about.join(" · "),
         links.join(" ")
+    )
+}
+
+/// The result in a sentence, and its picture beside it; without a comparison the subjects' scores speak for themselves.
+fn headline(summary: &StudySummary, gallery: &Gallery) -> String {
+    let picture: String = gallery.of(Section::Headline).map(figure).collect();
+    let sentence = summary.headline.as_ref().map(|h| h.sentence.as_str());
+    let sentence = sentence.or_else(|| summary.verdict.first().map(String::as_str));
+    let Some(sentence) = sentence else {
+        return String::new();
+    };
+    format!(
+        "<section class=\"headline\" aria-label=\"Result\"><div><p class=\"result\">{}</p><p class=\"note\">{}</p></div>{picture}</section>",
+        escape(sentence),
+        escape(&summary.protocol)
     )
 }
 
@@ -96,11 +141,6 @@ fn verdict(summary: &StudySummary) -> String {
     )
 }
 
-fn section(number: usize, body: &str) -> String {
-    let (id, title) = CONTENTS[number];
-    format!("<section id=\"{id}\"><h2>{title}</h2>{body}</section>\n")
-}
-
 fn figure(figure: &Figure) -> String {
     let caption = if figure.caption.is_empty() {
         String::new()
@@ -108,54 +148,104 @@ fn figure(figure: &Figure) -> String {
         format!("<figcaption>{}</figcaption>", escape(&figure.caption))
     };
     format!(
-        "<figure><h4>{}</h4><div class=\"scroll\" tabindex=\"0\" role=\"group\">{}</div>{caption}</figure>",
+        "<figure class=\"{}\"><h4>{}</h4><div class=\"scroll\" tabindex=\"0\" role=\"group\">{}</div>{caption}</figure>",
+        figure.drawing.size(),
         name(&figure.title),
         figure.drawing.inline(&figure.title, &figure.alt)
     )
 }
 
-fn column(gallery: &Gallery, section: Section, otherwise: &str) -> String {
-    let figures: String = gallery.of(section).map(figure).collect();
-    or(figures, otherwise)
-}
-
 fn row<'a>(figures: impl Iterator<Item = &'a Figure>, otherwise: &str) -> String {
     let figures: String = figures.map(figure).collect();
+    match (figures.is_empty(), otherwise) {
+        (true, "") => String::new(),
+        (true, otherwise) => format!("<p>{otherwise}</p>"),
+        (false, _) => format!("<div class=\"row\">{figures}</div>"),
+    }
+}
+
+/// The first figures, and the others folded away, also from paper.
+fn first_open(figures: &[&Figure], open: usize, others: &str) -> String {
+    let (first, rest) = figures.split_at(open.min(figures.len()));
+    let mut out = row(first.iter().copied(), "");
+    if !rest.is_empty() {
+        let _ = write!(
+            out,
+            "<details class=\"long\"><summary>{others} ({})</summary>{}</details>",
+            rest.len(),
+            row(rest.iter().copied(), "")
+        );
+    }
+    out
+}
+
+/// The methods of the first sentence first.
+fn confusion(summary: &StudySummary, gallery: &Gallery) -> String {
+    let named = |f: &&Figure| {
+        let headline = summary.headline.as_ref();
+        headline.map_or(2, |h| match f.method.as_deref() {
+            Some(m) if m == h.method => 0,
+            Some(m) if m == h.against => 1,
+            _ => 2,
+        })
+    };
+    let mut figures: Vec<&Figure> = gallery.of(Section::Confusion).collect();
     if figures.is_empty() {
-        return or(figures, otherwise);
+        return "<p>No confusion matrices.</p>".into();
     }
-    format!("<div class=\"row\">{figures}</div>")
+    figures.sort_by_key(named);
+    let words = "<p class=\"note\">Test trials of all folds and seeds: the share of the true class, and below it how many.</p>";
+    words.to_owned() + &first_open(&figures, 4, "Confusion matrices of the other methods")
 }
 
-fn or(text: String, otherwise: &str) -> String {
-    if text.is_empty() {
-        format!("<p>{otherwise}</p>")
-    } else {
-        text
+/// The maps of methods with one filter, or with views; those of experts are with their router.
+fn scalp(gallery: &Gallery) -> String {
+    let mut out = row(gallery.of(Section::Scalp), "");
+    if !out.is_empty() {
+        out.insert_str(
+            0,
+            "<p class=\"note\">What filters see: activation patterns, not filters, the two leading ones of each; their strongest electrodes are named where there is \
+             room. The sign of a pattern has no meaning; each map is scaled by its largest value and interpolated by spherical splines within 30° of an \
+             electrode.</p>",
+        );
     }
+    for (_, why) in gallery.missing.iter().filter(|m| m.0 == Section::Scalp) {
+        let _ = write!(out, "<p class=\"note\">{}</p>", escape(why));
+    }
+    out
 }
 
+/// The router with the highest accuracy is open, the others are folded away.
 fn routing(summary: &StudySummary, gallery: &Gallery) -> String {
     let methods = routed_methods(summary);
-    if methods.is_empty() {
-        return "<p>No method of this study routes.</p>".into();
-    }
     let mut out = tables::controls(summary);
     out.push_str(
         "<p class=\"note\">Experts of different folds and seeds are not comparable, so weights, queries, angles and scalp maps are those of one \
          unit, the first fold of the first seed.</p>",
     );
-    for method in methods {
-        let about = |f: &&Figure| f.method.as_deref() == Some(method);
-        let _ = write!(out, "<h3>{}</h3>", name(method));
-        out.extend(gallery.of(Section::Controls).filter(about).map(figure));
-        out.push_str(&row(
-            gallery.of(Section::Routing).filter(about),
-            "No pictures of its router.",
-        ));
-    }
-    for (_, why) in gallery.missing.iter().filter(|m| m.0 == Section::Routing) {
-        let _ = write!(out, "<p class=\"note\">{}</p>", escape(why));
+    let pictured = |method: &&&str| {
+        let about = |f: &Figure| f.method.as_deref() == Some(**method);
+        gallery.of(Section::Routing).any(about)
+    };
+    let mean = |method: &str| {
+        let row = summary.rows.iter().find(|r| r.method == method);
+        row.map_or(f64::NEG_INFINITY, |r| r.accuracy.mean)
+    };
+    let best = methods
+        .iter()
+        .filter(pictured)
+        .max_by(|a, b| mean(a).total_cmp(&mean(b)));
+    for method in &methods {
+        let about = |f: &&Figure| f.method.as_deref() == Some(*method);
+        let figures = gallery.of(Section::Controls).filter(about);
+        let figures = figures.chain(gallery.of(Section::Routing).filter(about));
+        let open = if Some(method) == best { " open" } else { "" };
+        let _ = write!(
+            out,
+            "<details class=\"long\"{open}><summary>{}</summary>{}</details>",
+            name(method),
+            row(figures, "No pictures of its router.")
+        );
     }
     out
 }

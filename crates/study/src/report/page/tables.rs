@@ -1,149 +1,45 @@
-//! The tables of the page.
+//! The other tables of the page: tests, controls, subjects.
 
 use super::super::base::text::{figure, name, p_value, signed};
-use crate::{MeanStd, PaperRow, Row, StudySummary};
+use super::csv::{Csv, link, number, text};
+use crate::stats::CONFIDENCE;
+use crate::{Row, StudySummary};
 use std::fmt::Write;
-use stiefel_linalg::tolerance::{ROUTING_GAIN, SHARP_ENTROPY, SIGNIFICANT, STRUCTURED_ALIGNMENT};
+use stiefel_linalg::tolerance::SIGNIFICANT;
 
-fn mean_std(m: Option<MeanStd>) -> String {
-    match m {
-        Some(m) if m.mean.is_finite() => format!("{} ± {}", figure(m.mean, 3), figure(m.std, 3)),
-        _ => "–".into(),
-    }
-}
-
-fn of(pair: Option<(usize, usize)>) -> String {
-    pair.map_or_else(|| "–".into(), |(n, all)| format!("{n}/{all}"))
-}
-
-/// What the rows of the ablation are called.
-const ABLATION: &str = " ref: naive routing, anchored at the first expert, with coupled keys and no auxiliary loss. b1, b2, b4: ref \
-with the loss of balance, entropy or alignment. b12: ref with an anchor of its own. dsp: b12 with queries from the frozen encoder of the domains. dasp-full: dsp with \
-the loss of alignment and decoupled keys.";
-
-/// The main table, with the paper's figures below ours.
-pub(super) fn results(summary: &StudySummary) -> String {
-    if summary.rows.is_empty() {
-        return "<p>No unit has finished: there is no table yet.</p>".into();
-    }
-    let above = format!("Δ_K1 &gt; {ROUTING_GAIN}");
-    let columns = [
-        "balanced accuracy",
-        "folds won",
-        "ROC-AUC",
-        "κ",
-        "Δ_base",
-        "Δ_K1",
-        &above,
-        "H̄",
-        "r_d",
-        "r_d, paper's formula",
-        "seconds",
-    ];
-    let mut out = format!("{}{}", open("Results"), head("method", &columns));
-    let means = summary.rows.iter().map(|r| r.accuracy.mean);
-    let best = means
-        .filter(|m| m.is_finite())
-        .fold(f64::NEG_INFINITY, f64::max);
-    for row in &summary.rows {
-        out.push_str(&ours(row, row.accuracy.mean == best));
-        if let Some(paper) = summary.paper.iter().find(|p| p.method == row.method) {
-            out.push_str(&theirs(paper, "in the paper"));
-        }
-    }
-    let alone = |p: &&PaperRow| summary.rows.iter().all(|r| r.method != p.method);
-    for paper in summary.paper.iter().filter(alone) {
-        let title = format!("{} in the paper, not run here", name(&paper.method));
-        out.push_str(&theirs(paper, &title));
-    }
-    out + &close(&format!(
-        "Mean ± standard deviation over folds and seeds; the highest mean is bold, whether it is a difference is for the tests to say. \
-         Folds won: folds (of each seed) above the baseline. Δ_base: mean difference to the baseline on the same fold and seed. Δ_K1: \
-         to the same model with uniform routing. H̄: routing entropy (sharp below {SHARP_ENTROPY:.2}). r_d: domain alignment, the share of the weights' variance that \
-         the domains explain (structured above {STRUCTURED_ALIGNMENT:.2}); the paper's formula counts every domain alike and can exceed 1. Seconds: mean of a unit. –: does not exist or was not measured.{}",
-        if summary.study == "ablation" {
-            ABLATION
-        } else {
-            ""
-        }
-    ))
-}
-
-fn ours(row: &Row, best: bool) -> String {
-    let gap = row.proxy_gap.filter(|g| g.mean.is_finite());
-    let gap = gap.map_or_else(
-        || "–".into(),
-        |g| format!("{} ± {}", signed(g.mean, 3), figure(g.std, 3)),
+/// The beginning of a table that scrolls where it is too wide: its heads with what they mean, which are escaped already.
+pub(super) fn open(
+    label: &str,
+    (first, about): (&str, &str),
+    columns: &[(impl AsRef<str>, impl AsRef<str>)],
+) -> String {
+    let note = |about: &str| match about {
+        "" => String::new(),
+        about => format!("<small>{about}</small>"),
+    };
+    let mut out = format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table class=\"sortable\"><thead><tr>\
+         <th scope=\"col\"><span>{first}</span>{}</th>",
+        note(about)
     );
-    let fields = [
-        of(row.folds_won),
-        mean_std(row.roc_auc),
-        mean_std(row.kappa),
-        signed(row.over_baseline, 3),
-        gap,
-        of(row.genuine),
-        figure(row.entropy, 3),
-        figure(row.alignment, 3),
-        figure(row.alignment_paper, 3),
-        figure(
-            row.seconds,
-            if row.seconds.is_some_and(|s| s >= 10.0) {
-                0
-            } else {
-                2
-            },
-        ),
-    ];
-    format!(
-        "<tr><th scope=\"row\">{}</th><td{}>{}</td><td>{}</td></tr>",
-        name(&row.method),
-        if best { " class=\"best\"" } else { "" },
-        mean_std(Some(row.accuracy)),
-        fields.join("</td><td>")
-    )
-}
-
-fn theirs(paper: &PaperRow, title: &str) -> String {
-    let std = paper
-        .std
-        .map_or_else(String::new, |s| format!(" ± {}", figure(s, 3)));
-    let shown = |text: String| if text == "–" { String::new() } else { text };
-    let fields = [
-        format!("{}{std}", figure(paper.accuracy, 3)),
-        String::new(),
-        String::new(),
-        String::new(),
-        shown(signed(paper.over_baseline, 3)),
-        shown(signed(paper.proxy_gap, 3)),
-        shown(of(paper.folds)),
-        shown(figure(paper.entropy, 3)),
-        String::new(),
-        shown(figure(paper.alignment, 3)),
-        String::new(),
-    ];
-    format!(
-        "<tr class=\"theirs\"><th scope=\"row\">{title}</th><td>{}</td></tr>",
-        fields.join("</td><td>")
-    )
-}
-
-/// The beginning of a table that scrolls where it is too wide.
-fn open(label: &str) -> String {
-    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table>")
-}
-
-/// The line of headings; they are escaped already.
-fn head(first: &str, columns: &[impl AsRef<str>]) -> String {
-    let mut out = format!("<thead><tr><th scope=\"col\">{first}</th>");
-    for column in columns {
-        let _ = write!(out, "<th scope=\"col\">{}</th>", column.as_ref());
+    for (head, about) in columns {
+        let (head, about) = (head.as_ref(), note(about.as_ref()));
+        let _ = write!(out, "<th scope=\"col\"><span>{head}</span>{about}</th>");
     }
     out + "</tr></thead><tbody>"
 }
 
-/// The end of a table, with words below it.
-fn close(words: &str) -> String {
-    format!("</tbody></table></div><p class=\"note\">{words}</p>")
+/// The end of a table, with words and a link below it.
+pub(super) fn close(words: &str, link: &str) -> String {
+    format!("</tbody></table></div><p class=\"note\">{words} {link}</p>")
+}
+
+/// A field with the figure by which it is sorted.
+fn field(value: Option<f64>, class: &str, shown: &str) -> String {
+    let key = value
+        .filter(|v| v.is_finite())
+        .map_or_else(String::new, |v| format!(" data-v=\"{v}\""));
+    format!("<td{class}{key}>{shown}</td>")
 }
 
 /// The tests, paired by subject.
@@ -152,39 +48,81 @@ pub(super) fn tests(summary: &StudySummary) -> String {
         return "<p>No tests: they need at least two methods and scores of several subjects.</p>"
             .into();
     }
+    let percent = format!("{:.0} % interval", 100.0 * CONFIDENCE);
     let columns = [
-        "against",
-        "subjects",
-        "mean difference",
-        "effect d_z",
-        "Wilcoxon p",
-        "sign-flip p",
-        "Holm p",
+        ("against", ""),
+        ("subjects", ""),
+        ("mean difference", "over subjects"),
+        (&percent, "of the mean, by Student’s t"),
+        ("effect d_z", "mean over standard deviation"),
+        ("Wilcoxon p", "signed ranks"),
+        ("sign-flip p", "of the mean"),
+        ("Holm p", "sign-flip, corrected over this table"),
     ];
-    let mut out = format!("{}{}", open("Tests"), head("method", &columns));
+    let mut out = open("Tests", ("method", ""), &columns);
     for c in &summary.comparisons {
         let small = if c.holm.is_some_and(|p| p < SIGNIFICANT) {
             " class=\"small-p\""
         } else {
             ""
         };
+        let interval = c.interval.filter(|i| i.0.is_finite() && i.1.is_finite());
+        let shown = interval.map_or_else(
+            || "–".into(),
+            |(low, high)| format!("{} to {}", signed(low, 3), signed(high, 3)),
+        );
+        let fields = [
+            format!("<td class=\"name\">{}</td>", name(&c.against)),
+            field(Some(c.subjects as f64), "", &c.subjects.to_string()),
+            field(Some(c.difference), "", &signed(c.difference, 3)),
+            field(interval.map(|i| i.0), "", &shown),
+            field(c.effect, "", &signed(c.effect, 2)),
+            field(c.wilcoxon, "", &p_value(c.wilcoxon)),
+            field(c.sign_flip, "", &p_value(c.sign_flip)),
+            field(c.holm, small, &p_value(c.holm)),
+        ];
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td class=\"name\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td{small}>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th>{}</tr>",
             name(&c.method),
-            name(&c.against),
-            c.subjects,
-            signed(c.difference, 3),
-            signed(c.effect, 2),
-            p_value(c.wilcoxon),
-            p_value(c.sign_flip),
-            p_value(c.holm)
+            fields.concat()
         );
     }
-    out + &close(&format!(
-        "Paired by subject (scores averaged over folds and seeds), two-sided. Effect: mean difference over its standard deviation. \
-         Holm: the sign-flip p-value corrected over the comparisons of this table; below {SIGNIFICANT} it is bold."
-    ))
+    let words = format!(
+        "Paired by subject (scores averaged over folds and seeds), two-sided; a Holm p below {SIGNIFICANT} is bold."
+    );
+    out + &close(&words, &link("tests.csv", &tests_csv(summary)))
+}
+
+/// The tests with full figures.
+pub(super) fn tests_csv(summary: &StudySummary) -> String {
+    let mut table = Csv::new([
+        "method",
+        "against",
+        "subjects",
+        "difference",
+        "low",
+        "high",
+        "effect",
+        "wilcoxon",
+        "sign_flip",
+        "holm",
+    ]);
+    for c in &summary.comparisons {
+        let mut fields = vec![text(&c.method), text(&c.against), c.subjects.to_string()];
+        let figures = [
+            Some(c.difference),
+            c.interval.map(|i| i.0),
+            c.interval.map(|i| i.1),
+            c.effect,
+            c.wilcoxon,
+            c.sign_flip,
+            c.holm,
+        ];
+        fields.extend(figures.map(number));
+        table.line(fields);
+    }
+    table.finish()
 }
 
 /// Mean balanced accuracy under the controls.
@@ -203,51 +141,87 @@ pub(super) fn controls(summary: &StudySummary) -> String {
     if names.is_empty() {
         return String::new();
     }
-    let mut columns = vec!["as trained".to_owned()];
-    columns.extend(names.iter().map(|key| name(key)));
-    let mut out = format!("{}{}", open("Controls"), head("method", &columns));
+    let mut columns = vec![("as trained".to_owned(), "its own routing")];
+    columns.extend(names.iter().map(|key| (name(key), control(key))));
+    let mut out = open("Controls", ("method", ""), &columns);
     for row in rows {
+        let own = row.accuracy.mean;
         let _ = write!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td>",
+            "<tr><th scope=\"row\">{}</th>{}",
             name(&row.method),
-            figure(row.accuracy.mean, 3)
+            field(Some(own), "", &figure(own, 3))
         );
         for key in &names {
             let value = row.controls.iter().find(|c| c.0 == *key).map(|c| c.1);
-            let _ = write!(out, "<td>{}</td>", figure(value, 3));
+            out.push_str(&field(value, "", &figure(value, 3)));
         }
         out.push_str("</tr>");
     }
-    out + &close("Mean balanced accuracy with the routing replaced.")
+    out + &close("Mean balanced accuracy with the routing replaced.", "")
 }
 
-/// Balanced accuracy per subject and method.
-pub(super) fn subjects(summary: &StudySummary) -> String {
+/// What a control does.
+fn control(key: &str) -> &'static str {
+    match key {
+        "K=1 proxy" => "uniform weights",
+        "permuted" => "weights of another trial",
+        "domain mean" => "mean weights of the domain",
+        "hard top-1" => "strongest expert alone",
+        "retrained K=1" => "one expert, trained anew",
+        _ => "",
+    }
+}
+
+/// The subjects, in the order in which rows name them.
+fn subject_names(summary: &StudySummary) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (key, _) in summary.rows.iter().flat_map(|r| &r.per_subject) {
         if !names.contains(&key.as_str()) {
             names.push(key);
         }
     }
+    names
+}
+
+fn score(row: &Row, subject: &str) -> Option<f64> {
+    let found = row.per_subject.iter().find(|s| s.0 == subject);
+    found.map(|s| s.1).filter(|v| v.is_finite())
+}
+
+/// Balanced accuracy per subject and method.
+pub(super) fn subjects(summary: &StudySummary) -> String {
+    let names = subject_names(summary);
     if names.is_empty() {
         return String::new();
     }
-    let columns: Vec<String> = summary.rows.iter().map(|row| name(&row.method)).collect();
-    let summary_line = "<details><summary>The figures</summary>";
+    let columns: Vec<(String, &str)> = (summary.rows.iter())
+        .map(|row| (name(&row.method), ""))
+        .collect();
     let mut out = format!(
-        "{summary_line}{}{}",
-        open("Subjects"),
-        head("subject", &columns)
+        "<details class=\"long\"><summary>The figures of every subject</summary>{}",
+        open("Subjects", ("subject", ""), &columns)
     );
     for key in names {
         let _ = write!(out, "<tr><th scope=\"row\">{}</th>", name(key));
         for row in &summary.rows {
-            let value = row.per_subject.iter().find(|s| s.0 == key).map(|s| s.1);
-            let _ = write!(out, "<td>{}</td>", figure(value, 3));
+            let value = score(row, key);
+            out.push_str(&field(value, "", &figure(value, 3)));
         }
         out.push_str("</tr>");
     }
-    out.push_str("</tbody></table></div></details>");
-    out
+    let link = link("subjects.csv", &subjects_csv(summary));
+    out + &close("Balanced accuracy, averaged over folds and seeds.", &link) + "</details>"
+}
+
+/// The same with full figures.
+pub(super) fn subjects_csv(summary: &StudySummary) -> String {
+    let methods = summary.rows.iter().map(|row| row.method.as_str());
+    let mut table = Csv::new(["subject"].into_iter().chain(methods));
+    for key in subject_names(summary) {
+        let scores = summary.rows.iter().map(|row| number(score(row, key)));
+        let fields: Vec<String> = std::iter::once(text(key)).chain(scores).collect();
+        table.line(fields);
+    }
+    table.finish()
 }

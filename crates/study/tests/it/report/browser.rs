@@ -1,6 +1,7 @@
 //! How Chromium sees the report: no console message, every SVG file parses, and within each figure no text lies over another or is cut
 //! off, measured by the browser's own boxes (`getBoundingClientRect`), in a wide and a narrow window.
 
+use super::build::{Shape, names, study};
 use super::edges;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -52,6 +53,24 @@ fn chromium() -> Option<PathBuf> {
 
 /// What the script found, and what the console said.
 fn look(browser: &Path, folder: &Path, page: &Path, width: usize) -> (Value, Vec<String>) {
+    let options = [
+        format!("--window-size={width},900"),
+        "--dump-dom".to_owned(),
+    ];
+    let (dom, log) = run(browser, folder, page, &options);
+    let found = dom
+        .split("CHECKED")
+        .nth(1)
+        .unwrap_or_else(|| panic!("no answer from the page; Chromium said: {log}"));
+    let console = log
+        .lines()
+        .filter(|l| l.contains("CONSOLE"))
+        .map(String::from);
+    (decode(found), console.collect())
+}
+
+/// What Chromium wrote, and what it logged.
+fn run(browser: &Path, folder: &Path, page: &Path, options: &[String]) -> (String, String) {
     let (out, err) = (folder.join("out"), folder.join("err"));
     let mut child = Command::new(browser)
         .args([
@@ -71,10 +90,9 @@ fn look(browser: &Path, folder: &Path, page: &Path, width: usize) -> (Value, Vec
         ])
         .arg(format!(
             "--user-data-dir={}",
-            folder.join(format!("profile-{width}")).display()
+            folder.join("profile").display()
         ))
-        .arg(format!("--window-size={width},900"))
-        .arg("--dump-dom")
+        .args(options)
         .arg(format!("file://{}", page.display()))
         .stdout(Stdio::from(std::fs::File::create(&out).unwrap()))
         .stderr(Stdio::from(std::fs::File::create(&err).unwrap()))
@@ -91,15 +109,7 @@ fn look(browser: &Path, folder: &Path, page: &Path, width: usize) -> (Value, Vec
     }
     let dom = std::fs::read_to_string(&out).unwrap();
     let log = String::from_utf8_lossy(&std::fs::read(&err).unwrap()).into_owned();
-    let found = dom
-        .split("CHECKED")
-        .nth(1)
-        .unwrap_or_else(|| panic!("no answer from the page; Chromium said: {log}"));
-    let console = log
-        .lines()
-        .filter(|l| l.contains("CONSOLE"))
-        .map(String::from);
-    (decode(found), console.collect())
+    (dom, log)
 }
 
 /// Percent-encoded JSON.
@@ -195,5 +205,94 @@ fn the_browser_sees_faults() {
         assert!(faults.contains(part), "{part}: {faults}");
     }
     assert_eq!(console.len(), 1, "{console:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Clicks on heads of the table of results and tells the names of its rows each time.
+const CLICKS: &str = r#"
+window.addEventListener("load", () => {
+  const table = document.querySelector("[aria-label=Results] table");
+  const rows = () => [...table.tBodies[0].rows].map((r) => r.cells[0].firstChild.textContent);
+  const found = [rows()];
+  const click = (column) => { table.tHead.rows[0].cells[column].querySelector("button").click(); found.push(rows()); };
+  click(1); click(1); click(0);
+  document.body.textContent = "CHECKED" + encodeURIComponent(JSON.stringify(found)) + "CHECKED";
+});
+"#;
+
+#[test]
+fn a_click_sorts_the_table_and_keeps_the_paper_with_its_method() {
+    let Some(browser) = chromium() else {
+        eprintln!("skipped: no `chromium` in PATH");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("stiefel-browser-sort-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut summary = study(&Shape {
+        methods: ["baseline", "DASP", "mdm"]
+            .map(|m| (m.to_owned(), false))
+            .to_vec(),
+        ..Shape::default()
+    });
+    for (row, mean) in summary.rows.iter_mut().zip([0.6, 0.8, 0.7]) {
+        row.accuracy.mean = mean;
+    }
+    let page = folder.join("sort.html");
+    let html =
+        report::html(&summary).replace("</body>", &format!("<script>{CLICKS}</script></body>"));
+    std::fs::write(&page, html).unwrap();
+    let (found, console) = look(&browser, &folder, &page, 1200);
+    assert!(console.is_empty(), "{console:#?}");
+    assert_eq!(
+        found,
+        json!([
+            ["baseline", "DASP", "in the paper", "mdm"],
+            ["DASP", "in the paper", "mdm", "baseline"],
+            ["baseline", "mdm", "DASP", "in the paper"],
+            ["baseline", "DASP", "in the paper", "mdm"],
+        ])
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn on_paper_a_study_of_ten_methods_takes_six_pages_at_most() {
+    let Some(browser) = chromium() else {
+        eprintln!("skipped: no `chromium` in PATH");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("stiefel-browser-print-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let routed = |i: usize| (format!("method-{i}"), (1..4).contains(&i));
+    for people in [6, 53] {
+        let mut summary = study(&Shape {
+            methods: (0..10).map(routed).collect(),
+            domains: names("S", people),
+            folds: 5,
+            experts: 8,
+            ..Shape::default()
+        });
+        // As much text as studies have.
+        summary.verdict =
+            vec!["A sentence of a verdict on a method, with its figures. ".repeat(4); 8];
+        summary.methods = "A sentence of the methods paragraph. ".repeat(35);
+        for row in &mut summary.rows {
+            row.about =
+                Some("a line of what the method is, which takes two lines of the table".into());
+        }
+        let (page, pdf) = (folder.join("print.html"), folder.join("print.pdf"));
+        std::fs::write(&page, report::html(&summary)).unwrap();
+        let option = format!("--print-to-pdf={}", pdf.display());
+        let (_, log) = run(
+            &browser,
+            &folder,
+            &page,
+            &[option, "--no-pdf-header-footer".to_owned()],
+        );
+        let text = std::fs::read(&pdf).unwrap_or_else(|e| panic!("{e}; Chromium said: {log}"));
+        let text = String::from_utf8_lossy(&text);
+        let pages = text.matches("/Type /Page\n").count();
+        assert!((2..=6).contains(&pages), "{people} people: {pages} pages");
+    }
     std::fs::remove_dir_all(&folder).unwrap();
 }

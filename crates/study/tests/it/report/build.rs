@@ -1,6 +1,7 @@
 //! Studies of any shape, for reports.
 
 use serde_json::json;
+use stiefel_eeg::montage::position;
 use stiefel_model::Measure;
 use stiefel_model::diagnostics::{Controls, RoutingReport};
 use stiefel_model::metrics::{Decisions, Scores};
@@ -8,8 +9,8 @@ use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
-    Comparison, DatasetSummary, MeanStd, NewDomains, Outcome, PaperRow, RoutingRecord, Row,
-    StudySummary, UnitRecord, UnitScore,
+    Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome, PaperRow, Patterns,
+    PersonDifference, RoutingRecord, Row, StudySummary, UnitRecord, UnitScore,
 };
 
 /// The shape of a study; names are used as they are.
@@ -83,16 +84,31 @@ pub(super) fn study(shape: &Shape) -> StudySummary {
         .iter()
         .map(|m| row(shape, &mut x, &m.0, m.1))
         .collect();
-    let comparison = |method: &String| Comparison {
+    let comparison = |x: &mut Numbers<'_>, method: &String| Comparison {
         method: method.clone(),
         against: shape.methods[0].0.clone(),
         subjects: shape.domains.len(),
         difference: 0.03,
+        interval: Some((x.next() - 0.5, x.next())),
+        people: (shape.domains.iter())
+            .map(|subject| {
+                let difference = x.next() - 0.5;
+                PersonDifference {
+                    subject: subject.clone(),
+                    difference,
+                    interval: Some((difference - 0.2, difference + 0.2)),
+                    trials: 30,
+                }
+            })
+            .collect(),
         effect: None,
         wilcoxon: Some(0.2),
         sign_flip: Some(0.01),
         holm: None,
     };
+    let comparisons: Vec<Comparison> = (shape.methods.iter().skip(1))
+        .map(|m| comparison(&mut x, &m.0))
+        .collect();
     StudySummary {
         study: "main".into(),
         dataset: dataset(shape),
@@ -100,12 +116,19 @@ pub(super) fn study(shape: &Shape) -> StudySummary {
         settings: json!({"preconditioning": {"unseen": {"policy": "own-mean", "kappa": 10.0}}}),
         code: "0.1.0".into(),
         rows,
-        comparisons: shape
-            .methods
-            .iter()
-            .skip(1)
-            .map(|m| comparison(&m.0))
-            .collect(),
+        headline: comparisons.first().map(|c| Headline {
+            sentence: format!("{} is better than {}.", c.method, c.against),
+            method: c.method.clone(),
+            against: c.against.clone(),
+        }),
+        comparisons,
+        made: Some(Made {
+            date: "2026-03-01 14:05 UTC".into(),
+            system: "linux x86_64".into(),
+            processor: Some("A processor".into()),
+            threads: 2,
+            instructions: "avx2".into(),
+        }),
         paper: vec![PaperRow {
             method: "DASP".into(),
             accuracy: 0.823,
@@ -128,6 +151,7 @@ fn dataset(shape: &Shape) -> DatasetSummary {
         fingerprint: "ab".repeat(32),
         trials: 100,
         channels: shape.channels.clone(),
+        places: shape.channels.iter().map(|c| position(c)).collect(),
         classes: shape.classes.clone(),
         domains: shape.domains.clone(),
         subjects: shape.domains.clone(),
@@ -196,7 +220,9 @@ fn unit(
             decided: vec![0; trials],
             probabilities: vec![0.5; 2 * trials],
             scores: scores(),
+            carried: None,
             routing: routed.then(|| routing(shape, x, trials)),
+            patterns: patterns(shape, x, routed),
             notes: vec!["C was chosen on validation.".into()],
             domains,
             history,
@@ -234,10 +260,18 @@ fn routing(shape: &Shape, x: &mut Numbers<'_>, trials: usize) -> RoutingRecord {
         domain_weights: shape.domains.iter().map(|_| x.list(k)).collect(),
         queries: (0..trials).map(|_| [x.next(), x.next()]).collect(),
         angles: (0..k).map(|_| x.list(k)).collect(),
-        patterns: (0..k)
-            .map(|_| vec![x.list(shape.channels.len()), x.list(shape.channels.len())])
-            .collect(),
     }
+}
+
+fn patterns(shape: &Shape, x: &mut Numbers<'_>, routed: bool) -> Vec<Patterns> {
+    let count = if routed { shape.experts } else { 1 };
+    let mut one = |filter: String| Patterns {
+        filter,
+        patterns: vec![x.list(shape.channels.len()), x.list(shape.channels.len())],
+    };
+    (0..count)
+        .map(|k| one(format!("filter {}", k + 1)))
+        .collect()
 }
 
 fn row(shape: &Shape, x: &mut Numbers<'_>, method: &str, routed: bool) -> Row {
@@ -251,6 +285,9 @@ fn row(shape: &Shape, x: &mut Numbers<'_>, method: &str, routed: bool) -> Row {
         .iter()
         .flat_map(|&s| (0..shape.folds).map(move |f| (s, f)));
     Row {
+        labels: None,
+        size: None,
+        about: Some(format!("what {method} is")),
         method: method.into(),
         cell: None,
         accuracy: x.mean_std(),

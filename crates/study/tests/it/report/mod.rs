@@ -39,6 +39,13 @@ fn edges() -> Vec<(&'static str, StudySummary)> {
             }),
         ),
         (
+            "200 people",
+            study(&Shape {
+                domains: names("subject ", 200),
+                ..shape.clone()
+            }),
+        ),
+        (
             "1 domain, 1 expert",
             study(&Shape {
                 domains: names("S", 1),
@@ -149,6 +156,12 @@ fn hostile_study(name: &str) -> StudySummary {
         *text = Some(name.to_owned());
     }
     s.verdict = vec![name.to_owned()];
+    if let Some(headline) = &mut s.headline {
+        name.clone_into(&mut headline.sentence);
+    }
+    if let Some(made) = &mut s.made {
+        made.processor = Some(name.to_owned());
+    }
     s.settings = serde_json::json!({ name: name });
     name.clone_into(&mut s.paper[0].method);
     for unit in &mut s.units {
@@ -174,7 +187,7 @@ fn every_edge_is_whole() {
     for (what, summary) in edges() {
         let page = report::html(&summary);
         check(&page).unwrap_or_else(|e| panic!("{what}, page: {e}"));
-        assert!(!page.contains("<script"), "{what}");
+        assert_eq!(page.matches("<script").count(), 1, "{what}: ours alone");
         let figures = report::figures(&summary);
         for (name, svg) in &figures {
             check(svg).unwrap_or_else(|e| panic!("{what}, {name}: {e}"));
@@ -221,8 +234,15 @@ fn the_page_says_what_it_must() {
     let summary = study(&Shape::default());
     let page = report::html(&summary);
     for words in [
-        "<tr class=\"theirs\"><th scope=\"row\">in the paper</th><td>0.823 ± 0.011</td>",
-        "<td>+0.029</td><td>4/5</td><td>0.674</td>",
+        "<tr class=\"theirs\"><th scope=\"row\">in the paper</th><td data-v=\"0.823\">0.823 ± 0.011</td>",
+        "<td data-v=\"0.029\">+0.029</td><td data-v=\"4\">4/5</td><td data-v=\"0.674\">0.674</td>",
+        "<p class=\"result\">DASP is better than baseline.</p>",
+        "DASP minus baseline, person by person",
+        "<dt>Summary made</dt><dd>2026-03-01 14:05 UTC</dd>",
+        "A processor, 2 threads, linux x86_64, instruction set avx2",
+        "<small>what DASP is</small>",
+        "<small>to the baseline</small>",
+        "<details class=\"long\"><summary>Every setting of the study",
         "Routing is not what helps here.",
         "Yes: whitening used unlabelled trials of the domains tested on.",
         "own-mean (κ = 10)",
@@ -243,11 +263,200 @@ fn the_page_says_what_it_must() {
 }
 
 #[test]
-fn the_rows_of_the_ablation_are_explained() {
-    let mut summary = study(&Shape::default());
-    assert!(!report::html(&summary).contains("b12: "));
-    summary.study = "ablation".into();
-    assert!(report::html(&summary).contains("b12: ref with an anchor of its own."));
+fn the_first_sentence_and_its_picture_come_first() {
+    let page = report::html(&study(&Shape::default()));
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}"));
+    assert!(
+        at("class=\"result\"") < at("<svg "),
+        "sentence, then picture"
+    );
+    assert!(at("<svg ") < at("Verdict") && at("Verdict") < at("<h2>Table"));
+    // Sorted from the largest difference to the smallest.
+    let summary = study(&Shape::default());
+    let (_, svg) = report::figures(&summary).swap_remove(0);
+    let shown = |subject: &str| svg.find(&format!("<title>{subject}: ")).unwrap();
+    let mut people = summary.comparisons[0].people.clone();
+    people.sort_by(|a, b| b.difference.total_cmp(&a.difference));
+    let places: Vec<usize> = people.iter().map(|p| shown(&p.subject)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    // Without a comparison there is no picture, and the verdict speaks.
+    let mut summary = summary;
+    summary.headline = None;
+    let page = report::html(&summary);
+    assert!(page.contains("<p class=\"result\">Routing is not what helps here.</p>"));
+    assert!(!page.contains("person by person"));
+}
+
+/// A table of the page, as the fields of its rows, without those of the paper.
+fn fields(page: &str, label: &str) -> Vec<Vec<String>> {
+    let table = page
+        .split(&format!("aria-label=\"{label}\""))
+        .nth(1)
+        .unwrap();
+    let body = table.split("<tbody>").nth(1).unwrap();
+    let body = body.split("</tbody>").next().unwrap();
+    let text = |cell: &str| {
+        let cell = cell.split_once('>').unwrap().1;
+        let cell = cell.split("<small>").next().unwrap();
+        cell.split("</").next().unwrap().to_owned()
+    };
+    let row = |row: &str| {
+        row.split("<t")
+            .filter(|c| c.starts_with(['d', 'h']))
+            .map(text)
+            .collect()
+    };
+    body.split("</tr>")
+        .filter(|r| r.contains("<t"))
+        .map(row)
+        .collect()
+}
+
+/// Fields of a CSV text without quotes.
+fn lines(csv: &str) -> Vec<Vec<String>> {
+    let line = |line: &str| line.split(',').map(String::from).collect();
+    csv.lines().map(line).collect()
+}
+
+#[test]
+fn saved_tables_are_those_of_the_page() {
+    let summary = study(&Shape::default());
+    let page = report::html(&summary);
+    let files: std::collections::BTreeMap<_, _> = report::tables(&summary).into_iter().collect();
+    let round = |text: &str, digits: usize| match text.parse::<f64>() {
+        Ok(x) => format!("{x:.digits$}").replace('-', "−"),
+        Err(_) => "–".into(),
+    };
+    // The page holds the same text that is written as a file.
+    for (name, text) in &files {
+        let encoded: String = text
+            .bytes()
+            .map(|b| match b {
+                b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'.' | b'_' | b'~' => {
+                    char::from(b).to_string()
+                }
+                _ => format!("%{b:02X}"),
+            })
+            .collect();
+        let link = format!("download=\"{name}\" href=\"data:text/csv;charset=utf-8,{encoded}\"");
+        assert!(page.contains(&link), "{name}");
+    }
+    let (csv, shown) = (lines(&files["results.csv"]), fields(&page, "Results"));
+    assert_eq!(
+        csv.len(),
+        shown.len() + 1,
+        "a line of names, a line per row"
+    );
+    let column = |name: &str| csv[0].iter().position(|n| n == name).unwrap();
+    for (line, row) in csv[1..].iter().zip(&shown) {
+        let [mean, std] =
+            ["balanced_accuracy", "balanced_accuracy_std"].map(|n| round(&line[column(n)], 3));
+        assert_eq!(row[1], format!("{mean} ± {std}"));
+        if line[column("source")] == "here" {
+            assert_eq!(row[0], line[0]);
+            let folds = format!(
+                "{}/{}",
+                line[column("folds_won")],
+                line[column("folds_compared")]
+            );
+            assert_eq!(row[2], folds);
+            let auc = ["roc_auc", "roc_auc_std"].map(|n| round(&line[column(n)], 3));
+            assert_eq!(row[4], auc.join(" ± "));
+        }
+    }
+    let (csv, shown) = (lines(&files["subjects.csv"]), fields(&page, "Subjects"));
+    assert_eq!(csv.len(), shown.len() + 1);
+    for (line, row) in csv[1..].iter().zip(&shown) {
+        let rounded: Vec<String> = line[1..].iter().map(|x| round(x, 3)).collect();
+        assert_eq!((&row[0], &row[1..]), (&line[0], &rounded[..]));
+    }
+    let (csv, shown) = (lines(&files["tests.csv"]), fields(&page, "Tests"));
+    for (line, row) in csv[1..].iter().zip(&shown) {
+        assert_eq!(row[..3], line[..3]);
+        assert_eq!(row[3], format!("+{}", round(&line[3], 3)));
+        let sign = |x: &str| format!("{:+.3}", x.parse::<f64>().unwrap()).replace('-', "−");
+        assert_eq!(row[4], format!("{} to {}", sign(&line[4]), sign(&line[5])));
+    }
+}
+
+#[test]
+fn columns_without_a_figure_are_left_out() {
+    let mut summary = study(&Shape {
+        methods: vec![("baseline".into(), false), ("mdm".into(), false)],
+        ..Shape::default()
+    });
+    summary.paper.clear();
+    let page = report::html(&summary);
+    assert!(
+        !page.contains("<span>Δ_K1</span>") && !page.contains("<span>r_d"),
+        "nothing routes"
+    );
+    assert!(!page.contains("id=\"routing\"") && page.contains("<span>κ</span>"));
+}
+
+#[test]
+fn class_names_of_a_confusion_matrix_are_whole() {
+    for classes in [
+        vec!["left_hand_imagery", "both_feet_imagery"],
+        vec!["a rather long class name"; 6],
+    ] {
+        let classes: Vec<String> = classes
+            .into_iter()
+            .enumerate()
+            .map(|(i, c)| format!("{c}{i}"))
+            .collect();
+        let shape = Shape {
+            classes: classes.clone(),
+            ..Shape::default()
+        };
+        let figures = report::figures(&study(&shape));
+        let (_, svg) = figures
+            .iter()
+            .find(|f| f.0 == "confusion-dasp.svg")
+            .unwrap();
+        for class in &classes {
+            // Once for the row and once for the column.
+            assert_eq!(
+                svg.matches(&format!(">{class}</text>")).count(),
+                2,
+                "{class}"
+            );
+        }
+    }
+}
+
+#[test]
+fn two_hundred_people_have_a_place_each() {
+    for people in [1, 5, 12, 13, 16, 17, 53, 200] {
+        let summary = study(&Shape {
+            domains: names("S", people),
+            ..Shape::default()
+        });
+        let figures = report::figures(&summary);
+        let drawn = |name: &str| &figures.iter().find(|f| f.0 == name).unwrap().1;
+        for name in names("S", people) {
+            assert_eq!(
+                drawn("differences.svg")
+                    .matches(&format!("<title>{name}: "))
+                    .count(),
+                1
+            );
+            let both = [
+                format!("<title>baseline, {name}: "),
+                format!("<title>DASP, {name}: "),
+            ];
+            assert!(
+                both.iter().all(|t| drawn("subjects.svg").contains(t)),
+                "{name} of {people}"
+            );
+        }
+        let height = drawn("differences.svg").split("height=\"").nth(1).unwrap();
+        let height: f64 = height.split('"').next().unwrap().parse().unwrap();
+        assert!(
+            height < 400.0,
+            "{people} people: the picture is above the fold, {height}"
+        );
+    }
 }
 
 #[test]
@@ -309,8 +518,10 @@ fn what_cannot_be_drawn_is_said() {
     assert!(page.contains("no scalp maps, for they need at least 3 electrodes. Left out, for their place on the head is not known: 1, 2, 3, 4, 5, 6, 7 (7 of 7 channels)"));
     let mut summary = study(&Shape::default());
     for unit in &mut summary.units {
+        for filter in &mut unit.outcome.patterns {
+            filter.patterns = vec![vec![1.0; 3]];
+        }
         if let Some(routing) = &mut unit.outcome.routing {
-            routing.patterns = vec![vec![vec![1.0; 3]]];
             routing.domain_weights[1].clear();
             routing.angles.pop();
             routing.report.proxy_gap = Measure::undefined("one expert");
@@ -322,9 +533,7 @@ fn what_cannot_be_drawn_is_said() {
     check(&page).unwrap();
     assert!(page.contains("no scalp maps, for a pattern has 3 values and the dataset 5 channels."));
     assert!(page.contains("Empty rows: the domain has no test trials in this fold."));
-    assert!(
-        !page.contains("angles between experts") && !page.contains("Confusion matrix of baseline")
-    );
+    assert!(!page.contains("angles between experts") && !page.contains("<h4>baseline</h4>"));
     summary.dataset.domains.truncate(2);
     let page = report::html(&summary);
     check(&page).unwrap();
@@ -344,6 +553,10 @@ fn files_are_written_and_replaced_whole() {
             std::fs::read_to_string(&page).unwrap(),
             report::html(&summary)
         );
+    }
+    for (name, text) in report::tables(&summary) {
+        let file = std::fs::read_to_string(folder.join("a/b").join(name)).unwrap();
+        assert_eq!(file, text);
     }
     let mut found: Vec<String> = std::fs::read_dir(folder.join("a/b/figures"))
         .unwrap()

@@ -1,0 +1,148 @@
+//! Operations on pairs that the tape expresses by others, here in one step.
+//!
+//! ```text
+//! congruence         Y_i = W_iᵀ X_i W_i               G_W = X W (G + Gᵀ),  G_X = W sym(G) Wᵀ
+//! squared distance   d²_i = ‖log(A_i^{-1/2} B_i A_i^{-1/2})‖²_F
+//! ```
+
+use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Shape};
+use stiefel_geometry::spd::{SquaredDistance, check_symmetric, squared_distance as distance};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, Scalar, product_into, symmetrise};
+
+struct Congruence<T> {
+    /// `X_i W_i`.
+    xw: Option<Buffer<T>>,
+}
+
+pub(super) fn congruence<T: Scalar>() -> Box<dyn Operation<T>> {
+    Box::new(Congruence { xw: None })
+}
+
+/// The count of two batches, of which either may be a single.
+fn common(a: Shape, b: Shape) -> Option<usize> {
+    (a.0 == b.0 || a.0 == 1 || b.0 == 1).then_some(if a.0 == 1 { b.0 } else { a.0 })
+}
+
+impl<T: Scalar> Operation<T> for Congruence<T> {
+    fn name(&self) -> &'static str {
+        "bimap"
+    }
+
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        let (w, x) = (inputs[0], inputs[1]);
+        match common(w, x) {
+            Some(count) if x.1 == x.2 && w.1 == x.1 && w.2 > 0 => Ok((count, w.2, w.2)),
+            _ => Err(OpError::Shape {
+                needs: "filters n × k and square matrices n × n, equal counts or a count of one",
+                found: inputs.to_vec(),
+            }),
+        }
+    }
+
+    fn forward(
+        &mut self,
+        inputs: &[MatView<'_, T>],
+        output: &mut MatViewMut<'_, T>,
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        let (w, x) = (inputs[0], inputs[1]);
+        check_symmetric("bimap", x)?;
+        w.check_finite("bimap")?;
+        let (count, n, k) = (output.shape().0, w.rows(), w.cols());
+        let mut xw = context.buffer(count * n * k);
+        let half = MatViewMut::new(count, n, k, &mut xw)?;
+        product_into(half, false, T::ONE, x, Op::N, w, Op::N)?;
+        let half = MatView::new(count, n, k, &xw)?;
+        let out = MatViewMut::new(count, k, k, output.data())?;
+        product_into(out, false, T::ONE, w, Op::T, half, Op::N)?;
+        symmetrise(output)?;
+        self.xw = context.wants_gradient().then_some(xw);
+        Ok(())
+    }
+
+    fn pull_back(
+        &self,
+        inputs: &[MatView<'_, T>],
+        _: MatView<'_, T>,
+        g: MatView<'_, T>,
+        gradients: &mut [Option<Gradient<'_, T>>],
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        let Some(xw) = &self.xw else {
+            return Ok(());
+        };
+        let w = inputs[0];
+        let mut sym = g.to_owned();
+        symmetrise(&mut sym.view_mut())?;
+        if let Some(d_w) = &mut gradients[0] {
+            let xw = MatView::new(g.count(), w.rows(), w.cols(), xw)?;
+            let two = T::from_f64(2.0);
+            d_w.add_product(two, xw, Op::N, sym.view(), Op::N)?;
+        }
+        if let Some(d_x) = &mut gradients[1] {
+            let wg = stiefel_linalg::product(w, Op::N, sym.view(), Op::N)?;
+            d_x.add_product(T::ONE, wg.view(), Op::N, w, Op::T)?;
+        }
+        Ok(())
+    }
+}
+
+struct Distance<T> {
+    saved: Option<SquaredDistance<T>>,
+}
+
+pub(super) fn squared_distance<T: Scalar>() -> Box<dyn Operation<T>> {
+    Box::new(Distance { saved: None })
+}
+
+impl<T: Scalar> Operation<T> for Distance<T> {
+    fn name(&self) -> &'static str {
+        "squared_distance"
+    }
+
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        let (a, b) = (inputs[0], inputs[1]);
+        match common(a, b) {
+            Some(count) if (a.1, a.2) == (b.1, b.2) && a.1 == a.2 => Ok((count, 1, 1)),
+            _ => Err(OpError::Shape {
+                needs: "square matrices of one size, equal counts or a count of one",
+                found: inputs.to_vec(),
+            }),
+        }
+    }
+
+    fn forward(
+        &mut self,
+        inputs: &[MatView<'_, T>],
+        output: &mut MatViewMut<'_, T>,
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        for x in inputs {
+            check_symmetric("squared_distance", *x)?;
+        }
+        let found = distance(inputs[0], inputs[1])?;
+        output.data().copy_from_slice(&found.value);
+        self.saved = context.wants_gradient().then_some(found);
+        Ok(())
+    }
+
+    fn pull_back(
+        &self,
+        _: &[MatView<'_, T>],
+        _: MatView<'_, T>,
+        g: MatView<'_, T>,
+        gradients: &mut [Option<Gradient<'_, T>>],
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        let Some(saved) = &self.saved else {
+            return Ok(());
+        };
+        let (in_a, in_b): (MatBatch<T>, MatBatch<T>) = saved.pull_back(g.data())?;
+        for (dx, g) in gradients.iter_mut().zip([in_a, in_b]) {
+            if let Some(dx) = dx {
+                dx.add(g.data());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! `stiefel calibrate`: a few labelled trials of a person, and the model knows them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use stiefel::data::Trials;
+use stiefel::model::FittedModel;
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use crate::source::{Part, check_output, load_for};
+use crate::table::entry;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The data are labelled trials of one or several people, new or known: a dataset file, a public data set, synthetic:…, or recordings, which are
+prepared as the model's training trials were. Two trials of two classes are enough to begin with; more can follow, in one file or one after the
+other, with the same result. Take as many trials of each class as you can: uneven ones calibrate worse, though the classes are weighted alike.
+
+Only what the model knows of these people changes; for everybody else it decides as before, to the bit. A person it has calibrated to is known from
+then on, and `evaluate`, `predict` and `stream` need no --unseen-whitening for them; where one is given (own-mean, causal) the mean of a calibrated
+person goes on learning from their unlabelled trials.
+
+For models `recommended`. The trials count as seen: `evaluate` scores the others.")]
+pub(crate) struct Arguments {
+    /// The model file
+    model: PathBuf,
+    /// The labelled trials
+    source: String,
+    /// The model file to write
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace the model file if it exists
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    part: Part,
+    /// Take the first N trials of every domain, in recording order [default: all]
+    #[arg(long, value_name = "N")]
+    first: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        check_output(&self.output, self.overwrite)?;
+        let model = FittedModel::load(&self.model)?;
+        let trials = self.chosen(load_for(&model, &self.source, &self.part, false)?)?;
+        let calibrated = model.calibrate(&trials)?;
+        calibrated.save(&self.output, self.overwrite)?;
+        let names = trials.domains();
+        let domains: Vec<&str> = names.present().into_iter().map(|d| names.name(d)).collect();
+        let balance = calibrated.balance(&domains);
+        if self.json {
+            let each: Vec<_> = (balance.iter())
+                .map(|b| json!({ "domain": b.domain, "labelled": b.counts, "uneven": b.is_uneven() }))
+                .collect();
+            return output.json(&json!({
+                "model": self.model, "output": self.output, "trials": trials.len(), "domains": each,
+                "configuration": output.configuration(),
+            }));
+        }
+        let mut lines = vec![entry(
+            "taken",
+            &format!(
+                "{} labelled trials of {} domains",
+                trials.len(),
+                domains.len()
+            ),
+            12,
+        )];
+        lines.extend((balance.iter()).map(|b| entry("labelled", &b.to_string(), 12)));
+        lines.push(entry("written", &self.output.display().to_string(), 12));
+        output.line(&lines.join("\n"))
+    }
+
+    /// The first trials of every domain, or all.
+    fn chosen(&self, trials: Trials) -> Result<Trials, Failure> {
+        let Some(first) = self.first else {
+            return Ok(trials);
+        };
+        if first == 0 {
+            return Err(Failure::Misuse(
+                "--first 0: at least two trials calibrate a model".into(),
+            ));
+        }
+        let mut at = Vec::new();
+        for domain in trials.domains().present() {
+            at.extend(trials.of_domain(domain).into_iter().take(first));
+        }
+        Ok(trials.select(&at)?)
+    }
+}

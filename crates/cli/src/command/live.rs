@@ -1,0 +1,322 @@
+//! `stiefel live`: a model at work on a running signal.
+
+mod deciding;
+mod output;
+
+use std::io::{BufReader, stdin};
+use std::path::PathBuf;
+
+use clap::Args;
+use stiefel::live::lsl::Query;
+use stiefel::live::source::{
+    Format, LslOptions, LslSource, Replay, Samples, SamplesOptions, Source, Speed, connect,
+};
+use stiefel::live::{Calibration, Session, Sink, Summary, offline, run};
+use stiefel::model::FittedModel;
+
+use crate::failure::{Failure, Outcome};
+use crate::interrupt;
+use crate::output::Output;
+use crate::source::check_output;
+pub(super) use deciding::Deciding;
+pub(super) use output::Sinks;
+use output::ToOutput;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Where the signal comes from:
+  stdin           samples on the standard input, as `stiefel stream` takes them
+  tcp:HOST:PORT   the same from a sender that listens there
+  replay:FILE     a recording in any format that is read, played again; its events are cues
+  lsl:WHICH       a stream of the Lab Streaming Layer: type=EEG, name=NAME or source_id=ID
+
+Rate, bands, windows, channels, unit and estimator are those the model was trained with, and a stream that does not have them is refused. The filter is
+causal. With cues (events of the recording, --markers) windows are those of the training trials; otherwise a window ends every --hop seconds.
+
+Output: a JSON line for every window, with the status decided, undecided, unfamiliar or rejected; the last line is a summary, which is printed in words too. The
+documentation has the schema (docs/live.md).")]
+pub(crate) struct Arguments {
+    /// The model file
+    model: PathBuf,
+    /// Where the signal comes from: stdin, tcp:HOST:PORT, replay:FILE or lsl:WHICH
+    #[arg(long, value_name = "SOURCE")]
+    from: String,
+    /// The LSL stream that has the markers: lsl:WHICH; or the column of text on the standard input or from TCP
+    #[arg(long, value_name = "SOURCE")]
+    markers: Option<String>,
+    /// How fast a recording is played: a number of times as fast as it was recorded, or max
+    #[arg(long, value_name = "TIMES", value_parser = speed)]
+    speed: Option<Speed>,
+    /// Play a recording so many times, with a gap between
+    #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u64).range(1..))]
+    repeat: Option<u64>,
+    /// Seconds to look for LSL streams
+    #[arg(long, value_name = "SECONDS")]
+    wait: Option<f64>,
+    /// Learn from the labelled cues of --domain, each after it was decided, and write the calibrated model to this file
+    #[arg(long, value_name = "FILE")]
+    calibrate: Option<PathBuf>,
+    /// Replace the file of --calibrate where it exists
+    #[arg(long, requires = "calibrate")]
+    overwrite: bool,
+    #[command(flatten)]
+    deciding: Deciding,
+    #[command(flatten)]
+    sinks: Sinks,
+}
+
+fn speed(text: &str) -> Result<Speed, String> {
+    match text.parse::<f64>() {
+        _ if text == "max" => Ok(Speed::Max),
+        Ok(times) if times > 0.0 && times.is_finite() => Ok(Speed::Times(times)),
+        _ => Err("give a number above 0, or max".into()),
+    }
+}
+
+/// A source of samples on the command line.
+enum From {
+    Stdin,
+    Tcp(String),
+    Replay(PathBuf),
+    Lsl(Query),
+}
+
+impl Arguments {
+    pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        let from = self.source()?;
+        let model = FittedModel::load(&self.model)?;
+        if let Some(path) = &self.calibrate {
+            check_output(path, self.overwrite)?;
+            if self.deciding.named().is_none() {
+                return Err(Failure::Misuse(
+                    "--calibrate needs a name for whoever is recorded; give it with --domain"
+                        .into(),
+                ));
+            }
+        }
+        // What is wrong without a look at the signal is said before waiting for it.
+        self.deciding.session(&model)?;
+        let mut calibration =
+            (self.calibrate.as_ref()).map(|_| Calibration::new(&model, self.deciding.domain()));
+        let (mut source, cued) = self.open(&from, &model)?;
+        let offline = |summary: &mut Summary| -> Outcome {
+            let (From::Replay(path), 1, true) = (&from, self.repeat.unwrap_or(1), cued) else {
+                return Ok(());
+            };
+            let (domain, unseen) = (self.deciding.domain(), self.deciding.unseen(&model)?);
+            let steps = self.deciding.steps(&model, None)?;
+            summary.beside(&offline(&model, &steps, path, domain, unseen.as_ref())?);
+            Ok(())
+        };
+        decide(
+            &model,
+            &self.deciding,
+            &self.sinks,
+            &mut *source,
+            cued,
+            calibration.as_mut(),
+            &offline,
+            output,
+        )?;
+        self.write(calibration.as_ref())
+    }
+
+    /// The source, and whether its cues say when to decide.
+    fn open(&self, from: &From, model: &FittedModel) -> Result<(Box<dyn Source>, bool), Failure> {
+        Ok(match from {
+            From::Stdin | From::Tcp(_) => {
+                let steps = self.deciding.steps(model, None)?;
+                let options = SamplesOptions {
+                    own: channels(model),
+                    block: 1,
+                    markers: self.markers.clone(),
+                    rate: Some(steps.rate),
+                    unit: steps.unit,
+                    ..SamplesOptions::default()
+                };
+                let samples = match from {
+                    From::Tcp(address) => Samples::new(connect(address)?, &options)?,
+                    _ => Samples::new(BufReader::new(stdin().lock()), &options)?,
+                };
+                (Box::new(samples), self.markers.is_some())
+            }
+            From::Replay(path) => {
+                let speed = self.speed.unwrap_or(Speed::Times(1.0));
+                let replay = Replay::open(path, speed)?.repeated(self.repeat.unwrap_or(1));
+                let steps = self.deciding.steps(model, Some(replay.description()))?;
+                let cued = replay.has_event(|label| {
+                    steps.classes.iter().any(|(l, _)| l == label)
+                        || model.classes().iter().any(|c| c == label)
+                });
+                (Box::new(replay), cued)
+            }
+            From::Lsl(query) => {
+                let options = LslOptions {
+                    samples: query.clone(),
+                    markers: self.markers.as_deref().map(marker_stream).transpose()?,
+                    timeout: self.wait.unwrap_or(10.0),
+                };
+                let cued = options.markers.is_some();
+                (Box::new(LslSource::new(&self.sinks.lsl()?, options)?), cued)
+            }
+        })
+    }
+
+    fn source(&self) -> Result<From, Failure> {
+        let from = match self.from.split_once(':') {
+            None if self.from == "stdin" => From::Stdin,
+            Some(("tcp", address)) if address.contains(':') => From::Tcp(address.to_owned()),
+            Some(("replay", path)) if !path.is_empty() => From::Replay(path.into()),
+            Some(("lsl", query)) => From::Lsl(query.parse()?),
+            _ => {
+                return Err(Failure::Misuse(format!(
+                    "--from {}: give stdin, tcp:HOST:PORT, replay:FILE or lsl:WHICH, as lsl:type=EEG",
+                    self.from
+                )));
+            }
+        };
+        let replay = matches!(from, From::Replay(_));
+        let lsl = matches!(from, From::Lsl(_));
+        let applies = [
+            (
+                "--speed",
+                self.speed.is_some(),
+                replay,
+                "a recording that is played",
+            ),
+            (
+                "--repeat",
+                self.repeat.is_some(),
+                replay,
+                "a recording that is played",
+            ),
+            ("--wait", self.wait.is_some(), lsl, "LSL streams"),
+            (
+                "--markers",
+                self.markers.is_some(),
+                !replay,
+                "streams; the events of a recording are its markers",
+            ),
+        ];
+        match applies
+            .iter()
+            .find(|(_, given, applies, _)| *given && !applies)
+        {
+            Some((option, _, _, what)) => Err(Failure::Misuse(format!(
+                "{option} is for {what}; leave it out"
+            ))),
+            None => Ok(from),
+        }
+    }
+
+    /// Writes the calibrated model.
+    fn write(&self, calibration: Option<&Calibration>) -> Outcome {
+        let (Some(path), Some(calibration)) = (&self.calibrate, calibration) else {
+            return Ok(());
+        };
+        let Some(model) = calibration.model() else {
+            return Err(Failure::Failed(format!(
+                "no model was written: labelled trials of every class are needed, and there were {:?}",
+                calibration.counts()
+            )));
+        };
+        model.save(path, self.overwrite)?;
+        eprintln!(
+            "{}: calibrated with {} labelled trials",
+            path.display(),
+            calibration.counts().iter().sum::<usize>()
+        );
+        Ok(())
+    }
+}
+
+fn marker_stream(text: &str) -> Result<Query, Failure> {
+    let query = text.strip_prefix("lsl:").ok_or_else(|| {
+        Failure::Misuse(format!(
+            "--markers {text}: beside an LSL stream give another one, as lsl:type=Markers"
+        ))
+    })?;
+    Ok(query.parse()?)
+}
+
+/// The channels of the model, numbered where they have no names.
+pub(super) fn channels(model: &FittedModel) -> Vec<String> {
+    let numbered = || {
+        (1..=model.channels_count())
+            .map(|i| i.to_string())
+            .collect()
+    };
+    model.channels().map_or_else(numbered, <[String]>::to_vec)
+}
+
+/// From the first sample to the last, and the summary, which `complete` may add to.
+pub(super) fn decide(
+    model: &FittedModel,
+    deciding: &Deciding,
+    sinks: &Sinks,
+    source: &mut dyn Source,
+    cued: bool,
+    calibration: Option<&mut Calibration>,
+    complete: &dyn Fn(&mut Summary) -> Outcome,
+    output: &mut Output,
+) -> Outcome {
+    let steps = deciding.steps(model, Some(source.description()))?;
+    let decider = deciding.session(model)?;
+    let mut session = Session::new(
+        model,
+        decider,
+        &steps,
+        source.description(),
+        deciding.options(cued),
+    )?;
+    for note in session.notes() {
+        eprintln!("note: {note}");
+    }
+    let mut outlet = sinks.outlet(model.classes())?;
+    let mut page = sinks.page(&session)?;
+    let stop = interrupt::cancel()?;
+    let mut lines = ToOutput(output);
+    let mut all: Vec<&mut dyn Sink> = vec![&mut lines];
+    all.extend(outlet.as_mut().map(|o| o as &mut dyn Sink));
+    all.extend(page.as_mut().map(|p| p as &mut dyn Sink));
+    let mut summary = run(&mut session, source, &mut all, calibration, &|| {
+        stop.is_cancelled()
+    })?;
+    if summary.windows == 0 && !stop.is_cancelled() {
+        let timing = session.timing();
+        return Err(Failure::Failed(format!(
+            "the input ended after {} samples ({:.1} s), before a window was full: one takes {} samples ({:.1} s), and the filter settles before it",
+            summary.samples,
+            summary.samples as f64 / timing.rate,
+            timing.span(),
+            timing.span() as f64 / timing.rate
+        )));
+    }
+    complete(&mut summary)?;
+    eprint!("{summary}");
+    for sink in all {
+        sink.finish(&summary)?;
+    }
+    Ok(())
+}
+
+/// How samples on the standard input are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Written {
+    /// A line per sample
+    Csv,
+    /// Binary, four bytes per value
+    F32,
+    /// Binary, eight bytes per value
+    F64,
+}
+
+impl std::convert::From<Written> for Format {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Csv => Self::Csv,
+            Written::F32 => Self::F32,
+            Written::F64 => Self::F64,
+        }
+    }
+}

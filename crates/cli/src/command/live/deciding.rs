@@ -1,0 +1,225 @@
+//! Whose signal it is, how it was recorded, and when a decision counts: what `live` and `stream` share.
+
+use clap::Args;
+use stiefel::data::{Estimator, Phase, Steps, Trials, View};
+use stiefel::live::{Description, Options};
+use stiefel::model::{FittedModel, ModelError, Session, Unseen};
+
+use crate::decoding::UnseenArguments;
+use crate::failure::Failure;
+use crate::source::{Part, band, load_for, window};
+
+/// What somebody is called whom nobody named.
+const UNNAMED: &str = "of the stream";
+
+/// Seconds from one decision to the next, where there are no cues.
+const HOP: f64 = 0.25;
+
+#[derive(Debug, Args)]
+pub(crate) struct Deciding {
+    /// The training domain whose signal it is; a domain the model does not know needs --unseen-whitening
+    #[arg(long, value_name = "NAME")]
+    domain: Option<String>,
+    #[command(flatten)]
+    unseen: UnseenArguments,
+    /// Unlabelled trials of the new domain, for own-mean whitening and a nearest embedding
+    #[arg(long, value_name = "SOURCE")]
+    calibration: Option<String>,
+    /// Learn nothing from unlabelled windows: the running mean of causal whitening stays as it is
+    #[arg(long)]
+    freeze: bool,
+    /// Seconds from one decision to the next [default: 0.25, or at cues only where there are cues]
+    #[arg(long, value_name = "SECONDS")]
+    hop: Option<f64>,
+    /// The smallest probability with which a class is decided; windows below it are "undecided"
+    #[arg(long, value_name = "P")]
+    threshold: Option<f64>,
+    /// Time constant of the evidence over time, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    time_constant: f64,
+    /// A window is "unfamiliar" when it lies more than this many times as far from the mean of its domain as 99 % of the training trials do: a number, or off
+    #[arg(long, value_name = "LIMIT", default_value = "1.5", value_parser = limit)]
+    unfamiliar: Limit,
+    /// Labels of markers that are cues without a class, separated by commas; labels of the model's classes always are cues
+    #[arg(long, value_name = "LABELS", value_delimiter = ',')]
+    cues: Vec<String>,
+    /// Samples per second [default: the model's]
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// Pass band in hertz [default: the model's]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
+    band: Option<[f64; 2]>,
+    /// The samples are filtered already, in the model's band
+    #[arg(long, conflicts_with = "band")]
+    filtered: bool,
+    /// The window of the training trials; windows of the stream are as long [default: the model's]
+    #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
+    window: Option<[f64; 2]>,
+    /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer [default: the model's]
+    #[arg(long, value_name = "NAME")]
+    estimator: Option<Estimator>,
+}
+
+/// A limit, or none.
+#[derive(Debug, Clone, Copy)]
+struct Limit(Option<f64>);
+
+fn limit(text: &str) -> Result<Limit, String> {
+    match text.parse::<f64>() {
+        _ if text == "off" => Ok(Limit(None)),
+        Ok(limit) if limit > 0.0 && limit.is_finite() => Ok(Limit(Some(limit))),
+        _ => Err("give a number above 0, or off".into()),
+    }
+}
+
+impl Deciding {
+    /// Whose signal it is.
+    pub(super) fn domain(&self) -> &str {
+        self.domain.as_deref().unwrap_or(UNNAMED)
+    }
+
+    /// The name of the domain, where somebody gave one.
+    pub(super) fn named(&self) -> Option<&str> {
+        self.domain.as_deref()
+    }
+
+    /// What is done for a domain without training trials.
+    pub(super) fn unseen(&self, model: &FittedModel) -> Result<Option<Unseen>, Failure> {
+        self.unseen.policies(model)
+    }
+
+    /// When a decision counts; `cued` says whether cues tell when to decide.
+    pub(super) fn options(&self, cued: bool) -> Options {
+        Options {
+            hop: self.hop.or((!cued).then_some(HOP)),
+            threshold: self.threshold,
+            time_constant: self.time_constant,
+            unfamiliar: self.unfamiliar.0,
+            freeze: self.freeze,
+            cues: self.cues.clone(),
+            filtered: self.filtered,
+        }
+    }
+
+    /// Decisions for whose signal it is.
+    pub(crate) fn session(&self, model: &FittedModel) -> Result<Session, Failure> {
+        let unseen = self.unseen(model)?;
+        let name = self.domain();
+        let known = model.knows(name);
+        if known && unseen.is_some() {
+            return Err(Failure::Misuse(format!(
+                "the model was trained on domain \"{name}\": --unseen-whitening is for others"
+            )));
+        }
+        if known && self.calibration.is_some() {
+            return Err(Failure::Misuse(format!(
+                "the model was trained on domain \"{name}\": --calibration is for others"
+            )));
+        }
+        if self.freeze && !unseen.as_ref().is_some_and(Unseen::is_causal) {
+            return Err(Failure::Misuse(
+                "--freeze keeps the running mean of causal whitening as it is, and nothing else learns from unlabelled windows; leave it out".into(),
+            ));
+        }
+        let trials = match &self.calibration {
+            Some(source) => {
+                let trials = load_for(model, source, &Part::default(), false)?;
+                Some(model.accept(&trials)?)
+            }
+            None => None,
+        };
+        let seen = trials.as_ref().map(Trials::matrices).unwrap_or_default();
+        let session = model.session(name, unseen.as_ref(), &seen);
+        session.map_err(|error| match error {
+            ModelError::Empty { .. } if self.calibration.is_none() => {
+                Failure::Misuse(format!("{error} (give them with --calibration)"))
+            }
+            other => other.into(),
+        })
+    }
+
+    /// The model's steps; what the options say must be the same, and everything where the model does not know.
+    pub(crate) fn steps(
+        &self,
+        model: &FittedModel,
+        stream: Option<&Description>,
+    ) -> Result<Steps, Failure> {
+        let Some(steps) = model.preparation().steps() else {
+            return self.told(model, stream);
+        };
+        let broad = steps.broad();
+        let span = |[a, b]: [f64; 2]| format!("{a},{b}");
+        let said = [
+            (
+                "--rate",
+                self.rate.map(|r| r.to_string()),
+                steps.rate.to_string(),
+            ),
+            ("--band", self.band.map(span), span(broad.band)),
+            ("--window", self.window.map(span), span(broad.window)),
+            (
+                "--estimator",
+                self.estimator.map(|e| e.to_string()),
+                steps.estimator.to_string(),
+            ),
+        ];
+        for (option, given, own) in said {
+            if let Some(given) = given.filter(|given| *given != own) {
+                return Err(Failure::Misuse(format!(
+                    "{option} {given}: the model was trained with {own}; leave the option out, or train a model on trials made that way"
+                )));
+            }
+        }
+        let mut steps = steps.clone();
+        if let Some(channels) = model.channels() {
+            steps.channels = channels.to_vec();
+        }
+        Ok(steps)
+    }
+
+    /// The steps of a model that was trained on covariances of unknown origin.
+    fn told(&self, model: &FittedModel, stream: Option<&Description>) -> Result<Steps, Failure> {
+        let missing = [
+            ("--rate", self.rate.is_none()),
+            (
+                "--band (or --filtered)",
+                self.band.is_none() && !self.filtered,
+            ),
+            ("--window", self.window.is_none()),
+            ("--estimator", self.estimator.is_none()),
+        ];
+        let missing: Vec<&str> = missing.iter().filter(|m| m.1).map(|m| m.0).collect();
+        let (Some(rate), Some(window), Some(estimator), true) =
+            (self.rate, self.window, self.estimator, missing.is_empty())
+        else {
+            return Err(Failure::Misuse(format!(
+                "the model does not say how its training trials were made; give {}",
+                missing.join(", ")
+            )));
+        };
+        let streamed = || stream.map(|s| s.channels.iter().map(|c| c.name.clone()).collect());
+        let own = model.channels().map(<[String]>::to_vec);
+        let numbered = || {
+            (1..=model.channels_count())
+                .map(|i| i.to_string())
+                .collect()
+        };
+        Ok(Steps {
+            views: vec![View {
+                band: self.band.unwrap_or([0.0, rate]),
+                window,
+            }],
+            order: 4,
+            phase: Phase::Causal,
+            recorded_rate: rate,
+            rate,
+            reference: "as recorded".into(),
+            channels: own.or_else(streamed).unwrap_or_else(numbered),
+            estimator,
+            rejection: None,
+            unit: String::new(),
+            classes: Vec::new(),
+            trialwise: false,
+        })
+    }
+}

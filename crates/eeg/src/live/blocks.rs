@@ -1,0 +1,296 @@
+//! The filtered samples of one band, with the mean and the centred products of every block of them; the formulas are in the parent module.
+
+use crate::covariance::{Estimator, Layout, Scratch, estimate, gram_lower, mirror, oas, unbiased};
+
+/// Samples of a block.
+pub const BLOCK: usize = 16;
+
+/// Blocks of every next size are four of the size before. A window of three seconds at 160 Hz is then made of about ten pieces; of blocks of one size it would be made
+/// of thirty or more, and adding them up was most of a decision at 64 channels.
+const SIZES: [usize; 3] = [BLOCK, 4 * BLOCK, 16 * BLOCK];
+
+/// The recent past of one band.
+#[derive(Debug, Clone)]
+pub(super) struct Blocks {
+    n: usize,
+    /// The last samples, sample-major; sample `t` is at `t % capacity`, and `capacity` is a multiple of every size.
+    ring: Vec<f64>,
+    capacity: usize,
+    levels: Vec<Level>,
+    /// Buffers of one block.
+    centred: Vec<f64>,
+    gram: Vec<f64>,
+}
+
+/// Of every block of one size its mean and the lower triangle of its centred products, row by row; block `b` is at `b % (capacity/size)`.
+#[derive(Debug, Clone)]
+struct Level {
+    size: usize,
+    means: Vec<f64>,
+    products: Vec<f64>,
+}
+
+impl Level {
+    /// Mean and products of the block at a place of the ring.
+    fn at(&self, place: usize, n: usize) -> (&[f64], &[f64]) {
+        let (block, packed) = (place / self.size, triangle(n));
+        (
+            &self.means[block * n..][..n],
+            &self.products[block * packed..][..packed],
+        )
+    }
+}
+
+/// Samples in the ring. One block more than the memory: the one that is being filled must not overwrite what can still be asked for.
+pub(super) fn capacity(memory: usize) -> usize {
+    let largest = SIZES[SIZES.len() - 1];
+    (memory.div_ceil(largest) + 1) * largest
+}
+
+/// Buffers for the covariance of a window.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// Mean of the window, and the means of its pieces, `w_b` beside each.
+    mean: Vec<f64>,
+    means: Vec<f64>,
+    weights: Vec<usize>,
+    products: Vec<f64>,
+    piece: Vec<f64>,
+    gathered: Vec<f64>,
+    scratch: Scratch,
+}
+
+impl Summary {
+    pub(super) fn new(n: usize, memory: usize) -> Self {
+        let pieces = memory / BLOCK + 2;
+        Self {
+            mean: vec![0.0; n],
+            means: Vec::with_capacity(pieces * n),
+            weights: Vec::with_capacity(pieces),
+            products: vec![0.0; triangle(n)],
+            piece: vec![0.0; triangle(n)],
+            gathered: Vec::with_capacity(n * memory),
+            scratch: Scratch::default(),
+        }
+    }
+}
+
+fn triangle(n: usize) -> usize {
+    n * (n + 1) / 2
+}
+
+impl Blocks {
+    pub(super) fn new(n: usize, memory: usize) -> Self {
+        let capacity = capacity(memory);
+        let level = |size: usize| Level {
+            size,
+            means: vec![0.0; n * (capacity / size)],
+            products: vec![0.0; triangle(n) * (capacity / size)],
+        };
+        Self {
+            n,
+            ring: vec![0.0; n * capacity],
+            capacity,
+            levels: SIZES.map(level).into(),
+            centred: vec![0.0; n * BLOCK],
+            gram: vec![0.0; n * n],
+        }
+    }
+
+    /// Takes in frames that begin at sample `at` of a stretch that began at sample `began`.
+    pub(super) fn push(&mut self, mut frames: &[f64], mut at: u64, began: u64) {
+        while !frames.is_empty() {
+            let inside = (at % BLOCK as u64) as usize;
+            let count = (frames.len() / self.n).min(BLOCK - inside);
+            let (now, later) = frames.split_at(count * self.n);
+            let place = (at % self.capacity as u64) as usize;
+            self.ring[place * self.n..][..count * self.n].copy_from_slice(now);
+            at += count as u64;
+            frames = later;
+            for (level, &size) in SIZES.iter().enumerate() {
+                let start = at.saturating_sub(size as u64);
+                if !at.is_multiple_of(size as u64) || start < began {
+                    break;
+                }
+                self.finish(level, (start % self.capacity as u64) as usize);
+            }
+        }
+    }
+
+    /// Mean and products of the block of a level that begins at a place of the ring: from its samples, or from the four blocks it is made of.
+    fn finish(&mut self, level: usize, place: usize) {
+        let (n, packed) = (self.n, triangle(self.n));
+        let (smaller, rest) = self.levels.split_at_mut(level);
+        let Level {
+            size,
+            means,
+            products,
+        } = &mut rest[0];
+        let block = place / *size;
+        let mean = &mut means[block * n..][..n];
+        let products = &mut products[block * packed..][..packed];
+        let buffers = (&mut self.centred[..], &mut self.gram[..]);
+        let Some(parts) = smaller.last() else {
+            sums(
+                &self.ring[place * n..][..*size * n],
+                n,
+                buffers,
+                mean,
+                products,
+            );
+            return;
+        };
+        let (first, count) = (place / parts.size, *size / parts.size);
+        sums(
+            &parts.means[first * n..][..count * n],
+            n,
+            buffers,
+            mean,
+            products,
+        );
+        for product in products.iter_mut() {
+            *product *= parts.size as f64;
+        }
+        for part in parts.products[first * packed..][..count * packed].chunks_exact(packed) {
+            add(products, part);
+        }
+    }
+
+    /// The covariance of `samples` samples from `start` on.
+    pub(super) fn covariance(
+        &mut self,
+        (start, samples): (u64, usize),
+        estimator: Estimator,
+        summary: &mut Summary,
+        out: &mut [f64],
+    ) {
+        match estimator {
+            Estimator::Sample | Estimator::Oas => {
+                self.central_moments((start, samples), summary, out);
+                mirror(out, self.n);
+                match estimator {
+                    Estimator::Oas => oas(out, self.n, samples),
+                    _ => unbiased(out, samples),
+                }
+            }
+            Estimator::LedoitWolf | Estimator::SchaeferStrimmer => {
+                let n = self.n;
+                summary.gathered.clear();
+                for c in 0..n {
+                    let place = |t| (t % self.capacity as u64) as usize;
+                    let column =
+                        (start..start + samples as u64).map(|t| self.ring[place(t) * n + c]);
+                    summary.gathered.extend(column);
+                }
+                let rows = summary.gathered.chunks_exact(samples);
+                estimate(estimator, rows, samples, &mut summary.scratch, out);
+            }
+        }
+    }
+
+    /// The lower triangle of `C`.
+    fn central_moments(
+        &mut self,
+        (start, samples): (u64, usize),
+        s: &mut Summary,
+        out: &mut [f64],
+    ) {
+        let n = self.n;
+        s.means.clear();
+        s.weights.clear();
+        s.products.fill(0.0);
+        let (mut at, end) = (start, start + samples as u64);
+        while at < end {
+            let place = (at % self.capacity as u64) as usize;
+            let fits =
+                |level: &&Level| place.is_multiple_of(level.size) && at + level.size as u64 <= end;
+            let count = if let Some(level) = self.levels.iter().rev().find(fits) {
+                let (mean, products) = level.at(place, n);
+                s.means.extend_from_slice(mean);
+                add(&mut s.products, products);
+                level.size
+            } else {
+                let inside = place % BLOCK;
+                let count = (BLOCK - inside).min((end - at) as usize);
+                let first = s.means.len();
+                s.means.resize(first + n, 0.0);
+                sums(
+                    &self.ring[place * n..][..count * n],
+                    n,
+                    (&mut self.centred, &mut self.gram),
+                    &mut s.means[first..],
+                    &mut s.piece,
+                );
+                add(&mut s.products, &s.piece);
+                count
+            };
+            s.weights.push(count);
+            at += count as u64;
+        }
+        between(s, n, samples);
+        // The products of the pieces' means about the mean of the window, onto those within the pieces.
+        for (i, row) in out.chunks_exact_mut(n).enumerate() {
+            row[..=i].copy_from_slice(&s.products[triangle(i)..][..=i]);
+        }
+        let pieces = s.weights.len();
+        gram_lower(&s.means, n, pieces, Layout::SampleMajor, 1.0, true, out);
+        for (i, row) in out.chunks_exact_mut(n).enumerate() {
+            for x in &mut row[..=i] {
+                *x /= samples as f64;
+            }
+        }
+    }
+}
+
+/// Turns the means of the pieces into `√w_b (m_b − m)`.
+fn between(s: &mut Summary, n: usize, samples: usize) {
+    s.mean.fill(0.0);
+    for (mean, &w) in s.means.chunks_exact(n).zip(&s.weights) {
+        for (sum, x) in s.mean.iter_mut().zip(mean) {
+            *sum += w as f64 * x;
+        }
+    }
+    for m in &mut s.mean {
+        *m /= samples as f64;
+    }
+    for (mean, &w) in s.means.chunks_exact_mut(n).zip(&s.weights) {
+        let root = (w as f64).sqrt();
+        for (x, m) in mean.iter_mut().zip(&s.mean) {
+            *x = root * (*x - m);
+        }
+    }
+}
+
+/// Mean and packed centred products of frames that lie one after the other.
+fn sums(
+    frames: &[f64],
+    n: usize,
+    (centred, gram): (&mut [f64], &mut [f64]),
+    mean: &mut [f64],
+    products: &mut [f64],
+) {
+    let count = frames.len() / n;
+    mean.fill(0.0);
+    for frame in frames.chunks_exact(n) {
+        add(mean, frame);
+    }
+    for m in mean.iter_mut() {
+        *m /= count as f64;
+    }
+    let centred = &mut centred[..frames.len()];
+    for (out, frame) in centred.chunks_exact_mut(n).zip(frames.chunks_exact(n)) {
+        for ((y, x), m) in out.iter_mut().zip(frame).zip(mean.iter()) {
+            *y = x - m;
+        }
+    }
+    gram_lower(centred, n, count, Layout::SampleMajor, 1.0, false, gram);
+    for (i, row) in gram.chunks_exact(n).enumerate() {
+        products[triangle(i)..][..=i].copy_from_slice(&row[..=i]);
+    }
+}
+
+fn add(sum: &mut [f64], x: &[f64]) {
+    for (s, x) in sum.iter_mut().zip(x) {
+        *s += x;
+    }
+}

@@ -1,0 +1,58 @@
+//! Buffers whose first number starts a cache line.
+//!
+//! A register of 64 bytes that straddles two cache lines is loaded twice; `Vec` promises 16 bytes.
+
+use crate::Scalar;
+
+/// Bytes of a cache line, and of the widest register.
+const LINE: usize = 64;
+
+/// Room for numbers, aligned to a cache line; grows as asked and is used again.
+///
+/// ```
+/// use stiefel_linalg::Aligned;
+///
+/// let mut buffer = Aligned::<f32>::default();
+/// assert_eq!(buffer.room(3).as_ptr().align_offset(64), 0);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Aligned<T> {
+    data: Vec<T>,
+}
+
+impl<T> Default for Aligned<T> {
+    fn default() -> Self {
+        Self { data: Vec::new() }
+    }
+}
+
+impl<T: Scalar> Aligned<T> {
+    /// Room for `len` numbers: zeros at first, later whatever was left there.
+    pub fn room(&mut self, len: usize) -> &mut [T] {
+        let padded = len + LINE / size_of::<T>();
+        if self.data.len() < padded {
+            self.data.resize(padded, T::ZERO);
+        }
+        self.get_mut(len)
+    }
+}
+
+impl<T> Aligned<T> {
+    /// The first `len` numbers.
+    ///
+    /// # Panics
+    /// If there was never [`room`](Aligned::room) for them.
+    pub fn get(&self, len: usize) -> &[T] {
+        let at = self.data.as_ptr().align_offset(LINE);
+        &self.data[at..at + len]
+    }
+
+    /// The same, to be written.
+    ///
+    /// # Panics
+    /// If there was never [`room`](Aligned::room) for them.
+    pub fn get_mut(&mut self, len: usize) -> &mut [T] {
+        let at = self.data.as_ptr().align_offset(LINE);
+        &mut self.data[at..at + len]
+    }
+}

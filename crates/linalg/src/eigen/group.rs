@@ -1,0 +1,184 @@
+//! Batches group by group: gather into lanes, decompose, sort, scatter.
+
+use super::single::SingleScratch;
+use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
+use crate::lanes::{gather_lower, width};
+use crate::simd::dispatch;
+use crate::{Aligned, Result, Scalar};
+
+/// Groups that run through the QL recurrence together, so that their latencies overlap.
+const GROUPS: usize = 2;
+
+/// Buffers of one group, reused from group to group and from call to call.
+#[derive(Debug, Clone, Default)]
+pub struct EigenScratch<T> {
+    lanes: Aligned<T>,
+    order: Vec<usize>,
+    /// Buffers for large matrices.
+    pub(super) alone: SingleScratch<T>,
+}
+
+/// Where a batch's results go.
+pub(super) struct Output<'a, T> {
+    /// `count × n`.
+    pub(super) values: &'a mut [T],
+    /// `count × n × n`, eigenvectors as columns; absent where only values are wanted.
+    pub(super) vectors: Option<&'a mut [T]>,
+    /// Where given, `vectors` gets `U f(λ) Uᵀ` instead.
+    pub(super) f: Option<&'a (dyn Fn(T) -> T + Sync)>,
+}
+
+/// Decomposes `input.len() / n²` matrices. The inner error is the first that did not converge.
+pub(super) fn decompose<T: Scalar>(
+    n: usize,
+    input: &[T],
+    mut output: Output<'_, T>,
+    scratch: &mut EigenScratch<T>,
+) -> Result<std::result::Result<(), usize>> {
+    let (square, width) = (n * n, width::<T>()?);
+    let count = input.len() / square;
+    for begin in (0..count).step_by(GROUPS * width) {
+        let end = (begin + GROUPS * width).min(count);
+        let part = Output {
+            values: &mut output.values[begin * n..end * n],
+            vectors: (output.vectors.as_mut()).map(|v| &mut v[begin * square..end * square]),
+            f: output.f,
+        };
+        // A lone register's worth of matrices needs no second register.
+        let groups = (end - begin).div_ceil(width);
+        let matrices = &input[begin * square..end * square];
+        if let Err(at) = decompose_groups(n, groups, width, matrices, part, scratch)? {
+            return Ok(Err(begin + at));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn decompose_groups<T: Scalar>(
+    n: usize,
+    groups: usize,
+    width: usize,
+    input: &[T],
+    output: Output<'_, T>,
+    scratch: &mut EigenScratch<T>,
+) -> Result<std::result::Result<(), usize>> {
+    let (square, count) = (n * n * width, input.len() / (n * n));
+    let room = crate::lanes::eigen_room::<T>(n, groups)?;
+    let EigenScratch { lanes, order, .. } = scratch;
+    let lanes = lanes.room(2 * groups * square + 2 * groups * n * width + room);
+    let (x, rest) = lanes.split_at_mut(groups * square);
+    let (u, rest) = rest.split_at_mut(groups * square);
+    let (values, rest) = rest.split_at_mut(groups * n * width);
+    let (mapped, room) = rest.split_at_mut(groups * n * width);
+    for (x, matrices) in (x.chunks_exact_mut(square)).zip(input.chunks(n * n * width)) {
+        let count = matrices.len() / (n * n);
+        gather_lower(width, (n, 0), count, |i| &matrices[i * n * n..], x);
+    }
+    let done = dispatch(LaneEigen {
+        n,
+        groups,
+        x,
+        values,
+        u: if output.vectors.is_some() { u } else { &mut [] },
+        scratch: room,
+    })?;
+    if done.is_err() {
+        return Ok(done);
+    }
+    let lane = |i: usize| Lane {
+        n,
+        width,
+        register: i / width,
+        at: i % width,
+    };
+    if let Some(f) = output.f {
+        for (mapped, &value) in mapped.iter_mut().zip(&*values) {
+            *mapped = f(value);
+        }
+        for group in 0..groups {
+            dispatch(LaneSpectral {
+                n,
+                u: &u[group * square..][..square],
+                task: Spectral::Map(&mapped[group * n * width..][..n * width]),
+                scratch: &mut room[..square],
+                out: &mut x[group * square..][..square],
+            })?;
+        }
+    }
+    let mut vectors = output.vectors;
+    for i in 0..count {
+        lane(i).scatter_values(i, values, output.values, order);
+        match &mut vectors {
+            Some(out) if output.f.is_some() => lane(i).scatter_square(i, x, out),
+            Some(out) => lane(i).scatter_vectors(i, u, out, order),
+            None => {}
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Where one matrix of a group lives.
+struct Lane {
+    n: usize,
+    width: usize,
+    register: usize,
+    at: usize,
+}
+
+impl Lane {
+    /// Entry `k` of this lane in an array of `n` registers per group.
+    fn vector<T: Copy>(&self, lanes: &[T], k: usize) -> T {
+        lanes[(self.register * self.n + k) * self.width + self.at]
+    }
+
+    /// Writes eigenvalues in ascending order and leaves that order in `order`.
+    fn scatter_values<T: Scalar>(
+        &self,
+        i: usize,
+        d: &[T],
+        values: &mut [T],
+        order: &mut Vec<usize>,
+    ) {
+        let n = self.n;
+        order.clear();
+        order.extend(0..n);
+        // Insertion sort: QL leaves the values nearly in order.
+        for k in 1..n {
+            let mut at = k;
+            while at > 0 && self.vector(d, order[at - 1]) > self.vector(d, order[at]) {
+                order.swap(at - 1, at);
+                at -= 1;
+            }
+        }
+        for (value, &k) in values[i * n..(i + 1) * n].iter_mut().zip(&*order) {
+            *value = self.vector(d, k);
+        }
+    }
+
+    /// This lane's square of `n × n` registers.
+    fn square<'a, T>(&self, lanes: &'a [T]) -> &'a [T] {
+        let size = self.n * self.n * self.width;
+        &lanes[self.register * size..(self.register + 1) * size]
+    }
+
+    /// Writes eigenvectors in the given order of columns.
+    fn scatter_vectors<T: Scalar>(&self, i: usize, z: &[T], out: &mut [T], order: &[usize]) {
+        let n = self.n;
+        let rows = out[i * n * n..(i + 1) * n * n].chunks_exact_mut(n);
+        for (out, row) in rows.zip(self.square(z).chunks_exact(n * self.width)) {
+            for (x, &k) in out.iter_mut().zip(order) {
+                // Adding zero turns −0 into +0, the one trace an identity rotation can leave.
+                *x = row[k * self.width + self.at] + T::ZERO;
+            }
+        }
+    }
+
+    /// Writes a square as it is.
+    fn scatter_square<T: Scalar>(&self, i: usize, a: &[T], out: &mut [T]) {
+        let size = self.n * self.n;
+        let registers = self.square(a).chunks_exact(self.width);
+        for (x, register) in out[i * size..(i + 1) * size].iter_mut().zip(registers) {
+            *x = register[self.at];
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A group of matrices in lanes through the whole decomposition: scale, reduce, iterate.
+
+mod ql;
+mod rotations;
+mod tridiagonal;
+
+use crate::Scalar;
+use crate::simd::{Lanes, V};
+use pulp::Simd;
+use pulp::bytemuck::{cast_slice, cast_slice_mut};
+use rotations::Rotations;
+
+/// How many sweeps are recorded before they are applied: about a first-level cache half full of rotations.
+fn recorded_sweeps<T>(n: usize, width: usize) -> usize {
+    let bytes = 2 * n * width * size_of::<T>();
+    (16 * 1024 / bytes.max(1)).clamp(2, 16) & !1
+}
+
+/// From upper triangles `a` to eigenvalues `d` and, where `z` is not empty, eigenvectors: `R` squares of registers. False where a lane does not
+/// converge; its off-diagonals are then in `e`.
+#[inline(always)]
+fn diagonalise<S: Simd, T: Scalar, const R: usize>(
+    l: Lanes<S, T>,
+    n: usize,
+    a: &mut [V<S, T>],
+    z: &mut [V<S, T>],
+    d: &mut [V<S, T>],
+    e: &mut [V<S, T>],
+    h_inv: &mut [V<S, T>],
+    p: &mut [V<S, T>],
+    pairs: &mut [V<S, T>],
+) -> bool {
+    for r in 0..R {
+        let a = &mut a[r * n * n..(r + 1) * n * n];
+        let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
+        let h_inv = &mut h_inv[r * n..][..n];
+        tridiagonal::reduce(l, n, a, d, e, h_inv, p);
+        if !z.is_empty() {
+            tridiagonal::accumulate(l, n, a, h_inv, &mut z[r * n * n..(r + 1) * n * n]);
+        }
+    }
+    let identity = [l.splat(T::ONE), l.splat(T::ZERO)];
+    let mut rotations = Rotations::new(n, R, identity, cast_slice_mut(pairs));
+    ql::iterate::<S, T, R>(l, n, d, e, &mut rotations, z)
+}
+
+/// Numbers that [`decompose_lanes`] needs as scratch.
+pub(super) fn room_in_lanes<T>(n: usize, groups: usize, width: usize) -> usize {
+    let sweeps = recorded_sweeps::<T>(n, width);
+    (groups * n * n + groups * n * 2 + 2 * n + sweeps * groups * n * 2) * width
+}
+
+/// The decomposition of `R` groups that are in lanes already, lower triangles of `x`, and stay there; an empty `u` asks for values alone. The error is the first group's lane that did not
+/// converge.
+#[inline(always)]
+pub(super) fn decompose_lanes<S: Simd, T: Scalar, const R: usize>(
+    l: Lanes<S, T>,
+    n: usize,
+    x: &[V<S, T>],
+    values: &mut [V<S, T>],
+    u: &mut [V<S, T>],
+    scratch: &mut [T],
+) -> Result<(), usize> {
+    let width = Lanes::<S, T>::width();
+    let lanes = T::view_mut::<S>(&mut scratch[..room_in_lanes::<T>(n, R, width)]);
+    let (a, rest) = lanes.split_at_mut(R * n * n);
+    let (e, rest) = rest.split_at_mut(R * n);
+    let (h_inv, rest) = rest.split_at_mut(R * n);
+    let (p, pairs) = rest.split_at_mut(2 * n);
+    let values = &mut values[..R * n];
+    let u = if u.is_empty() { u } else { &mut u[..R * n * n] };
+    let mut scales = [l.splat(T::ONE); R];
+    for r in 0..R {
+        let a = &mut a[r * n * n..(r + 1) * n * n];
+        scales[r] = load(l, n, &x[r * n * n..(r + 1) * n * n], a);
+    }
+    if !diagonalise::<S, T, R>(l, n, a, u, values, e, h_inv, p, pairs) {
+        let e: &[T] = cast_slice(e);
+        let stuck = |i: &usize| {
+            let group = &e[i / width * n * width..][..n * width];
+            (0..n - 1).any(|k| group[k * width + i % width] != T::ZERO)
+        };
+        return Err((0..R * width).find(stuck).unwrap_or(0));
+    }
+    let zero = l.splat(T::ZERO);
+    for r in 0..R {
+        for value in &mut values[r * n..(r + 1) * n] {
+            *value = l.mul_add(*value, scales[r], zero);
+        }
+    }
+    Ok(())
+}
+
+/// A lower triangle into the upper one of `a`, scaled by a power of two so that the largest entry of every lane is near one: squares neither
+/// overflow nor vanish. Gives the scales.
+#[inline(always)]
+fn load<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, x: &[V<S, T>], a: &mut [V<S, T>]) -> V<S, T> {
+    let mut largest = [l.splat(T::ZERO)];
+    for r in 0..n {
+        for &entry in &x[r * n..=r * n + r] {
+            let size = l.abs(entry);
+            largest[0] = l.select(l.less(largest[0], size), size, largest[0]);
+        }
+    }
+    for scale in cast_slice_mut::<_, T>(&mut largest) {
+        *scale = T::power_of_two_below(*scale);
+    }
+    let inverse = l.div(l.splat(T::ONE), largest[0]);
+    for r in 0..n {
+        for c in 0..=r {
+            a[c * n + r] = l.mul(x[r * n + c], inverse);
+        }
+    }
+    largest[0]
+}

@@ -1,0 +1,118 @@
+//! Into lanes and out of them.
+
+use crate::Scalar;
+
+/// `count` matrices (of any shape, all of one) into lanes: `out[e·width + lane] = of(lane)[e]`. Lanes beyond the last matrix repeat it.
+///
+/// # Panics
+/// If there is no matrix, or `out` does not hold `width` of them.
+pub fn gather<'a, T: Scalar>(
+    width: usize,
+    count: usize,
+    of: impl Fn(usize) -> &'a [T],
+    out: &mut [T],
+) {
+    match width {
+        16 => gather_entries(&per_lane::<T, 16>(count, of), out),
+        8 => gather_entries(&per_lane::<T, 8>(count, of), out),
+        4 => gather_entries(&per_lane::<T, 4>(count, of), out),
+        2 => gather_entries(&per_lane::<T, 2>(count, of), out),
+        _ => gather_entries(&per_lane::<T, 1>(count, of), out),
+    }
+}
+
+/// One slice per lane; the last is repeated.
+fn per_lane<'a, T, const W: usize>(count: usize, of: impl Fn(usize) -> &'a [T]) -> [&'a [T]; W] {
+    std::array::from_fn(|lane| of(lane.min(count - 1)))
+}
+
+fn gather_entries<T: Scalar, const W: usize>(from: &[&[T]; W], out: &mut [T]) {
+    let len = out.len() / W;
+    let from: [&[T]; W] = from.map(|x| &x[..len]);
+    for (e, register) in out.chunks_exact_mut(W).enumerate() {
+        for lane in 0..W {
+            register[lane] = from[lane][e];
+        }
+    }
+}
+
+/// Lower triangles of symmetric `n × n` matrices into lanes, with `band` entries of every row right of the diagonal; the rest stays as it is.
+///
+/// # Panics
+/// As [`gather`].
+pub fn gather_lower<'a, T: Scalar>(
+    width: usize,
+    (n, band): (usize, usize),
+    count: usize,
+    of: impl Fn(usize) -> &'a [T],
+    out: &mut [T],
+) {
+    match width {
+        16 => gather_triangle((n, band), &per_lane::<T, 16>(count, of), out),
+        8 => gather_triangle((n, band), &per_lane::<T, 8>(count, of), out),
+        4 => gather_triangle((n, band), &per_lane::<T, 4>(count, of), out),
+        2 => gather_triangle((n, band), &per_lane::<T, 2>(count, of), out),
+        _ => gather_triangle((n, band), &per_lane::<T, 1>(count, of), out),
+    }
+}
+
+fn gather_triangle<T: Scalar, const W: usize>(
+    (n, band): (usize, usize),
+    from: &[&[T]; W],
+    out: &mut [T],
+) {
+    for (r, row) in out.chunks_exact_mut(n * W).take(n).enumerate() {
+        let len = r + 1;
+        let from: [&[T]; W] = from.map(|x| &x[r * n..][..len]);
+        for (c, register) in row[..len * W].chunks_exact_mut(W).enumerate() {
+            for lane in 0..W {
+                register[lane] = from[lane][c];
+            }
+        }
+    }
+    for r in 0..n {
+        for c in r + 1..(r + 1 + band).min(n) {
+            let (above, below) = out.split_at_mut(c * n * W);
+            above[(r * n + c) * W..][..W].copy_from_slice(&below[r * W..][..W]);
+        }
+    }
+}
+
+/// Entries that are read for all lanes before the next ones: a few cache lines, which stay in the first-level cache.
+const BLOCK: usize = 16;
+
+/// `out[lane][e] = lanes[e·width + lane]` for the first matrices of a group, as many as `out` holds, each of `lanes.len() / width` entries; added to what is there where `add`.
+pub fn scatter<T: Scalar>(width: usize, lanes: &[T], add: bool, out: &mut [T]) {
+    let len = lanes.len() / width;
+    for (block, registers) in lanes.chunks(BLOCK * width).enumerate() {
+        for (lane, matrix) in out.chunks_exact_mut(len).enumerate() {
+            let entries = &mut matrix[block * BLOCK..];
+            let values = registers.chunks_exact(width).map(|register| register[lane]);
+            if add {
+                entries
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(x, value)| *x += value);
+            } else {
+                entries
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(x, value)| *x = value);
+            }
+        }
+    }
+}
+
+/// The same for symmetric `n × n` matrices of which `lanes` has the lower triangle; both triangles are added to.
+pub fn scatter_lower<T: Scalar>(width: usize, n: usize, lanes: &[T], out: &mut [T]) {
+    for (lane, matrix) in out.chunks_exact_mut(n * n).enumerate() {
+        for r in 0..n {
+            for c in 0..r {
+                let x = lanes[(r * n + c) * width + lane];
+                matrix[r * n + c] += x;
+                matrix[c * n + r] += x;
+            }
+            matrix[r * n + r] += lanes[(r * n + r) * width + lane];
+        }
+    }
+}

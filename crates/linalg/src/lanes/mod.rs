@@ -1,0 +1,148 @@
+//! Matrices that stay in lanes over several steps ("compact" batches): entry `(r, c)` of all matrices of a group is one register.
+//!
+//! A group has [`width`] matrices. A `rows × cols` matrix of a group is a slice of `rows·cols·width` numbers, `x[(r·cols + c)·width + lane]`. Products
+//! in this layout need no packing and no masks, whatever the sizes: every entry is a whole register, so a transpose is a change of strides and a
+//! triangle saves exactly its half. [`gather()`] and [`scatter`] are the ways in and out. Lanes that are not used repeat the last matrix.
+//!
+//! Buffers should start at a cache line ([`Aligned`](crate::Aligned)).
+
+mod differences;
+mod eigen;
+mod gather;
+pub(crate) mod kernel;
+mod product;
+
+pub use differences::Logarithms;
+pub use gather::{gather, gather_lower, scatter, scatter_lower};
+pub use product::{BAND, Laid, Product, Terms};
+
+use crate::simd::{InstructionSet, dispatch, instruction_set};
+use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
+use crate::{LinalgError, Result, Scalar};
+use kernel::{LaneDifferences, LaneEigen, LaneFactor, LaneProduct, LaneSpectral, Spectral};
+
+/// Matrices in a group: lanes of a register of the instruction set in use.
+///
+/// # Errors
+/// Where `STIEFEL_SIMD` asks for instructions that cannot be had.
+pub fn width<T: Scalar>() -> Result<usize> {
+    let bytes = match instruction_set()? {
+        InstructionSet::Avx512 => 64,
+        InstructionSet::Avx2 => 32,
+        InstructionSet::Neon => 16,
+        InstructionSet::Scalar => size_of::<T>(),
+    };
+    Ok(bytes / size_of::<T>())
+}
+
+/// `C_i = α Σ A_i B_i` of a group, see [`Product`].
+///
+/// # Panics
+/// If a slice is shorter than its shape says.
+pub fn product<T: Scalar>(product: Product<'_, T>) -> Result<()> {
+    dispatch(LaneProduct(product))
+}
+
+/// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read. The first `count` lanes must
+/// be positive definite. `scratch` holds a square and `n` registers.
+pub fn inverse_cholesky<T: Scalar>(
+    n: usize,
+    count: usize,
+    x: &[T],
+    out: &mut [T],
+    scratch: &mut [T],
+) -> Result<()> {
+    let done = dispatch(LaneFactor {
+        n,
+        count,
+        x,
+        out,
+        scratch,
+    })?;
+    done.map_err(|bad| LinalgError::NotPositiveDefinite {
+        op: "Cholesky factorisation",
+        matrix: bad.matrix,
+        pivot: bad.pivot,
+        value: bad.value.to_f64(),
+    })
+}
+
+/// Numbers that [`eigen()`] needs as scratch.
+pub fn eigen_room<T: Scalar>(n: usize, groups: usize) -> Result<usize> {
+    Ok(eigen::room_in_lanes::<T>(n, groups, width::<T>()?))
+}
+
+/// Eigenvalues and eigenvectors of one or two groups of symmetric `n × n` matrices, in no particular order: `values` gets `n` registers per group, `u` a
+/// square per group with eigenvectors as columns. Only lower triangles are read. Two groups at once take less time than one after the other.
+///
+/// `scratch` holds [`eigen_room`] numbers. The bits of the values and, up to their order, of the vectors are those of [`eigh_into`](crate::eigh_into) below 64 rows.
+pub fn eigen<T: Scalar>(
+    n: usize,
+    groups: usize,
+    x: &[T],
+    values: &mut [T],
+    u: &mut [T],
+    scratch: &mut [T],
+) -> Result<()> {
+    let done = dispatch(LaneEigen {
+        n,
+        groups,
+        x,
+        values,
+        u,
+        scratch,
+    })?;
+    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
+    done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
+}
+
+/// `U diag(f) Uᵀ` of a group, lower triangles and the same above the diagonal. `scratch` holds a square.
+pub fn recompose<T: Scalar>(
+    n: usize,
+    u: &[T],
+    f: &[T],
+    scratch: &mut [T],
+    out: &mut [T],
+) -> Result<()> {
+    dispatch(LaneSpectral {
+        n,
+        u,
+        task: Spectral::Map(f),
+        scratch,
+        out,
+    })
+}
+
+/// `U (Λ ∘ UᵀG U) Uᵀ` of a group: the derivative of a function of symmetric matrices, applied to symmetric `G_i` (Daleckii and Krein). `divided` holds the lower
+/// triangles of the divided differences `Λ_i`; `scratch` holds two squares.
+pub fn spectral_derivative<T: Scalar>(
+    n: usize,
+    u: &[T],
+    divided: &[T],
+    g: &[T],
+    scratch: &mut [T],
+    out: &mut [T],
+) -> Result<()> {
+    dispatch(LaneSpectral {
+        n,
+        u,
+        task: Spectral::Derivative { divided, g },
+        scratch,
+        out,
+    })
+}
+
+/// Divided differences of `log max(·, ε)` of every pair of eigenvalues of a group, lower triangles of squares.
+pub fn log_differences<T: Scalar>(
+    n: usize,
+    values: &[T],
+    logarithms: &Logarithms<'_, T>,
+    out: &mut [T],
+) -> Result<()> {
+    dispatch(LaneDifferences {
+        n,
+        values,
+        logarithms: *logarithms,
+        out,
+    })
+}

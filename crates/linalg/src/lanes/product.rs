@@ -1,0 +1,261 @@
+//! `C = α Σ_s A_s B_s` over a group of matrices in lanes, in blocks whose sums stay in registers.
+
+use crate::Scalar;
+use crate::simd::{Lanes, V, store};
+use pulp::Simd;
+
+/// A matrix in lanes with its strides: entry `(i, j)` is register `row·i + col·j`.
+#[derive(Debug, Clone, Copy)]
+pub struct Laid<'a, T> {
+    data: &'a [T],
+    row: usize,
+    col: usize,
+}
+
+impl<'a, T> Laid<'a, T> {
+    /// Row after row, `cols` registers each.
+    pub fn new(data: &'a [T], cols: usize) -> Self {
+        Self {
+            data,
+            row: cols,
+            col: 1,
+        }
+    }
+
+    /// Rows are columns.
+    pub fn transposed(self) -> Self {
+        Self {
+            row: self.col,
+            col: self.row,
+            ..self
+        }
+    }
+}
+
+/// Which terms of the sums there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Terms {
+    /// All of them.
+    All,
+    /// `B` is zero below the diagonal (and within its blocks the zeros are stored).
+    UpperRight,
+    /// `B` is zero above the diagonal (and within its blocks the zeros are stored).
+    LowerRight,
+    /// `A` is square and symmetric; its lower triangle and [`BAND`] entries right of the diagonal are read.
+    SymmetricLeft,
+}
+
+/// Entries right of the diagonal that a symmetric left factor must have.
+pub const BAND: usize = ROWS - 1;
+
+/// A product over a group of matrices.
+#[derive(Debug)]
+pub struct Product<'a, T> {
+    /// `C` is `m × n`, sums have `k` terms.
+    pub shape: (usize, usize, usize),
+    /// `A` and `B`.
+    pub factors: (Laid<'a, T>, Laid<'a, T>),
+    /// A second pair whose product is added.
+    pub more: Option<(Laid<'a, T>, Laid<'a, T>)>,
+    /// Which terms there are, in both pairs.
+    pub terms: Terms,
+    /// `α`.
+    pub scale: T,
+    /// Whether `C` is symmetric: its lower triangle is computed and copied above the diagonal.
+    pub symmetric: bool,
+    /// `C`, row after row. It is overwritten.
+    pub out: &'a mut [T],
+}
+
+impl<'a, T: Scalar> Product<'a, T> {
+    /// `C = A B` with all terms.
+    pub fn new(
+        shape: (usize, usize, usize),
+        a: Laid<'a, T>,
+        b: Laid<'a, T>,
+        out: &'a mut [T],
+    ) -> Self {
+        Self {
+            shape,
+            factors: (a, b),
+            more: None,
+            terms: Terms::All,
+            scale: T::ONE,
+            symmetric: false,
+            out,
+        }
+    }
+}
+
+/// Rows computed together.
+pub(super) const ROWS: usize = 4;
+/// Columns computed together: with [`ROWS`], as many sums as registers hold.
+const COLUMNS: usize = 3;
+/// The same where there are 32 registers.
+const MORE_COLUMNS: usize = 6;
+
+/// A factor as registers.
+#[derive(Clone, Copy)]
+struct Registers<'a, X> {
+    data: &'a [X],
+    row: usize,
+    col: usize,
+}
+
+#[inline(always)]
+fn registers<'a, S: Simd, T: Scalar>(x: &Laid<'a, T>) -> Registers<'a, V<S, T>> {
+    Registers {
+        data: T::view::<S>(x.data),
+        row: x.row,
+        col: x.col,
+    }
+}
+
+#[inline(always)]
+pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
+    if size_of::<V<S, T>>() == 64 {
+        blocks::<S, T, MORE_COLUMNS>(l, product);
+    } else {
+        blocks::<S, T, COLUMNS>(l, product);
+    }
+}
+
+/// Blocks of [`ROWS`] rows and `C` columns; the last ones overlap those before, so that there is no remainder.
+#[inline(always)]
+fn blocks<S: Simd, T: Scalar, const C: usize>(l: Lanes<S, T>, product: Product<'_, T>) {
+    let (m, n, _) = product.shape;
+    let (tall, wide) = (m >= ROWS, n >= C);
+    let (rows, cols) = (if tall { ROWS } else { 1 }, if wide { C } else { 1 });
+    let Product {
+        shape,
+        factors,
+        more,
+        terms,
+        scale,
+        symmetric,
+        out,
+    } = product;
+    let sum = Sum {
+        shape,
+        first: (registers::<S, T>(&factors.0), registers::<S, T>(&factors.1)),
+        second: match &more {
+            Some((a, b)) => Some((registers::<S, T>(a), registers::<S, T>(b))),
+            None => None,
+        },
+        terms,
+        scale: l.splat(scale),
+        plain: scale == T::ONE,
+    };
+    let out = T::view_mut::<S>(out);
+    // Column by column of blocks: the block of B stays in the first-level cache.
+    for c in (0..n).step_by(cols) {
+        let c = if wide { c.min(n - C) } else { c };
+        // The first row of the column's first block on the diagonal.
+        let first = if symmetric { c - c % rows } else { 0 };
+        for r in (first..m).step_by(rows) {
+            let r = if tall { r.min(m - ROWS) } else { r };
+            match (tall, wide) {
+                (true, true) => block::<S, T, ROWS, C>(l, &sum, r, c, out),
+                (true, false) => block::<S, T, ROWS, 1>(l, &sum, r, c, out),
+                (false, true) => block::<S, T, 1, C>(l, &sum, r, c, out),
+                (false, false) => block::<S, T, 1, 1>(l, &sum, r, c, out),
+            }
+        }
+    }
+    if symmetric {
+        for r in 0..n {
+            for c in r + 1..n {
+                out[r * n + c] = out[c * n + r];
+            }
+        }
+    }
+}
+
+struct Sum<'a, X> {
+    shape: (usize, usize, usize),
+    first: (Registers<'a, X>, Registers<'a, X>),
+    second: Option<(Registers<'a, X>, Registers<'a, X>)>,
+    terms: Terms,
+    scale: X,
+    plain: bool,
+}
+
+#[inline(always)]
+fn block<S: Simd, T: Scalar, const R: usize, const C: usize>(
+    l: Lanes<S, T>,
+    sum: &Sum<'_, V<S, T>>,
+    r: usize,
+    c: usize,
+    out: &mut [V<S, T>],
+) {
+    let (_, n, k) = sum.shape;
+    let (from, to) = match sum.terms {
+        Terms::All => (0, k),
+        Terms::UpperRight => (0, (c + C).min(k)),
+        Terms::LowerRight => (c, k),
+        Terms::SymmetricLeft => (0, r + R),
+    };
+    let mut sums = [[l.splat(T::ZERO); C]; R];
+    let (a, b) = sum.first;
+    sums = accumulate(l, sums, (a, r), (b, c), from, to);
+    if sum.terms == Terms::SymmetricLeft {
+        let mirrored = Registers {
+            row: a.col,
+            col: a.row,
+            ..a
+        };
+        sums = accumulate(l, sums, (mirrored, r), (b, c), to, k);
+    }
+    if let Some((a, b)) = sum.second {
+        sums = accumulate(l, sums, (a, r), (b, c), from, to);
+    }
+    if !sum.plain {
+        for row in &mut sums {
+            for x in row {
+                *x = l.mul(*x, sum.scale);
+            }
+        }
+    }
+    for i in 0..R {
+        store(&mut out[(r + i) * n + c..], &sums[i]);
+    }
+}
+
+/// Adds terms `from..to` of `R × C` sums. They come and go by value, so that they stay in registers.
+#[inline(always)]
+fn accumulate<S: Simd, T: Scalar, const R: usize, const C: usize>(
+    l: Lanes<S, T>,
+    mut sums: [[V<S, T>; C]; R],
+    (a, r): (Registers<'_, V<S, T>>, usize),
+    (b, c): (Registers<'_, V<S, T>>, usize),
+    from: usize,
+    to: usize,
+) -> [[V<S, T>; C]; R] {
+    if from >= to {
+        return sums;
+    }
+    // One check for all terms: the largest index of either factor.
+    let last = to - 1;
+    let (a_end, b_end) = (
+        (r + R - 1) * a.row + last * a.col,
+        (c + C - 1) * b.col + last * b.row,
+    );
+    let (a_data, b_data) = (&a.data[..=a_end], &b.data[..=b_end]);
+    let mut left = r * a.row + from * a.col;
+    let mut right = c * b.col + from * b.row;
+    for _ in from..to {
+        let mut y = [l.splat(T::ZERO); C];
+        for j in 0..C {
+            y[j] = b_data[right + j * b.col];
+        }
+        for i in 0..R {
+            let x = a_data[left + i * a.row];
+            for j in 0..C {
+                sums[i][j] = l.mul_add(x, y[j], sums[i][j]);
+            }
+        }
+        left += a.col;
+        right += b.row;
+    }
+    sums
+}

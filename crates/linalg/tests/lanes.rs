@@ -1,0 +1,271 @@
+//! Kernels on matrices in lanes against plain loops, for sizes around every block boundary.
+
+use stiefel_linalg::lanes::{self, BAND, Laid, Logarithms, Product, Terms};
+use stiefel_linalg::{Aligned, MatBatch, Scalar, eigh, inverse_cholesky};
+use stiefel_testkit::{random_batch, random_spd};
+
+/// Matrices in lanes, in a buffer that starts at a cache line.
+fn laid<T: Scalar>(x: &MatBatch<T>) -> Aligned<T> {
+    let width = lanes::width::<T>().unwrap();
+    let mut buffer = Aligned::default();
+    let out = buffer.room(x.rows() * x.cols() * width);
+    lanes::gather(width, x.count(), |i| x.matrix(i), out);
+    buffer
+}
+
+fn scattered<T: Scalar>(count: usize, (m, n): (usize, usize), lanes: &[T]) -> MatBatch<T> {
+    let mut out = MatBatch::zeros(count, m, n);
+    lanes::scatter(lanes.len() / (m * n), lanes, false, out.data_mut());
+    out
+}
+
+/// `α Σ_s A_s B_s`, one entry.
+fn entry<T: Scalar>(pairs: &[(&MatBatch<T>, &MatBatch<T>)], i: usize, r: usize, c: usize) -> f64 {
+    let terms = |(a, b): &(&MatBatch<T>, &MatBatch<T>)| -> f64 {
+        let of = |t| a.get(i, r, t).to_f64() * b.get(i, t, c).to_f64();
+        (0..a.cols()).map(of).sum()
+    };
+    pairs.iter().map(terms).sum()
+}
+
+fn check_product<T: Scalar>(m: usize, n: usize, k: usize) {
+    let width = lanes::width::<T>().unwrap();
+    let count = width.min(3);
+    let (a, b) = (
+        random_batch::<T>(1, count, m, k),
+        random_batch(2, count, k, n),
+    );
+    let (a2, b2) = (random_batch(3, count, m, k), random_batch(4, count, k, n));
+    let (la, lb, la2) = (laid(&a), laid(&b.transposed()), laid(&a2));
+    let lb2 = laid(&b2);
+    let mut out = Aligned::default();
+    let out = out.room(m * n * width);
+    lanes::product(Product {
+        more: Some((
+            Laid::new(la2.get(m * k * width), k),
+            Laid::new(lb2.get(k * n * width), n),
+        )),
+        scale: T::from_f64(-2.0),
+        ..Product::new(
+            (m, n, k),
+            Laid::new(la.get(m * k * width), k),
+            Laid::new(lb.get(k * n * width), k).transposed(),
+            out,
+        )
+    })
+    .unwrap();
+    let found = scattered(count, (m, n), out);
+    for i in 0..count {
+        for (r, c) in (0..m).flat_map(|r| (0..n).map(move |c| (r, c))) {
+            let expected = -2.0 * entry(&[(&a, &b), (&a2, &b2)], i, r, c);
+            let gap = (found.get(i, r, c).to_f64() - expected).abs();
+            let allowed = 8.0 * (k as f64 + 2.0) * T::EPSILON.to_f64();
+            assert!(gap < allowed * 4.0, "{m} {n} {k}: {gap:e} at {r}, {c}");
+        }
+    }
+}
+
+#[test]
+fn products_of_any_size() {
+    for (m, n, k) in [
+        (1, 1, 1),
+        (3, 5, 2),
+        (4, 6, 9),
+        (5, 7, 1),
+        (13, 12, 13),
+        (2, 17, 6),
+        (19, 3, 4),
+    ] {
+        check_product::<f64>(m, n, k);
+        check_product::<f32>(m, n, k);
+    }
+}
+
+/// What is known of a factor changes the work, not the result.
+#[test]
+fn triangular_and_symmetric_factors() {
+    let width = lanes::width::<f64>().unwrap();
+    for n in 1..=15 {
+        let a = random_batch::<f64>(5, 2.min(width), n, n);
+        let spd = random_spd::<f64>(6, 2.min(width), n);
+        let count = a.count();
+        let part = |keep: fn(usize, usize) -> bool| {
+            MatBatch::from_fn(
+                count,
+                n,
+                n,
+                |i, r, c| {
+                    if keep(r, c) { a.get(i, r, c) } else { 0.0 }
+                },
+            )
+        };
+        let (upper, lower) = (part(|r, c| r <= c), part(|r, c| r >= c));
+        // Beyond the band nothing may be read above the diagonal.
+        let banded = MatBatch::from_fn(count, n, n, |i, r, c| {
+            if c <= r + BAND {
+                spd.get(i, r, c)
+            } else {
+                f64::NAN
+            }
+        });
+        for (left, right, terms, whole) in [
+            (&a, &upper, Terms::UpperRight, &a),
+            (&a, &lower, Terms::LowerRight, &a),
+            (&banded, &a, Terms::SymmetricLeft, &spd),
+        ] {
+            let (l, r) = (laid(left), laid(right));
+            let mut out = Aligned::default();
+            let out = out.room(n * n * width);
+            let (l, r) = (l.get(n * n * width), r.get(n * n * width));
+            lanes::product(Product {
+                terms,
+                ..Product::new((n, n, n), Laid::new(l, n), Laid::new(r, n), out)
+            })
+            .unwrap();
+            let found = scattered(count, (n, n), out);
+            for i in 0..count {
+                for (r, c) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
+                    let gap = (found.get(i, r, c) - entry(&[(whole, right)], i, r, c)).abs();
+                    assert!(gap < 1e-12, "{terms:?} n={n}: {gap:e}");
+                }
+            }
+        }
+    }
+}
+
+/// Symmetric results are exactly symmetric.
+#[test]
+fn symmetric_products() {
+    let width = lanes::width::<f32>().unwrap();
+    for n in 1..=14 {
+        let a = random_batch::<f32>(7, width.min(4), 9, n);
+        let la = laid(&a);
+        let la = Laid::new(la.get(9 * n * width), n);
+        let mut out = Aligned::default();
+        let out = out.room(n * n * width);
+        lanes::product(Product {
+            symmetric: true,
+            ..Product::new((n, n, 9), la.transposed(), la, out)
+        })
+        .unwrap();
+        let found = scattered(a.count(), (n, n), out);
+        assert_eq!(found, found.transposed());
+        let gap =
+            (found.get(0, n - 1, 0).to_f64() - entry(&[(&a.transposed(), &a)], 0, n - 1, 0)).abs();
+        assert!(gap < 1e-4, "n={n}: {gap:e}");
+    }
+}
+
+/// The same bits as the decomposition of rows, for one group and for two.
+#[test]
+fn eigenvalues_as_from_rows() {
+    let width = lanes::width::<f64>().unwrap();
+    for (n, groups) in [(1, 1), (2, 2), (7, 1), (12, 2), (20, 1)] {
+        let x = random_spd::<f64>(8, groups * width, n);
+        let square = n * n * width;
+        let mut buffers = Aligned::default();
+        let room = lanes::eigen_room::<f64>(n, groups).unwrap();
+        let all = buffers.room(groups * (2 * square + n * width) + room);
+        let (input, rest) = all.split_at_mut(groups * square);
+        let (u, rest) = rest.split_at_mut(groups * square);
+        let (values, scratch) = rest.split_at_mut(groups * n * width);
+        for (g, input) in input.chunks_exact_mut(square).enumerate() {
+            lanes::gather_lower(width, (n, 0), width, |i| x.matrix(g * width + i), input);
+        }
+        lanes::eigen(n, groups, input, values, u, scratch).unwrap();
+        let rows = eigh(x.view()).unwrap();
+        for i in 0..x.count() {
+            let (group, lane) = (i / width, i % width);
+            let of = |k: usize| values[(group * n + k) * width + lane];
+            let mut found: Vec<f64> = (0..n).map(of).collect();
+            found.sort_by(f64::total_cmp);
+            assert_eq!(found, rows.values_of(i), "n={n}, matrix {i}");
+        }
+    }
+}
+
+#[test]
+fn inverse_factors_as_from_rows() {
+    let width = lanes::width::<f64>().unwrap();
+    for n in [1, 3, 8, 13] {
+        let x = random_spd::<f64>(9, width, n);
+        let lx = laid(&x);
+        let mut out = Aligned::default();
+        let (out, scratch) = out
+            .room((2 * n * n + n) * width)
+            .split_at_mut(n * n * width);
+        lanes::inverse_cholesky(n, width, lx.get(n * n * width), out, scratch).unwrap();
+        let expected = inverse_cholesky(x.view()).unwrap();
+        assert_eq!(scattered(width, (n, n), out), expected, "n={n}");
+    }
+}
+
+/// A pivot that is not positive is named with its lane; lanes that are not used do not matter.
+#[test]
+fn a_bad_lane_is_named() {
+    let width = lanes::width::<f32>().unwrap();
+    let mut x = MatBatch::<f32>::identity(width, 3);
+    x.matrix_mut(width - 1)[4] = -1.0;
+    let (lx, mut out) = (laid(&x), Aligned::default());
+    let (out, scratch) = out.room(21 * width).split_at_mut(9 * width);
+    let x = lx.get(9 * width);
+    let error = lanes::inverse_cholesky(3, width, x, out, scratch).unwrap_err();
+    assert!(
+        error.to_string().contains(&format!("matrix {}", width - 1)),
+        "{error}"
+    );
+    assert!(width == 1 || lanes::inverse_cholesky(3, width - 1, x, out, scratch).is_ok());
+}
+
+/// Equal, close, distant and clamped eigenvalues; each pair against a sum in twice the precision of f32.
+#[test]
+fn differences_of_logarithms() {
+    let width = lanes::width::<f32>().unwrap();
+    let epsilon = 1e-4_f32;
+    let list = [
+        2.5_f32,
+        2.5,
+        2.500_000_2,
+        3.4,
+        3.6,
+        1e-4,
+        0.9e-4,
+        1.1e-4,
+        1e-9,
+        -3.0,
+        1e6,
+        1e30,
+        0.1,
+    ];
+    let n = list.len();
+    let values: Vec<f32> = list.iter().flat_map(|&x| vec![x; width]).collect();
+    let (mut high, mut low) = (vec![0.0; n * width], vec![0.0; n * width]);
+    Logarithms::of(epsilon, &values, &mut high, &mut low);
+    let logarithms = Logarithms {
+        epsilon,
+        high: &high,
+        low: &low,
+    };
+    let mut out = vec![0.0_f32; n * n * width];
+    lanes::log_differences(n, &values, &logarithms, &mut out).unwrap();
+    for r in 0..n {
+        for c in 0..=r {
+            let (a, b) = (
+                f64::from(list[r].max(list[c])),
+                f64::from(list[r].min(list[c])),
+            );
+            let e = f64::from(epsilon);
+            let expected = match (a > e, a == b) {
+                (false, _) => 0.0,
+                (true, true) => 1.0 / a,
+                (true, false) => ((a - b.max(e)) / b.max(e)).ln_1p() / (a - b),
+            };
+            let found = f64::from(out[(r * n + c) * width]);
+            let gap = (found - expected).abs();
+            assert!(
+                gap <= 4e-7 * expected,
+                "{a} {b}: {found} against {expected}"
+            );
+        }
+    }
+}

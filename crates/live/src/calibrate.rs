@@ -1,0 +1,98 @@
+//! Calibration on the spot: the cued trials of somebody, as they are recorded, teach the model.
+//!
+//! A trial is decided first and learnt from afterwards, so that what the session scores is honest. From the moment every class has been seen, each further trial
+//! gives a model calibrated with all labels so far ([`FittedModel::calibrate`]), and the session goes on with it.
+
+use stiefel_data::{Factor, Trials};
+use stiefel_linalg::MatBatch;
+use stiefel_model::{FittedModel, ModelError};
+
+use crate::window::{Status, Window};
+use crate::{Result, Session};
+
+/// Labelled trials of one person, and the model they calibrate.
+#[derive(Debug)]
+pub struct Calibration {
+    start: FittedModel,
+    domain: String,
+    /// All views of a trial, one after the other.
+    trials: Vec<Vec<f64>>,
+    classes: Vec<usize>,
+    used: usize,
+    model: Option<FittedModel>,
+}
+
+impl Calibration {
+    /// Of a model, for the trials of a domain.
+    pub fn new(model: &FittedModel, domain: &str) -> Self {
+        Self {
+            start: model.clone(),
+            domain: domain.to_owned(),
+            trials: Vec::new(),
+            classes: Vec::new(),
+            used: 0,
+            model: None,
+        }
+    }
+
+    /// How many labelled trials there are of every class.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.start.classes().len()];
+        for &class in &self.classes {
+            counts[class] += 1;
+        }
+        counts
+    }
+
+    /// The model calibrated with all labels so far, once every class was seen.
+    pub fn model(&self) -> Option<&FittedModel> {
+        self.model.as_ref()
+    }
+
+    /// Keeps a window whose cue had a label; rejected and unfamiliar ones are no trials.
+    pub(crate) fn take(&mut self, window: &Window<'_>) {
+        let class = window.cue.as_ref().and_then(|cue| cue.class);
+        let usable = matches!(window.status, Status::Decided | Status::Undecided);
+        if let (Some(class), Some(covariances), true) = (class, window.covariances, usable) {
+            self.trials.push(covariances.to_vec());
+            self.classes.push(class);
+        }
+    }
+
+    /// Calibrates with the trials that are new, and lets the session go on with the model.
+    pub(crate) fn teach(&mut self, session: &mut Session) -> Result<()> {
+        if self.used == self.trials.len() || self.counts().contains(&0) {
+            return Ok(());
+        }
+        self.used = self.trials.len();
+        let model = self.start.calibrate(&self.labelled()?)?;
+        session.exchange(&model, model.session(&self.domain, None, &[])?)?;
+        self.model = Some(model);
+        Ok(())
+    }
+
+    fn labelled(&self) -> Result<Trials> {
+        let (n, count) = (self.start.channels_count(), self.trials.len());
+        let view = |v: usize| {
+            let each = self
+                .trials
+                .iter()
+                .flat_map(|t| &t[v * n * n..(v + 1) * n * n]);
+            MatBatch::from_vec(count, n, n, each.copied().collect()).map_err(ModelError::from)
+        };
+        let names = self.start.classes().to_vec();
+        let classes =
+            Factor::new("class", names, self.classes.clone()).map_err(ModelError::from)?;
+        let domains = Factor::from_labels(vec![self.domain.as_str(); count]);
+        let mut trials = Trials::new(view(0)?, classes, domains).map_err(ModelError::from)?;
+        for v in 1..self.start.views() {
+            trials = trials.with_view(view(v)?).map_err(ModelError::from)?;
+        }
+        if let Some(channels) = self.start.channels() {
+            trials = trials
+                .with_channels(channels.to_vec())
+                .map_err(ModelError::from)?;
+        }
+        Ok(trials.with_preparation(self.start.preparation().clone()))
+    }
+}

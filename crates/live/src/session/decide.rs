@@ -1,0 +1,154 @@
+//! One window: is its signal sound, is it familiar, what does the model say?
+
+use stiefel_linalg::tolerance::ADAPTATION_WINDOWS;
+
+use super::Session;
+use crate::Result;
+use crate::clock::Clock;
+use crate::cues::Cue;
+use crate::familiar::Familiarity;
+use crate::quality::Reason;
+use crate::window::{CueOf, Event, Fault, Status, Window};
+
+impl Session {
+    /// What is wrong with the signal from `start` to `end`, before the model has a look.
+    fn fault(&mut self, start: i64, end: i64) -> Option<(Reason, Option<usize>)> {
+        let (began, settled) = (self.chain.began() as i64, self.chain.settled() as i64);
+        let oldest = self.chain.samples() as i64 - self.timing.memory() as i64;
+        if start < 0 || (start < oldest && start >= began) {
+            return Some((Reason::Late, None));
+        }
+        if start < began {
+            return Some(self.broken);
+        }
+        if start < settled {
+            return Some((Reason::Settling, None));
+        }
+        if self.clock.as_ref().is_some_and(Clock::is_off) {
+            return Some((Reason::Rate, None));
+        }
+        let frames = self.raw.frames(start as u64, end as u64);
+        let found = self.quality.judge(frames);
+        found.map(|(reason, channel)| (reason, Some(channel)))
+    }
+
+    /// Decides the window of an event at `sample`, and tells.
+    pub(super) fn decide(&mut self, sample: i64, cue: Option<Cue>, on: &mut dyn FnMut(Event<'_>)) {
+        let (start, end) = (sample + self.timing.first, sample + self.timing.last);
+        let time = end as f64 / self.timing.rate;
+        let mut within = None;
+        if cue.is_none() {
+            let (trial, new) = self.cues.within(end, self.timing.rate);
+            if new {
+                self.evidence.reset();
+            }
+            within = trial;
+        }
+        let mut detail = None;
+        let fault = self.fault(start, end);
+        let looked = !matches!(
+            fault,
+            Some((
+                Reason::Late
+                    | Reason::Gap
+                    | Reason::Settling
+                    | Reason::Rate
+                    | Reason::Short
+                    | Reason::NonFinite,
+                _
+            ))
+        );
+        let judged = match fault {
+            Some(fault) => Err(fault),
+            None => self.judged(sample, start).map_err(|error| {
+                detail = Some(error.to_string());
+                (Reason::Model, None)
+            }),
+        };
+        let status = match judged {
+            Err(_) => Status::Rejected,
+            Ok((Some(f), _)) if f.unfamiliar => Status::Unfamiliar,
+            Ok(_) => {
+                if cue.is_none() {
+                    self.evidence.add(time, &self.probabilities);
+                }
+                let top = self.probabilities.iter().copied().fold(0.0, f64::max);
+                match self.options.threshold {
+                    Some(threshold) if top < threshold => Status::Undecided,
+                    _ => Status::Decided,
+                }
+            }
+        };
+        let decided = judged.ok();
+        let class = stiefel_linalg::argmax(&self.probabilities);
+        on(Event::Window(Window {
+            start,
+            end,
+            time,
+            stamp: self.clock.as_ref().and_then(|c| {
+                let behind = end - self.chain.samples() as i64;
+                Some(c.time()? + behind as f64 / c.rate())
+            }),
+            status,
+            fault: judged.err().map(|(reason, channel)| Fault {
+                reason,
+                channel: channel.map(|c| self.channels[c].as_str()),
+                detail: detail.take(),
+            }),
+            class: (status == Status::Decided).then_some(class),
+            probabilities: decided.map(|_| &self.probabilities[..]),
+            routing: decided.filter(|d| d.1).map(|_| &self.routing[..]),
+            contributions: decided
+                .and_then(|_| self.decider.contributions())
+                .filter(|c| c.len() > 1),
+            evidence: match cue {
+                Some(_) => None,
+                None => self.evidence.get(),
+            },
+            familiarity: decided.and_then(|d| d.0),
+            cue: cue.map(|cue| CueOf {
+                label: self.cues.label(cue),
+                class: cue.class,
+                sample: cue.sample,
+            }),
+            within,
+            classes: self.model.classes(),
+            covariances: decided.map(|_| &self.covariances[..]),
+            electrodes: looked.then(|| self.quality.electrodes()),
+        }));
+    }
+
+    /// Covariances, familiarity and probabilities of the window of an event, and whether there is routing.
+    fn judged(&mut self, sample: i64, start: i64) -> Result<(Option<Familiarity>, bool)> {
+        let size = self.channels.len() * self.channels.len();
+        for (v, out) in self.covariances.chunks_exact_mut(size).enumerate() {
+            let at = sample + self.timing.starts[v];
+            self.chain.covariance(v, at as u64, out)?;
+        }
+        let broad = &self.covariances[..size];
+        let familiarity = match &mut self.familiar {
+            Some(familiar) => familiar.judge(broad)?,
+            None => None,
+        };
+        let strange = familiarity.is_some_and(|f| f.unfamiliar);
+        // Windows that overlap would be counted several times, and what is strange is learnt from by nobody.
+        let learns = !strange
+            && !self.options.freeze
+            && start >= self.learnt.0
+            && self.learnt.1 < ADAPTATION_WINDOWS;
+        self.decider.freeze(!learns);
+        let decision = self.decider.decide(&self.covariances)?;
+        self.probabilities.copy_from_slice(decision.probabilities);
+        if let Some(routing) = decision.routing {
+            self.routing.copy_from_slice(routing);
+        }
+        let routed = decision.routing.is_some();
+        if learns {
+            self.learnt = (start + self.timing.span() as i64, self.learnt.1 + 1);
+            if let Some(familiar) = &mut self.familiar {
+                familiar.learn(&self.model, self.decider.domain(), broad, familiarity)?;
+            }
+        }
+        Ok((familiarity, routed))
+    }
+}

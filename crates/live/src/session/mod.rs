@@ -1,0 +1,418 @@
+//! The state machine of live decoding: blocks of samples and markers in, events out.
+//!
+//! ```text
+//! block ─▶ place on the grid ─▶ pick, unit ─▶ filters ─▶ window full? ─▶ safe? ─▶ familiar? ─▶ decide ─▶ evidence ─▶ event
+//!            gap: filters restart, windows over it are rejected      │
+//! marker ─────────────────────────────────────────▶ cued window ────┘
+//! ```
+//!
+//! Without markers a window ends at every multiple of the hop; with them, where the window of a training trial would end after the cue. What comes out does
+//! not depend on how samples were cut into blocks. After the first window nothing is allocated for a decision that is not rejected (a new domain's running mean
+//! excepted).
+
+mod decide;
+mod options;
+
+pub use options::Options;
+
+use stiefel_data::{Steps, View};
+use stiefel_eeg::live::Live;
+use stiefel_model::{FittedModel, Unseen};
+
+use crate::block::{At, Block};
+use crate::clock::Clock;
+use crate::cues::Cues;
+use crate::evidence::Evidence;
+use crate::familiar::Familiar;
+use crate::quality::{Quality, Reason};
+use crate::ring::Ring;
+use crate::stream::{Description, Fit, Told, microvolts_per};
+use crate::timing::Timing;
+use crate::window::{Event, Gap};
+use crate::{LiveError, Result};
+
+/// A model at work on one stream.
+#[derive(Debug)]
+pub struct Session {
+    model: FittedModel,
+    decider: stiefel_model::Session,
+    options: Options,
+    timing: Timing,
+    channels: Vec<String>,
+    views: Vec<View>,
+    fit: Fit,
+    chain: Live,
+    raw: Ring,
+    clock: Option<Clock>,
+    quality: Quality,
+    evidence: Evidence,
+    familiar: Option<Familiar>,
+    cues: Cues,
+    /// Samples of a hop, and where the next window ends.
+    hop: Option<i64>,
+    next: i64,
+    /// Why the present stretch did not begin earlier.
+    broken: (Reason, Option<usize>),
+    /// Windows that begin before this overlap the last one that was learnt from, and how many these were.
+    learnt: (i64, usize),
+    /// Samples whose place is not clear yet, and whether each is short.
+    waiting: (Vec<f64>, Vec<bool>),
+    /// The stream was lost before the sample that comes next.
+    interrupted: bool,
+    good: Vec<f64>,
+    covariances: Vec<f64>,
+    probabilities: Vec<f64>,
+    routing: Vec<f64>,
+}
+
+impl Session {
+    /// A session of a model on a stream. `decider` says whose signal it is ([`FittedModel::session`]), `steps` how the signal is treated: the model's, where it
+    /// knows them.
+    pub fn new(
+        model: &FittedModel,
+        decider: stiefel_model::Session,
+        steps: &Steps,
+        stream: &Description,
+        options: Options,
+    ) -> Result<Self> {
+        options.check()?;
+        if steps.views.len() != model.views() || steps.channels.len() != model.channels_count() {
+            return Err(LiveError::setting(
+                format!(
+                    "{} views of {} channels were described, and the model takes {} of {}",
+                    steps.views.len(),
+                    steps.channels.len(),
+                    model.views(),
+                    model.channels_count()
+                ),
+                "describe the signal as it was for training",
+            ));
+        }
+        let timing = Timing::new(steps)?;
+        let fit = Fit::new(stream, steps)?;
+        let chain = Live::new(timing.chain(steps, options.filtered)?)?;
+        let (n, classes) = (steps.channels.len(), model.classes().len());
+        let hop = options
+            .hop
+            .map(|h| (h * timing.rate).round_ties_even() as i64);
+        if let Some(0) = hop {
+            return Err(LiveError::setting(
+                format!(
+                    "a hop of {} s is less than a sample at {} Hz",
+                    options.hop.unwrap_or(0.0),
+                    timing.rate
+                ),
+                "give a longer hop",
+            ));
+        }
+        let familiar = match options.unfamiliar {
+            Some(limit) => Familiar::new(model, decider.domain(), limit)?,
+            None => None,
+        };
+        let first = chain.settled() as i64 + timing.span() as i64;
+        Ok(Self {
+            next: hop.map_or(i64::MAX, |h| (first + h - 1) / h * h),
+            hop,
+            raw: Ring::new(n, timing.memory()),
+            clock: None,
+            quality: Quality::new(n, timing.rate, microvolts_per(&steps.unit)),
+            evidence: Evidence::new(classes, options.time_constant),
+            cues: Cues::new(&steps.classes, model.classes(), &options.cues),
+            broken: (Reason::Settling, None),
+            learnt: (i64::MIN, 0),
+            waiting: (Vec::new(), Vec::new()),
+            interrupted: false,
+            good: Vec::new(),
+            covariances: vec![0.0; model.views() * n * n],
+            probabilities: vec![0.0; classes],
+            routing: vec![0.0; model.experts().unwrap_or(0)],
+            channels: steps.channels.clone(),
+            views: steps.views.clone(),
+            model: model.clone(),
+            decider,
+            options,
+            timing,
+            fit,
+            chain,
+            familiar,
+        })
+    }
+
+    /// The same for the signal of a domain whose stream somebody describes, treated as the model says. `unseen` is what is done for a domain that the model
+    /// does not know; for one that it knows it is not looked at.
+    pub fn told(
+        model: &FittedModel,
+        domain: &str,
+        unseen: Option<&Unseen>,
+        stream: &Told,
+        options: Options,
+    ) -> Result<Self> {
+        let Some(steps) = model.preparation().steps() else {
+            return Err(LiveError::setting(
+                "the model does not know how its training trials were made of a signal",
+                "train it on trials that do (load_dataset or from_epochs in Python, `stiefel prepare`)",
+            ));
+        };
+        let mut steps = steps.clone();
+        if let Some(channels) = model.channels() {
+            steps.channels = channels.to_vec();
+        }
+        let unseen = unseen.filter(|_| !model.knows(domain));
+        let decider = model.session(domain, unseen, &[])?;
+        let stream = stream.description(&steps);
+        Self::new(model, decider, &steps, &stream, options)
+    }
+
+    /// What had to be assumed of the stream, and what cannot be checked, one sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.fit.notes.clone();
+        notes.extend(self.decider.note());
+        if self.options.unfamiliar.is_some() && self.familiar.is_none() {
+            notes.push(
+                "the model does not know how far its training trials lie from their mean; whether windows are familiar is not checked".into(),
+            );
+        }
+        notes
+    }
+
+    /// The model.
+    pub fn model(&self) -> &FittedModel {
+        &self.model
+    }
+
+    /// The channels, in the order of the model.
+    pub fn channels(&self) -> &[String] {
+        &self.channels
+    }
+
+    /// Bands and windows of the views, in the order of the model.
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// Values in a sample of the stream.
+    pub fn width(&self) -> usize {
+        self.fit.width
+    }
+
+    /// Whose signal it is.
+    pub fn domain(&self) -> &str {
+        self.decider.domain()
+    }
+
+    /// The windows in samples.
+    pub fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// Samples so far, missing ones included.
+    pub fn samples(&self) -> u64 {
+        self.chain.samples()
+    }
+
+    /// The clock of the stream, where its samples are stamped.
+    pub fn clock(&self) -> Option<&Clock> {
+        self.clock.as_ref()
+    }
+
+    /// Whether what is learnt from unlabelled windows stays as it is from now on.
+    pub fn freeze(&mut self, frozen: bool) {
+        self.options.freeze = frozen;
+    }
+
+    /// Goes on with another model of the same trials, from the next window on: one that was calibrated.
+    pub fn exchange(&mut self, model: &FittedModel, decider: stiefel_model::Session) -> Result<()> {
+        let same = model.classes() == self.model.classes()
+            && model.views() == self.model.views()
+            && model.channels_count() == self.model.channels_count();
+        if !same {
+            return Err(LiveError::setting(
+                "the model has other classes, views or channels",
+                "exchange a model for one that was calibrated from it",
+            ));
+        }
+        if let Some(limit) = self.options.unfamiliar {
+            self.familiar = Familiar::new(model, decider.domain(), limit)?;
+        }
+        self.model = model.clone();
+        self.decider = decider;
+        Ok(())
+    }
+
+    /// Takes in samples and markers, and says what there is to say.
+    pub fn push(&mut self, block: &Block, on: &mut dyn FnMut(Event<'_>)) -> Result<()> {
+        let (width, stamps) = (self.fit.width, &block.times);
+        let count = block.samples.len() / width.max(1);
+        if block.samples.len() != count * width || !(stamps.is_empty() || stamps.len() == count) {
+            return Err(LiveError::failed(
+                format!(
+                    "a block of {} values and {} time stamps is no whole number of samples of {width} channels",
+                    block.samples.len(),
+                    stamps.len()
+                ),
+                "pass all channels of the first sample, then of the second, and a stamp for each or none",
+            ));
+        }
+        for marker in block
+            .markers
+            .iter()
+            .filter(|m| matches!(m.at, At::Sample(_)))
+        {
+            self.mark(marker.at, &marker.label);
+        }
+        for (i, frame) in block.samples.chunks_exact(width).enumerate() {
+            let short = block.short.contains(&i);
+            if let Some(&stamp) = stamps.get(i) {
+                self.place(stamp, frame, short, on)?;
+            } else {
+                if std::mem::take(&mut self.interrupted) {
+                    self.gap(1, on)?;
+                }
+                self.take(frame, short, on)?;
+            }
+        }
+        for marker in block.markers.iter().filter(|m| matches!(m.at, At::Time(_))) {
+            self.mark(marker.at, &marker.label);
+        }
+        self.flush(on)
+    }
+
+    /// The stream was lost: before the next sample at least one is missing, whatever its stamp says.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
+    /// A marker. One with a time is placed by the clock of the samples that have arrived.
+    fn mark(&mut self, at: At, label: &str) {
+        let sample = match at {
+            At::Sample(sample) => sample,
+            At::Time(time) => {
+                let last = self.now() - 1;
+                let ahead = self.clock.as_ref().and_then(|c| c.samples_to(time));
+                // Before the first sample nothing can be placed, and no trial lies.
+                let Some(ahead) = ahead else { return };
+                last + ahead.round() as i64
+            }
+        };
+        self.cues.mark(sample, label, &self.timing);
+    }
+
+    /// The place of the next sample.
+    fn now(&self) -> i64 {
+        self.chain.samples() as i64 + (self.good.len() / self.channels.len()) as i64
+    }
+
+    /// Takes the next sample with its stamp. It waits until it has its place; what is missing before it becomes a gap.
+    fn place(
+        &mut self,
+        stamp: f64,
+        frame: &[f64],
+        short: bool,
+        on: &mut dyn FnMut(Event<'_>),
+    ) -> Result<()> {
+        let rate = self.timing.rate;
+        self.clock
+            .get_or_insert_with(|| Clock::new(rate))
+            .offer(stamp);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.0.extend_from_slice(frame);
+        waiting.1.push(short);
+        let mut placed = 0;
+        while let Some(missing) = self.clock.as_mut().and_then(Clock::place) {
+            let missing = missing.max(u64::from(std::mem::take(&mut self.interrupted)));
+            if missing > 0 {
+                self.gap(missing, on)?;
+            }
+            let frame = &waiting.0[placed * self.fit.width..][..self.fit.width];
+            self.take(frame, waiting.1[placed], on)?;
+            placed += 1;
+        }
+        waiting.0.drain(..placed * self.fit.width);
+        waiting.1.drain(..placed);
+        self.waiting = waiting;
+        Ok(())
+    }
+
+    /// Samples are missing before the next one.
+    fn gap(&mut self, missing: u64, on: &mut dyn FnMut(Event<'_>)) -> Result<()> {
+        self.flush(on)?;
+        let from = self.now();
+        self.skip(missing, (Reason::Gap, None));
+        let now = self.now();
+        let mut windows = 0;
+        if let Some(hop) = self.hop
+            && self.next <= now
+        {
+            windows = ((now - self.next) / hop + 1) as u64;
+            self.next += windows as i64 * hop;
+        }
+        on(Event::Gap(Gap {
+            sample: from,
+            samples: missing,
+            time: from as f64 / self.timing.rate,
+            windows,
+        }));
+        self.due(on);
+        Ok(())
+    }
+
+    /// Samples that are missing, or are as good as that.
+    fn skip(&mut self, count: u64, why: (Reason, Option<usize>)) {
+        self.chain.skip(count);
+        self.raw.skip(count);
+        self.broken = why;
+        self.evidence.reset();
+    }
+
+    /// Takes one sample of the stream.
+    fn take(&mut self, frame: &[f64], short: bool, on: &mut dyn FnMut(Event<'_>)) -> Result<()> {
+        let first = self.good.len();
+        self.good.extend(
+            self.fit
+                .picks
+                .iter()
+                .map(|&(at, factor)| frame[at] * factor),
+        );
+        let bad = self.good[first..].iter().position(|x| !x.is_finite());
+        if bad.is_some() || short {
+            self.good.truncate(first);
+            self.flush(on)?;
+            let why = if short {
+                (Reason::Short, None)
+            } else {
+                (Reason::NonFinite, bad)
+            };
+            self.skip(1, why);
+            self.due(on);
+            return Ok(());
+        }
+        if self.now() >= self.next.min(self.cues.next_end()) {
+            self.flush(on)?;
+        }
+        Ok(())
+    }
+
+    /// Filters what was gathered, and decides the windows that are full.
+    fn flush(&mut self, on: &mut dyn FnMut(Event<'_>)) -> Result<()> {
+        if !self.good.is_empty() {
+            self.raw.push(&self.good);
+            self.chain.push(&self.good)?;
+            self.good.clear();
+        }
+        self.due(on);
+        Ok(())
+    }
+
+    /// Decides the windows that end by now.
+    fn due(&mut self, on: &mut dyn FnMut(Event<'_>)) {
+        let now = self.chain.samples() as i64;
+        while let Some(cue) = self.cues.take(now) {
+            self.decide(cue.sample, Some(cue), on);
+        }
+        while let Some(hop) = self.hop.filter(|_| self.next <= now) {
+            let end = self.next;
+            self.next += hop;
+            self.decide(end - self.timing.last, None, on);
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! What is decided live is what is decided of the whole recording.
+
+use stiefel_live::source::{Flow, Replay, Source, Speed};
+use stiefel_live::{Block, Calibration, Evidence, LiveError, Options, Sink, Status, offline, run};
+use stiefel_model::Unseen;
+use stiefel_model::fitted::Distances;
+use stiefel_model::precondition::UnseenPolicy;
+
+use crate::study::{N, RATE, STUDY, description, frames, gather, play, session};
+
+fn cued() -> Options {
+    Options {
+        hop: None,
+        unfamiliar: None,
+        ..Options::default()
+    }
+}
+
+fn replay() -> Replay {
+    Replay::new("run", vec![STUDY.recording.clone()], Speed::Max).unwrap()
+}
+
+#[test]
+fn cued_windows_are_the_trials_of_the_recording() {
+    let (mut source, mut session) = (replay(), session(cued()));
+    let (mut said, mut gaps, mut block) = (Vec::new(), Vec::new(), Block::default());
+    loop {
+        block.clear();
+        if source.next(&mut block).unwrap() == Flow::End {
+            break;
+        }
+        session
+            .push(&block, &mut |e| gather(&e, &mut said, &mut gaps))
+            .unwrap();
+    }
+    let decided = STUDY.model.decide(&STUDY.trials, None).unwrap();
+    assert_eq!((said.len(), gaps.len()), (STUDY.trials.len(), 0));
+    for (i, (said, event)) in said.iter().zip(STUDY.recording.events()).enumerate() {
+        assert_eq!(said.cue, Some(event.sample as i64));
+        assert_eq!(
+            (said.start, said.end),
+            (event.sample as i64 + 64, event.sample as i64 + 448)
+        );
+        assert_eq!(said.status, Status::Decided, "{said:?}");
+        let offline = &decided.probabilities.matrix(0)[i * 2..][..2];
+        assert_eq!(said.class, Some(decided.classes()[i]));
+        for (live, offline) in said.probabilities.as_ref().unwrap().iter().zip(offline) {
+            assert!((live - offline).abs() < 1e-8, "trial {i}: {live} {offline}");
+        }
+    }
+}
+
+#[test]
+fn blocks_of_any_size_say_the_same_to_the_bit() {
+    let samples = frames(&STUDY.recording);
+    let samples = &samples[..N * 128 * 20];
+    let whole = play(&mut session(Options::default()), samples, None, 128 * 20);
+    assert!(whole.0.len() > 50);
+    for length in [1, 7, 16, 129, 1000] {
+        assert_eq!(
+            play(&mut session(Options::default()), samples, None, length),
+            whole,
+            "{length}"
+        );
+    }
+}
+
+#[test]
+fn windows_end_at_multiples_of_the_hop_once_each() {
+    let samples = frames(&STUDY.recording);
+    let (said, _) = play(&mut session(Options::default()), &samples, None, 10);
+    for pair in said.windows(2) {
+        assert_eq!(pair[1].end, pair[0].end + 32);
+    }
+    // The first once the filter has settled and a window is full.
+    assert!(
+        said[0].end % 32 == 0 && said[0].start > 0 && said[0].start < 128,
+        "{:?}",
+        said[0]
+    );
+    assert_eq!(
+        said.last().unwrap().end,
+        samples.len() as i64 / N as i64 / 32 * 32
+    );
+    assert!(said.iter().all(|s| s.status != Status::Rejected));
+}
+
+#[test]
+fn units_and_orders_of_channels_make_no_difference() {
+    let samples: Vec<f64> = frames(&STUDY.recording)[..N * 128 * 10].to_vec();
+    let expected = play(&mut session(Options::default()), &samples, None, 64).0;
+    let mut stream = description();
+    stream.channels.reverse();
+    for channel in &mut stream.channels {
+        channel.unit = "volts".into();
+        channel.name = format!("EEG {}-REF", channel.name.to_lowercase());
+    }
+    let volts: Vec<f64> = samples
+        .chunks(N)
+        .flat_map(|f| f.iter().rev().map(|x| x * 1e-6))
+        .collect();
+    let decider = STUDY.model.session("S01", None, &[]).unwrap();
+    let mut other = stiefel_live::Session::new(
+        &STUDY.model,
+        decider,
+        &STUDY.steps,
+        &stream,
+        Options::default(),
+    )
+    .unwrap();
+    let found = play(&mut other, &volts, None, 64).0;
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(&expected) {
+        let (a, b) = (
+            a.probabilities.as_ref().unwrap(),
+            b.probabilities.as_ref().unwrap(),
+        );
+        assert!((a[0] - b[0]).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_threshold_leaves_windows_undecided() {
+    let samples = frames(&STUDY.recording);
+    let plain = play(&mut session(Options::default()), &samples, None, 64).0;
+    let strict = Options {
+        threshold: Some(0.8),
+        ..Options::default()
+    };
+    let strict = play(&mut session(strict), &samples, None, 64).0;
+    let mut undecided = 0;
+    for (a, b) in plain.iter().zip(&strict) {
+        let top = b
+            .probabilities
+            .as_ref()
+            .unwrap()
+            .iter()
+            .copied()
+            .fold(0.0, f64::max);
+        assert_eq!(a.probabilities, b.probabilities);
+        if b.status == Status::Undecided {
+            undecided += 1;
+            assert!(top < 0.8 && b.class.is_none());
+        } else {
+            assert_eq!(b.class, a.class);
+        }
+    }
+    assert!(undecided > 0 && undecided < strict.len());
+}
+
+#[test]
+fn evidence_is_the_running_mean_of_log_odds() {
+    let p = [[0.9, 0.1], [0.3, 0.7], [1.0, 0.0], [0.6, 0.4]];
+    let times = [0.0, 0.25, 1.5, 2.0];
+    let mut evidence = Evidence::new(2, 0.7);
+    for i in 0..p.len() {
+        evidence.add(times[i], &p[i]);
+        let weight = |j: usize| (-(times[i] - times[j]) / 0.7_f64).exp();
+        let odds = |j: usize| p[j][0].max(1e-3_f64).ln() - p[j][1].max(1e-3_f64).ln();
+        let total: f64 = (0..=i).map(weight).sum();
+        let mean: f64 = (0..=i).map(|j| weight(j) * odds(j)).sum::<f64>() / total;
+        let expected = 1.0 / (1.0 + (-mean).exp());
+        assert!((evidence.get().unwrap()[0] - expected).abs() < 1e-12, "{i}");
+    }
+    evidence.reset();
+    assert!(evidence.get().is_none());
+}
+
+#[test]
+fn familiar_windows_have_quantiles_and_an_old_model_says_that_it_cannot_tell() {
+    let samples = frames(&STUDY.recording);
+    let said = play(&mut session(Options::default()), &samples, None, 64).0;
+    let quantiles: Vec<f64> = said.iter().filter_map(|s| s.quantile).collect();
+    assert_eq!(quantiles.len(), said.len());
+    assert!(
+        said.iter()
+            .filter(|s| s.status == Status::Unfamiliar)
+            .count()
+            * 20
+            < said.len()
+    );
+    let old = STUDY
+        .model
+        .clone()
+        .with_about(|about| about.distances = None);
+    let decider = old.session("S01", None, &[]).unwrap();
+    let session = stiefel_live::Session::new(
+        &old,
+        decider,
+        &STUDY.steps,
+        &description(),
+        Options::default(),
+    )
+    .unwrap();
+    assert!(
+        session.notes().iter().any(|n| n.contains("is not checked")),
+        "{:?}",
+        session.notes()
+    );
+    // Naive: each training trial to the mean of the others of its domain.
+    assert!(STUDY.model.distances().unwrap().at(1.0) > STUDY.model.distances().unwrap().at(0.5));
+    assert!(
+        Distances::new(vec![vec![f64::NAN, 1.0]]).is_none()
+            && Distances::new(vec![vec![]]).is_none()
+    );
+}
+
+/// Nothing that overlaps is learnt from twice, and what is frozen learns nothing.
+#[test]
+fn somebody_new_is_learnt_from_until_it_is_frozen() {
+    let unseen = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+    let samples = frames(&STUDY.recording);
+    let play_as = |freeze: bool| {
+        let decider = STUDY.model.session("new", Some(&unseen), &[]).unwrap();
+        let options = Options {
+            freeze,
+            ..Options::default()
+        };
+        let mut session = stiefel_live::Session::new(
+            &STUDY.model,
+            decider,
+            &STUDY.steps,
+            &description(),
+            options,
+        )
+        .unwrap();
+        play(&mut session, &samples, None, 64).0
+    };
+    let (learnt, frozen) = (play_as(false), play_as(true));
+    assert_ne!(learnt[20].probabilities, frozen[20].probabilities);
+    // Before anything was learnt, the pooled mean whitens.
+    let pooled = Unseen::from(UnseenPolicy::Pooled);
+    let decider = STUDY.model.session("new", Some(&pooled), &[]).unwrap();
+    let mut session = stiefel_live::Session::new(
+        &STUDY.model,
+        decider,
+        &STUDY.steps,
+        &description(),
+        Options::default(),
+    )
+    .unwrap();
+    for (a, b) in play(&mut session, &samples, None, 64).0.iter().zip(&frozen) {
+        let (a, b) = (
+            a.probabilities.as_ref().unwrap(),
+            b.probabilities.as_ref().unwrap(),
+        );
+        assert!((a[0] - b[0]).abs() < 1e-9);
+    }
+    // After ten windows of one's own there is a mean to be familiar with.
+    assert!(learnt[0].quantile.is_none() && learnt.last().unwrap().quantile.is_some());
+}
+
+struct Nobody;
+
+impl Sink for Nobody {
+    fn event(&mut self, _: &stiefel_live::Event<'_>, _: &str) -> Result<(), LiveError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
+    let folder = std::env::temp_dir().join(format!("stiefel-live-{}", std::process::id()));
+    let mut session = session(Options {
+        hop: Some(0.25),
+        unfamiliar: None,
+        ..Options::default()
+    });
+    let mut summary = run(
+        &mut session,
+        &mut replay(),
+        &mut [&mut Nobody],
+        None,
+        &|| false,
+    )
+    .unwrap();
+    assert_eq!(summary.cued, STUDY.trials.len() as u64);
+    assert_eq!(summary.decided.all, summary.cued);
+    let truth = |i: usize| {
+        STUDY
+            .trials
+            .classes()
+            .name(STUDY.trials.classes().indices()[i])
+    };
+    let decided = STUDY.model.decide(&STUDY.trials, None).unwrap().classes();
+    let right = decided
+        .iter()
+        .enumerate()
+        .filter(|&(i, &c)| STUDY.model.classes()[c] == truth(i));
+    assert_eq!(summary.decided.right, right.count() as u64);
+    assert!(summary.over_time.len() > 8, "{summary}");
+    assert!(
+        summary
+            .over_time
+            .iter()
+            .all(|row| row.seconds <= 12.0 && row.windows.all > 0)
+    );
+    assert!(summary.latency.unwrap().p99 > 0.0);
+    let offline: Vec<(i64, usize, usize)> = (STUDY.recording.events().iter().enumerate())
+        .map(|(i, e)| {
+            (
+                e.sample as i64,
+                decided[i],
+                STUDY
+                    .model
+                    .classes()
+                    .iter()
+                    .position(|c| c == truth(i))
+                    .unwrap(),
+            )
+        })
+        .collect();
+    summary.beside(&offline);
+    let beside = summary.offline.unwrap();
+    assert_eq!((beside.same, beside.both), (summary.cued, summary.cued));
+    assert_eq!(beside.decisions, summary.decided);
+    let text = summary.to_string();
+    for part in [
+        "accuracy live",
+        "accuracy offline",
+        "bits/min",
+        "99 %",
+        "decided",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let missing = offline_of(&folder.join("none.edf")).unwrap_err();
+    assert!(missing.to_string().contains("none.edf"), "{missing}");
+}
+
+fn offline_of(path: &std::path::Path) -> Result<Vec<(i64, usize, usize)>, LiveError> {
+    offline(&STUDY.model, &STUDY.steps, path, "S01", None)
+}
+
+/// Labels reach the model's own calibration; what it says reaches the user.
+#[test]
+fn calibration_hands_labelled_trials_to_the_model() {
+    let mut session = session(cued());
+    let mut calibration = Calibration::new(&STUDY.model, "S01");
+    let outcome = run(
+        &mut session,
+        &mut replay(),
+        &mut [&mut Nobody],
+        Some(&mut calibration),
+        &|| false,
+    );
+    let counts = calibration.counts();
+    match outcome {
+        Ok(_) => {
+            assert_eq!(counts.iter().sum::<usize>(), STUDY.trials.len());
+            assert!(calibration.model().unwrap().knows("S01"));
+        }
+        Err(error) => {
+            assert!(error.to_string().contains("calibration"), "{error}");
+            assert!(counts.iter().all(|&c| c > 0));
+        }
+    }
+}
+
+#[test]
+fn a_recording_in_real_time_takes_its_time() {
+    let mut source = Replay::new("run", vec![STUDY.recording.clone()], Speed::Times(20.0)).unwrap();
+    let (began, mut block, mut samples) = (std::time::Instant::now(), Block::default(), 0);
+    while samples < 128 * 10 {
+        block.clear();
+        source.next(&mut block).unwrap();
+        samples += block.samples.len() / N;
+    }
+    let took = began.elapsed().as_secs_f64();
+    assert!(took > 0.9 * samples as f64 / RATE / 20.0, "{took}");
+    assert!(Replay::new("run", vec![], Speed::Max).is_err());
+    assert!(Replay::new("run", vec![STUDY.recording.clone()], Speed::Times(0.0)).is_err());
+}

@@ -1,0 +1,10 @@
+//! Live decoding against decisions on whole recordings, and everything that can go wrong with a stream.
+
+mod clock;
+mod decisions;
+mod lines;
+mod page;
+mod safety;
+mod sources;
+mod study;
+mod views;

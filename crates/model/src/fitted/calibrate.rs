@@ -1,0 +1,71 @@
+//! A few labelled trials of a person.
+
+use super::{FittedModel, Kind};
+use crate::views::Balance;
+use crate::{ModelError, Result};
+use std::sync::Arc;
+use stiefel_data::Trials;
+
+impl FittedModel {
+    /// The same model after labelled trials of one or several domains, new or known: what they say of these domains alone is added, everything else
+    /// stays as it is, to the bit. A new domain is a known one from then on, and more trials can follow.
+    ///
+    /// The trials count as trials that the model was trained on; those it knows already are refused.
+    ///
+    /// ```
+    /// use stiefel_linalg::MatBatch;
+    /// use stiefel_model::train::Silent;
+    /// use stiefel_model::{Factor, FitConfig, FittedModel, Trials};
+    ///
+    /// let x = |from: usize, count| MatBatch::from_fn(count, 3, 3, |i, r, c| if r == c { 1.0 + from as f64 / 10.0 + ((i * 3 + r) % 7) as f64 } else { 0.2 });
+    /// let classes = |count: usize| Factor::new("class", vec!["hand".into(), "feet".into()], (0..count).map(|i| i % 2).collect());
+    /// let trials = Trials::new(x(0, 8), classes(8)?, Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]))?;
+    /// let model = FittedModel::fit(&trials, &trials, &FitConfig::default(), &mut Silent)?;
+    /// let anna = Trials::new(x(3, 4), classes(4)?, Factor::from_labels(["anna"; 4]))?;
+    /// let met = model.calibrate(&anna)?;
+    /// assert!(!model.knows("anna") && met.knows("anna"));
+    /// # Ok::<(), stiefel_model::ModelError>(())
+    /// ```
+    pub fn calibrate(&self, trials: &Trials) -> Result<Self> {
+        let trials = self.accept(trials)?;
+        if let Kind::Views(views) = &self.kind {
+            self.refuse_seen(&trials)?;
+            let mut about = self.about.clone();
+            about.seen.trained.extend(trials.identities());
+            return Ok(Self {
+                kind: Kind::Views(Arc::new(views.calibrate(&trials)?)),
+                about,
+            });
+        }
+        Err(ModelError::Impossible {
+            op: "calibration",
+            why: format!(
+                "a model {} has no weights of its own for a new domain that a few labelled trials could set",
+                self.name()
+            ),
+            remedy: "train a model `recommended`",
+        })
+    }
+
+    /// How many labelled trials of each class there are of these domains, where the model can be calibrated: uneven ones calibrate worse.
+    pub fn balance(&self, domains: &[&str]) -> Vec<Balance> {
+        (self.views_model()).map_or_else(Vec::new, |views| views.balance(domains))
+    }
+
+    /// A trial counts once.
+    fn refuse_seen(&self, trials: &Trials) -> Result<()> {
+        let [known, stopped, _] = self.about.seen.divide(trials);
+        let Some(first) = known.iter().chain(&stopped).min() else {
+            return Ok(());
+        };
+        Err(ModelError::Impossible {
+            op: "calibration",
+            why: format!(
+                "{} of the {} trials are among those the model was made with, the first is trial {first}",
+                known.len() + stopped.len(),
+                trials.len()
+            ),
+            remedy: "calibrate with trials that are new to the model",
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! Trials as a model takes them, and what it says of them.
+
+use super::{FittedModel, OP, Session};
+use crate::decoder::Weights;
+use crate::net::Routing;
+use crate::{ModelError, Result, Unseen};
+use stiefel_data::{Steps, Trials};
+use stiefel_linalg::{MatBatch, MatView};
+
+/// What a model says of a set of trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// `1 × N × C`.
+    pub probabilities: MatBatch<f64>,
+    /// Weights of the experts, `1 × N × K`, where a network routes.
+    pub routing: Option<MatBatch<f64>>,
+    /// Queries of the router, `1 × N × m`.
+    pub queries: Option<MatBatch<f64>>,
+    /// What was done for domains without training trials.
+    pub notes: Vec<String>,
+}
+
+impl Decided {
+    /// The most probable class of each trial; the first of equals.
+    pub fn classes(&self) -> Vec<usize> {
+        let rows = self.probabilities.data();
+        rows.chunks_exact(self.probabilities.cols())
+            .map(stiefel_linalg::argmax)
+            .collect()
+    }
+}
+
+impl FittedModel {
+    /// The trials as the model takes them: its channels in its order, where both have names, and its views among those of the trials, where both
+    /// say how they were made. Refuses other channels, other views, and matrices that were made another way.
+    pub fn accept(&self, trials: &Trials) -> Result<Trials> {
+        let trials = &self.own_views(trials)?;
+        if let Some(c) = self.about.preparation.contradiction(trials.preparation()) {
+            return Err(ModelError::Contradiction(c));
+        }
+        let (views, found) = (self.views(), trials.views());
+        if views != found {
+            let plural = |count: usize| if count == 1 { "view" } else { "views" };
+            return Err(ModelError::Impossible {
+                op: OP,
+                why: format!(
+                    "trials of {found} {}, and the model takes {views}",
+                    plural(found)
+                ),
+                remedy: "prepare the trials with the views the model was trained on",
+            });
+        }
+        let (expected, found) = (self.channels_count(), trials.channels_count());
+        let (Some(own), Some(names)) = (self.channels(), trials.channels()) else {
+            return if expected == found {
+                Ok(trials.clone())
+            } else {
+                Err(ModelError::Channels {
+                    op: OP,
+                    expected,
+                    found,
+                })
+            };
+        };
+        if own == names {
+            return Ok(trials.clone());
+        }
+        let place = |name: &String| {
+            let at = names.iter().position(|n| n.eq_ignore_ascii_case(name));
+            at.ok_or_else(|| ModelError::Impossible {
+                op: OP,
+                why: format!(
+                    "the model needs channel {name}; the trials have {}",
+                    names.join(", ")
+                ),
+                remedy: "give the channels the model was trained on",
+            })
+        };
+        let at: Result<Vec<usize>> = own.iter().map(place).collect();
+        // Found whatever their case; from here on they are the model's.
+        Ok(trials.pick(&at?)?.with_channels(own.to_vec())?)
+    }
+
+    /// The views the model was trained on, where the trials have them and more.
+    fn own_views(&self, trials: &Trials) -> Result<Trials> {
+        let steps = |of: &Steps, count: usize| (of.views.len() == count).then(|| of.views.clone());
+        let own = self.preparation().steps();
+        let own = own.and_then(|s| steps(s, self.views()));
+        let given = trials.preparation().steps();
+        let given = given.and_then(|s| steps(s, trials.views()));
+        let (Some(own), Some(given)) = (own, given) else {
+            return Ok(trials.clone());
+        };
+        let place = |view| given.iter().position(|v| v == view);
+        let at: Option<Vec<usize>> = own.iter().map(place).collect();
+        match at {
+            Some(at) => Ok(trials.pick_views(&at)?),
+            // What differs is said by whoever compares the preparations.
+            None => Ok(trials.clone()),
+        }
+    }
+
+    /// Decides every trial, in order within each domain. Domains are known by name; those without training trials are decoded as `unseen` says.
+    pub fn decide(&self, trials: &Trials, unseen: Option<&Unseen>) -> Result<Decided> {
+        self.decide_with(&self.accept(trials)?, unseen, Routing::Learnt)
+    }
+
+    /// Decides under other weights of the experts, for controls; trials have been accepted.
+    pub(super) fn decide_with(
+        &self,
+        trials: &Trials,
+        unseen: Option<&Unseen>,
+        routing: Routing<'_, f64>,
+    ) -> Result<Decided> {
+        let (count, classes) = (trials.len(), self.classes().len());
+        let experts = self.experts().unwrap_or(0);
+        let mut probabilities = MatBatch::zeros(1, count, classes);
+        let mut alpha = MatBatch::zeros(1, count, experts);
+        let (mut queries, mut notes) = (vec![Vec::new(); count], Vec::new());
+        let mut trial = Vec::new();
+        for domain in trials.domains().present() {
+            let (name, at) = (trials.domains().name(domain), trials.of_domain(domain));
+            let own = trials.select(&at)?;
+            let views = own.matrices();
+            let mut session = self.session_for(name, &views, unseen)?;
+            notes.extend(session.note());
+            for (place, &i) in at.iter().enumerate() {
+                let weights = match routing {
+                    Routing::Learnt => Weights::Learnt,
+                    Routing::Uniform => Weights::Uniform,
+                    Routing::HardTop1 => Weights::HardTop1,
+                    Routing::Given(all) => {
+                        Weights::Given(&all.matrix(0)[i * all.cols()..][..all.cols()])
+                    }
+                };
+                trial.clear();
+                for x in &views {
+                    trial.extend_from_slice(x.matrix(place));
+                }
+                let decision = session
+                    .decide_with(&trial, weights)
+                    .map_err(|error| error.at_trial(i))?;
+                probabilities.matrix_mut(0)[i * classes..][..classes]
+                    .copy_from_slice(decision.probabilities);
+                let given = decision.routing.unwrap_or_default();
+                alpha.matrix_mut(0)[i * experts..][..experts].copy_from_slice(given);
+                queries[i] = session.query().unwrap_or_default();
+            }
+        }
+        let width = queries.first().map_or(0, Vec::len);
+        let queries = MatBatch::from_vec(1, count, width, queries.concat())?;
+        Ok(Decided {
+            probabilities,
+            routing: (experts > 0).then_some(alpha),
+            queries: (experts > 0).then_some(queries),
+            notes,
+        })
+    }
+
+    /// A domain whose trials are all at hand, one batch per view: own means and nearest domains look at all of them, a causal mean at none before
+    /// it decides.
+    pub fn session_for(
+        &self,
+        domain: &str,
+        trials: &[MatView<'_, f64>],
+        unseen: Option<&Unseen>,
+    ) -> Result<Session> {
+        let causal = unseen.is_some_and(Unseen::is_causal);
+        if causal && unseen.is_some_and(|u| u.embedding.uses_target_data()) && !self.knows(domain) {
+            return Err(ModelError::Impossible {
+                op: OP,
+                why: "a nearest or adapted embedding is found with all trials, and causal whitening knows only those so far".into(),
+                remedy: "choose own-mean whitening, or the embedding zero",
+            });
+        }
+        self.session(domain, unseen, if causal { &[] } else { trials })
+    }
+
+    /// Decisions for one domain, trial by trial, with whatever they change (a causal mean) kept from one to the next. `seen` are unlabelled trials
+    /// of a domain without training trials that are known beforehand, one batch `count × n × n` per view; none at all is an empty list, and a
+    /// training domain needs none.
+    pub fn session(
+        &self,
+        domain: &str,
+        unseen: Option<&Unseen>,
+        seen: &[MatView<'_, f64>],
+    ) -> Result<Session> {
+        self.check_seen(seen)?;
+        Session::new(self, domain, unseen, seen)
+    }
+
+    /// As many batches as views, of as many trials each, or none.
+    fn check_seen(&self, seen: &[MatView<'_, f64>]) -> Result<()> {
+        let Some(first) = seen.first() else {
+            return Ok(());
+        };
+        let counts = [
+            ("views", self.views(), seen.len()),
+            (
+                "unlabelled trials of every view",
+                first.count(),
+                seen.iter().map(MatView::count).min().unwrap_or(0),
+            ),
+        ];
+        match counts.into_iter().find(|(_, a, b)| a != b) {
+            None => Ok(()),
+            Some((what, expected, found)) => Err(ModelError::Count {
+                op: OP,
+                what,
+                expected,
+                found,
+            }),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Distances to training: held-out trials of somebody known are spread evenly over the ranks, whoever it is.
+
+use stiefel_linalg::MatBatch;
+use stiefel_model::fitted::Distances;
+use stiefel_model::train::Silent;
+use stiefel_model::{Factor, FitConfig, FittedModel, Trials};
+use stiefel_testkit::random_batch;
+
+const N: usize = 6;
+
+/// Covariances of `samples` normal samples each; fewer scatter more.
+fn wishart(seed: u64, count: usize, samples: usize) -> MatBatch<f64> {
+    let x = random_batch::<f64>(seed, count, samples, N);
+    let mut out = MatBatch::zeros(count, N, N);
+    for i in 0..count {
+        for r in 0..N {
+            for c in 0..N {
+                let sum: f64 = (0..samples).map(|t| x.get(i, t, r) * x.get(i, t, c)).sum();
+                out.matrix_mut(i)[r * N + c] = sum / samples as f64;
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn held_out_trials_are_spread_evenly_whoever_it_is() {
+    // Three people whose trials scatter differently, as people do.
+    let scatter = [("near", 400), ("usual", 60), ("far", 20)];
+    let count = 60;
+    let mut all = Vec::new();
+    for (d, (_, samples)) in scatter.iter().enumerate() {
+        all.extend(wishart(d as u64 + 1, count, *samples).into_vec());
+    }
+    let x = MatBatch::from_vec(3 * count, N, N, all).unwrap();
+    let names = scatter.map(|(name, _)| name.to_owned()).to_vec();
+    let domains = Factor::new("domain", names, (0..3 * count).map(|i| i / count).collect());
+    let classes = vec!["a".to_owned(), "b".to_owned()];
+    let classes = Factor::new("class", classes, (0..3 * count).map(|i| i % 2).collect());
+    let trials = Trials::new(x, classes.unwrap(), domains.unwrap()).unwrap();
+    let config = FitConfig::default();
+    let model = FittedModel::fit(&trials, &trials, &config, &mut Silent).unwrap();
+    let distances = model.distances().unwrap();
+    for (d, (name, samples)) in scatter.iter().enumerate() {
+        let held_out = wishart(100 + d as u64, 200, *samples);
+        let mut yardstick = model.yardstick(name, None).unwrap().unwrap();
+        let mut ranks: Vec<f64> = (0..200)
+            .map(|i| {
+                let distance = yardstick.distance(held_out.matrix(i)).unwrap();
+                distances.quantile_of(distance / distances.scale(Some(d)))
+            })
+            .collect();
+        ranks.sort_by(f64::total_cmp);
+        // The largest gap between the distribution of the ranks and the uniform one.
+        let gap = ranks
+            .iter()
+            .enumerate()
+            .map(|(i, r)| (r - i as f64 / 200.0).abs());
+        let gap = gap.fold(0.0, f64::max);
+        assert!(gap < 0.25, "{name}: {gap}");
+    }
+    // By one measure for everybody the near ones would all rank low and the far ones high.
+    let ratio = distances.scale(Some(2)) / distances.scale(Some(0));
+    assert!(ratio > 2.0, "{ratio}");
+    let again: Distances =
+        serde_json::from_str(&serde_json::to_string(distances).unwrap()).unwrap();
+    assert_eq!(&again, distances);
+}
+
+#[test]
+fn distances_of_files_that_know_no_domains_have_one_measure() {
+    let plain: Distances = serde_json::from_str("[1.0, 2.0, 3.0]").unwrap();
+    assert_eq!(
+        (
+            plain.scale(Some(0)),
+            plain.scale(Some(7)),
+            plain.scale(None)
+        ),
+        (2.0, 2.0, 2.0)
+    );
+    assert_eq!(plain.quantile_of(2.5 / 2.0), 2.0 / 3.0);
+    for bad in [
+        "[]",
+        "[-1.0, 2.0]",
+        "{\"ratios\":[2.0,1.0],\"medians\":[1.0]}",
+        "{\"ratios\":[1.0],\"medians\":[null]}",
+        "{\"ratios\":[],\"medians\":[1.0]}",
+        "{\"ratios\":[1.0],\"medians\":[-1.0]}",
+    ] {
+        assert!(serde_json::from_str::<Distances>(bad).is_err(), "{bad}");
+    }
+}

@@ -1,0 +1,61 @@
+"""Whether every link of the built pages leads somewhere: `python check_links.py FOLDER`.
+
+Files and places within pages are looked up on the disk; addresses of the web are counted, not visited. The pages that rustdoc wrote, below ``rust/``,
+may be linked to and are not read: rustdoc checks its own.
+"""
+
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+class Page(HTMLParser):
+    """The links of a page and the places that can be linked to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.places = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        for key, value in attrs:
+            if key == "id" or (key == "name" and tag == "a"):
+                self.places.add(value)
+            elif value and (key == "src" or (key == "href" and tag in ("a", "link"))):
+                self.links.append(value)
+
+
+def broken(folder):
+    """Pages and their links that lead nowhere; and how many lead to the web."""
+    # Below _static lie the theme's own files, among them a template that is no page.
+    files = [file for file in sorted(folder.rglob("*.html")) if file.relative_to(folder).parts[0] not in ("rust", "_static")]
+    pages = {file.resolve(): Page(file.read_text(encoding="utf-8")) for file in files}
+    bad, web = [], set()
+    for file, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                web.add(link)
+                continue
+            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            target = target / "index.html" if target.is_dir() else target
+            place = unquote(parts.fragment)
+            if not target.exists():
+                bad.append((file, link, "there is no such file"))
+            elif place and target in pages and place not in pages[target].places:
+                bad.append((file, link, "there is no such place on that page"))
+    return len(pages), bad, web
+
+
+def main():
+    folder = Path(sys.argv[1])
+    pages, bad, web = broken(folder)
+    for file, link, why in bad:
+        print(f"{file.relative_to(folder.resolve())}: {link}: {why}", file=sys.stderr)
+    print(f"{pages} pages, {len(bad)} broken links; {len(web)} addresses of the web were not visited")
+    return 1 if bad or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

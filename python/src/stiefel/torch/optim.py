@@ -1,0 +1,207 @@
+"""Parameters on the Stiefel manifold, and Adam for them.
+
+With the gradient ``g`` projected to the tangent space at ``W``, ``P_W(Z) = Z − W sym(WᵀZ)``:
+
+    m ← β₁m + (1 − β₁)g,   v ← β₂v + (1 − β₂)g²,   s = m̂/(√v̂ + ε)
+    W ← qf(W − η P_W(s)),   m ← P_W(m)
+
+(Kingma & Ba 2015; Bécigneul & Ganea 2019 for the Riemannian form.) Everything else moves as :class:`torch.optim.Adam` moves it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import _core
+from . import functional
+
+__all__ = ["RiemannianAdam", "StiefelParameter"]
+
+
+class StiefelParameter(torch.nn.Parameter):
+    """A parameter with orthonormal columns, ``(..., n, k)``.
+
+    :class:`RiemannianAdam` moves it along the manifold; other optimisers do not know that it has to stay there. To train with those, give the module one of
+    PyTorch's parametrisations, ``torch.nn.utils.parametrizations.orthogonal(module, "experts")``, in its place.
+
+    Parameters
+    ----------
+    data : Tensor, shape (..., n, k)
+        Points: orthonormal columns. None makes an empty parameter, as PyTorch's does.
+    requires_grad : bool, default=True
+        Whether it is learnt.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from stiefel.torch import StiefelParameter
+    >>> StiefelParameter(torch.eye(4, 2)).manifold
+    'stiefel'
+    """
+
+    #: Where it lives.
+    manifold = "stiefel"
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> StiefelParameter:
+        data = torch.empty(0) if data is None else data
+        return torch.Tensor._make_subclass(cls, data, requires_grad)  # type: ignore[no-any-return]
+
+    # PyTorch's own makes a plain Parameter of what it reads back.
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return StiefelParameter, (self.data, self.requires_grad)
+
+
+def _curved(parameter: Tensor) -> bool:
+    return getattr(parameter, "manifold", None) == "stiefel"
+
+
+def _check_point(w: Tensor) -> None:
+    """An error where a parameter that has to be a point is none: steps along the manifold would lead anywhere."""
+    x = w.detach().double()
+    defect = float((x.mT @ x - torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)).abs().max())
+    if not defect <= 1e3 * torch.finfo(w.dtype).eps * x.shape[-2] ** 0.5:
+        raise ValueError(
+            f"a parameter of shape {tuple(w.shape)} on the Stiefel manifold has no orthonormal columns: WᵀW differs from the identity by {defect:.1e}. "
+            "Start at a point (torch.linalg.qr); what a parametrisation of PyTorch keeps orthonormal is for torch.optim.Adam."
+        )
+
+
+class RiemannianAdam(torch.optim.Adam):
+    """Adam that moves a :class:`StiefelParameter` along the manifold, and everything else as :class:`torch.optim.Adam` does.
+
+    Parameters
+    ----------
+    params : iterable
+        Parameters, or groups of them.
+    lr : float, default=0.01
+        Step η.
+    betas : tuple of float, default=(0.9, 0.999)
+        β₁ and β₂.
+    eps : float, default=1e-8
+        ε.
+    weight_decay : float, default=0.0
+        Of the parameters off the manifold; on it all points have one length, and there is nothing to decay.
+    **options : object
+        Further options of :class:`torch.optim.Adam`; ``amsgrad``, ``capturable`` and ``differentiable`` are not for points of the manifold.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from stiefel.torch import RiemannianAdam, StiefelParameter
+    >>> w = StiefelParameter(torch.eye(4, 2, dtype=torch.float64))
+    >>> optimiser = RiemannianAdam([w])
+    >>> target = torch.eye(4, dtype=torch.float64)[:, 2:]
+    >>> for _ in range(5):
+    ...     optimiser.zero_grad()
+    ...     (w - target).square().sum().backward()
+    ...     optimiser.step()
+    >>> torch.allclose(w.T @ w, torch.eye(2, dtype=torch.float64))
+    True
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 0.01,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        **options: Any,
+    ) -> None:
+        super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, **options)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add a group of parameters.
+
+        Parameters
+        ----------
+        param_group : dict
+            As of :class:`torch.optim.Optimizer`.
+
+        Returns
+        -------
+        None
+            Nothing.
+        """
+        super().add_param_group(param_group)
+        group = self.param_groups[-1]
+        refused = [name for name in ("amsgrad", "capturable", "differentiable") if group.get(name)]
+        if refused and any(map(_curved, group["params"])):
+            raise ValueError(f"{', '.join(refused)} cannot be used with points of the Stiefel manifold; give these a group of their own.")
+
+    def _init_group(self, group: dict[str, Any], *lists: Any) -> Any:
+        flat = {**group, "params": [p for p in group["params"] if not _curved(p)]}
+        return super()._init_group(flat, *lists)
+
+    def step(self, closure: Any = None) -> Any:
+        """Move every parameter that has a gradient.
+
+        Parameters
+        ----------
+        closure : None | callable, default=None
+            Computes the loss and its gradients again.
+
+        Returns
+        -------
+        loss : object
+            What the closure gave.
+        """
+        loss = super().step(closure)
+        with torch.no_grad():
+            for group in self.param_groups:
+                curved = [w for w in group["params"] if w.grad is not None and _curved(w)]
+                for (here, _), points in _together(curved, group).items():
+                    (_core_step if here else _plain_step)([(w, w.grad, self._state_of(w)) for w in points], group)
+        return loss
+
+    def _state_of(self, w: Tensor) -> dict[str, Any]:
+        state: dict[str, Any] = self.state[w]
+        if not state:
+            _check_point(w)
+            state["step"] = torch.zeros((), dtype=torch.float64)
+            state["exp_avg"], state["exp_avg_sq"] = (torch.zeros_like(w.data, memory_format=torch.contiguous_format) for _ in range(2))
+        return state
+
+
+def _together(points: list[Tensor], group: dict[str, Any]) -> dict[tuple[bool, torch.dtype], list[Tensor]]:
+    """Points that move together: whether by the core, which takes all of one precision at once, else by PyTorch's functions."""
+    found: dict[tuple[bool, torch.dtype], list[Tensor]] = {}
+    for w in points:
+        here = w.device.type == "cpu" and w.dtype in (torch.float32, torch.float64) and w.is_contiguous() and group["lr"] > 0
+        found.setdefault((here, w.dtype), []).append(w)
+    return found
+
+
+def _core_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:
+    """The step of the core's optimiser: the same numbers as in its training. Points and moments move where they lie."""
+    moving = []
+    for w, g, state in points:
+        gradient = (-g if group["maximize"] else g).detach().contiguous().numpy()
+        moving.append((w.detach().numpy(), gradient, state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(), int(state["step"])))
+    _core.torch_adam_step(moving, (float(group["lr"]), *group["betas"], group["eps"]))
+    for w, _, state in points:
+        state["step"] += 1
+        # What a graph saved of the point is no longer there.
+        torch.autograd.graph.increment_version(w)
+
+
+def _plain_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:
+    """The same where the parameter is not in the memory of the CPU, or does not move."""
+    for w, g, state in points:
+        state["step"] += 1
+        _plain_move(w, -g if group["maximize"] else g, state, group)
+
+
+def _plain_move(w: Tensor, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    t, (beta1, beta2), rate = int(state["step"]), group["betas"], float(group["lr"])
+    first, second, point = state["exp_avg"], state["exp_avg_sq"], w.data
+    g = functional.project_tangent(point, g)
+    first.lerp_(g, 1 - beta1)
+    second.mul_(beta2).addcmul_(g, g, value=1 - beta2)
+    scale = second.sqrt().mul_(1 / (1 - beta2**t) ** 0.5).add_(group["eps"])
+    step = functional.project_tangent(point, first / scale)
+    point.copy_(functional.retract_qr(point, step.mul_(-rate / (1 - beta1**t))))
+    first.copy_(functional.project_tangent(point, first))

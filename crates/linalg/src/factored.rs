@@ -3,10 +3,7 @@
 //! [`cholesky`](crate::cholesky()) takes many small matrices at once, one per lane; this takes one that may be hundreds of rows wide.
 
 use crate::{LinalgError, MatBatch, MatView, Result, Scalar};
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::{MatMut, MatRef, Par, Side};
+use faer::{MatMut, MatRef};
 
 const OP: &str = "Cholesky factorisation";
 
@@ -38,26 +35,20 @@ impl<T: Scalar> Factored<T> {
             });
         }
         g.check_finite(OP)?;
-        let llt = MatRef::from_row_major_slice(g.matrix(0), n, n).llt(Side::Lower);
-        let llt = llt.map_err(|error| {
-            let faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index } = error;
-            LinalgError::NotPositiveDefinite {
-                op: OP,
-                matrix: 0,
-                pivot: index,
-                value: g.matrix(0)[index * n + index].to_f64(),
-            }
+        let factor = T::factor_large(MatRef::from_row_major_slice(g.matrix(0), n, n));
+        let l = factor.map_err(|pivot| LinalgError::NotPositiveDefinite {
+            op: OP,
+            matrix: 0,
+            pivot,
+            value: g.matrix(0)[pivot * n + pivot].to_f64(),
         })?;
-        Ok(Self {
-            l: llt.L().to_owned(),
-        })
+        Ok(Self { l })
     }
 
     /// `L⁻¹ B` in the place of `B`, a batch of one `n × m` matrix.
     pub fn half_solve(&self, b: &mut MatBatch<T>) -> Result<()> {
         let b = self.right_hand_side(b)?;
-        solve_lower_triangular_in_place(self.l.as_ref(), b, Par::Seq);
-        crate::product::release_vector_registers();
+        T::solve_with_lower(self.l.as_ref(), b);
         Ok(())
     }
 
@@ -65,8 +56,7 @@ impl<T: Scalar> Factored<T> {
     pub fn solve(&self, b: &mut MatBatch<T>) -> Result<()> {
         self.half_solve(b)?;
         let b = self.right_hand_side(b)?;
-        solve_upper_triangular_in_place(self.l.transpose(), b, Par::Seq);
-        crate::product::release_vector_registers();
+        T::solve_with_upper(self.l.transpose(), b);
         Ok(())
     }
 

@@ -13,6 +13,7 @@
 mod aligned;
 mod batch;
 mod cholesky;
+mod compiled;
 mod directions;
 mod eigen;
 mod error;

@@ -1,5 +1,6 @@
 //! The two scalar types, `f32` and `f64`, behind one trait.
 
+use crate::compiled::Compiled;
 use crate::simd::Lane;
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
@@ -27,6 +28,7 @@ pub trait Scalar:
     sealed::Sealed
     + faer::traits::RealField
     + Lane
+    + Compiled
     + Copy
     + Default
     + PartialOrd

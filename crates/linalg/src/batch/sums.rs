@@ -10,20 +10,22 @@
 //! The order of additions depends on the length alone, and nothing is fused: the same bits with every instruction set. What runs off the end of the shorter operand is left out.
 
 use crate::{MatBatch, MatView, Scalar};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 /// Running sums.
 const SUMS: usize = 16;
 
 /// `Σ term(x_i, y_i)`.
-struct Sum<'a, T> {
+#[derive(Debug)]
+pub struct Sum<'a, T> {
     x: &'a [T],
     y: &'a [T],
     term: Term,
 }
 
-#[derive(Clone, Copy)]
-enum Term {
+/// What is summed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Term {
     /// `x y`.
     Product,
     /// `(x − y)²`.
@@ -62,7 +64,7 @@ fn sum<T: Scalar>(x: &[T], y: &[T], term: impl Fn(T, T) -> T) -> T {
 }
 
 fn total<T: Scalar>(x: &[T], y: &[T], term: Term) -> T {
-    Arch::new().dispatch(Sum { x, y, term })
+    T::total(Sum { x, y, term })
 }
 
 /// `Σ x_i y_i`.
@@ -90,7 +92,7 @@ pub fn all_finite<T: Scalar>(x: &[T]) -> bool {
 /// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays one.
 pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
-    Arch::new().dispatch(Add {
+    T::add_all(Add {
         sum: sum.data_mut(),
         matrices: x.data(),
     });
@@ -102,7 +104,8 @@ pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
 }
 
 /// `sum ← sum + Σ X_i`, four matrices at a time.
-struct Add<'a, T> {
+#[derive(Debug)]
+pub struct Add<'a, T> {
     sum: &'a mut [T],
     matrices: &'a [T],
 }

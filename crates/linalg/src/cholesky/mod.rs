@@ -4,7 +4,6 @@
 
 pub(crate) mod kernel;
 
-use crate::simd::dispatch;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Op, Result, Scalar};
 pub use kernel::CholeskyScratch;
 use kernel::{Factor, Lower};
@@ -112,7 +111,7 @@ fn run<T: Scalar>(
     if n == 0 || x.count() == 0 {
         return Ok(());
     }
-    dispatch(Factor {
+    T::factor(Factor {
         n,
         input: x.data(),
         task,

@@ -9,13 +9,12 @@ mod single;
 
 use crate::product::{Op, product, product_into};
 use crate::reduce::symmetrise;
-use crate::simd::dispatch;
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel};
 pub use group::EigenScratch;
 use group::Output;
 use rayon::prelude::*;
-use single::DecomposeSingle;
+pub(crate) use single::DecomposeSingle;
 pub use single::SingleScratch;
 
 const OP: &str = "symmetric eigen-decomposition";
@@ -237,7 +236,7 @@ fn single<T: Scalar>(
     if n == 0 {
         return Ok(());
     }
-    let converged = dispatch(DecomposeSingle {
+    let converged = T::decompose_single(DecomposeSingle {
         n,
         input: x.data(),
         values,
@@ -316,7 +315,7 @@ fn one_by_one<T: Scalar>(
             (Some(_), Some(_)) => &mut u[..],
             (Some(vectors), None) => &mut vectors[i * n * n..][..n * n],
         };
-        let converged = dispatch(DecomposeSingle {
+        let converged = T::decompose_single(DecomposeSingle {
             n,
             input,
             values,

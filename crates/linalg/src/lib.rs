@@ -42,7 +42,7 @@ pub use eigen::{
 };
 pub use error::{LinalgError, Result};
 pub use factored::Factored;
-pub use parallel::{on_this_thread, threads_for, worth_threads};
+pub use parallel::{on_this_thread, threads_for, with_threads_awake, worth_threads};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
 pub use reduce::{

@@ -1,6 +1,9 @@
 //! When to use more than one thread.
 
+use rayon::Yield;
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Cubic work (sums of n³) below which handing it to other threads costs more than it saves: about a millisecond.
 const WORTHWHILE: usize = 2_000_000;
@@ -42,7 +45,87 @@ pub fn on_this_thread<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// How long a thread looks for work before it sleeps after all: two functions of one pool that wait for each other's threads go on then.
+const PATIENCE: Duration = Duration::from_millis(2);
+
+/// Runs a function of this much work while the other threads of the current pool stay awake, so that what it hands over is taken at once. A thread that sleeps
+/// has to be woken, again for every part of a training step.
+///
+/// ```
+/// assert_eq!(stiefel_linalg::with_threads_awake(usize::MAX, || 1 + 1), 2);
+/// ```
+pub fn with_threads_awake<R>(work: usize, f: impl FnOnce() -> R) -> R {
+    /// Says that the function has ended, also where it panics.
+    struct Ends<'a>(&'a AtomicBool);
+    impl Drop for Ends<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let threads = threads_for(work);
+    if threads == 1 {
+        return f();
+    }
+    let (ended, owner) = (AtomicBool::new(false), rayon::current_thread_index());
+    rayon::in_place_scope(|scope| {
+        let _ends = Ends(&ended);
+        for _ in 1..threads {
+            scope.spawn(|_| look_for_work(&ended, owner));
+        }
+        f()
+    })
+}
+
+/// Takes work of the pool until the function of the thread `owner` has ended.
+fn look_for_work(ended: &AtomicBool, owner: Option<usize>) {
+    // That thread itself would wait for itself.
+    if rayon::current_thread_index() == owner {
+        return;
+    }
+    let mut last = Instant::now();
+    while !ended.load(Ordering::Relaxed) && last.elapsed() < PATIENCE {
+        if rayon::yield_now() == Some(Yield::Executed) {
+            last = Instant::now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
 /// Whether work of this size should be spread over the current rayon pool.
 pub(crate) fn pays(work: usize) -> bool {
     threads_for(work) > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+
+    /// Sums of a parallel part, a few times over, as the parts of a training step are.
+    fn parts() -> Vec<u64> {
+        with_threads_awake(usize::MAX, || {
+            (0..20)
+                .map(|i| (0..100_u64).into_par_iter().map(|x| x * i).sum())
+                .collect()
+        })
+    }
+
+    #[test]
+    fn threads_that_are_kept_awake_do_the_work_and_let_go() {
+        let expected: Vec<u64> = (0..20).map(|i| 4950 * i).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        let pool = pool.expect("threads");
+        assert_eq!(pool.install(parts), expected);
+        // From outside of a pool, too.
+        assert_eq!(parts(), expected);
+    }
+
+    #[test]
+    fn two_functions_of_one_pool_do_not_wait_for_each_other_for_ever() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+        let pool = pool.expect("threads");
+        let both = pool.install(|| rayon::join(parts, parts));
+        assert_eq!(both.0, both.1);
+    }
 }

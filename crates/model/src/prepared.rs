@@ -180,6 +180,12 @@ impl<T: Scalar> Batch<'_, T> {
         )
     }
 
+    /// About how many multiplications a step on it takes, by which threads are asked for.
+    pub(crate) fn work(&self) -> usize {
+        let cubes = self.data.covariances.iter().map(|x| x.rows().pow(3) / 2);
+        self.indices.len() * cubes.sum::<usize>()
+    }
+
     /// The input of the query, one row per sample.
     pub fn encoded(&self) -> MatBatch<T> {
         let all = &self.data.encoded;

@@ -18,7 +18,7 @@ use crate::optim::{Adam, Moments};
 use crate::{Batch, ModelError, Parameters, Prepared, Result, random};
 use objective::objective;
 use stiefel_autodiff::Tape;
-use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_linalg::{MatBatch, Scalar, with_threads_awake};
 
 /// Everything a run needs to go on as if it had never stopped.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,7 +183,9 @@ impl<T: Scalar> Run<'_, T> {
         let mut sums = observe::Sums::default();
         for indices in order.chunks(self.config.batch) {
             let batch = training.batch(indices.to_vec());
-            self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)?;
+            with_threads_awake(batch.work(), || {
+                self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)
+            })?;
             if observer.step(epoch) == Flow::Stop {
                 return Ok(None);
             }
@@ -256,6 +258,10 @@ impl<T: Scalar> Stepper<T> {
 
     /// One step; gives the total loss before it.
     pub fn step(&mut self, network: &dyn Network<T>, batch: &Batch<'_, T>) -> Result<f64> {
+        with_threads_awake(batch.work(), || self.step_here(network, batch))
+    }
+
+    fn step_here(&mut self, network: &dyn Network<T>, batch: &Batch<'_, T>) -> Result<f64> {
         self.tape.reset();
         let bound = self.parameters.bind(&self.tape)?;
         let outputs = network.forward(&self.tape, &bound, batch, Routing::Learnt)?;

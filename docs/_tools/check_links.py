@@ -1,7 +1,7 @@
 """Whether every link of the built pages leads somewhere: `python check_links.py FOLDER`.
 
-Files and places within pages are looked up on the disk; addresses of the web are counted, not visited. The pages that rustdoc wrote, below ``rust/``,
-may be linked to and are not read: rustdoc checks its own.
+Files and places within pages are looked up on the disk, those that rustdoc wrote, below ``rust/``, included; addresses of the web are counted, not
+visited. Listings of source files may be linked to and are not read: their lines are numbered by a script.
 """
 
 import sys
@@ -29,7 +29,8 @@ class Page(HTMLParser):
 def broken(folder):
     """Pages and their links that lead nowhere; and how many lead to the web."""
     # Below _static lie the theme's own files, among them a template that is no page.
-    files = [file for file in sorted(folder.rglob("*.html")) if file.relative_to(folder).parts[0] not in ("rust", "_static")]
+    unread = {("_static",), ("rust", "src")}
+    files = [file for file in sorted(folder.rglob("*.html")) if not any(file.relative_to(folder).parts[: len(u)] == u for u in unread)]
     pages = {file.resolve(): Page(file.read_text(encoding="utf-8")) for file in files}
     bad, web = [], set()
     for file, page in pages.items():
@@ -40,10 +41,11 @@ def broken(folder):
                 continue
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             target = target / "index.html" if target.is_dir() else target
-            place = unquote(parts.fragment)
+            # rustdoc names places as they stand in links, with their percent signs.
+            places = {parts.fragment, unquote(parts.fragment)}
             if not target.exists():
                 bad.append((file, link, "there is no such file"))
-            elif place and target in pages and place not in pages[target].places:
+            elif parts.fragment and target in pages and not places & pages[target].places:
                 bad.append((file, link, "there is no such place on that page"))
     return len(pages), bad, web
 

@@ -97,6 +97,20 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
     ]
 
 
+def test_links_of_rustdoc_are_followed(tmp_path):
+    check = runpy.run_path(str(FOLDER.parent / "docs" / "_tools" / "check_links.py"))["broken"]
+    pages = tmp_path / "rust" / "stiefel"
+    listing = tmp_path / "rust" / "src" / "stiefel" / "lib.rs.html"
+    for folder in (pages, listing.parent):
+        folder.mkdir(parents=True)
+    listing.write_text('<a href="nowhere.html">not read</a>')
+    # As rustdoc writes them: places with percent signs, lines that a script numbers, and the path of an item that it did not find.
+    (pages / "index.html").write_text(
+        '<h3 id="impl-From%3CT%3E-for-T"></h3><a href="#impl-From%3CT%3E-for-T"></a><a href="../src/stiefel/lib.rs.html#12-30"></a><a href="stiefel_data::Steps"></a>'
+    )
+    assert [(link, why) for _, link, why in check(tmp_path)[1]] == [("stiefel_data::Steps", "there is no such file")]
+
+
 @pytest.mark.parametrize("script", GALLERY, ids=lambda p: p.stem)
 def test_gallery(script, tmp_path, monkeypatch, capsys):
     """In this process, which has loaded everything already: a new one for every script would take minutes."""

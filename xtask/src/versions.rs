@@ -31,6 +31,28 @@ fn crates_citation_and_change_log_name_the_version() {
 }
 
 #[test]
+fn badges_and_pages_name_what_is_needed() {
+    let (manifest, package) = (text("Cargo.toml"), text("python/pyproject.toml"));
+    let rust = manifest.split("rust-version = \"").nth(1).unwrap();
+    let python = package.split("requires-python = \">=").nth(1).unwrap();
+    let [rust, python] = [rust, python].map(|rest| rest.split('"').next().unwrap());
+    let readme = text("README.md");
+    for badge in [
+        format!("![Rust {rust} or later](https://img.shields.io/badge/rust-{rust}%2B-orange)"),
+        format!(
+            "![Python {python} or later](https://img.shields.io/badge/python-{python}%2B-blue)"
+        ),
+        format!("need Rust {rust} or later"),
+    ] {
+        assert!(readme.contains(&badge), "{badge}");
+    }
+    let install = text("docs/install.md");
+    assert!(install.contains(&format!(
+        " {rust} or later; the first also needs Python {python} "
+    )));
+}
+
+#[test]
 fn the_package_has_the_licences_of_the_project() {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         assert_eq!(text(name), text(&format!("python/{name}")), "{name}");

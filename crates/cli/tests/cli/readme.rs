@@ -11,13 +11,17 @@ const PAGES: [&str; 2] = [
     include_str!("../../../../docs/install.md"),
 ];
 
-/// Commands that are run elsewhere: by `cargo xtask test`, whose last steps install the package and whose tests run the demonstration.
+/// Commands that are run elsewhere: by `cargo xtask test`, whose last steps install the package and whose tests run the demonstration; and, the
+/// one that compiles everything once more, before a release (`.github/workflows/release.yml`).
 const ELSEWHERE: [&str; 4] = [
     "pip install ./python",
     "cargo install --path crates/cli",
     "cargo run --release -- demo",
     "cargo xtask test",
 ];
+
+/// What installs the program from its sources.
+const RELEASE: &str = include_str!("../../../../.github/workflows/release.yml");
 
 /// The lines after a prompt in the blocks of commands, without their comments, each once.
 fn commands() -> Vec<&'static str> {
@@ -68,6 +72,7 @@ fn every_command_runs() {
         run += 1;
     }
     assert!(run >= 7, "{run} commands");
+    assert!(RELEASE.contains(ELSEWHERE[1]));
     for made in ["dataset.npz", "model.stiefel", "met.stiefel"] {
         assert!(home.0.join(made).exists(), "{made}");
     }

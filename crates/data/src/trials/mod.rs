@@ -313,7 +313,8 @@ impl Trials {
         })
     }
 
-    /// The trials at these places with the names that occur among them alone, in order of first appearance: a set of its own.
+    /// The trials at these places with the names that occur among them alone, in order of first appearance: a set of its own. Of the trials that were
+    /// left out it counts those of its domains.
     pub fn keep(&self, indices: &[usize]) -> Result<Self> {
         let mut part = self.select(indices)?;
         let again = |f: &Factor| Factor::from_labels(f.indices().iter().map(|&i| f.name(i)));
@@ -322,6 +323,10 @@ impl Trials {
         for factor in [&mut part.subjects, &mut part.sessions, &mut part.runs] {
             *factor = factor.as_ref().map(again);
         }
+        let domains = part.domains.names();
+        Arc::make_mut(&mut part.origin)
+            .rejected
+            .retain(|(domain, _)| domains.contains(domain));
         Ok(part)
     }
 

@@ -1,6 +1,6 @@
 //! The door: what is refused, and with which words.
 
-use stiefel_data::{DataError, Factor, Trials};
+use stiefel_data::{DataError, Factor, Origin, Trials};
 use stiefel_linalg::MatBatch;
 
 fn labels(count: usize) -> Factor {
@@ -169,7 +169,15 @@ fn channels_are_picked_in_every_view_with_their_names() {
 
 #[test]
 fn a_set_of_its_own_has_the_names_that_occur() {
-    let part = numbered(12, 3).keep(&[2, 4]).unwrap();
+    let rejected = ["d0", "d1", "d2"].map(|d| (d.to_owned(), 7));
+    let origin = Origin {
+        rejected: rejected.to_vec(),
+        ..Origin::default()
+    };
+    let all = numbered(12, 3).with_origin(origin);
+    let part = all.keep(&[2, 4]).unwrap();
     assert_eq!(part.domains().names(), ["d2", "d1"]);
+    assert_eq!(part.origin().rejected, rejected[1..]);
+    assert_eq!(all.origin().rejected, rejected);
     assert_eq!(part.classes().names(), ["c0"]);
 }

@@ -16,7 +16,7 @@ pub(in crate::report) const WIDTH: f64 = 480.0;
 
 /// What figures look like in the dark; part of the page and of every file.
 pub(in crate::report) const DARK_RULES: &str = ".ink{fill:#e8e8e8}.muted{fill:#b0b4b8}.axis{stroke:#9a9ea3}.grid{stroke:#3a3f44}\
-.s6{color:#e8e8e8}.head{stroke:#d0d0d0}.band{fill:#e8e8e8}.paper-bg{fill:#16191c}";
+.s6{color:#e8e8e8}.head{stroke:#d0d0d0}.band{fill:#e8e8e8}.paper-bg{fill:#16191c}.on-paper{stroke:#16191c}";
 
 /// What figures share in any light.
 pub(in crate::report) const RULES: &str = "svg.figure text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:11px}\
@@ -43,6 +43,8 @@ pub(in crate::report) enum Tone {
     Fixed(&'static str),
     /// Small, on a picture: dark with a light seam in any light.
     Label,
+    /// Small, on the paper, with a seam of its colour.
+    Small,
 }
 
 /// A finished drawing.
@@ -124,6 +126,7 @@ impl Svg {
             Tone::Muted => ("muted", "#5a5f66"),
             Tone::Fixed(colour) => ("", colour),
             Tone::Label => ("small", "#111111"),
+            Tone::Small => ("ink small on-paper", "#1a1a1a"),
         };
         let class = if class.is_empty() {
             String::new()
@@ -134,6 +137,10 @@ impl Svg {
             Tone::Label => (
                 SMALL,
                 " stroke=\"#ffffff\" stroke-opacity=\"0.75\" stroke-width=\"2\" paint-order=\"stroke\" stroke-linejoin=\"round\"",
+            ),
+            Tone::Small => (
+                SMALL,
+                " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" stroke-linejoin=\"round\"",
             ),
             _ => (TEXT, ""),
         };

@@ -24,6 +24,15 @@ pub(in crate::report) fn escape(text: &str) -> String {
     out
 }
 
+/// The text with a capital letter first.
+pub(in crate::report) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map(|c| c.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
 /// Width of a text in a sans-serif font of that size, estimated for a wide one (`DejaVu` Sans, Verdana).
 pub(in crate::report) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum::<f64>() * size

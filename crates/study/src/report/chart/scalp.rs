@@ -120,7 +120,7 @@ impl Scalps {
         ];
         let strongest = order.into_iter().take(STRONGEST);
         let wanted = strongest.map(|e| (e, (at[e].0, at[e].1 - 3.0)));
-        self.names(svg, wanted, room);
+        self.names(svg, Tone::Label, wanted, room);
     }
 
     /// Writes the names of electrodes centred at their places, those first that come first; a name that would cover another is left out. Gives the
@@ -128,6 +128,7 @@ impl Scalps {
     fn names(
         &self,
         svg: &mut Svg,
+        tone: Tone,
         wanted: impl Iterator<Item = (usize, (f64, f64))>,
         [left, top, right, bottom]: [f64; 4],
     ) -> Vec<usize> {
@@ -146,7 +147,7 @@ impl Scalps {
                 continue;
             }
             taken.push(own);
-            svg.text(x, y, Anchor::Middle, Tone::Label, &name);
+            svg.text(x, y, Anchor::Middle, tone, &name);
         }
         without
     }
@@ -167,7 +168,8 @@ pub(in crate::report) fn electrodes(electrodes: &[Electrode]) -> Drawing {
         scale: "",
     };
     let wanted = at.iter().enumerate().map(|(e, (x, y))| (e, (*x, *y + 3.0)));
-    let without = scalps.names(&mut svg, wanted, [1.0, 1.0, side - 1.0, side - 1.0]);
+    let room = [1.0, 1.0, side - 1.0, side - 1.0];
+    let without = scalps.names(&mut svg, Tone::Small, wanted, room);
     dots(&mut svg, without.into_iter().map(|e| at[e]));
     svg.finish(side)
 }

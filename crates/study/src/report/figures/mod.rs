@@ -24,6 +24,8 @@ pub(super) enum Section {
     Subjects,
     Confusion,
     Scalp,
+    /// A row or a map for each of many people.
+    People,
     Controls,
     Routing,
     Curves,
@@ -83,7 +85,7 @@ impl Gallery {
                 Err(why) => gallery.missing.push((Section::Scalp, why)),
             }
         }
-        let heads = |f: &Figure| f.name.starts_with("scalp");
+        let heads = |f: &Figure| f.section == Section::Scalp || f.name.starts_with("scalp");
         if gallery.figures.iter().any(heads) {
             gallery.figures.extend(scalp::montage(summary));
         }
@@ -171,13 +173,4 @@ fn domain_name(summary: &StudySummary, domain: usize) -> String {
 
 fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|v| v.is_finite())
-}
-
-/// The text with a capital letter first.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|c| c.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
 }

@@ -1,10 +1,10 @@
 //! One unit's router: weights by domain, queries, angles between experts.
 
 use super::super::base::colour;
-use super::super::base::text::figure;
+use super::super::base::text::{capital, figure};
 use super::super::chart::matrix::Matrix;
 use super::super::chart::scatter::{LEGEND, Scatter};
-use super::{Figure, Section, capital, domain_name, file_name, finite, unit_name};
+use super::{Figure, Section, domain_name, file_name, finite, unit_name};
 use crate::{RoutingRecord, StudySummary, UnitRecord};
 
 pub(super) fn all(summary: &StudySummary, unit: &UnitRecord) -> Vec<Figure> {

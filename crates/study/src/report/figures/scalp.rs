@@ -1,8 +1,8 @@
 //! What the filters of one unit see, on the head, and where the electrodes are.
 
-use super::super::base::text::{count, shorten};
+use super::super::base::text::{capital, count, shorten};
 use super::super::chart::scalp::{Electrode, Scalps, electrodes};
-use super::{Figure, Section, capital, file_name, unit_name};
+use super::{Figure, Section, file_name, unit_name};
 use crate::{StudySummary, UnitRecord};
 use stiefel_eeg::montage::position;
 

@@ -8,6 +8,9 @@ use super::scalp::heads;
 use super::{Figure, Section, file_name, finite, unit_name};
 use crate::{Carried, CarriedBy, StudySummary, UnitRecord};
 
+/// Figures with a row or a map for each of more people than this are long.
+const MANY: usize = 16;
+
 /// The figures of the first fold of a method that has several views.
 pub(super) fn all(summary: &StudySummary, method: &str) -> Vec<Figure> {
     let units = summary.units.iter().filter(|u| u.method == method);
@@ -30,10 +33,19 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
+/// Where a figure of every person stands.
+fn section(carried: &Carried) -> Section {
+    if carried.people.len() > MANY {
+        Section::People
+    } else {
+        Section::Scalp
+    }
+}
+
 /// The views with their numbers.
 fn numbered(carried: &Carried) -> String {
     let each = carried.views.iter().enumerate();
-    let each: Vec<String> = each.map(|(v, name)| format!("{} {name}", v + 1)).collect();
+    let each: Vec<String> = each.map(|(v, name)| format!("{}: {name}", v + 1)).collect();
     each.join("; ")
 }
 
@@ -107,7 +119,7 @@ fn shares(unit: &UnitRecord, carried: &Carried) -> Option<Figure> {
     };
     let told: Vec<String> = rows.iter().filter_map(best).take(20).collect();
     Some(Figure {
-        section: Section::Scalp,
+        section: section(carried),
         method: Some(unit.method.clone()),
         name: file_name("shares", &unit.method),
         title: format!("{}: which views carry the decision", unit.method),
@@ -136,7 +148,7 @@ fn people(summary: &StudySummary, unit: &UnitRecord, carried: &Carried) -> Optio
         .collect();
     let drawing = heads(summary, &groups)?.draw()?;
     Some(Figure {
-        section: Section::Scalp,
+        section: section(carried),
         method: Some(unit.method.clone()),
         name: file_name("people", &unit.method),
         title: format!("{}: what each person's weights look at", unit.method),

@@ -129,7 +129,7 @@ pub(super) fn methods(summary: &StudySummary) -> String {
     let mut out = format!(
         "<h3>Methods, ready to paste</h3><p class=\"methods\">{}</p><dl><dt>Split</dt><dd>{}</dd><dt>Seeds</dt><dd>{}</dd>",
         escape(&summary.methods),
-        escape(&summary.protocol),
+        escape(&super::protocol(summary)),
         if seeds.is_empty() {
             "none".into()
         } else {

@@ -7,7 +7,7 @@ mod script;
 mod style;
 mod tables;
 
-use super::base::text::{count, escape, name};
+use super::base::text::{capital, count, escape, name};
 use super::figures::{Figure, Gallery, Section, routed_methods};
 use crate::StudySummary;
 use std::fmt::Write;
@@ -124,8 +124,16 @@ fn headline(summary: &StudySummary, gallery: &Gallery) -> String {
     format!(
         "<section class=\"headline\" aria-label=\"Result\"><div><p class=\"result\">{}</p><p class=\"note\">{}</p></div>{picture}</section>",
         escape(sentence),
-        escape(&summary.protocol)
+        escape(&protocol(summary))
     )
+}
+
+/// How the trials were split, as a sentence.
+fn protocol(summary: &StudySummary) -> String {
+    match summary.protocol.trim_end_matches('.') {
+        "" => String::new(),
+        words => format!("{}.", capital(words)),
+    }
 }
 
 fn verdict(summary: &StudySummary) -> String {
@@ -198,7 +206,7 @@ fn confusion(summary: &StudySummary, gallery: &Gallery) -> String {
     words.to_owned() + &first_open(&figures, 4, "Confusion matrices of the other methods")
 }
 
-/// The maps of methods with one filter, or with views; those of experts are with their router.
+/// The maps of methods with one filter, or with views; those of experts are with their router. Many people's are folded away, also from paper.
 fn scalp(gallery: &Gallery) -> String {
     let mut out = row(gallery.of(Section::Scalp), "");
     if !out.is_empty() {
@@ -207,6 +215,13 @@ fn scalp(gallery: &Gallery) -> String {
             "<p class=\"note\">What filters see: activation patterns, not filters, the two leading ones of each; their strongest electrodes are named where there is \
              room. The sign of a pattern has no meaning; each map is scaled by its largest value and interpolated by spherical splines within 30° of an \
              electrode.</p>",
+        );
+    }
+    let people = row(gallery.of(Section::People), "");
+    if !people.is_empty() {
+        let _ = write!(
+            out,
+            "<details class=\"long\"><summary>The views and maps of every person</summary>{people}</details>"
         );
     }
     for (_, why) in gallery.missing.iter().filter(|m| m.0 == Section::Scalp) {

@@ -54,7 +54,7 @@ footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.6rem}
 @media (max-width:640px){main{padding:1rem .8rem 2rem}h1{font-size:1.3rem}.result{font-size:1.15rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}
 th[scope=row],thead th:first-child{max-width:9.5rem;min-width:7.8rem}th[scope=row] small{display:none}}
 @media print{@page{size:A4;margin:10mm}body{font-size:9pt;line-height:1.3}main{max-width:none;padding:0}nav,.csv,details:not([open]),pre{display:none}
-h1{font-size:15pt}h2{font-size:11.5pt;margin:1rem 0 .4rem}h3{margin:.6rem 0 .2rem}h2,h3,h4,summary,p.note:has(+.row){break-after:avoid}figure,tr,.verdict,.headline{break-inside:avoid}.scroll{overflow:visible}
+h1{font-size:15pt}h2{font-size:11.5pt;margin:1rem 0 .4rem}h3{font-size:10pt;margin:.6rem 0 .2rem}h2,h3,h4,summary,p.note:has(+.row){break-after:avoid}figure,tr,dd,.note,.verdict,.headline{break-inside:avoid}.scroll+.note{break-before:avoid}.scroll{overflow:visible}
 .headline{grid-template-columns:minmax(0,.8fr) minmax(0,1fr)}.result{font-size:11pt}.verdict{font-size:8.4pt;padding:.3rem .7rem;margin:.5rem 0}.verdict li{margin:.1rem 0}summary{list-style:none;color:inherit;font-weight:600}
 table{font-size:6.9pt}th small{font-size:5.6pt}.theirs th,.theirs td{font-size:6.5pt}th,td{padding:.12rem .25rem}thead th{min-width:0;max-width:5rem}th[scope=row],thead th:first-child{min-width:13em;max-width:15rem;position:static}
 .theirs th{padding-left:.7rem}thead button::after{content:''}figcaption,.note,.muted{font-size:7.6pt}

@@ -1,7 +1,7 @@
 //! How Chromium sees the report: no console message, every SVG file parses, and within each figure no text lies over another or is cut
 //! off, measured by the browser's own boxes (`getBoundingClientRect`), in a wide and a narrow window.
 
-use super::build::{Shape, names, study};
+use super::build::{Shape, names, study, with_views};
 use super::edges;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -264,14 +264,15 @@ fn on_paper_a_study_of_ten_methods_takes_six_pages_at_most() {
     let folder = std::env::temp_dir().join(format!("stiefel-browser-print-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let routed = |i: usize| (format!("method-{i}"), (1..4).contains(&i));
-    for people in [6, 53] {
-        let mut summary = study(&Shape {
+    for people in [6, 53, 200] {
+        let shape = Shape {
             methods: (0..10).map(routed).collect(),
             domains: names("S", people),
             folds: 5,
             experts: 8,
             ..Shape::default()
-        });
+        };
+        let mut summary = with_views(study(&shape));
         // As much text as studies have.
         summary.verdict =
             vec!["A sentence of a verdict on a method, with its figures. ".repeat(4); 8];

@@ -9,8 +9,8 @@ use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
-    Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome, PaperRow, Patterns,
-    PersonDifference, RoutingRecord, Row, StudySummary, UnitRecord, UnitScore,
+    Carried, CarriedBy, Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome,
+    PaperRow, Patterns, PersonDifference, RoutingRecord, Row, StudySummary, UnitRecord, UnitScore,
 };
 
 /// The shape of a study; names are used as they are.
@@ -45,6 +45,25 @@ impl Default for Shape {
 
 pub(super) fn names(stem: &str, count: usize) -> Vec<String> {
     (1..=count).map(|i| format!("{stem}{i}")).collect()
+}
+
+/// Gives the first method views that carry its decision, of everybody and of every domain, as the preset has them.
+pub(super) fn with_views(mut summary: StudySummary) -> StudySummary {
+    let (channels, views) = (summary.dataset.channels.len(), 6);
+    let of = |name: &str| CarriedBy {
+        name: name.into(),
+        shares: vec![1.0 / views as f64; views],
+        patterns: vec![vec![(1..=channels).map(|c| c as f64).collect(); 2]; views],
+    };
+    let carried = Carried {
+        views: (1..=views)
+            .map(|v| format!("{v} to {} Hz", 2 * v))
+            .collect(),
+        shared: of("everybody"),
+        people: summary.dataset.domains.iter().map(|d| of(d)).collect(),
+    };
+    summary.units[0].outcome.carried = Some(carried);
+    summary
 }
 
 /// Numbers in turn.

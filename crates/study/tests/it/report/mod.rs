@@ -4,7 +4,7 @@ mod browser;
 mod build;
 mod markup;
 
-use build::{Shape, names, study};
+use build::{Shape, names, study, with_views};
 use markup::check;
 use proptest::prelude::*;
 use stiefel_model::Measure;
@@ -457,6 +457,37 @@ fn two_hundred_people_have_a_place_each() {
             "{people} people: the picture is above the fold, {height}"
         );
     }
+}
+
+#[test]
+fn maps_of_many_people_are_folded_away() {
+    for (people, folded) in [(6, false), (16, false), (17, true), (200, true)] {
+        let summary = with_views(study(&Shape {
+            domains: names("S", people),
+            ..Shape::default()
+        }));
+        let page = report::html(&summary);
+        let heads = page.split("<section id=\"heads\">").nth(1).unwrap();
+        let heads = heads.split("</section>").next().unwrap();
+        let (open, closed) = heads.split_once("<details").unwrap_or((heads, ""));
+        assert!(open.contains("what everybody&#39;s weights look at"));
+        for title in [
+            "which views carry the decision",
+            "what each person&#39;s weights look at",
+        ] {
+            assert_eq!(open.contains(title), !folded, "{people}: {title}");
+            assert_eq!(closed.contains(title), folded, "{people}: {title}");
+        }
+        // Names of electrodes stand on the paper, whatever its colour.
+        let electrodes = heads.split("The electrodes").nth(1).unwrap();
+        assert!(electrodes.contains("class=\"ink small on-paper\""));
+    }
+}
+
+#[test]
+fn the_protocol_is_a_sentence() {
+    let page = report::html(&study(&Shape::default()));
+    assert_eq!(page.matches("5 folds.<").count(), 2);
 }
 
 #[test]

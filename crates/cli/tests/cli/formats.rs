@@ -41,9 +41,10 @@ fn a_folder_is_a_table_that_fits_a_screen() {
     assert!(!text.contains(" a E"), "{text}");
     let long = home.text("inspect eeg -v");
     assert!(
-        long.contains("keep what is there with the option `partial`"),
+        long.contains("keep what is there with the option\n    `partial`"),
         "{long}"
     );
+    assert!(long.lines().all(|l| l.chars().count() <= 80), "{long}");
     // What is there can be had.
     let (exit, message) = code(&home.run("inspect eeg/cut.edf"));
     assert_eq!(exit, 1, "{message}");

@@ -25,7 +25,6 @@ mod gzip;
 mod hdf5;
 mod markers;
 pub mod mat;
-mod memory;
 pub mod npy;
 pub mod npz;
 mod numbers;
@@ -101,7 +100,7 @@ pub fn read_with(mut source: Source<'_>, options: &ReadOptions) -> Result<Conten
         return with_markers(content, &options.markers);
     };
     with_markers(
-        sidecars.apply(content)?,
+        sidecars.apply(content, options)?,
         &sidecars.markers(&options.markers),
     )
 }

@@ -129,6 +129,15 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
             "{notes}"
         );
         assert!(notes.contains("3 events are those of sub-0"), "{notes}");
+        // Channels that were not asked for are there all the same.
+        let options = ReadOptions {
+            channels: Some(vec!["C3".into()]),
+            ..ReadOptions::default()
+        };
+        let source = Source::open(common::path(&format!("{file}{name}"))).unwrap();
+        let part = read_with(source, &options).unwrap().into_recordings();
+        let notes = part.unwrap()[0].notes().join("\n");
+        assert!(!notes.contains("has not"), "{notes}");
     }
 }
 

@@ -162,20 +162,23 @@ impl Runs {
         most: usize,
         mut bytes: Vec<u8>,
     ) -> Result<Vec<u8>> {
-        bytes.clear();
-        let mut room = most;
+        let (mut room, mut start) = (most, 0);
         while let Some((at, frames)) = self.left.front_mut().filter(|_| room > 0) {
-            let (step, start) = (room.min(*frames), bytes.len());
+            let step = room.min(*frames);
             source.seek_to(*at, "the samples")?;
             source.require(*frames as u64 * size as u64, "the samples")?;
-            bytes.resize(start + step * size, 0);
-            source.read_all(&mut bytes[start..], "the samples")?;
+            let end = start + step * size;
+            // What is left of the last use is written over.
+            bytes.resize(end.max(bytes.len()), 0);
+            source.read_all(&mut bytes[start..end], "the samples")?;
+            start = end;
             (*at, *frames) = (*at + (step * size) as u64, *frames - step);
             room -= step;
             if *frames == 0 {
                 self.left.pop_front();
             }
         }
+        bytes.truncate(start);
         Ok(bytes)
     }
 }

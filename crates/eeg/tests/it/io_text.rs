@@ -160,6 +160,35 @@ fn a_task_of_a_bids_folder_is_prepared() {
         error.to_string().contains("the tasks are mi, rest"),
         "{error}"
     );
+    // What the reader noted on both files is told once.
+    let bad = "sub-01_task-mi_run-1_eeg.vhdr (run 1) and 1 more: the file marks channels as bad";
+    let told = record.notes.iter().filter(|n| n.contains("as bad"));
+    let told: Vec<_> = told.collect();
+    assert!(told.len() == 1 && told[0].starts_with(bad), "{told:?}");
+    // Options that no file can obey.
+    let refused = |options: PrepareOptions| {
+        let error = prepare(&folder, &options, &mut |_| {}).unwrap_err();
+        error.to_string()
+    };
+    let of_xdf = refused(PrepareOptions {
+        stream: Some("1".into()),
+        ..options("mi")
+    });
+    assert!(of_xdf.contains("--stream is about files"), "{of_xdf}");
+    let of_mat = refused(PrepareOptions {
+        mat: Some("signal=x,rate=64".into()),
+        ..options("mi")
+    });
+    assert!(of_mat.contains("--mat is about files"), "{of_mat}");
+    // A pattern that fits no run: the message says how the runs are called.
+    let of_run = refused(PrepareOptions {
+        classes: PrepareOptions::parse_classes(&["R[1]:left=a", "right=b"]).unwrap(),
+        ..options("mi")
+    });
+    assert!(
+        of_run.contains("the recordings have left ×4, right ×2 in runs 1;"),
+        "{of_run}"
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 """Files, synthetic studies, MNE's objects, the routing report."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -126,6 +128,25 @@ def test_more_than_the_memory_is_a_memory_error(tmp_path):
             pytest.skip("the file system has no sparse files of this size")
     with pytest.raises(MemoryError, match="MB of memory"):
         stiefel.read_raw(path)
+    # Few numbers of many channels: their covariances would take 1.3 terabytes.
+    np.savez(tmp_path / "wide.npz", X=np.zeros((1, 400_000, 2), np.int8), y=np.array(["a"]), sfreq=100.0)
+    with pytest.raises(MemoryError, match="the covariances: 1280000 MB of memory"):
+        stiefel.load_dataset(tmp_path / "wide.npz")
+
+
+def test_the_conversion_that_a_refusal_names_works(tmp_path, monkeypatch):
+    """MATLAB 4 is not read; the line that the message gives makes a file that is."""
+    io = pytest.importorskip("scipy.io")
+    signal = np.random.default_rng(3).standard_normal((2, 60))
+    io.savemat(tmp_path / "old.mat", {"signal": signal, "fs": 250.0}, format="4")
+    with pytest.raises(ValueError, match="MATLAB 4") as refused:
+        stiefel.read_raw(tmp_path / "old.mat")
+    line = re.search(r"scipy\.io\.savemat\(.*\)", str(refused.value))[0]
+    monkeypatch.chdir(tmp_path)
+    exec(line, {"scipy": __import__("scipy.io")})
+    found = stiefel.read_raw("converted.mat", mat="signal=signal,rate=fs,axis=channels")
+    np.testing.assert_array_equal(found.data, signal)
+    assert found.sfreq == 250.0
 
 
 def test_datasets_in_files(tmp_path):

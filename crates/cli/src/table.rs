@@ -2,6 +2,8 @@
 
 /// The width that long text is wrapped to.
 const WIDTH: usize = 100;
+/// Letters of a line on a screen that nobody made wider.
+pub(crate) const SCREEN: usize = 80;
 
 /// Rows of cells, each column as wide as its widest cell. The first row is the heading.
 pub(crate) fn columns(rows: &[Vec<String>]) -> String {
@@ -23,9 +25,14 @@ pub(crate) fn columns(rows: &[Vec<String>]) -> String {
 
 /// `name   text`, the text wrapped and indented by `indent`; line breaks in it are kept.
 pub(crate) fn entry(name: &str, text: &str, indent: usize) -> String {
+    within(WIDTH, name, text, indent)
+}
+
+/// An [`entry`] on lines of at most `width` letters.
+pub(crate) fn within(width: usize, name: &str, text: &str, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.lines() {
-        lines.extend(wrap(paragraph, WIDTH.saturating_sub(indent)));
+        lines.extend(wrap(paragraph, width.saturating_sub(indent)));
     }
     let head = |i: usize| if i == 0 { name } else { "" };
     let lines = lines.iter().enumerate();
@@ -82,5 +89,7 @@ mod tests {
                 && text.lines().nth(1).unwrap().starts_with("        word")
         );
         assert_eq!(entry("n", "", 4), "");
+        let narrow = within(SCREEN, "name", &"word ".repeat(30), 8);
+        assert!(narrow.lines().all(|l| l.chars().count() <= SCREEN));
     }
 }

@@ -28,6 +28,7 @@ mod error;
 pub mod io;
 #[cfg(feature = "live")]
 pub mod live;
+mod memory;
 pub mod montage;
 pub mod prepare;
 mod recording;

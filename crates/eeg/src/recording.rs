@@ -89,7 +89,9 @@ impl Recording {
                 remedy: "pass all samples of channel 0, then all of channel 1, and so on".into(),
             });
         }
-        let mut behind = events.iter().filter(|e| e.sample >= samples);
+        // Without a signal there is nothing that they could lie behind.
+        let signal = !channels.is_empty();
+        let mut behind = (events.iter()).filter(|e| signal && e.sample >= samples);
         let notes = behind.next().map(|first| {
             format!(
                 "{} events lie behind the {samples} samples, the first {:?} at sample {}",

@@ -299,6 +299,43 @@ fn zip_directories_without_substance() {
     );
 }
 
+/// A few bytes that say they are many numbers: deflate makes at most 1032 bytes of one.
+#[test]
+fn packed_bytes_cannot_hold_more_than_deflate_gives() {
+    let content = npy(&npy_header("<f8", "(40, 500, 100)"), &[0; 800]);
+    refused(
+        "packed.npz",
+        &npz("X.npy", &content),
+        "packed bytes cannot hold",
+    );
+}
+
+// --- FIF
+
+/// Buffers that start inside each other would hold a small file many times over.
+#[test]
+fn tags_that_overlap_are_refused() {
+    let mut bytes = std::fs::read(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/fif/single_raw.fif"
+    ))
+    .unwrap();
+    let word = |bytes: &[u8], at: usize| {
+        u32::from_be_bytes(*bytes[at..].first_chunk::<4>().unwrap()) as usize
+    };
+    let mut at = 0;
+    while word(&bytes, at) != 300 {
+        at += 16 + word(&bytes, at + 8);
+    }
+    let inside = at + 16 + 320;
+    bytes[at + 12..at + 16].copy_from_slice(&(inside as u32).to_be_bytes());
+    refused(
+        "overlap_raw.fif",
+        &bytes,
+        &format!("is said to start at byte {inside}, this one ends at"),
+    );
+}
+
 // --- records
 
 #[test]

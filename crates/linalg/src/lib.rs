@@ -28,6 +28,7 @@ mod sandwich;
 mod scalar;
 mod simd;
 pub mod tolerance;
+mod zeros;
 
 pub use aligned::Aligned;
 pub use batch::{MatBatch, MatView, MatViewMut, sums};
@@ -51,3 +52,4 @@ pub use reduce::{
 pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;
 pub use simd::{InstructionSet, VARIABLE as INSTRUCTION_SET_VARIABLE, instruction_set};
+pub use zeros::zeros;

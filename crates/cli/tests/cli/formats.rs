@@ -40,6 +40,8 @@ fn a_folder_is_a_table_that_fits_a_screen() {
     );
     assert!(!text.contains(" a E"), "{text}");
     let long = home.text("inspect eeg -v");
+    assert!(long.lines().all(|l| l.chars().count() <= 80), "{long}");
+    let long = long.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         long.contains("keep what is there with the option `partial`"),
         "{long}"

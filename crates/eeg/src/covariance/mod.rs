@@ -14,9 +14,12 @@ pub use pipeline::{Made, Pipeline, Preparing};
 pub use rank::{RANK_TOLERANCE, Rank, RankLoss};
 pub use stiefel_data::Estimator;
 
+use std::path::Path;
+
 use stiefel_data::{Factor, Trials};
 use stiefel_linalg::MatBatch;
 
+use crate::memory;
 use crate::{Channel, EegError, Epochs, Result, TrialInfo};
 
 /// Estimates the covariance of every trial `X` (`n × T`, `x_t` its columns, `x̄` their mean). With `C = Σ(x_t − x̄)(x_t − x̄)ᵀ / T` and `μ = tr C / n`:
@@ -81,7 +84,9 @@ fn reduce<'a, R: Iterator<Item = &'a [f64]>>(
             "keep at least one channel and two samples; several times more samples than channels",
         ));
     }
-    let mut data = vec![0.0; trials.len() * n * n];
+    // Many channels make more of a file than it holds: n² numbers of n · t.
+    let what = Path::new("the covariances");
+    let mut data = memory::zeros(trials.len(), n * n, what)?;
     let mut scratch = Scratch::default();
     for (trial, out) in data.chunks_exact_mut(n * n).enumerate() {
         estimate(estimator, rows(trial), t, &mut scratch, out);

@@ -43,7 +43,7 @@ pub enum EegError {
     /// More memory is needed than the machine has.
     #[error("{}: {} MB of memory are needed for what it holds, more than the machine can give; read fewer channels, or a part of it", path.display(), bytes / 1_000_000)]
     OutOfMemory {
-        /// The file.
+        /// The file, or what else the memory is for.
         path: PathBuf,
         /// The bytes that are needed.
         bytes: u128,

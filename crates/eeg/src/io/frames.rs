@@ -4,7 +4,10 @@
 //! frame t: channel 0, channel 1, …, padding        out[c][t] = gain_c · stored + add_c
 //! ```
 //!
-//! Large stretches are decoded by all threads, each its own channels, straight into their place.
+//! Large stretches are decoded while the next bytes are read, by all threads, straight into their place: each takes a few channels and goes through the
+//! frames in tiles that stay in its first cache.
+
+use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
@@ -12,8 +15,12 @@ use super::Source;
 use super::numbers::Number;
 use crate::Result;
 
-/// About so many bytes are read at once: they stay in the cache while channel after channel is picked out of them.
+/// About so many bytes are read at once.
 const CHUNK: usize = 1 << 20;
+/// A tile of frames has about so many bytes: they stay in the first cache while channel after channel is picked out of them.
+const TILE: usize = 1 << 14;
+/// The channels of one task: those that share cache lines of a frame.
+const TOGETHER: usize = 16;
 /// Below so many values threads cost more than they save.
 const PARALLEL: usize = 1 << 16;
 
@@ -69,43 +76,110 @@ impl Frames {
         total: usize,
         from: usize,
     ) -> Result<()> {
-        source.require(count as u64 * self.size as u64, "the samples")?;
-        let at_once = (CHUNK / self.size.max(1)).max(1);
-        let mut bytes = vec![0; at_once.min(count) * self.size];
-        let mut done = 0;
+        let run = (source.position(), count);
+        self.read_runs(source, &[run], out, total, from)
+    }
+
+    /// Reads runs of frames, each from its offset on, as if they followed each other.
+    pub(crate) fn read_runs(
+        &self,
+        source: &mut Source<'_>,
+        runs: &[(u64, usize)],
+        out: &mut [f64],
+        total: usize,
+        from: usize,
+    ) -> Result<()> {
+        let count: usize = runs.iter().map(|r| r.1).sum();
+        if self.size == 0 {
+            return Ok(());
+        }
+        let at_once = (CHUNK / self.size).max(1);
+        let mut runs = Runs {
+            left: runs.iter().copied().collect(),
+        };
+        let mut now = runs.next(source, self.size, at_once, Vec::new())?;
+        let (mut later, mut done) = (Vec::new(), 0);
         while done < count {
-            let step = at_once.min(count - done);
-            let bytes = &mut bytes[..step * self.size];
-            source.read_all(bytes, "the samples")?;
-            self.decode(bytes, out, total, from + done);
-            done += step;
+            let frames = now.len() / self.size;
+            let mut decode = || self.decode(&now, out, total, from + done);
+            let mut fetch = || runs.next(source, self.size, at_once, std::mem::take(&mut later));
+            let next = if frames * self.columns.len() < PARALLEL {
+                decode();
+                fetch()?
+            } else {
+                rayon::join(decode, fetch).1?
+            };
+            later = std::mem::replace(&mut now, next);
+            done += frames;
         }
         Ok(())
     }
 
     /// Decodes the frames of `bytes` into the samples from `from` on.
-    pub(crate) fn decode(&self, bytes: &[u8], out: &mut [f64], total: usize, from: usize) {
+    fn decode(&self, bytes: &[u8], out: &mut [f64], total: usize, from: usize) {
         let frames = bytes.len() / self.size.max(1);
         if frames == 0 || total == 0 {
             return;
         }
-        let one = |(column, row): (&Column, &mut [f64])| {
-            let target = &mut row[from..from + frames];
-            column.number.strided(
-                self.big_endian,
-                bytes,
-                (column.offset, self.size),
-                (column.gain, column.add),
-                target,
-            );
+        let tile = (TILE / self.size).max(16);
+        let some = |(columns, rows): (&[Column], &mut [f64])| {
+            for (t, bytes) in bytes.chunks(tile * self.size).enumerate() {
+                let (start, count) = (from + t * tile, bytes.len() / self.size);
+                for (column, row) in columns.iter().zip(rows.chunks_exact_mut(total)) {
+                    column.number.strided(
+                        self.big_endian,
+                        bytes,
+                        (column.offset, self.size),
+                        (column.gain, column.add),
+                        &mut row[start..start + count],
+                    );
+                }
+            }
         };
+        let columns = self.columns.chunks(TOGETHER);
         if frames * self.columns.len() < PARALLEL {
-            let rows = out.chunks_exact_mut(total);
-            self.columns.iter().zip(rows).for_each(one);
+            let rows = out.chunks_mut(TOGETHER * total);
+            columns.zip(rows).for_each(some);
         } else {
-            let rows = out.par_chunks_exact_mut(total);
-            self.columns.par_iter().zip(rows).for_each(one);
+            let columns = self.columns.par_chunks(TOGETHER);
+            let rows = out.par_chunks_mut(TOGETHER * total);
+            columns.zip(rows).for_each(some);
         }
+    }
+}
+
+/// What is left of runs of frames, the next first.
+struct Runs {
+    left: VecDeque<(u64, usize)>,
+}
+
+impl Runs {
+    /// The bytes of the next `most` frames, in the memory of `bytes`; of fewer at the end.
+    fn next(
+        &mut self,
+        source: &mut Source<'_>,
+        size: usize,
+        most: usize,
+        mut bytes: Vec<u8>,
+    ) -> Result<Vec<u8>> {
+        let (mut room, mut start) = (most, 0);
+        while let Some((at, frames)) = self.left.front_mut().filter(|_| room > 0) {
+            let step = room.min(*frames);
+            source.seek_to(*at, "the samples")?;
+            source.require(*frames as u64 * size as u64, "the samples")?;
+            let end = start + step * size;
+            // What is left of the last use is written over.
+            bytes.resize(end.max(bytes.len()), 0);
+            source.read_all(&mut bytes[start..end], "the samples")?;
+            start = end;
+            (*at, *frames) = (*at + (step * size) as u64, *frames - step);
+            room -= step;
+            if *frames == 0 {
+                self.left.pop_front();
+            }
+        }
+        bytes.truncate(start);
+        Ok(bytes)
     }
 }
 

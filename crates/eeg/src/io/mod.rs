@@ -25,7 +25,6 @@ mod gzip;
 mod hdf5;
 mod markers;
 pub mod mat;
-mod memory;
 pub mod npy;
 pub mod npz;
 mod numbers;
@@ -38,9 +37,9 @@ mod units;
 mod unsupported;
 pub mod xdf;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::Result;
+use crate::{EegError, Result};
 
 pub use content::{Content, Format, Head, Reader};
 pub use markers::{MarkerRule, Polarity};
@@ -101,7 +100,7 @@ pub fn read_with(mut source: Source<'_>, options: &ReadOptions) -> Result<Conten
         return with_markers(content, &options.markers);
     };
     with_markers(
-        sidecars.apply(content)?,
+        sidecars.apply(content, options)?,
         &sidecars.markers(&options.markers),
     )
 }
@@ -134,6 +133,32 @@ pub fn formats() -> String {
 /// Recognises the format of a source by its first bytes.
 pub fn detect(source: &mut Source<'_>) -> Result<Format> {
     reader_for(source).map(Reader::format)
+}
+
+/// Refuses options of one format where none of the files has it. A file whose first bytes do not tell (packed with gzip, or not to be opened) may have it.
+pub(crate) fn check_apply(options: &ReadOptions, files: &[PathBuf]) -> Result<()> {
+    let nobody = |format: Format| {
+        let is_other = |path: &PathBuf| {
+            let found = Source::open(path).and_then(|mut source| detect(&mut source));
+            found.is_ok_and(|found| found != format)
+        };
+        !files.is_empty() && files.iter().all(is_other)
+    };
+    for (given, option, format) in [
+        (options.stream.is_some(), "--stream", xdf::FORMAT),
+        (options.mat.is_some(), "--mat", mat::FORMAT),
+    ] {
+        if given && nobody(format) {
+            return Err(EegError::setting(
+                format!(
+                    "{option} is about files of the format {}, of which there are none",
+                    format.name
+                ),
+                format!("leave {option} out"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn reader_for(source: &mut Source<'_>) -> Result<&'static dyn Reader> {

@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use super::events::common_rate;
 use super::numbers::Number;
 use super::units::{self, guess_kind};
-use super::{ReadOptions, Source, memory};
+use super::{ReadOptions, Source};
+use crate::memory;
 use crate::montage::wanted;
 use crate::{Channel, ChannelKind, Result};
 

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{EegError, Result};
 
+/// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over headers that lie far apart (FIF) reads so much at each.
+const BUFFER: usize = 1 << 13;
+
 /// What a reader needs of a stream.
 pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
@@ -66,7 +69,7 @@ impl Source<'static> {
             path: path.to_path_buf(),
             len: meta.len(),
             position: 0,
-            inner: Box::new(BufReader::with_capacity(1 << 16, file)),
+            inner: Box::new(BufReader::with_capacity(BUFFER, file)),
             siblings: Siblings::Folder,
         })
     }

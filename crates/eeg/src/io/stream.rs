@@ -7,8 +7,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::memory;
 use super::numbers::{Number, swap_bytes};
+use crate::memory;
 use crate::{EegError, Result};
 
 /// Memory grows by at most so many bytes ahead of the bytes that fill it.

@@ -9,7 +9,7 @@ use super::folders::{of_task, recordings_in};
 use super::pattern::NamePattern;
 use super::{DomainFrom, PrepareOptions};
 use crate::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
-use crate::io::{Content, ReadOptions, Source, detect, mat, read_with};
+use crate::io::{Content, ReadOptions, Source, check_apply, detect, mat, read_with};
 use crate::{EegError, Epochs, Recording, Result, TrialInfo};
 
 /// A signal and whose it is.
@@ -156,6 +156,7 @@ pub(super) fn of_files(sources: &[String], options: &PrepareOptions) -> Result<I
         files = of_subjects(files, list, &naming)?;
     }
     let reading = options.read_options()?;
+    check_apply(&reading, &files)?;
     let items =
         files
             .clone()

@@ -13,6 +13,7 @@ mod folders;
 mod inputs;
 mod meaning;
 mod naming;
+mod notes;
 mod options;
 mod pattern;
 mod record;
@@ -37,6 +38,7 @@ use crate::signal::{Band, Window, resample};
 use crate::{Channel, ChannelKind, EegError, Epochs, Event, Recording, Result};
 use inputs::{Input, Inputs, of_catalogue, of_files};
 use meaning::{Meanings, by_run, counted, labels};
+use notes::Notes;
 
 /// How far a long piece of work is.
 #[derive(Debug, Clone, Copy)]
@@ -127,7 +129,7 @@ fn prepare_labels(
     work.meanings.check()?;
     let steps = work.steps(window, &pipeline);
     let mut record = Record::new(sources, steps.clone());
-    record.notes = work.notes;
+    record.notes = work.notes.sentences();
     describe(&mut record, &made, &read)?;
     let name = match sources {
         [one] => source_name(one),
@@ -205,7 +207,9 @@ fn pipeline(options: &PrepareOptions, [from, to]: [f64; 2]) -> Pipeline {
 /// What is gathered from input to input.
 struct Work<'a> {
     options: &'a PrepareOptions,
-    notes: Vec<String>,
+    notes: Notes,
+    /// The names of the runs, each once.
+    runs: Vec<String>,
     channels: Vec<String>,
     unit: String,
     recorded_rate: f64,
@@ -219,7 +223,8 @@ impl<'a> Work<'a> {
     fn new(options: &'a PrepareOptions) -> Self {
         Self {
             options,
-            notes: Vec::new(),
+            notes: Notes::default(),
+            runs: Vec::new(),
             channels: Vec::new(),
             unit: String::new(),
             recorded_rate: 0.0,
@@ -235,8 +240,12 @@ impl<'a> Work<'a> {
             Some(run) => format!("{} (run {run})", file_name(&input.path)),
             None => file_name(&input.path),
         };
-        let notes = input.notes.iter().map(|note| format!("{place}: {note}"));
-        self.notes.extend(notes);
+        for note in &input.notes {
+            self.notes.add(&input.path, &place, note);
+        }
+        let known = |run: &&String| !self.runs.contains(run);
+        let new = input.run.iter().find(known).cloned();
+        self.runs.extend(new);
         let at = |e: EegError| match e {
             EegError::Invalid { what, remedy } => EegError::Invalid {
                 what: format!("{}: {what}", input.path.display()),
@@ -251,7 +260,7 @@ impl<'a> Work<'a> {
         match input.signal {
             Signal::Recording(recording) => {
                 let recording = by_run(recording, input.run.as_deref(), &self.options.classes);
-                if self.has_no_trial(recording.events(), &place)? {
+                if self.has_no_trial(recording.events(), &input.path, &place)? {
                     return Ok(());
                 }
                 let classes = &self.options.classes;
@@ -321,7 +330,7 @@ impl<'a> Work<'a> {
     }
 
     /// Whether a recording has none of the events; it is then noted. Without classes nothing can be a trial.
-    fn has_no_trial(&mut self, events: &[Event], place: &str) -> Result<bool> {
+    fn has_no_trial(&mut self, events: &[Event], path: &Path, place: &str) -> Result<bool> {
         let chosen = |e: &&Event| {
             let mut classes = self.options.classes.iter();
             classes.any(|(label, _)| *label == e.label)
@@ -336,8 +345,8 @@ impl<'a> Work<'a> {
                 "name labels and classes, as --classes T1=hands,T2=feet",
             ));
         }
-        let note = format!("{place}: left out, none of the chosen events; it has {labels}");
-        self.notes.push(note);
+        let note = format!("left out, none of the chosen events; it has {labels}");
+        self.notes.add(path, place, &note);
         Ok(true)
     }
 
@@ -345,7 +354,7 @@ impl<'a> Work<'a> {
         if self.used > 0 {
             return Ok(());
         }
-        let first = self.notes.last().map_or("", String::as_str);
+        let first = self.notes.last();
         let names = self.options.class_names().join(", ");
         Err(EegError::setting(
             format!(
@@ -371,9 +380,14 @@ impl<'a> Work<'a> {
         } else {
             format!("the label {label}, which stands for {class},")
         };
+        // A label of certain runs may be there in others.
+        let runs = match label.split_once(':') {
+            Some(_) if !self.runs.is_empty() => format!(" in runs {}", self.runs.join(", ")),
+            _ => String::new(),
+        };
         Err(EegError::setting(
             format!(
-                "{named} never occurs; the recordings have {}",
+                "{named} never occurs; the recordings have {}{runs}",
                 counted(&all)
             ),
             "leave the label out, or name one that occurs, with --classes",

@@ -221,3 +221,14 @@ proptest! {
         }
     }
 }
+
+/// Few numbers of many channels have more covariances than any machine holds: that is said before they are reserved.
+#[test]
+fn more_than_the_memory_is_an_error() {
+    let n = 400_000;
+    let error = covariances(&epochs(n, 2, vec![0.0; 2 * n]), Estimator::Sample).unwrap_err();
+    assert!(
+        matches!(error, stiefel_eeg::EegError::OutOfMemory { bytes, .. } if bytes == 1_280_000_000_000),
+        "{error}"
+    );
+}

@@ -129,6 +129,15 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
             "{notes}"
         );
         assert!(notes.contains("3 events are those of sub-0"), "{notes}");
+        // Channels that were not asked for are there all the same.
+        let options = ReadOptions {
+            channels: Some(vec!["C3".into()]),
+            ..ReadOptions::default()
+        };
+        let source = Source::open(common::path(&format!("{file}{name}"))).unwrap();
+        let part = read_with(source, &options).unwrap().into_recordings();
+        let notes = part.unwrap()[0].notes().join("\n");
+        assert!(!notes.contains("has not"), "{notes}");
     }
 }
 
@@ -150,6 +159,35 @@ fn a_task_of_a_bids_folder_is_prepared() {
     assert!(
         error.to_string().contains("the tasks are mi, rest"),
         "{error}"
+    );
+    // What the reader noted on both files is told once.
+    let bad = "sub-01_task-mi_run-1_eeg.vhdr (run 1) and 1 more: the file marks channels as bad";
+    let told = record.notes.iter().filter(|n| n.contains("as bad"));
+    let told: Vec<_> = told.collect();
+    assert!(told.len() == 1 && told[0].starts_with(bad), "{told:?}");
+    // Options that no file can obey.
+    let refused = |options: PrepareOptions| {
+        let error = prepare(&folder, &options, &mut |_| {}).unwrap_err();
+        error.to_string()
+    };
+    let of_xdf = refused(PrepareOptions {
+        stream: Some("1".into()),
+        ..options("mi")
+    });
+    assert!(of_xdf.contains("--stream is about files"), "{of_xdf}");
+    let of_mat = refused(PrepareOptions {
+        mat: Some("signal=x,rate=64".into()),
+        ..options("mi")
+    });
+    assert!(of_mat.contains("--mat is about files"), "{of_mat}");
+    // A pattern that fits no run: the message says how the runs are called.
+    let of_run = refused(PrepareOptions {
+        classes: PrepareOptions::parse_classes(&["R[1]:left=a", "right=b"]).unwrap(),
+        ..options("mi")
+    });
+    assert!(
+        of_run.contains("the recordings have left ×4, right ×2 in runs 1;"),
+        "{of_run}"
     );
 }
 

@@ -9,13 +9,11 @@ use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
 use stiefel::eeg::{EegError, Recording};
 
 use super::Description;
-use super::signals::{event_text, seconds, value};
+use super::signals::{counted, event_text, seconds, value};
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::table::entry;
+use crate::table::{SCREEN, within};
 
-/// Letters of a line: a screen that nobody made wider.
-const SCREEN: usize = 80;
 /// Letters of a file's name; of a longer one the middle is left out.
 const LONGEST_NAME: usize = 30;
 /// Files that belong to a recording, or describe one: they are opened through it.
@@ -56,7 +54,7 @@ pub(super) fn describe(
                 rows.push(Row::of(name, Cells::Unread(reason)));
                 values.push(json!({ "file": path, "error": error.to_string() }));
                 reasons.push(name.display().to_string());
-                reasons.push(entry("", &error.to_string(), 4));
+                reasons.push(within(SCREEN, "", &error.to_string(), 4));
             }
         }
     }
@@ -82,13 +80,18 @@ pub(super) fn describe(
         lines.extend(reasons);
     } else if unread > 0 {
         lines.push(format!(
-            "\n{unread} files cannot be read; -v says why at full length"
+            "\n{} cannot be read; -v says why at full length",
+            counted(unread, "file")
         ));
     }
     let count: usize = others.values().sum();
     if count > 0 {
         let each: Vec<String> = others.iter().map(|(e, n)| format!("{e} ×{n}")).collect();
-        lines.push(format!("{count} other files ({})", each.join(", ")));
+        lines.push(format!(
+            "{} ({})",
+            counted(count, "other file"),
+            each.join(", ")
+        ));
     }
     Ok(Description {
         text: lines.join("\n"),

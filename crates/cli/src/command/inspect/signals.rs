@@ -7,29 +7,23 @@ use serde_json::{Value, json};
 use stiefel::eeg::{Channel, Epochs, Recording};
 
 use super::Description;
-use crate::table::{columns, entry};
+use crate::table::{SCREEN, columns, within};
 
 /// Continuous recordings of one file.
 pub(super) fn recordings(path: &Path, all: &[Recording]) -> Description {
-    let mut lines = vec![entry("file", &path.display().to_string(), 12)];
+    let mut lines = vec![entry("file", &path.display().to_string())];
     for (i, r) in all.iter().enumerate() {
         if all.len() > 1 {
             lines.push(format!("\nrecording {} of {}", i + 1, all.len()));
         }
-        lines.push(entry(
-            "signal",
-            &format!(
-                "{} channels, {} Hz, {:.1} s ({} samples)",
-                r.channels().len(),
-                r.sampling_rate(),
-                seconds(r),
-                r.samples()
-            ),
-            12,
-        ));
-        lines.push(entry("channels", &channel_text(r.channels()), 12));
-        lines.push(entry("events", &event_text(r), 12));
-        lines.extend(r.notes().iter().map(|note| entry("note", note, 12)));
+        if r.channels().is_empty() {
+            lines.push(entry("signal", "none"));
+        } else {
+            lines.push(entry("signal", &signal_text(r)));
+            lines.push(entry("channels", &channel_text(r.channels())));
+        }
+        lines.push(entry("events", &event_text(r)));
+        lines.extend(r.notes().iter().map(|note| entry("note", note)));
     }
     let values: Vec<Value> = all.iter().map(value).collect();
     Description {
@@ -48,21 +42,20 @@ pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Description {
     rows.extend((counts.iter()).map(|((d, c), n)| vec![(*d).into(), (*c).into(), n.to_string()]));
     let seconds = epochs.samples() as f64 / epochs.sampling_rate();
     let lines = [
-        entry("file", &path.display().to_string(), 12),
+        entry("file", &path.display().to_string()),
         entry(
             "trials",
             &format!(
-                "{} of {} channels, {} Hz, {seconds:.2} s ({} samples) each",
+                "{} of {}, {} Hz, {seconds:.2} s ({} samples) each",
                 epochs.trials().len(),
-                epochs.channels().len(),
+                counted(epochs.channels().len(), "channel"),
                 epochs.sampling_rate(),
                 epochs.samples()
             ),
-            12,
         ),
-        entry("channels", &channel_text(epochs.channels()), 12),
+        entry("channels", &channel_text(epochs.channels())),
     ];
-    let notes = epochs.notes().iter().map(|note| entry("note", note, 12));
+    let notes = epochs.notes().iter().map(|note| entry("note", note));
     let lines: Vec<String> = (lines.into_iter().chain(notes))
         .chain([String::new(), columns(&rows)])
         .collect();
@@ -77,6 +70,25 @@ pub(super) fn epochs(path: &Path, epochs: &Epochs) -> Description {
             "trials": epochs.trials().len(), "counts": counts, "notes": epochs.notes(),
         }),
     }
+}
+
+fn entry(name: &str, text: &str) -> String {
+    within(SCREEN, name, text, 12)
+}
+
+/// `1 channel`, `2 channels`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn signal_text(r: &Recording) -> String {
+    format!(
+        "{}, {} Hz, {:.1} s ({} samples)",
+        counted(r.channels().len(), "channel"),
+        r.sampling_rate(),
+        seconds(r),
+        r.samples()
+    )
 }
 
 pub(super) fn seconds(r: &Recording) -> f64 {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use super::events::place;
 use super::units::{bad_note, excerpt, microvolts_per};
-use super::{Content, MarkerRule, Source};
+use super::{Content, MarkerRule, ReadOptions, Source};
 use crate::{ChannelKind, Recording, Result};
 use tables::{Described, Table};
 
@@ -95,11 +95,11 @@ impl Sidecars {
     }
 
     /// Adds what the tables say to a recording.
-    pub(super) fn apply(&self, content: Content) -> Result<Content> {
+    pub(super) fn apply(&self, content: Content, options: &ReadOptions) -> Result<Content> {
         match content {
             // Stretches of a file with gaps have times of their own.
             Content::Recordings(all) if all.len() == 1 => {
-                let all = all.into_iter().map(|r| self.describe(r));
+                let all = all.into_iter().map(|r| self.describe(r, options));
                 Ok(Content::Recordings(all.collect::<Result<_>>()?))
             }
             Content::Recordings(mut all) => {
@@ -114,11 +114,18 @@ impl Sidecars {
         }
     }
 
-    fn describe(&self, mut recording: Recording) -> Result<Recording> {
+    fn describe(&self, mut recording: Recording, options: &ReadOptions) -> Result<Recording> {
         let mut notes = Vec::new();
         if let Some((name, text)) = &self.channels {
             let table = Table::parse(name, text)?;
-            describe_channels(&mut recording, &table.channels(name)?, &mut notes);
+            let unknown = describe_channels(&mut recording, &table.channels(name)?, &mut notes);
+            // Where some channels were asked for, the others are there and were not read.
+            if options.channels.is_none() && !unknown.is_empty() {
+                notes.push(format!(
+                    "channels.tsv describes channels that the recording has not: {}",
+                    unknown[..unknown.len().min(20)].join(", ")
+                ));
+            }
         }
         if let Some((name, text)) = &self.json {
             let told = serde_json::from_str::<serde_json::Value>(text).ok();
@@ -150,8 +157,12 @@ impl Sidecars {
     }
 }
 
-/// Kinds, units and bad channels.
-fn describe_channels(recording: &mut Recording, table: &[Described], notes: &mut Vec<String>) {
+/// Kinds, units and bad channels; the names of those that are not there.
+fn describe_channels(
+    recording: &mut Recording,
+    table: &[Described],
+    notes: &mut Vec<String>,
+) -> Vec<String> {
     let mut bad = Vec::new();
     let mut unknown = Vec::new();
     let names: Vec<String> = recording
@@ -185,17 +196,7 @@ fn describe_channels(recording: &mut Recording, table: &[Described], notes: &mut
         }
     }
     notes.extend(bad_note(&bad));
-    if !unknown.is_empty() {
-        notes.push(format!(
-            "channels.tsv describes channels that the recording has not: {}",
-            unknown
-                .iter()
-                .take(20)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", ")
-        ));
-    }
+    unknown
 }
 
 /// A text by its ending: beside the recording, or above it with fewer parts in its name.

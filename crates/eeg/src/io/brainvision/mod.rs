@@ -24,10 +24,11 @@ use std::path::Path;
 use self::header::{Stored, Vhdr};
 use self::ini::{Entry, Ini};
 use super::frames::Frames;
-use super::{Content, Format, Head, ReadOptions, Reader, Source, memory};
+use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::io::events::{Marker, place};
 use crate::io::markers::add_events;
 use crate::io::units::excerpt;
+use crate::memory;
 use crate::montage::wanted;
 use crate::{EegError, Recording, Result};
 

@@ -15,7 +15,8 @@ mod columns;
 
 use super::events::{Marker, place};
 use super::units::excerpt;
-use super::{Content, Format, Head, ReadOptions, Reader, Source, memory};
+use super::{Content, Format, Head, ReadOptions, Reader, Source};
+use crate::memory;
 use crate::{EegError, Recording, Result};
 use columns::{Column, Role, columns};
 

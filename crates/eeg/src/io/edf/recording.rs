@@ -3,7 +3,7 @@
 use super::reader::EdfReader;
 use super::tal::TalLog;
 use crate::io::events::{Marker, place};
-use crate::io::memory;
+use crate::memory;
 use crate::{Event, Recording, Result};
 
 /// Two records are adjacent when their distance is off by less than this part of a sample.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::info::Info;
 use super::tags::{Directory, block, tag};
-use crate::io::{ReadOptions, Source, memory};
+use crate::io::{ReadOptions, Source};
+use crate::memory;
 use crate::{Epochs, Result, TrialInfo};
 
 /// Bytes of the shape behind the values: three sizes and their number.

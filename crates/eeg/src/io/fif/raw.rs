@@ -6,7 +6,8 @@ use super::tags::{Directory, Entry, block, tag};
 use crate::io::events::{Marker, place};
 use crate::io::frames::Frames;
 use crate::io::units::excerpt;
-use crate::io::{ReadOptions, Source, memory};
+use crate::io::{ReadOptions, Source};
+use crate::memory;
 use crate::montage::wanted;
 use crate::{Recording, Result};
 
@@ -234,15 +235,17 @@ fn decode(
         .collect();
     let mut data = memory::zeros(samples, kept.len(), parts[0].0.path())?;
     let mut done = 0;
-    for buffer in &stretch.buffers {
-        let Some(number) = buffer.entry.number() else {
+    let alike = |a: &Buffer, b: &Buffer| a.part == b.part && a.entry.number() == b.entry.number();
+    // Buffers are small: many of them are read and decoded at once.
+    for buffers in stretch.buffers.chunk_by(alike) {
+        let Some(number) = buffers[0].entry.number() else {
             continue;
         };
-        let source = &mut parts[buffer.part].0;
-        source.seek_to(buffer.entry.at, "a buffer")?;
+        let runs: Vec<_> = buffers.iter().map(|b| (b.entry.at, b.samples)).collect();
         let frames = Frames::of(number, true, &gains).keep(kept);
-        frames.read(source, buffer.samples, &mut data, samples, done)?;
-        done += buffer.samples;
+        let source = &mut parts[buffers[0].part].0;
+        frames.read_runs(source, &runs, &mut data, samples, done)?;
+        done += buffers.iter().map(|b| b.samples).sum::<usize>();
     }
     Ok(data)
 }

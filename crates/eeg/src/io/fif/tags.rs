@@ -136,10 +136,13 @@ impl Directory {
             position = match next {
                 0 => at + size as u64,
                 -1 => break,
-                // Backwards the walk would not end.
-                next if next > 0 && next as u64 > position => next as u64,
+                // Backwards the walk would not end, and tags that overlap hold more than the file.
+                next if next > 0 && next as u64 >= at + size as u64 => next as u64,
                 other => {
-                    let reason = format!("the tag after this one is said to start at byte {other}");
+                    let reason = format!(
+                        "the tag after this one is said to start at byte {other}, this one ends at {}",
+                        at + size as u64
+                    );
                     return Err(source.malformed(position + 12, reason));
                 }
             };

@@ -6,7 +6,8 @@ use super::events;
 use super::header::{GdfChannel, GdfHeader};
 use crate::io::events::place;
 use crate::io::records::{Block, Described, Layout, Records, calibration, count_records};
-use crate::io::{ReadOptions, Source, memory};
+use crate::io::{ReadOptions, Source};
+use crate::memory;
 use crate::{Channel, Recording, Result};
 
 /// A GDF file read in blocks of records.

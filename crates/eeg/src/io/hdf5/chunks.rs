@@ -5,8 +5,8 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::{Cursor, File, Object};
-use crate::io::memory;
 use crate::io::stream::DEFLATE;
+use crate::memory;
 use crate::{EegError, Result};
 
 /// A stored chunk.

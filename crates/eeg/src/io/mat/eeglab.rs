@@ -17,7 +17,8 @@ use crate::io::events::{Marker, place};
 use crate::io::frames::Frames;
 use crate::io::numbers::Number;
 use crate::io::units::excerpt;
-use crate::io::{Content, ReadOptions, Source, memory};
+use crate::io::{Content, ReadOptions, Source};
+use crate::memory;
 use crate::{Channel, ChannelKind, Epochs, Recording, Result, TrialInfo};
 
 const MARKS: [&str; 4] = ["nbchan", "pnts", "srate", "data"];

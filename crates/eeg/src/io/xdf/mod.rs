@@ -24,7 +24,8 @@ use std::path::Path;
 
 use super::events::{Marker, place};
 use super::units::{channel, channel_of, excerpt};
-use super::{Content, Format, Head, ReadOptions, Reader, Source, memory};
+use super::{Content, Format, Head, ReadOptions, Reader, Source};
+use crate::memory;
 use crate::{ChannelKind, EegError, Recording, Result};
 use chunks::Chunks;
 use stream::Stream;

@@ -11,8 +11,7 @@ const SMALL: u128 = 1 << 26;
 pub(crate) fn zeros(count: usize, each: usize, path: &Path) -> Result<Vec<f64>> {
     let values = (count as u128).saturating_mul(each as u128);
     check(values.saturating_mul(size_of::<f64>() as u128), path)?;
-    // Zeroed pages come from the system untouched, so that nothing is written twice.
-    Ok(vec![0.0; values as usize])
+    Ok(stiefel_linalg::zeros(values as usize))
 }
 
 /// Refuses what the machine cannot give.

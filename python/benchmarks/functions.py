@@ -20,7 +20,7 @@ import warnings
 from functools import partial
 
 import numpy as np
-from pyriemann.geometry import base, distance, geodesic, mean, tangentspace
+from pyriemann.geometry import base, distance, geodesic, kernel, mean, median, tangentspace
 
 from stiefel import spd
 
@@ -33,6 +33,7 @@ SAME = 0.9
 def cases(x, y, c, d):
     """Name, floor of the ratio, ours, theirs: every function with a peer; those that only choose one by name are left out."""
     few, options = x[:60], {"tol": 1e-9, "maxiter": 100}
+    vague = {"tol": 1e-4, "maxiter": 50}
     vectors = tangentspace.tangent_space(x, c)
     tangents = tangentspace.unupper(vectors)
     for name, floor, peers, *arguments in [
@@ -56,6 +57,16 @@ def cases(x, y, c, d):
         ("exp_map_riemann", EIGEN, tangentspace, tangents, c, {"Cm12": True}),
         ("log_map_logeuclid", EIGEN, tangentspace, x, c),
         ("exp_map_logeuclid", EIGEN, tangentspace, tangents, c),
+        ("distance_thompson", EIGEN, distance, x, y),
+        ("distance_poweuclid", EIGEN, distance, x, y, 0.3),
+        ("mean_power", EIGEN, mean, x, 0.3),
+        ("mean_wasserstein", EIGEN, mean, x, vague),
+        ("median_riemann", EIGEN, median, x, vague),
+        ("geodesic_thompson", EIGEN, geodesic, x, y, 0.3),
+        ("geodesic_wasserstein", EIGEN, geodesic, x, y, 0.3),
+        ("log_map_wasserstein", EIGEN, tangentspace, x, c),
+        ("exp_map_wasserstein", OTHER, tangentspace, tangents, c),
+        ("kernel_riemann", EIGEN, kernel, x, None, {"Cref": c}),
         ("tangent_space", EIGEN, tangentspace, x, c),
         ("untangent_space", EIGEN, tangentspace, vectors, c),
         ("ddexpm", OTHER, base, tangents, c),
@@ -68,6 +79,19 @@ def cases(x, y, c, d):
         ("distance_kullback_right", OTHER, distance, x, y),
         ("distance_kullback_sym", OTHER, distance, x, y),
         ("distance_logdet", OTHER, distance, x, y),
+        ("distance_chol", OTHER, distance, x, y),
+        ("distance_logchol", OTHER, distance, x, y),
+        ("distance_mahalanobis", OTHER, distance, x, y),
+        ("mean_chol", OTHER, mean, x),
+        ("mean_logchol", OTHER, mean, x),
+        ("mean_kullback_sym", OTHER, mean, x),
+        ("mean_logdet", OTHER, mean, x, vague),
+        ("geodesic_chol", OTHER, geodesic, x, y, 0.3),
+        ("geodesic_logchol", OTHER, geodesic, x, y, 0.3),
+        ("log_map_logchol", OTHER, tangentspace, x, c),
+        ("exp_map_logchol", OTHER, tangentspace, tangents, c),
+        ("innerproduct_logchol", OTHER, tangentspace, tangents, x, c),
+        ("transport_logchol", OTHER, tangentspace, tangents, c, d),
         ("geodesic_euclid", OTHER, geodesic, x, y, 0.3),
         ("log_map_euclid", SAME, tangentspace, x, c),
         ("exp_map_euclid", SAME, tangentspace, x, c),

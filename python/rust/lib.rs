@@ -16,6 +16,8 @@ mod error;
 mod labelled;
 mod live;
 mod manifold;
+mod means;
+mod metrics;
 mod model;
 mod program;
 mod scaling;
@@ -37,6 +39,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     threads::add(module)?;
     spd::add(module)?;
+    means::add(module)?;
+    metrics::add(module)?;
     derivative::add(module)?;
     manifold::add(module)?;
     scaling::add(module)?;

@@ -3,8 +3,7 @@
 use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack};
 use crate::error::value_error;
 use pyo3::prelude::*;
-use stiefel::geometry::spd::{self, FrechetOptions, FrechetReport, Metric, SpectralFn, stacks};
-use stiefel::linalg::tolerance::frechet_floor;
+use stiefel::geometry::spd::{self, CholeskyChart, Metric, SpectralFn, stacks};
 use stiefel::linalg::{Scalar, sums};
 
 /// A function of eigenvalues by its name; [`SpectralFn::cast`] brings it to the precision of a stack.
@@ -30,6 +29,9 @@ fn metric(name: &str) -> PyResult<Metric> {
         "kullback" => Metric::KullbackLeibler,
         "kullback_sym" => Metric::SymmetrisedKullbackLeibler,
         "logdet" => Metric::LogDet,
+        "chol" => Metric::Cholesky,
+        "logchol" => Metric::LogCholesky,
+        "thompson" => Metric::Thompson,
         _ => return Err(value_error(format!("unknown metric {name:?}"))),
     })
 }
@@ -128,58 +130,31 @@ fn mean<'py>(
     name: &str,
     weights: Option<Vec<f64>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let log = match metric(name)? {
-        Metric::Euclidean => false,
-        Metric::LogEuclidean => true,
-        _ => {
-            return Err(value_error(format!(
-                "the {name} mean has no closed formula"
-            )));
-        }
-    };
+    let metric = metric(name)?;
+    let closed = [
+        Metric::Euclidean,
+        Metric::LogEuclidean,
+        Metric::Cholesky,
+        Metric::LogCholesky,
+    ];
+    if !closed.contains(&metric) {
+        let message = format!("the {name} mean has no closed formula");
+        return Err(value_error(message));
+    }
     on_stack!(py, give, x => |x: T| {
         let weights: Option<Vec<T>> = cast(weights.as_deref());
-        if log {
-            stacks::mean_log_euclidean(x, weights.as_deref())
-        } else {
-            spd::mean_euclidean(x, weights.as_deref())
+        let weights = weights.as_deref();
+        match metric {
+            Metric::LogEuclidean => stacks::mean_log_euclidean(x, weights),
+            Metric::Cholesky => spd::mean_cholesky(CholeskyChart::Factor, x, weights),
+            Metric::LogCholesky => spd::mean_cholesky(CholeskyChart::LogFactor, x, weights),
+            _ => spd::mean_euclidean(x, weights),
         }
     })
 }
 
-fn cast<T: Scalar>(weights: Option<&[f64]>) -> Option<Vec<T>> {
+pub(crate) fn cast<T: Scalar>(weights: Option<&[f64]>) -> Option<Vec<T>> {
     weights.map(|w| w.iter().map(|&w| T::from_f64(w)).collect())
-}
-
-/// The Fréchet mean of the affine-invariant metric with the evaluations used, the residual and whether it met the tolerance.
-#[pyfunction]
-fn frechet_mean<'py>(
-    py: Python<'py>,
-    x: Stack<'py>,
-    weights: Option<Vec<f64>>,
-    tolerance: f64,
-    max_iterations: usize,
-) -> PyResult<(Bound<'py, PyAny>, usize, f64, bool)> {
-    let mut report: Option<FrechetReport> = None;
-    let mean = on_stack!(py, give, x => |x: T| {
-        let weights: Option<Vec<T>> = cast(weights.as_deref());
-        let options = FrechetOptions {
-            weights: weights.as_deref(),
-            tolerance: if tolerance > 0.0 {
-                (tolerance as T).max(frechet_floor::<T>())
-            } else {
-                tolerance as T
-            },
-            max_iterations,
-        };
-        let found = spd::frechet_mean(x, &options)?;
-        report = Some(found.report);
-        Ok(found.mean)
-    })?;
-    let report = report.map_or((0, f64::NAN, false), |r| {
-        (r.iterations, r.residual, r.converged)
-    });
-    Ok((mean, report.0, report.1, report.2))
 }
 
 /// The point at `t` of the affine-invariant geodesics from `a` to `b`.
@@ -274,7 +249,6 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mutual_distance, module)?)?;
     module.add_function(wrap_pyfunction!(mean, module)?)?;
     module.add_function(wrap_pyfunction!(plain_mean, module)?)?;
-    module.add_function(wrap_pyfunction!(frechet_mean, module)?)?;
     module.add_function(wrap_pyfunction!(geodesic, module)?)?;
     module.add_function(wrap_pyfunction!(blend, module)?)?;
     module.add_function(wrap_pyfunction!(log_map, module)?)?;

@@ -67,6 +67,46 @@ def test_means_maps_and_transport():
     assert np.allclose(spd.distance_riemann(X, middle), spd.distance_riemann(X, Y) / 2, atol=1e-11)
 
 
+def test_other_metrics():
+    """Distances, geodesics, maps and means of the other metrics, by formulas of complex matrices."""
+    l_x, l_y = np.linalg.cholesky(X), np.linalg.cholesky(Y)
+    assert np.allclose(spd.distance_chol(X, Y), np.linalg.norm(l_x - l_y, axis=(1, 2)))
+    below = np.linalg.norm(np.tril(l_x, -1) - np.tril(l_y, -1), axis=(1, 2))
+    logs = np.log(np.diagonal(l_x, axis1=1, axis2=2).real) - np.log(np.diagonal(l_y, axis1=1, axis2=2).real)
+    assert np.allclose(spd.distance_logchol(X, Y) ** 2, below**2 + (logs**2).sum(1))
+    assert np.allclose(spd.distance_thompson(X, Y), np.abs(np.log(RATIOS)).max(1))
+    assert np.allclose(spd.distance_poweuclid(X, Y, 0.4), np.linalg.norm(spd.powm(X, 0.4) - spd.powm(Y, 0.4), axis=(1, 2)) / 0.4)
+    middle = (l_x + l_y) / 2
+    assert np.allclose(spd.geodesic_chol(X, Y, 0.5), middle @ middle.conj().swapaxes(-1, -2))
+    root, inverse = spd.sqrtm(X), spd.invsqrtm(X)
+    t = inverse @ spd.sqrtm(root @ Y @ root) @ inverse
+    assert np.allclose(spd.log_map_wasserstein(Y, X), t @ X + X @ t - 2 * X)
+    for name in ("logchol", "wasserstein"):
+        assert np.allclose(spd.exp_map(spd.log_map(Y, X[0], metric=name), X[0], metric=name), Y), name
+    m = spd.mean_wasserstein(X)
+    assert np.linalg.norm(spd.log_map_wasserstein(X, m).mean(0)) < 1e-7
+    m = spd.mean_power(X, -0.3)
+    assert np.allclose(spd.geodesic(m, X, -0.3).mean(0), m, atol=1e-7)
+    m = spd.median_riemann(X, tol=1e-10, maxiter=500)
+    logs = spd.log_map_riemann(X, m)
+    assert np.linalg.norm((logs / np.linalg.norm(logs, axis=(1, 2), keepdims=True)).mean(0)) < 1e-8
+    assert np.allclose(spd.nanmean_riemann(X), spd.mean_riemann(X), atol=1e-6)
+    v = np.linalg.solve(np.linalg.cholesky(X[0]), X[1])
+    assert np.allclose(spd.distance_mahalanobis(X[1], X[0]), np.linalg.norm(v, axis=0))
+
+
+def test_vectors():
+    v, w = spd.upper(X), spd.upper(Y)
+    assert v.shape == (4, 6) and np.allclose(spd.unupper(v), X)
+    assert np.allclose((v.conj() * w).sum(1).real, np.einsum("kij,kij->k", X.conj(), Y).real)
+    t = spd.tangent_space(X, Y[0])
+    assert np.allclose(np.linalg.norm(t, axis=1), spd.distance_riemann(X, Y[0]))
+    for metric in ("euclid", "logchol", "logeuclid", "riemann", "wasserstein"):
+        back = spd.untangent_space(spd.tangent_space(X, Y[0], metric=metric), Y[0], metric=metric)
+        assert np.allclose(back, X, atol=1e-10), metric
+    assert np.allclose(spd.kernel_riemann(X, Y, Cref=Y[0]), (t.conj() @ spd.tangent_space(Y, Y[0]).T).real)
+
+
 def test_a_real_matrix_among_complex_ones_and_single_precision():
     assert np.allclose(spd.distance_riemann(X, np.eye(3)), spd.distance_riemann(X, np.eye(3, dtype=complex)))
     assert spd.logm(X.astype(np.complex64)).dtype == np.complex64
@@ -78,7 +118,7 @@ def test_what_is_refused():
         spd.logm(-X)
     with pytest.raises(ValueError, match="symmetric"):
         spd.logm(X + 1j * np.eye(3))
-    with pytest.raises(ValueError, match="Complex data not supported"):
-        spd.upper(X)
+    with pytest.raises(ValueError, match="mean_riemann"):
+        spd.mean_ale(X)
     with pytest.raises(ValueError, match="Unknown metric"):
         spd.transport(X, X[0], X[1], metric="odd")

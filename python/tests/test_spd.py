@@ -43,7 +43,7 @@ def test_functions_of_eigenvalues(name, shape):
 
 
 DISTANCES = [
-    "euclid", "harmonic", "kullback", "kullback_right", "kullback_sym", "logdet", "logeuclid", "riemann", "wasserstein",
+    "chol", "euclid", "harmonic", "kullback", "kullback_right", "kullback_sym", "logchol", "logdet", "logeuclid", "riemann", "thompson", "wasserstein",
 ]  # fmt: skip
 
 
@@ -66,11 +66,11 @@ def test_distances(name, squared):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", ["euclid", "harmonic", "logeuclid", "riemann"])
+@pytest.mark.parametrize("name", ["ale", "chol", "euclid", "harmonic", "kullback_sym", "logchol", "logdet", "logeuclid", "riemann", "wasserstein"])
 def test_means(name, weighted):
     x = random_spd((3, 12), 6)
     weights = np.arange(1.0, 13.0) if weighted else None
-    options = {"tol": 1e-13, "maxiter": 200} if name == "riemann" else {}
+    options = {"tol": 1e-13, "maxiter": 300} if name in ("ale", "logdet", "riemann", "wasserstein") else {}
     ours, theirs = getattr(spd, f"mean_{name}"), getattr(peer_mean, f"mean_{name}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -92,7 +92,7 @@ def test_a_mean_says_when_it_did_not_converge():
         spd.mean_riemann(random_spd((5,), 4), tol=1e-12, maxiter=1)
 
 
-@pytest.mark.parametrize("name", ["euclid", "logeuclid", "riemann"])
+@pytest.mark.parametrize("name", ["chol", "euclid", "logchol", "logeuclid", "riemann", "thompson", "wasserstein"])
 def test_geodesics(name):
     a, b = random_spd((4,), 5, 1), random_spd((4,), 5, 2)
     ours = getattr(spd, f"geodesic_{name}")
@@ -107,7 +107,7 @@ def test_tangent_spaces():
     theirs = peer.tangentspace
     close(spd.upper(x), theirs.upper(x))
     close(spd.unupper(theirs.upper(x)), x)
-    for metric in ("euclid", "logeuclid", "riemann"):
+    for metric in ("euclid", "logchol", "logeuclid", "riemann", "wasserstein"):
         vectors = theirs.tangent_space(x, c, metric=metric)
         close(spd.tangent_space(x, c, metric=metric), vectors)
         close(spd.untangent_space(vectors, c, metric=metric), x)

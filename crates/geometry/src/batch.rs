@@ -1,7 +1,7 @@
 //! Entry-wise arithmetic on batches with broadcast of a single matrix, and its adjoint.
 
-use crate::Result;
 use crate::error::shape_error;
+use crate::{GeometryError, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
 /// `f(a, b)` entry by entry; a batch of one is used with every matrix of the other.
@@ -32,6 +32,23 @@ pub(crate) fn common_count<T: Scalar>(
         return Err(shape_error(op, expected, (a.shape(), b.shape())));
     }
     Ok(if a.count() == 1 { b.count() } else { a.count() })
+}
+
+/// The number of pair `i`, where there is one for all pairs or one for each; finite.
+pub(crate) fn position<T: Scalar>(op: &'static str, t: &[T], count: usize, i: usize) -> Result<T> {
+    if t.len() != 1 && t.len() != count {
+        return Err(shape_error(op, format!("one number, or {count}"), t.len()));
+    }
+    let t = t[if t.len() == 1 { 0 } else { i }];
+    if Scalar::is_finite(t) {
+        return Ok(t);
+    }
+    Err(GeometryError::Parameter {
+        op,
+        name: "t",
+        value: t.to_f64(),
+        expected: "a finite number",
+    })
 }
 
 /// Matrix `i`, or the only one.

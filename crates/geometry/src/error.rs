@@ -91,6 +91,14 @@ pub enum GeometryError {
         /// The operation.
         op: &'static str,
     },
+    /// Weights for a mean that has none.
+    #[error(
+        "{op}: weights were given, and this mean is defined for equal ones only; leave them out, or take the Fréchet mean"
+    )]
+    NoWeights {
+        /// The operation.
+        op: &'static str,
+    },
     /// A kernel refused: shapes, NaN, no convergence.
     #[error(transparent)]
     Linalg(#[from] LinalgError),

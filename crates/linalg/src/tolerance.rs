@@ -117,6 +117,22 @@ pub fn shortest_newton_step<T: Scalar>() -> T {
 /// Fréchet mean: iterations before giving up and reporting non-convergence.
 pub const FRECHET_MAX_ITERATIONS: usize = 50;
 
+/// Means found step by step (Bures–Wasserstein, log-det, powers, medians, recursive ones): what a step changes of an `n × n` matrix is rounding below this share of its size.
+/// A step takes a handful of products and one decomposition, each exact to `n·ε`.
+pub fn stationary<T: Scalar>(n: usize) -> T {
+    T::EPSILON * T::from_f64(8.0 * n as f64)
+}
+
+/// Approximate joint diagonalisation: sweeps at most, and the gain of the criterion per pair of rows below which a further sweep is not worth its time. What is left is far below
+/// what the matrices lack to be diagonal together (Pham's own values).
+pub const JOINT_SWEEPS: usize = 20;
+
+/// See [`JOINT_SWEEPS`].
+pub const JOINT_GAIN: f64 = 1e-6;
+
+/// Approximate joint diagonalisation: the least curvature of the criterion along the direction that proportional diagonals leave open (Pham's own value).
+pub const JOINT_CURVATURE: f64 = 1e-9;
+
 /// The one rule of symmetry: how far `x_rc` and `x_cr` may differ, as a fraction of the largest entry of the matrix. √ε of the type lets
 /// every rounding of a product or a text file through and stops matrices that were never symmetric.
 ///

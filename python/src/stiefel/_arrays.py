@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 
-def as_real(x, name="X", ndim=2):
-    """The array as float32 or float64, at least ``ndim`` dimensions; never a view that would be written to."""
-    array = np.asarray(x)
+#: The types of the core, in the order of bytes of this machine.
+_READY = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+
+
+def _converted(array, name):
+    """Numbers of another type as float64."""
     if array.dtype == object:
         raise ValueError(
             f"{name} is an array of objects; its entries differ in length or are not numbers. Pass an array of numbers."
@@ -16,8 +19,15 @@ def as_real(x, name="X", ndim=2):
         raise ValueError(f"Complex data not supported: {name} is of dtype {array.dtype}; pass real matrices.")
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} is of dtype {array.dtype}; pass an array of numbers.")
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
+    return array.astype(np.float64)
+
+
+def as_real(x, name="X", ndim=2):
+    """The array as float32 or float64, at least ``ndim`` dimensions; never a view that would be written to."""
+    array = np.asarray(x)
+    # One matrix takes microseconds: what is as it should be is asked first.
+    if array.dtype not in _READY:
+        array = _converted(array, name)
     if array.ndim < ndim:
         raise ValueError(f"{name} has {array.ndim} dimension(s), at least {ndim} are needed: (..., n, n).")
     return array
@@ -33,11 +43,15 @@ def as_square(x, name="X"):
 
 def stack(array):
     """``(..., r, c)`` as ``(count, r, c)``, C-contiguous; no copy where it is already."""
+    if array.ndim == 3 and array.flags.c_contiguous:
+        return array
     return np.ascontiguousarray(array).reshape((-1, *array.shape[-2:]))
 
 
 def common(a, b):
     """Two arrays in the wider of their precisions."""
+    if a.dtype == b.dtype:
+        return a, b
     dtype = np.promote_types(a.dtype, b.dtype)
     return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
 
@@ -67,6 +81,8 @@ def at(X, Cref):
 
 def leading(a, b, names=("A", "B")):
     """The broadcast leading shape of two stacks."""
+    if b.ndim == 2 or a.shape[:-2] == b.shape[:-2]:
+        return a.shape[:-2]
     try:
         return np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:

@@ -39,18 +39,23 @@ __all__ = [
     "fit_method",
     "fit_whitener",
     "folds",
-    "frechet_mean",
     "geodesic",
+    "geodesic_of",
     "get_num_threads",
+    "iterated_mean",
     "load",
     "load_source",
     "load_study_data",
     "log_map",
     "log_map_logeuclid",
+    "mahalanobis",
+    "map_of",
+    "masked_mean",
     "mean",
     "method_of",
     "model_from_bytes",
     "mutual_distance",
+    "nearest_spd",
     "orthonormal_factor",
     "orthonormality_defect",
     "pairwise_distance",
@@ -105,9 +110,27 @@ def sandwich(e: _Stack, x: _Stack) -> _Result | None: ...
 def pairwise_distance(a: _Stack, b: _Stack, name: str) -> _Result: ...
 def mutual_distance(x: _Stack, name: str) -> _Result: ...
 def mean(x: _Stack, name: str, weights: list[float] | None) -> _Result: ...
-def frechet_mean(
-    x: _Stack, weights: list[float] | None, tolerance: float, max_iterations: int
+def iterated_mean(
+    x: _Stack,
+    name: str,
+    parameter: float,
+    weights: list[float] | None,
+    tolerance: float,
+    max_iterations: int,
+    start: list[float] | None,
 ) -> tuple[_Result, int, float, bool]: ...
+def masked_mean(
+    x: _Stack,
+    masks: list[tuple[int, list[float]]],
+    weights: list[float] | None,
+    tolerance: float,
+    max_iterations: int,
+    start: list[float] | None,
+) -> tuple[_Result, int, float, bool]: ...
+def geodesic_of(a: _Stack, b: _Stack, name: str, t: list[float]) -> _Result: ...
+def map_of(m: _Stack, x: _Stack, name: str) -> _Result: ...
+def nearest_spd(x: _Stack, regularisation: float) -> _Result: ...
+def mahalanobis(c: _Stack, x: _Stack) -> _Result: ...
 def geodesic(a: _Stack, b: _Stack, t: float) -> _Result: ...
 def log_map(m: _Stack, x: _Stack) -> _Result: ...
 def exp_map(m: _Stack, x: _Stack) -> _Result: ...

@@ -9,18 +9,21 @@
 //! | harmonic | `‖A⁻¹ − B⁻¹‖_F` | |
 //! | Kullback–Leibler | `(tr(B⁻¹A) − n + log det B − log det A)/2`, and the sum of both directions | Kullback & Leibler 1951 |
 //! | log-det | `(log det((A + B)/2) − (log det A + log det B)/2)^{1/2}` | Sra 2016 |
+//! | Cholesky, log-Cholesky | `‖φ(A) − φ(B)‖_F` of the [charts](CholeskyChart) | Dryden et al. 2009, Lin 2019 |
+//! | Thompson | `max |ln λ(A⁻¹B)|` | Thompson 1963 |
 //!
 //! The Bures–Wasserstein distance is taken as `‖L_A − L_B O‖_F` over Cholesky factors with `O` the polar factor of `L_Bᵀ L_A`,
 //! the same number without the cancellation between nearby matrices; `tr(B⁻¹A)` as `‖L_B⁻¹L_A‖²_F`.
 
+use super::cholesky::{CholeskyChart, in_chart};
 use super::whiten::{Factor, factor, log_spectrum};
 use super::{check_symmetric, log, stacks};
-use crate::batch::{broadcast, common_count, sum_to};
+use crate::batch::{broadcast, common_count};
 use crate::error::shape_error;
 use crate::singular::singular_values;
 use crate::stiefel::polar_factor;
 use crate::{GeometryError, Result};
-use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Scalar, frobenius_norm, product, symmetrise};
+use stiefel_linalg::{MatBatch, MatView, Op, Scalar, frobenius_norm, product};
 
 /// A way to measure how far two SPD matrices are from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -43,10 +46,16 @@ pub enum Metric {
     SymmetrisedKullbackLeibler,
     /// The root of the Jensen–Bregman log-det divergence.
     LogDet,
+    /// The Frobenius norm of the difference of the Cholesky factors.
+    Cholesky,
+    /// The same with the logarithms of their diagonals.
+    LogCholesky,
+    /// The largest logarithm of a ratio of variances, whatever the direction; invariant as the affine-invariant one is.
+    Thompson,
 }
 
-const FIRST: &str = "distance, first argument";
-const SECOND: &str = "distance, second argument";
+pub(super) const FIRST: &str = "distance, first argument";
+pub(super) const SECOND: &str = "distance, second argument";
 
 /// `d(A_i, B_i)` of each pair; a single `A` or a single `B` is broadcast.
 ///
@@ -114,7 +123,7 @@ pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<
 /// A batch with what its metric needs once per matrix.
 struct Prepared<T> {
     metric: Metric,
-    /// The matrices, their logarithms for the log-Euclidean metric, or their inverses for the harmonic one.
+    /// What Euclidean distances are taken of: the matrices, their logarithms, inverses or Cholesky coordinates.
     x: MatBatch<T>,
     /// Cholesky factors where the metric uses them.
     factor: Option<Factor<T>>,
@@ -130,6 +139,8 @@ impl<T: Scalar> Prepared<T> {
         let x = match (metric, &factor) {
             (Metric::LogEuclidean, _) => log(x)?,
             (Metric::Harmonic, Some(f)) => product(f.l_inv.view(), Op::T, f.l_inv.view(), Op::N)?,
+            (Metric::Cholesky, Some(f)) => f.l.clone(),
+            (Metric::LogCholesky, Some(f)) => in_chart(CholeskyChart::LogFactor, f.l.clone()),
             _ => x.to_owned(),
         };
         Ok(Self { metric, x, factor })
@@ -150,10 +161,14 @@ impl<T: Scalar> Prepared<T> {
     /// The distances of `count` pairs.
     fn to(&self, other: &Self, count: usize) -> Result<Vec<T>> {
         match (self.metric, &self.factor, &other.factor) {
-            (Metric::AffineInvariant, Some(left), _) => {
+            (Metric::AffineInvariant | Metric::Thompson, Some(left), _) => {
                 let n = self.x.rows();
                 let logs = log_spectrum(SECOND, left, other.x.view())?.values;
-                Ok(logs.chunks_exact(n).map(crate::singular::norm).collect())
+                let of = match self.metric {
+                    Metric::Thompson => |l: &[T]| Scalar::max(l[l.len() - 1], -l[0]),
+                    _ => crate::singular::norm,
+                };
+                Ok(logs.chunks_exact(n).map(of).collect())
             }
             (Metric::BuresWasserstein, Some(left), Some(right)) => {
                 bures_wasserstein(left.l.view(), right.l.view())
@@ -239,64 +254,4 @@ fn log_det<T: Scalar>(
 fn log_diagonal<T: Scalar>(l: &MatBatch<T>, i: usize) -> T {
     let diagonal = broadcast(l.view(), i).iter().step_by(l.rows() + 1);
     diagonal.map(|&x| Scalar::ln(x)).sum()
-}
-
-/// Squared affine-invariant distances with what their pull-back needs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SquaredDistance<T> {
-    /// `d²(A_i, B_i)`.
-    pub value: Vec<T>,
-    counts: (usize, usize),
-    l_inv: MatBatch<T>,
-    logs: Eigen<T>,
-}
-
-/// `d²(A_i, B_i)` in the affine-invariant metric, differentiable in both arguments; a single one is broadcast.
-pub fn squared_distance<T: Scalar>(
-    a: MatView<'_, T>,
-    b: MatView<'_, T>,
-) -> Result<SquaredDistance<T>> {
-    common_count("distance", a, b)?;
-    let left = factor(FIRST, a)?;
-    let logs = log_spectrum(SECOND, &left, b)?;
-    let square = |l: &[T]| l.iter().map(|&x| x * x).sum::<T>();
-    Ok(SquaredDistance {
-        value: logs.values.chunks_exact(a.rows()).map(square).collect(),
-        counts: (a.count(), b.count()),
-        l_inv: left.l_inv,
-        logs,
-    })
-}
-
-impl<T: Scalar> SquaredDistance<T> {
-    /// The symmetric gradients `(in A, in B)` of a scalar whose gradient in the squared distances is `g`:
-    /// `−2g L⁻ᵀ log(C) L⁻¹` and `2g L⁻ᵀ log(C)C⁻¹ L⁻¹`, `C = L⁻¹BL⁻ᵀ`; summed where an argument was broadcast.
-    pub fn pull_back(&self, g: &[T]) -> Result<(MatBatch<T>, MatBatch<T>)> {
-        if g.len() != self.value.len() {
-            let expected = format!("{} gradients", self.value.len());
-            return Err(shape_error("distance pull-back", expected, g.len()));
-        }
-        let two = T::from_f64(2.0);
-        let in_a = self.coloured(|l| -two * l, g)?;
-        let in_b = self.coloured(|l| two * l * Scalar::exp(-l), g)?;
-        Ok((sum_to(in_a, self.counts.0), sum_to(in_b, self.counts.1)))
-    }
-
-    /// `g L⁻ᵀ U f(ln λ) Uᵀ L⁻¹`.
-    fn coloured(&self, f: impl Fn(T) -> T, g: &[T]) -> Result<MatBatch<T>> {
-        let u = product(self.l_inv.view(), Op::T, self.logs.vectors.view(), Op::N)?;
-        let (count, n, _) = u.shape();
-        let mut scaled = u.clone();
-        for i in 0..count {
-            let logs = self.logs.values_of(i);
-            for row in scaled.matrix_mut(i).chunks_exact_mut(n) {
-                for (x, &l) in row.iter_mut().zip(logs) {
-                    *x *= g[i] * f(l);
-                }
-            }
-        }
-        let mut out = product(scaled.view(), Op::N, u.view(), Op::T)?;
-        symmetrise(&mut out.view_mut())?;
-        Ok(out)
-    }
 }

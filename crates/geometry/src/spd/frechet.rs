@@ -7,7 +7,7 @@
 //!
 //! Its eigenvalues start at 1, so that a few conjugate-gradient steps solve for `Z`; then `S ← S exp(Z/2)`. Convergence is
 //! quadratic: 3 or 4 evaluations (one batched eigen-decomposition each) for well-conditioned trials, about 10 where the
-//! whitened ones spread over ten decades. A step that does not reduce `‖J‖` is halved. The start is the log-Euclidean mean.
+//! whitened ones spread over ten decades. A step that does not reduce `‖J‖` is halved. The start is the log-Euclidean mean, or a matrix given.
 //! Matrices too ill-conditioned after whitening go through one-sided Jacobi on `S⁻¹L_i`, `X_i = L_iL_iᵀ`, which keeps the
 //! digits of small eigenvalues; where rounding stops the iteration short of the tolerance, all of them do.
 //!
@@ -16,7 +16,8 @@
 use super::mean::normalised;
 use super::spectra::Spectra;
 use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns};
-use super::{check_spectrum, check_symmetric};
+use super::{SpectralFn, apply, check_spectrum, check_symmetric, spectral_map};
+use crate::error::shape_error;
 use crate::singular::{norm, orthogonal_columns};
 use crate::{GeometryError, Result};
 use stiefel_linalg::minimise::{System, conjugate_gradients};
@@ -24,15 +25,17 @@ use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigh, product, symmetrise, t
 
 const OP: &str = "Fréchet mean";
 
-/// How to look for the mean.
+/// How to look for a mean.
 #[derive(Debug, Clone, Copy)]
 pub struct FrechetOptions<'a, T> {
     /// Non-negative weights, one per matrix; `None` for equal ones.
     pub weights: Option<&'a [T]>,
-    /// Stop where `‖Σ w_i log C_i‖_F/√n` is at most this.
+    /// Stop where the residual is at most this; of the Fréchet mean it is `‖Σ w_i log C_i‖_F/√n`.
     pub tolerance: T,
-    /// Evaluations of the gradient before giving up.
+    /// Steps before giving up; of the Fréchet mean, evaluations of the gradient.
     pub max_iterations: usize,
+    /// The matrix to start from, a batch of one; `None` for the one that the mean takes by itself.
+    pub start: Option<MatView<'a, T>>,
 }
 
 impl<T: Scalar> Default for FrechetOptions<'_, T> {
@@ -41,6 +44,7 @@ impl<T: Scalar> Default for FrechetOptions<'_, T> {
             weights: None,
             tolerance: tolerance::frechet::<T>(),
             max_iterations: tolerance::FRECHET_MAX_ITERATIONS,
+            start: None,
         }
     }
 }
@@ -96,7 +100,7 @@ pub fn frechet_mean<T: Scalar>(
         spectra: Spectra::new(n, weights)?,
         exact: false,
     };
-    let mut here = problem.start()?;
+    let mut here = problem.start(options.start)?;
     let mut iterations = 1;
     'newton: while here.residual > options.tolerance && iterations < options.max_iterations {
         let mut z = problem.newton_step(&here)?;
@@ -157,16 +161,25 @@ struct Problem<'a, T> {
 }
 
 impl<T: Scalar> Problem<'_, T> {
-    /// The log-Euclidean mean.
-    fn start(&mut self) -> Result<Point<T>> {
+    /// The log-Euclidean mean, or the matrix given.
+    fn start(&mut self, given: Option<MatView<'_, T>>) -> Result<Point<T>> {
         let n = self.x.rows();
         self.spectra.decompose(None, self.x, |i, lambda| {
             check_spectrum(OP, n, lambda).map_err(|error| at_trial(error, i))?;
             Ok(None)
         })?;
+        let none = vec![None; self.x.count()];
+        if let Some(given) = given {
+            if given.shape() != (1, n, n) {
+                let expected = format!("one matrix {n} × {n} to start from");
+                return Err(shape_error(OP, expected, given.shape()));
+            }
+            let root = spectral_map(SpectralFn::Sqrt, given)?;
+            let inverse = apply(SpectralFn::InvSqrt, &root.eigen)?;
+            return self.evaluate(root.value, inverse, none);
+        }
         let start = eigh(self.spectra.mean_log()?.view())?;
         let half = T::from_f64(0.5);
-        let none = vec![None; self.x.count()];
         self.evaluate(exp_scaled(&start, half)?, exp_scaled(&start, -half)?, none)
     }
 

@@ -35,7 +35,7 @@ pub fn mean_log_euclidean<T: Scalar>(
 }
 
 /// `Σ w_i X_i`, in the order of the batch.
-fn weighted_sum<T: Scalar>(x: MatView<'_, T>, weights: &[T]) -> MatBatch<T> {
+pub(crate) fn weighted_sum<T: Scalar>(x: MatView<'_, T>, weights: &[T]) -> MatBatch<T> {
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
     for (i, &w) in weights.iter().enumerate() {
         for (s, &v) in sum.data_mut().iter_mut().zip(x.matrix(i)) {

@@ -6,36 +6,59 @@
 //! | vectors | `⟨A, B⟩ = upper(A)·upper(B)` | [`upper`], [`from_upper`] |
 //! | the check at the door | `λ_min > floor·λ_max` | [`check_spd`] |
 //! | distances | `‖log(A^{-1/2}BA^{-1/2})‖_F` and others | [`distance()`], [`pairwise_distances`], [`mutual_distances`], [`squared_distance`] |
-//! | means | `argmin Σ w_i d²(M, X_i)` | [`frechet_mean`], [`mean_euclidean`], [`mean_log_euclidean`] |
+//! | means | `argmin Σ w_i d²(M, X_i)` | [`frechet_mean`], [`mean_euclidean`], [`mean_log_euclidean`], [`mean_cholesky`], [`mean_wasserstein`], [`mean_log_det`] |
+//! | other means | close to the Fréchet mean, or between it and others | [`mean_power`], [`mean_recursive`], [`mean_joint`], [`mean_thompson`], [`masked_mean`] |
+//! | medians | `argmin Σ w_i d(M, X_i)` | [`median_euclidean`], [`median_affine_invariant`] |
 //! | geodesics and tangent spaces | `γ_t`, `log_M`, `exp_M` | [`geodesic`], [`log_map`], [`exp_map`], [`transport`], [`inner_product`] |
+//! | the same in other metrics | | [`geodesic_cholesky`], [`geodesic_wasserstein`], [`geodesic_thompson`], [`log_map_wasserstein`], [`log_map_log_cholesky`], [`transport_log_cholesky`] and more |
+//! | vectors and a Gaussian | `(xᵀC⁻¹x)^{1/2}` | [`mahalanobis`] |
+//! | the nearest SPD matrix | `U max(λ, 0) Uᵀ` | [`nearest_spd`] |
 //! | recentring | `M^{-1/2}XM^{-1/2}` | [`recentre`], [`tangent_space`], [`untangent_space`] |
 //! | whole stacks, fast | the same | [`stacks`] |
 
 mod check;
+mod cholesky;
 mod distance;
 mod frechet;
 mod function;
+mod mahalanobis;
 mod mean;
+mod means;
+mod nearest;
 mod spectra;
 mod spectral;
+mod squared;
 pub mod stacks;
 mod tangent;
+mod thompson;
 mod vector;
+mod wasserstein;
 mod whiten;
 
 pub use check::{check_spd, check_spectrum, check_symmetric};
-pub use distance::{
-    Metric, SquaredDistance, distance, mutual_distances, pairwise_distances, squared_distance,
+pub use cholesky::{
+    CholeskyChart, exp_map_log_cholesky, from_log_cholesky, geodesic_cholesky,
+    log_map_log_cholesky, mean_cholesky, to_log_cholesky, transport_log_cholesky,
 };
+pub use distance::{Metric, distance, mutual_distances, pairwise_distances};
 pub use frechet::{FrechetMean, FrechetOptions, FrechetReport, frechet_mean};
 pub use function::SpectralFn;
+pub use mahalanobis::mahalanobis;
 pub use mean::{mean_euclidean, mean_log_euclidean};
+pub use means::{
+    RecursiveMean, masked_mean, mean_joint, mean_log_det, mean_power, mean_recursive,
+    mean_thompson, mean_wasserstein, median_affine_invariant, median_euclidean,
+};
+pub use nearest::nearest_spd;
 pub use spectral::{
     Spectral, apply, exp, inv_sqrt, log, power, pull_back, reeig, reeig_log, spectral_map, sqrt,
 };
+pub use squared::{SquaredDistance, squared_distance};
 pub use tangent::{
     exp_map, geodesic, inner_product, log_map, recentre, tangent_space, transport, untangent_space,
 };
+pub use thompson::geodesic_thompson;
 pub use vector::{
     from_upper, from_upper_pull_back, side_of_upper, upper, upper_into, upper_len, upper_pull_back,
 };
+pub use wasserstein::{exp_map_wasserstein, geodesic_wasserstein, log_map_wasserstein};

@@ -4,6 +4,8 @@ mod divided_differences;
 mod geometry_bad_input;
 mod geometry_golden;
 mod geometry_laws;
+mod means;
+mod metrics;
 mod spd_bad_input;
 mod spectral_golden;
 mod spectral_gradient;

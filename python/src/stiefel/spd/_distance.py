@@ -1,21 +1,22 @@
 """Distances between SPD matrices."""
 
+import numbers
+
 import numpy as np
 
 from .. import _core
-from .._arrays import as_square, common, pair, stack, unstack
-from ._hermitian import hermitian
-
-
-def _distance(A, B, metric, squared):
-    a, b, lead = pair(as_square(A, "A"), as_square(B, "B"))
-    d = unstack(_core.distance(a, b, metric), lead)
-    return d**2 if squared else d
+from .._arrays import as_real, as_square, common, leading, single_or_full, stack, unstack
+from ._calls import choose, distance_of
+from ._cholesky import distance_chol, distance_logchol
+from ._function import powm
+from ._hermitian import embed, hermitian
+from ._thompson import distance_thompson
 
 
 def _plain(A, B, metric):
     """A distance without eigenvalues by the core; None where NumPy must compute it, or say what is wrong."""
-    a, b = common(as_square(A, "A"), as_square(B, "B"))
+    check = as_real if metric == "euclid" else as_square
+    a, b = common(check(A, "A"), check(B, "B"))
     # Stacks that would have to be spread out first are cheaper for NumPy.
     fits = a.shape == b.shape or (a.shape[-2:] == b.shape[-2:] and 2 in (a.ndim, b.ndim))
     if fits and a.size and b.size:
@@ -52,7 +53,7 @@ def distance_riemann(A, B, squared=False):
     >>> round(float(distance_riemann(np.eye(2), np.diag([np.e, 1.0]))), 12)
     1.0
     """
-    return _distance(A, B, "riemann", squared)
+    return distance_of(A, B, "riemann", squared)
 
 
 @hermitian("length")
@@ -78,7 +79,7 @@ def distance_logeuclid(A, B, squared=False):
     >>> round(float(distance_logeuclid(np.eye(2), np.diag([np.e, 1.0]))), 12)
     1.0
     """
-    return _distance(A, B, "logeuclid", squared)
+    return distance_of(A, B, "logeuclid", squared)
 
 
 @hermitian("length")
@@ -104,7 +105,7 @@ def distance_wasserstein(A, B, squared=False):
     >>> round(float(distance_wasserstein(np.eye(1), np.array([[9.0]]))), 12)
     2.0
     """
-    return _distance(A, B, "wasserstein", squared)
+    return distance_of(A, B, "wasserstein", squared)
 
 
 @hermitian("length")
@@ -113,8 +114,8 @@ def distance_euclid(A, B, squared=False):
 
     Parameters
     ----------
-    A, B : ndarray, shape (..., n, n)
-        Matrices; leading dimensions are broadcast.
+    A, B : ndarray, shape (..., n, m)
+        Matrices of any shape; leading dimensions are broadcast.
     squared : bool, default=False
         Return the squared distance.
 
@@ -133,15 +134,15 @@ def distance_euclid(A, B, squared=False):
     d = _plain(A, B, "euclid")
     if d is not None:
         return d**2 if squared else d
-    a, b, _ = _finite_pair(A, B)
+    a, b, _ = _finite_pair(A, B, as_real)
     difference = a - b
     squares = np.einsum("...ij,...ij->...", difference, difference)
     return squares if squared else np.sqrt(squares)
 
 
-def _finite_pair(A, B):
+def _finite_pair(A, B, check=as_square):
     """Two stacks as they are, checked."""
-    a, b = common(as_square(A, "A"), as_square(B, "B"))
+    a, b = common(check(A, "A"), check(B, "B"))
     for name, x in (("A", a), ("B", b)):
         if not np.isfinite(x).all():
             where = np.argwhere(~np.isfinite(x))[0].tolist()
@@ -204,7 +205,7 @@ def distance_kullback(A, B, squared=False):
     >>> float(distance_kullback(np.eye(3), np.eye(3)))
     0.0
     """
-    return _distance(A, B, "kullback", squared)
+    return distance_of(A, B, "kullback", squared)
 
 
 def distance_kullback_right(A, B, squared=False):
@@ -257,7 +258,7 @@ def distance_kullback_sym(A, B, squared=False):
     >>> bool(np.isclose(distance_kullback_sym(a, b), distance_kullback(a, b) + distance_kullback(b, a)))
     True
     """
-    return _distance(A, B, "kullback_sym", squared)
+    return distance_of(A, B, "kullback_sym", squared)
 
 
 @hermitian("length")
@@ -292,26 +293,111 @@ def distance_logdet(A, B, squared=False):
     return d2 if squared else np.sqrt(d2)
 
 
+def distance_poweuclid(A, B, p, squared=False):
+    """Power-Euclidean distance ``‖A^p − B^p‖_F/|p|``.
+
+    Parameters
+    ----------
+    A, B : ndarray, shape (..., n, n)
+        SPD matrices; leading dimensions are broadcast.
+    p : float
+        Exponent; 1 is the Euclidean, 0 the log-Euclidean, −1 the harmonic distance.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : float or ndarray, shape (...,)
+        The distances.
+
+    See Also
+    --------
+    mean_poweuclid : The mean that belongs to it.
+
+    References
+    ----------
+    .. [1] I.L. Dryden, X. Pennec, J.M. Peyrat. Power Euclidean metrics for covariance matrices with application to diffusion tensor imaging.
+       arXiv:1009.3045, 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_poweuclid
+    >>> round(float(distance_poweuclid(np.array([[1.0]]), np.array([[9.0]]), 0.5)), 12)
+    4.0
+    """
+    if not isinstance(p, numbers.Real):
+        raise ValueError(f"Exponent p must be a scalar (Got {type(p)})")
+    named = {1: distance_euclid, 0: distance_logeuclid, -1: distance_harmonic}
+    if p in named:
+        return named[p](A, B, squared=squared)
+    d = distance_euclid(powm(A, p), powm(B, p)) / abs(p)
+    return d**2 if squared else d
+
+
+def distance_mahalanobis(X, cov, mean=None, squared=False):
+    """Mahalanobis distance ``((x − μ)ᴴ C⁻¹ (x − μ))^{1/2}`` of vectors to a Gaussian.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, m)
+        Vectors, one in each column.
+    cov : ndarray, shape (..., n, n)
+        SPD or Hermitian positive definite covariances C; leading dimensions are broadcast.
+    mean : None | ndarray, shape (..., n, 1), default=None
+        Means μ; None for zero.
+    squared : bool, default=False
+        Return the squared distance.
+
+    Returns
+    -------
+    d : ndarray, shape (..., m)
+        The distances.
+
+    See Also
+    --------
+    whiten : The same scaling of matrices.
+
+    References
+    ----------
+    .. [1] P.C. Mahalanobis. On the generalised distance in statistics. Proceedings of the National Institute of Sciences of India, 1936.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import distance_mahalanobis
+    >>> distance_mahalanobis(np.array([[2.0, -6.0]]), np.array([[4.0]])).tolist()
+    [1.0, 3.0]
+    """
+    x, c = np.asarray(X), np.asarray(cov)
+    if mean is not None:
+        x = x - np.asarray(mean)
+    every = 1
+    if np.iscomplexobj(x) or np.iscomplexobj(c):
+        # A complex vector becomes two real ones of the same length.
+        x, c, every = embed(x), embed(c), 2
+    x, c = common(as_real(x, "X"), as_square(c, "cov"))
+    lead = leading(x, c, ("X", "cov"))
+    d = _core.mahalanobis(single_or_full(c, lead), single_or_full(x, lead))[..., 0, ::every].reshape((*lead, x.shape[-1] // every))
+    return d**2 if squared else d
+
+
 _DISTANCES = {
+    "chol": distance_chol,
     "euclid": distance_euclid,
     "harmonic": distance_harmonic,
     "kullback": distance_kullback,
     "kullback_right": distance_kullback_right,
     "kullback_sym": distance_kullback_sym,
+    "logchol": distance_logchol,
     "logdet": distance_logdet,
     "logeuclid": distance_logeuclid,
     "riemann": distance_riemann,
+    "thompson": distance_thompson,
     "wasserstein": distance_wasserstein,
 }
-
-
-def choose(metric, known):
-    """The function of a name, or a callable as it is."""
-    if callable(metric):
-        return metric
-    if metric not in known:
-        raise ValueError(f"Unknown metric {metric!r}. Must be one of {', '.join(known)}, or a callable.")
-    return known[metric]
+#: Distances of which the core has all pairs.
+_PAIRWISE = ("chol", "euclid", "kullback", "kullback_sym", "logchol", "logeuclid", "riemann", "thompson", "wasserstein")
 
 
 def distance(A, B, metric="riemann", squared=False):
@@ -324,8 +410,8 @@ def distance(A, B, metric="riemann", squared=False):
     B : ndarray, shape (n, n), or that of A
         Second matrix or matrices.
     metric : str | callable, default="riemann"
-        "euclid", "harmonic", "kullback", "kullback_right", "kullback_sym", "logdet", "logeuclid", "riemann", "wasserstein", or a
-        function of ``(A, B, squared=...)``.
+        "chol", "euclid", "harmonic", "kullback", "kullback_right", "kullback_sym", "logchol", "logdet", "logeuclid", "riemann",
+        "thompson", "wasserstein", or a function of ``(A, B, squared=...)``.
     squared : bool, default=False
         Return squared distances.
 
@@ -384,7 +470,7 @@ def pairwise_distance(X, Y=None, metric="riemann", squared=False):
             raise ValueError(f"{name} must be a stack of three dimensions, found shape {array.shape}.")
     if metric == "kullback_right":
         return pairwise_distance(x if y is None else y, x, metric="kullback", squared=squared).T
-    if metric in ("euclid", "kullback", "kullback_sym", "logeuclid", "riemann", "wasserstein") and not any(map(np.iscomplexobj, (x, y))):
+    if metric in _PAIRWISE and not any(map(np.iscomplexobj, (x, y))):
         x, y = as_square(x, "X"), None if y is None else as_square(y, "Y")
         if y is None:
             d = _core.mutual_distance(stack(x), metric)[0]

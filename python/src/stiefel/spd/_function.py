@@ -1,4 +1,6 @@
-"""Functions of the eigenvalues: ``f(C) = V f(Λ) Vᵀ``."""
+"""Functions of the eigenvalues, ``f(C) = V f(Λ) Vᵀ``, and of the entries."""
+
+import numpy as np
 
 from .. import _core
 from .._arrays import as_square, at, stack, unstack
@@ -187,3 +189,64 @@ def ddlogm(X, Cref):
     [[0.5, 0.0], [0.0, 0.5]]
     """
     return _derivative(X, Cref, "log")
+
+
+def nearest_sym_pos_def(X, reg=1e-6):
+    """The nearest SPD matrices in the Frobenius norm: ``V max(Λ, 0) Vᵀ`` of the symmetric part.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, n)
+        Square matrices.
+    reg : float, default=1e-6
+        Where the smallest eigenvalue is then less than this share of the largest, this is added to all of them.
+
+    Returns
+    -------
+    P : ndarray, shape (..., n, n)
+        SPD matrices.
+
+    See Also
+    --------
+    is_sym_pos_def : Whether it is needed.
+
+    References
+    ----------
+    .. [1] N.J. Higham. Computing a nearest symmetric positive semidefinite matrix. Linear Algebra and its Applications, 1988.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import nearest_sym_pos_def
+    >>> nearest_sym_pos_def(np.diag([2.0, -1.0]), reg=0.5).tolist()
+    [[2.5, 0.0], [0.0, 0.5]]
+    """
+    x = as_square(X, "X")
+    return _core.nearest_spd(stack(x), float(reg)).reshape(x.shape)
+
+
+def ctranspose(X):
+    """Conjugate transposes ``Xᴴ``.
+
+    Parameters
+    ----------
+    X : ndarray, shape (..., n, m)
+        Matrices.
+
+    Returns
+    -------
+    X_new : ndarray, shape (..., m, n)
+        The conjugate transposes.
+
+    See Also
+    --------
+    is_hermitian : Whether they are the matrices themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stiefel.spd import ctranspose
+    >>> ctranspose(np.array([[1.0, 2j]])).shape
+    (2, 1)
+    """
+    return np.conj(np.swapaxes(X, -2, -1))

@@ -1,24 +1,21 @@
 """Geodesics between SPD matrices."""
 
-import numbers
-
 import numpy as np
 
 from .. import _core
-from .._arrays import as_square, common, pair, stack, unstack
-from ._distance import choose
+from .._arrays import as_real, as_square, common, pair, stack, unstack
+from ._calls import as_alpha, choose
+from ._cholesky import geodesic_chol, geodesic_logchol
 from ._function import expm, logm
 from ._hermitian import hermitian
+from ._thompson import geodesic_thompson
+from ._wasserstein import geodesic_wasserstein
 
 
 def _alpha(alpha, lead):
     """A number, or one per matrix with two axes appended."""
-    if isinstance(alpha, numbers.Real):
-        return float(alpha)
-    alpha = np.asarray(alpha, dtype=np.float64)
-    if alpha.shape != lead:
-        raise ValueError(f"alpha must be a number or have shape {lead}, got {alpha.shape}.")
-    return alpha[..., np.newaxis, np.newaxis]
+    alpha = as_alpha(alpha, lead)
+    return alpha if isinstance(alpha, float) else alpha[..., np.newaxis, np.newaxis]
 
 
 @hermitian("matrix")
@@ -86,14 +83,14 @@ def geodesic_euclid(A, B, alpha=0.5):
 
     Parameters
     ----------
-    A, B : ndarray, shape (..., n, n)
-        Matrices; leading dimensions are broadcast.
+    A, B : ndarray, shape (..., n, m)
+        Matrices of any shape; leading dimensions are broadcast.
     alpha : float or ndarray, shape (...,), default=0.5
         Position: A at 0, B at 1.
 
     Returns
     -------
-    C : ndarray, shape (..., n, n)
+    C : ndarray, shape (..., n, m)
         The points.
 
     Examples
@@ -103,14 +100,22 @@ def geodesic_euclid(A, B, alpha=0.5):
     >>> geodesic_euclid(np.array([[1.0]]), np.array([[16.0]]), 0.2).tolist()
     [[4.0]]
     """
-    a, b = common(as_square(A, "A"), as_square(B, "B"))
+    a, b = common(as_real(A, "A"), as_real(B, "B"))
     alpha = _alpha(alpha, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
     if isinstance(alpha, float) and a.shape == b.shape and a.size:
         return _core.blend(stack(a), stack(b), alpha).reshape(a.shape)
     return ((1 - alpha) * a + alpha * b).astype(a.dtype, copy=False)
 
 
-_GEODESICS = {"euclid": geodesic_euclid, "logeuclid": geodesic_logeuclid, "riemann": geodesic_riemann}
+_GEODESICS = {
+    "chol": geodesic_chol,
+    "euclid": geodesic_euclid,
+    "logchol": geodesic_logchol,
+    "logeuclid": geodesic_logeuclid,
+    "riemann": geodesic_riemann,
+    "thompson": geodesic_thompson,
+    "wasserstein": geodesic_wasserstein,
+}
 
 
 def geodesic(A, B, alpha, metric="riemann"):
@@ -123,7 +128,7 @@ def geodesic(A, B, alpha, metric="riemann"):
     alpha : float or ndarray, shape (...,)
         Position: A at 0, B at 1.
     metric : str | callable, default="riemann"
-        "euclid", "logeuclid", "riemann", or a function of ``(A, B, alpha)``.
+        "chol", "euclid", "logchol", "logeuclid", "riemann", "thompson", "wasserstein", or a function of ``(A, B, alpha)``.
 
     Returns
     -------

@@ -29,6 +29,14 @@ def _is_matrix(value):
     return isinstance(value, np.ndarray) and value.ndim >= 2
 
 
+def _any_complex(values):
+    """Whether one is a complex matrix. A loop, and the letter of the type: this is asked before every call."""
+    for value in values:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "c" and value.ndim >= 2:
+            return True
+    return False
+
+
 #: How many times the number of the Hermitian matrices is that of the embedding.
 _COUNTED = {"same": 1.0, "doubled": 2.0, "divergence": 2.0, "length": 2.0**0.5}
 
@@ -53,7 +61,7 @@ def hermitian(gives):
 
         @functools.wraps(function)
         def either(*args, **kwargs):
-            if not any(_is_matrix(x) and np.iscomplexobj(x) for x in (*args, *kwargs.values())):
+            if not (_any_complex(args) or (kwargs and _any_complex(kwargs.values()))):
                 return function(*args, **kwargs)
             found = function(*(embed(x) if _is_matrix(x) else x for x in args), **{k: embed(x) if _is_matrix(x) else x for k, x in kwargs.items()})
             if gives == "matrix":

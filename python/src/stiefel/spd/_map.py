@@ -1,9 +1,11 @@
 """Logarithmic and exponential maps: SPD(n) and its tangent spaces."""
 
 from .. import _core
-from .._arrays import as_square, at, unstack
-from ._distance import choose
+from .._arrays import as_real, at, unstack
+from ._calls import choose
+from ._cholesky import exp_map_logchol, log_map_logchol
 from ._hermitian import hermitian
+from ._wasserstein import exp_map_wasserstein, log_map_wasserstein
 
 
 @hermitian("matrix")
@@ -74,17 +76,17 @@ def log_map_euclid(X, Cref, **kwargs):
 
     Parameters
     ----------
-    X : ndarray, shape (..., n, n)
-        Symmetric matrices.
-    Cref : ndarray, shape (..., n, n)
+    X : ndarray, shape (..., n, m)
+        Matrices of any shape.
+    Cref : ndarray, shape (..., n, m)
         The foot point.
     **kwargs : object
         Not read: options of other maps, for callers that choose one by name.
 
     Returns
     -------
-    X_new : ndarray, shape (..., n, n)
-        Symmetric matrices.
+    X_new : ndarray, shape (..., n, m)
+        Matrices of any shape.
 
     Examples
     --------
@@ -93,7 +95,7 @@ def log_map_euclid(X, Cref, **kwargs):
     >>> log_map_euclid(3 * np.eye(2), np.eye(2)).round(12).tolist()
     [[2.0, 0.0], [0.0, 2.0]]
     """
-    return as_square(X, "X") - as_square(Cref, "Cref")
+    return as_real(X, "X") - as_real(Cref, "Cref")
 
 
 @hermitian("matrix")
@@ -102,17 +104,17 @@ def exp_map_euclid(X, Cref, **kwargs):
 
     Parameters
     ----------
-    X : ndarray, shape (..., n, n)
-        Symmetric matrices.
-    Cref : ndarray, shape (..., n, n)
+    X : ndarray, shape (..., n, m)
+        Matrices of any shape.
+    Cref : ndarray, shape (..., n, m)
         The foot point.
     **kwargs : object
         Not read: options of other maps, for callers that choose one by name.
 
     Returns
     -------
-    X_new : ndarray, shape (..., n, n)
-        Symmetric matrices.
+    X_new : ndarray, shape (..., n, m)
+        Matrices of any shape.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def exp_map_euclid(X, Cref, **kwargs):
     >>> exp_map_euclid(3 * np.eye(2), np.eye(2)).round(12).tolist()
     [[4.0, 0.0], [0.0, 4.0]]
     """
-    return as_square(X, "X") + as_square(Cref, "Cref")
+    return as_real(X, "X") + as_real(Cref, "Cref")
 
 
 @hermitian("matrix")
@@ -187,8 +189,20 @@ def exp_map_logeuclid(X, Cref, **kwargs):
     return unstack(_core.exp_map_logeuclid(c, x), lead)[()]
 
 
-_LOG_MAPS = {"euclid": log_map_euclid, "logeuclid": log_map_logeuclid, "riemann": log_map_riemann}
-_EXP_MAPS = {"euclid": exp_map_euclid, "logeuclid": exp_map_logeuclid, "riemann": exp_map_riemann}
+_LOG_MAPS = {
+    "euclid": log_map_euclid,
+    "logchol": log_map_logchol,
+    "logeuclid": log_map_logeuclid,
+    "riemann": log_map_riemann,
+    "wasserstein": log_map_wasserstein,
+}
+_EXP_MAPS = {
+    "euclid": exp_map_euclid,
+    "logchol": exp_map_logchol,
+    "logeuclid": exp_map_logeuclid,
+    "riemann": exp_map_riemann,
+    "wasserstein": exp_map_wasserstein,
+}
 
 
 def log_map(X, Cref, *, metric="riemann", **kwargs):
@@ -201,7 +215,7 @@ def log_map(X, Cref, *, metric="riemann", **kwargs):
     Cref : ndarray, shape (..., n, n)
         The foot point.
     metric : str | callable, default="riemann"
-        "euclid", "logeuclid", "riemann", or a function of ``(X, Cref)``.
+        "euclid", "logchol", "logeuclid", "riemann", "wasserstein", or a function of ``(X, Cref)``.
     **kwargs : object
         Options of the map.
 
@@ -230,7 +244,7 @@ def exp_map(X, Cref, *, metric="riemann", **kwargs):
     Cref : ndarray, shape (..., n, n)
         The foot point.
     metric : str | callable, default="riemann"
-        "euclid", "logeuclid", "riemann", or a function of ``(X, Cref)``.
+        "euclid", "logchol", "logeuclid", "riemann", "wasserstein", or a function of ``(X, Cref)``.
     **kwargs : object
         Options of the map.
 

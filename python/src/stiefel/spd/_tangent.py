@@ -4,19 +4,20 @@ import numpy as np
 
 from .. import _core
 from .._arrays import as_real, as_square, at, common, stack, unstack
+from ._calls import choose
+from ._cholesky import innerproduct_logchol, transport_logchol
 from ._function import ddexpm, ddlogm, invsqrtm, logm, sqrtm
 from ._hermitian import hermitian
-from ._distance import choose
 from ._map import exp_map, exp_map_riemann, log_map
 
 
 def upper(X):
-    """Upper triangles as vectors, row by row, off-diagonals times √2: an isometry of symmetric matrices.
+    """Upper triangles as vectors, row by row, off-diagonals times √2: an isometry of symmetric matrices, and of Hermitian ones.
 
     Parameters
     ----------
     X : ndarray, shape (..., n, n)
-        Symmetric matrices.
+        Symmetric or Hermitian matrices.
 
     Returns
     -------
@@ -30,13 +31,16 @@ def upper(X):
     >>> upper(np.array([[1.0, 2.0], [2.0, 3.0]])).round(3).tolist()
     [1.0, 2.828, 3.0]
     """
+    if np.iscomplexobj(X):
+        z = np.asarray(X)
+        return upper(z.real) + 1j * upper(z.imag)
     x = as_square(X, "X")
     t = _core.upper(stack(x))
     return t.reshape((*x.shape[:-2], t.shape[-1]))
 
 
 def unupper(T):
-    """The symmetric matrices of vectors; the inverse of :func:`upper`.
+    """The symmetric matrices of vectors, or the Hermitian ones of complex vectors; the inverse of :func:`upper`.
 
     Parameters
     ----------
@@ -55,6 +59,11 @@ def unupper(T):
     >>> unupper(upper(np.array([[1.0, 2.0], [2.0, 3.0]]))).round(12).tolist()
     [[1.0, 2.0], [2.0, 3.0]]
     """
+    if np.iscomplexobj(T):
+        z = np.asarray(T)
+        imaginary = unupper(z.imag)
+        # Below the diagonal stand the conjugates.
+        return unupper(z.real) + 1j * (np.triu(imaginary) - np.tril(imaginary, -1))
     t = as_real(T, "T", ndim=1)
     x = _core.unupper(np.ascontiguousarray(t).reshape((-1, 1, t.shape[-1])))
     return x.reshape((*t.shape[:-1], *x.shape[-2:]))
@@ -70,7 +79,7 @@ def tangent_space(X, Cref, *, metric="riemann"):
     Cref : ndarray, shape (n, n)
         The foot point.
     metric : str | callable, default="riemann"
-        "euclid", "logeuclid", "riemann" or a function of ``(X, Cref)``.
+        "euclid", "logchol", "logeuclid", "riemann", "wasserstein" or a function of ``(X, Cref)``.
 
     Returns
     -------
@@ -84,7 +93,7 @@ def tangent_space(X, Cref, *, metric="riemann"):
     >>> tangent_space(np.diag([np.e, 1.0]), np.eye(2)).round(12).tolist()
     [1.0, 0.0, 0.0]
     """
-    if metric != "riemann":
+    if metric != "riemann" or np.iscomplexobj(X) or np.iscomplexobj(Cref):
         return upper(log_map(X, Cref, metric=metric))
     x, c, lead = at(X, Cref)
     t = _core.tangent_space(c, x)
@@ -101,7 +110,7 @@ def untangent_space(T, Cref, *, metric="riemann"):
     Cref : ndarray, shape (n, n)
         The foot point.
     metric : str | callable, default="riemann"
-        "euclid", "logeuclid", "riemann" or a function of ``(X, Cref)``.
+        "euclid", "logchol", "logeuclid", "riemann", "wasserstein" or a function of ``(X, Cref)``.
 
     Returns
     -------
@@ -115,7 +124,7 @@ def untangent_space(T, Cref, *, metric="riemann"):
     >>> untangent_space(np.zeros(3), 3 * np.eye(2)).round(12).tolist()
     [[3.0, 0.0], [0.0, 3.0]]
     """
-    if metric != "riemann":
+    if metric != "riemann" or np.iscomplexobj(T) or np.iscomplexobj(Cref):
         return exp_map(unupper(T), Cref, metric=metric)
     t, c = common(as_real(T, "T", ndim=1), as_square(Cref, "Cref"))
     n = c.shape[-1]
@@ -185,13 +194,13 @@ def innerproduct_riemann(X, Y, Cref):
 
 @hermitian("doubled")
 def innerproduct_euclid(X, Y, *args):
-    """Euclidean inner product ``tr(X Y)`` of symmetric matrices.
+    """Euclidean inner product ``tr(XᵀY)`` of matrices of any shape.
 
     Parameters
     ----------
-    X : ndarray, shape (..., n, n)
+    X : ndarray, shape (..., n, m)
         First matrices.
-    Y : ndarray, shape (..., n, n) | None
+    Y : ndarray, shape (..., n, m) | None
         Second matrices; None is X, which gives squared norms.
     *args : object
         Not read: the foot point, for callers that choose a metric by name.
@@ -208,8 +217,8 @@ def innerproduct_euclid(X, Y, *args):
     >>> innerproduct_euclid(np.eye(2), 3 * np.eye(2))
     6.0
     """
-    first = as_square(X, "X")
-    second = first if Y is None else as_square(Y, "Y")
+    first = as_real(X, "X")
+    second = first if Y is None else as_real(Y, "Y")
     products = np.einsum("...ij,...ij->...", first, second)
     return float(products) if products.ndim == 0 else products
 
@@ -242,7 +251,12 @@ def innerproduct_logeuclid(X, Y, Cref):
 
 
 #: Inner products by the name of their metric.
-_INNER_PRODUCTS = {"euclid": innerproduct_euclid, "logeuclid": innerproduct_logeuclid, "riemann": innerproduct_riemann}
+_INNER_PRODUCTS = {
+    "euclid": innerproduct_euclid,
+    "logchol": innerproduct_logchol,
+    "logeuclid": innerproduct_logeuclid,
+    "riemann": innerproduct_riemann,
+}
 
 
 def innerproduct(X, Y, Cref, metric="riemann"):
@@ -257,7 +271,7 @@ def innerproduct(X, Y, Cref, metric="riemann"):
     Cref : ndarray, shape (..., n, n)
         The foot point.
     metric : str | callable, default="riemann"
-        "euclid", "logeuclid", "riemann", or a function of ``(X, Y, Cref)``.
+        "euclid", "logchol", "logeuclid", "riemann", or a function of ``(X, Y, Cref)``.
 
     Returns
     -------
@@ -387,7 +401,12 @@ def transport_logeuclid(X, A, B):
 
 
 #: Parallel transport by the name of its metric.
-_TRANSPORTS = {"euclid": transport_euclid, "logeuclid": transport_logeuclid, "riemann": transport_riemann}
+_TRANSPORTS = {
+    "euclid": transport_euclid,
+    "logchol": transport_logchol,
+    "logeuclid": transport_logeuclid,
+    "riemann": transport_riemann,
+}
 
 
 def transport(X, A, B, metric="riemann"):
@@ -400,7 +419,7 @@ def transport(X, A, B, metric="riemann"):
     A, B : ndarray, shape (..., n, n)
         SPD matrices.
     metric : str | callable, default="riemann"
-        "euclid", "logeuclid", "riemann", or a function of ``(X, A, B)``.
+        "euclid", "logchol", "logeuclid", "riemann", or a function of ``(X, A, B)``.
 
     Returns
     -------

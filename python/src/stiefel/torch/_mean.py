@@ -27,7 +27,7 @@ def _found(x: Tensor, weights: Tensor) -> Tensor:
     """The mean: of the core on the CPU, else by steps of Karcher's in PyTorch."""
     if x.device.type == "cpu":
         array, share = np.ascontiguousarray(x.detach().numpy()), weights.double().tolist()
-        found, _, residual, converged = _core.frechet_mean(array, share, 1e-13 if x.dtype == torch.float64 else 1e-6, STEPS)
+        found, _, residual, converged = _core.iterated_mean(array, "riemann", 0.0, share, 1e-13 if x.dtype == torch.float64 else 1e-6, STEPS, None)
         if not converged:
             raise ValueError(f"the mean did not converge in {STEPS} steps: its residual is {residual:.1e}.")
         return torch.from_numpy(found)[0]

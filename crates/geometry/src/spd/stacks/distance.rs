@@ -8,12 +8,14 @@
 //! | Euclidean, harmonic | `‖A − B‖_F`, `‖A⁻¹ − B⁻¹‖_F` |
 //! | Kullback–Leibler | `(tr(B⁻¹A) − n + log det B − log det A)/2`; both ways, `(tr(B⁻¹A) + tr(A⁻¹B))/2 − n` |
 //! | log-det | `(log det((A + B)/2) − (log det A + log det B)/2)^{1/2}` |
+//! | Cholesky, log-Cholesky | `‖φ(A) − φ(B)‖_F` |
+//! | Thompson | `max |ln λ|`, λ as for `δ` |
 
 use super::steps::{
     Scratch, Steps, chain, common, conditioned, factor, inverse_factor, part, resolved, room,
     squares, squares_mut, stream, symmetric, trace,
 };
-use crate::spd::{Metric, SpectralFn};
+use crate::spd::{CholeskyChart, Metric, SpectralFn};
 use std::ops::Range;
 use stiefel_linalg::sums::{dot, gap};
 use stiefel_linalg::{
@@ -28,7 +30,7 @@ pub(super) fn of_metric<T: Scalar>(
     b: MatView<'_, T>,
 ) -> Option<Vec<T>> {
     match metric {
-        Metric::AffineInvariant => riemann(a, b),
+        Metric::AffineInvariant | Metric::Thompson => riemann(metric, a, b),
         Metric::LogEuclidean => logeuclid(a, b),
         Metric::Euclidean => euclid(a, b),
         Metric::BuresWasserstein => wasserstein(a, b),
@@ -36,6 +38,8 @@ pub(super) fn of_metric<T: Scalar>(
         Metric::KullbackLeibler => kullback(a, b),
         Metric::SymmetrisedKullbackLeibler => kullback_sym(a, b),
         Metric::LogDet => logdet(a, b),
+        Metric::Cholesky => cholesky(CholeskyChart::Factor, a, b),
+        Metric::LogCholesky => cholesky(CholeskyChart::LogFactor, a, b),
     }
 }
 
@@ -57,15 +61,15 @@ fn both<'a, T: Scalar>(
     (symmetric(a) && symmetric(b)).then_some((a, b))
 }
 
-/// `δ(A_i, B_i)`.
-fn riemann<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
+/// `δ(A_i, B_i)`, or the Thompson distance.
+fn riemann<T: Scalar>(metric: Metric, a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     let count = common(&[Some(a), Some(b)])?;
     stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l_inv, steps, .. } = scratch;
         let l_inv = inverse_factor(a, l_inv, steps)?;
         steps.whiten(l_inv, b, 0, out.len())?;
-        steps.norms_of_logarithms(a.rows(), out)
+        steps.norms_of_logarithms(metric, a.rows(), out)
     })
 }
 
@@ -92,34 +96,38 @@ impl<T: Scalar> Steps<T> {
         values.chunks_exact(n).all(resolved).then_some(values)
     }
 
-    /// `(Σ ln² λ)^{1/2}` of each matrix in the buffer.
-    fn norms_of_logarithms(&mut self, n: usize, out: &mut [T]) -> Option<()> {
+    /// `(Σ ln² λ)^{1/2}` of each matrix in the buffer, or the largest `|ln λ|` for Thompson's distance.
+    fn norms_of_logarithms(&mut self, metric: Metric, n: usize, out: &mut [T]) -> Option<()> {
         let values = self.spectra(n, out.len())?;
         for (out, lambda) in out.iter_mut().zip(values.chunks_exact(n)) {
             let square = |&l: &T| Scalar::ln(l) * Scalar::ln(l);
-            *out = Scalar::sqrt(lambda.iter().map(square).sum::<T>());
+            *out = match metric {
+                Metric::Thompson => Scalar::max(Scalar::ln(lambda[n - 1]), -Scalar::ln(lambda[0])),
+                _ => Scalar::sqrt(lambda.iter().map(square).sum::<T>()),
+            };
         }
         Some(())
     }
 }
 
-/// `δ(A_i, B_j)` of all pairs, `1 × Na × Nb`.
+/// `δ(A_i, B_j)` of all pairs, `1 × Na × Nb`, or the Thompson distances.
 pub(super) fn pairwise_riemann<T: Scalar>(
+    metric: Metric,
     a: MatView<'_, T>,
     b: MatView<'_, T>,
 ) -> Option<MatBatch<T>> {
     let starts: Vec<usize> = (0..=a.count()).map(|i| i * b.count()).collect();
-    let flat = rows_of_pairs(a, b, &starts, |_| 0)?;
+    let flat = rows_of_pairs(metric, (a, b), &starts, |_| 0)?;
     MatBatch::from_vec(1, a.count(), b.count(), flat).ok()
 }
 
 /// `δ(X_i, X_j)` of all pairs, `1 × N × N`, zero on the diagonal.
-pub(super) fn mutual_riemann<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(super) fn mutual_riemann<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Option<MatBatch<T>> {
     let count = x.count();
     let starts: Vec<usize> = (0..=count)
         .map(|i| (i * (2 * count - i)).saturating_sub(i) / 2)
         .collect();
-    let mut flat = rows_of_pairs(x, x, &starts, |i| i + 1)?.into_iter();
+    let mut flat = rows_of_pairs(metric, (x, x), &starts, |i| i + 1)?.into_iter();
     let mut out = MatBatch::zeros(1, count, count);
     for i in 0..count {
         for (j, d) in (i + 1..count).zip(&mut flat) {
@@ -133,8 +141,8 @@ pub(super) fn mutual_riemann<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>
 /// `δ(A_i, B_j)` row after row: row `i` begins at place `starts[i]` of the result and at column `first(i)`. Parts run over the ends
 /// of rows, so that short rows leave no lane empty.
 fn rows_of_pairs<T: Scalar>(
-    a: MatView<'_, T>,
-    b: MatView<'_, T>,
+    metric: Metric,
+    (a, b): (MatView<'_, T>, MatView<'_, T>),
     starts: &[usize],
     first: impl Fn(usize) -> usize + Sync,
 ) -> Option<Vec<T>> {
@@ -159,7 +167,7 @@ fn rows_of_pairs<T: Scalar>(
             }
             (at, i) = (end, i + 1);
         }
-        scratch.steps.norms_of_logarithms(n, out)
+        scratch.steps.norms_of_logarithms(metric, n, out)
     })
 }
 
@@ -211,6 +219,36 @@ fn logeuclid<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> 
         let (of_a, of_b) = (log(a, &log_a, l)?, log(b, &log_b, l_inv)?);
         let size = a.rows() * a.cols();
         of_pairs(&l[..of_a], &l_inv[..of_b], size, out, gap);
+        Some(())
+    })
+}
+
+/// `‖φ(A_i) − φ(B_i)‖_F` of a chart of Cholesky factors.
+fn cholesky<T: Scalar>(
+    chart: CholeskyChart,
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+) -> Option<Vec<T>> {
+    let count = common(&[Some(a), Some(b)])?;
+    let n = a.rows();
+    stream(n, count, 1, |scratch, range, out| {
+        let (a, b) = both(a, b, &range)?;
+        let Scratch { l, l_inv, steps } = scratch;
+        let coordinates = |x: MatView<'_, T>, buffer: &mut Vec<T>, steps: &mut Steps<T>| {
+            // Only matrices that certainly are positive definite; the inverse factor is not needed otherwise.
+            inverse_factor(x, buffer, steps)?;
+            let len = factor(x, buffer, steps)?.data().len();
+            if chart == CholeskyChart::LogFactor {
+                for l in buffer[..len].chunks_exact_mut(n * n) {
+                    for pivot in l.iter_mut().step_by(n + 1) {
+                        *pivot = Scalar::ln(*pivot);
+                    }
+                }
+            }
+            Some(len)
+        };
+        let (of_a, of_b) = (coordinates(a, l, steps)?, coordinates(b, l_inv, steps)?);
+        of_pairs(&l[..of_a], &l_inv[..of_b], n * n, out, gap);
         Some(())
     })
 }
@@ -270,7 +308,11 @@ fn inverse<'a, T: Scalar>(
 }
 
 /// `X⁻¹` where it keeps the digits of a comparison with another way to it.
-fn inverse_into<T: Scalar>(x: MatView<'_, T>, out: &mut [T], steps: &mut Steps<T>) -> Option<()> {
+pub(super) fn inverse_into<T: Scalar>(
+    x: MatView<'_, T>,
+    out: &mut [T],
+    steps: &mut Steps<T>,
+) -> Option<()> {
     let n = x.rows();
     symmetric_inverse_into(x, squares_mut(n, out)?, &mut steps.cholesky).ok()?;
     let share = tolerance::RESOLVED_RATIO;

@@ -9,6 +9,10 @@
 //! | [`recentre`], [`whitened_log`], [`tangent_space`] | `R X_i R`, its logarithm, and the vector of that, `R = M^{-1/2}` |
 //! | [`coloured_exp`], [`untangent_space`] | `S exp(V_i) S`, `S = M^{1/2}` |
 //! | [`sandwich`], [`blend`] | `E X_i Eᵀ`, `(1 − t) A_i + t B_i` |
+//! | [`geodesic_cholesky`], [`geodesic_wasserstein`], [`geodesic_thompson`] | points of other geodesics |
+//! | [`log_map_log_cholesky`], [`exp_map_log_cholesky`], [`log_map_wasserstein`], [`exp_map_wasserstein`] | maps of other metrics |
+//! | [`to_log_cholesky`], [`from_log_cholesky`] | `Dφ(C_i)[V_i]` of the log-Cholesky chart, and back |
+//! | [`sum_spectral`], [`sum_inverses`] | `Σ w_i f(R X_i Rᵀ)`, `Σ w_i X_i⁻¹` |
 //! | [`differential`], [`log_map_log_euclidean`], [`exp_map_log_euclidean`] | `U (L ∘ (Uᵀ X_i U)) Uᵀ`, and around it |
 //!
 //! Stacks are `count × n × n`; a stack of one is broadcast. A few matrices at a time go through all steps, in buffers that stay in the cache,
@@ -29,15 +33,18 @@
 //! ```
 
 mod distance;
+mod parts;
 mod point;
 mod steps;
 
 pub use distance::inverses;
+pub use parts::{sum_inverses, sum_spectral};
 pub use point::{differential, exp_map_log_euclidean, log_map_log_euclidean};
 
-use super::{Metric, SpectralFn};
+use super::{CholeskyChart, Metric, SpectralFn};
 use crate::Result;
 use crate::batch::zip_with;
+use parts::in_parts;
 use steps::{around, chain, tangent, untangent};
 use stiefel_linalg::{MatBatch, MatView, Scalar, congruence};
 
@@ -86,7 +93,7 @@ pub fn pairwise_distances<T: Scalar>(
     b: MatView<'_, T>,
 ) -> Result<MatBatch<T>> {
     let short = match metric {
-        Metric::AffineInvariant => distance::pairwise_riemann(a, b),
+        Metric::AffineInvariant | Metric::Thompson => distance::pairwise_riemann(metric, a, b),
         _ => None,
     };
     short.map_or_else(|| super::pairwise_distances(metric, a, b), Ok)
@@ -95,7 +102,7 @@ pub fn pairwise_distances<T: Scalar>(
 /// All distances within a stack: [`mutual_distances`](super::mutual_distances).
 pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<MatBatch<T>> {
     let short = match metric {
-        Metric::AffineInvariant => distance::mutual_riemann(x),
+        Metric::AffineInvariant | Metric::Thompson => distance::mutual_riemann(metric, x),
         _ => None,
     };
     short.map_or_else(|| super::mutual_distances(metric, x), Ok)
@@ -168,4 +175,79 @@ pub fn sandwich<T: Scalar>(e: MatView<'_, T>, x: MatView<'_, T>) -> Option<MatBa
 pub fn blend<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>, t: T) -> Result<MatBatch<T>> {
     let s = T::ONE - t;
     zip_with("blend", a, b, |a, b| s * a + t * b)
+}
+
+/// The part of one number for all, or of one for each.
+fn of_range<'a, T>(t: &'a [T], range: &std::ops::Range<usize>) -> &'a [T] {
+    t.get(range.clone()).filter(|_| t.len() > 1).unwrap_or(t)
+}
+
+/// Points of Cholesky or log-Cholesky geodesics: [`geodesic_cholesky`](super::geodesic_cholesky).
+pub fn geodesic_cholesky<T: Scalar>(
+    chart: CholeskyChart,
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    t: &[T],
+) -> Result<MatBatch<T>> {
+    in_parts([a, b], |range, [a, b]| {
+        super::geodesic_cholesky(chart, a, b, of_range(t, &range))
+    })
+}
+
+/// Points of Bures–Wasserstein geodesics: [`geodesic_wasserstein`](super::geodesic_wasserstein).
+pub fn geodesic_wasserstein<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    t: &[T],
+) -> Result<MatBatch<T>> {
+    in_parts([a, b], |range, [a, b]| {
+        super::geodesic_wasserstein(a, b, of_range(t, &range))
+    })
+}
+
+/// Points of Thompson geodesics: [`geodesic_thompson`](super::geodesic_thompson).
+pub fn geodesic_thompson<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    t: &[T],
+) -> Result<MatBatch<T>> {
+    in_parts([a, b], |range, [a, b]| {
+        super::geodesic_thompson(a, b, of_range(t, &range))
+    })
+}
+
+/// The log-Cholesky logarithmic map: [`log_map_log_cholesky`](super::log_map_log_cholesky).
+pub fn log_map_log_cholesky<T: Scalar>(
+    m: MatView<'_, T>,
+    x: MatView<'_, T>,
+) -> Result<MatBatch<T>> {
+    in_parts([m, x], |_, [m, x]| super::log_map_log_cholesky(m, x))
+}
+
+/// The log-Cholesky exponential map: [`exp_map_log_cholesky`](super::exp_map_log_cholesky).
+pub fn exp_map_log_cholesky<T: Scalar>(
+    m: MatView<'_, T>,
+    x: MatView<'_, T>,
+) -> Result<MatBatch<T>> {
+    in_parts([m, x], |_, [m, x]| super::exp_map_log_cholesky(m, x))
+}
+
+/// Log-Cholesky coordinates of tangent vectors: [`to_log_cholesky`](super::to_log_cholesky).
+pub fn to_log_cholesky<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    in_parts([m, x], |_, [m, x]| super::to_log_cholesky(m, x))
+}
+
+/// Tangent vectors of log-Cholesky coordinates: [`from_log_cholesky`](super::from_log_cholesky).
+pub fn from_log_cholesky<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    in_parts([m, x], |_, [m, x]| super::from_log_cholesky(m, x))
+}
+
+/// The Bures–Wasserstein logarithmic map: [`log_map_wasserstein`](super::log_map_wasserstein).
+pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    in_parts([m, x], |_, [m, x]| super::log_map_wasserstein(m, x))
+}
+
+/// The Bures–Wasserstein exponential map: [`exp_map_wasserstein`](super::exp_map_wasserstein).
+pub fn exp_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    in_parts([m, x], |_, [m, x]| super::exp_map_wasserstein(m, x))
 }

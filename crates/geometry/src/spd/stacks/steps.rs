@@ -20,7 +20,7 @@ pub(super) fn symmetric<T: Scalar>(x: MatView<'_, T>) -> bool {
 }
 
 /// Matrices of size `n` that go through all steps together: about 128 KB in double precision, in whole groups of lanes.
-fn together(n: usize) -> usize {
+pub(super) fn together(n: usize) -> usize {
     ((16 * 1024 / (n * n).max(1)) & !15).clamp(16, 512)
 }
 

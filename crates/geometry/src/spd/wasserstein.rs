@@ -1,0 +1,117 @@
+//! The Bures–Wasserstein geometry of SPD(n): optimal transport between centred Gaussians.
+//!
+//! `T = A^{-1/2}(A^{1/2} B A^{1/2})^{1/2} A^{-1/2}` is the one SPD matrix with `T A T = B`, the map that carries the first Gaussian to the second at the least
+//! cost. With a Cholesky factor `A = L Lᵀ` it is `L⁻ᵀ (LᵀBL)^{1/2} L⁻¹`. All matrices are `n × n`.
+//!
+//! | verb | formula |
+//! |---|---|
+//! | geodesic | `G A G`, `G = (1 − t)I + tT` |
+//! | logarithm at A | `(T − I)A + A(T − I)` |
+//! | exponential at A | `(I + H)A(I + H)`, `HA + AH = V` |
+//!
+//! The Lyapunov equation is solved in the basis of `A = U diag(λ) Uᵀ`: `(UᵀHU)_rc = (UᵀVU)_rc/(λ_r + λ_c)`. Sources: Malagò, Montrucchio & Pistone 2018;
+//! Bhatia, Jain & Lim 2019. A single operand is broadcast everywhere.
+
+use super::whiten::{Factor, at_trial, factor, is_resolved};
+use super::{check_spectrum, check_symmetric};
+use crate::Result;
+use crate::batch::{common_count, position, with_transpose, zip_with};
+use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Scalar, congruence, eigh, product};
+
+/// `T_i`, exactly symmetric.
+fn optimal_map<T: Scalar>(
+    op: &'static str,
+    a: &Factor<T>,
+    b: MatView<'_, T>,
+) -> Result<MatBatch<T>> {
+    let n = check_symmetric(op, b)?;
+    let c = congruence(a.l.view(), b)?;
+    let eigen = eigh(c.view())?;
+    for (i, lambda) in eigen.values.chunks_exact(n).enumerate() {
+        // So wide a spectrum may be that of a good B seen from a bad A, or that of a bad B.
+        if !is_resolved(lambda) {
+            let at = if b.count() == 1 { 0 } else { i };
+            let single = MatView::new(1, n, n, b.matrix(at))?;
+            check_spectrum(op, n, &eigh(single)?.values).map_err(|e| at_trial(e, at))?;
+        }
+    }
+    let root = eigen.map(|l| Scalar::sqrt(Scalar::max(l, T::ZERO)))?;
+    Ok(congruence(a.l_inv.view(), root.view())?)
+}
+
+/// The point at `t` of the Bures–Wasserstein geodesic from `A_i` to `B_i`; `t` is one number for all pairs, or one for each.
+///
+/// ```
+/// use stiefel_geometry::spd::geodesic_wasserstein;
+/// use stiefel_linalg::MatBatch;
+///
+/// let a = MatBatch::from_vec(1, 1, 1, vec![1.0_f64])?;
+/// let b = MatBatch::from_vec(1, 1, 1, vec![9.0])?;
+/// // Of commuting matrices the roots go in a straight line.
+/// assert!((geodesic_wasserstein(a.view(), b.view(), &[0.5])?.get(0, 0, 0) - 4.0).abs() < 1e-14);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn geodesic_wasserstein<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    t: &[T],
+) -> Result<MatBatch<T>> {
+    let count = common_count("geodesic", a, b)?;
+    let from = factor("geodesic, first argument", a)?;
+    let mut g = optimal_map("geodesic, second argument", &from, b)?;
+    let n = a.rows();
+    for i in 0..count {
+        let t = position("geodesic", t, count, i)?;
+        for (r, row) in g.matrix_mut(i).chunks_exact_mut(n).enumerate() {
+            for x in row.iter_mut() {
+                *x *= t;
+            }
+            row[r] += T::ONE - t;
+        }
+    }
+    Ok(congruence(g.view(), a)?)
+}
+
+/// The tangent vector at `M_i` that points to `X_i`.
+pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    const OP: &str = "Bures–Wasserstein logarithm map";
+    common_count(OP, m, x)?;
+    let at = factor("Bures–Wasserstein logarithm map, foot point", m)?;
+    let map = optimal_map(OP, &at, x)?;
+    let half = product(map.view(), Op::N, m, Op::N)?;
+    let sum = with_transpose(&half, |_, _, a, b| a + b);
+    zip_with(OP, sum.view(), m, |s, m| s - (m + m))
+}
+
+/// The end of the geodesic that leaves `M_i` with velocity `V_i` (symmetric), at time 1.
+pub fn exp_map_wasserstein<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
+    const OP: &str = "Bures–Wasserstein exponential map";
+    common_count(OP, m, v)?;
+    check_symmetric("Bures–Wasserstein exponential map, velocity", v)?;
+    let n = check_symmetric("Bures–Wasserstein exponential map, foot point", m)?;
+    let eigen = eigh(m)?;
+    check_spectrum(OP, n, &eigen.values)?;
+    let mut h = lyapunov(&eigen, v)?;
+    for matrix in h.data_mut().chunks_exact_mut(n * n) {
+        for x in matrix.iter_mut().step_by(n + 1) {
+            *x += T::ONE;
+        }
+    }
+    Ok(congruence(h.view(), m)?)
+}
+
+/// `H_i` with `H A + A H = V_i`, from the decomposition of `A`.
+fn lyapunov<T: Scalar>(a: &Eigen<T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let n = v.rows();
+    let u = a.vectors.view();
+    let mut turned = congruence(u, v)?;
+    for i in 0..turned.count() {
+        let lambda = a.values_of(if u.count() == 1 { 0 } else { i });
+        for (row, &r) in turned.matrix_mut(i).chunks_exact_mut(n).zip(lambda) {
+            for (x, &c) in row.iter_mut().zip(lambda) {
+                *x /= r + c;
+            }
+        }
+    }
+    Ok(congruence(a.vectors.transposed().view(), turned.view())?)
+}

@@ -30,7 +30,7 @@ pub enum Kernel<T> {
     Upper,
     /// Vectors as symmetric matrices.
     FromUpper,
-    /// `Wᵀ X W` of symmetric `X`: BiMap.
+    /// `Wᵀ X W` of any square `X`: BiMap.
     Congruence,
     /// The projection to the tangent space of St(n, k).
     Project,

@@ -1,5 +1,6 @@
 """There and back: modules and model files decide alike; what a file cannot hold is refused; the report; what is missing is said."""
 
+import copy
 import csv
 import subprocess
 import sys
@@ -53,9 +54,12 @@ def test_module_to_file_to_module_and_core(options, dtype, trials, tmp_path):
     own = probabilities(net, rows, whose)
     again = stiefel.torch.load(file)
     assert np.abs(again.predict_proba(x, domains) - own).max() <= TOLERANCE[dtype]
+    # Whatever the precision of the parameters: two roundings to single precision would be further apart than one.
+    assert np.array_equal(again.predict_proba(x, domains), stiefel.torch.load(file, dtype=torch.float64).predict_proba(x, domains))
     core = stiefel.load(file).predict_proba(x, subjects=domains)
     assert np.abs(core - own).max() <= TOLERANCE[dtype]
     assert (core.argmax(1) == own.argmax(1)).all()
+    assert np.array_equal(copy.deepcopy(again).predict_proba(x, domains), again.predict_proba(x, domains))
     assert again.keys.dtype == dtype and again.classes == ["0", "1"] and again.domains == ["0", "1", "2"]
     again.to_stiefel(tmp_path / "again.stiefel", x, y, domains, whitening=stiefel.Whitening())
     assert np.array_equal(stiefel.load(tmp_path / "again.stiefel").predict_proba(x, subjects=domains), core)

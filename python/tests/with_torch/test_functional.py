@@ -65,6 +65,8 @@ def test_derivatives_of_spectral_functions(name, spectrum):
 
 PAIRS = {
     "bimap": lambda x, w, z: functional.bimap(symmetric(x), w),
+    "bimap_of_any_square": lambda x, w, z: functional.bimap(x, w),
+    "bimap_crooked": lambda x, w, z: functional.bimap(x.triu(), w),
     "project_tangent": lambda x, w, z: functional.project_tangent(w, z),
     "retract_qr": lambda x, w, z: functional.retract_qr(w, 0.3 * z),
     "retract_polar": lambda x, w, z: functional.retract_polar(w, 0.3 * z),
@@ -109,7 +111,8 @@ def test_kernels_and_pytorch_alone_agree(spd):
     x, w, z = spd(4, 6), points(4, 6, 3).detach(), 0.3 * torch.randn(4, 6, 3, dtype=torch.float64)
     for name, (f, parameter) in SPECTRAL.items():
         assert both(f, lambda a, n=name, p=parameter: _plain.spectral(n, a, p), x) < 1e-12, name
-    assert both(functional.bimap, _plain.bimap, x, w) < 1e-12
+    for matrices in (x, x.triu()):
+        assert both(functional.bimap, _plain.bimap, matrices, w) < 1e-12
     assert both(functional.project_tangent, _plain.project_tangent, w, z) < 1e-12
     assert both(functional.retract_qr, _plain.retract_qr, w, z) < 1e-12
     assert both(functional.retract_polar, _plain.retract_polar, w, z) < 1e-12

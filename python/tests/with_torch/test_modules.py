@@ -28,6 +28,8 @@ def test_bimap(parametrized, spd):
     x = spd(5, 4)
     layer = BiMap(4, 2, parametrized=parametrized, dtype=F64)
     assert torch.allclose(layer(x), layer.weight.mT @ x @ layer.weight, atol=1e-12)
+    square = torch.randn(5, 4, 4, dtype=F64)
+    assert torch.allclose(layer(square), layer.weight.mT @ square @ layer.weight, atol=1e-12)
     assert layer.weight.shape == (1, 4, 2)
     if parametrized:
         assert orthonormal(layer.weight) < 1e-12

@@ -1,21 +1,31 @@
 //! Operations on pairs that the tape expresses by others, here in one step.
 //!
 //! ```text
-//! congruence         Y_i = W_iᵀ X_i W_i               G_W = X W (G + Gᵀ),  G_X = W sym(G) Wᵀ
+//! congruence         Y_i = W_iᵀ X_i W_i               G_W = X W Gᵀ + Xᵀ W G,  G_X = W G Wᵀ
 //! squared distance   d²_i = ‖log(A_i^{-1/2} B_i A_i^{-1/2})‖²_F
 //! ```
+//!
+//! A congruence takes any square matrices. Where all are symmetric its value is exactly so, and `G_W = X W (G + Gᵀ)` needs no further product with `X`.
 
 use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Shape};
+use stiefel_geometry::GeometryError;
 use stiefel_geometry::spd::{SquaredDistance, check_symmetric, squared_distance as distance};
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, Scalar, product_into, symmetrise};
+use stiefel_linalg::{
+    MatBatch, MatView, MatViewMut, Op, Scalar, product, product_into, symmetrise,
+};
 
 struct Congruence<T> {
     /// `X_i W_i`.
     xw: Option<Buffer<T>>,
+    /// Whether every `X_i` is.
+    symmetric: bool,
 }
 
 pub(super) fn congruence<T: Scalar>() -> Box<dyn Operation<T>> {
-    Box::new(Congruence { xw: None })
+    Box::new(Congruence {
+        xw: None,
+        symmetric: true,
+    })
 }
 
 /// The count of two batches, of which either may be a single.
@@ -46,7 +56,11 @@ impl<T: Scalar> Operation<T> for Congruence<T> {
         context: &Context<'_, T>,
     ) -> OpResult {
         let (w, x) = (inputs[0], inputs[1]);
-        check_symmetric("bimap", x)?;
+        self.symmetric = match check_symmetric("bimap", x) {
+            Ok(_) => true,
+            Err(GeometryError::Asymmetric { .. }) => false,
+            Err(error) => return Err(error.into()),
+        };
         w.check_finite("bimap")?;
         let (count, n, k) = (output.shape().0, w.rows(), w.cols());
         let mut xw = context.buffer(count * n * k);
@@ -55,7 +69,9 @@ impl<T: Scalar> Operation<T> for Congruence<T> {
         let half = MatView::new(count, n, k, &xw)?;
         let out = MatViewMut::new(count, k, k, output.data())?;
         product_into(out, false, T::ONE, w, Op::T, half, Op::N)?;
-        symmetrise(output)?;
+        if self.symmetric {
+            symmetrise(output)?;
+        }
         self.xw = context.wants_gradient().then_some(xw);
         Ok(())
     }
@@ -71,16 +87,21 @@ impl<T: Scalar> Operation<T> for Congruence<T> {
         let Some(xw) = &self.xw else {
             return Ok(());
         };
-        let w = inputs[0];
-        let mut sym = g.to_owned();
-        symmetrise(&mut sym.view_mut())?;
+        let (w, x) = (inputs[0], inputs[1]);
         if let Some(d_w) = &mut gradients[0] {
             let xw = MatView::new(g.count(), w.rows(), w.cols(), xw)?;
-            let two = T::from_f64(2.0);
-            d_w.add_product(two, xw, Op::N, sym.view(), Op::N)?;
+            if self.symmetric {
+                let mut sym = g.to_owned();
+                symmetrise(&mut sym.view_mut())?;
+                d_w.add_product(T::from_f64(2.0), xw, Op::N, sym.view(), Op::N)?;
+            } else {
+                let xtw = product(x, Op::T, w, Op::N)?;
+                d_w.add_product(T::ONE, xw, Op::N, g, Op::T)?;
+                d_w.add_product(T::ONE, xtw.view(), Op::N, g, Op::N)?;
+            }
         }
         if let Some(d_x) = &mut gradients[1] {
-            let wg = stiefel_linalg::product(w, Op::N, sym.view(), Op::N)?;
+            let wg = product(w, Op::N, g, Op::N)?;
             d_x.add_product(T::ONE, wg.view(), Op::N, w, Op::T)?;
         }
         Ok(())

@@ -72,7 +72,8 @@ fn gradients_are_central_differences() {
         retract,
         epsilon: 1e-4,
     };
-    let cases: [Case; 16] = [
+    let square = random_batch::<f64>(8, 4, N, N);
+    let cases: [Case; 19] = [
         (Kernel::LogVectors, vec![x.clone()], &[true]),
         (Kernel::Spectral(SpectralFn::Log), vec![x.clone()], &[true]),
         (Kernel::Spectral(SpectralFn::Exp), vec![x.clone()], &[true]),
@@ -86,7 +87,22 @@ fn gradients_are_central_differences() {
         (
             Kernel::Congruence,
             vec![single.clone(), x.clone()],
-            &[false, true],
+            &[false, false],
+        ),
+        (
+            Kernel::Congruence,
+            vec![w.clone(), square.clone()],
+            &[false, false],
+        ),
+        (
+            Kernel::Congruence,
+            vec![single.clone(), square.clone()],
+            &[false, false],
+        ),
+        (
+            Kernel::Congruence,
+            vec![w.clone(), random_batch::<f64>(9, 1, N, N)],
+            &[false, false],
         ),
         (
             Kernel::Congruence,
@@ -109,6 +125,33 @@ fn gradients_are_central_differences() {
     for (kernel, inputs, symmetric) in cases {
         let error = error(kernel, &inputs, symmetric);
         assert!(error < 1e-7, "{kernel:?}: {error:e}");
+    }
+}
+
+#[test]
+fn a_congruence_of_any_square_matrix_is_what_its_formula_says() {
+    let (w, x) = (points(4, 2), random_batch::<f64>(1, 2, N, N));
+    let inputs = [w.view(), x.view()];
+    let (y, _) = (Kernel::Congruence.apply(&inputs, &Arena::new(), false)).expect("valid");
+    for i in 0..2 {
+        let (w, x, y) = (w.matrix(i), x.matrix(i), y.matrix(i));
+        for (r, c) in (0..K).flat_map(|r| (0..K).map(move |c| (r, c))) {
+            let terms = (0..N).flat_map(|a| (0..N).map(move |b| (a, b)));
+            let sum: f64 = terms
+                .map(|(a, b)| w[a * K + r] * x[a * N + b] * w[b * K + c])
+                .sum();
+            assert!((y[r * K + c] - sum).abs() < 1e-13);
+        }
+    }
+}
+
+#[test]
+fn a_congruence_of_symmetric_matrices_is_exactly_symmetric() {
+    let (w, x) = (points(4, 2), random_spd::<f64>(1, 2, N));
+    let inputs = [w.view(), x.view()];
+    let (y, _) = (Kernel::Congruence.apply(&inputs, &Arena::new(), false)).expect("valid");
+    for (i, r, c) in (0..2).flat_map(|i| (0..K).flat_map(move |r| (0..K).map(move |c| (i, r, c)))) {
+        assert_eq!(y.matrix(i)[r * K + c], y.matrix(i)[c * K + r]);
     }
 }
 
@@ -144,12 +187,10 @@ fn bad_input_is_an_error() {
         retract: true,
         epsilon: 1e-4,
     };
-    for kernel in [Kernel::Congruence, filtered] {
-        assert!(matches!(
-            refused(kernel, &[w.view(), crooked.view()]),
-            OpError::Geometry(GeometryError::Asymmetric { trial: 0, .. })
-        ));
-    }
+    assert!(matches!(
+        refused(filtered, &[w.view(), crooked.view()]),
+        OpError::Geometry(GeometryError::Asymmetric { trial: 0, .. })
+    ));
     let zero = Kernel::FilteredLog {
         retract: true,
         epsilon: 0.0,

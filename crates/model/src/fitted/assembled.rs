@@ -1,13 +1,13 @@
 //! A model of a network that was trained elsewhere: its parameters come from outside, everything around them is fitted here.
 //!
 //! ```text
-//! training trials ─▶ whitener, means of the domains, mean routing     parameters, encoder ─▶ network
+//! training trials ─▶ whitener, means of the domains, mean routing, distances     parameters, encoder ─▶ network
 //! ```
 //!
 //! The parameters must have the names and shapes of the network ([`Network::initial`]), finite values, and orthonormal columns where they live on
 //! the Stiefel manifold.
 
-use super::{About, FittedModel};
+use super::{About, Distances, FittedModel};
 use crate::model::{mean_routing, sizes};
 use crate::net::{Network, Sizes};
 use crate::{
@@ -25,8 +25,8 @@ const OP: &str = "network from elsewhere";
 pub type Named<T> = Vec<(String, MatBatch<T>)>;
 
 impl FittedModel {
-    /// The model of a network whose parameters were learnt elsewhere, on these training trials: whitening, the means of the domains and their mean
-    /// routing are fitted on them. The encoder is the one the network was trained with, where its query has one.
+    /// The model of a network whose parameters were learnt elsewhere, on these training trials: whitening, the means of the domains, their mean
+    /// routing and what is familiar are fitted on them. The encoder is the one the network was trained with, where its query has one.
     ///
     /// ```
     /// use stiefel_linalg::MatBatch;
@@ -55,10 +55,12 @@ impl FittedModel {
         Self: From<Model<T>>,
     {
         let model = assembled(training, config, encoder, learnt)?;
-        Ok(Self::from(model).with_about(|about| {
+        let mut model = Self::from(model).with_about(|about| {
             *about = About::new(training.preparation().clone());
             about.seen = Seen::of(training, training);
-        }))
+        });
+        model.about.distances = Distances::of(&model, training);
+        Ok(model)
     }
 }
 

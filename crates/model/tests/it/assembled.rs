@@ -72,6 +72,9 @@ fn parameters_of_a_model_make_the_same_model() {
         read.decide(&trials, None).expect("decides"),
         again.decide(&trials, None).expect("decides")
     );
+    // What is familiar to one is familiar to the other.
+    assert!(read.distances().is_some());
+    assert_eq!(read.distances(), model.distances());
     // It knows the trials: none is a test of it.
     assert!(read.judge(&trials, None).expect("judged").new.is_none());
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from os import PathLike
 from pathlib import Path
@@ -138,7 +139,8 @@ class FileNetwork(nn.Module):
         Returns
         -------
         p : ndarray, shape (N, C)
-            Probabilities, computed in evaluation mode.
+            Probabilities, computed in evaluation mode and, on the CPU, in double precision whatever that of the parameters is: so they lie as near to those of
+            the program as its own rounding allows.
         """
         x, own = check_trials(X, None, "X"), told(X)
         whose = own.domains if domains is None else domains
@@ -147,14 +149,11 @@ class FileNetwork(nn.Module):
         if self.whitening is not None:
             names = None if numbers is None or self.domains is None else [self.domains[d] for d in numbers]
             x = self.whitening.transform(x, subjects=names)
-        before = self.training
-        self.eval()
-        try:
-            place = next(self.parameters()).device
-            rows = torch.from_numpy(np.ascontiguousarray(x)).to(place)
-            logits = self(rows, None if numbers is None else torch.tensor(numbers, device=place))
-        finally:
-            self.train(before)
+        place = next(self.parameters()).device
+        net = copy.deepcopy(self)
+        net = (net.double() if place.type == "cpu" else net).eval()
+        rows = torch.from_numpy(np.ascontiguousarray(x)).to(place)
+        logits = net(rows, None if numbers is None else torch.tensor(numbers, device=place))
         return logits.double().softmax(1).cpu().numpy()
 
 

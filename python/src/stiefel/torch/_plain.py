@@ -103,7 +103,7 @@ def from_upper(v: Tensor, n: int) -> Tensor:
 
 
 def bimap(x: Tensor, w: Tensor) -> Tensor:
-    return symmetrise(w.mT @ symmetrise(x) @ w)
+    return w.mT @ x @ w
 
 
 def project_tangent(w: Tensor, z: Tensor) -> Tensor:
@@ -131,4 +131,4 @@ def squared_distance(a: Tensor, b: Tensor) -> Tensor:
 
 
 def filtered_log(x: Tensor, w: Tensor, epsilon: float, retract: bool) -> Tensor:
-    return upper(spectral("reeig_log", bimap(x, orthonormal(w) if retract else w), epsilon))
+    return upper(spectral("reeig_log", symmetrise(bimap(symmetrise(x), orthonormal(w) if retract else w)), epsilon))

@@ -46,14 +46,14 @@ def bimap(X: Tensor, W: Tensor) -> Tensor:
     Parameters
     ----------
     X : Tensor, shape (..., n, n)
-        Symmetric matrices.
+        Square matrices.
     W : Tensor, shape (..., n, k)
         Filters.
 
     Returns
     -------
     Y : Tensor, shape (..., k, k)
-        Symmetric matrices.
+        Square matrices, symmetric where those of ``X`` are.
 
     Examples
     --------

@@ -334,6 +334,14 @@ impl PyModel {
         self.model.known_domains()
     }
 
+    /// Those of them that are known from labelled trials that calibrated the model alone.
+    #[getter]
+    fn calibrated(&self) -> Vec<&str> {
+        let mut known = self.model.known_domains();
+        known.retain(|name| self.model.is_calibrated(name));
+        known
+    }
+
     /// Names of the channels, where known.
     #[getter]
     fn channels(&self) -> Option<Vec<String>> {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 type Pair<'a> = (&'a Row, &'a Row);
 
 /// Every row against the baseline of its cell; the recommended preset and the best method that is no peer against the strongest
-/// peer, whichever it is. Paired by subject.
+/// peer, whichever it is; the preset against the one of a single view. Paired by subject.
 pub(crate) fn comparisons(
     plan: &Plan,
     rows: &[Row],
@@ -25,7 +25,8 @@ pub(crate) fn comparisons(
         pairs.extend(base.map(|b| (row, b)));
     }
     for cell in cells(rows) {
-        for (row, other) in rivals(plan, rows, cell) {
+        let both = named(rows, cell, "recommended").zip(named(rows, cell, "recommended-1"));
+        for (row, other) in rivals(plan, rows, cell).into_iter().chain(both) {
             let known = |&(a, b): &Pair| (a == row && b == other) || (a == other && b == row);
             if !pairs.iter().any(known) {
                 pairs.push((row, other));
@@ -64,22 +65,25 @@ fn rivals<'a>(plan: &Plan, rows: &'a [Row], cell: Option<&str>) -> Vec<Pair<'a>>
         unit.is_some_and(|u| matches!(u.method, Method::Peer { .. }))
     };
     let of = || rows.iter().filter(|r| r.cell.as_deref() == cell);
-    let named = |name: &str| {
-        let name = in_cell(cell, name);
-        of().find(|r| r.method == name)
-    };
     let Some(strongest) = best(of().filter(is_peer)) else {
         return Vec::new();
     };
     let ours = best(of().filter(|r| !is_peer(r)));
-    let preset = named("recommended");
+    let preset = named(rows, cell, "recommended");
     let mut wanted: Vec<Pair> = (preset.into_iter().chain(ours))
         .map(|row| (row, strongest))
         .collect();
     if plan.config.study == Study::Calibration {
-        wanted.extend(preset.zip(named("recentred-ts+lr")));
+        wanted.extend(preset.zip(named(rows, cell, "recentred-ts+lr")));
     }
     wanted
+}
+
+/// The row of a method in a part of the data.
+fn named<'a>(rows: &'a [Row], cell: Option<&str>, method: &str) -> Option<&'a Row> {
+    let name = in_cell(cell, method);
+    rows.iter()
+        .find(|r| r.cell.as_deref() == cell && r.method == name)
 }
 
 /// The row of the highest mean, the first of equals.

@@ -149,6 +149,13 @@ class DomainClassifier(FileModel, ByDomain):
         embedding = self.unseen if self._model.has_embedding else "input-only"
         return _core.unseen(unseen_whitening(whitening_of(self)), embedding)
 
+    def _beforehand(self, known, name):
+        """The unlabelled trials that were given at fit of a domain whose mean is not settled, or None."""
+        if known and name != _domains.TARGET:
+            # Trials that were given without a name are of somebody else.
+            return self._targets.get(name)
+        return self._targets.of(name)
+
     def _decide(self, X, sample_domain=None, subjects=None):
         """Probabilities and, where there is routing, weights of the experts."""
         x, own = self._accept(X)
@@ -156,7 +163,8 @@ class DomainClassifier(FileModel, ByDomain):
         routing, policy = None, self._unseen()
         for index, name, trials in _domains.groups(self, len(x), *own.whose(sample_domain, subjects)):
             part = x if len(trials) == len(x) else x[trials]
-            new = (policy, flat(self._targets.of(name))) if index < 0 else (None, None)
+            unsettled = index < 0 or name in self._model.calibrated
+            new = (policy, flat(self._beforehand(index >= 0, name))) if unsettled else (None, None)
             p, alpha = self._model.decide(flat(part), _domains.called(name, self.domains_), *new)
             probabilities[trials] = p[0]
             if alpha is not None:
@@ -252,7 +260,7 @@ class DomainClassifier(FileModel, ByDomain):
         domain : None | str | int, default=None
             Whose trials will come. None: those of a new domain (of the training domain, where there was one).
         X_unlabeled : None | ndarray, shape (trials, n, n) | Trials, default=None
-            Trials of a new domain that are known beforehand; None takes those given for it at fit, or none. A training domain needs none.
+            Trials of a new or calibrated domain that are known beforehand; None takes those given for it at fit, or none. A training domain needs none.
 
         Returns
         -------
@@ -263,16 +271,17 @@ class DomainClassifier(FileModel, ByDomain):
         self._check_parameters()
         name = _domains.default(self) if domain is None else _domains.name_of(domain)
         known = _domains.known_index([name], list(self.domains_), self._targets, self.handle_unknown)[0] >= 0
+        settled = known and name not in self._model.calibrated
         seen = None
         if X_unlabeled is not None:
-            if known:
+            if settled:
                 raise ValueError(f"domain {name!r} has training trials: it needs no unlabelled ones; leave X_unlabeled out.")
             seen = self._accept(X_unlabeled, "X_unlabeled")[0]
-        elif not known:
-            seen = self._targets.of(name)
+        elif not settled:
+            seen = self._beforehand(known, name)
         seen = np.empty((0, self._channels, self._channels)) if seen is None else seen
         called = _domains.called(name, self.domains_)
-        return Session(self, called, self._model.session(called, None if known else self._unseen(), flat(seen)))
+        return Session(self, called, self._model.session(called, None if settled else self._unseen(), flat(seen)))
 
     def _seen(self, X):
         """What the model knows of each trial: a place in ``SEEN``."""

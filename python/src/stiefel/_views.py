@@ -40,7 +40,8 @@ class ViewsClassifier(DomainClassifier):
     own_variance : float, default=2.0
         Prior variance of what a domain adds to them; 0 gives everybody the same weights.
     new_domain : {"own-mean", "causal", "pooled"}, default="own-mean"
-        What the mean of a new domain is made of: all its unlabelled trials at hand, those up to the one decided, or none.
+        What the mean of a new domain is made of: all its unlabelled trials at hand, those up to the one decided, or none. The labelled trials of a
+        calibrated domain are always part of it; with "pooled" they are all of it.
     kappa : float, default=10.0
         How many trials the other people count for in that mean.
     handle_unknown : {"error", "new"}, default="error"
@@ -148,7 +149,8 @@ class ViewsClassifier(DomainClassifier):
         """Learn from a few labelled trials of people, new or known, what is their own; nothing else changes, to the bit.
 
         Two trials of two classes are enough to begin with, and more can follow in further calls, with the same result as all of them at once.
-        A new domain is a known one from then on. Take as many trials of each class as you can.
+        A new domain is a known one from then on, whose mean goes on with unlabelled trials as ``new_domain`` says. Take as many trials of each class as
+        you can.
 
         Parameters
         ----------

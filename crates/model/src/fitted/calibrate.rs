@@ -1,7 +1,7 @@
 //! A few labelled trials of a person.
 
 use super::{FittedModel, Kind};
-use crate::views::Balance;
+use crate::views::{Balance, Person};
 use crate::{ModelError, Result};
 use std::sync::Arc;
 use stiefel_data::Trials;
@@ -45,6 +45,13 @@ impl FittedModel {
             ),
             remedy: "train a model `recommended`",
         })
+    }
+
+    /// Whether a domain is known from labelled trials that calibrated the model alone: its mean is then made of few trials, and goes on where a policy says so.
+    pub fn is_calibrated(&self, domain: &str) -> bool {
+        let place = self.domains().iter().position(|d| d == domain);
+        let person = (self.views_model().zip(place)).and_then(|(views, d)| views.person(d));
+        person.is_some_and(Person::is_calibrated)
     }
 
     /// How many labelled trials of each class there are of these domains, where the model can be calibrated: uneven ones calibrate worse.

@@ -3,7 +3,7 @@
 use super::{FittedModel, Kind, OP};
 use crate::decoder::{Decision, Decoder, Domain, DomainHandle, Weights};
 use crate::precondition::{UnseenPolicy, UnseenWhitening};
-use crate::views::{Bench, Newcomer, Person};
+use crate::views::{Bench, Newcomer};
 use crate::{ModelError, PooledModel, Result, Unseen, UnseenEmbedding, ViewsModel};
 use std::sync::Arc;
 use stiefel_linalg::MatView;
@@ -78,8 +78,7 @@ impl Session {
                 Machine::Preset(Arc::clone(preset), whose, Vec::new())
             }
             Kind::Views(views) => {
-                let calibrated =
-                    known.filter(|&d| views.person(d).is_some_and(Person::is_calibrated));
+                let calibrated = known.filter(|_| model.is_calibrated(name));
                 let whose = match (known, calibrated, unseen) {
                     // The mean of a calibrated person is made of few trials: where a policy is given it goes on.
                     (Some(_), Some(_), Some(unseen)) if unseen.uses_target_data() => Whose::Unseen(
@@ -179,7 +178,7 @@ impl Session {
         }
     }
 
-    /// What is done for a domain without training trials, in words.
+    /// What is done for a domain without training trials, or known from a few labelled ones alone, in words.
     pub fn note(&self) -> Option<String> {
         self.note.clone()
     }
@@ -209,6 +208,16 @@ impl Session {
     }
 
     fn told(&self, model: &FittedModel) -> Option<String> {
+        if let Machine::Views(views, Whose::Known(domain), _) = &self.machine
+            && let Some(person) = views.person(*domain).filter(|p| p.is_calibrated())
+        {
+            // Better than nothing of their own, and worse than all there is.
+            return Some(format!(
+                "{}: whitened by the mean of its {} labelled trials alone; under own-mean or causal whitening its unlabelled trials join them",
+                self.name,
+                person.labels()
+            ));
+        }
         let mut parts = vec![format!("{}: whitened {}", self.name, self.whitening()?)];
         if let Some(near) = self.nearest() {
             parts.push(format!("embedding of {}", model.domains()[near]));

@@ -120,7 +120,9 @@ impl Newcomer {
             for i in 0..count {
                 let of = |v: usize| shrunk[v].matrix(i).iter().copied();
                 let trial: Vec<f64> = (0..views).flat_map(of).collect();
-                new.enter(&trial);
+                if !new.is_labelled(&trial) {
+                    new.enter(&trial);
+                }
             }
         }
         new.next.data_mut().copy_from_slice(new.sums.data());
@@ -166,13 +168,14 @@ impl Newcomer {
         bench: &mut Bench,
     ) -> Result<()> {
         bench.take(model, trial)?;
+        let enters = !self.frozen && !self.is_labelled(&bench.shrunk);
         if let UnseenPolicy::Causal { kappa } = self.policy {
-            let found = self.count + usize::from(!self.frozen);
+            let found = self.count + usize::from(enters);
             if kappa == 0.0 && found < OWN_MEAN_MIN_TRIALS {
                 return Err(too_few(found));
             }
         }
-        if matches!(self.policy, UnseenPolicy::Causal { .. }) && !self.frozen {
+        if matches!(self.policy, UnseenPolicy::Causal { .. }) && enters {
             self.next.data_mut().copy_from_slice(self.sums.data());
             add(self.next.data_mut(), &bench.shrunk);
             let kept = self.kept_next();
@@ -190,6 +193,15 @@ impl Newcomer {
         }
         let own = (self.own.as_deref(), self.labels());
         bench.decide(model, &self.frame, &self.centre, own)
+    }
+
+    /// Whether a shrunk trial is one of those that calibrated the model: these are in the sums, and a trial counts once.
+    fn is_labelled(&self, trial: &[f64]) -> bool {
+        let broad = (self.labelled.as_ref()).and_then(|(trials, _)| trials.first());
+        broad.is_some_and(|x| {
+            let size = x.rows() * x.cols();
+            (0..x.count()).any(|i| x.matrix(i) == &trial[..size])
+        })
     }
 
     /// The weights of a state that is not the present one yet.

@@ -116,6 +116,11 @@ fn the_mean_of_a_calibrated_person_goes_on_where_asked() {
     let met = model.calibrate(&part(&anna, 0, 4)).unwrap();
     let rest = part(&anna, 4, 20);
     let fixed = met.decide(&rest, None).unwrap();
+    assert!(
+        fixed.notes[0].contains("the mean of its 4 labelled trials alone"),
+        "{:?}",
+        fixed.notes
+    );
     for policy in [
         UnseenPolicy::OwnMean { kappa: 10.0 },
         UnseenPolicy::Causal { kappa: 10.0 },
@@ -132,6 +137,24 @@ fn the_mean_of_a_calibrated_person_goes_on_where_asked() {
         .decide(&rest, Some(&UnseenPolicy::Pooled.into()))
         .unwrap();
     assert_eq!(pooled, fixed);
+}
+
+/// Labelled trials are part of the mean: seen again among the trials at hand they do not count twice.
+#[test]
+fn a_labelled_trial_counts_once_in_the_mean() {
+    let (model, _) = model();
+    let anna = anna(20);
+    let met = model.calibrate(&part(&anna, 0, 4)).unwrap();
+    for policy in [
+        UnseenPolicy::OwnMean { kappa: 10.0 },
+        UnseenPolicy::Causal { kappa: 10.0 },
+    ] {
+        let decide = |trials: &Trials| {
+            let decided = met.decide(trials, Some(&policy.into())).unwrap();
+            decided.probabilities.into_vec()
+        };
+        assert_eq!(decide(&anna)[8..], decide(&part(&anna, 4, 20)));
+    }
 }
 
 #[test]

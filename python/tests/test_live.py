@@ -261,6 +261,11 @@ def test_streams_that_do_not_fit_are_refused(model, file, signal_, rate, tmp_pat
     process = started(file, "--from", "lsl:name=nobody is called that", "--wait", "1")
     _, told = process.communicate(timeout=30)
     assert process.returncode == 1 and "no LSL stream" in told
+    # What is there is told to those who look for something else.
+    with Sender(tmp_path, name, signal_, model.channels_, rate):
+        process = started(file, "--from", "lsl:name=nobody is called that", "--wait", "1")
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 1 and f'there is "{name}"' in told, told
 
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -81,12 +81,22 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
 fn equals_transpose<T: Scalar>(m: &[T], n: usize) -> bool {
     const TILE: usize = 8;
     let tiles = || (0..n).step_by(TILE);
+    // Tiles at the edge are filled up with zeros on both sides.
+    let tile = |top: usize, left: usize| {
+        let mut tile = [[T::ZERO; TILE]; TILE];
+        let width = TILE.min(n - left);
+        for (row, r) in tile.iter_mut().zip(top..n) {
+            row[..width].copy_from_slice(&m[r * n + left..][..width]);
+        }
+        tile
+    };
     tiles().all(|top| {
         tiles().take_while(|&left| left <= top).all(|left| {
+            let (below, above) = (tile(top, left), tile(left, top));
             let mut equal = true;
-            for r in top..(top + TILE).min(n) {
-                for c in left..(left + TILE).min(r) {
-                    equal &= m[r * n + c] == m[c * n + r];
+            for r in 0..TILE {
+                for c in 0..TILE {
+                    equal &= below[r][c] == above[c][r];
                 }
             }
             equal

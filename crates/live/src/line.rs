@@ -84,7 +84,7 @@ impl Lines {
             self.number("seconds", Some(within.seconds));
             self.text.push('}');
         }
-        self.number("milliseconds", Some(took.as_secs_f64() * 1e3));
+        self.number("milliseconds", Some(took.as_nanos() as f64 / 1e6));
     }
 
     fn gap(&mut self, gap: &Gap) {

@@ -75,45 +75,48 @@ pub struct Electrode {
     pub range: f64,
 }
 
+/// Channels that are scanned side by side: one register of the widest instruction set.
+const LANES: usize = 8;
+
 /// Looks windows over; nothing is allocated after it was made.
 #[derive(Debug, Clone)]
 pub struct Quality {
     flat: usize,
     saturated: usize,
     limit: f64,
-    low: Vec<f64>,
-    high: Vec<f64>,
-    /// Per channel: values in a row that are equal up to here, the longest such run, and the longest at an extreme.
-    run: Vec<usize>,
-    longest: Vec<usize>,
-    extreme: Vec<usize>,
-    last: Vec<f64>,
+    scanned: Vec<Scanned>,
     ranges: Vec<f64>,
     electrodes: Vec<Electrode>,
+}
+
+/// What one pass over a window tells of some channels. Numbers of samples are whole and far below the 2⁵³ that a double holds exactly.
+#[derive(Debug, Clone, Copy)]
+struct Scanned {
+    low: [f64; LANES],
+    high: [f64; LANES],
+    /// The longest run of equal values.
+    longest: [f64; LANES],
 }
 
 impl Quality {
     /// For so many channels at a rate; `microvolts` are in a unit of the samples, none where it is no voltage.
     pub fn new(channels: usize, rate: f64, microvolts: Option<f64>) -> Self {
-        let zeros = vec![0.0; channels];
+        let none = Scanned {
+            low: [0.0; LANES],
+            high: [0.0; LANES],
+            longest: [0.0; LANES],
+        };
+        let unknown = Electrode {
+            fault: None,
+            range: 0.0,
+        };
         Self {
             flat: (FLAT_SECONDS * rate).ceil() as usize,
             saturated: ((SATURATED_SECONDS * rate).ceil() as usize).max(SATURATED_SAMPLES),
             limit: microvolts.map_or(f64::INFINITY, |m| OUT_OF_RANGE / m),
-            low: zeros.clone(),
-            high: zeros.clone(),
-            run: vec![0; channels],
-            longest: vec![0; channels],
-            extreme: vec![0; channels],
-            last: zeros.clone(),
-            ranges: zeros,
-            electrodes: vec![
-                Electrode {
-                    fault: None,
-                    range: 0.0
-                };
-                channels
-            ],
+            scanned: vec![none; channels.div_ceil(LANES)],
+            ranges: vec![0.0; channels],
+            electrodes: vec![unknown; channels],
         }
     }
 
@@ -122,70 +125,97 @@ impl Quality {
         &self.electrodes
     }
 
-    /// Looks at the frames of a window, in order. The first fault and its channel, where there is one.
-    pub fn judge<'a>(
-        &mut self,
-        frames: impl Iterator<Item = &'a [f64]> + Clone,
-    ) -> Option<(Reason, usize)> {
-        self.extremes(frames.clone());
-        self.runs(frames);
-        let n = self.low.len();
+    /// Looks at the frames of a window, in order: whole frames in two parts, one after the other. The first fault and its channel, where there is one.
+    pub fn judge(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, usize)> {
+        let n = self.electrodes.len();
+        for (group, scanned) in self.scanned.iter_mut().enumerate() {
+            let first = group * LANES;
+            *scanned = pulp::Arch::new().dispatch(Scan { parts, n, first });
+        }
         for c in 0..n {
-            self.ranges[c] = self.high[c] - self.low[c];
+            let (low, high, _) = self.of(c);
+            self.electrodes[c].range = high - low;
+            self.ranges[c] = high - low;
         }
         self.ranges.sort_unstable_by(f64::total_cmp);
         let median = self.ranges[n / 2];
-        let mut first = None;
+        let mut found = None;
         for c in 0..n {
-            let range = self.high[c] - self.low[c];
-            let fault = if range <= FLAT_SHARE * median || self.longest[c] >= self.flat {
+            let (low, high, longest) = self.of(c);
+            let range = high - low;
+            let stays = longest >= self.saturated as f64;
+            let fault = if range <= FLAT_SHARE * median || longest >= self.flat as f64 {
                 Some(Reason::Flat)
             } else if range > self.limit {
                 Some(Reason::OutOfRange)
-            } else if self.extreme[c] >= self.saturated {
+            } else if stays && longest_at(parts, n, c, [low, high]) >= self.saturated {
                 Some(Reason::Saturated)
             } else {
                 None
             };
-            self.electrodes[c] = Electrode { fault, range };
-            first = first.or(fault.map(|reason| (reason, c)));
+            self.electrodes[c].fault = fault;
+            found = found.or(fault.map(|reason| (reason, c)));
         }
-        first
+        found
     }
 
-    fn extremes<'a>(&mut self, frames: impl Iterator<Item = &'a [f64]>) {
-        self.low.fill(f64::INFINITY);
-        self.high.fill(f64::NEG_INFINITY);
-        for frame in frames {
-            let all = self.low.iter_mut().zip(&mut self.high).zip(frame);
-            for ((low, high), &x) in all {
-                *low = if x < *low { x } else { *low };
-                *high = if x > *high { x } else { *high };
-            }
-        }
+    /// The smallest and the largest value of a channel, and its longest run of equal ones.
+    fn of(&self, channel: usize) -> (f64, f64, f64) {
+        let (group, lane) = (&self.scanned[channel / LANES], channel % LANES);
+        (group.low[lane], group.high[lane], group.longest[lane])
     }
+}
 
-    /// The longest run of equal values of every channel, anywhere and at an extreme.
-    fn runs<'a>(&mut self, frames: impl Iterator<Item = &'a [f64]>) {
-        self.run.fill(0);
-        self.longest.fill(0);
-        self.extreme.fill(0);
-        self.last.fill(f64::NAN);
-        for frame in frames {
-            for c in 0..frame.len() {
-                let x = frame[c];
-                let run = if x == self.last[c] {
-                    self.run[c] + 1
-                } else {
-                    1
-                };
-                self.run[c] = run;
-                self.last[c] = x;
-                self.longest[c] = self.longest[c].max(run);
-                if x == self.low[c] || x == self.high[c] {
-                    self.extreme[c] = self.extreme[c].max(run);
+/// One pass over the channels `first … first + 8`: a struct, because its method is certain to be compiled for the processor's vector width.
+struct Scan<'a> {
+    parts: [&'a [f64]; 2],
+    n: usize,
+    first: usize,
+}
+
+impl pulp::WithSimd for Scan<'_> {
+    type Output = Scanned;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Scanned {
+        let width = LANES.min(self.n - self.first);
+        let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        let (mut run, mut longest) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+        let mut last = [f64::NAN; LANES];
+        for part in self.parts {
+            for frame in part.chunks_exact(self.n) {
+                let mut x = [0.0; LANES];
+                match frame[self.first..].first_chunk::<LANES>() {
+                    Some(all) => x = *all,
+                    None => x[..width].copy_from_slice(&frame[self.first..][..width]),
                 }
+                for i in 0..LANES {
+                    low[i] = if x[i] < low[i] { x[i] } else { low[i] };
+                    high[i] = if x[i] > high[i] { x[i] } else { high[i] };
+                    run[i] = if x[i] == last[i] { run[i] + 1.0 } else { 1.0 };
+                    longest[i] = if run[i] > longest[i] {
+                        run[i]
+                    } else {
+                        longest[i]
+                    };
+                }
+                last = x;
             }
         }
+        Scanned { low, high, longest }
     }
+}
+
+/// The longest run of one of two values of a channel. Few channels have a run that is long enough to ask.
+fn longest_at(parts: [&[f64]; 2], n: usize, channel: usize, values: [f64; 2]) -> usize {
+    let (mut run, mut longest, mut last) = (0, 0, f64::NAN);
+    for frame in parts.iter().flat_map(|part| part.chunks_exact(n)) {
+        let x = frame[channel];
+        run = if x == last { run + 1 } else { 1 };
+        last = x;
+        if values.contains(&x) {
+            longest = longest.max(run);
+        }
+    }
+    longest
 }

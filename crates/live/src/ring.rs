@@ -32,9 +32,34 @@ impl Ring {
         self.seen += count;
     }
 
-    /// Frames of the recent past, in order.
-    pub(crate) fn frames(&self, from: u64, to: u64) -> impl Iterator<Item = &[f64]> + Clone {
-        let at = |t: u64| (t % self.capacity as u64) as usize;
-        (from..to).map(move |t| &self.values[at(t) * self.n..][..self.n])
+    /// Frames of the recent past, in order: those up to the end of the ring, and those from its beginning on.
+    pub(crate) fn frames(&self, from: u64, to: u64) -> [&[f64]; 2] {
+        let count = (to.saturating_sub(from) as usize).min(self.capacity);
+        let first = (from % self.capacity as u64) as usize;
+        let before = count.min(self.capacity - first);
+        [
+            &self.values[first * self.n..][..before * self.n],
+            &self.values[..(count - before) * self.n],
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ring;
+
+    #[test]
+    fn frames_come_in_order_around_the_end() {
+        let mut ring = Ring::new(2, 5);
+        for t in 0..13 {
+            ring.push(&[f64::from(t), f64::from(-t)]);
+        }
+        for from in 8..13_u64 {
+            for to in from..=13 {
+                let found = ring.frames(from, to).concat();
+                let expected: Vec<f64> = (from..to).flat_map(|t| [t as f64, -(t as f64)]).collect();
+                assert_eq!(found, expected, "{from} to {to}");
+            }
+        }
     }
 }

@@ -37,7 +37,8 @@ pub fn run(
 ) -> Result<Summary> {
     let mut lines = Lines::default();
     let mut block = Block::default();
-    let mut summary = Summary::new(session.model().classes().len(), session.timing().rate);
+    let classes = session.model().classes().len();
+    let mut summary = Summary::new(classes, session.timing().rate).every(session.hop());
     while !stop() {
         block.clear();
         let flow = source.next(&mut block)?;

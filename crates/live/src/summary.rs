@@ -35,10 +35,10 @@ impl Tally {
     }
 }
 
-/// Windows and evidence at one time after the cue.
+/// Windows and evidence at one time after the cue: of every trial the one window that ended within the last hop before it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct AtTime {
-    /// Seconds from the cue.
+    /// Seconds from the cue, a multiple of the hop.
     pub seconds: f64,
     /// Decisions of single windows.
     pub windows: Tally,
@@ -89,6 +89,9 @@ pub struct Summary {
     /// How long decisions took.
     pub latency: Option<Latency>,
     classes: usize,
+    /// Seconds from one row to the next.
+    #[serde(skip)]
+    step: f64,
     #[serde(skip)]
     rows: Vec<(i64, AtTime)>,
     #[serde(skip)]
@@ -135,11 +138,20 @@ impl Summary {
             over_time: Vec::new(),
             latency: None,
             classes,
+            step: 0.01,
             rows: Vec::new(),
             histogram: vec![0; BINS],
             worst: Duration::ZERO,
             labels: Vec::new(),
         }
+    }
+
+    /// The same of windows that end every so many seconds. Cues come at any time between two of them, so that times from the cue are counted in hops: every trial has
+    /// one window in every row.
+    #[must_use]
+    pub fn every(mut self, hop: Option<f64>) -> Self {
+        self.step = hop.unwrap_or(self.step).max(0.01);
+        self
     }
 
     /// Takes an event whose line was written so long after its last sample arrived.
@@ -183,15 +195,15 @@ impl Summary {
             return;
         }
         let Some(within) = &w.within else { return };
-        // Windows that ended as long after their cue, to a hundredth of a second.
-        let key = (within.seconds * 100.0).round() as i64;
+        // A window that ends at a multiple of the hop belongs to it, whatever rounding says.
+        let key = (within.seconds / self.step - 1e-6).ceil() as i64;
         let place = self.rows.partition_point(|(k, _)| *k < key);
         if self.rows.get(place).is_none_or(|(k, _)| *k != key) {
             if self.rows.len() >= BINS {
                 return;
             }
             let row = AtTime {
-                seconds: key as f64 / 100.0,
+                seconds: key as f64 * self.step,
                 ..AtTime::default()
             };
             self.rows.insert(place, (key, row));
@@ -210,8 +222,7 @@ impl Summary {
         self.lost += 1;
     }
 
-    /// Puts the figures together at the end. Hops that are no divisor of the time between cues leave many times with few windows each: those with fewer than a third of
-    /// the windows of the fullest are left out.
+    /// Puts the figures together at the end. Trials are not all as long as the longest: times with fewer than a third of the windows of the fullest are left out.
     pub fn finish(&mut self, samples: u64, rate: f64) {
         (self.samples, self.rate) = (samples, rate);
         let fullest = self
@@ -353,15 +364,19 @@ impl Summary {
             )?;
         }
         if !self.over_time.is_empty() {
-            writeln!(f, "seconds from the cue   window   evidence   bits/min")?;
+            writeln!(
+                f,
+                "seconds from the cue   windows   right   evidence   bits/min"
+            )?;
             // The lines have all rows; a table is read.
             let step = self.over_time.len().div_ceil(ROWS);
             for row in self.over_time.iter().rev().step_by(step).rev() {
                 let figure = |t: Tally| t.accuracy().map_or("–".into(), |a| format!("{a:.3}"));
                 writeln!(
                     f,
-                    "{:>20.2} {:>8} {:>10} {:>10.1}",
+                    "{:>20.2} {:>9} {:>7} {:>10} {:>10.1}",
                     row.seconds,
+                    row.windows.all,
                     figure(row.windows),
                     figure(row.evidence),
                     row.bits_per_minute

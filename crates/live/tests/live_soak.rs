@@ -1,6 +1,6 @@
 //! Hours of signal: constant memory, nothing allocated per decision once warm, no window missed or doubled.
 //!
-//! A network, and the preset with several views. The suite plays ten minutes; `cargo xtask bench` plays six hours, and for somebody new too.
+//! A network, and the presets with one view and with several. The suite plays ten minutes; `cargo xtask bench` plays six hours, and for somebody new too.
 
 #[path = "it/study.rs"]
 #[allow(dead_code, reason = "shared with the other tests")]
@@ -78,6 +78,14 @@ fn network() -> FittedModel {
     FittedModel::fit(&STUDY.trials, &STUDY.trials, &config, &mut Silent).unwrap()
 }
 
+/// The preset with one view.
+fn pooled() -> FittedModel {
+    let config = FitConfig::Preset {
+        config: Box::default(),
+    };
+    FittedModel::fit(&STUDY.trials, &STUDY.trials, &config, &mut Silent).unwrap()
+}
+
 /// Plays so many seconds; what is allocated counts from `warm_after` seconds on.
 fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_after: f64) {
     let causal = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
@@ -151,6 +159,7 @@ fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_aft
 fn all(seconds: f64) {
     let (preset, steps) = preset();
     soak(&network(), &STUDY.steps, "S01", seconds, 0.0);
+    soak(&pooled(), &STUDY.steps, "S01", seconds, 0.0);
     soak(&preset, &steps, "S01", seconds, 0.0);
 }
 

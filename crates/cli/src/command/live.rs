@@ -284,6 +284,11 @@ pub(super) fn decide(
     })?;
     if summary.windows == 0 && !stop.is_cancelled() {
         let timing = session.timing();
+        if summary.samples == 0 {
+            return Err(Failure::Failed(
+                "the input is empty: there is no sample to decide".into(),
+            ));
+        }
         return Err(Failure::Failed(format!(
             "the input ended after {} samples ({:.1} s), before a window was full: one takes {} samples ({:.1} s), and the filter settles before it",
             summary.samples,

@@ -200,6 +200,8 @@ impl Blocks {
         s.weights.clear();
         s.products.fill(0.0);
         let (mut at, end) = (start, start + samples as u64);
+        let mut pieces: [&[f64]; TOGETHER] = [&[]; TOGETHER];
+        let mut held = 0;
         while at < end {
             let place = (at % self.capacity as u64) as usize;
             let fits =
@@ -207,7 +209,8 @@ impl Blocks {
             let count = if let Some(level) = self.levels.iter().rev().find(fits) {
                 let (mean, products) = level.at(place, n);
                 s.means.extend_from_slice(mean);
-                add(&mut s.products, products);
+                pieces[held] = products;
+                held += 1;
                 level.size
             } else {
                 let inside = place % BLOCK;
@@ -221,12 +224,19 @@ impl Blocks {
                     &mut s.means[first..],
                     &mut s.piece,
                 );
-                add(&mut s.products, &s.piece);
+                add_all(&mut s.products, &pieces[..held]);
+                add_all(&mut s.products, &[&s.piece]);
+                held = 0;
                 count
             };
+            if held == TOGETHER {
+                add_all(&mut s.products, &pieces);
+                held = 0;
+            }
             s.weights.push(count);
             at += count as u64;
         }
+        add_all(&mut s.products, &pieces[..held]);
         between(s, n, samples);
         // The products of the pieces' means about the mean of the window, onto those within the pieces.
         for (i, row) in out.chunks_exact_mut(n).enumerate() {
@@ -234,9 +244,65 @@ impl Blocks {
         }
         let pieces = s.weights.len();
         gram_lower(&s.means, n, pieces, Layout::SampleMajor, 1.0, true, out);
-        for (i, row) in out.chunks_exact_mut(n).enumerate() {
+        let by = samples as f64;
+        pulp::Arch::new().dispatch(DivideLower { out, n, by });
+    }
+}
+
+/// Pieces of a window whose products are added in one pass.
+const TOGETHER: usize = 16;
+
+/// `sum ← ((sum + x_1) + x_2) + …`, entry by entry: as one after the other, but the sum is read and written once.
+fn add_all(sum: &mut [f64], pieces: &[&[f64]]) {
+    pulp::Arch::new().dispatch(AddAll { sum, pieces });
+}
+
+/// A struct, because its method is certain to be compiled for the processor's vector width.
+struct AddAll<'a> {
+    sum: &'a mut [f64],
+    pieces: &'a [&'a [f64]],
+}
+
+impl pulp::WithSimd for AddAll<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        const WIDE: usize = 8;
+        let (chunks, rest) = self.sum.as_chunks_mut::<WIDE>();
+        for (i, chunk) in chunks.iter_mut().enumerate() {
+            let mut sum = *chunk;
+            for piece in self.pieces {
+                if let Some(x) = piece[i * WIDE..].first_chunk::<WIDE>() {
+                    for k in 0..WIDE {
+                        sum[k] += x[k];
+                    }
+                }
+            }
+            *chunk = sum;
+        }
+        let first = chunks.len() * WIDE;
+        for piece in self.pieces {
+            add(rest, &piece[first..]);
+        }
+    }
+}
+
+/// The lower triangle divided by a number.
+struct DivideLower<'a> {
+    out: &'a mut [f64],
+    n: usize,
+    by: f64,
+}
+
+impl pulp::WithSimd for DivideLower<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        for (i, row) in self.out.chunks_exact_mut(self.n).enumerate() {
             for x in &mut row[..=i] {
-                *x /= samples as f64;
+                *x /= self.by;
             }
         }
     }

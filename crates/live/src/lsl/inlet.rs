@@ -20,6 +20,9 @@ const STRINGS: c_int = 3;
 const TIMED_OUT: c_int = -1;
 const LOST: c_int = -2;
 
+/// Samples that are read at a time.
+const CHUNK: usize = 256;
+
 /// How long to wait, in seconds.
 pub type Timeout = f64;
 
@@ -54,8 +57,16 @@ impl FromStr for Query {
 }
 
 impl Query {
+    /// Any stream.
+    pub fn any() -> Self {
+        Self(Vec::new())
+    }
+
     /// The same as the library takes it.
     pub fn predicate(&self) -> String {
+        if self.0.is_empty() {
+            return "starts-with(name, '')".into();
+        }
         let each: Vec<String> = self.0.iter().map(|(k, v)| format!("{k}='{v}'")).collect();
         each.join(" and ")
     }
@@ -139,6 +150,7 @@ impl LslStream {
                 rate: None,
                 channels: Vec::new(),
             },
+            chunk: (Vec::new(), Vec::new()),
         };
         inlet.learn(timeout)?;
         let mut error = 0;
@@ -159,6 +171,8 @@ pub struct Inlet {
     strings: bool,
     correction: f64,
     description: Description,
+    /// Buffers of [`pull`](Self::pull): samples and their times.
+    chunk: (Vec<f64>, Vec<f64>),
 }
 
 impl Drop for Inlet {
@@ -223,7 +237,6 @@ impl Inlet {
         times: &mut Vec<f64>,
         timeout: Timeout,
     ) -> Result<usize> {
-        const CHUNK: usize = 256;
         let (first, width, mut error) = (times.len(), self.width, 0);
         let start = samples.len();
         samples.resize(start + width, 0.0);
@@ -245,24 +258,25 @@ impl Inlet {
             };
         }
         times.push(stamp);
-        let start = samples.len();
-        samples.resize(start + CHUNK * width, 0.0);
-        times.resize(first + 1 + CHUNK, 0.0);
+        // Others may be there already. They come into buffers of their own: to clear room for a whole chunk at every sample would take longer than to read it.
+        let (chunk, stamps) = (&mut self.chunk.0, &mut self.chunk.1);
+        chunk.resize(CHUNK * width, 0.0);
+        stamps.resize(CHUNK, 0.0);
         // SAFETY: both buffers have as many places as are told, the error is written to a local.
         let values = unsafe {
             (self.lsl.0.pull_chunk_d)(
                 self.handle,
-                samples[start..].as_mut_ptr(),
-                times[first + 1..].as_mut_ptr(),
-                (CHUNK * width) as _,
-                CHUNK as _,
+                chunk.as_mut_ptr(),
+                stamps.as_mut_ptr(),
+                chunk.len() as _,
+                stamps.len() as _,
                 0.0,
                 &raw mut error,
             )
         } as usize;
         let values = if error == 0 { values } else { 0 };
-        samples.truncate(start + values);
-        times.truncate(first + 1 + values / width.max(1));
+        samples.extend_from_slice(&chunk[..values]);
+        times.extend_from_slice(&stamps[..values / width.max(1)]);
         for time in &mut times[first..] {
             *time += self.correction;
         }

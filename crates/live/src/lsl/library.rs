@@ -5,6 +5,7 @@
     reason = "a foreign library is loaded and its functions are looked up by name"
 )]
 
+use std::error::Error;
 use std::ffi::{OsString, c_char, c_double, c_int, c_ulong, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -114,9 +115,13 @@ impl Lsl {
         };
         if let Some(name) = named {
             return open(&name).map_err(|error| {
+                // The system's own words are behind the error.
+                let why = error
+                    .source()
+                    .map_or_else(|| error.to_string(), ToString::to_string);
                 LiveError::failed(
                     format!(
-                        "{} is no LSL library that can be loaded: {error}",
+                        "{} is no LSL library that can be loaded: {why}",
                         name.to_string_lossy()
                     ),
                     "give the file of liblsl, or leave it out to have it looked for",

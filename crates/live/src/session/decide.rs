@@ -1,6 +1,7 @@
 //! One window: is its signal sound, is it familiar, what does the model say?
 
 use stiefel_linalg::tolerance::ADAPTATION_WINDOWS;
+use stiefel_model::precondition::UnseenPolicy;
 
 use super::Session;
 use crate::Result;
@@ -60,14 +61,17 @@ impl Session {
         );
         let judged = match fault {
             Some(fault) => Err(fault),
-            None => self.judged(sample, start).map_err(|error| {
+            None => self.judged(sample, start, cue.is_some()).map_err(|error| {
                 detail = Some(error.to_string());
                 (Reason::Model, None)
             }),
         };
         let status = match judged {
             Err(_) => Status::Rejected,
-            Ok((Some(f), _)) if f.unfamiliar => Status::Unfamiliar,
+            Ok(Judged {
+                familiarity: Some(f),
+                ..
+            }) if f.unfamiliar => Status::Unfamiliar,
             Ok(_) => {
                 if cue.is_none() {
                     self.evidence.add(time, &self.probabilities);
@@ -97,7 +101,7 @@ impl Session {
             }),
             class: (status == Status::Decided).then_some(class),
             probabilities: decided.map(|_| &self.probabilities[..]),
-            routing: decided.filter(|d| d.1).map(|_| &self.routing[..]),
+            routing: decided.filter(|d| d.routed).map(|_| &self.routing[..]),
             contributions: decided
                 .and_then(|_| self.decider.contributions())
                 .filter(|c| c.len() > 1),
@@ -105,7 +109,7 @@ impl Session {
                 Some(_) => None,
                 None => self.evidence.get(),
             },
-            familiarity: decided.and_then(|d| d.0),
+            familiarity: decided.and_then(|d| d.familiarity),
             cue: cue.map(|cue| CueOf {
                 label: self.cues.label(cue),
                 class: cue.class,
@@ -116,10 +120,14 @@ impl Session {
             covariances: decided.map(|_| &self.covariances[..]),
             electrodes: looked.then(|| self.quality.electrodes()),
         }));
+        if let Some(judged) = decided.filter(|d| d.learns) {
+            self.learn(start, judged);
+        }
     }
 
-    /// Covariances, familiarity and probabilities of the window of an event, and whether there is routing.
-    fn judged(&mut self, sample: i64, start: i64) -> Result<(Option<Familiarity>, bool)> {
+    /// Covariances, familiarity and probabilities of the window of an event. With a cue it is a trial, and one that is learnt from enters the running mean before it is
+    /// decided, as trials do that are decided offline.
+    fn judged(&mut self, sample: i64, start: i64, cued: bool) -> Result<Judged> {
         let size = self.channels.len() * self.channels.len();
         for (v, out) in self.covariances.chunks_exact_mut(size).enumerate() {
             let at = sample + self.timing.starts[v];
@@ -136,19 +144,51 @@ impl Session {
             && !self.options.freeze
             && start >= self.learnt.0
             && self.learnt.1 < ADAPTATION_WINDOWS;
-        self.decider.freeze(!learns);
+        self.decider.freeze(!(learns && cued));
         let decision = self.decider.decide(&self.covariances)?;
         self.probabilities.copy_from_slice(decision.probabilities);
         if let Some(routing) = decision.routing {
             self.routing.copy_from_slice(routing);
         }
-        let routed = decision.routing.is_some();
-        if learns {
-            self.learnt = (start + self.timing.span() as i64, self.learnt.1 + 1);
-            if let Some(familiar) = &mut self.familiar {
-                familiar.learn(&self.model, self.decider.domain(), broad, familiarity)?;
+        Ok(Judged {
+            familiarity,
+            routed: decision.routing.is_some(),
+            learns,
+            entered: learns && cued,
+        })
+    }
+
+    /// Learns from the window that was decided last. Its line has been written: to take a window into the mean of somebody new takes ten times as long as to decide it.
+    fn learn(&mut self, start: i64, judged: Judged) {
+        let causal = matches!(self.decider.whitening(), Some(UnseenPolicy::Causal { .. }));
+        if causal && !judged.entered {
+            self.decider.freeze(false);
+            // What the mean refuses leaves it as it was, and the window has been decided.
+            if self.decider.decide(&self.covariances).is_err() {
+                return;
             }
         }
-        Ok((familiarity, routed))
+        self.learnt = (start + self.timing.span() as i64, self.learnt.1 + 1);
+        let broad = &self.covariances[..self.channels.len() * self.channels.len()];
+        if let Some(familiar) = &mut self.familiar {
+            // A mean that cannot be measured by leaves the one before.
+            let _ = familiar.learn(
+                &self.model,
+                self.decider.domain(),
+                broad,
+                judged.familiarity,
+            );
+        }
     }
+}
+
+/// What was found of a window that was decided.
+#[derive(Debug, Clone, Copy)]
+struct Judged {
+    familiarity: Option<Familiarity>,
+    /// Whether there is routing.
+    routed: bool,
+    /// Whether it is learnt from, and whether it has entered the running mean already.
+    learns: bool,
+    entered: bool,
 }

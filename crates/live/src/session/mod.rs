@@ -8,7 +8,7 @@
 //!
 //! Without markers a window ends at every multiple of the hop; with them, where the window of a training trial would end after the cue. What comes out does
 //! not depend on how samples were cut into blocks. After the first window nothing is allocated for a decision that is not rejected (a new domain's running mean
-//! excepted).
+//! excepted, which a window without a cue enters after it was told).
 
 mod decide;
 mod options;
@@ -203,6 +203,11 @@ impl Session {
     /// The windows in samples.
     pub fn timing(&self) -> &Timing {
         &self.timing
+    }
+
+    /// Seconds from one window to the next, where windows do not wait for cues.
+    pub fn hop(&self) -> Option<f64> {
+        self.hop.map(|samples| samples as f64 / self.timing.rate)
     }
 
     /// Samples so far, missing ones included.

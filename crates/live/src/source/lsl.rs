@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Flow, Source};
-use crate::lsl::{Inlet, Lsl, Query};
+use crate::lsl::{Inlet, Lsl, LslStream, Query};
 use crate::{At, Block, Description, LiveError, Marker, Result};
 
 /// How long to wait for samples before coming back.
@@ -164,9 +164,15 @@ fn found(lsl: &Lsl, query: &Query, timeout: f64) -> Result<Inlet> {
     let first = lsl.resolve(query, 1, timeout)?;
     let all = match first.len() {
         0 => {
+            let others = lsl.resolve(&Query::any(), 1, 0.5)?;
+            let others: Vec<String> = others.iter().map(LslStream::describe).collect();
+            let there = match others.len() {
+                0 => "there is no other stream either".into(),
+                _ => format!("there is {}", others.join("; ")),
+            };
             return Err(LiveError::failed(
                 format!(
-                    "no LSL stream with {} was found within {timeout} s",
+                    "no LSL stream with {} was found within {timeout} s; {there}",
                     query.predicate()
                 ),
                 "start the sender, or describe the stream another way",
@@ -179,7 +185,7 @@ fn found(lsl: &Lsl, query: &Query, timeout: f64) -> Result<Inlet> {
     if let [one] = &all[..] {
         return one.open(ANSWER);
     }
-    let names: Vec<String> = all.iter().map(crate::lsl::LslStream::describe).collect();
+    let names: Vec<String> = all.iter().map(LslStream::describe).collect();
     Err(LiveError::setting(
         format!(
             "{} LSL streams have {}: {}",

@@ -1,7 +1,8 @@
 //! What bytes on the standard input are: text, or numbers of four or eight bytes.
 //!
 //! Text has hardly any control characters. Numbers of a signal are finite and of one order of magnitude: read with the wrong width, their exponents scatter
-//! over hundreds of powers of two. The spread of `log₂|x|` tells the widths apart.
+//! over hundreds of powers of two. The spread of `log₂|x|` tells the widths apart. Doubles of whole numbers, as converters give them, have a lower half of zeros: every second word is
+//! 0, and the others would pass for a signal.
 
 use crate::{LiveError, Result};
 
@@ -56,6 +57,7 @@ impl Format {
             Some(Self::Csv)
         } else {
             match (single, double) {
+                (Some(_), Some(_)) if is_half_empty(head) => Some(Self::F64),
                 (Some(s), Some(d)) if d < s => Some(Self::F64),
                 (Some(_), _) => Some(Self::F32),
                 (None, Some(_)) => Some(Self::F64),
@@ -92,6 +94,19 @@ pub(super) fn is_text(head: &[u8]) -> bool {
     let printable = std::str::from_utf8(head).is_ok() && head.iter().all(|b| *b >= 9);
     let odd = head.iter().filter(|b| odd(b)).count();
     !head.contains(&0) && (printable || 10 * odd <= head.len())
+}
+
+/// Whether most of the lower halves of doubles are 0 and most of the upper ones are not. Those of 0 itself say nothing.
+fn is_half_empty(head: &[u8]) -> bool {
+    let halves = head.as_chunks::<8>().0.iter().map(|b| {
+        let [a, b] = [0, 4].map(|at| b[at..at + 4] == [0; 4]);
+        (a, b)
+    });
+    let told: Vec<bool> = halves
+        .filter(|h| *h != (true, true))
+        .map(|h| h == (true, false))
+        .collect();
+    2 * told.iter().filter(|empty| **empty).count() > told.len()
 }
 
 /// Standard deviation of `log₂|x|`; none where a number cannot be one of a signal.

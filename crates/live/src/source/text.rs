@@ -96,11 +96,20 @@ impl<'a> Samples<'a> {
                 .filter(|(i, _)| Some(*i) != marker);
             others.map(|(_, name)| name).collect::<Vec<_>>()
         });
-        let names = options
-            .names
-            .clone()
-            .or(heading)
-            .unwrap_or_else(|| options.own.clone());
+        let told = options.names.clone().or(heading);
+        if let (None, Some(first)) = (&told, &samples.first) {
+            // Every sample of such a stream would be of the wrong width, and every window rejected.
+            let (found, own) = (fields(first).len(), options.own.len());
+            if found != own && own > 0 {
+                return Err(LiveError::mismatch(
+                    format!(
+                        "the first line of the input has {found} values, and the model takes {own} channels"
+                    ),
+                    "name the columns in the first line of text, or with --channels; those the model does not need are left out",
+                ));
+            }
+        }
+        let names = told.unwrap_or_else(|| options.own.clone());
         if names.is_empty() {
             return Err(LiveError::setting(
                 "the input has no channels",

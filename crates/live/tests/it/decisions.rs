@@ -227,6 +227,8 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
         play(&mut session, &samples, None, 64).0
     };
     let (learnt, frozen) = (play_as(false), play_as(true));
+    // A window without a cue is learnt from after its line: the first is decided by what was known before it.
+    assert_eq!(learnt[0].probabilities, frozen[0].probabilities);
     assert_ne!(learnt[20].probabilities, frozen[20].probabilities);
     // Before anything was learnt, the pooled mean whitens.
     let pooled = Unseen::from(UnseenPolicy::Pooled);
@@ -248,6 +250,38 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
     }
     // After ten windows of one's own there is a mean to be familiar with.
     assert!(learnt[0].quantile.is_none() && learnt.last().unwrap().quantile.is_some());
+}
+
+/// A cued window of somebody new is a trial, and enters the running mean before it is decided, as it does offline.
+#[test]
+fn trials_of_somebody_new_are_decided_as_offline() {
+    let unseen = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+    let session = || STUDY.model.session("new", Some(&unseen), &[]).unwrap();
+    let mut live = stiefel_live::Session::new(
+        &STUDY.model,
+        session(),
+        &STUDY.steps,
+        &description(),
+        cued(),
+    )
+    .unwrap();
+    let mut found = Vec::new();
+    let (mut source, mut block) = (replay(), stiefel_live::Block::default());
+    while source.next(&mut block).unwrap() != Flow::End {
+        live.push(&block, &mut |event| {
+            if let stiefel_live::Event::Window(w) = event {
+                found.push(w.probabilities.unwrap().to_vec());
+            }
+        })
+        .unwrap();
+        block.clear();
+    }
+    let (mut offline, x) = (session(), STUDY.trials.covariances());
+    assert_eq!(found.len(), STUDY.trials.len());
+    for (i, live) in found.iter().enumerate() {
+        let decision = offline.decide(x.matrix(i)).unwrap();
+        assert!((decision.probabilities[0] - live[0]).abs() < 1e-9, "{i}");
+    }
 }
 
 struct Nobody;
@@ -288,7 +322,15 @@ fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
         .enumerate()
         .filter(|&(i, &c)| STUDY.model.classes()[c] == truth(i));
     assert_eq!(summary.decided.right, right.count() as u64);
-    assert!(summary.over_time.len() > 8, "{summary}");
+    // Cues do not come at multiples of the hop, and every trial has one window in every row all the same.
+    let offsets: std::collections::BTreeSet<usize> = (STUDY.recording.events().iter())
+        .map(|e| e.sample % 32)
+        .collect();
+    assert!(offsets.len() > 2, "{offsets:?}");
+    let full = summary.over_time.iter().take(8);
+    let full = full.filter(|row| row.windows.all == summary.cued);
+    assert_eq!(full.count(), 8, "{summary}");
+    assert_eq!(summary.over_time[7].seconds, 2.0);
     assert!(
         summary
             .over_time

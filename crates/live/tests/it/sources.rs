@@ -1,5 +1,6 @@
 //! Samples on the standard input: formats are recognised, bad samples go on as bad samples.
 
+use stiefel_live::lsl::Lsl;
 use stiefel_live::source::{Flow, Format, Samples, SamplesOptions, Source};
 use stiefel_live::{At, Block};
 
@@ -65,6 +66,20 @@ fn lines_that_are_no_samples_are_bad_samples() {
             .unwrap_err()
             .contains("longer than")
     );
+}
+
+/// Without names, a stream with another number of values than the model takes could only be rejected, window after window.
+#[test]
+fn the_first_line_tells_how_many_values_there_are() {
+    let message = all(b"1,2,3\n4,5,6\n", &options(&["a", "b"])).unwrap_err();
+    for part in ["3 values", "2 channels", "--channels"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let named = SamplesOptions {
+        names: Some(["a", "b", "c"].map(String::from).to_vec()),
+        ..options(&["a", "b"])
+    };
+    assert_eq!(all(b"1,2,3\n4,5,6\n", &named).unwrap().len(), 1);
 }
 
 #[test]
@@ -134,6 +149,14 @@ fn formats_are_recognised_and_mistakes_refused() {
             }
         }
     }
+    // Whole numbers, as converters give them: the lower half of every double is 0.
+    let whole: Vec<f64> = signal().iter().map(|x| x.round()).collect();
+    let double: Vec<u8> = whole.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let single: Vec<u8> = (whole.iter())
+        .flat_map(|x| (*x as f32).to_le_bytes())
+        .collect();
+    assert_eq!(Format::of(&double, None).unwrap(), Format::F64);
+    assert_eq!(Format::of(&single, None).unwrap(), Format::F32);
     let random: Vec<u8> = (0..4000_u32)
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
         .collect();
@@ -161,4 +184,14 @@ fn a_cut_sample_at_the_end_is_short() {
         (600, &[299][..])
     );
     assert!(blocks[0].samples[598].is_nan());
+}
+
+/// The system's own words say why a library cannot be loaded.
+#[test]
+fn a_library_that_is_not_there_is_told_with_the_reason() {
+    let path = std::path::Path::new("/nowhere/liblsl.so");
+    let message = Lsl::load(Some(path)).unwrap_err().to_string();
+    assert!(message.contains("/nowhere/liblsl.so"), "{message}");
+    #[cfg(target_os = "linux")]
+    assert!(message.contains("No such file"), "{message}");
 }

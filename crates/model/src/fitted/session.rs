@@ -2,6 +2,7 @@
 
 use super::{FittedModel, Kind, OP};
 use crate::decoder::{Decision, Decoder, Domain, DomainHandle, Weights};
+use crate::pooled;
 use crate::precondition::{UnseenPolicy, UnseenWhitening};
 use crate::views::{Bench, Newcomer};
 use crate::{ModelError, PooledModel, Result, Unseen, UnseenEmbedding, ViewsModel};
@@ -20,7 +21,7 @@ pub struct Session {
 enum Machine {
     Single(Box<Decoder<f32>>, Whose<DomainHandle>),
     Double(Box<Decoder<f64>>, Whose<DomainHandle>),
-    Preset(Arc<PooledModel>, Whose<UnseenWhitening>, Vec<f64>),
+    Preset(Arc<PooledModel>, Whose<UnseenWhitening>, Box<pooled::Bench>),
     Views(Arc<ViewsModel>, Whose<Newcomer>, Box<Bench>),
 }
 
@@ -75,7 +76,8 @@ impl Session {
                     check_no_embedding(unseen.embedding)?;
                     Whose::Unseen(Box::new(preset.adapt_domain(broad, unseen.whitening)?))
                 };
-                Machine::Preset(Arc::clone(preset), whose, Vec::new())
+                let bench = Box::new(pooled::Bench::new(preset));
+                Machine::Preset(Arc::clone(preset), whose, bench)
             }
             Kind::Views(views) => {
                 let calibrated = known.filter(|_| model.is_calibrated(name));
@@ -137,14 +139,14 @@ impl Session {
             Machine::Double(decoder, whose) => {
                 return decoder.decide_with(covariance, whose.domain(), weights);
             }
-            Machine::Preset(preset, whose, probabilities) => {
-                *probabilities = match whose {
-                    Whose::Known(domain) => {
-                        preset.decide(covariance, crate::pooled::HeadTrial::Known(*domain))?
+            Machine::Preset(preset, whose, bench) => {
+                match whose {
+                    Whose::Known(domain) => bench.decide(preset, covariance, Some(*domain))?,
+                    Whose::Unseen(whitening) => {
+                        bench.decide_adapted(preset, covariance, whitening)?;
                     }
-                    Whose::Unseen(whitening) => preset.decide_adapted(covariance, whitening)?,
-                };
-                &*probabilities
+                }
+                &bench.probabilities
             }
             Machine::Views(views, whose, bench) => {
                 match whose {

@@ -6,7 +6,7 @@ use super::newton::minimise;
 use super::regression::{Regression, loss};
 use crate::metrics::Confusion;
 use crate::{ModelError, Result};
-use stiefel_linalg::{MatBatch, MatView, Op, argmax, product};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, argmax, product, product_into};
 
 const OP: &str = "routed head";
 
@@ -208,22 +208,55 @@ impl RoutedHead {
             HeadRouting::Domain(_) | HeadRouting::Shared => self.shared.clone(),
         };
         let mut scores = product(rows.view(), Op::N, weights.view(), Op::T)?;
-        for (i, row) in scores.data_mut().chunks_exact_mut(l).enumerate() {
-            row.iter_mut()
-                .zip(&self.intercept)
-                .for_each(|(v, b)| *v += b);
-            let HeadRouting::Domain(domains) = routing else {
-                continue;
+        let each = scores.data_mut().chunks_exact_mut(l);
+        for (i, (row, z)) in each.zip(rows.data().chunks_exact(p)).enumerate() {
+            let domain = match routing {
+                HeadRouting::Domain(domains) => Some(domains[i]),
+                HeadRouting::Averaged | HeadRouting::Shared => None,
             };
-            let Some(own) = self.own(domains[i]) else {
-                continue;
-            };
-            let z = &rows.data()[i * p..(i + 1) * p];
-            for (v, own) in row.iter_mut().zip(own.chunks_exact(p)) {
-                *v += own.iter().zip(z).map(|(w, z)| w * z).sum::<f64>();
-            }
+            self.add_own(row, z, domain);
         }
         Ok(scores)
+    }
+
+    /// Adds `b`, and `δ_d·z` of a domain with weights of its own, to the scores of one centred row.
+    fn add_own(&self, scores: &mut [f64], z: &[f64], domain: Option<usize>) {
+        for (v, b) in scores.iter_mut().zip(&self.intercept) {
+            *v += b;
+        }
+        let Some(own) = domain.and_then(|d| self.own(d)) else {
+            return;
+        };
+        for (v, own) in scores.iter_mut().zip(own.chunks_exact(z.len())) {
+            *v += own.iter().zip(z).map(|(w, z)| w * z).sum::<f64>();
+        }
+    }
+
+    /// The probabilities of one row of `p` features, which is centred in place; `scores` has a place for each score. Nothing is allocated.
+    pub(super) fn probabilities_into(
+        &self,
+        z: &mut [f64],
+        domain: Option<usize>,
+        scores: &mut [f64],
+        out: &mut [f64],
+    ) -> Result<()> {
+        if let Some(domain) = domain {
+            check("domains", 1, &[domain], self.rows.len())?;
+        }
+        for (v, c) in z.iter_mut().zip(&self.centre) {
+            *v -= c;
+        }
+        let (p, l) = (z.len(), scores.len());
+        let row = MatViewMut::new(1, 1, l, scores)?;
+        let features = MatView::new(1, 1, p, z)?;
+        product_into(row, false, 1.0, features, Op::N, self.shared.view(), Op::T)?;
+        self.add_own(scores, z, domain);
+        loss(scores, 0);
+        match scores {
+            [one] => out.copy_from_slice(&[1.0 - *one, *one]),
+            all => out.copy_from_slice(all),
+        }
+        Ok(())
     }
 
     /// The probability of every class, `1 × N × C`.

@@ -14,6 +14,7 @@
 //!
 //! Two classes have one score (that of class 1 against class 0), more have one each under a softmax.
 
+mod bench;
 mod config;
 mod decide;
 mod features;
@@ -24,6 +25,7 @@ mod regression;
 mod unseen;
 
 pub use crate::anchor::{discriminative_anchor, discriminative_basis};
+pub(crate) use bench::Bench;
 pub use config::{HeadConfig, PooledConfig};
 pub use decide::HeadTrial;
 pub use head::{HeadRouting, RoutedHead};

@@ -1,7 +1,8 @@
 //! A domain without training trials, decided trial by trial: whitened under a named policy, then `score = w_0·z + b`.
 
 use super::PooledModel;
-use crate::precondition::{UnseenPolicy, UnseenWhitening, WhitenScratch};
+use super::bench::Bench;
+use crate::precondition::{UnseenPolicy, UnseenWhitening};
 use crate::{ModelError, Result};
 use stiefel_linalg::MatView;
 
@@ -49,10 +50,8 @@ impl PooledModel {
         covariance: &[f64],
         domain: &mut UnseenWhitening,
     ) -> Result<Vec<f64>> {
-        let n = self.whitener.channels_count();
-        let mut whitened = vec![0.0; n * n];
-        let mut scratch = WhitenScratch::default();
-        domain.transform_into(&self.whitener, covariance, &mut whitened, &mut scratch)?;
-        self.decide_whitened(&whitened, None)
+        let mut bench = Bench::new(self);
+        bench.decide_adapted(self, covariance, domain)?;
+        Ok(bench.probabilities)
     }
 }

@@ -11,10 +11,11 @@ use super::OP;
 use super::features::{Frame, RowScratch, shrink};
 use super::link::Link;
 use super::model::ViewsModel;
-use crate::precondition::{check_single, scale_of, trace_and_square};
+use crate::precondition::{check_single, scale_of};
 use crate::{ModelError, Result};
 use std::ops::Range;
 use stiefel_linalg::argmax;
+use stiefel_linalg::sums::dot;
 
 /// Buffers, and what was decided last.
 #[derive(Debug, Clone)]
@@ -54,12 +55,13 @@ impl Bench {
                 found: trial.len(),
             });
         }
-        self.shrunk.copy_from_slice(trial);
-        for x in self.shrunk.chunks_exact_mut(n * n) {
+        let views = trial.chunks_exact(n * n);
+        for (x, out) in views.zip(self.shrunk.chunks_exact_mut(n * n)) {
             check_single(n, x, 0)?;
-            let (trace, square) = trace_and_square(x, n);
-            scale_of(0, trace, square)?;
-            shrink(x, n, model.config.shrinkage);
+            let trace = x.iter().step_by(n + 1).sum();
+            scale_of(0, trace, dot(x, x))?;
+            out.copy_from_slice(x);
+            shrink(out, n, model.config.shrinkage);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::views::ViewsModel;
-use stiefel_model::{FittedModel, ModelConfig, Unseen, UnseenEmbedding};
+use stiefel_model::{FittedModel, ModelConfig, PooledConfig, PooledModel, Unseen, UnseenEmbedding};
 
 fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
     let all = models::trials();
@@ -51,16 +51,29 @@ fn nothing_is_allocated_after_the_first_decision() {
 fn the_preset_with_views_allocates_nothing_either() {
     let trials = several(3, 36, 3, 3);
     let model = FittedModel::from(ViewsModel::fit(&trials, &small()).unwrap());
-    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 6.0 });
-    let mut known = model.session("s1", None, &[]).unwrap();
-    let mut new = model.session("new", Some(&causal), &[]).unwrap();
     let own = [trial(&trials, 4), trial(&trials, 5), trial(&trials, 6)];
-    for x in &own {
+    known_and_frozen(&model, "s1", &own);
+}
+
+/// The preset with one view likewise.
+#[test]
+fn the_preset_with_one_view_allocates_nothing_either() {
+    let trials = models::trials();
+    let model = PooledModel::fit(&trials, &trials, &PooledConfig::default()).unwrap();
+    let own = [4, 5, 6].map(|i| trials.covariances().matrix(i).to_vec());
+    known_and_frozen(&FittedModel::from(model), "s1", &own);
+}
+
+fn known_and_frozen(model: &FittedModel, domain: &str, own: &[Vec<f64>]) {
+    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 6.0 });
+    let mut known = model.session(domain, None, &[]).unwrap();
+    let mut new = model.session("new", Some(&causal), &[]).unwrap();
+    for x in own {
         new.decide(x).unwrap();
     }
     new.freeze(true);
     let mut decide = || {
-        for x in &own {
+        for x in own {
             known.decide(x).unwrap();
             new.decide(x).unwrap();
         }

@@ -106,6 +106,12 @@ impl Deciding {
         let unseen = self.unseen(model)?;
         let name = self.domain();
         let known = model.knows(name);
+        if self.domain.is_none() && unseen.is_none() {
+            return Err(Failure::Misuse(format!(
+                "whose signal is it? Give --domain with one of {}; for somebody else --unseen-whitening says what whitens the signal (causal learns it as it goes)",
+                model.known_domains().join(", ")
+            )));
+        }
         if known && unseen.is_some() {
             return Err(Failure::Misuse(format!(
                 "the model was trained on domain \"{name}\": --unseen-whitening is for others"

@@ -5,7 +5,7 @@ use crate::error::value_error;
 use crate::spd::cast;
 use pyo3::prelude::*;
 use stiefel::geometry::spd::{self, FrechetMean, FrechetOptions, FrechetReport, RecursiveMean};
-use stiefel::geometry::{GeometryError, Result};
+use stiefel::geometry::Result;
 use stiefel::linalg::tolerance::frechet_floor;
 use stiefel::linalg::{MatBatch, MatView, Scalar};
 
@@ -81,7 +81,7 @@ impl Search {
 fn start<T: Scalar>(
     x: MatView<'_, T>,
     start: Option<&[f64]>,
-) -> Result<Option<MatBatch<T>>, GeometryError> {
+) -> Result<Option<MatBatch<T>>> {
     let Some(start) = start else {
         return Ok(None);
     };

@@ -3,7 +3,10 @@
 //! [`cholesky`](crate::cholesky()) takes many small matrices at once, one per lane; this takes one that may be hundreds of rows wide.
 
 use crate::{LinalgError, MatBatch, MatView, Result, Scalar};
-use faer::{MatMut, MatRef};
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::{MatMut, MatRef, Par, Side};
 
 const OP: &str = "Cholesky factorisation";
 
@@ -35,20 +38,26 @@ impl<T: Scalar> Factored<T> {
             });
         }
         g.check_finite(OP)?;
-        let factor = T::factor_large(MatRef::from_row_major_slice(g.matrix(0), n, n));
-        let l = factor.map_err(|pivot| LinalgError::NotPositiveDefinite {
-            op: OP,
-            matrix: 0,
-            pivot,
-            value: g.matrix(0)[pivot * n + pivot].to_f64(),
+        let llt = MatRef::from_row_major_slice(g.matrix(0), n, n).llt(Side::Lower);
+        let llt = llt.map_err(|error| {
+            let faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index } = error;
+            LinalgError::NotPositiveDefinite {
+                op: OP,
+                matrix: 0,
+                pivot: index,
+                value: g.matrix(0)[index * n + index].to_f64(),
+            }
         })?;
-        Ok(Self { l })
+        Ok(Self {
+            l: llt.L().to_owned(),
+        })
     }
 
     /// `L⁻¹ B` in the place of `B`, a batch of one `n × m` matrix.
     pub fn half_solve(&self, b: &mut MatBatch<T>) -> Result<()> {
         let b = self.right_hand_side(b)?;
-        T::solve_with_lower(self.l.as_ref(), b);
+        solve_lower_triangular_in_place(self.l.as_ref(), b, Par::Seq);
+        crate::product::release_vector_registers();
         Ok(())
     }
 
@@ -56,7 +65,8 @@ impl<T: Scalar> Factored<T> {
     pub fn solve(&self, b: &mut MatBatch<T>) -> Result<()> {
         self.half_solve(b)?;
         let b = self.right_hand_side(b)?;
-        T::solve_with_upper(self.l.transpose(), b);
+        solve_upper_triangular_in_place(self.l.transpose(), b, Par::Seq);
+        crate::product::release_vector_registers();
         Ok(())
     }
 

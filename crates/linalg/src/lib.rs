@@ -13,7 +13,6 @@
 mod aligned;
 mod batch;
 mod cholesky;
-mod compiled;
 mod directions;
 mod eigen;
 mod error;

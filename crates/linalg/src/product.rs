@@ -4,7 +4,8 @@
 //! one matrix is used with every matrix of the other (broadcast).
 
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar};
-use faer::{Accum, MatMut, MatRef};
+use faer::linalg::matmul::matmul as faer_matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// Whether an operand enters a product as it is or transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +105,7 @@ pub fn product_into<T: Scalar>(
         let lhs = oriented(a, i, op_a);
         let rhs = oriented(b, i, op_b);
         let dst = MatMut::from_row_major_slice_mut(out.matrix(i), rows, cols);
-        T::multiply(dst, accum, lhs, rhs, alpha);
+        faer_matmul(dst, accum, lhs, rhs, alpha, Par::Seq);
     }
     release_vector_registers();
     Ok(())

@@ -44,7 +44,8 @@ pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
     let mut q = MatBatch::zeros(count, m, k);
     let mut r = MatBatch::zeros(count, k, k);
     for i in 0..count {
-        let (fq, fr) = T::thin_qr(faer::MatRef::from_row_major_slice(a.matrix(i), m, k));
+        let f = faer::MatRef::from_row_major_slice(a.matrix(i), m, k).qr();
+        let (fq, fr) = (f.compute_thin_Q(), f.thin_R());
         for c in 0..k {
             let sign = if fr[(c, c)] < T::ZERO {
                 -T::ONE

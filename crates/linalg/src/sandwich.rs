@@ -3,7 +3,7 @@
 //! `H = X Aᵀ`, then the lower triangle of `A H`, mirrored. Rows are padded to whole registers; blocks of four rows and three registers
 //! keep their sums in registers. The last block of a matrix overlaps the one before, so there is no remainder to treat.
 
-use crate::simd::{Lanes, V, store};
+use crate::simd::{Lanes, V, dispatch, store};
 use crate::{Aligned, LinalgError, MatView, MatViewMut, Result, Scalar};
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 use pulp::{Simd, WithSimd};
@@ -59,7 +59,7 @@ pub fn sandwich_into<T: Scalar>(
         });
     }
     if n > 0 && count > 0 {
-        T::sandwich(Sandwich {
+        dispatch(Sandwich {
             n,
             a,
             outer,
@@ -72,7 +72,7 @@ pub fn sandwich_into<T: Scalar>(
 }
 
 #[derive(Debug)]
-pub struct Sandwich<'a, T> {
+struct Sandwich<'a, T> {
     n: usize,
     a: MatView<'a, T>,
     outer: Outer,

@@ -1,6 +1,5 @@
 //! The two scalar types, `f32` and `f64`, behind one trait.
 
-use crate::compiled::Compiled;
 use crate::simd::Lane;
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
@@ -28,7 +27,6 @@ pub trait Scalar:
     sealed::Sealed
     + faer::traits::RealField
     + Lane
-    + Compiled
     + Copy
     + Default
     + PartialOrd

@@ -10,22 +10,20 @@
 //! The order of additions depends on the length alone, and nothing is fused: the same bits with every instruction set. What runs off the end of the shorter operand is left out.
 
 use crate::{MatBatch, MatView, Scalar};
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 
 /// Running sums.
 const SUMS: usize = 16;
 
 /// `Σ term(x_i, y_i)`.
-#[derive(Debug)]
-pub struct Sum<'a, T> {
+struct Sum<'a, T> {
     x: &'a [T],
     y: &'a [T],
     term: Term,
 }
 
-/// What is summed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Term {
+#[derive(Clone, Copy)]
+enum Term {
     /// `x y`.
     Product,
     /// `(x − y)²`.
@@ -64,7 +62,7 @@ fn sum<T: Scalar>(x: &[T], y: &[T], term: impl Fn(T, T) -> T) -> T {
 }
 
 fn total<T: Scalar>(x: &[T], y: &[T], term: Term) -> T {
-    T::total(Sum { x, y, term })
+    Arch::new().dispatch(Sum { x, y, term })
 }
 
 /// `Σ x_i y_i`.
@@ -92,7 +90,7 @@ pub fn all_finite<T: Scalar>(x: &[T]) -> bool {
 /// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays one.
 pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
-    T::add_all(Add {
+    Arch::new().dispatch(Add {
         sum: sum.data_mut(),
         matrices: x.data(),
     });
@@ -104,8 +102,7 @@ pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
 }
 
 /// `sum ← sum + Σ X_i`, four matrices at a time.
-#[derive(Debug)]
-pub struct Add<'a, T> {
+struct Add<'a, T> {
     sum: &'a mut [T],
     matrices: &'a [T],
 }

@@ -30,14 +30,14 @@ pub struct CholeskyScratch<T> {
 
 /// A pivot that is not positive.
 #[derive(Debug)]
-pub struct BadPivot<T> {
+pub(crate) struct BadPivot<T> {
     pub(crate) matrix: usize,
     pub(crate) pivot: usize,
     pub(crate) value: T,
 }
 
 #[derive(Debug)]
-pub struct Factor<'a, T> {
+pub(super) struct Factor<'a, T> {
     pub(super) n: usize,
     pub(super) input: &'a [T],
     pub(super) task: Lower,

@@ -4,6 +4,7 @@
 
 pub(crate) mod kernel;
 
+use crate::simd::dispatch;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Op, Result, Scalar};
 pub use kernel::CholeskyScratch;
 use kernel::{Factor, Lower};
@@ -111,7 +112,7 @@ fn run<T: Scalar>(
     if n == 0 || x.count() == 0 {
         return Ok(());
     }
-    T::factor(Factor {
+    dispatch(Factor {
         n,
         input: x.data(),
         task,

@@ -3,6 +3,7 @@
 use super::single::SingleScratch;
 use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
 use crate::lanes::{gather_lower, width};
+use crate::simd::dispatch;
 use crate::{Aligned, Result, Scalar};
 
 /// Groups that run through the QL recurrence together, so that their latencies overlap.
@@ -73,7 +74,7 @@ fn decompose_groups<T: Scalar>(
         let count = matrices.len() / (n * n);
         gather_lower(width, (n, 0), count, |i| &matrices[i * n * n..], x);
     }
-    let done = T::lane_eigen(LaneEigen {
+    let done = dispatch(LaneEigen {
         n,
         groups,
         x,
@@ -95,7 +96,7 @@ fn decompose_groups<T: Scalar>(
             *mapped = f(value);
         }
         for group in 0..groups {
-            T::lane_spectral(LaneSpectral {
+            dispatch(LaneSpectral {
                 n,
                 u: &u[group * square..][..square],
                 task: Spectral::Map(&mapped[group * n * width..][..n * width]),

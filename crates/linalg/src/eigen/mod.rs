@@ -9,12 +9,13 @@ mod single;
 
 use crate::product::{Op, product, product_into};
 use crate::reduce::symmetrise;
+use crate::simd::dispatch;
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel};
 pub use group::EigenScratch;
 use group::Output;
 use rayon::prelude::*;
-pub(crate) use single::DecomposeSingle;
+use single::DecomposeSingle;
 pub use single::SingleScratch;
 
 const OP: &str = "symmetric eigen-decomposition";
@@ -236,7 +237,7 @@ fn single<T: Scalar>(
     if n == 0 {
         return Ok(());
     }
-    let converged = T::decompose_single(DecomposeSingle {
+    let converged = dispatch(DecomposeSingle {
         n,
         input: x.data(),
         values,
@@ -315,7 +316,7 @@ fn one_by_one<T: Scalar>(
             (Some(_), Some(_)) => &mut u[..],
             (Some(vectors), None) => &mut vectors[i * n * n..][..n * n],
         };
-        let converged = T::decompose_single(DecomposeSingle {
+        let converged = dispatch(DecomposeSingle {
             n,
             input,
             values,

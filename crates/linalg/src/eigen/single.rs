@@ -31,7 +31,7 @@ pub struct SingleScratch<T> {
 
 /// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone.
 #[derive(Debug)]
-pub struct DecomposeSingle<'a, T> {
+pub(super) struct DecomposeSingle<'a, T> {
     pub(super) n: usize,
     pub(super) input: &'a [T],
     pub(super) values: &'a mut [T],

@@ -10,7 +10,7 @@ use pulp::bytemuck::cast_slice;
 use pulp::{Simd, WithSimd};
 
 #[derive(Debug)]
-pub struct LaneProduct<'a, T>(pub(crate) Product<'a, T>);
+pub(crate) struct LaneProduct<'a, T>(pub(crate) Product<'a, T>);
 
 impl<T: Scalar> WithSimd for LaneProduct<'_, T> {
     type Output = ();
@@ -22,7 +22,7 @@ impl<T: Scalar> WithSimd for LaneProduct<'_, T> {
 }
 
 #[derive(Debug)]
-pub struct LaneFactor<'a, T> {
+pub(crate) struct LaneFactor<'a, T> {
     pub(crate) n: usize,
     pub(crate) count: usize,
     pub(crate) x: &'a [T],
@@ -55,7 +55,7 @@ impl<T: Scalar> WithSimd for LaneFactor<'_, T> {
 }
 
 #[derive(Debug)]
-pub struct LaneEigen<'a, T> {
+pub(crate) struct LaneEigen<'a, T> {
     pub(crate) n: usize,
     pub(crate) groups: usize,
     pub(crate) x: &'a [T],
@@ -95,7 +95,7 @@ pub(crate) enum Spectral<'a, T> {
 }
 
 #[derive(Debug)]
-pub struct LaneSpectral<'a, T> {
+pub(crate) struct LaneSpectral<'a, T> {
     pub(crate) n: usize,
     pub(crate) u: &'a [T],
     pub(crate) task: Spectral<'a, T>,
@@ -154,7 +154,7 @@ fn weigh<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, divided: &[V<S, T>], x: &
 }
 
 #[derive(Debug)]
-pub struct LaneDifferences<'a, T> {
+pub(crate) struct LaneDifferences<'a, T> {
     pub(crate) n: usize,
     pub(crate) values: &'a [T],
     pub(crate) logarithms: Logarithms<'a, T>,

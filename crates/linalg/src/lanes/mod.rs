@@ -16,7 +16,7 @@ pub use differences::Logarithms;
 pub use gather::{gather, gather_lower, scatter, scatter_lower};
 pub use product::{BAND, Laid, Product, Terms};
 
-use crate::simd::{InstructionSet, instruction_set};
+use crate::simd::{InstructionSet, dispatch, instruction_set};
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, Result, Scalar};
 use kernel::{LaneDifferences, LaneEigen, LaneFactor, LaneProduct, LaneSpectral, Spectral};
@@ -40,7 +40,7 @@ pub fn width<T: Scalar>() -> Result<usize> {
 /// # Panics
 /// If a slice is shorter than its shape says.
 pub fn product<T: Scalar>(product: Product<'_, T>) -> Result<()> {
-    T::lane_product(LaneProduct(product))
+    dispatch(LaneProduct(product))
 }
 
 /// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read. The first `count` lanes must
@@ -52,7 +52,7 @@ pub fn inverse_cholesky<T: Scalar>(
     out: &mut [T],
     scratch: &mut [T],
 ) -> Result<()> {
-    let done = T::lane_factor(LaneFactor {
+    let done = dispatch(LaneFactor {
         n,
         count,
         x,
@@ -84,7 +84,7 @@ pub fn eigen<T: Scalar>(
     u: &mut [T],
     scratch: &mut [T],
 ) -> Result<()> {
-    let done = T::lane_eigen(LaneEigen {
+    let done = dispatch(LaneEigen {
         n,
         groups,
         x,
@@ -104,7 +104,7 @@ pub fn recompose<T: Scalar>(
     scratch: &mut [T],
     out: &mut [T],
 ) -> Result<()> {
-    T::lane_spectral(LaneSpectral {
+    dispatch(LaneSpectral {
         n,
         u,
         task: Spectral::Map(f),
@@ -123,7 +123,7 @@ pub fn spectral_derivative<T: Scalar>(
     scratch: &mut [T],
     out: &mut [T],
 ) -> Result<()> {
-    T::lane_spectral(LaneSpectral {
+    dispatch(LaneSpectral {
         n,
         u,
         task: Spectral::Derivative { divided, g },
@@ -139,7 +139,7 @@ pub fn log_differences<T: Scalar>(
     logarithms: &Logarithms<'_, T>,
     out: &mut [T],
 ) -> Result<()> {
-    T::lane_differences(LaneDifferences {
+    dispatch(LaneDifferences {
         n,
         values,
         logarithms: *logarithms,

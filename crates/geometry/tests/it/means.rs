@@ -11,7 +11,7 @@ use stiefel_testkit::{assert_close, random_batch, random_spd, random_symmetric};
 const RECURSIVE: [RecursiveMean; 3] =
     [RecursiveMean::Alm, RecursiveMean::Bmp, RecursiveMean::Cheap];
 
-fn options<'a>(weights: Option<&'a [f64]>) -> FrechetOptions<'a, f64> {
+fn options(weights: Option<&[f64]>) -> FrechetOptions<'_, f64> {
     FrechetOptions {
         weights,
         tolerance: 1e-12,
@@ -282,6 +282,9 @@ fn a_start_is_used_and_checked() {
     assert!(spd::median_affine_invariant(x.view(), 1.0, &o).is_err());
 }
 
+/// A mean of a stack.
+type Mean = fn(MatView<'_, f64>, &FrechetOptions<'_, f64>) -> Result<FrechetMean<f64>>;
+
 #[test]
 fn what_is_wrong_is_said() {
     let x = random_spd::<f64>(3, 5, 3);
@@ -306,7 +309,6 @@ fn what_is_wrong_is_said() {
     ));
     let mut bad = x.clone();
     bad.matrix_mut(2).fill(1.0);
-    type Mean = fn(MatView<'_, f64>, &FrechetOptions<'_, f64>) -> Result<FrechetMean<f64>>;
     let all: [Mean; 6] = [
         spd::mean_wasserstein,
         spd::mean_log_det,

@@ -4,8 +4,8 @@ use crate::array::{Stack, give, on_stack};
 use crate::error::value_error;
 use crate::spd::cast;
 use pyo3::prelude::*;
+use stiefel::geometry::Result;
 use stiefel::geometry::spd::{self, FrechetMean, FrechetOptions, FrechetReport, RecursiveMean};
-use stiefel::geometry::{GeometryError, Result};
 use stiefel::linalg::tolerance::frechet_floor;
 use stiefel::linalg::{MatBatch, MatView, Scalar};
 
@@ -78,10 +78,7 @@ impl Search {
 }
 
 /// A row-major matrix from Python to start from.
-fn start<T: Scalar>(
-    x: MatView<'_, T>,
-    start: Option<&[f64]>,
-) -> Result<Option<MatBatch<T>>, GeometryError> {
+fn start<T: Scalar>(x: MatView<'_, T>, start: Option<&[f64]>) -> Result<Option<MatBatch<T>>> {
     let Some(start) = start else {
         return Ok(None);
     };

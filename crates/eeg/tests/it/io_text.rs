@@ -128,7 +128,7 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
             notes.contains("bad, which are read all the same: Cz"),
             "{notes}"
         );
-        assert!(notes.contains("3 events are those of sub-0"), "{notes}");
+        assert!(notes.contains("3 events were read from sub-0"), "{notes}");
     }
 }
 

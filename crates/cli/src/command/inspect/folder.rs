@@ -70,7 +70,7 @@ pub(super) fn describe(
             )
         });
         return Err(Failure::Failed(format!(
-            "{}: none of its {} files is a recording that is read ({}){first}",
+            "{}: none of its {} files is a recording that can be read ({}){first}",
             folder.display(),
             files.len(),
             stiefel::eeg::io::formats()
@@ -82,7 +82,7 @@ pub(super) fn describe(
         lines.extend(reasons);
     } else if unread > 0 {
         lines.push(format!(
-            "\n{unread} files cannot be read; -v says why at full length"
+            "\n{unread} files cannot be read; -v gives the whole reason"
         ));
     }
     let count: usize = others.values().sum();

@@ -354,7 +354,7 @@ mod tests {
             recording(&[("Status", &[65536.0, 65537.0])]),
             &MarkerRule::default(),
         );
-        let note = "1 events were read off the marker channel Status (changes to a code other than 0, bits 0xffff)";
+        let note = "1 events were read from the marker channel Status (changes to a code other than 0, bits 0xffff)";
         assert_eq!(read.unwrap().notes(), [note]);
         for text in [
             "",

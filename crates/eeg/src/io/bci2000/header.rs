@@ -246,7 +246,7 @@ mod tests {
         let read = header("Source floatlist SourceChGain= { C3 C4 } 2muV 3uV // gain\r\n").unwrap();
         assert_eq!(read.gains, [2.0, 3.0]);
         assert_eq!(read.names, ["EEG1", "EEG2"]);
-        let note = "the header tells no SourceChOffset; 0 was taken for every channel";
+        let note = "the header does not give SourceChOffset; 0 was taken for every channel";
         assert_eq!(read.notes, [note]);
     }
 

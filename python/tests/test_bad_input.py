@@ -38,7 +38,7 @@ def broken(x):
     flat[6, 2] = flat[6, :, 2] = 0
     yield flat, r"X\[6\] is not positive definite: its channel 2 has variance 0"
     yield x[0], "Expected 3D array, got 2D array instead"
-    yield x[:, :, :4], "no square matrices"
+    yield x[:, :, :4], "does not hold square matrices"
     yield x[:0], r"0 sample\(s\)"
     yield x[:, :0, :0], r"0 feature\(s\)"
     yield np.array([1.0, "a", None], dtype=object), "array of objects"
@@ -87,7 +87,7 @@ def test_bad_labels(estimator, small):
 def test_unknown_domains(estimator, small):
     x, y, d = small
     clf = type(estimator)(**estimator.get_params()).fit(x, y, subjects=np.array(["anna", "bob"])[d])
-    with pytest.raises(ValueError, match=r"trial 2 is of domain 'carl', which had no training trials \(known: anna, bob\)"):
+    with pytest.raises(ValueError, match=r"trial 2 belongs to domain 'carl', which had no training trials \(known: anna, bob\)"):
         clf.predict(x[:3], subjects=["anna", "bob", "carl"])
     with pytest.raises(ValueError, match="set handle_unknown='new'"):
         clf.predict(x[:3], subjects=["carl"] * 3)

@@ -36,7 +36,7 @@ def test_a_number_and_its_text_are_one_domain(base, handle_unknown, small):
     assert names.tolist() == ["1", "2"]
     other = np.char.add("0", d.astype(str))
     if handle_unknown == "error":
-        with pytest.raises(ValueError, match="trial 0 is of domain '01', which had no training trials"):
+        with pytest.raises(ValueError, match="trial 0 belongs to domain '01', which had no training trials"):
             decide(model, x, subjects=other)
     else:
         assert not np.array_equal(decide(model, x, subjects=other), expected)
@@ -52,9 +52,9 @@ def test_a_trial_of_nobody_is_an_error_at_fit(base, small):
             who[5] = missing
             with pytest.raises(ValueError, match=rf"{keyword}\[5\] is missing"):
                 clone(base).fit(x, y, **{keyword: who})
-    with pytest.raises(ValueError, match="trial 24 is of domain -1, a negative number"):
+    with pytest.raises(ValueError, match="trial 24 has the domain -1, a negative number"):
         clone(base).fit(x, y, subjects=np.where(d == 1, -1, d))
-    with pytest.raises(ValueError, match="trial 24 is of domain -1, a negative number"):
+    with pytest.raises(ValueError, match="trial 24 has the domain -1, a negative number"):
         clone(base).set_params(label_format="domain/class").fit(x, np.where(d == 1, "-1/hand", "0/feet"))
     clone(base).fit(x, y, sample_domain=np.where(d == 1, -1, d))
 
@@ -91,9 +91,9 @@ def test_several_new_people_are_not_one(base, small):
         np.testing.assert_array_equal(decide(model, test, sample_domain=[-9] * 6), alone(test))
         with pytest.raises(ValueError, match=r"unlabelled trials of 2 new domains were given at fit \((carl, 7|-1, -2)\)"):
             decide(model, test)
-    with pytest.raises(ValueError, match=r"X_target_unlabeled\['1'\] is of a domain that has training trials"):
+    with pytest.raises(ValueError, match=r"X_target_unlabeled\['1'\] belongs to a domain that has training trials"):
         clone(base).fit(x, y, sample_domain=d, X_target_unlabeled={1: carl})
-    with pytest.raises(ValueError, match="one array, of one new domain, and these trials are of 2 \\(-1, -2\\)"):
+    with pytest.raises(ValueError, match="one array, for one new domain, but these trials belong to 2 \\(-1, -2\\)"):
         decide(clone(base).fit(x, y, sample_domain=d, X_target_unlabeled=carl), test, sample_domain=[-1, -2] * 3)
 
 

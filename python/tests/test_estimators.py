@@ -279,9 +279,9 @@ def test_warm_start_says_what_differs(small):
     clf = DaspClassifier(n_experts=2, warm_start=True, **QUICK).fit(x, y, sample_domain=d)
     expected = clf.predict_proba(x, sample_domain=d)
     for change, options, message in [
-        ({}, (x[:, :5, :5], y, d), "the model has 6 channels, the trials have 5"),
-        ({}, (x, y, 1 - d), r'the model has the domains \["0", "1"\], the trials have \["1", "0"\]'),
-        ({}, (x, y + 1, d), r'the model has the classes \["0", "1"\], the trials have \["1", "2"\]'),
+        ({}, (x[:, :5, :5], y, d), "the model has 6 channels, but the trials have 5"),
+        ({}, (x, y, 1 - d), r'the model has the domains \["0", "1"\], but the trials have \["1", "0"\]'),
+        ({}, (x, y + 1, d), r'the model has the classes \["0", "1"\], but the trials have \["1", "2"\]'),
         ({"n_experts": 3}, (x, y, d), "architecture.experts is 3 now and was 2"),
         ({"whitening__scaling": "none"}, (x, y, d), 'preconditioning.scaling is "none" now and was "per-trial"'),
         ({"training__precision": "f64"}, (x, y, d), "another precision"),

@@ -58,7 +58,7 @@ def test_arrays_and_types_of_classes(study):
         half = stiefel.method(name).fit(study[::2])
         assert half.score(study[1::2]) == np.mean(half.predict(study[1::2]) == study.y[1::2])
         if name == "recommended":
-            with pytest.warns(stiefel.SeenTrialsWarning, match="recommended.score: .* the new ones are scored alone"):
+            with pytest.warns(stiefel.SeenTrialsWarning, match="recommended.score: .* only the new ones are scored"):
                 assert half.score(study) == half.score(study[1::2])
     assert len(cross_val_score(stiefel.method("ts+lr"), study.X, labels, cv=3, error_score="raise")) == 3
 

@@ -103,13 +103,13 @@ def test_files_that_are_not_what_they_should_be(small, tmp_path):
         pooled.save(file)
     assert file.read_bytes() == before
     for other in (SPDNetClassifier, PooledClassifier):
-        with pytest.raises(ValueError, match=f"holds a DaspClassifier, which {other.__name__} is not; stiefel.load opens any model"):
+        with pytest.raises(ValueError, match=f"holds a DaspClassifier, not a {other.__name__}; stiefel.load opens any model"):
             other.load(file)
     pooled.save(file, overwrite=True)
-    with pytest.raises(ValueError, match="holds a PooledClassifier, which DaspClassifier is not"):
+    with pytest.raises(ValueError, match="holds a PooledClassifier, not a DaspClassifier"):
         DaspClassifier.load(file)
     spdnet.save(tmp_path / "spdnet")
-    with pytest.raises(ValueError, match="holds a SPDNetClassifier, which DaspClassifier is not"):
+    with pytest.raises(ValueError, match="holds a SPDNetClassifier, not a DaspClassifier"):
         DaspClassifier.load(tmp_path / "spdnet")
     (tmp_path / "broken").write_bytes(b"not a model")
     for load in (stiefel.load, DaspClassifier.load):
@@ -248,7 +248,7 @@ def test_trials_in_the_place_of_arrays(study):
     for model in (whitening.transform, stiefel.TangentSpaceLR().fit(study).predict):
         with pytest.raises(ValueError, match="give the same channels in the same order"):
             model(reordered(study, np.arange(13)[::-1]))
-    with pytest.raises(ValueError, match="X holds covariances already, and covariance='lwf'"):
+    with pytest.raises(ValueError, match="X already holds covariances, but covariance='lwf'"):
         PooledClassifier(covariance="lwf").fit(study)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     assert len(cross_val_score(PooledClassifier(random_state=0), study, study.y, cv=folds, error_score="raise")) == 3
@@ -292,9 +292,9 @@ def test_a_score_is_of_new_trials(base, small, tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert model.score(x[~train], y[~train], sample_domain=d[~train]) == right[~train].mean()
-        with pytest.warns(SeenTrialsWarning, match="of 48 trials, .* 12 of them are new to the model: the new ones are scored alone"):
+        with pytest.warns(SeenTrialsWarning, match="of 48 trials, .* 12 of them are new to the model: only the new ones are scored"):
             assert model.score(x, y, sample_domain=d) == right[~train].mean()
-        with pytest.warns(SeenTrialsWarning, match="none of them is new to the model: this says nothing"):
+        with pytest.warns(SeenTrialsWarning, match="none of them is new to the model: this does not say"):
             assert model.score(x[train], y[train], sample_domain=d[train]) == right[train].mean()
         parts = model.judge(x, y, sample_domain=d)
         assert list(parts) == ["new", "stopping", "training"]

@@ -84,7 +84,7 @@ def test_python_opens_what_the_program_saved(model, options, made, study, datase
         assert type(opened) is made and opened.channels_ == study.channels
         assert_same(tmp_path / "model.stiefel", opened, dataset, study)
     if model == "recommended":
-        with pytest.raises(ValueError, match="holds a ViewsClassifier, which DaspClassifier is not"):
+        with pytest.raises(ValueError, match="holds a ViewsClassifier, not a DaspClassifier"):
             stiefel.DaspClassifier.load(tmp_path / "model.stiefel")
 
 

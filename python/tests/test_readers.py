@@ -187,12 +187,12 @@ def test_whose_epochs_they_are():
     x, y = np.random.default_rng(0).standard_normal((6, 3, 100)), np.array(["left", "right"] * 3)
     epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
     assert set(stiefel.from_epochs(epochs).domains) == {"all"}
-    with pytest.raises(ValueError, match="'anna' is no column of epochs.metadata, of which there is none. One name .* is domain='anna'"):
+    with pytest.raises(ValueError, match="'anna' is not a column of epochs.metadata, which these epochs do not have. One name .* is domain='anna'"):
         stiefel.from_epochs(epochs, domains="anna")
     epochs.metadata = pandas.DataFrame({"subject": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0], "run": [1] * 6})
     assert stiefel.from_epochs(epochs, domains="subject").domains.tolist() == ["1", "1", "2", "2", "3", "3"]
     assert stiefel.from_epochs(epochs, domains=[1, 1, 2, 2, 3, 3]).domains.tolist() == ["1", "1", "2", "2", "3", "3"]
-    with pytest.raises(ValueError, match="domains='subjct' is no column of epochs.metadata, whose columns are subject, run"):
+    with pytest.raises(ValueError, match="domains='subjct' is not a column of epochs.metadata, whose columns are subject, run"):
         stiefel.from_epochs(epochs, domains="subjct")
     with pytest.raises(ValueError, match="either domains, .* or domain"):
         stiefel.from_epochs(epochs, domains="subject", domain="anna")
@@ -221,7 +221,7 @@ def test_routing_report(study):
     assert report.plot_topomap(info).get_title() == "expert 0, pattern 0"
     with pytest.raises(ValueError, match=r"y\[1\] is 'tongue'"):
         stiefel.routing_report(clf, study.X[:2], ["feet", "tongue"], study.domains[:2])
-    with pytest.raises(ValueError, match="trial 1 is of domain 'zoe', which had no training trials; the report is about training domains"):
+    with pytest.raises(ValueError, match="trial 1 belongs to domain 'zoe', which had no training trials; the report is about training domains"):
         stiefel.routing_report(clf, study.X[:2], study.y[:2], [study.domains[0], "zoe"])
     plain = stiefel.SPDNetClassifier(max_epochs=1, random_state=0).fit(study.X, study.y, subjects=study.domains)
     unrouted = stiefel.routing_report(plain, study.X, study.y, study.domains)

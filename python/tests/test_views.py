@@ -168,7 +168,7 @@ def test_views_of_epochs():
     for arguments, words in [
         ({"views": "60-90@0.5-3.5"}, "80"),
         ({"views": "8-32@0.5-9"}, "does not fit trials of 800 samples"),
-        ({"views": "wide"}, "is no view"),
+        ({"views": "wide"}, "is not a view"),
         ({"band": (30.0, 8.0)}, "a low and a higher frequency"),
     ]:
         with pytest.raises(ValueError, match=words):
@@ -233,7 +233,7 @@ def test_a_new_person_in_a_network_of_several_views(data, stacked):
 @pytest.mark.parametrize(
     ("network", "said"),
     [
-        (SPDNetClassifier(n_filters=4, batch_norm="after"), "batch normalisation takes trials of one view, and these have 2"),
+        (SPDNetClassifier(n_filters=4, batch_norm="after"), "batch normalisation takes trials of one view, but these have 2"),
         (SPDNetClassifier(n_filters=4, initial_anchor="discriminative"), "a discriminative start takes trials of one view"),
         (DaspClassifier(n_filters=4, experts=Experts(kind="polar")), "experts of full rank takes trials of one view"),
     ],

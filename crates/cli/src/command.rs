@@ -23,15 +23,15 @@ use crate::output::Output;
 /// What the program can do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// From raw synthetic EEG to a routing report, in one go
+    /// Go from raw synthetic EEG to a routing report with one command
     Demo(demo::Arguments),
     /// List, describe and fetch public data sets
     Data(data::Arguments),
     /// Turn recordings into a dataset file: filter, cut, reject, estimate covariances
     Prepare(prepare::Arguments),
-    /// What is in a file, a folder, a data set or a model
+    /// Show what is in a file, a folder, a data set or a model
     Inspect(inspect::Arguments),
-    /// What to train on given data, and the sizes of a routed network, each with its reason
+    /// Show what to train on given data, and the sizes of a routed network, each with its reason
     Recommend(recommend::Arguments),
     /// Compare methods on a dataset: the paper's tables, with peers, tests and a report
     Study(study::Arguments),
@@ -39,21 +39,21 @@ pub(crate) enum Command {
     Report(report::Arguments),
     /// Train a model and write it to a file
     Train(train::Arguments),
-    /// Fit a model to a person with a few labelled trials of theirs
+    /// Fit a model to a person with a few of their labelled trials
     Calibrate(calibrate::Arguments),
-    /// Class probabilities and routing of trials
+    /// Print class probabilities and routing of trials
     Predict(predict::Arguments),
-    /// Scores of a model on labelled trials
+    /// Score a model on labelled trials
     Evaluate(evaluate::Arguments),
-    /// The routing report of a model: does routing help, and is it routing that helps
+    /// Print the routing report of a model: does routing help, and is it routing that helps
     Diagnose(diagnose::Arguments),
-    /// A model at work on a running signal: an LSL stream, a recording played again, or the standard input
+    /// Run a model on a running signal: an LSL stream, a replayed recording, or the standard input
     Live(live::Arguments),
-    /// Decisions on samples that arrive on the standard input, a JSON line for each
+    /// Decide on samples from the standard input, with a JSON line for each decision
     Stream(stream::Arguments),
-    /// A completion script for a shell
+    /// Print a completion script for a shell
     Completions(completions::Arguments),
-    /// Manual pages, a file per command
+    /// Write manual pages, one file per command
     Manual(manual::Arguments),
 }
 

@@ -98,7 +98,7 @@ fn settings(file: &Path, path: &[String]) -> Result<Map<String, Value>, Failure>
         toml::from_str(&text).map_err(|e| wrong(&e))?
     };
     let Value::Object(table) = value else {
-        return Err(wrong(&"it holds no table"));
+        return Err(wrong(&"it does not hold a table"));
     };
     let plain = |table: &Map<String, Value>| {
         let own = table.iter().filter(|(_, v)| !v.is_object());
@@ -137,7 +137,7 @@ fn added(
         let Some(arg) = arg.filter(|_| key != "config") else {
             let known: Vec<String> = command.get_arguments().map(name).collect();
             return Err(Failure::Misuse(format!(
-                "{}: {} has no option \"{key}\"; it has {}",
+                "{}: {} has no option \"{key}\"; its options are {}",
                 file.display(),
                 command.get_name(),
                 known.join(", ")
@@ -148,7 +148,7 @@ fn added(
         }
         let mut texts = texts(value).ok_or_else(|| {
             Failure::Misuse(format!(
-                "{}: {key} = {value} is no value of an option; give a text, a number, true, false or a list of those",
+                "{}: {key} = {value} cannot be the value of an option; give a text, a number, true, false, or a list of these",
                 file.display()
             ))
         })?;

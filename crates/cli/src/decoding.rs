@@ -56,7 +56,7 @@ impl UnseenArguments {
         let kappa = self.kappa.unwrap_or(UnseenPolicy::DEFAULT_KAPPA);
         if self.kappa.is_some() && whitening == WhiteningChoice::Pooled {
             return Err(Failure::Misuse(
-                "--kappa is for own-mean and causal whitening; the pooled mean looks at no trial of the new domain".into(),
+                "--kappa is for own-mean and causal whitening; the pooled mean uses no trial of the new domain".into(),
             ));
         }
         Ok(Some(Unseen {

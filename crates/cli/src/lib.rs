@@ -39,7 +39,7 @@ use crate::output::Output;
 STIEFEL_SIMD fixes the instruction set (`stiefel --version` names the one in use), so that results are the same to the bit on another CPU."
 )]
 struct Arguments {
-    /// Take options from a TOML file, or from the JSON beside a result; options on the line win
+    /// Read options from a TOML file, or from the JSON beside a result; options on the command line win
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]

@@ -8,19 +8,19 @@ use crate::failure::Failure;
 /// Choices about files that do not say everything.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Reading {
-    /// Take the complete part of files that were cut short
+    /// Read the complete part of files that were cut short
     #[arg(long)]
     pub(crate) partial: bool,
-    /// Samples per second, where a file does not say
+    /// Samples per second, for files that do not say it
     #[arg(long, value_name = "HZ")]
     pub(crate) rate: Option<f64>,
     /// Events from marker channels: off, or some of channel=STI 014,mask=0xff,polarity=falling,threshold=2.5
     #[arg(long, value_name = "RULE")]
     pub(crate) markers: Option<String>,
-    /// What is what in a MATLAB file, by path: signal=EEG.data,rate=fs,labels=y,axis=time (also onsets, names, unit)
+    /// What the variables of a MATLAB file mean, by path: signal=EEG.data,rate=fs,labels=y,axis=time (also onsets, names, unit)
     #[arg(long, value_name = "PATHS")]
     pub(crate) mat: Option<String>,
-    /// The stream of an XDF file that is the signal, by name, type or number
+    /// The stream of an XDF file that holds the signal, by name, type or number
     #[arg(long, value_name = "STREAM")]
     pub(crate) stream: Option<String>,
 }

@@ -63,7 +63,9 @@ fn pair(text: &str, example: &str) -> Result<[f64; 2], String> {
         .collect();
     match numbers.as_deref() {
         Some(&[low, high]) if low < high => Ok([low, high]),
-        _ => Err(format!("give two numbers, the smaller first, as {example}")),
+        _ => Err(format!(
+            "give two numbers, the smaller first, for example {example}"
+        )),
     }
 }
 
@@ -92,7 +94,7 @@ pub(crate) fn load_for(
     }
     let Some(own) = own else {
         return Err(Failure::Misuse(
-            "--causal filters signals, and the model does not say how; it was trained on covariances of unknown origin".into(),
+            "--causal filters signals, but the model does not say how to filter them; it was trained on covariances of unknown origin".into(),
         ));
     };
     let steps = Steps {
@@ -113,7 +115,7 @@ pub(crate) fn load_for(
             Ok(trials.with_preparation(Preparation::Made(Box::new(as_asked))))
         }
         _ => Err(Failure::Misuse(format!(
-            "--causal filters signals; {source} holds covariances that are made already"
+            "--causal filters signals, but {source} already holds covariances"
         ))),
     }
 }
@@ -127,7 +129,7 @@ fn load_with(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Result
     };
     if let Some(kind) = kind {
         return Err(Failure::Misuse(format!(
-            "{source} is {kind}, where data are wanted; give a .npz of covariances, a dataset of `stiefel data list`, or \
+            "{source} is {kind}, but data are needed here; give a .npz of covariances, a dataset of `stiefel data list`, or \
              synthetic:weibo2014"
         )));
     }
@@ -139,7 +141,7 @@ fn load_with(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Result
 pub(crate) fn threads(count: Option<usize>) -> Outcome {
     let Some(count) = count else { return Ok(()) };
     if count == 0 {
-        return Err(Failure::Misuse("--threads 0: at least one thread".into()));
+        return Err(Failure::Misuse("--threads 0: give at least 1".into()));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count);
     pool.build_global()

@@ -261,7 +261,7 @@ fn misuse_is_2_and_says_what_there_is() {
         ),
         (
             "data fetch weibo2014 --subjects 3-1",
-            "\"3-1\" is no list of subjects",
+            "\"3-1\" is not a list of subjects",
         ),
         (
             "data fetch weibo2014 --subjects 11",

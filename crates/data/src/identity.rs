@@ -47,8 +47,8 @@ impl fmt::Display for TrialId {
 pub(crate) fn ids(text: &str) -> Result<BTreeSet<TrialId>> {
     let wrong = || DataError::Impossible {
         op: "identities of trials",
-        why: format!("{} characters are no list of identities", text.len()),
-        remedy: "32 hexadecimal digits are one",
+        why: format!("{} characters are not a list of identities", text.len()),
+        remedy: "an identity has 32 hexadecimal digits",
     };
     let digit = |b: &u8| char::from(*b).to_digit(16).map(|d| d as u8);
     let digits: Option<Vec<u8>> = text.as_bytes().iter().map(digit).collect();

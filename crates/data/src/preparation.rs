@@ -132,8 +132,8 @@ impl FromStr for View {
         });
         found.ok_or_else(|| DataError::Impossible {
             op: "views",
-            why: format!("{text:?} is no view"),
-            remedy: "give a band in hertz and a window in seconds from the event, the smaller number first, as 8-32@0.5-3.5",
+            why: format!("{text:?} is not a view"),
+            remedy: "give a band in hertz and a window in seconds from the event, the smaller number first, for example 8-32@0.5-3.5",
         })
     }
 }

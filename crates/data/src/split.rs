@@ -109,7 +109,7 @@ pub fn block_folds(
     if held_out.len() < 2 {
         return Err(DataError::Impossible {
             op: OP,
-            why: format!("all {} trials are of one block", labels.len()),
+            why: format!("all {} trials belong to one block", labels.len()),
             remedy: "whole blocks need at least two runs; without run information pass none, and fifths are taken",
         });
     }
@@ -124,7 +124,7 @@ pub fn block_folds(
         return Err(DataError::Impossible {
             op: OP,
             why: format!(
-                "all trials of domain {domain} are of block {}: held out, nothing of the domain is left to train on",
+                "all trials of domain {domain} belong to block {}: if it is held out, nothing of the domain is left to train on",
                 only[0]
             ),
             remedy: "leave the domain out, or hold out whole subjects instead (LOSO)",
@@ -157,7 +157,7 @@ pub fn loso_folds(
     if subjects.len() < 2 {
         return Err(DataError::Impossible {
             op: OP,
-            why: "all trials are of one subject".into(),
+            why: "all trials belong to one subject".into(),
             remedy: "leaving one subject out needs at least two",
         });
     }
@@ -229,7 +229,7 @@ pub fn holdout(
                 op: OP,
                 name,
                 value,
-                expected: "from 0 up to, and without, 1",
+                expected: "at least 0 and below 1",
             });
         }
     }
@@ -343,7 +343,7 @@ fn check_tests(folds: &[Fold]) -> Result<()> {
         Some(fold) => Err(DataError::Impossible {
             op: OP,
             why: format!(
-                "fold {fold} has no trial to test on, so small are all (domain, class) cells"
+                "fold {fold} has no trial to test on, because all (domain, class) cells are too small"
             ),
             remedy: "five folds need at least five trials in some cell",
         }),

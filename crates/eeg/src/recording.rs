@@ -94,7 +94,7 @@ impl Recording {
         let mut behind = (events.iter()).filter(|e| signal && e.sample >= samples);
         let notes = behind.next().map(|first| {
             format!(
-                "{} events lie behind the {samples} samples, the first {:?} at sample {}",
+                "{} events lie after the {samples} samples, the first {:?} at sample {}",
                 1 + behind.count(),
                 first.label,
                 first.sample

@@ -88,12 +88,12 @@ impl DataChoice {
             let Some(asked) = asked.filter(|asked| made != Some(*asked)) else {
                 continue;
             };
-            let made = made.map_or("in one that is not known".into(), |[a, b]| {
+            let made = made.map_or("it is not known in which".into(), |[a, b]| {
                 format!("{a},{b}")
             });
             return Err(EegError::setting(
                 format!(
-                    "the {name} {},{} was asked for, but the covariances are made already: {made}",
+                    "the {name} {},{} was asked for, but the covariances are already made: {made}",
                     asked[0], asked[1]
                 ),
                 format!("leave --{name} out, or prepare the recordings again"),
@@ -109,8 +109,8 @@ fn keep_subjects(trials: &Trials, text: &str) -> Result<Trials> {
     let count = subjects.names().len();
     if let Some(bad) = wanted.iter().find(|&&s| s == 0 || usize::from(s) > count) {
         return Err(EegError::setting(
-            format!("there is no subject {bad} among {count}"),
-            format!("subjects are counted from 1 to {count} in the order of the dataset"),
+            format!("there is no subject {bad}: there are {count} subjects"),
+            format!("they are counted from 1 to {count} in the order of the dataset"),
         ));
     }
     let keep: Vec<usize> = (0..trials.len())

@@ -125,7 +125,7 @@ fn matlab_sizes_without_substance() {
     // Structs without fields take no bytes, however many they are.
     let fields = [element(5, &0u32.to_le_bytes()), element(1, &[])].concat();
     let structs = matrix(2, &[most, most], "data", &fields);
-    refused("structs.mat", &mat(&structs), "layout is not certain");
+    refused("structs.mat", &mat(&structs), "layout is not clear");
     let long = mat(&matrix(1, &[1, 1], &"x".repeat(5000), &[]));
     refused("name.mat", &long, "the name of a matrix has 5000 bytes");
 }
@@ -269,7 +269,7 @@ fn numpy_sizes_without_substance() {
         ("<f8", "(1000000000000000000,)", "are left"),
         ("<f8", "(4294967296, 4294967296, 4294967296)", "overflows"),
         ("<U9", "(1000000000000000000,)", "are left"),
-        ("<U0", "(1000000000000000000,)", "not read"),
+        ("<U0", "(1000000000000000000,)", "cannot be read"),
         ("<f8", "(0, 1000000000000, 5)", "is empty"),
     ] {
         refused("sizes.npy", &npy(&npy_header(descr, shape), &[]), reason);

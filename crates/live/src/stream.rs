@@ -91,14 +91,14 @@ impl Fit {
             let kind = stream.channels[at].kind;
             if !matches!(kind, ChannelKind::Eeg | ChannelKind::Misc) {
                 notes.push(format!(
-                    "{} says that channel {name} is no EEG ({kind:?}); it is taken as it is",
+                    "{} says that channel {name} is not EEG ({kind:?}); it is taken as it is",
                     stream.name
                 ));
             }
             let factor = factor(unit, &steps.unit).ok_or_else(|| {
                 LiveError::mismatch(
                     format!(
-                        "{}: channel {name} is in \"{unit}\", and the model was trained on \"{}\"",
+                        "{}: channel {name} is in \"{unit}\", but the model was trained on \"{}\"",
                         stream.name, steps.unit
                     ),
                     "stream voltages",
@@ -138,7 +138,7 @@ fn check_rate(stream: &Description, steps: &Steps, notes: &mut Vec<String>) -> R
         Some(rate) if rate == steps.rate => Ok(()),
         Some(rate) => Err(LiveError::mismatch(
             format!(
-                "{} has {rate} Hz, and the model was trained on {} Hz",
+                "{} has {rate} Hz, but the model was trained on {} Hz",
                 stream.name, steps.rate
             ),
             format!(

@@ -90,7 +90,7 @@ impl Timing {
         if filtered && bands.len() > 1 {
             return Err(LiveError::setting(
                 format!(
-                    "the model looks at {} bands, and samples that are filtered already have one",
+                    "the model uses {} bands, but samples that are already filtered have one",
                     bands.len()
                 ),
                 "stream the unfiltered signal",

@@ -52,13 +52,13 @@ impl<T: Scalar> Model<T> {
         let (fitted, given) = (self.sizes.channels, training.channels_count());
         if fitted != given {
             return differs(format!(
-                "the model has {fitted} channels, the trials have {given}"
+                "the model has {fitted} channels, but the trials have {given}"
             ));
         }
         let (fitted, given) = (self.sizes.views, training.views());
         if fitted != given {
             return differs(format!(
-                "the model takes {fitted} views of a trial, the trials have {given}"
+                "the model takes {fitted} views of a trial, but the trials have {given}"
             ));
         }
         for (what, fitted, given) in [
@@ -67,7 +67,7 @@ impl<T: Scalar> Model<T> {
         ] {
             if fitted != given {
                 return differs(format!(
-                    "the model has the {what} {fitted:?}, the trials have {given:?}"
+                    "the model has the {what} {fitted:?}, but the trials have {given:?}"
                 ));
             }
         }
@@ -80,7 +80,7 @@ impl<T: Scalar> Model<T> {
         }
         differs(
             difference(&value(&self.config)?, &value(&same_training)?, "")
-                .unwrap_or_else(|| "the configuration is another".into()),
+                .unwrap_or_else(|| "the configuration is different".into()),
         )
     }
 }

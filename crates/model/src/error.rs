@@ -185,8 +185,7 @@ pub enum ModelError {
     },
     /// A matrix without a scale.
     #[error(
-        "{op}: trial {trial} has trace {trace:e} and squared norm {square:e}: no scale brings it close to the identity. A flat or \
-         detached recording does this; reject the trial"
+        "{op}: trial {trial} has trace {trace:e} and squared norm {square:e}: no scale brings it close to the identity. A flat or detached recording causes this; reject the trial"
     )]
     NoScale {
         /// The operation.
@@ -261,14 +260,13 @@ pub enum ModelError {
     Data(#[from] DataError),
     /// Matrices that were made another way than those the model was trained on.
     #[error(
-        "{}: the model was trained with {}, the trials have {}; prepare the trials as the model says (`stiefel inspect MODEL`)",
+        "{}: the model was trained with {}, but the trials have {}; prepare the trials as the model says (`stiefel inspect MODEL`)",
         .0.what, .0.expected, .0.found
     )]
     Contradiction(Contradiction),
     /// A domain without training trials, and nobody said what is done for one.
     #[error(
-        "domain \"{name}\" had no training trials (the model knows {known}); say what whitens its trials (pooled, own-mean or causal), and \
-         what stands in for its embedding where the model has one"
+        "domain \"{name}\" had no training trials (the model knows {known}); say how its trials are whitened (pooled, own-mean or causal) and, where the model has a domain embedding, what stands in for it"
     )]
     NewDomain {
         /// Its name.

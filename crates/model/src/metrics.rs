@@ -106,7 +106,7 @@ impl Confusion {
             .sum::<f64>()
             / (total * total);
         if chance >= 1.0 {
-            return Measure::undefined("only one class, and every decision for it");
+            return Measure::undefined("there is only one class, and every decision is for it");
         }
         let right: usize = (0..self.classes).map(|c| self.row(c)[c]).sum();
         Measure::Value((right as f64 / total - chance) / (1.0 - chance))
@@ -167,7 +167,7 @@ pub fn roc_auc(truth: &[usize], scores: &[f64]) -> Result<Measure> {
     }
     if let Some(&class) = truth.iter().find(|&&c| c > 1) {
         return Ok(Measure::undefined(format!(
-            "ROC-AUC is for two classes, and there is a class {class}"
+            "ROC-AUC is for two classes, but there is a class {class}"
         )));
     }
     let positives = truth.iter().filter(|&&c| c == 1).count();
@@ -235,7 +235,7 @@ impl Decisions<'_> {
         let roc_auc = match (self.classes, self.values) {
             (2, Some(values)) => roc_auc(self.truth, values)?,
             (2, None) => Measure::undefined("no decision values given"),
-            (c, _) => Measure::undefined(format!("ROC-AUC is for two classes, and there are {c}")),
+            (c, _) => Measure::undefined(format!("ROC-AUC is for two classes, but there are {c}")),
         };
         Ok(Scores {
             trials: confusion.trials(),

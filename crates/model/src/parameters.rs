@@ -127,8 +127,12 @@ impl<'t, T: Scalar> Bound<'t, T> {
     /// # Panics
     /// If the network has no such parameter: names are constants of the code.
     pub fn get(&self, name: &'static str) -> Var<'t, T> {
-        self.find(name)
-            .unwrap_or_else(|| panic!("no parameter {name} among {:?}", self.names))
+        self.find(name).unwrap_or_else(|| {
+            panic!(
+                "there is no parameter {name}; the parameters are {:?}",
+                self.names
+            )
+        })
     }
 
     /// The same with the filters of one of so many views alone; everything else is shared. With one view nothing is added to the tape.

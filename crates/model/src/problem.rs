@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum FileProblem {
     /// Bytes that are not those that were written.
-    #[error("damaged: its SHA-256 is {found}, and {expected} was written into it; copy it again")]
+    #[error("damaged: its SHA-256 is {found}, but {expected} was written into it; copy it again")]
     Checksum {
         /// What the file says.
         expected: String,
@@ -30,7 +30,7 @@ pub enum FileProblem {
     NotAModel(String),
     /// A file that ends too early or goes on too long.
     #[error(
-        "{found} bytes where its header promises {expected}: the file was cut off or changed; copy it again"
+        "it has {found} bytes, but its header announces {expected}: the file was cut off or changed; copy it again"
     )]
     Length {
         /// Bytes promised.
@@ -60,7 +60,7 @@ pub enum FileProblem {
         library: String,
     },
     /// A model of another kind.
-    #[error("holds a \"{found}\", a \"{wanted}\" was asked for")]
+    #[error("it holds a \"{found}\", but a \"{wanted}\" was asked for")]
     Kind {
         /// The file's `format`.
         found: String,

@@ -211,7 +211,7 @@ fn experts(d: usize) -> Choice<usize> {
         ),
         _ => choice(
             half(d as f64 / 2.0),
-            "D ≥ 20: half of the domains, as capacity pays less and less",
+            "D ≥ 20: half of the domains, because more capacity helps less and less",
         ),
     }
 }

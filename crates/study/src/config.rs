@@ -34,7 +34,7 @@ pub enum Study {
     Online,
     /// Labels replaced by the run a trial came from: whatever is above chance is leakage.
     Null,
-    /// One subject held out, of whom none, or the first 2, 4, 8 or 16 trials are labelled.
+    /// One subject held out, with none or the first 2, 4, 8 or 16 of their trials labelled.
     Calibration,
 }
 
@@ -78,7 +78,7 @@ impl Study {
                 "Labels that say only the run a trial came from: what is above chance is leakage"
             }
             Self::Calibration => {
-                "One subject held out, of whom none, or the first 2, 4, 8 or 16 trials are labelled"
+                "One subject held out, with none or the first 2, 4, 8 or 16 of their trials labelled"
             }
         }
     }
@@ -134,7 +134,7 @@ impl FromStr for SplitUnit {
             "trial" => Ok(Self::Trial),
             "block" => Ok(Self::Block),
             other => Err(StudyError::setting(
-                format!("\"{other}\" is no unit to split by"),
+                format!("\"{other}\" is not a unit to split by"),
                 "choose trial, or block (a whole run)",
             )),
         }
@@ -344,7 +344,7 @@ impl StudyConfig {
         sorted.sort_unstable();
         if sorted.windows(2).any(|w| w[0] == w[1]) {
             return Err(StudyError::setting(
-                format!("a seed stands twice in {:?}", self.seeds),
+                format!("a seed is given twice in {:?}", self.seeds),
                 "name each seed once",
             ));
         }

@@ -57,7 +57,7 @@ pub enum StudyError {
         error: Box<StudyError>,
     },
     /// Someone asked to stop; what was finished is kept.
-    #[error("interrupted; finished units are kept, the same command goes on from there")]
+    #[error("interrupted; finished units are kept, and the same command continues from there")]
     Interrupted,
 }
 

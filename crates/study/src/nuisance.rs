@@ -34,7 +34,7 @@ pub(crate) fn relabel(trials: &Trials) -> Result<Trials> {
     if let Some((&domain, _)) = seen.iter().find(|(_, runs)| runs.len() < 2) {
         let name = trials.domains().name(domain);
         return Err(StudyError::setting(
-            format!("all trials of {name} are of one run"),
+            format!("all trials of {name} belong to one run"),
             "leave it out: the null control tells runs of one person apart",
         ));
     }

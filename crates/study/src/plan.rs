@@ -431,24 +431,22 @@ fn protocol(config: &StudyConfig, trials: &Trials) -> String {
         None => "contiguous fifths of each domain (the dataset names no runs)",
     };
     let within = match config.split {
-        SplitUnit::Trial => "five folds; in every (domain, class) cell 15 % of the trials, drawn at random, test, another 15 % \
-                             validate, the rest train; the five test sets are disjoint"
+        SplitUnit::Trial => "five folds; in every (domain, class) cell 15 % of the trials, drawn at random, are for testing, another 15 % for validation, and the rest for training; the five test sets are disjoint"
             .to_owned(),
-        SplitUnit::Block => format!("one fold per block: {block} are held out; 15 % of the rest validate"),
+        SplitUnit::Block => format!("one fold per block: {block} are held out; 15 % of the rest are for validation"),
     };
     match config.study {
         Study::Loso => format!(
-            "one subject held out per fold with all sessions; 15 % of each training cell validate; the held-out subject is whitened by {}",
+            "one subject held out per fold with all sessions; 15 % of each training cell are for validation; the held-out subject is whitened by {}",
             config.unseen
         ),
         Study::Online => "one subject held out per fold; its trials are decided one by one in recording order, whitened by the running \
                           mean of the trials seen so far (causal, κ = 10)"
             .into(),
-        Study::Calibration => "one subject held out per fold; of its trials, in recording order, none or the first 2, 4, 8 or 16 are labelled and the \
-                               others tested; it is recentred by the mean of all its trials, or, causal, of those so far (κ = 10)"
+        Study::Calibration => "one subject held out per fold; of its trials, in recording order, none or the first 2, 4, 8 or 16 are labelled and the others are tested; it is recentred by the mean of all its trials or, where it says causal, of the trials so far (κ = 10)"
             .into(),
-        Study::Session => "trained on each subject's first session (15 % validate), tested on the later ones".into(),
-        Study::Null => format!("{within}; labels replaced by the run a trial came from, balanced over the classes"),
+        Study::Session => "trained on each subject's first session (15 % of it for validation), tested on the later ones".into(),
+        Study::Null => format!("{within}; labels are replaced by the run that a trial came from, balanced over the classes"),
         Study::Main | Study::Ablation | Study::Scaling => within,
     }
 }

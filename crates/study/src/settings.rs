@@ -72,7 +72,7 @@ fn applies(study: Study, name: &str) -> Result<()> {
         _ => return Ok(()),
     };
     Err(StudyError::setting(
-        format!("the study {study} has no use for \"{name}\": {why}"),
+        format!("the study {study} does not use \"{name}\": {why}"),
         format!("leave --{name} out"),
     ))
 }

@@ -57,11 +57,11 @@ class DaspClassifier(NetworkClassifier):
         Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
         (:class:`DomainWhitening`).
     whitening : None | Whitening, default=None
-        How a domain is whitened, and one without training trials; None for the defaults of :class:`Whitening`.
+        How domains with and without training trials are whitened; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
     validation_fraction : float, default=0.15
@@ -213,11 +213,11 @@ class SPDNetClassifier(NetworkClassifier):
         Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
         (:class:`DomainWhitening`).
     whitening : None | Whitening, default=None
-        How a domain is whitened, and one without training trials; None for the defaults of :class:`Whitening`.
+        How domains with and without training trials are whitened; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
     covariance, validation_fraction, max_epochs, training, warm_start, class_weight, random_state, n_jobs, verbose
         See :class:`DaspClassifier`.
 

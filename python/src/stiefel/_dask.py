@@ -18,7 +18,7 @@ from . import _core
 ATTEMPTS = 3
 
 #: What a user is told where the scheduler went away.
-GONE = "the scheduler is gone; finished units are kept, the same call goes on from there."
+GONE = "the scheduler is gone; finished units are kept, and the same call continues from there."
 
 _plans: dict = {}
 _lock = threading.Lock()
@@ -33,7 +33,7 @@ def execute(data, config, code, places):
     """On a worker: the records of some units, and the seconds they took."""
     if code != _core.study_code:
         raise RuntimeError(
-            f"a worker runs stiefel {_core.study_code}, the study was planned with {code}; install the same version everywhere"
+            f"a worker runs stiefel {_core.study_code}, but the study was planned with {code}; install the same version everywhere"
         )
     return _plan(data, config).execute(places)
 
@@ -102,7 +102,7 @@ def _collect(plan, groups, cluster, folder, progress):
                 if lost[places[0]] > ATTEMPTS:
                     raise RuntimeError(
                         f"{_told(plan, places)}: its workers died again and again ({error}); have they enough memory? Finished "
-                        "units are kept, the same call goes on from there."
+                        "units are kept, and the same call continues from there."
                     ) from error
                 again = cluster.submit(places)
                 pending[again] = places

@@ -51,7 +51,7 @@ def names_of(values, count, keyword, complete=False):
     if complete and None in names:
         trial = names.index(None)
         raise ValueError(
-            f"{keyword}[{trial}] is missing: nobody knows whose trial {trial} is. Name its domain, leave the trial out, or mark it as an "
+            f"{keyword}[{trial}] is missing: it is not known whose trial {trial} is. Name its domain, leave the trial out, or mark it as an "
             "unlabelled trial of a new domain with a negative number in sample_domain."
         )
     return names
@@ -81,8 +81,8 @@ def of_fit(labels, sample_domain, subjects, label_format="class"):
         for trial, name in enumerate(names or ()):
             if is_mark(name):
                 raise ValueError(
-                    f"trial {trial} is of domain {name}, a negative number, which names nobody. Unlabelled trials of a new domain are marked in "
-                    "sample_domain."
+                    f"trial {trial} has the domain {name}, a negative number, which is not a name. Unlabelled trials of a new domain are marked "
+                    "in sample_domain."
                 )
     return names, labels
 
@@ -134,7 +134,7 @@ class Targets(dict):
         for name in self:
             if name in training:
                 raise ValueError(
-                    f"X_target_unlabeled[{name!r}] is of a domain that has training trials: it needs no unlabelled ones. Give it another name."
+                    f"X_target_unlabeled[{name!r}] belongs to a domain that has training trials: it needs no unlabelled ones. Give it another name."
                 )
 
     def of(self, name):
@@ -143,7 +143,7 @@ class Targets(dict):
             return self[name]
         if name is None and len(self) > 1:
             raise ValueError(
-                f"unlabelled trials of {len(self)} new domains were given at fit ({', '.join(self)}): say of which of them these trials are, "
+                f"unlabelled trials of {len(self)} new domains were given at fit ({', '.join(self)}): say which of them these trials belong to, "
                 "with sample_domain or subjects."
             )
         return next(iter(self.values())) if name is None and self else self.get(None)
@@ -173,7 +173,7 @@ def silent(estimator):
         warnings.warn(
             f"{type(estimator).__name__} was trained on {len(estimator.domains_)} domains and was not told whose trials these are: they are "
             "decoded as trials of one new domain. Pass subjects or sample_domain; inside scikit-learn, use stiefel.make_scorer and metadata "
-            "routing. If they are of a new domain, say so with sample_domain=[-1, ...].",
+            "routing. If they belong to a new domain, say so with sample_domain=[-1, ...].",
             UserWarning,
             stacklevel=2,
         )
@@ -186,7 +186,7 @@ def known_index(names, training, targets=(), unknown="error"):
     for trial, name in enumerate(names):
         if unknown == "error" and not (name in at or name in targets or is_mark(name)):
             raise ValueError(
-                f"trial {trial} is of domain {name!r}, which had no training trials (known: {', '.join(training)}). Mark trials of a new "
+                f"trial {trial} belongs to domain {name!r}, which had no training trials (known: {', '.join(training)}). Mark trials of a new "
                 "domain with None or a negative number, or set handle_unknown='new': the policies for new domains then decide."
             )
     return np.array([at.get(name, -1) for name in names], dtype=np.intp)
@@ -202,8 +202,8 @@ def groups(estimator, count, sample_domain=None, subjects=None):
     new = [name for name in different if name not in training and name not in targets]
     if None in targets and len(new) > 1:
         raise ValueError(
-            f"X_target_unlabeled was one array, of one new domain, and these trials are of {len(new)} ({', '.join(map(str, new))}): give a "
-            "dictionary of arrays by domain at fit."
+            f"X_target_unlabeled was one array, for one new domain, but these trials belong to {len(new)} ({', '.join(map(str, new))}): "
+            "give a dictionary of arrays by domain at fit."
         )
     parts = [np.flatnonzero(np.equal(numbers, i)) for i in range(len(different))]
     return [(int(known[trials[0]]), name, trials) for name, trials in zip(different, parts)]

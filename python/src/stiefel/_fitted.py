@@ -55,8 +55,9 @@ class DomainClassifier(FileModel, ByDomain):
         ----------
         X : ndarray, shape (trials, n, n) | Trials
             Covariances; or epochs (trials, channels, samples), also MNE's, with the option ``covariance``. ``Trials`` bring classes, domains,
-            names of the channels and how they were made; what is given beside them takes the place of their own. The model keeps names and
-            making: at predict, channels in another order are put right, other channels and matrices made another way are refused.
+            names of the channels and how they were made; what is given beside them takes the place of their own. The model keeps the names and
+            how the trials were made. At predict, channels in another order are put in order; other channels, and matrices made another way,
+            are refused.
         y : None | ndarray, shape (trials,), default=None
             Classes; or "domain/class", as ``label_format`` says. None takes those of ``Trials``, or the names of MNE's events.
         sample_weight : None | ndarray, shape (trials,), default=None
@@ -253,7 +254,7 @@ class DomainClassifier(FileModel, ByDomain):
         return self._decide(X, sample_domain, subjects)[1]
 
     def session(self, domain: Any = None, X_unlabeled: ArrayLike | Trials | None = None) -> Session:
-        """Decide the trials of one domain one after the other, with what they change kept from call to call.
+        """Decide the trials of one domain one after the other; what they change is kept from call to call.
 
         Parameters
         ----------
@@ -265,7 +266,7 @@ class DomainClassifier(FileModel, ByDomain):
         Returns
         -------
         session : Session
-            Has ``predict_proba`` and ``predict``, for one trial or several. The policies are those of now.
+            Has ``predict_proba`` and ``predict``, for one trial or several. The policies are those that the estimator has now.
         """
         check_is_fitted(self)
         self._check_parameters()
@@ -298,9 +299,9 @@ class DomainClassifier(FileModel, ByDomain):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> dict[str, dict[str, float] | None]:
-        """Scores of trials that are new to the model, that chose its epoch or penalty, and that it was trained on, apart.
+        """Scores of trials that are new to the model, that chose its epoch or penalty, and that it was trained on, separately.
 
-        Only the first are what a score means: the model does not decide other people's trials, or tomorrow's, as well as those it has seen.
+        Only the first are scores: the model does not decide other people's trials, or tomorrow's, as well as those it has seen.
 
         Parameters
         ----------

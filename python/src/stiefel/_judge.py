@@ -42,7 +42,7 @@ def warn_of_seen(who, seen):
     if told is None:
         return slice(None)
     new = seen == SEEN.index("new")
-    rest = "the new ones are scored alone" if new.any() else "this says nothing of how well new ones are decided"
+    rest = "only the new ones are scored" if new.any() else "this does not say how well new ones are decided"
     warnings.warn(f"{who}.score: {told}: {rest}.", SeenTrialsWarning, stacklevel=4)
     return new if new.any() else slice(None)
 

@@ -20,13 +20,13 @@ def load(path: str | PathLike[str]) -> DaspClassifier | SPDNetClassifier | Poole
     Parameters
     ----------
     path : path-like
-        The file, of Python's making or the program's.
+        The file, written by Python or by the program.
 
     Returns
     -------
     estimator : DaspClassifier | SPDNetClassifier | PooledClassifier | ViewsClassifier
         Fitted, with the parameters and the types of classes it was saved with: it decides the same to the bit. A file of the program says
-        how trials are whitened, and nothing of the other parameters, which then have their defaults.
+        how trials are whitened, but not the other parameters: these have their defaults.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class FileModel:
         Parameters
         ----------
         path : path-like
-            The file, of Python's making or the program's.
+            The file, written by Python or by the program.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class FileModel:
         said, held = told_by(model)
         base = _saved_as(cls)
         if (held != base.__name__) if said else (model.kind not in base._kinds):
-            raise ValueError(f"{path} holds a {held}, which {cls.__name__} is not; stiefel.load opens any model.")
+            raise ValueError(f"{path} holds a {held}, not a {cls.__name__}; stiefel.load opens any model.")
         return cls._of(model, said)
 
     @classmethod

@@ -19,7 +19,7 @@ class PooledClassifier(DomainClassifier):
 
     Covariances are whitened per domain on the training part, projected by the k directions in which classes differ most within domains, and
     classified from the logarithm of what the filter keeps by a hierarchical logistic regression: shared weights plus each domain's own,
-    drawn towards zero. Everything is found in closed steps, without a seed but for the validation part. A domain without training trials is
+    drawn towards zero. Everything is found in closed steps, without a seed except for the validation part. A domain without training trials is
     decided by the shared weights.
 
     Parameters
@@ -35,11 +35,11 @@ class PooledClassifier(DomainClassifier):
     precondition : bool, default=True
         Whether trials are whitened per domain; False takes them as they are, whitened by the caller.
     whitening : None | Whitening, default=None
-        How a domain is whitened, and one without training trials; None for the defaults of :class:`Whitening`.
+        How domains with and without training trials are whitened; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
     validation_fraction : float, default=0.15

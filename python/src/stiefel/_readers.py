@@ -84,7 +84,7 @@ def read_raw(
     """Read a recording; the format is recognised.
 
     EDF, EDF+, BDF, BDF+, GDF, BrainVision, FIF, EEGLAB, XDF, BCI2000, CSV and TSV, and MATLAB 5 and 7.3 as BNCI and FieldTrip have it, or in any
-    layout with ``mat``; packed with gzip or not. Files named as BIDS does are read with the tables beside them.
+    layout with ``mat``; packed with gzip or not. Files with BIDS names are read with the tables beside them.
 
     Parameters
     ----------
@@ -95,15 +95,15 @@ def read_raw(
     channels : None | list of str, default=None
         Channels to read, in this order; None for all.
     partial : bool, default=False
-        Whether the complete part of a file that was cut short is taken.
+        Whether the complete part of a file that was cut short is read.
     sfreq : None | float, default=None
         Samples per second where the file does not say.
     markers : None | str, default=None
-        How events are read off marker channels: "off", or some of "channel=STI 014,mask=0xff,polarity=falling,threshold=2.5".
+        How events are read from marker channels: "off", or some of "channel=STI 014,mask=0xff,polarity=falling,threshold=2.5".
     mat : None | str, default=None
-        What is what in a MATLAB file, by path: "signal=EEG.data,rate=fs,labels=y,axis=time" (also onsets, names, unit).
+        What the variables of a MATLAB file mean, by path: "signal=EEG.data,rate=fs,labels=y,axis=time" (also onsets, names, unit).
     stream : None | str, default=None
-        The stream of an XDF file that is the signal, by name, type or number.
+        The stream of an XDF file that holds the signal, by name, type or number.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def load_dataset(
     sfreq : None | float, default=None
         Samples per second where a file of epochs does not say.
     mat : None | str, default=None
-        What is what in a MATLAB file, by path: "signal=X,rate=fs,labels=y,axis=trials-channels-time".
+        What the variables of a MATLAB file mean, by path: "signal=X,rate=fs,labels=y,axis=trials-channels-time".
 
     Returns
     -------
@@ -190,7 +190,7 @@ def load_dataset(
             raise ValueError("subjects and classes select from a public dataset; a file is loaded whole.")
         return of_core(_core.read_trials(path, covariance, sfreq, mat))
     if sfreq is not None or mat is not None:
-        raise ValueError("sfreq and mat say how a file is read; a public dataset is known.")
+        raise ValueError("sfreq and mat say how a file is read; for a public dataset, leave them out.")
     wanted = None if subjects is None else ",".join(str(int(s)) for s in subjects)
     return of_core(_core.dataset(str(name).lower(), wanted, classes, covariance))
 
@@ -273,8 +273,8 @@ def from_epochs(
     elif isinstance(domains, str):
         columns = [] if epochs.metadata is None else list(epochs.metadata)
         if domains not in columns:
-            has = f"whose columns are {', '.join(map(str, columns))}" if columns else "of which there is none"
-            raise ValueError(f"domains={domains!r} is no column of epochs.metadata, {has}. One name for all epochs is domain={domains!r}.")
+            has = f"whose columns are {', '.join(map(str, columns))}" if columns else "which these epochs do not have"
+            raise ValueError(f"domains={domains!r} is not a column of epochs.metadata, {has}. One name for all epochs is domain={domains!r}.")
         domains = epochs.metadata[domains]
     column = np.array(_domains.names_of(domains, len(y), "domains", complete=True))
     return Trials(as_trials(epochs, covariance, "epochs")[0], y, column, None, told(epochs).channels)

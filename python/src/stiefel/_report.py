@@ -189,7 +189,7 @@ def routing_report(
     if not isinstance(model, DomainClassifier):
         raise TypeError(
             f"routing_report takes a DaspClassifier, SPDNetClassifier or PooledClassifier, got {type(model).__name__}; of a pipeline, pass "
-            "the last step and what the others make of X."
+            "the last step, and X as the steps before it transform it."
         )
     check_is_fitted(model)
     test = _labelled(model, X, y, domains, "y")
@@ -222,5 +222,5 @@ def _labelled(model, X, y, domains, name):
     known = _domains.known_index(names, list(model.domains_), unknown="new")
     if (known < 0).any():
         trial = int(np.flatnonzero(known < 0)[0])
-        raise ValueError(f"trial {trial} is of domain {names[trial]!r}, which had no training trials; the report is about training domains.")
+        raise ValueError(f"trial {trial} belongs to domain {names[trial]!r}, which had no training trials; the report is about training domains.")
     return labelled(x, classes, model.classes_, known, model.domains_.tolist(), channels=own.channels, preparation=own.preparation)

@@ -33,9 +33,9 @@ class TangentSpaceLR(ByDomain):
     whitening : None | Whitening, default=None
         How, where ``whiten_domains``; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
@@ -90,7 +90,7 @@ class TangentSpaceLR(ByDomain):
     def _check_parameters(self):
         super()._check_parameters()
         if self.whitening is not None and not self.whiten_domains:
-            raise ValueError("whitening was given, and whiten_domains=False whitens nothing: leave one of them out.")
+            raise ValueError("whitening was given, but whiten_domains=False whitens nothing: leave one of them out.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "regression_")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Preparation(dict):
-    """How covariances were made of a signal: a dictionary of the steps, empty where nobody said; printed, it tells them in words.
+    """How covariances were made of a signal: a dictionary of the steps, empty where they are not known; it prints as words.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def check_views(X, covariance=None, name="X"):
     if is_epochs(X) or np.ndim(given) != 4:
         return check_trials(X, covariance, name)
     if covariance is not None:
-        raise ValueError(f"{name} holds views already, and covariance={covariance!r} estimates one from epochs: leave it out.")
+        raise ValueError(f"{name} already holds views, but covariance={covariance!r} estimates covariances from epochs: leave it out.")
     x = as_real(given, name, ndim=4)
     if x.shape[0] == 0 or x.shape[1] == 0:
         raise ValueError(f"Found array with 0 sample(s) (shape={x.shape}) while a minimum of 1 is required: {name}.")
@@ -46,7 +46,7 @@ def as_trials(X, covariance=None, name="X"):
     """Covariances as they are, and the relative rounding that their type allows for."""
     if isinstance(X, Trials):
         if covariance is not None:
-            raise ValueError(f"{name} holds covariances already, and covariance={covariance!r} estimates them from epochs: leave it out.")
+            raise ValueError(f"{name} already holds covariances, but covariance={covariance!r} estimates them from epochs: leave it out.")
         X = X.X
     elif is_epochs(X):
         X = microvolts(X)
@@ -72,7 +72,7 @@ def as_trials(X, covariance=None, name="X"):
         return _core.covariances(x, covariance), rounding
     if x.shape[1] != x.shape[2]:
         raise ValueError(
-            f"{name} of shape {x.shape} holds no square matrices. Epochs (trials, channels, samples) need the option "
+            f"{name} of shape {x.shape} does not hold square matrices. Epochs (trials, channels, samples) need the option "
             "covariance='lwf' (or 'scm', 'oas', 'sch')" + (
                 "; in a pipeline, stiefel.make_pipeline hands them through the steps before." if name.startswith("X_target") else "."
             )
@@ -98,7 +98,7 @@ def check_names(expected, found, name="X"):
     """The same channels in the same order, where both have names."""
     if expected is not None and found is not None and list(expected) != list(found):
         raise ValueError(
-            f"the channels of {name} are {', '.join(found)}, those of training {', '.join(expected)}: give the same channels in the same order."
+            f"the channels of {name} are {', '.join(found)}, but those of training are {', '.join(expected)}: give the same channels in the same order."
         )
 
 
@@ -160,7 +160,7 @@ def check_classes(names, classes, weight=None):
         rare = int(counts.argmin())
         trial = int(np.flatnonzero(classes == rare)[0])
         raise ValueError(
-            f"class {names[rare]!r} has only one trial, number {trial}: at least two of every class are needed to learn anything of it."
+            f"class {names[rare]!r} has only one trial, number {trial}: at least two trials of every class are needed to learn it."
         )
 
 

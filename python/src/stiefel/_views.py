@@ -28,7 +28,7 @@ class ViewsClassifier(DomainClassifier):
 
     A trial has one or several views: covariances of the same channels in several frequency bands and time windows (:func:`views`). They are
     reduced to the directions in which classes differ within people, centred person by person, and classified by weights that everybody
-    shares plus what the labelled trials of each person add. Everything is found in closed form, without a seed but for the validation part,
+    shares plus what the labelled trials of each person add. Everything is found in closed form, without a seed except for the validation part,
     which only gives a score. A new person is decided by the shared weights, and :meth:`calibrate` adds their own from two labelled trials on.
 
     Parameters
@@ -45,9 +45,9 @@ class ViewsClassifier(DomainClassifier):
     kappa : float, default=10.0
         How many trials the other people count for in that mean.
     handle_unknown : {"error", "new"}, default="error"
-        What a domain at predict is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs (trials, channels, samples) and estimates one view of each.
     validation_fraction : float, default=0.15
@@ -146,11 +146,11 @@ class ViewsClassifier(DomainClassifier):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a few labelled trials of people, new or known, what is their own; nothing else changes, to the bit.
+        """Learn the own weights of people, new or known, from a few of their labelled trials; nothing else changes, to the bit.
 
         Two trials of two classes are enough to begin with, and more can follow in further calls, with the same result as all of them at once.
-        A new domain is a known one from then on, whose mean goes on with unlabelled trials as ``new_domain`` says. Take as many trials of each class as
-        you can.
+        A new domain is a known one from then on, whose mean goes on with unlabelled trials as ``new_domain`` says. Take equally many trials of each
+        class, if you can.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class ViewsClassifier(DomainClassifier):
         """
         check_is_fitted(self)
         if classes is not None and not set(np.asarray(classes).tolist()) <= set(self.classes_.tolist()):
-            raise ValueError(f"the model was trained on the classes {self.classes_.tolist()}, and classes says {np.asarray(classes).tolist()}.")
+            raise ValueError(f"the model was trained on the classes {self.classes_.tolist()}, but classes says {np.asarray(classes).tolist()}.")
         return self.calibrate(X, y, None, sample_domain, subjects)
 
     def _calibrate(self, x, labels, domains, own):

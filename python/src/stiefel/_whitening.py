@@ -32,7 +32,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     handle_unknown : {"error", "new"}, default="error"
         What a domain at transform is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", of which the class begins behind the last slash.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs and estimates them.
 

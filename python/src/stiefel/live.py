@@ -227,14 +227,14 @@ class Session:
         """
         x = np.ascontiguousarray(samples, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != self._width:
-            raise ValueError(f"samples must have the shape (samples, {self._width}), and have {x.shape}.")
+            raise ValueError(f"samples must have the shape (samples, {self._width}), but have {x.shape}.")
         t = None if times is None else np.ascontiguousarray(times, dtype=np.float64)
         if t is not None and t.shape != (len(x),):
-            raise ValueError(f"times must have the shape ({len(x)},), and have {t.shape}.")
+            raise ValueError(f"times must have the shape ({len(x)},), but have {t.shape}.")
         if at not in ("time", "sample"):
-            raise ValueError(f"at must be 'time' or 'sample', and is {at!r}.")
+            raise ValueError(f"at must be 'time' or 'sample', but is {at!r}.")
         if at == "time" and t is None and len(markers := list(markers)) > 0:
-            raise ValueError("markers that tell a time need the times of the samples; give times, or at='sample'.")
+            raise ValueError("markers with a time need the times of the samples; give times, or at='sample'.")
         marked: list[tuple[int | None, float | None, str]]
         marked = [(int(when), None, label) if at == "sample" else (None, float(when), label) for when, label in markers]
         return [self._said(json.loads(line)) for line in self._live.push(x, t, marked)]

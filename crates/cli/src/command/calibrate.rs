@@ -14,15 +14,15 @@ use crate::table::entry;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The data are labelled trials of one or several people, new or known: a dataset file, a public data set, synthetic:…, or recordings, which are
+The data are labelled trials of one or several people, new or known: a dataset file, a public data set, synthetic:…, or recordings. Recordings are
 prepared as the model's training trials were. Two trials of two classes are enough to begin with; more can follow, in one file or one after the
-other, with the same result. Take as many trials of each class as you can: uneven ones calibrate worse, though the classes are weighted alike.
+other, with the same result. Take equally many trials of each class, if you can: uneven trials calibrate worse, though the classes are weighted alike.
 
-Only what the model knows of these people changes; for everybody else it decides as before, to the bit. A person it has calibrated to is known from
-then on, and `evaluate`, `predict` and `stream` need no --unseen-whitening for them; where one is given (own-mean, causal) the mean of a calibrated
-person goes on learning from their unlabelled trials.
+Only what the model knows of these people changes; for everybody else it decides as before, to the bit. From then on the model knows a calibrated
+person, and `evaluate`, `predict` and `stream` need no --unseen-whitening for them. If you give one (own-mean, causal), the mean of a calibrated
+person continues to learn from their unlabelled trials.
 
-For models `recommended`. The trials count as seen: `evaluate` scores the others.")]
+Only models `recommended` can be calibrated. The trials count as seen: `evaluate` scores the others.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -84,7 +84,7 @@ impl Arguments {
         };
         if first == 0 {
             return Err(Failure::Misuse(
-                "--first 0: at least two trials calibrate a model".into(),
+                "--first 0: at least two trials are needed to calibrate a model".into(),
             ));
         }
         let mut at = Vec::new();

@@ -20,9 +20,9 @@ use crate::table::entry;
 Δ_K1 is the model's balanced accuracy minus that of the same model with uniform routing. It does not show by itself that routing
 helps, so the controls stand beside it: routing weights of other trials (permuted), the mean weights of the domain, the winner
 alone, and with --retrain one expert trained from scratch. A model `recommended` routes by domain: Δ_K1 compares each domain's own
-weights with their mean, permuted takes those of other trials' domains.
+weights with their mean, and permuted takes the weights of other trials' domains.
 
-Trials that are new to the model are judged, whatever file they come in; where there are none, those that chose its epoch or its penalty.
+Trials that are new to the model are judged, whatever file they are in. If there are none, the trials that chose its epoch or its penalty are judged.
 --retrain needs the data that the model was trained on.")]
 pub(crate) struct Arguments {
     /// The model file
@@ -48,7 +48,7 @@ impl Arguments {
         let model = FittedModel::load(&self.model)?;
         if self.retrain && model.experts().is_none() {
             return Err(Failure::Misuse(
-                "--retrain is for networks that route; the control of a model `recommended` is one that is trained with --own-variance 0"
+                "--retrain is for networks that route; for a model `recommended`, the control is a model that was trained with --own-variance 0"
                     .into(),
             ));
         }
@@ -96,7 +96,7 @@ impl Arguments {
 fn known_only(error: ModelError) -> Failure {
     match error {
         ModelError::NewDomain { name, known } => Failure::Misuse(format!(
-            "domain \"{name}\" had no training trials, and routing is judged on domains that had some ({known}); choose them with --subjects"
+            "domain \"{name}\" had no training trials, but routing is judged on domains that had some ({known}); choose these with --subjects"
         )),
         other => other.into(),
     }

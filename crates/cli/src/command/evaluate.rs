@@ -16,11 +16,11 @@ use crate::table::{columns, entry};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder), which are prepared as the model's training
+The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder). Recordings are prepared as the model's training
 trials were.
 
-A model knows the trials it was trained on, whatever file they come in, and those that chose its epoch or its penalty. They are counted and
-scored apart: only trials that are new to the model say how well it decides. Domains the model was not trained on need --unseen-whitening.")]
+A model knows the trials it was trained on, and those that chose its epoch or its penalty, whatever file they are in. They are counted and scored
+separately: only trials that are new to the model say how well it decides. Domains the model was not trained on need --unseen-whitening.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -61,11 +61,11 @@ impl Arguments {
         }
         let seen = [
             (
-                "trials that chose the epoch or the penalty, too good to be scores",
+                "trials that chose the epoch or the penalty: these figures are too good to be scores",
                 &judged.stopped,
             ),
             (
-                "trials it was trained on, no scores at all",
+                "trials it was trained on: these figures are no scores at all",
                 &judged.trained,
             ),
         ];

@@ -21,7 +21,7 @@ use crate::source::{Part, load};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Recordings: channels, rate, duration, events, and what the reader left out or assumed. A folder: a line for every file, with a short reason where
-one cannot be read; -v says it whole. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
+a file cannot be read; -v gives the whole reason. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
 domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: network
 or preset, sizes, domains, training.")]
 pub(crate) struct Arguments {
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     part: Part,
     #[command(flatten)]
     reading: Reading,
-    /// Say why files of a folder cannot be read, at full length
+    /// Give the whole reason why files of a folder cannot be read
     #[arg(long, short)]
     verbose: bool,
     /// Print JSON

@@ -27,13 +27,13 @@ use output::ToOutput;
 Where the signal comes from:
   stdin           samples on the standard input, as `stiefel stream` takes them
   tcp:HOST:PORT   the same from a sender that listens there
-  replay:FILE     a recording in any format that is read, played again; its events are cues
+  replay:FILE     a recording in any readable format, played again; its events are cues
   lsl:WHICH       a stream of the Lab Streaming Layer: type=EEG, name=NAME or source_id=ID
 
 Rate, bands, windows, channels, unit and estimator are those the model was trained with, and a stream that does not have them is refused. The filter is
 causal. With cues (events of the recording, --markers) windows are those of the training trials; otherwise a window ends every --hop seconds.
 
-Output: a JSON line for every window, with the status decided, undecided, unfamiliar or rejected; the last line is a summary, which is printed in words too. The
+Output: a JSON line for every window, with the status decided, undecided, unfamiliar or rejected; the last line is a summary, which is also printed in words. The
 documentation has the schema (docs/live.md).")]
 pub(crate) struct Arguments {
     /// The model file
@@ -44,10 +44,10 @@ pub(crate) struct Arguments {
     /// The LSL stream that has the markers: lsl:WHICH; or the column of text on the standard input or from TCP
     #[arg(long, value_name = "SOURCE")]
     markers: Option<String>,
-    /// How fast a recording is played: a number of times as fast as it was recorded, or max
+    /// How fast a recording is played: 2 is twice as fast as it was recorded, max as fast as possible
     #[arg(long, value_name = "TIMES", value_parser = speed)]
     speed: Option<Speed>,
-    /// Play a recording so many times, with a gap between
+    /// Play a recording this many times, with a gap between
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u64).range(1..))]
     repeat: Option<u64>,
     /// Seconds to look for LSL streams
@@ -89,7 +89,7 @@ impl Arguments {
             check_output(path, self.overwrite)?;
             if self.deciding.named().is_none() {
                 return Err(Failure::Misuse(
-                    "--calibrate needs a name for whoever is recorded; give it with --domain"
+                    "--calibrate needs the name of the person who is recorded; give it with --domain"
                         .into(),
                 ));
             }
@@ -170,7 +170,7 @@ impl Arguments {
             Some(("lsl", query)) => From::Lsl(query.parse()?),
             _ => {
                 return Err(Failure::Misuse(format!(
-                    "--from {}: give stdin, tcp:HOST:PORT, replay:FILE or lsl:WHICH, as lsl:type=EEG",
+                    "--from {}: give stdin, tcp:HOST:PORT, replay:FILE or lsl:WHICH, for example lsl:type=EEG",
                     self.from
                 )));
             }
@@ -216,7 +216,7 @@ impl Arguments {
         };
         let Some(model) = calibration.model() else {
             return Err(Failure::Failed(format!(
-                "no model was written: labelled trials of every class are needed, and there were {:?}",
+                "no model was written: labelled trials of every class are needed, but there were {:?}",
                 calibration.counts()
             )));
         };
@@ -233,7 +233,7 @@ impl Arguments {
 fn marker_stream(text: &str) -> Result<Query, Failure> {
     let query = text.strip_prefix("lsl:").ok_or_else(|| {
         Failure::Misuse(format!(
-            "--markers {text}: beside an LSL stream give another one, as lsl:type=Markers"
+            "--markers {text}: the markers of an LSL stream come from another LSL stream; give it, for example lsl:type=Markers"
         ))
     })?;
     Ok(query.parse()?)
@@ -290,7 +290,7 @@ pub(super) fn decide(
             ));
         }
         return Err(Failure::Failed(format!(
-            "the input ended after {} samples ({:.1} s), before a window was full: one takes {} samples ({:.1} s), and the filter settles before it",
+            "the input ended after {} samples ({:.1} s), before a window was full; a window takes {} samples ({:.1} s), and the filter must settle before it",
             summary.samples,
             summary.samples as f64 / timing.rate,
             timing.span(),

@@ -23,10 +23,10 @@ enum Format {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder), which are prepared as the model's training
+The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder). Recordings are prepared as the model's training
 trials were.
 
-One line per trial: its place, domain, run and label, whether the model has seen it (trained: fitted on it; chose: it chose the epoch or the
+Every trial has one line: its place, domain, run and label, whether the model has seen it (trained: fitted on it; chose: it chose the epoch or the
 penalty), the decision, the probability of every class and, where the network routes, the weight of every expert. Labels are not used.")]
 pub(crate) struct Arguments {
     /// The model file

@@ -19,11 +19,11 @@ use crate::table::{columns, entry};
 #[command(after_help = "\
 Files: EDF, BDF, GDF, BrainVision (.vhdr), FIF (raw and epochs), EEGLAB (.set), XDF, MATLAB 5 and 7.3 (BNCI, Weibo 2014, FieldTrip; any other
 layout with --mat), BCI2000 (.dat), CSV and TSV, .npz and .npy of trials; packed with gzip or not. Folders are searched for all of them; for CSV, TSV and
-text only where nothing else is found. A public data set is named as `stiefel data list` does; weibo2014:paper, bnci2014001:paper and
+text only where nothing else is found. `stiefel data list` has the names of the public data sets; weibo2014:paper, bnci2014001:paper and
 bnci2015001:paper are what the paper used.
 
-Events come from the file, from its marker channels (--markers), and, where files are named as BIDS does, from the events.tsv beside them, which then
-stands for the others. `stiefel inspect FILE` shows what is there and how it was read.
+Events come from the file and from its marker channels (--markers). Where files have BIDS names, the events.tsv beside them takes the place of these
+events. `stiefel inspect FILE` shows what is there and how it was read.
 
 Whose recording a file is (--domain):
   auto    sub-03_ses-2_run-1.edf is domain sub-03-2 (session 2), run 1; other names as prefix
@@ -33,11 +33,11 @@ Whose recording a file is (--domain):
 
 Where every file is one trial, its name tells the class: --pattern '{subject}_{class}_{trial}.csv'.
 
-A label that never occurs, and a label that means two things in the runs at hand (T1 of EEGMMIDB: the left fist in runs 4, 8, 12, both fists in
-6, 10, 14), are errors: choose runs with --runs, or say what it means in each: --classes 'R0[48]:T1=left,R06:T1=both'.
+A label that never occurs is an error. So is a label that means two things in the chosen runs (T1 of EEGMMIDB: the left fist in runs 4, 8, 12, both fists in
+6, 10, 14): choose runs with --runs, or say what the label means in each run: --classes 'R0[48]:T1=left,R06:T1=both'.
 
-The dataset file says how it was made; whatever is trained on it knows. Beside dataset.npz a dataset.json is written for people: steps,
-rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` does the same again.")]
+The dataset file says how it was made, and every model trained on it keeps this. A dataset.json for people is written beside dataset.npz: steps,
+rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` repeats the preparation.")]
 pub(crate) struct Arguments {
     /// Files and folders of recordings, or one public data set
     #[arg(required = true, value_name = "SOURCE")]
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// Replace the dataset file if it exists
     #[arg(long)]
     overwrite: bool,
-    /// Events and the class each stands for, as T1=hands,T2=feet; R?4:T1=left in those runs only [default: the classes of a public data set]
+    /// Events and the class each stands for, for example T1=hands,T2=feet; R?4:T1=left is for those runs only [default: the classes of a public data set]
     #[arg(long, value_name = "LABEL=CLASS", value_delimiter = ',')]
     classes: Vec<String>,
     /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all EEG]
@@ -66,14 +66,14 @@ pub(crate) struct Arguments {
     /// Pass band in hertz
     #[arg(long, value_name = "LOW,HIGH", default_value = "8,32", value_parser = band)]
     band: [f64; 2],
-    /// Seconds from the event; from the first sample of data in trials [default: the data set's; 0.5,3.5 for files]
+    /// Seconds from the event, or from the first sample where the data are trials [default: the data set's; 0.5,3.5 for files]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
     /// Covariances of a trial: broad (--band and --window alone), recommended (six bands and windows around them), or a list of bands and windows, the
-    /// broad one first, as 8-32@0.5-3.5,10-14@0.5-3.5 [default: broad]
+    /// broad one first, for example 8-32@0.5-3.5,10-14@0.5-3.5 [default: broad]
     #[arg(long, value_name = "VIEWS", allow_hyphen_values = true)]
     views: Option<String>,
-    /// Filter forwards only, as a live stream is filtered, and not both ways
+    /// Filter forwards only, as a live stream is filtered, instead of both ways
     #[arg(long)]
     causal: bool,
     /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer
@@ -82,10 +82,10 @@ pub(crate) struct Arguments {
     /// Leave out trials whose peak exceeds median + N·MAD of their domain; `off` keeps all
     #[arg(long, value_name = "N", default_value = "5")]
     reject: String,
-    /// The task of recordings that are named as BIDS does, as motorimagery [default: all]
+    /// The task of recordings with BIDS names, for example motorimagery [default: all]
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// What the names of files tell, as '{subject}_{class}_{trial}.csv'
+    /// What the parts of file names mean, for example '{subject}_{class}_{trial}.csv'
     #[arg(long, value_name = "PATTERN")]
     pattern: Option<String>,
     #[command(flatten)]
@@ -102,7 +102,7 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         if self.output.extension().is_none_or(|e| e != "npz") {
             return Err(Failure::Misuse(format!(
-                "{}: a dataset file ends in .npz",
+                "{}: the name of a dataset file must end in .npz",
                 self.output.display()
             )));
         }
@@ -128,7 +128,9 @@ impl Arguments {
         let reject = match self.reject.as_str() {
             "off" | "none" => None,
             text => Some(text.parse::<f64>().map_err(|_| {
-                Failure::Misuse(format!("--reject {text}: give a number, as 5, or off"))
+                Failure::Misuse(format!(
+                    "--reject {text}: give a number, for example 5, or off"
+                ))
             })?),
         };
         let options = PrepareOptions {
@@ -160,7 +162,7 @@ impl Arguments {
         match &self.views {
             None => Ok(options),
             Some(views) if given && views.contains('@') => Err(Failure::Misuse(format!(
-                "--views {views} says every band and window: leave out --band and --window"
+                "--views {views} gives every band and window; leave out --band and --window"
             ))),
             Some(views) => Ok(options.with_views(views)?),
         }
@@ -201,7 +203,7 @@ fn summary(trials: &Trials, record: &Record) -> String {
     ];
     if record.outside > 0 {
         let text = format!(
-            "{} events whose window leaves the recording",
+            "{} events whose window reaches beyond the recording",
             record.outside
         );
         lines.push(entry("left out", &text, 12));

@@ -10,13 +10,13 @@ use crate::source::{Part, load};
 use crate::table::entry;
 
 /// The advice, wherever there are trials of several people.
-const ADVICE: &str = "recommended: features of all views of a trial, and a head partly everybody's, partly each domain's own. On real EEG it is routing the \
-                      head by person that helps; routing filters as the paper does gave no gain there";
+const ADVICE: &str = "recommended: features of all views of a trial, and a head that is partly shared by everybody and partly each domain's own. On real EEG, routing the head \
+                      by person helps; routing filters as the paper does gave no gain there";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-With data, the model to train on them, and the command that does. With --channels and --domains, or --preset, the sizes that the scaling rule gives
-a routed network (`stiefel train --model dasp`), each with its reason.")]
+With data, it prints the model to train on them, and the command that trains it. With --channels and --domains, or with --preset, it prints the sizes
+that the scaling rule gives a routed network (`stiefel train --model dasp`), each with its reason.")]
 pub(crate) struct Arguments {
     /// The data: a dataset file, a public data set, or synthetic:…
     #[arg(conflicts_with_all = ["channels", "domains", "preset"])]
@@ -76,7 +76,7 @@ impl Arguments {
         output.line(&entry("model", ADVICE, 12))?;
         output.line(&entry("command", &command, 12))?;
         output.line(&format!(
-            "\na routed network would have (--model dasp)\n{}",
+            "\nsizes of a routed network (--model dasp)\n{}",
             auto.to_string().trim_end()
         ))
     }

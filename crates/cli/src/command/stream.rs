@@ -16,24 +16,24 @@ use crate::output::Output;
 Rate, bands, windows and estimator are those the model was trained with; an option that says something else is refused. A model that was
 trained on covariances of unknown origin does not know them and needs --rate, --band, --window and --estimator. The filter is that of the training, forwards only.
 
-Input, one sample of all channels after the other, in the unit of the model (microvolts):
+Input: all channels of the first sample, then of the second, and so on, in the unit of the model (microvolts):
   csv       a line per sample, numbers separated by commas, semicolons, tabs or blanks; a first line may name the channels
   f32, f64  binary, little-endian
 The format is recognised from the first bytes. Channels are picked by name and put in the order of the model; others are dropped.
 
 Output: a JSON line for every window, with the status decided, undecided, unfamiliar or rejected; the last line is a summary:
   {\"type\": \"window\", \"time\": 3.0, \"sample\": 750, \"status\": \"decided\", \"class\": \"feet\", \"probabilities\": {…}, \"milliseconds\": 0.4, …}
-time and sample are those of the end of the window, milliseconds the time from the last sample's arrival to the decision. The documentation has the schema (docs/live.md).")]
+time and sample are those of the end of the window; milliseconds is the time from the arrival of the last sample to the decision. The documentation has the schema (docs/live.md).")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
     /// Names of the channels in the order of the input, separated by commas [default: the first line of csv, or the model's]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     channels: Option<Vec<String>>,
-    /// How samples are written [default: what the first bytes look like]
+    /// How samples are written [default: recognised from the first bytes]
     #[arg(long, value_enum)]
     format: Option<Written>,
-    /// Samples taken in at a time
+    /// Samples read at a time
     #[arg(long, value_name = "SAMPLES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     block: u32,
     /// The column of csv that holds markers: a label where something happens, empty or 0 elsewhere

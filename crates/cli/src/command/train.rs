@@ -31,17 +31,17 @@ const VALIDATION: f64 = 0.15;
 A source is a dataset file (`stiefel prepare`), a public data set, or synthetic:weibo2014, synthetic:bnci2014001 and
 synthetic:bnci2015001 (with ,subjects=4,trials=20 and the like).
 
---model takes the methods of `stiefel study` that give a model: recommended (features of all views of a trial, and a head partly everybody's, partly
-each domain's own; solved exactly; the one that `calibrate` takes), recommended-1 (the same idea on one view, with a logistic head), dasp (a filter for every trial, routed from a pool of experts), naive, baseline (one filter for everybody; also
+--model takes the methods of `stiefel study` that give a model: recommended (features of all views of a trial, and a head that is
+partly shared by everybody and partly each domain's own; solved exactly; the model that `calibrate` takes), recommended-1 (the same idea on one view, with a logistic head), dasp (a filter for every trial, routed from a pool of experts), naive, baseline (one filter for everybody; also
 called spdnet), spdnet+bn, spdnet-views and dasp-views (a filter, or a pool of experts, for every view of a trial, and one head), and on request dasp-per-view
 (the same with a routing for every view), pooled-head, recommended-1-train-only, polar, barrier, top-2, csp, routed-head, near-anchor, near-anchor+head,
 dasp+bn.
 
 With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is the one the study judged.
 
-Ctrl-C ends training after the current step: the best epoch so far is written (nothing with --model recommended, which has no epochs), the exit
-code is 130. The model file holds everything a decision needs, how the trials were made, and which trials it has seen. Beside it a .json is
-written for people: data, scores and options. `stiefel train --config model.stiefel.json` does the same again.")]
+Ctrl-C ends training after the current step, with the exit code 130. The best epoch so far is written; with --model recommended, which has no epochs,
+nothing is written. The model file holds everything a decision needs, how the trials were made, and which trials it has seen. A .json for people is
+written beside it: data, scores and options. `stiefel train --config model.stiefel.json` repeats the training.")]
 pub(crate) struct Arguments {
     /// The data
     source: String,
@@ -55,10 +55,10 @@ pub(crate) struct Arguments {
     part: Part,
     #[command(flatten)]
     options: Options,
-    /// Share of each domain's and class's trials that choose the epoch, or C, or give recommended its score [default: 0.15]
+    /// Share of the trials of each domain and class for validation: they choose the epoch or C, or give recommended its score [default: 0.15]
     #[arg(long, value_name = "SHARE")]
     validation: Option<f64>,
-    /// Share of each domain's and class's trials that are held out, for `evaluate` and `diagnose` [default: 0]
+    /// Share of the trials of each domain and class that are held out, for `evaluate` and `diagnose` [default: 0]
     #[arg(long, value_name = "SHARE")]
     test: Option<f64>,
     /// Train on a fold of a study, counted from 0
@@ -88,7 +88,7 @@ impl Arguments {
         let chosen = (self.options).chosen(&self.source, trials.channels_count(), domains)?;
         if trials.views() > 1 && !chosen.takes_views {
             return Err(Failure::Misuse(format!(
-                "{} has {} views of every trial, and --model {} takes one: prepare the trials with --views broad, or train recommended, spdnet-views or dasp-views",
+                "{} has {} views of every trial, but --model {} takes one; prepare the trials with --views broad, or train recommended, spdnet-views or dasp-views",
                 self.source,
                 trials.views(),
                 chosen.name
@@ -156,7 +156,7 @@ impl Arguments {
         let count = folds.len();
         if fold >= count {
             return Err(Failure::Misuse(format!(
-                "--fold {fold}: there are {count}, counted from 0"
+                "--fold {fold}: there are {count} folds, counted from 0"
             )));
         }
         Ok(folds.swap_remove(fold))

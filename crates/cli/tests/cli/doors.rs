@@ -107,7 +107,10 @@ fn a_fold_is_the_same_bits_by_every_door() {
     assert_eq!(record["model"]["model"]["training"]["seed"], 4);
     let (exit, message) = code(&home.run(&format!("train {DATA} -o x.stiefel --fold 5")));
     assert_eq!(exit, 2);
-    assert!(message.contains("there are 5, counted from 0"), "{message}");
+    assert!(
+        message.contains("there are 5 folds, counted from 0"),
+        "{message}"
+    );
 }
 
 /// People are domains as in the catalogue: those of BNCI 2014-001 are one domain on both days, those of BNCI 2015-001 one on each.
@@ -307,8 +310,8 @@ fn a_window_is_advised_as_a_window() {
         "stream m.stiefel".to_owned(),
     ] {
         for (option, advised) in [
-            ("--window 3.5,0.5", "as 0.5,3.5"),
-            ("--band 32,8", "as 8,32"),
+            ("--window 3.5,0.5", "for example 0.5,3.5"),
+            ("--band 32,8", "for example 8,32"),
         ] {
             let (exit, message) = code(&home.run(&format!("{command} {option}")));
             assert_eq!(exit, 2, "{command}: {message}");

@@ -30,7 +30,8 @@ fn a_folder_is_a_table_that_fits_a_screen() {
         "{text}"
     );
     assert!(
-        text.contains("cannot be read: Neuroscan CNT") && text.contains("-v says why"),
+        text.contains("cannot be read: Neuroscan CNT")
+            && text.contains("-v gives the whole reason"),
         "{text}"
     );
     assert!(
@@ -103,7 +104,7 @@ fn rules_for_files_are_checked_and_obeyed() {
     let found = home.text("inspect a.csv");
     assert!(found.contains("1 ×2, 2 ×2"), "{found}");
     assert!(
-        found.contains("4 events were read off the marker channel trigger"),
+        found.contains("4 events were read from the marker channel trigger"),
         "{found}"
     );
     assert!(
@@ -130,7 +131,7 @@ fn rules_for_files_are_checked_and_obeyed() {
         ),
         (
             "prepare eeg -o x.npz --classes T1=a,T2=b --pattern x.csv",
-            "tells neither subject nor class nor run",
+            "names neither subject, nor class, nor run",
         ),
     ] {
         let (exit, message) = code(&home.run(arguments));

@@ -244,7 +244,7 @@ fn a_configuration_is_replayed_and_options_win() {
     let mut said = Vec::new();
     for (file, reason) in [
         ("bad.toml", "train has no option \"epoch\""),
-        ("nested.toml", "no value of an option"),
+        ("nested.toml", "cannot be the value of an option"),
         ("broken.toml", "--config takes TOML"),
         ("none.json", "configuration"),
         ("missing.toml", "No such file"),
@@ -279,7 +279,7 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --model ts+lr",
             2,
-            "it is a peer in studies and gives no model; the models are recommended, recommended-1, dasp",
+            "it is a peer in studies and does not give a model; the models are recommended, recommended-1, dasp",
         ),
         (
             "train DATA -o x.stiefel --model dasp --preset bnci",
@@ -326,7 +326,7 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --threads 0",
             2,
-            "at least one thread",
+            "--threads 0: give at least 1",
         ),
         ("predict none.stiefel DATA", 1, "none.stiefel"),
         ("predict cut.stiefel DATA", 1, "cut.stiefel"),
@@ -338,7 +338,7 @@ fn bad_input_at_every_door() {
         (
             "evaluate m.stiefel synthetic:bnci2014001,subjects=1,trials=6",
             2,
-            "the model was trained with 512 Hz, the trials have 250 Hz",
+            "the model was trained with 512 Hz, but the trials have 250 Hz",
         ),
         (
             "predict m.stiefel DATA --subjects 1 -o no/p.csv",

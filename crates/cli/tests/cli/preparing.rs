@@ -167,7 +167,7 @@ fn data_in_trials_is_prepared_and_converted() {
     write_edf(&home.0.join("a.edf"), &recording);
     for (arguments, exit, reason) in [
         ("data convert a.edf x.npz", 1, "stiefel prepare a.edf"),
-        ("data convert ds.npz x.edf", 2, "only .npz is written"),
+        ("data convert ds.npz x.edf", 2, "must end in .npz"),
         ("data convert none.npz x.npz", 1, "none.npz"),
         ("data convert ds.npz no/x.npz", 1, "no/x.npz"),
     ] {
@@ -230,14 +230,14 @@ fn what_cannot_be_prepared_says_why() {
         (
             "prepare eeg -o x.npz --classes T1=,T2=b",
             2,
-            "\"T1=\" is no class",
+            "\"T1=\" does not give a class",
         ),
         (
             "prepare eeg -o x.npz --classes T1=a,T1=b",
             2,
             "given before",
         ),
-        ("prepare eeg -o x.npy --classes T1=a", 2, "ends in .npz"),
+        ("prepare eeg -o x.npy --classes T1=a", 2, "must end in .npz"),
         (
             "prepare eeg -o no/x.npz --classes T1=a",
             2,
@@ -246,7 +246,7 @@ fn what_cannot_be_prepared_says_why() {
         (
             "prepare eeg -o x.npz --classes T1=a --band 32,8",
             2,
-            "the smaller first, as 8,32",
+            "the smaller first, for example 8,32",
         ),
         ("prepare eeg -o x.npz --classes T1=a --band 8,80", 1, "80"),
         (
@@ -461,7 +461,7 @@ fn a_label_that_means_two_things_is_an_error() {
         "the label T1 means",
         "left_hand in runs R04 (2 events)",
         "hands in runs R06,R10,R14 (6 events)",
-        "as --runs R06,R10,R14",
+        "for example --runs R06,R10,R14",
     ] {
         assert!(message.contains(part), "{part}: {message}");
     }

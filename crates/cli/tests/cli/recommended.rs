@@ -271,7 +271,7 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --rho 8 --c 1",
             2,
-            "--model recommended has no network to train, and no penalty to choose: leave out --c, --rho",
+            "--model recommended does not train a network, and has no penalty to choose; leave out --c, --rho",
         ),
         (
             "train DATA -o x.stiefel --shared-variance 0",
@@ -295,7 +295,7 @@ fn bad_input_at_every_door() {
         (
             "evaluate m.stiefel synthetic:bnci2014001,subjects=1,trials=6",
             2,
-            "the model was trained with 512 Hz, the trials have 250 Hz",
+            "the model was trained with 512 Hz, but the trials have 250 Hz",
         ),
         (
             "predict m.stiefel DATA --subjects 3",

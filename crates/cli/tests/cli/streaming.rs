@@ -210,7 +210,7 @@ fn somebody_new_needs_a_policy() {
         &samples,
     ));
     assert_eq!(exit, 2);
-    assert!(message.contains("is for others"), "{message}");
+    assert!(message.contains("is for other domains"), "{message}");
 }
 
 /// The preset decides windows as it decides trials: those of known people, and of somebody new under every policy.
@@ -289,7 +289,7 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
             &good[..],
             "--domain S01 --format f64",
             2,
-            "are csv; say --format csv",
+            "are csv; give --format csv",
         ),
         (
             &good,
@@ -301,7 +301,7 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
             &good,
             "--domain S01 --window 3.5,0.5",
             2,
-            "the smaller first, as 0.5,3.5",
+            "the smaller first, for example 0.5,3.5",
         ),
         (
             &good,
@@ -316,7 +316,7 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
             &good,
             "--domain S01 --markers event",
             2,
-            "names no column \"event\"",
+            "does not name a column \"event\"",
         ),
         (
             &good,
@@ -342,7 +342,7 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
             &good[..20_000],
             "--domain S01",
             1,
-            "one takes 384 samples (3.0 s)",
+            "a window takes 384 samples (3.0 s)",
         ),
     ] {
         let (found, message) = code(&stream(&home, options, input));
@@ -611,7 +611,7 @@ fn a_recording_is_replayed_trial_by_trial() {
         ),
         (
             "--from lsl:colour=red --domain S01",
-            "describes no LSL stream",
+            "does not describe an LSL stream",
         ),
         ("--from replay:none.edf --domain S01", "none.edf"),
         (
@@ -637,7 +637,7 @@ fn a_recording_is_replayed_trial_by_trial() {
         ("--from replay:eeg/S01R1.edf --listen 127.0.0.1:0", "--page"),
         (
             "--from lsl:type=EEG --liblsl none.so --domain S01",
-            "none.so is no LSL library",
+            "none.so is not an LSL library",
         ),
         (
             "--from replay:eeg/S01R1.edf --speed max --calibrate new.stiefel",

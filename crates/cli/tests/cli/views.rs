@@ -56,7 +56,7 @@ fn views_are_prepared_trained_on_and_asked_for_again() {
     let (exit, message) = code(&home.run("train six.npz -o x.stiefel --model dasp"));
     assert_eq!(exit, 2);
     assert!(
-        message.contains("six.npz has 6 views of every trial, and --model"),
+        message.contains("six.npz has 6 views of every trial, but --model"),
         "{message}"
     );
 }
@@ -65,8 +65,8 @@ fn views_are_prepared_trained_on_and_asked_for_again() {
 fn views_that_cannot_be_are_refused_with_numbers() {
     let home = recorded();
     for (views, reason) in [
-        ("brod", "\"brod\" is no view"),
-        ("8-32", "as 8-32@0.5-3.5"),
+        ("brod", "\"brod\" is not a view"),
+        ("8-32", "for example 8-32@0.5-3.5"),
         ("32-8@0.5-3.5", "the smaller number first"),
         ("8-32@0.5-3.5,8-32@0.5-3.5", "given twice"),
         // 128 samples a second.

@@ -194,7 +194,7 @@ impl Kind {
             Ok(())
         } else {
             Err(format!(
-                "this is no {kind} file, it starts with \"{start}\" (a log-in page of the network looks like that)"
+                "this file is not {kind}: it starts with \"{start}\" (a log-in page of the network looks like that)"
             ))
         })
     }

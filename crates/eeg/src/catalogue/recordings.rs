@@ -176,7 +176,7 @@ impl FileReader<'_> {
     fn wrong(&self, reason: &str) -> CatalogueError {
         CatalogueError::Content {
             path: self.path.to_path_buf(),
-            reason: format!("this is no file of {}: {reason}", self.dataset.id),
+            reason: format!("this is not a file of {}: {reason}", self.dataset.id),
         }
     }
 
@@ -207,7 +207,7 @@ impl FileReader<'_> {
             channels.iter().position(same).ok_or_else(|| {
                 let found: Vec<_> = channels.iter().map(|c| c.name.as_str()).collect();
                 self.wrong(&format!(
-                    "it has no channel {name} among {}",
+                    "it has no channel {name}; its channels are {}",
                     found.join(", ")
                 ))
             })
@@ -311,7 +311,7 @@ fn note(strange: &BTreeMap<String, usize>) -> Option<String> {
         .map(|(label, count)| format!("{count} × {label:?}"))
         .collect();
     Some(format!(
-        "labels that stand for no class were passed over: {}",
+        "labels that do not stand for a class were ignored: {}",
         counts.join(", ")
     ))
 }

@@ -49,7 +49,7 @@ pub(super) fn load(folder: &Path) -> Result<Records> {
     parse(&text).ok_or_else(|| CatalogueError::Content {
         path,
         reason:
-            "is no list of checksums that this version reads; delete it to have them recorded anew"
+            "it is not a list of checksums that this version can read; delete it, and the checksums are recorded anew"
                 .into(),
     })
 }

@@ -82,7 +82,7 @@ impl Dataset {
                         "class {lost} does not occur in the chosen tasks of {}",
                         self.id
                     ),
-                    remedy: "name a task that has it, or no task".into(),
+                    remedy: "name a task that has it, or leave the task out".into(),
                 });
             }
             tasks.retain(|t| classes.iter().any(|c| has(t, c)));
@@ -225,7 +225,7 @@ pub fn parse_subjects(text: &str) -> Result<Vec<u16>> {
         };
         let Some((first, last)) = range.filter(|(first, last)| first <= last) else {
             return Err(CatalogueError::Selection {
-                what: format!("{:?} is no list of subjects", part.trim()),
+                what: format!("{:?} is not a list of subjects", part.trim()),
                 remedy: "write numbers and ranges, counted from 1: 1-3,7".into(),
             });
         };

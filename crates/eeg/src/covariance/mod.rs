@@ -81,7 +81,7 @@ fn reduce<'a, R: Iterator<Item = &'a [f64]>>(
     if n == 0 || t < 2 {
         return Err(EegError::invalid(
             format!("a covariance cannot be estimated from {n} channels and {t} samples per trial"),
-            "keep at least one channel and two samples; several times more samples than channels",
+            "keep at least one channel and two samples; several times more samples than channels are better",
         ));
     }
     // Many channels make more of a file than it holds: n² numbers of n · t.

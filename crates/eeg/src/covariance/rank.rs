@@ -157,7 +157,7 @@ impl fmt::Display for RankLoss {
             ),
             Self::LinearCombination { directions } => write!(
                 f,
-                "{directions} direction(s) are combinations of other channels, as interpolated channels or removed independent components leave behind: use a shrinkage estimator or reduce the rank by {directions}"
+                "{directions} direction(s) are combinations of other channels; interpolated channels or removed independent components cause this: use a shrinkage estimator or reduce the rank by {directions}"
             ),
         }
     }

@@ -46,7 +46,7 @@ pub enum CatalogueError {
     /// The server could not be reached, or kept failing.
     #[error(
         "{url} could not be fetched in {attempts} attempts: {reason}; check the connection, set HTTPS_PROXY where a proxy is needed, \
-         or name another server with --mirror or STIEFEL_MIRROR (what has arrived is kept and the next attempt goes on from there)"
+         or name another server with --mirror or STIEFEL_MIRROR (what has arrived is kept, and the next attempt continues from there)"
     )]
     Network {
         /// The address.
@@ -145,7 +145,9 @@ pub enum CatalogueError {
         first: String,
     },
     /// The observer asked to stop.
-    #[error("stopped on request; what has arrived is kept and the next fetch goes on from there")]
+    #[error(
+        "stopped on request; what has arrived is kept, and the next fetch continues from there"
+    )]
     Stopped,
     /// A file could not be read as a recording.
     #[error(transparent)]
@@ -184,9 +186,9 @@ impl CatalogueError {
 
 fn advice(status: u16) -> &'static str {
     match status {
-        401 | 403 => "it may want a login or block this network: try --mirror or STIEFEL_MIRROR",
+        401 | 403 => "it may need a login or block this network: try --mirror or STIEFEL_MIRROR",
         404 | 410 => "the file has moved: try --mirror or STIEFEL_MIRROR with another server",
-        407 => "the proxy wants a login: HTTPS_PROXY=http://user:password@host:port",
+        407 => "the proxy needs a login: HTTPS_PROXY=http://user:password@host:port",
         _ => "try again later, or name another server with --mirror or STIEFEL_MIRROR",
     }
 }

@@ -31,7 +31,7 @@ pub enum EegError {
         reason: String,
     },
     /// The file is of a kind that is recognised but not read.
-    #[error("{}: this kind of file is not read: {kind}; {remedy}", path.display())]
+    #[error("{}: this kind of file cannot be read: {kind}; {remedy}", path.display())]
     Unsupported {
         /// The file.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum EegError {
         remedy: String,
     },
     /// More memory is needed than the machine has.
-    #[error("{}: {} MB of memory are needed for what it holds, more than the machine can give; read fewer channels, or a part of it", path.display(), bytes / 1_000_000)]
+    #[error("{}: its content needs {} MB of memory, more than the machine can give; read fewer channels, or a part of it", path.display(), bytes / 1_000_000)]
     OutOfMemory {
         /// The file, or what else the memory is for.
         path: PathBuf,

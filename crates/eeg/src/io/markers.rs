@@ -140,7 +140,7 @@ pub(crate) fn add_events(recording: Recording, rule: &MarkerRule) -> Result<Reco
         let count = line.markers.len();
         let named = if several { ", labelled NAME:code" } else { "" };
         notes.push(format!(
-            "{count} events were read off the marker channel {} ({}{named})",
+            "{count} events were read from the marker channel {} ({}{named})",
             excerpt(name),
             line.how
         ));
@@ -230,7 +230,7 @@ fn line(
         }
         if markers.len() == limit {
             notes.push(format!(
-                "the marker channel {} changes in more than {limit} of {} samples: it holds no codes, and no events were read off it",
+                "the marker channel {} changes in more than {limit} of {} samples: it does not hold codes, and no events were read from it",
                 excerpt(name),
                 values.len()
             ));
@@ -346,7 +346,7 @@ mod tests {
         let read = add_events(recording(&[("STI", &noise)]), &MarkerRule::default()).unwrap();
         assert!(read.events().is_empty());
         assert!(
-            read.notes()[0].contains("it holds no codes"),
+            read.notes()[0].contains("it does not hold codes"),
             "{:?}",
             read.notes()
         );
@@ -354,7 +354,7 @@ mod tests {
             recording(&[("Status", &[65536.0, 65537.0])]),
             &MarkerRule::default(),
         );
-        let note = "1 events were read off the marker channel Status (changes to a code other than 0, bits 0xffff)";
+        let note = "1 events were read from the marker channel Status (changes to a code other than 0, bits 0xffff)";
         assert_eq!(read.unwrap().notes(), [note]);
         for text in [
             "",

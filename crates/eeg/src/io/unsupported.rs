@@ -54,7 +54,7 @@ fn unknown(source: &Source<'_>, bytes: &[u8]) -> EegError {
     source.malformed(
         0,
         format!(
-            "no format starts with \"{}\"; {} are read",
+            "no format starts with \"{}\"; these formats can be read: {}",
             excerpt(start),
             super::formats()
         ),

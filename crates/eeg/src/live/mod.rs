@@ -205,7 +205,7 @@ impl Live {
         if !block.len().is_multiple_of(n) {
             return Err(EegError::invalid(
                 format!(
-                    "a block of {} values is no whole number of samples of {n} channels (at sample {})",
+                    "a block of {} values is not a whole number of samples of {n} channels (at sample {})",
                     block.len(),
                     self.seen
                 ),

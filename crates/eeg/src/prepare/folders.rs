@@ -29,7 +29,7 @@ pub(super) fn recordings_in(folder: &Path) -> Result<Vec<PathBuf>> {
         return Err(EegError::setting(
             format!("there is no recording in {}", folder.display()),
             format!(
-                "files that end in {} or {} are looked for",
+                "recordings are files that end in {} or {}",
                 extensions().join(", "),
                 csv::EXTENSIONS.join(", ")
             ),
@@ -47,7 +47,7 @@ pub(super) fn of_task(files: Vec<PathBuf>, task: &str) -> Result<Vec<PathBuf>> {
     let chosen: Vec<PathBuf> = files.into_iter().filter(is).collect();
     if chosen.is_empty() {
         let names = if known.is_empty() {
-            "no file is named as BIDS does (sub-01_task-mi_eeg.edf)".into()
+            "no file has a BIDS name (sub-01_task-mi_eeg.edf)".into()
         } else {
             format!("the tasks are {}", known.join(", "))
         };

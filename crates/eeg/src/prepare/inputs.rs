@@ -52,7 +52,9 @@ pub(super) fn of_catalogue(source: &str, options: &mut PrepareOptions) -> Result
     ] {
         if given {
             return Err(EegError::setting(
-                format!("--{option} says how files are read; the files of {name} are known"),
+                format!(
+                    "--{option} says how to read files, but stiefel knows how to read the files of {name}"
+                ),
                 "leave it out, or give the files by name",
             ));
         }
@@ -264,8 +266,8 @@ fn of_subjects(files: Vec<PathBuf>, list: &str, naming: &Naming) -> Result<Vec<P
     if let Some(bad) = wanted.iter().find(|&&s| usize::from(s) > count) {
         let names: Vec<&str> = by_subject.keys().map(String::as_str).collect();
         return Err(EegError::setting(
-            format!("there is no subject {bad} among {count}"),
-            format!("the subjects are, in this order, {}", names.join(", ")),
+            format!("there is no subject {bad}: there are {count} subjects"),
+            format!("they are, in this order, {}", names.join(", ")),
         ));
     }
     let places = (1_u16..).zip(by_subject.into_values());

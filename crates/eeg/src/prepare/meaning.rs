@@ -142,7 +142,7 @@ impl Meanings {
         Err(EegError::setting(
             format!("the label {label} means {}", each.join(" and ")),
             format!(
-                "choose the runs of one task, as --runs {first}, or say what it means in each, as --classes 'R0[48]:{label}=left'"
+                "choose the runs of one task, for example --runs {first}, or say what it means in each run, for example --classes 'R0[48]:{label}=left'"
             ),
         ))
     }

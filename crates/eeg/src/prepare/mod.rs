@@ -341,11 +341,11 @@ impl<'a> Work<'a> {
         let labels = labels(events);
         if self.options.classes.is_empty() {
             return Err(EegError::setting(
-                format!("the events that are trials were not named; {place} has {labels}"),
-                "name labels and classes, as --classes T1=hands,T2=feet",
+                format!("you did not say which events are trials; {place} has the events {labels}"),
+                "name labels and classes, for example --classes T1=hands,T2=feet",
             ));
         }
-        let note = format!("left out, none of the chosen events; it has {labels}");
+        let note = format!("left out, because it has none of the chosen events; it has {labels}");
         self.notes.add(path, place, &note);
         Ok(true)
     }

@@ -74,7 +74,7 @@ impl FromStr for DomainFrom {
         let found = Self::ALL.into_iter().find(|d| d.name() == name);
         found.ok_or_else(|| {
             EegError::setting(
-                format!("\"{name}\" is no way to name domains"),
+                format!("\"{name}\" is not a way to name domains"),
                 format!("choose among {}", Self::ALL.map(Self::name).join(", ")),
             )
         })

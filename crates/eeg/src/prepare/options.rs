@@ -195,8 +195,8 @@ impl PrepareOptions {
             let twice = classes.iter().any(|(known, _)| known == label);
             if label.is_empty() || class.is_empty() || twice {
                 return Err(EegError::setting(
-                    format!("\"{part}\" is no class, or its label was given before"),
-                    "give labels and classes as T1=hands,T2=feet, each label once",
+                    format!("\"{part}\" does not give a class, or its label was given before"),
+                    "give labels and classes, each label once, for example T1=hands,T2=feet",
                 ));
             }
             classes.push((label.into(), class.into()));
@@ -233,7 +233,7 @@ impl PrepareOptions {
             if !(positive(low) && positive(high) && low < high) {
                 return Err(EegError::setting(
                     format!("the band is {low}–{high} Hz"),
-                    "give a low and a higher frequency, as 8,32",
+                    "give a low and a higher frequency, for example 8,32",
                 ));
             }
         }

@@ -50,7 +50,9 @@ impl FromStr for NamePattern {
             let names = NAMES.map(|n| format!("{{{n}}}")).join(", ");
             EegError::setting(
                 format!("the pattern \"{text}\" {what}"),
-                format!("give a pattern as {{subject}}_{{class}}_{{trial}}.csv; there are {names}"),
+                format!(
+                    "give a pattern such as {{subject}}_{{class}}_{{trial}}.csv; the names are {names}"
+                ),
             )
         };
         let mut pieces = Vec::new();
@@ -64,7 +66,7 @@ impl FromStr for NamePattern {
                 .ok_or_else(|| bad("has a { without a }".into()))?;
             let name = &rest[open + 1..open + close];
             let known = NAMES.into_iter().find(|n| *n == name);
-            let known = known.ok_or_else(|| bad(format!("names {{{name}}}")))?;
+            let known = known.ok_or_else(|| bad(format!("has the unknown name {{{name}}}")))?;
             if matches!(pieces.last(), Some(Piece::Name(_))) {
                 return Err(bad("has nothing between two names".into()));
             }
@@ -78,7 +80,7 @@ impl FromStr for NamePattern {
             .iter()
             .any(|p| matches!(p, Piece::Name("subject" | "class" | "run")))
         {
-            return Err(bad("tells neither subject nor class nor run".into()));
+            return Err(bad("names neither subject, nor class, nor run".into()));
         }
         Ok(Self {
             text: text.to_string(),

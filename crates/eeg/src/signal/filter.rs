@@ -297,7 +297,7 @@ fn channel_not_finite(channel: &Channel, sample: usize, value: f64) -> EegError 
 fn not_finite(place: &str, sample: usize, value: f64) -> EegError {
     EegError::Invalid {
         what: format!("{place}, sample {sample}: the value is {value}"),
-        remedy: "drop the channel or the trial, or repair the gap before filtering: a recursive filter would spread it over everything after".into(),
+        remedy: "drop the channel or the trial, or repair the gap before filtering: a recursive filter would spread it over all samples after it".into(),
     }
 }
 

@@ -85,7 +85,7 @@ fn options_for(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Resu
             return Ok(PrepareOptions::of_choice(choice));
         }
         return Err(EegError::setting(
-            format!("{source} holds signals, and nothing says how to make trials of them"),
+            format!("{source} holds signals, but nothing says how to make trials of them"),
             "turn recordings or epochs into covariances first: `stiefel prepare`",
         ));
     };

@@ -108,7 +108,7 @@ pub(super) fn generator(text: &str) -> Result<SyntheticConfig> {
 fn option(config: &mut SyntheticConfig, part: &str) -> Result<()> {
     let bad = || {
         EegError::setting(
-            format!("\"{part}\" is no option of a synthetic dataset"),
+            format!("\"{part}\" is not an option of a synthetic dataset"),
             "the options are subjects=1…100, sessions=1…10, trials=2…1000 (per class and session), seed=N, anatomy=0…3",
         )
     };

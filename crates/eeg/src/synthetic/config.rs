@@ -251,7 +251,7 @@ impl SyntheticConfig {
         for (index, name) in self.channels.iter().enumerate() {
             refuse(
                 position(name).is_none(),
-                || format!("channel {index}, {name:?}, is no electrode of the 10–10 system"),
+                || format!("channel {index}, {name:?}, is not an electrode of the 10–10 system"),
                 "use names such as C3, Cz, FC4",
             )?;
             refuse(

@@ -135,7 +135,7 @@ fn an_archive_with_other_content_is_refused() {
             "expected one file cl*.mat, found 2",
             zip(&[("cl.mat", &good), ("b/cl2.mat", &good)]),
         ),
-        ("this is no MATLAB file", zip(&[("cl.mat", b"hello")])),
+        ("this file is not MATLAB", zip(&[("cl.mat", b"hello")])),
         ("zip", {
             let mut bytes = zip(&[("cl.mat", &good)]);
             bytes.truncate(bytes.len() - 30);
@@ -255,7 +255,7 @@ fn a_wrong_copy_of_mne_is_passed_over() {
         diary.lines()
     );
     assert!(
-        diary.has("rejected A01T.mat this is no MATLAB file"),
+        diary.has("rejected A01T.mat this file is not MATLAB"),
         "{:?}",
         diary.lines()
     );

@@ -82,8 +82,12 @@ fn big_endian_data() {
 #[test]
 fn bad_headers_say_where_and_what() {
     for (from, to, reason) in [
-        ("INT_16", "INT_12", "read are INT_16"),
-        ("MULTIPLEXED\nN", "SIDEWAYS\nN", "read are MULTIPLEXED"),
+        ("INT_16", "INT_12", "it must be one of INT_16"),
+        (
+            "MULTIPLEXED\nN",
+            "SIDEWAYS\nN",
+            "it must be one of MULTIPLEXED",
+        ),
         ("=BINARY", "=CLAY", "export it again"),
         ("=BINARY", "=ASCII", "should hold numbers"),
         (

@@ -23,7 +23,7 @@ fn a_marker_channel_of_an_edf_file_has_events() {
     common::assert_recording(&read, "edf/trigger.edf");
     let line = read.channels().last().unwrap();
     assert_eq!((line.kind, line.unit.as_str()), (ChannelKind::Stim, ""));
-    assert!(read.notes()[0].contains("4 events were read off the marker channel TRIGGER"));
+    assert!(read.notes()[0].contains("4 events were read from the marker channel TRIGGER"));
     let options = ReadOptions {
         markers: MarkerRule {
             read: false,

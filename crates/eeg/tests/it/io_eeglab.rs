@@ -272,9 +272,9 @@ fn what_is_not_certain_is_refused_with_what_would_read_it() {
         ),
         (
             "signal=trials,rate=fs",
-            "not certain which axis of trials [16×4×3]",
+            "not clear which axis of trials [16×4×3]",
         ),
-        ("signal=flat,axis=time", "sampling rate is not told"),
+        ("signal=flat,axis=time", "sampling rate is not known"),
         ("signal=flat,rate=64", "axis=time or axis=channels"),
         (
             "signal=flat,rate=64,axis=channels,labels=y",

@@ -33,7 +33,7 @@ fn raw_of_every_type_is_what_mne_reads() {
             "{notes}"
         );
         assert!(
-            notes.contains("3 events were read off the marker channel STI 014"),
+            notes.contains("3 events were read from the marker channel STI 014"),
             "{notes}"
         );
     }

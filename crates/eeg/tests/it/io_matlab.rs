@@ -57,7 +57,7 @@ fn one_struct_of_small_integers() {
     assert_eq!(labels(&runs[0]), [(4, "feet"), (59, "hands"), (60, "feet")]);
     assert_eq!(runs[0].channels()[5].name, "P4");
     assert!(
-        runs[0].notes()[0].contains("1 events lie behind the 60 samples"),
+        runs[0].notes()[0].contains("1 events lie after the 60 samples"),
         "{:?}",
         runs[0].notes()
     );
@@ -163,11 +163,11 @@ fn what_cannot_be_read_says_why() {
     for (name, reason) in [
         (
             "eeglab.mat",
-            "layout is not certain (EEG struct [1×1] (data [2×3], srate [1×1], chanlocs",
+            "layout is not clear (EEG struct [1×1] (data [2×3], srate [1×1], chanlocs",
         ),
         (
             "other.mat",
-            "--mat (in Python mat=), likely \"signal=signal,rate=rate,axis=channels\"",
+            "--mat (in Python mat=), probably \"signal=signal,rate=rate,axis=channels\"",
         ),
         ("bad_run.mat", "run 1 of `data`: 1 trials have 0 labels"),
         ("no_rate.mat", "run 1 of `data`: fs should be one number"),

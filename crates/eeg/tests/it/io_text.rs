@@ -128,7 +128,7 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
             notes.contains("bad, which are read all the same: Cz"),
             "{notes}"
         );
-        assert!(notes.contains("3 events are those of sub-0"), "{notes}");
+        assert!(notes.contains("3 events were read from sub-0"), "{notes}");
         // Channels that were not asked for are there all the same.
         let options = ReadOptions {
             channels: Some(vec!["C3".into()]),
@@ -137,7 +137,7 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
         let source = Source::open(common::path(&format!("{file}{name}"))).unwrap();
         let part = read_with(source, &options).unwrap().into_recordings();
         let notes = part.unwrap()[0].notes().join("\n");
-        assert!(!notes.contains("has not"), "{notes}");
+        assert!(!notes.contains("does not have"), "{notes}");
     }
 }
 
@@ -250,7 +250,7 @@ fn bids_tables_know_channels_whose_names_are_filled_with_dots() {
         .unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let notes = read[0].notes().join("\n");
-    assert!(!notes.contains("has not"), "{notes}");
+    assert!(!notes.contains("does not have"), "{notes}");
     assert!(
         notes.contains("bad, which are read all the same: Cz"),
         "{notes}"

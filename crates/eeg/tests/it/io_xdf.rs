@@ -93,7 +93,11 @@ fn the_stream_can_be_chosen() {
     for (name, stream, reason) in [
         ("several.xdf", Some("EEG"), "2 streams are called EEG"),
         ("several.xdf", Some("up"), "there is no stream up"),
-        ("two_clocks.xdf", Some("Cues"), "holds no regular signal"),
+        (
+            "two_clocks.xdf",
+            Some("Cues"),
+            "does not hold a regular signal",
+        ),
         ("none.xdf", None, "no stream holds a regular signal"),
     ] {
         let error = open(name, stream).unwrap_err().to_string();

@@ -48,7 +48,7 @@ impl FromStr for Query {
                 return Ok((key.to_owned(), value.to_owned()));
             }
             Err(LiveError::setting(
-                format!("\"{part}\" describes no LSL stream"),
+                format!("\"{part}\" does not describe an LSL stream"),
                 "describe it as type=EEG, name=NAME, source_id=ID or hostname=HOST",
             ))
         });
@@ -413,5 +413,5 @@ fn check(error: c_int, doing: &str) -> Result<()> {
 }
 
 pub(super) fn refused(what: &str) -> LiveError {
-    LiveError::failed(what, "check that whoever sends it is running")
+    LiveError::failed(what, "check that the sender is running")
 }

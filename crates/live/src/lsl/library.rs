@@ -121,10 +121,10 @@ impl Lsl {
                     .map_or_else(|| error.to_string(), ToString::to_string);
                 LiveError::failed(
                     format!(
-                        "{} is no LSL library that can be loaded: {why}",
+                        "{} is not an LSL library that can be loaded: {why}",
                         name.to_string_lossy()
                     ),
-                    "give the file of liblsl, or leave it out to have it looked for",
+                    "give the file of liblsl, or leave the option out: then the program looks for the library",
                 )
             });
         }
@@ -143,7 +143,7 @@ impl Lsl {
                     "the LSL library was not found (as {} or in a Python package)",
                     NAMES.join(", ")
                 ),
-                "`pip install pylsl` brings it along; or name its file with --liblsl",
+                "`pip install pylsl` installs it; or name its file with --liblsl",
             )
         })
     }

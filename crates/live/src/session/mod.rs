@@ -79,7 +79,7 @@ impl Session {
         if steps.views.len() != model.views() || steps.channels.len() != model.channels_count() {
             return Err(LiveError::setting(
                 format!(
-                    "{} views of {} channels were described, and the model takes {} of {}",
+                    "{} views of {} channels were described, but the model takes {} of {}",
                     steps.views.len(),
                     steps.channels.len(),
                     model.views(),
@@ -149,8 +149,8 @@ impl Session {
     ) -> Result<Self> {
         let Some(steps) = model.preparation().steps() else {
             return Err(LiveError::setting(
-                "the model does not know how its training trials were made of a signal",
-                "train it on trials that do (load_dataset or from_epochs in Python, `stiefel prepare`)",
+                "the model does not know how its training trials were made from a signal",
+                "train it on trials that know this (load_dataset or from_epochs in Python, `stiefel prepare`)",
             ));
         };
         let mut steps = steps.clone();
@@ -169,7 +169,7 @@ impl Session {
         notes.extend(self.decider.note());
         if self.options.unfamiliar.is_some() && self.familiar.is_none() {
             notes.push(
-                "the model does not know how far its training trials lie from their mean; whether windows are familiar is not checked".into(),
+                "the model does not know how far its training trials lie from their mean; the check whether windows are familiar is not made".into(),
             );
         }
         notes
@@ -251,7 +251,7 @@ impl Session {
         if block.samples.len() != count * width || !(stamps.is_empty() || stamps.len() == count) {
             return Err(LiveError::failed(
                 format!(
-                    "a block of {} values and {} time stamps is no whole number of samples of {width} channels",
+                    "a block of {} values and {} time stamps is not a whole number of samples of {width} channels",
                     block.samples.len(),
                     stamps.len()
                 ),

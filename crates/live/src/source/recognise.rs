@@ -69,12 +69,12 @@ impl Format {
             (Some(given), _) if head.len() < 8 => Ok(given),
             (Some(given), Some(found)) if given != found => Err(LiveError::setting(
                 format!(
-                    "the input was said to be {}, and its first {} bytes are {}",
+                    "the input was said to be {}, but its first {} bytes are {}",
                     given.name(),
                     head.len(),
                     found.name()
                 ),
-                format!("say --format {}, or leave the option out", found.name()),
+                format!("give --format {}, or leave the option out", found.name()),
             )),
             (given, Some(found)) => Ok(given.unwrap_or(found)),
             (_, None) => Err(LiveError::setting(

@@ -25,7 +25,7 @@ pub fn connect(address: &str) -> Result<BufReader<TcpStream>> {
     let failed = |error: &dyn std::fmt::Display| {
         LiveError::failed(
             format!("no connection to {address}: {error}"),
-            "give HOST:PORT, and start the sender before",
+            "give HOST:PORT, and start the sender first",
         )
     };
     let places = address.to_socket_addrs().map_err(|e| failed(&e))?;
@@ -38,6 +38,6 @@ pub fn connect(address: &str) -> Result<BufReader<TcpStream>> {
     }
     Err(match last {
         Some(error) => failed(&error),
-        None => failed(&"the name stands for no address"),
+        None => failed(&"the name has no address"),
     })
 }

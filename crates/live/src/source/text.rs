@@ -83,8 +83,8 @@ impl<'a> Samples<'a> {
                 .and_then(|names| names.iter().position(|n| n == column));
             samples.marker = Some(at.ok_or_else(|| {
                 LiveError::setting(
-                    format!("the first line of the input names no column \"{column}\""),
-                    "name the columns in the first line of text, that of the markers among them",
+                    format!("the first line of the input does not name a column \"{column}\""),
+                    "name the columns in the first line of text, with the column of the markers",
                 )
             })?);
         }
@@ -208,7 +208,7 @@ impl<'a> Samples<'a> {
                     "sample {}: a line longer than {LONGEST_LINE} bytes",
                     self.read
                 ),
-                "give a line per sample; for binary input say --format f32 or f64",
+                "give a line per sample; for binary input give --format f32 or f64",
             ));
         }
         // What is no text is no number either.

@@ -193,7 +193,7 @@ fn familiar_windows_have_quantiles_and_an_old_model_says_that_it_cannot_tell() {
     )
     .unwrap();
     assert!(
-        session.notes().iter().any(|n| n.contains("is not checked")),
+        session.notes().iter().any(|n| n.contains("is not made")),
         "{:?}",
         session.notes()
     );

@@ -101,7 +101,7 @@ fn a_column_holds_markers() {
     assert!(
         all(text, &with("cue"))
             .unwrap_err()
-            .contains("no column \"cue\"")
+            .contains("does not name a column \"cue\"")
     );
 }
 

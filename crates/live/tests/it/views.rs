@@ -23,7 +23,7 @@ fn views_that_cannot_be_computed_are_refused_with_numbers() {
     );
     let said = made.err().unwrap().to_string();
     assert!(
-        said.contains("2 views of 13 channels were described, and the model takes 1 of 13"),
+        said.contains("2 views of 13 channels were described, but the model takes 1 of 13"),
         "{said}"
     );
     // A band above half the rate, and a window without a sample among good ones.

@@ -32,7 +32,7 @@ impl<T: Scalar> Model<T> {
             return Err(ModelError::Impossible {
                 op: OP,
                 why: format!(
-                    "the model takes {} views of a trial, and a domain is added to models of one view",
+                    "the model takes {} views of a trial, but a domain can only be added to models of one view",
                     self.frontend.views()
                 ),
                 remedy: "decode the new domain under a policy for unseen domains",

@@ -95,7 +95,7 @@ impl CspState {
                         data.rows(),
                         self.sizes
                     ),
-                    remedy: "go on with the network and the data the state was made with",
+                    remedy: "continue with the network and the data that the state was made with",
                 });
             }
             let (count, sum) = &mut sums[cell];

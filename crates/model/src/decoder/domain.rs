@@ -267,20 +267,20 @@ impl<T: Scalar> Decoder<T> {
         match embedding {
             UnseenEmbedding::InputOnly if has => Err(ModelError::Impossible {
                 op: OP,
-                why: "the network was trained with a domain embedding, so its query cannot do without one".into(),
+                why: "the network was trained with a domain embedding, so its query needs one".into(),
                 remedy: "choose zero, initial, nearest-tangent, nearest-riemannian or transductive, or train without an embedding",
             }),
             UnseenEmbedding::InputOnly => Ok(()),
             UnseenEmbedding::Transductive(_) if self.model.network.routings() > 1 => {
                 Err(ModelError::Impossible {
                     op: OP,
-                    why: "a row is adapted by the entropy of one routing, and every view has its own here".into(),
+                    why: "an embedding is adapted by the entropy of one routing, but here every view has its own routing".into(),
                     remedy: "choose zero, initial, nearest-tangent or nearest-riemannian",
                 })
             }
             _ if !has => Err(ModelError::Impossible {
                 op: OP,
-                why: "the network has no domain embedding for which something could stand in".into(),
+                why: "the network has no domain embedding, so nothing can stand in for it".into(),
                 remedy: "choose input-only",
             }),
             _ => Ok(()),

@@ -40,7 +40,7 @@ impl FittedModel {
         Err(ModelError::Impossible {
             op: "calibration",
             why: format!(
-                "a model {} has no weights of its own for a new domain that a few labelled trials could set",
+                "a model {} has no weights for a new domain that a few labelled trials could set",
                 self.name()
             ),
             remedy: "train a model `recommended`",

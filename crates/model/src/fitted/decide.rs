@@ -44,7 +44,7 @@ impl FittedModel {
             return Err(ModelError::Impossible {
                 op: OP,
                 why: format!(
-                    "trials of {found} {}, and the model takes {views}",
+                    "the trials have {found} {}, but the model takes {views}",
                     plural(found)
                 ),
                 remedy: "prepare the trials with the views the model was trained on",
@@ -169,7 +169,7 @@ impl FittedModel {
         if causal && unseen.is_some_and(|u| u.embedding.uses_target_data()) && !self.knows(domain) {
             return Err(ModelError::Impossible {
                 op: OP,
-                why: "a nearest or adapted embedding is found with all trials, and causal whitening knows only those so far".into(),
+                why: "a nearest or adapted embedding is found with all trials, but causal whitening knows only the trials so far".into(),
                 remedy: "choose own-mean whitening, or the embedding zero",
             });
         }

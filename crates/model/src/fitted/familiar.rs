@@ -206,7 +206,7 @@ impl Yardstick {
         Err(ModelError::Impossible {
             op: OP,
             why: format!(
-                "the covariance has no full rank (smallest eigenvalue {:e} beside the mean)",
+                "the covariance does not have full rank (smallest eigenvalue {:e} beside the mean)",
                 self.values.iter().copied().fold(f64::INFINITY, f64::min)
             ),
             remedy: "choose channels that do not depend on each other",

@@ -55,7 +55,7 @@ impl FittedModel {
                     }
                     (_, Some(_)) => {
                         return Err(other_kind(
-                            "the model was trained in another precision, or is no network",
+                            "the model was trained in another precision, or is not a network",
                         ));
                     }
                 }
@@ -63,7 +63,7 @@ impl FittedModel {
             FitConfig::Preset { config } => {
                 if start.is_some() {
                     return Err(other_kind(
-                        "the preset is solved exactly and starts from nothing",
+                        "the preset is solved exactly and cannot start from a fitted model",
                     ));
                 }
                 let observer = RefCell::new(observer);
@@ -81,7 +81,7 @@ impl FittedModel {
             FitConfig::Views { config } => {
                 if start.is_some() {
                     return Err(other_kind(
-                        "the preset is solved exactly and starts from nothing",
+                        "the preset is solved exactly and cannot start from a fitted model",
                     ));
                 }
                 let observer = RefCell::new(observer);
@@ -169,7 +169,7 @@ fn check_one_view(trials: &Trials) -> Result<()> {
         1 => Ok(()),
         views => Err(ModelError::Impossible {
             op: OP,
-            why: format!("trials of {views} views, and `recommended-1` takes one"),
+            why: format!("the trials have {views} views, but `recommended-1` takes one"),
             remedy: "prepare the trials with one view, or train a model `recommended`",
         }),
     }

@@ -134,7 +134,7 @@ impl fmt::Display for Judged {
         if !self.remembers {
             return write!(
                 f,
-                "{new} {trials}; the model file does not say which trials it was trained on, so that they may be among them"
+                "{new} {trials}; the model file does not say which trials it was trained on, so these trials may be among them"
             );
         }
         let are = if new == 1 { "is" } else { "are" };

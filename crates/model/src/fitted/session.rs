@@ -260,7 +260,7 @@ fn check_no_embedding(embedding: UnseenEmbedding) -> Result<()> {
     }
     Err(ModelError::Impossible {
         op: OP,
-        why: format!("{embedding} stands in for an embedding, and a model `recommended` has none"),
+        why: format!("{embedding} stands in for an embedding, but a model `recommended` has none"),
         remedy: "choose input-only, or leave it out",
     })
 }

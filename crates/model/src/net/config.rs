@@ -305,7 +305,7 @@ pub(super) fn check_views(sizes: &Sizes, options: &[(&str, bool)]) -> Result<()>
         Some((option, _)) => Err(ModelError::Impossible {
             op: "network",
             why: format!(
-                "{option} takes trials of one view, and these have {}",
+                "{option} takes trials of one view, but these have {}",
                 sizes.views
             ),
             remedy: "leave the option out, or pick one view",
@@ -337,7 +337,7 @@ impl DaspConfig {
         if self.view_routing == ViewRouting::View && sizes.views == 1 {
             return Err(ModelError::Impossible {
                 op: "network",
-                why: "one routing per view was asked for, and the trials have one view".into(),
+                why: "one routing per view was asked for, but the trials have one view".into(),
                 remedy: "leave the option out, or prepare trials with several views",
             });
         }

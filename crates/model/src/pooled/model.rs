@@ -267,7 +267,7 @@ impl PooledModel {
         Err(ModelError::Impossible {
             op: OP,
             why: format!(
-                "the trials have classes {names:?}, the model {:?}",
+                "the trials have the classes {names:?}, but the model has {:?}",
                 self.classes
             ),
             remedy: "select training and test trials from one set",

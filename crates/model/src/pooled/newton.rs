@@ -85,7 +85,7 @@ fn step_along(
     found?.ok_or_else(|| ModelError::Impossible {
         op: OP,
         why: format!("no step lowers the loss of {}", here.f),
-        remedy: "look at the features: values far beyond the range of f64 do this",
+        remedy: "look at the features: values far beyond the range of f64 cause this",
     })
 }
 

@@ -38,7 +38,7 @@ impl fmt::Display for Balance {
             .collect();
         write!(f, "{}: {}", self.domain, each.join(", "))?;
         if self.is_uneven() {
-            f.write_str(" (uneven: the classes are weighted alike, but as many trials of each would calibrate better)")?;
+            f.write_str(" (uneven: the classes are weighted alike, but equally many trials of each would calibrate better)")?;
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl ViewsModel {
                     labels.len(),
                     labels.first().map_or("no class", |&l| &self.classes[l])
                 ),
-                remedy: "calibrate with trials of at least two classes, as many of each as you can",
+                remedy: "calibrate with trials of at least two classes, equally many of each if you can",
             });
         }
         let n = self.channels_count();

@@ -56,7 +56,10 @@ fn what_differs_is_named() {
         error.unwrap_err().to_string()
     };
     let narrow = refused(&mixed_trials(5, 60, 6, 4), &config);
-    assert!(narrow.contains("7 channels, the trials have 6"), "{narrow}");
+    assert!(
+        narrow.contains("7 channels, but the trials have 6"),
+        "{narrow}"
+    );
     let fewer = refused(&mixed_trials(5, 60, 7, 3), &config);
     assert!(fewer.contains("domains"), "{fewer}");
     let renamed = Factor::from_labels((0..data.len()).map(|i| ["left", "right"][(i / 4) % 2]));

@@ -425,7 +425,7 @@ fn options_of_one_view_are_refused_with_several() {
     assert!(
         error
             .to_string()
-            .contains("trials of 2 views, and the model takes 3"),
+            .contains("the trials have 2 views, but the model takes 3"),
         "{error}"
     );
     let error =

@@ -166,7 +166,7 @@ fn the_explanation_reads() {
 64 channels and 40 training domain(s), by the scaling rule
 ρ = n(n+1)/(2D) = 52.0, above the threshold 50
   routing        on         40 training domains
-  experts K      20         D ≥ 20: half of the domains, as capacity pays less and less
+  experts K      20         D ≥ 20: half of the domains, because more capacity helps less and less
   filters k      32         n ≥ 40: half of the channels
   embedding m    20         the same for every dataset
   DSP columns r  40         ρ > 50: domain identity is spread over 2080 tangent dimensions, the encoder finds it (fewer columns where the data span fewer)

@@ -425,7 +425,7 @@ fn what_does_not_fit_is_refused() {
     let one = trials.pick_views(&[0]).unwrap();
     let said = model.decide(&one, None).unwrap_err().to_string();
     assert!(
-        said.contains("trials of 1 view, and the model takes 2"),
+        said.contains("the trials have 1 view, but the model takes 2"),
         "{said}"
     );
     let said = FittedModel::fit(&trials, &one, &config, &mut Silent).unwrap_err();

@@ -28,7 +28,7 @@ pub enum PeerError {
     },
     /// Parts of a fold whose lists of names differ, so that equal numbers mean different things.
     #[error(
-        "{peer}: the {part} trials list the {what} {found:?}, the training trials {expected:?}; select all parts from one set"
+        "{peer}: the {part} trials have the {what} {found:?}, but the training trials have {expected:?}; select all parts from one set"
     )]
     Names {
         /// The peer.
@@ -44,7 +44,7 @@ pub enum PeerError {
     },
     /// Training trials of fewer than two classes.
     #[error(
-        "{peer}: all training trials are of class \"{found}\"; a decision needs at least two classes"
+        "{peer}: all training trials belong to class \"{found}\"; a decision needs at least two classes"
     )]
     OneClass {
         /// The peer.
@@ -111,7 +111,7 @@ pub enum PeerError {
     /// A fit that did not reach its minimum.
     #[error(
         "logistic regression with C = {c}: after {steps} steps the gradient is {gradient:e} of the one at zero, expected at most \
-         1e-10; features of very different sizes do this, or a C far too large: use the default pre-conditioning and grid"
+         1e-10; features of very different sizes cause this, or a C that is far too large; use the default pre-conditioning and grid"
     )]
     NotConverged {
         /// The inverse penalty.

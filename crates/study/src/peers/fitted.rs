@@ -241,7 +241,7 @@ impl FittedPeer {
             .collect();
         (!missing.is_empty()).then(|| {
             let missing = missing.join(", ");
-            format!("Never decided, as it has no training trials: {missing}.")
+            format!("Never decided, because it has no training trials: {missing}.")
         })
     }
 

@@ -159,7 +159,7 @@ impl Regressions {
         if !lacking.is_empty() {
             notes.push(format!("Pooled over domains, {}", describe(&self.pooled)));
             notes.push(format!(
-                "Decided by the pooled regression, as a class lacks training trials: {}.",
+                "Decided by the pooled regression, because a class has no training trials: {}.",
                 lacking.join(", ")
             ));
         }

@@ -95,7 +95,7 @@ fn calibrated(model: &FittedModel, labelled: &Trials) -> Result<(FittedModel, Op
     }
     let said = (!left.is_empty()).then(|| {
         format!(
-            "not calibrated, as the labelled trials are of one class: {}",
+            "not calibrated, because the labelled trials belong to one class: {}",
             left.join(", ")
         )
     });

@@ -143,7 +143,7 @@ fn notes_say_what_was_chosen_and_how_unseen_domains_are_whitened() {
         found.notes
     );
     assert!(
-        has("pooled regression, as a class lacks training trials: s2"),
+        has("pooled regression, because a class has no training trials: s2"),
         "{:?}",
         found.notes
     );

@@ -36,7 +36,7 @@ def named(method, known, what):
     if method is None:
         return known[0]
     if method not in known:
-        raise ValueError(f"{method!r} is no method of this study that {what}; these are: {', '.join(known)}.")
+        raise ValueError(f"{method!r} is not a method of this study that {what}; these are: {', '.join(known)}.")
     return method
 
 
@@ -61,7 +61,7 @@ def comparison(summary, method, against):
         if {found["method"], found["against"]} == {method, against}:
             return found, 1 if found["method"] == method else -1
     pairs = "; ".join(f"{c['method']} and {c['against']}" for c in made) or "none"
-    raise ValueError(f"{method} and {against} were not compared. Compared were: {pairs}.")
+    raise ValueError(f"{method} and {against} were not compared. These were compared: {pairs}.")
 
 
 def own_name(row):

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     input: PathBuf,
     /// The .npz file to write
     output: PathBuf,
-    /// Samples per second, where the file does not say
+    /// Samples per second, if the file does not say it
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
     /// Print JSON
@@ -30,7 +30,7 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         if self.output.extension().is_none_or(|e| e != "npz") {
             return Err(Failure::Misuse(format!(
-                "{}: only .npz is written; give the output that ending",
+                "{}: the name of the output must end in .npz",
                 self.output.display()
             )));
         }

@@ -13,8 +13,8 @@ use crate::progress::Downloads;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What has arrived of a file is kept: run the same command again and it goes on from there. A full copy
-needs no network. Every file is compared with its published SHA-256, or with the one recorded at the
+If a download is stopped, what has arrived is kept: run the same command again, and it continues
+from there. If all files are here, no network is needed. Every file is compared with its published SHA-256, or with the one recorded at the
 first fetch.
 
 Environment: STIEFEL_DATA (folder for data), STIEFEL_MIRROR (like --mirror), MNE_DATA (files of MNE and
@@ -22,13 +22,13 @@ MOABB), HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     wanted: Wanted,
-    /// Fetch from this server: takes the place of scheme and host in every address
+    /// Fetch from this server: it takes the place of scheme and host in every address
     #[arg(long, value_name = "URL")]
     mirror: Option<String>,
     /// Files fetched at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u8).range(1..=16))]
     jobs: u8,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
     /// Print the files as JSON

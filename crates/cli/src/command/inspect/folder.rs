@@ -68,7 +68,7 @@ pub(super) fn describe(
             )
         });
         return Err(Failure::Failed(format!(
-            "{}: none of its {} files is a recording that is read ({}){first}",
+            "{}: none of its {} files is a recording that can be read ({}){first}",
             folder.display(),
             files.len(),
             stiefel::eeg::io::formats()
@@ -80,7 +80,7 @@ pub(super) fn describe(
         lines.extend(reasons);
     } else if unread > 0 {
         lines.push(format!(
-            "\n{} cannot be read; -v says why at full length",
+            "\n{} cannot be read; -v gives the whole reason",
             counted(unread, "file")
         ));
     }

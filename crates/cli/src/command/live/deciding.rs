@@ -17,7 +17,7 @@ const HOP: f64 = 0.25;
 
 #[derive(Debug, Args)]
 pub(crate) struct Deciding {
-    /// The training domain whose signal it is; a domain the model does not know needs --unseen-whitening
+    /// The domain whose signal it is; a domain that the model was not trained on needs --unseen-whitening
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(crate) struct Deciding {
     /// Learn nothing from unlabelled windows: the running mean of causal whitening stays as it is
     #[arg(long)]
     freeze: bool,
-    /// Seconds from one decision to the next [default: 0.25, or at cues only where there are cues]
+    /// Seconds from one decision to the next [default: 0.25; where there are cues, at cues only]
     #[arg(long, value_name = "SECONDS")]
     hop: Option<f64>,
     /// The smallest probability with which a class is decided; windows below it are "undecided"
@@ -52,7 +52,7 @@ pub(crate) struct Deciding {
     /// The samples are filtered already, in the model's band
     #[arg(long, conflicts_with = "band")]
     filtered: bool,
-    /// The window of the training trials; windows of the stream are as long [default: the model's]
+    /// The window of the training trials; windows of the stream have the same length [default: the model's]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
     /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer [default: the model's]
@@ -114,17 +114,17 @@ impl Deciding {
         }
         if known && unseen.is_some() {
             return Err(Failure::Misuse(format!(
-                "the model was trained on domain \"{name}\": --unseen-whitening is for others"
+                "the model was trained on domain \"{name}\"; --unseen-whitening is for other domains, leave it out"
             )));
         }
         if known && self.calibration.is_some() {
             return Err(Failure::Misuse(format!(
-                "the model was trained on domain \"{name}\": --calibration is for others"
+                "the model was trained on domain \"{name}\"; --calibration is for other domains, leave it out"
             )));
         }
         if self.freeze && !unseen.as_ref().is_some_and(Unseen::is_causal) {
             return Err(Failure::Misuse(
-                "--freeze keeps the running mean of causal whitening as it is, and nothing else learns from unlabelled windows; leave it out".into(),
+                "--freeze keeps the running mean of causal whitening as it is; without causal whitening nothing learns from unlabelled windows, so leave it out".into(),
             ));
         }
         let trials = match &self.calibration {

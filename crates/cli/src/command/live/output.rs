@@ -12,7 +12,7 @@ use crate::output::Output;
 
 #[derive(Debug, Args)]
 pub(crate) struct Sinks {
-    /// Send decisions as an LSL stream of this name too
+    /// Also send decisions as an LSL stream of this name
     #[arg(long, value_name = "NAME")]
     outlet: Option<String>,
     /// The file of the LSL library [default: STIEFEL_LIBLSL, the system's, or that of the Python package pylsl or mne-lsl]
@@ -21,7 +21,7 @@ pub(crate) struct Sinks {
     /// Serve a live page on this machine; its address is printed
     #[arg(long)]
     page: bool,
-    /// Serve the page at this address, to whoever has the token that is printed
+    /// Serve the page at this address, to everybody who has the printed token
     #[arg(long, value_name = "ADDRESS:PORT", requires = "page")]
     listen: Option<SocketAddr>,
 }

@@ -15,7 +15,7 @@ use options::Options;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A study that was stopped goes on where it was when the same command is given again."
+    after_help = "If a study is stopped, give the same command again: it continues where it stopped."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -39,7 +39,7 @@ impl Subcommand for Which {
     fn augment_subcommands(command: Command) -> Command {
         let studies = Study::ALL
             .map(|study| Options::augment_args(Command::new(study.name()).about(study.about())));
-        let unit = Command::new(RUN_UNIT).about("One unit of a planned study, for schedulers");
+        let unit = Command::new(RUN_UNIT).about("Run one unit of a planned study, for schedulers");
         command
             .subcommands(studies)
             .subcommand(run_unit::Arguments::augment_args(unit))

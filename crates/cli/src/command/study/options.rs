@@ -32,7 +32,7 @@ pub(crate) struct Options {
     /// Seconds from the cue, where trials are cut: 0.5,3.5
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
-    /// Methods, separated by commas; all of the study unless given
+    /// Methods, separated by commas [default: all of the study]
     #[arg(long, value_delimiter = ',')]
     methods: Option<Vec<String>>,
     /// What is held out together: trial or block (a whole run)
@@ -71,7 +71,7 @@ pub(crate) struct Options {
     /// How a subject without training trials is whitened: pooled, own-mean or causal
     #[arg(long, value_name = "POLICY")]
     unseen: Option<String>,
-    /// Whether one expert is retrained beside routed methods as a control
+    /// Whether a network with one expert is retrained as a control of routed methods
     #[arg(long, value_name = "BOOL")]
     retrained: Option<bool>,
     /// Threads [default: all cores]
@@ -93,7 +93,7 @@ impl Options {
     pub(super) fn resolve(&self, study: Study) -> Result<StudyConfig, Failure> {
         let Some(data) = &self.data else {
             return Err(Failure::Misuse(
-                "no dataset; give one, for instance `synthetic:weibo2014`".into(),
+                "no dataset was given; give one, for instance `synthetic:weibo2014`".into(),
             ));
         };
         StudyConfig::with_settings(study, data, self.given())

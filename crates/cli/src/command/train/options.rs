@@ -83,7 +83,7 @@ impl Options {
             return Ok(());
         }
         let why = match self.model.parse::<Peer>() {
-            Ok(_) => "it is a peer in studies and gives no model",
+            Ok(_) => "it is a peer in studies and does not give a model",
             Err(_) => "there is no such model",
         };
         Err(Failure::Misuse(format!(
@@ -190,20 +190,20 @@ impl Options {
         let refit = [("--no-refit", self.no_refit)];
         let (why, others): (&str, Vec<(&str, bool)>) = match fit {
             FitConfig::Preset { .. } => (
-                "has no network to train, and a penalty that is chosen",
+                "does not train a network, and chooses its penalty itself",
                 [&network[..], &routed, &ridge].concat(),
             ),
             FitConfig::Views { .. } => (
-                "has no network to train, and no penalty to choose",
+                "does not train a network, and has no penalty to choose",
                 [&network[..], &routed, &logistic].concat(),
             ),
             FitConfig::Network { model, .. } => match model.architecture {
                 Architecture::Dasp(_) => (
-                    "has no head to be solved",
+                    "has no head that is solved exactly",
                     [&logistic[..], &ridge, &refit].concat(),
                 ),
                 Architecture::Spdnet(_) => (
-                    "has one filter, no experts, and no head to be solved",
+                    "has one filter and no experts, and no head that is solved exactly",
                     [&logistic[..], &ridge, &refit, &routed].concat(),
                 ),
             },
@@ -213,7 +213,7 @@ impl Options {
             return Ok(());
         }
         Err(Failure::Misuse(format!(
-            "--model {name} {why}: leave out {}",
+            "--model {name} {why}; leave out {}",
             given.join(", ")
         )))
     }

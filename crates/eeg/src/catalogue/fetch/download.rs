@@ -115,7 +115,10 @@ impl<'d> Download<'d> {
             self.part.discard();
             return Err(CatalogueError::Content {
                 path: self.target.to_path_buf(),
-                reason: format!("what came from {}: {reason}; it was deleted", self.url),
+                reason: format!(
+                    "the file that came from {}: {reason}; it was deleted",
+                    self.url
+                ),
             });
         }
         Ok((found, bytes))
@@ -209,7 +212,7 @@ impl<'d> Download<'d> {
             200 if answer.is_page => Err(Ended::Final(CatalogueError::Content {
                 path: self.target.to_path_buf(),
                 reason: format!(
-                    "{} answered with a web page instead of the file: the network may want a log-in; open the address in a browser",
+                    "{} answered with a web page instead of the file: the network may need a log-in; open the address in a browser",
                     self.url
                 ),
             })),
@@ -310,7 +313,7 @@ impl<'d> Download<'d> {
                     left_behind: if written == 0 {
                         "nothing was left behind"
                     } else {
-                        "only the bytes that have arrived are kept, and the next attempt goes on from there"
+                        "only the bytes that have arrived are kept, and the next attempt continues from there"
                     },
                 }
             }

@@ -87,8 +87,12 @@ impl FetchOptions {
             .or_else(|| mirror.strip_prefix("http://"));
         match rest {
             None => wrong("it does not start with http:// or https://"),
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => wrong("it names no host"),
-            Some(rest) if rest.contains(['?', '#', ' ']) => wrong("it has more than a path"),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                wrong("it does not name a host")
+            }
+            Some(rest) if rest.contains(['?', '#', ' ']) => {
+                wrong("it has more than a host and a path")
+            }
             Some(_) => Ok(()),
         }
     }

@@ -61,7 +61,7 @@ impl Header {
         };
         let count = |key: &str| {
             let value = told(key).and_then(|v| v.parse::<usize>().ok());
-            value.ok_or_else(|| source.malformed(0, format!("the first line does not tell {key}")))
+            value.ok_or_else(|| source.malformed(0, format!("the first line does not give {key}")))
         };
         let (len, channels, vector) = (
             count("HeaderLen")?,
@@ -74,7 +74,7 @@ impl Header {
             "float32" => Number::F32,
             other => {
                 let reason = format!(
-                    "numbers are \"{}\", read are int16, int32, float32",
+                    "its numbers are \"{}\"; only int16, int32 and float32 can be read",
                     excerpt(other)
                 );
                 return Err(source.malformed(0, reason));
@@ -85,8 +85,9 @@ impl Header {
             || vector > MOST_CHANNELS
             || len as u64 > LONGEST
         {
-            let reason =
-                format!("{channels} channels, {vector} bytes of states, a header of {len} bytes");
+            let reason = format!(
+                "the first line gives {channels} channels, {vector} bytes of states and a header of {len} bytes, which cannot be"
+            );
             return Err(source.malformed(0, reason));
         }
         source.seek_to(0, "the header")?;
@@ -96,13 +97,13 @@ impl Header {
         let rate = find("SamplingRate").and_then(|v| number_and_unit(v.first().copied()?));
         let rate = rate.filter(|(rate, unit)| *rate > 0.0 && matches!(*unit, "" | "Hz"));
         let Some((rate, _)) = rate else {
-            return Err(source.malformed(0, "the header tells no SamplingRate"));
+            return Err(source.malformed(0, "the header does not give a SamplingRate"));
         };
         let mut notes = Vec::new();
         let mut numbers = |name: &str, default: f64, scale: &dyn Fn(&str) -> Option<f64>| {
             let Some(values) = find(name) else {
                 notes.push(format!(
-                    "the header tells no {name}; {default} was taken for every channel"
+                    "the header does not give {name}; {default} was taken for every channel"
                 ));
                 return Ok(vec![default; channels]);
             };
@@ -245,7 +246,7 @@ mod tests {
         let read = header("Source floatlist SourceChGain= { C3 C4 } 2muV 3uV // gain\r\n").unwrap();
         assert_eq!(read.gains, [2.0, 3.0]);
         assert_eq!(read.names, ["EEG1", "EEG2"]);
-        let note = "the header tells no SourceChOffset; 0 was taken for every channel";
+        let note = "the header does not give SourceChOffset; 0 was taken for every channel";
         assert_eq!(read.notes, [note]);
     }
 

@@ -105,7 +105,7 @@ impl Sidecars {
             Content::Recordings(mut all) => {
                 if let Some(first) = all.first_mut() {
                     let note =
-                        "the recording has gaps: the tables beside it were left out".to_string();
+                        "the recording has gaps: the tables beside it were not used".to_string();
                     *first = first.clone().with_notes(vec![note]);
                 }
                 Ok(Content::Recordings(all))
@@ -122,7 +122,7 @@ impl Sidecars {
             // Where some channels were asked for, the others are there and were not read.
             if options.channels.is_none() && !unknown.is_empty() {
                 notes.push(format!(
-                    "channels.tsv describes channels that the recording has not: {}",
+                    "channels.tsv describes channels that the recording does not have: {}",
                     unknown[..unknown.len().min(20)].join(", ")
                 ));
             }
@@ -133,7 +133,7 @@ impl Sidecars {
             let own = recording.sampling_rate();
             if let Some(rate) = rate.filter(|r| (r - own).abs() > 1e-6 * own) {
                 notes.push(format!(
-                    "{name} says {rate} Hz, the recording {own} Hz, which was taken"
+                    "{name} says {rate} Hz, but the recording says {own} Hz; the rate of the recording was taken"
                 ));
             }
         }
@@ -143,12 +143,12 @@ impl Sidecars {
             let own = recording.events().len();
             let events = place(markers, rate, samples, &mut notes);
             let stead = if own > 0 {
-                format!(" in the place of the file's own {own}")
+                format!(", instead of the {own} events of the file itself")
             } else {
                 String::new()
             };
             notes.push(format!(
-                "{} events are those of {name}{stead}",
+                "{} events were read from {name}{stead}",
                 events.len()
             ));
             recording = recording.with_events(events);

@@ -52,7 +52,7 @@ pub(super) fn read(
         return Err(data.malformed(
             data.len(),
             format!(
-                "{channels} channels{announced} are announced, the text has {} lines of {} numbers",
+                "the header announces {channels} channels{announced}, but the text has {} lines of {} numbers",
                 rows.len(),
                 rows.first().map_or(0, Vec::len)
             ),

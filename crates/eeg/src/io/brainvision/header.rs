@@ -150,7 +150,7 @@ fn one_of<T: Copy>(ini: &Ini, section: &str, key: &str, choices: &[(&str, T)]) -
         ini.malformed(
             entry.offset,
             format!(
-                "{key} is \"{}\", read are {}",
+                "{key} is \"{}\"; it must be one of {}",
                 excerpt(&entry.value),
                 names.join(", ")
             ),

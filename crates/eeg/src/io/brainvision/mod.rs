@@ -157,7 +157,7 @@ fn count_samples(
         return Ok(announced as usize);
     }
     let what = format!(
-        "{announced} samples of {frame} bytes are announced, the file has {samples} complete ones and {rest} bytes"
+        "the header announces {announced} samples of {frame} bytes, but the file has {samples} complete ones and {rest} bytes"
     );
     // Where a vectorised channel starts is known only when all samples are there.
     if !options.partial || header.vectorized {

@@ -96,7 +96,7 @@ impl<'t> Table<'t> {
         let numeric = |cell: &str| number(cell, separator).is_some();
         let mut columns = columns(&split(header, separator));
         if columns.iter().all(|c| numeric(&c.name)) {
-            let reason = "the first line holds numbers; the names of the channels belong there";
+            let reason = "the first line holds numbers, but it must hold the names of the channels";
             return Err(source.malformed(0, reason));
         }
         // A marker column is text where one of its cells is.
@@ -126,7 +126,7 @@ impl<'t> Table<'t> {
             .filter(|c| c.role == Role::Signal)
             .count();
         if signals == 0 || samples == 0 {
-            let reason = format!("{signals} columns of signal and {samples} rows");
+            let reason = format!("the text has {signals} columns of signal and {samples} rows");
             return Err(source.malformed(0, reason));
         }
         let mut data = memory::zeros(samples, kept.len(), source.path())?;
@@ -182,10 +182,10 @@ impl<'t> Table<'t> {
             None => rate_of(&times, &mut notes).ok_or_else(|| {
                 EegError::setting(
                     format!(
-                        "{}: the rate is not told, and no column is a time that runs on",
+                        "{}: the file does not give its rate, and no column holds times that increase",
                         source.path().display()
                     ),
-                    "tell it with --rate (in Python sfreq=)",
+                    "give it with --rate (in Python sfreq=)",
                 )
             })?,
         };

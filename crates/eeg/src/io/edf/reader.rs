@@ -166,9 +166,10 @@ impl<'a> EdfReader<'a> {
                 s.samples_per_record * self.header.bytes_per_sample,
             )
         }) else {
-            return Err(self
-                .source
-                .malformed(192, "the file says it has gaps, but no signal tells where"));
+            return Err(self.source.malformed(
+                192,
+                "the file says that it has gaps, but no signal says where",
+            ));
         };
         for record in 0..self.records.count {
             let offset =
@@ -178,7 +179,7 @@ impl<'a> EdfReader<'a> {
             let start = tal::parse(&self.source, &bytes, offset, &mut TalLog::default())?
                 .ok_or_else(|| {
                     self.source
-                        .malformed(offset, format!("record {record} does not tell its start"))
+                        .malformed(offset, format!("record {record} does not give its start"))
                 })?;
             if starts.last().is_some_and(|&before| before >= start) {
                 return Err(self.source.malformed(

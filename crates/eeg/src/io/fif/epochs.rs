@@ -35,7 +35,7 @@ pub(super) fn read(
     let last = last.value(&mut source, "the last sample")?;
     let samples = last - first + 1.0;
     let number = data.number().ok_or_else(|| {
-        let reason = format!("epochs of the type {} are not read", data.form);
+        let reason = format!("epochs of the type {} cannot be read", data.form);
         source.malformed(data.at, reason)
     })?;
     let channels = info.channels.len();

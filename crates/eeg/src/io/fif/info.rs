@@ -29,7 +29,7 @@ impl Info {
     pub(super) fn read(source: &mut Source<'_>, directory: &Directory) -> Result<Self> {
         let find = |kind: i32| directory.find(block::MEAS_INFO, kind);
         let Some(rate) = find(tag::SFREQ) else {
-            return Err(source.malformed(0, "the file tells no sampling rate (tag 201)"));
+            return Err(source.malformed(0, "the file does not give a sampling rate (tag 201)"));
         };
         let at = rate.at;
         let rate = rate.value(source, "the sampling rate")?;

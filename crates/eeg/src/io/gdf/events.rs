@@ -37,7 +37,7 @@ pub(super) fn read(
     if count > 0 && !matches!(mode, 1 | 3) {
         return Err(source.malformed(
             offset,
-            format!("the event table has mode {mode}, read are 1 and 3"),
+            format!("the event table has mode {mode}; only the modes 1 and 3 can be read"),
         ));
     }
     let rate = if stored_rate.is_finite() && stored_rate > 0.0 {

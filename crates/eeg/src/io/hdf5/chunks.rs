@@ -42,7 +42,7 @@ impl File<'_, '_> {
             Some(message) => filters(message).ok_or_else(|| {
                 self.malformed(
                     at,
-                    "a dataset passed a filter that is not read; deflate and shuffle are",
+                    "a dataset has a filter that cannot be read; deflate and shuffle can be read",
                 )
             })?,
         };

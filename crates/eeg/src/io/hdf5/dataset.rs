@@ -65,7 +65,7 @@ impl File<'_, '_> {
     pub(crate) fn dataset(&mut self, object: &Object) -> Result<Array> {
         let at = object.address;
         let Some((element, size)) = object.message(0x03).and_then(element) else {
-            return Err(self.malformed(at, "a dataset of this type of element is not read"));
+            return Err(self.malformed(at, "a dataset with elements of this type cannot be read"));
         };
         let dims = object.message(0x01).and_then(|m| self.shape(m));
         let Some(dims) = dims else {
@@ -79,7 +79,7 @@ impl File<'_, '_> {
         let Some(layout) = layout else {
             return Err(self.malformed(
                 at,
-                "a dataset of this layout is not read; save it with MATLAB's -v7.3, or h5py's default version of HDF5",
+                "a dataset of this layout cannot be read; save it with MATLAB's -v7.3, or h5py's default version of HDF5",
             ));
         };
         let bytes = match layout {

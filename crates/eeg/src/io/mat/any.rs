@@ -99,8 +99,8 @@ impl Parts<'_> {
         };
         if value.is_none() && self.rule.rate.is_none() {
             return Err(EegError::setting(
-                "the sampling rate is not told",
-                "name its variable or the rate itself, as rate=fs or rate=250",
+                "the sampling rate is not known",
+                "name its variable or give the rate itself, for example rate=fs or rate=250",
             ));
         }
         rate(self.path, 0, value)
@@ -154,13 +154,13 @@ impl Parts<'_> {
         let unsure = || {
             EegError::setting(
                 format!(
-                    "it is not certain which axis of {} [{}] is which",
+                    "it is not clear which axis of {} [{}] is which",
                     self.rule.signal,
                     text_of(dims)
                 ),
                 match dims.len() {
                     2 => "say what its rows are: axis=time or axis=channels",
-                    3 => "say what each is, as axis=trials-channels-time",
+                    3 => "say what each axis is, for example axis=trials-channels-time",
                     _ => "name an array of two or three axes",
                 },
             )
@@ -251,7 +251,7 @@ impl Parts<'_> {
         if each.iter().any(|a| a.trials.is_some()) {
             return Err(EegError::setting(
                 format!("{} holds several arrays of trials", self.rule.signal),
-                "name one of them, as signal=data{1}",
+                "name one of them, for example signal=data{1}",
             ));
         }
         let several = each.len() > 1;
@@ -262,7 +262,7 @@ impl Parts<'_> {
                     each.len(),
                     labels.map_or(0, <[String]>::len)
                 ),
-                "name one of them, as signal=data{1}.X,labels=data{1}.y",
+                "name one of them, for example signal=data{1}.X,labels=data{1}.y",
             ));
         }
         let mut recordings = Vec::with_capacity(each.len());
@@ -320,7 +320,7 @@ impl Parts<'_> {
                     "{} labels for {samples} samples do not say where trials start",
                     labels.len()
                 ),
-                "name the samples at which they start, as onsets=trial",
+                "name the samples at which they start, for example onsets=trial",
             )),
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn is_fieldtrip(variable: &Variable) -> bool {
 /// Recordings or epochs.
 pub(super) fn read(path: &Path, variable: &Variable) -> Result<Content> {
     let Value::Struct(fields) = &variable.value else {
-        return Err(wrong(path, variable.offset, "the variable is no struct"));
+        return Err(wrong(path, variable.offset, "the variable is not a struct"));
     };
     let bad = |reason: String| wrong(path, variable.offset, reason);
     let names = fields.field(0, "label").and_then(Value::strings);
@@ -116,7 +116,7 @@ fn channels(
             _ => None,
         });
     if table.is_none() {
-        notes.push("the file tells no units: values were taken as µV".into());
+        notes.push("the file does not give units: values were taken to be µV".into());
     }
     let one = |name: &String| {
         let told = table.as_ref().and_then(|(labels, units)| {

@@ -100,11 +100,11 @@ fn known(path: &Path, mut variables: Vec<Variable>) -> Result<Content> {
     }
     Err(EegError::Unsupported {
         kind: format!(
-            "MATLAB file whose layout is not certain ({})",
+            "MATLAB file whose layout is not clear ({})",
             rule::listed(&variables)
         ),
         remedy: format!(
-            "say what is what with --mat (in Python mat=), likely \"{}\"",
+            "say what its variables mean with --mat (in Python mat=), probably \"{}\"",
             suggestion(&variables)
         ),
         path: path.to_path_buf(),

@@ -49,7 +49,7 @@ impl NpyHeader {
             (b"\x93NUMPY", version) => {
                 return Err(stream.malformed(format!("unknown version {version} of .npy")));
             }
-            _ => return Err(stream.malformed("this is no .npy array")),
+            _ => return Err(stream.malformed("this is not a .npy array")),
         };
         if len > LONGEST {
             return Err(stream.malformed(format!(
@@ -136,7 +136,7 @@ fn parse(text: &str) -> std::result::Result<NpyHeader, String> {
         match key {
             "descr" => {
                 let text = literal.string();
-                descr = Some(text.map_err(|e| format!("{e}; structured arrays are not read"))?);
+                descr = Some(text.map_err(|e| format!("{e}; structured arrays cannot be read"))?);
             }
             "fortran_order" => {
                 fortran_order = Some(match literal.word() {
@@ -167,7 +167,7 @@ fn item(descr: &str) -> std::result::Result<(Item, bool), String> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let unread = || {
         format!(
-            "items of type {} are not read; convert with NumPy, as in x.astype('f8') or y.astype('U')",
+            "items of type {} cannot be read; convert them with NumPy, for example x.astype('f8') or y.astype('U')",
             excerpt(descr)
         )
     };

@@ -158,8 +158,7 @@ pub(crate) fn assemble(
             Some(skew) => invalid(
                 path,
                 format!(
-                    "the square matrices of X are no covariances: {}entries differ from their mirror images by more than {allowed:.1e} of the largest, \
-                     which is what rounding of {} allows",
+                    "the square matrices of X are not covariances: {}entries differ from their mirror images by more than {allowed:.1e} of the largest entry, which is the most that rounding of {} explains",
                     skew.map_or(String::new(), |(i, row, col)| format!(
                         "in matrix {i}, at ({row}, {col}), "
                     )),

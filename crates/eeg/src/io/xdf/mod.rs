@@ -86,7 +86,10 @@ fn choose<'s>(path: &Path, streams: &'s [Stream], wanted: Option<&str>) -> Resul
         return match found.as_slice() {
             [one] if one.number.is_some() && one.rate > 0.0 => Ok(one),
             [one] => none(
-                format!("the stream {} holds no regular signal", one.described()),
+                format!(
+                    "the stream {} does not hold a regular signal",
+                    one.described()
+                ),
                 format!("choose another stream: {}", listed()),
             ),
             [] => none(

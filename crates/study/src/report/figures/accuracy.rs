@@ -116,7 +116,7 @@ pub(super) fn subjects(summary: &StudySummary) -> Option<Figure> {
     let shown = if names.len() <= NAMED {
         "Each line follows one subject from method to method."
     } else {
-        "A dot is a subject (its name under the pointer); below the dots the quartiles, at the right the median."
+        "A dot is a subject (point at it for the name). The quartiles are below the dots, the median is at the right."
     };
     Some(Figure {
         section: Section::Subjects,

@@ -26,7 +26,7 @@ fn placed(channels: &[String]) -> (Vec<usize>, Vec<Electrode>, String) {
     } else {
         let more = if unknown.len() > 12 { ", …" } else { "" };
         format!(
-            " Left out, for their place on the head is not known: {}{more} ({} of {}).",
+            " Left out, because their place on the head is not known: {}{more} ({} of {}).",
             unknown[..unknown.len().min(12)].join(", "),
             unknown.len(),
             count(channels.len(), "channel")
@@ -83,7 +83,7 @@ pub(super) fn patterns(
     let mut all = filters.iter().flat_map(|f| &f.patterns);
     if let Some(odd) = all.find(|p| p.len() != channels.len()) {
         return Err(format!(
-            "{method}: no scalp maps, for a pattern has {} and the dataset {}.",
+            "{method}: no scalp maps, because a pattern has {} and the dataset {}.",
             count(odd.len(), "value"),
             count(channels.len(), "channel")
         ));
@@ -91,7 +91,7 @@ pub(super) fn patterns(
     let (known, _, left_out) = placed(&summary.dataset.channels);
     if known.len() < LEAST {
         return Err(format!(
-            "{method}: no scalp maps, for they need at least {LEAST} electrodes.{left_out}"
+            "{method}: no scalp maps, because they need at least {LEAST} electrodes.{left_out}"
         ));
     }
     let groups: Vec<(String, &[Vec<f64>])> = (filters.iter())
@@ -99,9 +99,9 @@ pub(super) fn patterns(
         .collect();
     let chart = heads(summary, &groups).unwrap_or_default();
     let drawn: usize = chart.groups.iter().map(|g| g.1.len()).sum();
-    let drawing = chart
-        .draw()
-        .ok_or_else(|| format!("{method}: no scalp maps, for none of its patterns is finite."))?;
+    let drawing = chart.draw().ok_or_else(|| {
+        format!("{method}: no scalp maps, because none of its patterns is finite.")
+    })?;
     let routed = unit.outcome.routing.is_some() && filters.len() > 1;
     Ok(Some(Figure {
         section: if routed {

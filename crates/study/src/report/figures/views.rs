@@ -72,9 +72,7 @@ fn shared(summary: &StudySummary, unit: &UnitRecord, carried: &Carried) -> Optio
         name: file_name("views", &unit.method),
         title: format!("{}: what everybody's weights look at", unit.method),
         caption: format!(
-            "Activation patterns of the shared weights on a typical head, the two leading ones of every view, seen from above, nose up; {}. A map is one source: where its \
-             largest value is positive, power of that source speaks for {}, where it is negative, against it; other signs within a map are other phases. Each map is scaled by its largest value. Behind the name of a view stands its share in \
-             the variance of the score.",
+            "Activation patterns of the shared weights on a typical head, the two leading ones of every view, seen from above, nose up; {}. A map is one source. Where its largest value is positive, power of that source speaks for {}; where it is negative, against it. Other signs within a map are other phases. Each map is scaled by its largest value. The share of a view in the variance of the score stands after its name.",
             unit_name(unit),
             towards(summary)
         ),
@@ -124,8 +122,7 @@ fn shares(unit: &UnitRecord, carried: &Carried) -> Option<Figure> {
         name: file_name("shares", &unit.method),
         title: format!("{}: which views carry the decision", unit.method),
         caption: format!(
-            "How much of the score's variance over the training trials comes from each view: under the weights everybody shares, and under each person's own; {}. \
-             Views that say the same share what they say: a small share is not proof that a view could be left out. The views: {}.",
+            "How much of the score's variance over the training trials comes from each view: under the weights everybody shares, and under each person's own; {}. Views that carry the same information divide it between them: a small share does not prove that a view could be left out. The views: {}.",
             unit_name(unit),
             numbered(carried)
         ),
@@ -153,7 +150,7 @@ fn people(summary: &StudySummary, unit: &UnitRecord, carried: &Carried) -> Optio
         name: file_name("people", &unit.method),
         title: format!("{}: what each person's weights look at", unit.method),
         caption: format!(
-            "The leading activation pattern of each person's own weights, in the view that carries most of their decision, whose number stands behind the name; {}. Signs \
+            "The leading activation pattern of each person's own weights, in the view that carries most of their decision (its number stands after the name); {}. Signs \
              as above. The views: {}.",
             unit_name(unit),
             numbered(carried)

@@ -106,7 +106,7 @@ fn target_data(summary: &StudySummary) -> String {
         }
     }
     let answer = match (uses, known) {
-        (true, _) => "Yes: whitening used unlabelled trials of the domains tested on.",
+        (true, _) => "Yes: whitening used unlabelled trials of the domains that were tested.",
         (false, false) => return "Not known: the records of the units do not say.".into(),
         (false, true) if policies.is_empty() => {
             return "No: every domain that was whitened had training trials of its own, and was whitened by them.".into();

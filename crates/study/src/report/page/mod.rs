@@ -202,7 +202,7 @@ fn confusion(summary: &StudySummary, gallery: &Gallery) -> String {
         return "<p>No confusion matrices.</p>".into();
     }
     figures.sort_by_key(named);
-    let words = "<p class=\"note\">Test trials of all folds and seeds: the share of the true class, and below it how many.</p>";
+    let words = "<p class=\"note\">Test trials of all folds and seeds: the share of the true class, and below it the number of trials.</p>";
     words.to_owned() + &first_open(&figures, 4, "Confusion matrices of the other methods")
 }
 
@@ -212,8 +212,7 @@ fn scalp(gallery: &Gallery) -> String {
     if !out.is_empty() {
         out.insert_str(
             0,
-            "<p class=\"note\">What filters see: activation patterns, not filters, the two leading ones of each; their strongest electrodes are named where there is \
-             room. The sign of a pattern has no meaning; each map is scaled by its largest value and interpolated by spherical splines within 30° of an \
+            "<p class=\"note\">What filters see. The maps are activation patterns, not filters: the two leading ones of each filter, with the names of their strongest electrodes where there is room. The sign of a pattern has no meaning; each map is scaled by its largest value and interpolated by spherical splines within 30° of an \
              electrode.</p>",
         );
     }

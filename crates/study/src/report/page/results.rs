@@ -215,7 +215,7 @@ pub(super) fn results(summary: &StudySummary) -> String {
         let title = format!("{} in the paper, not run here", name(&paper.method));
         out.push_str(&theirs(paper, &columns, "theirs alone", &title));
     }
-    let mut words = "The highest mean is bold; whether it is a difference is for the tests to say. –: does not exist or was not measured.".to_owned();
+    let mut words = "The highest mean is bold; the tests say whether it is a difference. –: does not exist or was not measured.".to_owned();
     if summary.rows.iter().any(|r| r.proxy_gap.is_some()) {
         let _ = write!(
             words,

@@ -244,7 +244,7 @@ fn the_page_says_what_it_must() {
         "<small>to the baseline</small>",
         "<details class=\"long\"><summary>Every setting of the study",
         "Routing is not what helps here.",
-        "Yes: whitening used unlabelled trials of the domains tested on.",
+        "Yes: whitening used unlabelled trials of the domains that were tested.",
         "own-mean (κ = 10)",
         "8 trials (S1 2, S2 2, S3 2, S4 2), by amplitude",
         "Rejection read no labels",
@@ -547,7 +547,7 @@ fn what_cannot_be_drawn_is_said() {
         channels: names("", 7),
         ..Shape::default()
     }));
-    assert!(page.contains("no scalp maps, for they need at least 3 electrodes. Left out, for their place on the head is not known: 1, 2, 3, 4, 5, 6, 7 (7 of 7 channels)"));
+    assert!(page.contains("no scalp maps, because they need at least 3 electrodes. Left out, because their place on the head is not known: 1, 2, 3, 4, 5, 6, 7 (7 of 7 channels)"));
     let mut summary = study(&Shape::default());
     for unit in &mut summary.units {
         for filter in &mut unit.outcome.patterns {
@@ -563,7 +563,9 @@ fn what_cannot_be_drawn_is_said() {
     summary.rows[0].confusion.pop();
     let page = report::html(&summary);
     check(&page).unwrap();
-    assert!(page.contains("no scalp maps, for a pattern has 3 values and the dataset 5 channels."));
+    assert!(
+        page.contains("no scalp maps, because a pattern has 3 values and the dataset 5 channels.")
+    );
     assert!(page.contains("Empty rows: the domain has no test trials in this fold."));
     assert!(!page.contains("angles between experts") && !page.contains("<h4>baseline</h4>"));
     summary.dataset.domains.truncate(2);

@@ -58,7 +58,7 @@ h1{font-size:15pt}h2{font-size:11.5pt;margin:1rem 0 .4rem}h3{font-size:10pt;marg
 .headline{grid-template-columns:minmax(0,.8fr) minmax(0,1fr)}.result{font-size:11pt}.verdict{font-size:8.4pt;padding:.3rem .7rem;margin:.5rem 0}.verdict li{margin:.1rem 0}summary{list-style:none;color:inherit;font-weight:600}
 table{font-size:6.9pt}th small{font-size:5.6pt}.theirs th,.theirs td{font-size:6.5pt}th,td{padding:.12rem .25rem}thead th{min-width:0;max-width:5rem}th[scope=row],thead th:first-child{min-width:13em;max-width:15rem;position:static}
 .theirs th{padding-left:.7rem}thead button::after{content:''}figcaption,.note,.muted{font-size:7.6pt}
-.row{display:block;font-size:0}.row figure{display:inline-block;vertical-align:top;width:49%;margin:.2rem 1% .3rem 0;padding:0}.row figure.medium{width:32%}.row figure.small{width:24%}.row figure h4{font-size:8pt}.row .scroll{font-size:9pt}footer{margin-top:.6rem}p,dd,.note,.methods{max-width:none}dl{font-size:7.2pt;gap:.05rem .8rem}.methods{font-size:7.8pt;padding:.4rem .6rem}
+.row{display:block;font-size:0}.row figure{display:inline-block;vertical-align:top;width:49%;margin:.2rem 1% .3rem 0;padding:0}.row figure.medium,.row figure.small{width:24%}.row figure h4{font-size:8pt}.row .scroll{font-size:9pt}footer{margin-top:.6rem}p,dd,.note,.methods{max-width:none}dl{font-size:7.2pt;gap:.05rem .8rem}.methods{font-size:7.8pt;padding:.4rem .6rem}
 svg.figure{min-width:0!important;max-height:235mm}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 

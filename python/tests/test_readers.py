@@ -130,7 +130,7 @@ def test_more_than_the_memory_is_a_memory_error(tmp_path):
         stiefel.read_raw(path)
     # Few numbers of many channels: their covariances would take 1.3 terabytes.
     np.savez(tmp_path / "wide.npz", X=np.zeros((1, 400_000, 2), np.int8), y=np.array(["a"]), sfreq=100.0)
-    with pytest.raises(MemoryError, match="the covariances: 1280000 MB of memory"):
+    with pytest.raises(MemoryError, match="the covariances: its content needs 1280000 MB of memory"):
         stiefel.load_dataset(tmp_path / "wide.npz")
 
 

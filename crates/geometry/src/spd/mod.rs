@@ -11,7 +11,7 @@
 //! | medians | `argmin Σ w_i d(M, X_i)` | [`median_euclidean`], [`median_affine_invariant`] |
 //! | geodesics and tangent spaces | `γ_t`, `log_M`, `exp_M` | [`geodesic`], [`log_map`], [`exp_map`], [`transport`], [`inner_product`] |
 //! | the same in other metrics | | [`geodesic_cholesky`], [`geodesic_wasserstein`], [`geodesic_thompson`], [`log_map_wasserstein`], [`log_map_log_cholesky`], [`transport_log_cholesky`] and more |
-//! | vectors and a Gaussian | `(xᵀC⁻¹x)^{1/2}` | [`mahalanobis`] |
+//! | vectors and a Gaussian | `(xᵀC⁻¹x)^{1/2}` | [`mahalanobis()`] |
 //! | the nearest SPD matrix | `U max(λ, 0) Uᵀ` | [`nearest_spd`] |
 //! | recentring | `M^{-1/2}XM^{-1/2}` | [`recentre`], [`tangent_space`], [`untangent_space`] |
 //! | whole stacks, fast | the same | [`stacks`] |

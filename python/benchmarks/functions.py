@@ -102,7 +102,7 @@ def cases(x, y, c, d):
         ("transport_riemann", OTHER, tangentspace, tangents, c, d),
     ]:
         named = arguments.pop() if isinstance(arguments[-1], dict) else {}
-        label = f"{name}, {next(iter(named))}" if True in named.values() else name
+        label = f"{name}, {next(iter(named))}" if any(value is True for value in named.values()) else name
         ours, theirs = getattr(spd, name), getattr(peers, name)
         yield label, floor, partial(ours, *arguments, **named), partial(theirs, *arguments, **named)
 

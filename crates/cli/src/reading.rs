@@ -6,7 +6,7 @@ use stiefel::eeg::io::ReadOptions;
 use crate::failure::Failure;
 
 /// Choices about files that do not say everything.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub(crate) struct Reading {
     /// Read the complete part of files that were cut short
     #[arg(long)]

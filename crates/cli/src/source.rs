@@ -13,7 +13,7 @@ use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
 
 /// The part of a dataset that is wanted.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub(crate) struct Part {
     /// Subjects, counted from 1: 3, 1-5 or 1-3,7 [default: all]
     #[arg(long, value_name = "LIST")]

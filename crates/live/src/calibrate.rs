@@ -5,7 +5,7 @@
 
 use stiefel_data::{Factor, Trials};
 use stiefel_linalg::MatBatch;
-use stiefel_model::{FittedModel, ModelError};
+use stiefel_model::{FittedModel, ModelError, Unseen};
 
 use crate::window::{Status, Window};
 use crate::{Result, Session};
@@ -15,6 +15,7 @@ use crate::{Result, Session};
 pub struct Calibration {
     start: FittedModel,
     domain: String,
+    unseen: Option<Unseen>,
     /// All views of a trial, one after the other.
     trials: Vec<Vec<f64>>,
     classes: Vec<usize>,
@@ -23,11 +24,12 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Of a model, for the trials of a domain.
-    pub fn new(model: &FittedModel, domain: &str) -> Self {
+    /// Of a model, for the trials of a domain. `unseen` is the policy of the session; one that learns from unlabelled windows goes on doing so under the calibrated model.
+    pub fn new(model: &FittedModel, domain: &str, unseen: Option<&Unseen>) -> Self {
         Self {
             start: model.clone(),
             domain: domain.to_owned(),
+            unseen: unseen.copied().filter(Unseen::is_causal),
             trials: Vec::new(),
             classes: Vec::new(),
             used: 0,
@@ -66,7 +68,7 @@ impl Calibration {
         }
         self.used = self.trials.len();
         let model = self.start.calibrate(&self.labelled()?)?;
-        session.exchange(&model, model.session(&self.domain, None, &[])?)?;
+        session.exchange(&model, model.session(&self.domain, self.unseen.as_ref(), &[])?)?;
         self.model = Some(model);
         Ok(())
     }

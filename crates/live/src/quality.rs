@@ -84,6 +84,8 @@ pub struct Quality {
     flat: usize,
     saturated: usize,
     limit: f64,
+    /// Where the window began that is looked at, and how many of its frames have been.
+    window: (i64, u64),
     scanned: Vec<Scanned>,
     ranges: Vec<f64>,
     electrodes: Vec<Electrode>,
@@ -94,18 +96,24 @@ pub struct Quality {
 struct Scanned {
     low: [f64; LANES],
     high: [f64; LANES],
-    /// The longest run of equal values.
+    /// The longest run of equal values, the present one, and its value.
     longest: [f64; LANES],
+    run: [f64; LANES],
+    last: [f64; LANES],
 }
+
+/// Of no sample.
+const UNSEEN: Scanned = Scanned {
+    low: [f64::INFINITY; LANES],
+    high: [f64::NEG_INFINITY; LANES],
+    longest: [0.0; LANES],
+    run: [0.0; LANES],
+    last: [f64::NAN; LANES],
+};
 
 impl Quality {
     /// For so many channels at a rate; `microvolts` are in a unit of the samples, none where it is no voltage.
     pub fn new(channels: usize, rate: f64, microvolts: Option<f64>) -> Self {
-        let none = Scanned {
-            low: [0.0; LANES],
-            high: [0.0; LANES],
-            longest: [0.0; LANES],
-        };
         let unknown = Electrode {
             fault: None,
             range: 0.0,
@@ -114,7 +122,8 @@ impl Quality {
             flat: (FLAT_SECONDS * rate).ceil() as usize,
             saturated: ((SATURATED_SECONDS * rate).ceil() as usize).max(SATURATED_SAMPLES),
             limit: microvolts.map_or(f64::INFINITY, |m| OUT_OF_RANGE / m),
-            scanned: vec![none; channels.div_ceil(LANES)],
+            window: (0, 0),
+            scanned: vec![UNSEEN; channels.div_ceil(LANES)],
             ranges: vec![0.0; channels],
             electrodes: vec![unknown; channels],
         }
@@ -125,13 +134,42 @@ impl Quality {
         &self.electrodes
     }
 
-    /// Looks at the frames of a window, in order: whole frames in two parts, one after the other. The first fault and its channel, where there is one.
-    pub fn judge(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, usize)> {
+    /// How many frames of the window that begins at a sample have been looked at; none of one that is new.
+    pub(crate) fn looked(&mut self, start: i64) -> u64 {
+        if self.window.0 != start || self.window.1 == 0 {
+            self.window = (start, 0);
+            self.scanned.fill(UNSEEN);
+        }
+        self.window.1
+    }
+
+    /// Looks at the next frames of the window, in order: whole frames in two parts, one after the other.
+    pub(crate) fn look(&mut self, parts: [&[f64]; 2]) {
         let n = self.electrodes.len();
         for (group, scanned) in self.scanned.iter_mut().enumerate() {
-            let first = group * LANES;
-            *scanned = pulp::Arch::new().dispatch(Scan { parts, n, first });
+            let (first, before) = (group * LANES, *scanned);
+            *scanned = pulp::Arch::new().dispatch(Scan {
+                parts,
+                n,
+                first,
+                before,
+            });
         }
+        self.window.1 += (parts[0].len() + parts[1].len()) as u64 / n.max(1) as u64;
+    }
+
+    /// Looks at all frames of a window. The first fault and its channel, where there is one.
+    pub fn judge(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, usize)> {
+        self.window = (0, 0);
+        self.looked(0);
+        self.look(parts);
+        self.verdict(parts)
+    }
+
+    /// The first fault of the window whose frames have all been looked at, and its channel. The next window is a new one.
+    pub(crate) fn verdict(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, usize)> {
+        let n = self.electrodes.len();
+        self.window = (0, 0);
         for c in 0..n {
             let (low, high, _) = self.of(c);
             self.electrodes[c].range = high - low;
@@ -171,6 +209,7 @@ struct Scan<'a> {
     parts: [&'a [f64]; 2],
     n: usize,
     first: usize,
+    before: Scanned,
 }
 
 impl pulp::WithSimd for Scan<'_> {
@@ -179,9 +218,13 @@ impl pulp::WithSimd for Scan<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Scanned {
         let width = LANES.min(self.n - self.first);
-        let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-        let (mut run, mut longest) = ([0.0_f64; LANES], [0.0_f64; LANES]);
-        let mut last = [f64::NAN; LANES];
+        let Scanned {
+            mut low,
+            mut high,
+            mut longest,
+            mut run,
+            mut last,
+        } = self.before;
         for part in self.parts {
             for frame in part.chunks_exact(self.n) {
                 let mut x = [0.0; LANES];
@@ -202,7 +245,13 @@ impl pulp::WithSimd for Scan<'_> {
                 last = x;
             }
         }
-        Scanned { low, high, longest }
+        Scanned {
+            low,
+            high,
+            longest,
+            run,
+            last,
+        }
     }
 }
 

@@ -55,21 +55,59 @@ impl Arguments {
         }
     }
 
+    /// Refuses a part of what is described as a whole.
+    fn whole(&self, what: &str) -> Outcome {
+        if self.part == Part::default() {
+            return Ok(());
+        }
+        let options = "--subjects, --classes, --channels, --band and --window";
+        Err(self.useless(options, &format!("{what}, which is described as a whole")))
+    }
+
+    /// Refuses options of reading where no recording is read.
+    fn without_reading(&self, what: &str) -> Outcome {
+        if self.reading == Reading::default() {
+            return Ok(());
+        }
+        let options = "--partial, --rate, --markers, --mat and --stream";
+        Err(self.useless(options, &format!("{what}: they are about recordings")))
+    }
+
+    fn useless(&self, options: &str, of: &str) -> Failure {
+        Failure::Misuse(format!(
+            "{}: {options} cannot apply to {of}",
+            self.source
+        ))
+    }
+
     fn describe(&self) -> Result<Description, Failure> {
         let path = Path::new(&self.source);
+        if self.verbose && !path.is_dir() {
+            return Err(self.useless("--verbose", "one source: it is about the files of a folder"));
+        }
         if path.is_dir() {
+            self.whole("a folder")?;
             return folder::describe(path, &self.reading.options()?, self.verbose);
         }
         if !path.is_file() {
+            self.without_reading("a data set")?;
             return dataset::describe(&load(&self.source, &self.part.choice())?);
         }
         if is_model(path) {
+            self.whole("a model")?;
+            self.without_reading("a model")?;
             return model::describe(path);
         }
         let options = self.reading.options()?;
         match read_with(Source::open(path)?, &options)? {
-            Content::Recordings(recordings) => Ok(signals::recordings(path, &recordings)),
-            Content::Epochs(epochs) => Ok(signals::epochs(path, &epochs)),
+            Content::Recordings(recordings) => {
+                self.whole("a recording")?;
+                Ok(signals::recordings(path, &recordings))
+            }
+            Content::Epochs(epochs) => {
+                self.whole("trials of signals")?;
+                Ok(signals::epochs(path, &epochs))
+            }
             Content::Trials(trials) => {
                 dataset::describe(&part_of_file(path, trials, &self.part.choice())?)
             }

@@ -96,15 +96,15 @@ impl Arguments {
         }
         // What is wrong without a look at the signal is said before waiting for it.
         self.deciding.session(&model)?;
-        let mut calibration =
-            (self.calibrate.as_ref()).map(|_| Calibration::new(&model, self.deciding.domain()));
+        let unseen = self.deciding.unseen(&model)?;
+        let mut calibration = (self.calibrate.as_ref())
+            .map(|_| Calibration::new(&model, self.deciding.domain(), unseen.as_ref()));
         let (mut source, cued) = self.open(&from, &model)?;
         let offline = |summary: &mut Summary| -> Outcome {
             let (From::Replay(path), 1, true) = (&from, self.repeat.unwrap_or(1), cued) else {
                 return Ok(());
             };
-            let (domain, unseen) = (self.deciding.domain(), self.deciding.unseen(&model)?);
-            let steps = self.deciding.steps(&model, None)?;
+            let (domain, steps) = (self.deciding.domain(), self.deciding.steps(&model, None)?);
             summary.beside(&offline(&model, &steps, path, domain, unseen.as_ref())?);
             Ok(())
         };

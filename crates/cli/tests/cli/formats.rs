@@ -139,3 +139,26 @@ fn rules_for_files_are_checked_and_obeyed() {
         assert!(message.contains(reason), "{arguments}: {message}");
     }
 }
+
+#[test]
+fn options_that_cannot_apply_are_refused() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
+    home.text("train ds.npz -o m.stiefel --model recommended");
+    for (line, reason) in [
+        ("eeg/S01R1.edf --stream 1", "the option stream is about files of the format XDF"),
+        ("eeg/S01R1.edf --mat signal=x", "the option mat is about files of the format MATLAB and EEGLAB"),
+        ("eeg --stream 1", "of the format XDF, and there are none"),
+        ("eeg --subjects 1", "cannot apply to a folder"),
+        ("eeg/S01R1.edf --subjects 1", "cannot apply to a recording"),
+        ("eeg/S01R1.edf -v", "--verbose cannot apply to one source"),
+        ("m.stiefel --partial", "cannot apply to a model"),
+        ("m.stiefel --channels Cz", "cannot apply to a model"),
+        ("synthetic:mild --rate 100", "cannot apply to a data set"),
+    ] {
+        let (exit, message) = code(&home.run(&format!("inspect {line}")));
+        assert_eq!(exit, 2, "{line}: {message}");
+        assert!(message.contains(reason), "{line}: {message}");
+    }
+}

@@ -649,3 +649,36 @@ fn a_recording_is_replayed_trial_by_trial() {
         assert!(message.contains(reason), "{options}: {message}");
     }
 }
+
+/// Somebody new is calibrated on the spot; the model that was written decides for them, and their mean goes on where causal whitening says so.
+#[test]
+fn who_was_calibrated_on_the_spot_goes_on_learning_where_asked() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
+    home.text("train ds.npz -o m.stiefel --model recommended --subjects 2");
+    let replay = "--from replay:eeg/S01R1.edf --speed max --domain S01";
+    let calibrated = home.run(&format!(
+        "live m.stiefel {replay} --unseen-whitening causal --calibrate c.stiefel"
+    ));
+    assert!(calibrated.status.success(), "{calibrated:?}");
+    assert!(home.text("inspect c.stiefel").contains("calibrated"));
+    let again = replay.replace("R1", "R2");
+    let decided = |options: &str| {
+        let output = home.run(&format!("live c.stiefel {again} {options}"));
+        assert!(output.status.success(), "{output:?}");
+        lines(&output)
+    };
+    let (fixed, learning) = (decided(""), decided("--unseen-whitening causal"));
+    assert_eq!(fixed.len(), learning.len());
+    assert_ne!(fixed, learning);
+    for (options, reason) in [
+        ("--unseen-whitening own-mean", "only causal whitening"),
+        ("--unseen-whitening pooled", "only causal whitening"),
+        ("--calibration ds.npz", "--calibration is for other domains"),
+    ] {
+        let (exit, message) = code(&home.run(&format!("live c.stiefel {again} {options}")));
+        assert_eq!(exit, 2, "{options}: {message}");
+        assert!(message.contains(reason), "{options}: {message}");
+    }
+}

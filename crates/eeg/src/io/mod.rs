@@ -88,12 +88,32 @@ pub fn read_from(source: Source<'_>) -> Result<Content> {
     read_with(source, &ReadOptions::default())
 }
 
-/// Reads any source: a file packed with gzip like the file inside, events of marker channels beside those that the format has.
-pub fn read_with(mut source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+/// Reads any source: a file packed with gzip like the file inside, events of marker channels beside those that the format has. Options that are about another
+/// format are refused.
+pub fn read_with(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+    read_if(source, options, |format| {
+        match about_one_format(options).find(|(_, of)| *of != format) {
+            Some((option, of)) => Err(not_for(option, of, "this file has another")),
+            None => Ok(()),
+        }
+    })
+}
+
+/// Reads one of several files. Options that are about another format are for the others: [`check_apply`] refuses them where there are none.
+pub fn read_among(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+    read_if(source, options, |_| Ok(()))
+}
+
+fn read_if(
+    mut source: Source<'_>,
+    options: &ReadOptions,
+    check: impl FnOnce(Format) -> Result<()>,
+) -> Result<Content> {
     if gzip::is_gzip(&source.head(HEAD)?) {
         source = gzip::unpack(source, options)?;
     }
     let reader = reader_for(&mut source)?;
+    check(reader.format())?;
     let sidecars = bids::Sidecars::beside(&source)?;
     let content = reader.read(source, options)?;
     let Some(sidecars) = sidecars else {
@@ -135,8 +155,28 @@ pub fn detect(source: &mut Source<'_>) -> Result<Format> {
     reader_for(source).map(Reader::format)
 }
 
+/// The options that were given and are about one format only.
+fn about_one_format(options: &ReadOptions) -> impl Iterator<Item = (&'static str, Format)> {
+    let all = [
+        (options.stream.is_some(), "stream", xdf::FORMAT),
+        (options.mat.is_some(), "mat", mat::FORMAT),
+    ];
+    let given = all.into_iter().filter(|(given, ..)| *given);
+    given.map(|(_, option, format)| (option, format))
+}
+
+fn not_for(option: &str, format: Format, found: &str) -> EegError {
+    EegError::setting(
+        format!(
+            "the option {option} is about files of the format {}, and {found}",
+            format.name
+        ),
+        format!("leave {option} out"),
+    )
+}
+
 /// Refuses options of one format where none of the files has it. A file whose first bytes do not tell (packed with gzip, or not to be opened) may have it.
-pub(crate) fn check_apply(options: &ReadOptions, files: &[PathBuf]) -> Result<()> {
+pub fn check_apply(options: &ReadOptions, files: &[PathBuf]) -> Result<()> {
     let nobody = |format: Format| {
         let is_other = |path: &PathBuf| {
             let found = Source::open(path).and_then(|mut source| detect(&mut source));
@@ -144,21 +184,10 @@ pub(crate) fn check_apply(options: &ReadOptions, files: &[PathBuf]) -> Result<()
         };
         !files.is_empty() && files.iter().all(is_other)
     };
-    for (given, option, format) in [
-        (options.stream.is_some(), "--stream", xdf::FORMAT),
-        (options.mat.is_some(), "--mat", mat::FORMAT),
-    ] {
-        if given && nobody(format) {
-            return Err(EegError::setting(
-                format!(
-                    "{option} is about files of the format {}, of which there are none",
-                    format.name
-                ),
-                format!("leave {option} out"),
-            ));
-        }
+    match about_one_format(options).find(|(_, format)| nobody(*format)) {
+        Some((option, format)) => Err(not_for(option, format, "there are none")),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn reader_for(source: &mut Source<'_>) -> Result<&'static dyn Reader> {

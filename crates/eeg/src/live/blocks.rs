@@ -47,14 +47,45 @@ pub(super) fn capacity(memory: usize) -> usize {
     (memory.div_ceil(largest) + 1) * largest
 }
 
-/// Buffers for the covariance of a window.
+/// The pieces of one window that have been added up so far: those before sample `at`. Which pieces a window is made of follows from where it begins and ends, and they are
+/// added in order, so that it makes no difference to the bit when that is done.
 #[derive(Debug, Clone)]
-pub struct Summary {
-    /// Mean of the window, and the means of its pieces, `w_b` beside each.
-    mean: Vec<f64>,
+pub(super) struct Pieces {
+    start: u64,
+    end: u64,
+    at: u64,
+    /// The means of the pieces, `w_b` of each, and the sum of their products.
     means: Vec<f64>,
     weights: Vec<usize>,
     products: Vec<f64>,
+}
+
+impl Pieces {
+    pub(super) fn new(n: usize, memory: usize) -> Self {
+        let pieces = memory / BLOCK + 2;
+        Self {
+            start: 0,
+            end: 0,
+            at: 0,
+            means: Vec::with_capacity(pieces * n),
+            weights: Vec::with_capacity(pieces),
+            products: vec![0.0; triangle(n)],
+        }
+    }
+
+    /// Nothing of a window yet.
+    fn restart(&mut self, start: u64, end: u64) {
+        (self.start, self.end, self.at) = (start, end, start);
+        self.means.clear();
+        self.weights.clear();
+        self.products.fill(0.0);
+    }
+}
+
+/// Buffers for the covariance of a window.
+#[derive(Debug, Clone)]
+pub(super) struct Summary {
+    mean: Vec<f64>,
     piece: Vec<f64>,
     gathered: Vec<f64>,
     scratch: Scratch,
@@ -62,12 +93,8 @@ pub struct Summary {
 
 impl Summary {
     pub(super) fn new(n: usize, memory: usize) -> Self {
-        let pieces = memory / BLOCK + 2;
         Self {
             mean: vec![0.0; n],
-            means: Vec::with_capacity(pieces * n),
-            weights: Vec::with_capacity(pieces),
-            products: vec![0.0; triangle(n)],
             piece: vec![0.0; triangle(n)],
             gathered: Vec::with_capacity(n * memory),
             scratch: Scratch::default(),
@@ -161,12 +188,17 @@ impl Blocks {
         &mut self,
         (start, samples): (u64, usize),
         estimator: Estimator,
+        pieces: &mut Pieces,
         summary: &mut Summary,
         out: &mut [f64],
     ) {
         match estimator {
             Estimator::Sample | Estimator::Oas => {
-                self.central_moments((start, samples), summary, out);
+                let end = start + samples as u64;
+                self.advance((start, end), end, pieces, summary);
+                central_moments(pieces, self.n, &mut summary.mean, out);
+                // The means are spent.
+                pieces.restart(0, 0);
                 mirror(out, self.n);
                 match estimator {
                     Estimator::Oas => oas(out, self.n, samples),
@@ -188,65 +220,76 @@ impl Blocks {
         }
     }
 
-    /// The lower triangle of `C`.
-    fn central_moments(
+    /// Adds up the pieces of a window that are whole by sample `now`.
+    pub(super) fn advance(
         &mut self,
-        (start, samples): (u64, usize),
-        s: &mut Summary,
-        out: &mut [f64],
+        (start, end): (u64, u64),
+        now: u64,
+        sum: &mut Pieces,
+        summary: &mut Summary,
     ) {
         let n = self.n;
-        s.means.clear();
-        s.weights.clear();
-        s.products.fill(0.0);
-        let (mut at, end) = (start, start + samples as u64);
+        if (sum.start, sum.end) != (start, end) {
+            sum.restart(start, end);
+        }
         let mut pieces: [&[f64]; TOGETHER] = [&[]; TOGETHER];
         let mut held = 0;
-        while at < end {
+        while sum.at < end {
+            let at = sum.at;
             let place = (at % self.capacity as u64) as usize;
             let fits =
                 |level: &&Level| place.is_multiple_of(level.size) && at + level.size as u64 <= end;
-            let count = if let Some(level) = self.levels.iter().rev().find(fits) {
+            let whole = self.levels.iter().rev().find(fits);
+            let rest = (BLOCK - place % BLOCK).min((end - at) as usize);
+            let count = whole.map_or(rest, |level| level.size);
+            if at + count as u64 > now {
+                break;
+            }
+            if let Some(level) = whole {
                 let (mean, products) = level.at(place, n);
-                s.means.extend_from_slice(mean);
+                sum.means.extend_from_slice(mean);
                 pieces[held] = products;
                 held += 1;
-                level.size
             } else {
-                let inside = place % BLOCK;
-                let count = (BLOCK - inside).min((end - at) as usize);
-                let first = s.means.len();
-                s.means.resize(first + n, 0.0);
+                let first = sum.means.len();
+                sum.means.resize(first + n, 0.0);
                 sums(
                     &self.ring[place * n..][..count * n],
                     n,
                     (&mut self.centred, &mut self.gram),
-                    &mut s.means[first..],
-                    &mut s.piece,
+                    &mut sum.means[first..],
+                    &mut summary.piece,
                 );
-                add_all(&mut s.products, &pieces[..held]);
-                add_all(&mut s.products, &[&s.piece]);
-                held = 0;
-                count
-            };
-            if held == TOGETHER {
-                add_all(&mut s.products, &pieces);
+                add_all(&mut sum.products, &pieces[..held]);
+                add_all(&mut sum.products, &[&summary.piece]);
                 held = 0;
             }
-            s.weights.push(count);
-            at += count as u64;
+            if held == TOGETHER {
+                add_all(&mut sum.products, &pieces);
+                held = 0;
+            }
+            sum.weights.push(count);
+            sum.at += count as u64;
         }
-        add_all(&mut s.products, &pieces[..held]);
-        between(s, n, samples);
-        // The products of the pieces' means about the mean of the window, onto those within the pieces.
-        for (i, row) in out.chunks_exact_mut(n).enumerate() {
-            row[..=i].copy_from_slice(&s.products[triangle(i)..][..=i]);
-        }
-        let pieces = s.weights.len();
-        gram_lower(&s.means, n, pieces, Layout::SampleMajor, 1.0, true, out);
-        let by = samples as f64;
-        pulp::Arch::new().dispatch(DivideLower { out, n, by });
+        add_all(&mut sum.products, &pieces[..held]);
     }
+}
+
+/// The lower triangle of `C`, of a window whose pieces are all there; their means are overwritten.
+fn central_moments(sum: &mut Pieces, n: usize, mean: &mut [f64], out: &mut [f64]) {
+    let samples = (sum.end - sum.start) as f64;
+    between(sum, mean, samples);
+    // The products of the pieces' means about the mean of the window, onto those within the pieces.
+    for (i, row) in out.chunks_exact_mut(n).enumerate() {
+        row[..=i].copy_from_slice(&sum.products[triangle(i)..][..=i]);
+    }
+    let pieces = sum.weights.len();
+    gram_lower(&sum.means, n, pieces, Layout::SampleMajor, 1.0, true, out);
+    pulp::Arch::new().dispatch(DivideLower {
+        out,
+        n,
+        by: samples,
+    });
 }
 
 /// Pieces of a window whose products are added in one pass.
@@ -308,20 +351,21 @@ impl pulp::WithSimd for DivideLower<'_> {
     }
 }
 
-/// Turns the means of the pieces into `√w_b (m_b − m)`.
-fn between(s: &mut Summary, n: usize, samples: usize) {
-    s.mean.fill(0.0);
-    for (mean, &w) in s.means.chunks_exact(n).zip(&s.weights) {
-        for (sum, x) in s.mean.iter_mut().zip(mean) {
-            *sum += w as f64 * x;
+/// Turns the means of the pieces into `√w_b (m_b − m)`; `m` into `mean`.
+fn between(sum: &mut Pieces, mean: &mut [f64], samples: f64) {
+    let n = mean.len();
+    mean.fill(0.0);
+    for (piece, &w) in sum.means.chunks_exact(n).zip(&sum.weights) {
+        for (m, x) in mean.iter_mut().zip(piece) {
+            *m += w as f64 * x;
         }
     }
-    for m in &mut s.mean {
-        *m /= samples as f64;
+    for m in mean.iter_mut() {
+        *m /= samples;
     }
-    for (mean, &w) in s.means.chunks_exact_mut(n).zip(&s.weights) {
+    for (piece, &w) in sum.means.chunks_exact_mut(n).zip(&sum.weights) {
         let root = (w as f64).sqrt();
-        for (x, m) in mean.iter_mut().zip(&s.mean) {
+        for (x, m) in piece.iter_mut().zip(mean.iter()) {
             *x = root * (*x - m);
         }
     }

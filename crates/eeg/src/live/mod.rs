@@ -25,8 +25,8 @@ mod blocks;
 use crate::covariance::Estimator;
 use crate::signal::{FilterState, Sos, kernel};
 use crate::{EegError, Result};
-use blocks::Blocks;
-pub use blocks::{BLOCK, Summary};
+pub use blocks::BLOCK;
+use blocks::{Blocks, Pieces, Summary};
 use stiefel_linalg::tolerance::SETTLED;
 
 /// One covariance of a window.
@@ -82,6 +82,8 @@ pub struct Live {
     /// Where the present stretch without a gap began.
     began: u64,
     summary: Summary,
+    /// Of the window of every view that was asked for, or announced, last.
+    pieces: Vec<Pieces>,
 }
 
 impl Live {
@@ -102,6 +104,7 @@ impl Live {
             lanes: vec![kernel::ZERO; kernel::CHUNK],
             frames: Vec::with_capacity(kernel::CHUNK * n),
             summary: Summary::new(n, config.memory),
+            pieces: vec![Pieces::new(n, config.memory); config.views.len()],
             blocks,
             seen: 0,
             began: 0,
@@ -167,6 +170,21 @@ impl Live {
         self.began = self.seen;
     }
 
+    /// Does what can be done by now of the covariance of a view over its window from sample `start` on, which will be asked for next. The
+    /// covariance is the same to the bit; it is there sooner after the last sample.
+    pub fn anticipate(&mut self, view: usize, start: u64) {
+        let Some(&Look { band, samples }) = self.config.views.get(view) else {
+            return;
+        };
+        let moments = matches!(self.config.estimator, Estimator::Sample | Estimator::Oas);
+        let oldest = self.seen.saturating_sub(self.config.memory as u64);
+        if moments && start >= self.began.max(oldest) {
+            let window = (start, start.saturating_add(samples as u64));
+            let pieces = &mut self.pieces[view];
+            self.blocks[band].advance(window, self.seen, pieces, &mut self.summary);
+        }
+    }
+
     /// The covariance of a view over its window from sample `start` on, `n × n`.
     ///
     /// Refuses a window that is not wholly in the present stretch and in memory.
@@ -194,6 +212,7 @@ impl Live {
         self.blocks[band].covariance(
             (start, samples),
             self.config.estimator,
+            &mut self.pieces[view],
             &mut self.summary,
             out,
         );

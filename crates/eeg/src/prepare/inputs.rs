@@ -9,7 +9,7 @@ use super::folders::{of_task, recordings_in};
 use super::pattern::NamePattern;
 use super::{DomainFrom, PrepareOptions};
 use crate::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
-use crate::io::{Content, ReadOptions, Source, check_apply, detect, mat, read_with};
+use crate::io::{Content, ReadOptions, Source, check_apply, detect, mat, read_among};
 use crate::{EegError, Epochs, Recording, Result, TrialInfo};
 
 /// A signal and whose it is.
@@ -288,7 +288,7 @@ fn inputs_of(path: &Path, naming: &Naming, options: &ReadOptions) -> Result<Vec<
         path: path.to_path_buf(),
         notes,
     };
-    match read_with(source, options)? {
+    match read_among(source, options)? {
         Content::Epochs(epochs) => {
             let notes = epochs.notes().to_vec();
             let epochs = named(&epochs, &domain, run.as_deref(), several_sessions)?;

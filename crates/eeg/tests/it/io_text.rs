@@ -174,12 +174,12 @@ fn a_task_of_a_bids_folder_is_prepared() {
         stream: Some("1".into()),
         ..options("mi")
     });
-    assert!(of_xdf.contains("--stream is about files"), "{of_xdf}");
+    assert!(of_xdf.contains("the option stream is about files"), "{of_xdf}");
     let of_mat = refused(PrepareOptions {
         mat: Some("signal=x,rate=64".into()),
         ..options("mi")
     });
-    assert!(of_mat.contains("--mat is about files"), "{of_mat}");
+    assert!(of_mat.contains("the option mat is about files"), "{of_mat}");
     // A pattern that fits no run: the message says how the runs are called.
     let of_run = refused(PrepareOptions {
         classes: PrepareOptions::parse_classes(&["R[1]:left=a", "right=b"]).unwrap(),

@@ -45,12 +45,22 @@ struct Turn<T> {
     s: T,
 }
 
+/// The rows of a join's `S` that somebody looks at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rows {
+    All,
+    /// The first and the last: `z` of the next join is made of them.
+    Ends,
+    None,
+}
+
 /// The leaf `at` of `count` leaves of `n` rows.
 fn segment(n: usize, count: usize, at: usize) -> Range<usize> {
     at * n / count..(at + 1) * n / count
 }
 
-/// Eigenvalues into `d`, in no order, and `S` into `s`, rows of `stride` registers. `e[i]` couples `i` and `i + 1`. False where an iteration did not end.
+/// Eigenvalues into `d`, in no order, and where it is `wanted` `S` into `s`, rows of `stride` registers. `e[i]` couples `i` and `i + 1`. False where an iteration did not
+/// end. The values have the same bits either way.
 #[inline(always)]
 pub(super) fn diagonalise<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -58,7 +68,7 @@ pub(super) fn diagonalise<S: Simd, T: Scalar>(
     stride: usize,
     d: &mut [T],
     e: &mut [T],
-    s: &mut [T],
+    (s, wanted): (&mut [T], bool),
     rotations: &mut [[T; 2]],
     scratch: &mut DivideScratch<T>,
 ) -> bool {
@@ -82,7 +92,12 @@ pub(super) fn diagonalise<S: Simd, T: Scalar>(
             let beta = e[second.start - 1];
             let rows = first.start..second.end;
             let cut = second.start;
-            if !join(l, (rows, cut), stride, beta, d, s, scratch) {
+            let needed = match (wanted, leaves) {
+                (true, _) => Rows::All,
+                (false, 2) => Rows::None,
+                (false, _) => Rows::Ends,
+            };
+            if !join(l, (rows, cut), stride, beta, d, (s, needed), scratch) {
                 return false;
             }
         }
@@ -143,7 +158,7 @@ fn join<S: Simd, T: Scalar>(
     stride: usize,
     beta: T,
     d: &mut [T],
-    s: &mut [T],
+    (s, needed): (&mut [T], Rows),
     scratch: &mut DivideScratch<T>,
 ) -> bool {
     let width = Lanes::<S, T>::width();
@@ -193,11 +208,16 @@ fn join<S: Simd, T: Scalar>(
         if !secular::roots(l, &matrix, wide, values, gaps) {
             return false;
         }
-        secular::vectors(l, &matrix, wide, gaps, squares);
+        if needed != Rows::None {
+            secular::vectors(l, &matrix, wide, gaps, squares);
+        }
     }
     // V with the rows of D and, behind the new eigenvalues, a unit vector for each that was one already.
     values.extend(deflated.iter().map(|&j| d[j]));
     d.copy_from_slice(values);
+    if needed == Rows::None {
+        return true;
+    }
     v.fill(l.splat(T::ZERO));
     let v: &mut [T] = pulp::bytemuck::cast_slice_mut(v);
     let gaps: &[T] = pulp::bytemuck::cast_slice(gaps);
@@ -214,7 +234,11 @@ fn join<S: Simd, T: Scalar>(
     coefficients.resize(ROWS * m, T::ZERO);
     let (above, below) = v.split_at(upper * wide);
     let part = |range: Range<usize>| (range.start * row, range.len());
-    let (start, count) = part(rows.start..cut);
+    let (upper_rows, lower_rows) = match needed {
+        Rows::Ends => (rows.start..rows.start + 1, rows.end - 1..rows.end),
+        _ => (rows.start..cut, cut..rows.end),
+    };
+    let (start, count) = part(upper_rows);
     multiply(
         l,
         &mut s[start..],
@@ -223,7 +247,7 @@ fn join<S: Simd, T: Scalar>(
         wide,
         coefficients,
     );
-    let (start, count) = part(cut..rows.end);
+    let (start, count) = part(lower_rows);
     multiply(
         l,
         &mut s[start..],

@@ -67,8 +67,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
         let wanted = !self.vectors.is_empty();
         let divided = n >= DIVIDED;
         if divided {
-            // The same way whether vectors are wanted or not: values have the same bits.
-            if !divide::diagonalise(l, n, stride, d, e, z, rotations, divide) {
+            if !divide::diagonalise(l, n, stride, d, e, (z, wanted), rotations, divide) {
                 return false;
             }
             if wanted {

@@ -28,9 +28,31 @@ impl Session {
         if self.clock.as_ref().is_some_and(Clock::is_off) {
             return Some((Reason::Rate, None));
         }
-        let frames = self.raw.frames(start as u64, end as u64);
-        let found = self.quality.judge(frames);
+        let from = start as u64 + self.quality.looked(start);
+        self.quality.look(self.raw.frames(from, end as u64));
+        let found = self
+            .quality
+            .verdict(self.raw.frames(start as u64, end as u64));
         found.map(|(reason, channel)| (reason, Some(channel)))
+    }
+
+    /// Does what can be done by now of the next window, so that less is left to do after its last sample.
+    pub(super) fn anticipate(&mut self) {
+        let end = self.next.min(self.cues.next_end());
+        if end == i64::MAX {
+            return;
+        }
+        let sample = end - self.timing.last;
+        let (start, now) = (sample + self.timing.first, self.chain.samples());
+        // Of what will be rejected nothing is computed, and of what is over nothing is left.
+        if start < self.chain.settled() as i64 || start >= now as i64 || end <= now as i64 {
+            return;
+        }
+        let from = start as u64 + self.quality.looked(start);
+        self.quality.look(self.raw.frames(from, now));
+        for (view, from) in self.timing.starts.iter().enumerate() {
+            self.chain.anticipate(view, (sample + from) as u64);
+        }
     }
 
     /// Decides the window of an event at `sample`, and tells.

@@ -139,7 +139,7 @@ impl Session {
     }
 
     /// The same for the signal of a domain whose stream somebody describes, treated as the model says. `unseen` is what is done for a domain that the model
-    /// does not know; for one that it knows it is not looked at.
+    /// does not know, and lets the mean of one that it knows from calibration alone go on ([`FittedModel::heeds`]); for others it is not looked at.
     pub fn told(
         model: &FittedModel,
         domain: &str,
@@ -157,7 +157,8 @@ impl Session {
         if let Some(channels) = model.channels() {
             steps.channels = channels.to_vec();
         }
-        let unseen = unseen.filter(|_| !model.knows(domain));
+        // Only a causal mean learns from what is to come.
+        let unseen = unseen.filter(|u| !model.knows(domain) || u.is_causal());
         let decider = model.session(domain, unseen, &[])?;
         let stream = stream.description(&steps);
         Self::new(model, decider, &steps, &stream, options)
@@ -279,7 +280,9 @@ impl Session {
         for marker in block.markers.iter().filter(|m| matches!(m.at, At::Time(_))) {
             self.mark(marker.at, &marker.label);
         }
-        self.flush(on)
+        self.flush(on)?;
+        self.anticipate();
+        Ok(())
     }
 
     /// The stream was lost: before the next sample at least one is missing, whatever its stamp says.

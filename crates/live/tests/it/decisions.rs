@@ -378,7 +378,7 @@ fn offline_of(path: &std::path::Path) -> Result<Vec<(i64, usize, usize)>, LiveEr
 #[test]
 fn calibration_hands_labelled_trials_to_the_model() {
     let mut session = session(cued());
-    let mut calibration = Calibration::new(&STUDY.model, "S01");
+    let mut calibration = Calibration::new(&STUDY.model, "S01", None);
     let outcome = run(
         &mut session,
         &mut replay(),

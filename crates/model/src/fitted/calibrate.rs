@@ -2,7 +2,7 @@
 
 use super::{FittedModel, Kind};
 use crate::views::{Balance, Person};
-use crate::{ModelError, Result};
+use crate::{ModelError, Result, Unseen};
 use std::sync::Arc;
 use stiefel_data::Trials;
 
@@ -52,6 +52,12 @@ impl FittedModel {
         let place = self.domains().iter().position(|d| d == domain);
         let person = (self.views_model().zip(place)).and_then(|(views, d)| views.person(d));
         person.is_some_and(Person::is_calibrated)
+    }
+
+    /// Whether a policy for domains without training trials has anything to do for this one: it is new, or the policy lets the mean of one that is known from a few labelled
+    /// trials alone go on with unlabelled ones.
+    pub fn heeds(&self, domain: &str, unseen: &Unseen) -> bool {
+        !self.knows(domain) || (self.is_calibrated(domain) && unseen.uses_target_data())
     }
 
     /// How many labelled trials of each class there are of these domains, where the model can be calibrated: uneven ones calibrate worse.

@@ -80,17 +80,16 @@ impl Session {
                 Machine::Preset(Arc::clone(preset), whose, bench)
             }
             Kind::Views(views) => {
-                let calibrated = known.filter(|_| model.is_calibrated(name));
-                let whose = match (known, calibrated, unseen) {
+                let whose = match (known, unseen) {
+                    (Some(domain), None) => Whose::Known(domain),
+                    (Some(domain), Some(unseen)) if !model.heeds(name, unseen) => {
+                        Whose::Known(domain)
+                    }
                     // The mean of a calibrated person is made of few trials: where a policy is given it goes on.
-                    (Some(_), Some(_), Some(unseen)) if unseen.uses_target_data() => Whose::Unseen(
-                        Box::new(views.newcomer(calibrated, seen, unseen.whitening)?),
-                    ),
-                    (Some(domain), ..) => Whose::Known(domain),
-                    (None, ..) => {
+                    (known, _) => {
                         let unseen = policy()?;
                         check_no_embedding(unseen.embedding)?;
-                        Whose::Unseen(Box::new(views.newcomer(None, seen, unseen.whitening)?))
+                        Whose::Unseen(Box::new(views.newcomer(known, seen, unseen.whitening)?))
                     }
                 };
                 Machine::Views(Arc::clone(views), whose, Box::new(Bench::new(views)))

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
+use stiefel::eeg::io::{Content, ReadOptions, Source, check_apply, read_among};
 use stiefel::eeg::{EegError, Recording};
 
 use super::Description;
@@ -29,6 +29,7 @@ pub(super) fn describe(
 ) -> Result<Description, Failure> {
     let mut files = Vec::new();
     walk(folder, &mut files).map_err(|e| Failure::Failed(format!("{}: {e}", folder.display())))?;
+    check_apply(options, &files)?;
     let mut rows = Vec::new();
     let (mut values, mut reasons) = (Vec::new(), Vec::new());
     let mut others: BTreeMap<String, usize> = BTreeMap::new();
@@ -37,7 +38,7 @@ pub(super) fn describe(
     for path in &files {
         bar.advance();
         let name = path.strip_prefix(folder).unwrap_or(path);
-        match Source::open(path).and_then(|source| read_with(source, options)) {
+        match Source::open(path).and_then(|source| read_among(source, options)) {
             Ok(content) => {
                 recordings += 1;
                 let (lines, value) = read(name, path, content);

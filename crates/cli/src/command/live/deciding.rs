@@ -112,12 +112,19 @@ impl Deciding {
                 model.known_domains().join(", ")
             )));
         }
-        if known && unseen.is_some() {
-            return Err(Failure::Misuse(format!(
+        // Somebody who is known from calibration alone goes on learning: as they go, or from unlabelled trials that are given.
+        let heeded = unseen.as_ref().is_some_and(|u| {
+            model.heeds(name, u) && (!known || u.is_causal() || self.calibration.is_some())
+        });
+        if unseen.is_some() && !heeded {
+            let why = if model.is_calibrated(name) {
+                "the model was calibrated for domain \"{name}\"; only causal whitening, or own-mean with --calibration, goes on learning from unlabelled signal"
+            } else {
                 "the model was trained on domain \"{name}\"; --unseen-whitening is for other domains, leave it out"
-            )));
+            };
+            return Err(Failure::Misuse(why.replace("{name}", name)));
         }
-        if known && self.calibration.is_some() {
+        if known && !heeded && self.calibration.is_some() {
             return Err(Failure::Misuse(format!(
                 "the model was trained on domain \"{name}\"; --calibration is for other domains, leave it out"
             )));

@@ -141,14 +141,15 @@ impl Stream {
         let rate = if self.rate > 0.0 {
             format!("at {} Hz", self.rate)
         } else {
-            "irregular".into()
+            "without a rate".into()
         };
         format!(
-            "{} {} ({}, {} channels {rate}, {} samples)",
+            "{} {} ({}, {} {} {rate}, {} samples)",
             self.id,
             excerpt(&self.name),
             excerpt(&self.kind),
             self.channels,
+            if self.channels == 1 { "channel" } else { "channels" },
             self.samples
         )
     }

@@ -23,8 +23,8 @@ def _rhythm(rng, samples, frequency):
 def motor_imagery(seed, trials=20, left=(0.35, 0.65)):
     """One person: signal in µV (channels, samples), onsets in seconds, and what was imagined, "hands" or "feet".
 
-    While hands are imagined, the rhythms (11 and 22 Hz) over both hand areas fall; while feet are imagined, those between them. What is left of them differs from
-    person to person and from area to area, within the bounds ``left``.
+    While hands are imagined, the rhythms (11 and 22 Hz) over both hand areas fall; while feet are imagined, those between them fall. What is left of the rhythms
+    differs from person to person and from area to area, within the bounds ``left``.
     """
     rng = np.random.default_rng(seed)
     onsets = 2 + 5.0 * np.arange(2 * trials)

@@ -2,8 +2,8 @@
 Estimators, and "not positive definite"
 =======================================
 
-A covariance matrix of few samples has eigenvalues that are too small, or zero. This example shows how the four estimators treat them, and what is said where
-a matrix cannot be used.
+A covariance matrix of few samples has eigenvalues that are too small, or zero. This example shows how the four estimators treat them, and what the message says
+if a matrix cannot be used.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +13,8 @@ from _signals import CHANNELS, epochs_of, motor_imagery
 import stiefel
 
 # %%
-# Eighty samples for nine channels: half a second. The plain estimate ("scm") makes the small eigenvalues too small and the large ones too large; the others draw it
-# towards a simpler matrix, as far as the data suggest. The eigenvalues of three seconds stand for the truth.
+# Twelve samples for nine channels: less than a tenth of a second. The plain estimate ("scm") makes the small eigenvalues too small and the large ones too large.
+# The others draw it towards a simpler matrix, as far as the data suggest. The eigenvalues of three seconds stand for the truth.
 signal, onsets, labels = motor_imagery(seed=0)
 epochs = epochs_of(signal, onsets, before=0, after=4)
 mne_epochs = stiefel.to_epochs(epochs, CHANNELS, 160.0, labels)

@@ -2,7 +2,7 @@
 Functions beside pyRiemann
 ==========================
 
-``stiefel.spd`` has pyRiemann's names and shapes, and the same results. Two means of a handful of matrices show why geometry matters.
+``stiefel.spd`` has pyRiemann's names and shapes, and the same results. Two means of six matrices show why geometry matters.
 """
 
 import time
@@ -15,7 +15,7 @@ from pyriemann.geometry.mean import mean_riemann
 from stiefel import spd
 
 # %%
-# Ellipses are matrices of two channels. All six have the same determinant: the same area. The Euclidean mean is larger than every one of them, the Riemannian is not.
+# Ellipses are matrices of two channels. All six have the same determinant: the same area. The Euclidean mean is larger than each of them, the Riemannian mean is not.
 angles = np.linspace(0, np.pi, 6, endpoint=False)
 turn = np.stack([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
 matrices = turn @ np.diag([4.0, 0.25]) @ turn.transpose(0, 2, 1)

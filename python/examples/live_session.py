@@ -2,8 +2,8 @@
 A live session
 ==============
 
-Samples arrive in blocks, decisions come out. Here two recordings are written, the first prepared and learnt from, and the second fed to a session as if it came
-from an amplifier, with an electrode that falls off on the way.
+Samples arrive in blocks, and decisions come out. Here the first half of a signal is written to a file, prepared and learnt from. The second half is given to a
+session as if it came from an amplifier. One electrode falls off on the way.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ import stiefel
 from stiefel import live
 
 # %%
-# The program prepares the first recording with causal filters, as the live stream will be filtered. Band, window and channels stay with the dataset and with the model.
+# The program prepares the first half with causal filters, as the live stream will be filtered. Band, window and channels stay with the dataset and with the model.
 folder = Path(tempfile.mkdtemp())
 signal, onsets, labels = motor_imagery(seed=4, trials=40)
 half = int((onsets[40] - 2) * RATE)
@@ -30,7 +30,7 @@ print(done.stdout)
 clf = stiefel.ViewsClassifier().fit(stiefel.load_dataset(folder / "dataset.npz"))
 
 # %%
-# Blocks of a tenth of a second. From 60 s to 75 s the electrode C3 is off: windows with it are rejected, with the reason, and never decided.
+# The blocks are a tenth of a second long. From 60 s to 75 s the electrode C3 is off: windows with it are rejected, with the reason, and never decided.
 rest, events = signal[:, half:].copy(), onsets[40:] - half / RATE
 rest[CHANNELS.index("C3"), int(60 * RATE) : int(75 * RATE)] = 0.0
 session = live.Session(clf, domain="S01", channels=CHANNELS, rate=RATE, unit="uV", hop=0.25)

@@ -2,8 +2,8 @@
 A MOABB benchmark
 =================
 
-The classifier beside a pyRiemann pipeline, each person left out in turn. MOABB's fake dataset keeps this offline; put any motor-imagery dataset of MOABB in its
-place. MOABB hands the subjects over at fit and says nothing at predict: the policy ``unseen`` decodes the person left out.
+Classifiers beside a pyRiemann pipeline; each person is left out in turn. MOABB's fake dataset keeps this offline; put any motor-imagery dataset of MOABB in its
+place. MOABB gives the subjects at fit and no names at predict: the policy ``unseen`` decodes the person left out.
 """
 
 import tempfile

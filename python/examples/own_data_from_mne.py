@@ -2,7 +2,7 @@
 Your own data from MNE
 ======================
 
-Band-pass the recording, cut epochs, take covariances, cross-validate.
+Band-pass the recording, cut epochs, estimate covariances, and cross-validate.
 """
 
 import mne

@@ -2,7 +2,7 @@
 Quick start
 ===========
 
-Train on several people, look at what was chosen and why, decode new trials of them. Synthetic motor imagery stands in for a dataset; put your own
+Train on several people, look at what was chosen and why, and decode their new trials. Synthetic motor imagery stands in for a dataset; put your own
 covariances in its place.
 """
 
@@ -23,7 +23,7 @@ peer = stiefel.TangentSpaceLR(whiten_domains=True).fit(data[~test])
 print(f"DASP {clf.score(data[test]):.3f}, tangent space + logistic regression {peer.score(data[test]):.3f}")
 
 # %%
-# Person by person.
+# The accuracy, person by person.
 people = sorted(set(data.domains))
 for offset, (name, model) in zip((-0.2, 0.2), {"DASP": clf, "tangent space": peer}.items(), strict=True):
     scores = [model.score(data[test & (data.domains == person)]) for person in people]

@@ -2,8 +2,8 @@
 Scalp maps
 ==========
 
-Which places on the head does a model use? A filter is not a picture of that: where it has large weights it may cancel noise. Its *activation patterns* (Haufe et
-al., 2014) are, and the routing report has them for every model with a filter.
+Which places on the head does a model use? A filter does not show that: a large weight may be there to cancel noise. Its *activation patterns* (Haufe et al., 2014)
+show it, and the routing report has them for every model with a filter.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 A study and its report
 ======================
 
-Methods on the same folds, tests paired by person, and what it means in words: the table of ``stiefel study main``, as a data frame with MOABB's columns.
+Methods on the same folds, tests paired by person, and the meaning in words: this is the table of ``stiefel study main``, as a data frame with MOABB's columns.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ print(results.attrs["table"])
 
 # %%
 # One row per method, fold, seed and person. Methods are compared person by person. Simulated people have one view of each trial and are no evidence about real
-# ones: here the plain tangent space is ahead, on real EEG with several views it is not.
+# ones. Here the plain tangent space is ahead; on real EEG with several views it is not.
 scores = results.groupby(["subject", "pipeline"])["score"].mean().unstack()
 print(scores.round(3))
 

@@ -27,13 +27,13 @@ ax.axvline(0.5, color="k", linestyle=":")
 ax.set(xlabel="accuracy on the new person", xlim=(0.4, 1))
 plt.show()
 
-# The first ten trials of the new person, unlabelled, given at fit: decisions no longer depend on the batch at predict.
+# The first ten trials of the new person are given at fit, unlabelled: decisions no longer depend on the batch at predict.
 calibration, rest = data[new][:10], data[new][10:]
 clf = stiefel.DaspClassifier(unseen="nearest", whitening=stiefel.Whitening("own-mean"), **options)
 clf.fit(data[~new], X_target_unlabeled=calibration)
 print(f"adapted to ten unlabelled trials: {clf.score(rest):.3f}")
 
-# As it would be live: trials come one by one, and the causal mean goes on from each to the next.
+# As in a live session: trials come one by one, and the causal mean goes on from each to the next.
 clf = stiefel.PooledClassifier(whitening=stiefel.Whitening("causal"), random_state=0).fit(data[~new])
 session = clf.session()
 decided = [session.predict(trial) for trial in data.X[new]]

@@ -14,8 +14,9 @@ from _signals import RATE, epochs_of, motor_imagery
 import stiefel
 
 # %%
-# Eight people, in whom the rhythms of an area may fall or rise while its limb is imagined: what everybody shares is worth little here. ``views`` filters the epochs
-# and gives six covariances of each: 8–32, 10–14 and 20–28 Hz in two windows. Epochs begin before the first window and end after the last: the filter needs room.
+# There are eight people, and the rhythms of an area may fall or rise while its limb is imagined: what everybody shares is worth little here. ``views`` filters the
+# epochs and gives six covariances of each: 8–32, 10–14 and 20–28 Hz in two windows. Epochs begin before the first window and end after the last: the filter needs
+# room.
 X, y, people = [], [], []
 for person in range(8):
     signal, onsets, labels = motor_imagery(seed=person, trials=24, left=(0.6, 1.4))
@@ -26,11 +27,12 @@ X, y, people = np.concatenate(X), np.array(y), np.array(people)
 print(X.shape)
 
 # %%
-# Everybody is left out in turn. Without labels, a person is recentred by the mean of their trials; the first 2, 4, 8 and 16 labelled trials add weights of their own.
-# The first trials are as they come: the model says when one class has more of them.
+# Each person is left out in turn. Without labels, a person is recentred by the mean of their trials; the first 2, 4, 8 and 16 labelled trials add weights of their
+# own. The first trials are taken as they come; the model warns if one class has more of them.
 #
-# These people were simulated to differ. Where everybody's rhythms fall alike, what is shared is enough, and few labelled trials can lower the score (people simulated
-# with falling rhythms went from .81 without labels to .76 with 16): a calibrated person is recentred by their labelled trials, no longer by all trials at hand.
+# These people were simulated to differ. If everybody's rhythms fall in the same way, what is shared is enough, and few labelled trials can lower the score. People
+# simulated with falling rhythms went from .81 without labels to .76 with 16 labelled trials. The reason is that a calibrated person is recentred by their labelled
+# trials, no longer by all trials at hand.
 warnings.filterwarnings("ignore", message="calibration with uneven classes")
 counts = [0, 2, 4, 8, 16]
 scores = np.zeros((8, len(counts)))

@@ -1,4 +1,4 @@
-/* Written by cargo xtask header; dadd32ec6669d09c */
+/* Written by cargo xtask header; fa8f98c8962e9238 */
 #ifndef STIEFEL_H
 #define STIEFEL_H
 
@@ -87,7 +87,7 @@ typedef enum StiefelStatus {
    */
   STIEFEL_STATUS_UNFAMILIAR = 2,
   /*
-   The signal cannot be decided; stiefel_reason_name says what the reason is called.
+   The signal cannot be decided; stiefel_reason_name gives the name of the reason.
    */
   STIEFEL_STATUS_REJECTED = 3,
 } StiefelStatus;
@@ -120,7 +120,7 @@ typedef struct StiefelSession StiefelSession;
  */
 typedef struct StiefelOptions {
   /*
-   Seconds from one decision to the next; 0 where cues alone say when to decide.
+   Seconds from one decision to the next; 0 if only cues say when to decide.
    */
   double hop;
   /*
@@ -132,7 +132,7 @@ typedef struct StiefelOptions {
    */
   double time_constant;
   /*
-   How many times the distance of 99 % of the training trials is unfamiliar; 0 checks nothing.
+   A window is unfamiliar if it is more than this many times as far from the mean as 99 % of the training trials are; 0 checks nothing.
    */
   double unfamiliar;
   /*
@@ -146,7 +146,7 @@ typedef struct StiefelOptions {
 } StiefelOptions;
 
 /*
- What the samples are. What is null or zero is as the model has it.
+ What the samples are. A value that is null or zero is taken from the model.
  */
 typedef struct StiefelStream {
   /*
@@ -162,13 +162,13 @@ typedef struct StiefelStream {
    */
   double rate;
   /*
-   The unit of the values, as "uV" or "V", or null.
+   The unit of the values, such as "uV" or "V", or null.
    */
   const char *unit;
 } StiefelStream;
 
 /*
- What is said of a window or a gap. An index of -1 and a number that is NaN stand for what there is not.
+ What is said of a window or a gap. If there is no value, an index is -1 and a number is NaN.
  */
 typedef struct StiefelDecision {
   /*
@@ -180,7 +180,7 @@ typedef struct StiefelDecision {
    */
   enum StiefelStatus status;
   /*
-   Why a window was rejected; 0 where it was not.
+   Why a window was rejected; 0 if it was not.
    */
   int32_t reason;
   /*
@@ -200,7 +200,7 @@ typedef struct StiefelDecision {
    */
   int64_t start;
   /*
-   Behind the last sample.
+   The place after the last sample.
    */
   int64_t end;
   /*
@@ -226,13 +226,13 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- The options as they are without a wish.
+ The default options.
  */
 struct StiefelOptions stiefel_options_default(void);
 
 /*
- Opens a model file for the signal of a domain and writes the session to `session`, which stiefel_close frees. `stream` may be null, where the samples are as
- the model's training signals were; `options` may be null, for the defaults.
+ Opens a model file for the signal of a domain and writes the session to `session`, which stiefel_close frees. `stream` may be null if the samples are as the
+ model's training signals were. `options` may be null for the defaults.
 
  # Safety
  `path` and `domain` are texts that end with a zero. `stream` and `options` are null or valid, `session` points at a place for a pointer.
@@ -244,7 +244,7 @@ enum StiefelCode stiefel_open(const char *path,
                               struct StiefelSession **session);
 
 /*
- Frees a session. Null is left alone.
+ Frees a session. If it is null, nothing is done.
 
  # Safety
  `session` is null, or came from stiefel_open and was not closed; it must not be used afterwards.
@@ -252,7 +252,7 @@ enum StiefelCode stiefel_open(const char *path,
 void stiefel_close(struct StiefelSession *session);
 
 /*
- How many values a sample has; 0 of null.
+ How many values a sample has; 0 if `session` is null.
 
  # Safety
  `session` is null, or came from stiefel_open and was not closed.
@@ -260,7 +260,7 @@ void stiefel_close(struct StiefelSession *session);
 size_t stiefel_channels(const struct StiefelSession *session);
 
 /*
- How many classes there are; 0 of null.
+ How many classes there are; 0 if `session` is null.
 
  # Safety
  `session` is null, or came from stiefel_open and was not closed.
@@ -268,7 +268,7 @@ size_t stiefel_channels(const struct StiefelSession *session);
 size_t stiefel_classes(const struct StiefelSession *session);
 
 /*
- The name of a class, or null where there is none. It lives as long as the session.
+ The name of a class, or null if there is no such class. It lives as long as the session.
 
  # Safety
  `session` is null, or came from stiefel_open and was not closed.
@@ -276,7 +276,7 @@ size_t stiefel_classes(const struct StiefelSession *session);
 const char *stiefel_class_name(const struct StiefelSession *session, size_t index);
 
 /*
- What had to be assumed of the stream, a sentence per line, or null of null. It lives as long as the session.
+ What had to be assumed of the stream, one sentence per line, or null if `session` is null. It lives as long as the session.
 
  # Safety
  `session` is null, or came from stiefel_open and was not closed.
@@ -284,7 +284,7 @@ const char *stiefel_class_name(const struct StiefelSession *session, size_t inde
 const char *stiefel_notes(const struct StiefelSession *session);
 
 /*
- Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp in seconds for every sample, or is null where none is missing.
+ Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp in seconds for each sample, or is null if none is missing.
 
  # Safety
  `session` came from stiefel_open, was not closed and is used by no other thread. `samples` points at `sample_count * channel_count` numbers, `times` is null
@@ -297,7 +297,7 @@ enum StiefelCode stiefel_push(struct StiefelSession *session,
                               const double *times);
 
 /*
- A cue at a sample, counted from the first one that was pushed; it is heard with the next push. Labels are those of the training events, or names of classes.
+ Sets a cue at a sample, counted from the first one that was pushed. The next push takes it in. Labels are those of the training events, or names of classes.
 
  # Safety
  `session` came from stiefel_open, was not closed and is used by no other thread. `label` is a text that ends with a zero.
@@ -307,7 +307,7 @@ enum StiefelCode stiefel_mark(struct StiefelSession *session,
                               const char *label);
 
 /*
- The stream was lost: at least one sample is missing before the next one.
+ Says that the stream was lost: at least one sample is missing before the next one.
 
  # Safety
  `session` came from stiefel_open, was not closed and is used by no other thread.
@@ -315,7 +315,7 @@ enum StiefelCode stiefel_mark(struct StiefelSession *session,
 enum StiefelCode stiefel_interrupt(struct StiefelSession *session);
 
 /*
- Whether what is learnt from unlabelled windows stays as it is from now on.
+ Sets whether what is learnt from unlabelled windows stays as it is from now on.
 
  # Safety
  `session` came from stiefel_open, was not closed and is used by no other thread.
@@ -323,7 +323,7 @@ enum StiefelCode stiefel_interrupt(struct StiefelSession *session);
 enum StiefelCode stiefel_freeze(struct StiefelSession *session, bool frozen);
 
 /*
- Takes the oldest decision that waits; STIEFEL_CODE_NONE where none does. `probabilities` and `evidence` may be null, and otherwise have `class_count` places.
+ Takes the oldest decision that waits; STIEFEL_CODE_NONE if none waits. `probabilities` and `evidence` may be null; otherwise they have `class_count` places.
 
  # Safety
  `session` came from stiefel_open, was not closed and is used by no other thread. `decision` points at a structure, the arrays are null or have
@@ -336,12 +336,12 @@ enum StiefelCode stiefel_take(struct StiefelSession *session,
                               size_t class_count);
 
 /*
- The name of a reason why a window was rejected, or null where the number stands for none. It lives for ever.
+ The name of a reason why a window was rejected, or null if the number stands for no reason. It lives for ever.
  */
 const char *stiefel_reason_name(int32_t reason);
 
 /*
- What was wrong with the last call of this thread that failed; empty where none has. It lives until the next failure of this thread.
+ What was wrong with the last call of this thread that failed; empty if none has failed. It lives until the next failure of this thread.
  */
 const char *stiefel_last_error(void);
 

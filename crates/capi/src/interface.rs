@@ -157,7 +157,7 @@ unsafe fn told(stream: *const StiefelStream) -> Result<Told, Refusal> {
     Ok(told)
 }
 
-/// The options as they are without a wish.
+/// The default options.
 #[unsafe(no_mangle)]
 pub extern "C" fn stiefel_options_default() -> StiefelOptions {
     let options = Options::default();
@@ -171,8 +171,8 @@ pub extern "C" fn stiefel_options_default() -> StiefelOptions {
     }
 }
 
-/// Opens a model file for the signal of a domain and writes the session to `session`, which stiefel_close frees. `stream` may be null, where the samples are as
-/// the model's training signals were; `options` may be null, for the defaults.
+/// Opens a model file for the signal of a domain and writes the session to `session`, which stiefel_close frees. `stream` may be null if the samples are as the
+/// model's training signals were. `options` may be null for the defaults.
 ///
 /// # Safety
 /// `path` and `domain` are texts that end with a zero. `stream` and `options` are null or valid, `session` points at a place for a pointer.
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn stiefel_open(
     })
 }
 
-/// Frees a session. Null is left alone.
+/// Frees a session. If it is null, nothing is done.
 ///
 /// # Safety
 /// `session` is null, or came from stiefel_open and was not closed; it must not be used afterwards.
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn stiefel_close(session: *mut StiefelSession) {
     });
 }
 
-/// How many values a sample has; 0 of null.
+/// How many values a sample has; 0 if `session` is null.
 ///
 /// # Safety
 /// `session` is null, or came from stiefel_open and was not closed.
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn stiefel_channels(session: *const StiefelSession) -> usi
     unsafe { session.as_ref() }.map_or(0, StiefelSession::width)
 }
 
-/// How many classes there are; 0 of null.
+/// How many classes there are; 0 if `session` is null.
 ///
 /// # Safety
 /// `session` is null, or came from stiefel_open and was not closed.
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn stiefel_classes(session: *const StiefelSession) -> usiz
     unsafe { session.as_ref() }.map_or(0, |s| s.classes().len())
 }
 
-/// The name of a class, or null where there is none. It lives as long as the session.
+/// The name of a class, or null if there is no such class. It lives as long as the session.
 ///
 /// # Safety
 /// `session` is null, or came from stiefel_open and was not closed.
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn stiefel_class_name(
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// What had to be assumed of the stream, a sentence per line, or null of null. It lives as long as the session.
+/// What had to be assumed of the stream, one sentence per line, or null if `session` is null. It lives as long as the session.
 ///
 /// # Safety
 /// `session` is null, or came from stiefel_open and was not closed.
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn stiefel_notes(session: *const StiefelSession) -> *const
     notes.map_or(std::ptr::null(), |notes| notes.as_ptr())
 }
 
-/// Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp in seconds for every sample, or is null where none is missing.
+/// Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp in seconds for each sample, or is null if none is missing.
 ///
 /// # Safety
 /// `session` came from stiefel_open, was not closed and is used by no other thread. `samples` points at `sample_count * channel_count` numbers, `times` is null
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn stiefel_push(
     }
 }
 
-/// A cue at a sample, counted from the first one that was pushed; it is heard with the next push. Labels are those of the training events, or names of classes.
+/// Sets a cue at a sample, counted from the first one that was pushed. The next push takes it in. Labels are those of the training events, or names of classes.
 ///
 /// # Safety
 /// `session` came from stiefel_open, was not closed and is used by no other thread. `label` is a text that ends with a zero.
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn stiefel_mark(
     }
 }
 
-/// The stream was lost: at least one sample is missing before the next one.
+/// Says that the stream was lost: at least one sample is missing before the next one.
 ///
 /// # Safety
 /// `session` came from stiefel_open, was not closed and is used by no other thread.
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn stiefel_interrupt(session: *mut StiefelSession) -> Stie
     }
 }
 
-/// Whether what is learnt from unlabelled windows stays as it is from now on.
+/// Sets whether what is learnt from unlabelled windows stays as it is from now on.
 ///
 /// # Safety
 /// `session` came from stiefel_open, was not closed and is used by no other thread.
@@ -347,7 +347,7 @@ pub unsafe extern "C" fn stiefel_freeze(session: *mut StiefelSession, frozen: bo
     }
 }
 
-/// Takes the oldest decision that waits; STIEFEL_CODE_NONE where none does. `probabilities` and `evidence` may be null, and otherwise have `class_count` places.
+/// Takes the oldest decision that waits; STIEFEL_CODE_NONE if none waits. `probabilities` and `evidence` may be null; otherwise they have `class_count` places.
 ///
 /// # Safety
 /// `session` came from stiefel_open, was not closed and is used by no other thread. `decision` points at a structure, the arrays are null or have
@@ -389,7 +389,7 @@ pub unsafe extern "C" fn stiefel_take(
     }
 }
 
-/// The name of a reason why a window was rejected, or null where the number stands for none. It lives for ever.
+/// The name of a reason why a window was rejected, or null if the number stands for no reason. It lives for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stiefel_reason_name(reason: i32) -> *const c_char {
     static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
@@ -401,7 +401,7 @@ pub extern "C" fn stiefel_reason_name(reason: i32) -> *const c_char {
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// What was wrong with the last call of this thread that failed; empty where none has. It lives until the next failure of this thread.
+/// What was wrong with the last call of this thread that failed; empty if none has failed. It lives until the next failure of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn stiefel_last_error() -> *const c_char {
     LAST.with_borrow(|text| text.as_ptr())

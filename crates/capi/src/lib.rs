@@ -15,7 +15,7 @@
 //!
 //! It is the state machine of `stiefel-live`: the same samples give the same decisions. `include/stiefel.h` declares everything. Every function that can fail gives a
 //! [`StiefelCode`], and [`stiefel_last_error`](interface::stiefel_last_error) says in words what was wrong. Null pointers and wrong sizes are refused; no panic crosses
-//! the border. What cannot be checked is said with every function: that a pointer which is not null points at what it should.
+//! the border. Each function says what it cannot check: that a pointer which is not null points at what it should.
 
 pub mod interface;
 mod session;

@@ -62,11 +62,11 @@ pub enum StiefelStatus {
     Undecided = 1,
     /// The window is far from everything the model was trained on.
     Unfamiliar = 2,
-    /// The signal cannot be decided; stiefel_reason_name says what the reason is called.
+    /// The signal cannot be decided; stiefel_reason_name gives the name of the reason.
     Rejected = 3,
 }
 
-/// What the samples are. What is null or zero is as the model has it.
+/// What the samples are. A value that is null or zero is taken from the model.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct StiefelStream {
@@ -76,7 +76,7 @@ pub struct StiefelStream {
     pub channel_count: usize,
     /// Samples per second, or 0.
     pub rate: f64,
-    /// The unit of the values, as "uV" or "V", or null.
+    /// The unit of the values, such as "uV" or "V", or null.
     pub unit: *const c_char,
 }
 
@@ -84,13 +84,13 @@ pub struct StiefelStream {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StiefelOptions {
-    /// Seconds from one decision to the next; 0 where cues alone say when to decide.
+    /// Seconds from one decision to the next; 0 if only cues say when to decide.
     pub hop: f64,
     /// The least probability of a class for a decision; 0 for none.
     pub threshold: f64,
     /// Time constant of the evidence over time, in seconds.
     pub time_constant: f64,
-    /// How many times the distance of 99 % of the training trials is unfamiliar; 0 checks nothing.
+    /// A window is unfamiliar if it is more than this many times as far from the mean as 99 % of the training trials are; 0 checks nothing.
     pub unfamiliar: f64,
     /// One of StiefelUnseen.
     pub unseen: c_int,
@@ -98,7 +98,7 @@ pub struct StiefelOptions {
     pub freeze: bool,
 }
 
-/// What is said of a window or a gap. An index of -1 and a number that is NaN stand for what there is not.
+/// What is said of a window or a gap. If there is no value, an index is -1 and a number is NaN.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StiefelDecision {
@@ -106,7 +106,7 @@ pub struct StiefelDecision {
     pub kind: StiefelKind,
     /// What became of the window.
     pub status: StiefelStatus,
-    /// Why a window was rejected; 0 where it was not.
+    /// Why a window was rejected; 0 if it was not.
     pub reason: i32,
     /// The class that was decided.
     pub class_index: i32,
@@ -116,7 +116,7 @@ pub struct StiefelDecision {
     pub truth_index: i32,
     /// The first sample.
     pub start: i64,
-    /// Behind the last sample.
+    /// The place after the last sample.
     pub end: i64,
     /// Seconds from the start of the stream to the end of the window, or to the gap.
     pub time: f64,

@@ -2,8 +2,9 @@
 Decisions on an LSL stream, with MNE-LSL
 ========================================
 
-``python with_mne_lsl.py model.stiefel S001 STREAM`` reads the stream of that name. ``StreamLSL`` is asked for new samples and counts them: their times cannot tell which are new, because
-those of two chunks may overlap. Samples are in the unit in which the stream sends them, which MNE-LSL knows as a power of ten of volts.
+``python with_mne_lsl.py model.stiefel S001 STREAM`` reads the stream of that name. ``StreamLSL`` is asked for new samples and counts them. Their times cannot tell
+which samples are new, because the times of two chunks may overlap. Samples are in the unit in which the stream sends them; MNE-LSL knows it as a power of ten of
+volts.
 """
 
 import sys

@@ -2,8 +2,8 @@
 Decisions on an LSL stream, with pylsl
 ======================================
 
-``python with_pylsl.py model.stiefel S001`` reads the first EEG stream it finds. The session is given every sample with its time, so that it sees gaps; the
-names of the channels and their unit come from the description of the stream.
+``python with_pylsl.py model.stiefel S001`` reads the first EEG stream it finds. The session is given every sample with its time, so that it sees gaps.
+The names of the channels and their unit come from the description of the stream.
 """
 
 import sys

@@ -2,13 +2,13 @@
 From raw EEG to decisions
 =========================
 
-Convolutions, covariance pooling, batch normalisation of every person's own, and routed filters::
+Convolutions, covariance pooling, batch normalisation for each person, and routed filters::
 
     raw EEG ─▶ temporal and spatial convolution ─▶ covariance ─▶ SPDBatchNorm ─▶ DaspBiMap ─▶ ReEig ─▶ LogEig ─▶ linear
 
-This is TSMNet (Kobler et al., 2022) with DASP in the place of its BiMap. skorch makes a classifier of scikit-learn of it. Without an argument the EEG is
-simulated; ``--data FOLDER`` reads recordings of the EEG Motor Movement/Imagery Dataset (files such as S001R06.edf, runs 6, 10 and 14: both fists or both feet, imagined).
-Needs PyTorch and skorch.
+This is TSMNet (Kobler et al., 2022) with DASP in the place of its BiMap. skorch makes a scikit-learn classifier of it. Without an argument the EEG is
+simulated. ``--data FOLDER`` reads recordings of the EEG Motor Movement/Imagery Dataset (files such as S001R06.edf, runs 6, 10 and 14: both fists or both feet, imagined).
+This example needs PyTorch and skorch.
 """
 
 import argparse

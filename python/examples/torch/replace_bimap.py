@@ -2,8 +2,8 @@
 A routed filter in a network of spd_learn
 =========================================
 
-Two changed lines. SPDNet has one BiMap for everybody. ``DaspBiMap`` takes its place and gives every trial a filter of its own, which depends on the trial and on
-whose it is. Everything else stays spd_learn's. Needs PyTorch and spd_learn.
+Two lines are changed. SPDNet has one BiMap for everybody. ``DaspBiMap`` takes its place and gives each trial its own filter, which depends on the trial and on
+whose trial it is. Everything else stays spd_learn's. This example needs PyTorch and spd_learn.
 """
 
 import torch

@@ -3,12 +3,12 @@
 * :class:`ViewsClassifier`, :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`PooledClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`:
   scikit-learn estimators.
 * :class:`Experts`, :class:`Losses`, :class:`Training`, :class:`Whitening`: groups of their parameters.
-* :mod:`stiefel.spd`: functions on stacks of SPD matrices, pyRiemann's names.
+* :mod:`stiefel.spd`: functions on stacks of SPD matrices, with pyRiemann's names.
 * :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
 * :mod:`stiefel.live`: a model at work on a running signal.
 * :func:`read_raw`, :func:`load_dataset`, :func:`load_synthetic`, :func:`from_epochs`, :func:`to_epochs`: recordings and trials.
 * :func:`views`: covariances of epochs in several bands and windows.
-* :func:`make_pipeline`, :func:`make_scorer`: scikit-learn's, with the domains and target trials handed on.
+* :func:`make_pipeline`, :func:`make_scorer`: those of scikit-learn, which here also hand on domains and target trials.
 * :func:`load`: any model file.
 * :func:`study`: the paper's tables, on this machine or on a Dask cluster; :func:`method`, :func:`folds`: one method, one fold of it.
 * :mod:`stiefel.plot`: the figures of a study's report, with matplotlib.

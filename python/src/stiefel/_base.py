@@ -43,8 +43,8 @@ class ByDomain(ClassifierMixin, Grouped):
     ) -> float:
         """Accuracy on trials that are new to the model.
 
-        Networks and the preset know the trials they were made with, also after a round trip through a file. Where these are among the
-        trials to score, a :class:`SeenTrialsWarning` says how many, and the others are scored alone; where there are no others, all are.
+        Networks and the preset know the trials they were made with, also after they were saved and loaded. If some of these are among the
+        trials to score, a :class:`SeenTrialsWarning` says how many, and only the others are scored. If there are no others, all are scored.
 
         Parameters
         ----------

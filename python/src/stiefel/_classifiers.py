@@ -20,18 +20,18 @@ def given(**values):
 
 
 class DaspClassifier(NetworkClassifier):
-    """Domain-Adaptive Stiefel Pool: for every trial a spatial filter routed from a pool of experts.
+    """Domain-Adaptive Stiefel Pool: each trial has its own spatial filter, routed from a pool of experts.
 
-    Covariances are whitened per domain on the training part, projected by a filter mixed from K experts on the Stiefel manifold
-    according to a query of the trial and its domain, and classified from the logarithm of what the filter keeps. Everything ``"auto"``
-    is decided by the scaling rule from channels and training domains; ``scaling_`` explains it. With one training domain there is
-    nothing to route between, and one filter is trained. Trials of several views, ``(trials, views, n, n)``, have a pool for each and one classifier over
-    all of them.
+    Covariances are whitened per domain on the training part, and projected by a filter. A query of the trial and its domain mixes the
+    filter from K experts on the Stiefel manifold. The trial is classified from the logarithm of what the filter keeps. The scaling rule
+    decides everything that is ``"auto"`` from channels and training domains; ``scaling_`` explains it. With one training domain there is
+    nothing to route between, and one filter is trained. Trials of several views, ``(trials, views, n, n)``, have a pool for each view and
+    one classifier over all of them.
 
     Parameters
     ----------
     n_filters : int | "auto", default="auto"
-        Directions k a filter keeps.
+        Directions k that a filter keeps.
     n_experts : int | "auto", default="auto"
         Experts K.
     embedding : int | "auto", default="auto"
@@ -45,14 +45,14 @@ class DaspClassifier(NetworkClassifier):
     initial_anchor : {"random", "discriminative"}, default="random"
         Where the anchor starts: anywhere, or at the directions in which the classes of the training trials differ.
     batch_norm : None | "after" | "before", default=None
-        Riemannian batch normalisation per domain behind the filter, or in front of it in the place of whitening
+        Riemannian batch normalisation per domain after the filter, or before it in the place of whitening
         (``precondition=False``; better in f64).
     preset : None | {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default=None
         The paper's setting for one of its datasets in place of the scaling rule.
     unseen : {"zero", "input-only", "nearest", "riemannian-nearest", "transductive"}, default="zero"
         What stands in for the embedding of a domain without training trials. "input-only" trains without embedding. The last three look at
-        unlabelled trials of the new domain, those given at fit or else those at hand: "nearest" borrows the embedding of the nearest training
-        domain, "transductive" adapts one until the trials are routed sharply.
+        unlabelled trials of the new domain: those given at fit, or else those at hand. "nearest" takes the embedding of the nearest training
+        domain, and "transductive" adapts an embedding until the trials are routed sharply.
     precondition : bool, default=True
         Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
         (:class:`DomainWhitening`).
@@ -67,12 +67,12 @@ class DaspClassifier(NetworkClassifier):
     validation_fraction : float, default=0.15
         Share of every (domain, class) cell that decides when to stop; 0 watches the training trials.
     max_epochs : int, default=40
-        Epochs at most.
+        Maximum number of epochs.
     training : None | Training, default=None
         Steps, batches, patience and precision; None for the defaults of :class:`Training`.
     warm_start : bool, default=False
-        Whether the next ``fit`` goes on from the network and the encoder of the last one, with a fresh optimiser and whitening fitted anew;
-        channels, classes, domains and the options of the network must be the same.
+        Whether the next ``fit`` goes on from the network and the encoder of the last one, with a new optimiser and new whitening. Channels,
+        classes, domains and the options of the network must then be the same.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes in the loss.
     random_state : None | int | RandomState, default=None
@@ -96,10 +96,12 @@ class DaspClassifier(NetworkClassifier):
         Epochs done, and the one whose parameters are kept.
     n_features_in_ : int
         Channels.
+    n_views_ : int
+        Views of a trial.
     channels_ : list of str | None
-        Their names, where known.
+        Their names, if known.
     preparation_ : Preparation
-        How the training trials were made, where known; print it.
+        How the training trials were made, if known; print it.
 
     Examples
     --------
@@ -197,14 +199,15 @@ class DaspClassifier(NetworkClassifier):
 
 
 class SPDNetClassifier(NetworkClassifier):
-    """SPDNet with one BiMap: one filter for everybody, the baseline of :class:`DaspClassifier` with the same tail and training.
+    """SPDNet with one BiMap: one filter for everybody.
 
-    Trials of several views, ``(trials, views, n, n)``, have a filter for each and one classifier over all of them.
+    It is the baseline of :class:`DaspClassifier`, with the same layers after the filter and the same training. Trials of
+    several views, ``(trials, views, n, n)``, have a filter for each view and one classifier over all of them.
 
     Parameters
     ----------
     n_filters : int | "auto", default="auto"
-        Directions k the filter keeps.
+        Directions k that the filter keeps.
     initial_anchor : {"random", "discriminative"}, default="random"
         Where the filter starts: anywhere, or at the directions in which the classes of the training trials differ.
     batch_norm

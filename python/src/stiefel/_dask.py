@@ -101,7 +101,7 @@ def _collect(plan, groups, cluster, folder, progress):
                 lost[places[0]] += 1
                 if lost[places[0]] > ATTEMPTS:
                     raise RuntimeError(
-                        f"{_told(plan, places)}: its workers died again and again ({error}); have they enough memory? Finished "
+                        f"{_told(plan, places)}: its workers died again and again ({error}); do they have enough memory? Finished "
                         "units are kept, and the same call continues from there."
                     ) from error
                 again = cluster.submit(places)

@@ -55,9 +55,9 @@ class DomainClassifier(FileModel, ByDomain):
         ----------
         X : ndarray, shape (trials, n, n) | Trials
             Covariances; or epochs (trials, channels, samples), also MNE's, with the option ``covariance``. ``Trials`` bring classes, domains,
-            names of the channels and how they were made; what is given beside them takes the place of their own. The model keeps the names and
-            how the trials were made. At predict, channels in another order are put in order; other channels, and matrices made another way,
-            are refused.
+            names of the channels and how they were made; classes and domains that are given besides replace theirs. The model keeps the names and
+            how the trials were made. At predict, channels in another order are put in order; other channels, and matrices made in another
+            way, are refused.
         y : None | ndarray, shape (trials,), default=None
             Classes; or "domain/class", as ``label_format`` says. None takes those of ``Trials``, or the names of MNE's events.
         sample_weight : None | ndarray, shape (trials,), default=None
@@ -66,11 +66,11 @@ class DomainClassifier(FileModel, ByDomain):
             Domains, skada's or MOABB's way; numbers and text name the same domain. A negative ``sample_domain`` marks an unlabelled trial of
             a new domain, each number one domain.
         X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
-            Trials of the domain that will be decoded, without labels: what its policies need at predict. Of several domains, a dictionary
+            Unlabelled trials of the domain that will be decoded, which its policies need at predict. For several domains, give a dictionary
             of trials by the name of the domain, or ``Trials``.
         X_target_labeled, y_target_labeled : None | ndarray, default=None
-            Labelled trials of the domain that will be decoded; it becomes one more training domain, called "target", which trials
-            without a domain are taken to be of at predict. A model that can be calibrated is fitted without them, then calibrated.
+            Labelled trials of the domain that will be decoded. It becomes one more training domain, called "target". At predict, trials
+            without a domain belong to it. A model that can be calibrated is fitted without these trials, and then calibrated with them.
 
         Returns
         -------
@@ -183,8 +183,8 @@ class DomainClassifier(FileModel, ByDomain):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains. None: those of ``Trials``; else all trials are of one new domain (of the training domain, where there was one), and a model
-            of several domains warns once. None or a negative number among them marks trials of a new domain.
+            Domains. None takes those of ``Trials``. Without ``Trials``, all trials belong to one new domain (or to the training domain, if there
+            was only one), and a model of several domains warns once. None or a negative number among them marks trials of a new domain.
 
         Returns
         -------
@@ -249,7 +249,7 @@ class DomainClassifier(FileModel, ByDomain):
         Returns
         -------
         alpha : ndarray, shape (trials, K) | None
-            The weights; None where nothing is routed.
+            The weights; None if nothing is routed.
         """
         return self._decide(X, sample_domain, subjects)[1]
 
@@ -259,14 +259,14 @@ class DomainClassifier(FileModel, ByDomain):
         Parameters
         ----------
         domain : None | str | int, default=None
-            Whose trials will come. None: those of a new domain (of the training domain, where there was one).
+            Whose trials will come. None means a new domain (or the training domain, if there was only one).
         X_unlabeled : None | ndarray, shape (trials, n, n) | Trials, default=None
-            Trials of a new or calibrated domain that are known beforehand; None takes those given for it at fit, or none. A training domain needs none.
+            Trials of a new or calibrated domain that are known beforehand. None takes those given for it at fit, if any. A training domain needs none.
 
         Returns
         -------
         session : Session
-            Has ``predict_proba`` and ``predict``, for one trial or several. The policies are those that the estimator has now.
+            It has ``predict_proba`` and ``predict``, for one trial or several. The policies are those that the estimator has now.
         """
         check_is_fitted(self)
         self._check_parameters()
@@ -299,9 +299,9 @@ class DomainClassifier(FileModel, ByDomain):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> dict[str, dict[str, float] | None]:
-        """Scores of trials that are new to the model, that chose its epoch or penalty, and that it was trained on, separately.
+        """Separate scores of trials that are new to the model, that chose its epoch or penalty, and that it was trained on.
 
-        Only the first are scores: the model does not decide other people's trials, or tomorrow's, as well as those it has seen.
+        Only the scores of new trials are a test: the model does not decide trials of other people or of another day as well as those it has seen.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class DomainClassifier(FileModel, ByDomain):
         Returns
         -------
         parts : dict
-            For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy`` and ``balanced_accuracy``; None where there
+            For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy`` and ``balanced_accuracy``; None if there
             is no such trial.
         """
         labels, decided = self._answers(X, y, sample_domain, subjects)

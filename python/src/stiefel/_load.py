@@ -15,7 +15,7 @@ CLASSES = {cls.__name__: cls for cls in (DaspClassifier, SPDNetClassifier, Poole
 
 
 def load(path: str | PathLike[str]) -> DaspClassifier | SPDNetClassifier | PooledClassifier | ViewsClassifier:
-    """Open a model file, whoever wrote it.
+    """Open any model file.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ def load(path: str | PathLike[str]) -> DaspClassifier | SPDNetClassifier | Poole
     Returns
     -------
     estimator : DaspClassifier | SPDNetClassifier | PooledClassifier | ViewsClassifier
-        Fitted, with the parameters and the types of classes it was saved with: it decides the same to the bit. A file of the program says
-        how trials are whitened, but not the other parameters: these have their defaults.
+        The fitted estimator, with the parameters and the types of classes it was saved with: it decides the same to the bit. A file of the
+        program says how trials are whitened, but not the other parameters: these have their defaults.
 
     Examples
     --------

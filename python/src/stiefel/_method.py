@@ -1,4 +1,4 @@
-"""The methods of studies as estimators: one method, one name, the same decisions in every door."""
+"""The methods of studies as estimators: one method, one name, and the same decisions everywhere."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     name : str
-        What tables of studies call it.
+        Its name in the tables of studies.
     settings : None | dict, default=None
         Settings of :func:`study` that change it.
     seed : int, default=0
-        The seed of a network, and of the validation part where none is given.
+        The seed of a network, and of the validation part if none is given.
     n_jobs : None | int, default=None
         Threads; the result does not depend on it.
 
@@ -81,7 +81,7 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
         y : None | ndarray, shape (trials,), default=None
             Classes; None takes those of ``Trials``.
         subjects : None | ndarray, shape (trials,), default=None
-            Domains; None takes those of ``Trials``, else all trials are of one.
+            Domains; None takes those of ``Trials``. Without ``Trials``, all trials belong to one domain.
         validation : None | ndarray, default=None
             The trials that choose, as a mask or by their places; None takes 15 % of each class of each domain.
 
@@ -118,7 +118,7 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances.
         subjects : None | ndarray, shape (trials,), default=None
-            Domains; None takes those of ``Trials``, else all trials are of the one training domain.
+            Domains; None takes those of ``Trials``. Without ``Trials``, all trials belong to the one training domain.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class MethodClassifier(ClassifierMixin, BaseEstimator):
     def score(
         self, X: ArrayLike | Trials, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, subjects: ArrayLike | None = None
     ) -> float:
-        """Accuracy, of networks and the preset on trials that are new to them, with a :class:`SeenTrialsWarning` where others are among them.
+        """Accuracy. Networks and the preset are scored on trials that are new to them; a :class:`SeenTrialsWarning` tells if others are among them.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ def method(name: str, *, seed: int = 0, n_jobs: int | None = None, **settings: o
     name : str
         "recommended", "dasp", "naive", "baseline", "ts+lr", "mdm", "recentred-ts+lr", …: an unknown name is an error that lists them all.
     seed : int, default=0
-        The seed of a network, and of the validation part where none is given.
+        The seed of a network, and of the validation part if none is given.
     n_jobs : None | int, default=None
         Threads; the result does not depend on it.
     **settings : object
@@ -218,7 +218,7 @@ def method(name: str, *, seed: int = 0, n_jobs: int | None = None, **settings: o
     Returns
     -------
     estimator : MethodClassifier
-        To be fitted.
+        The estimator, not yet fitted.
 
     Examples
     --------

@@ -19,14 +19,14 @@ class Whitening(Group):
     Parameters
     ----------
     unseen : {"pooled", "own-mean", "causal"}, default="pooled"
-        What whitens a domain without training trials: the mean of the training domains; or that of its unlabelled trials, all of them or
-        those up to each one, shrunk to the pooled mean.
+        The mean that whitens a domain without training trials. "pooled": that of the training domains. "own-mean": that of all its unlabelled
+        trials. "causal": that of its trials up to each one. The last two are shrunk to the pooled mean.
     kappa : float, default=10.0
-        How many trials the pooled mean counts for in the last two.
+        How many trials the pooled mean counts for in "own-mean" and "causal".
     tikhonov : None | float, default=1e-8
         Diagonal loading relative to the mean variance.
     reference : {"euclidean", "riemannian", "log-euclidean"}, default="euclidean"
-        The mean.
+        Which mean.
     method : {"symmetric", "pca"}, default="symmetric"
         Which square root whitens.
     scaling : {"per-trial", "per-domain", "none"}, default="per-trial"
@@ -59,10 +59,10 @@ class Experts(Group):
     Parameters
     ----------
     kind : {"stiefel", "polar", "barrier"}, default="stiefel"
-        What an expert is: orthonormal columns; orthonormal columns and an SPD scale, for data that keep their amplitudes; or any matrix, of
-        full rank by a barrier in the loss.
+        What an expert is: orthonormal columns; orthonormal columns and an SPD scale, for data that keep their amplitudes; or any matrix,
+        which a barrier in the loss keeps at full rank.
     top_p : None | int, default=None
-        How many experts filter a trial: its best ones, the others have a weight of exactly zero; None mixes all.
+        How many experts filter a trial: its best ones. The others have a weight of exactly zero. None mixes all.
     anchor : {"dedicated", "first", "barycenter", "routed-barycenter"}, default="dedicated"
         The point whose tangent space the experts are mixed in.
     retraction : {"qr", "polar"}, default="qr"
@@ -70,13 +70,13 @@ class Experts(Group):
     noise : None | float, default=None
         None starts experts anywhere; a number starts them that far from the anchor.
     barrier : {"bounded", "paper"}, default="bounded"
-        Which barrier, for that kind of expert; the paper's falls without bound as an expert grows.
+        Which barrier, for experts of the kind "barrier"; that of the paper falls without bound as an expert grows.
     head : {"shared", "routed"}, default="shared"
-        Whether every expert has weights of its own behind those that all share.
+        Whether each expert has weights of its own besides those that all share.
     head_ridge : float, default=1e-3
         Weight of the squares of the experts' own weights, for a routed head.
     view_routing : {"trial", "view"}, default="trial"
-        Where a trial has several views: whether all share the weights of their experts, or every view has its own.
+        If a trial has several views: whether all views share the weights of their experts, or each view has its own.
 
     Examples
     --------
@@ -106,19 +106,19 @@ class Losses(Group):
     Parameters
     ----------
     align : float | "auto", default="auto"
-        Of the alignment loss.
+        Weight of the alignment loss.
     decouple_keys : bool | "auto", default="auto"
         Whether keys learn from the alignment loss alone.
     balance, entropy : float, default=0.0
-        Of the load-balancing and of the entropy loss.
+        Weights of the load-balancing and of the entropy loss.
     barrier : float, default=1e-3
-        Of the barrier, where experts need one.
+        Weight of the barrier, if experts need one.
     csp : float, default=0.0
-        Of the loss that draws filters to the common spatial patterns of their domain.
+        Weight of the loss that draws filters to the common spatial patterns of their domain.
     csp_filters : int, default=4
-        How many patterns of a domain count there, at most k.
+        How many patterns of a domain that loss takes, at most k.
     shrink : float, default=0.0
-        Of the loss that draws experts to the anchor.
+        Weight of the loss that draws experts to the anchor.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class FileModel:
     classes_: np.ndarray
 
     def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
-        """Write the model file that the Rust library and the program ``stiefel`` read, and :func:`load`.
+        """Write the model file that :func:`load`, the Rust library and the program ``stiefel`` read.
 
         The file holds all that decisions depend on: the parameters of the estimator, unlabelled trials given at fit, the names of the
         channels and how the trials were made. A generator given as ``random_state`` is not kept.
@@ -45,9 +45,9 @@ class FileModel:
         Parameters
         ----------
         path : path-like
-            Where to.
+            Where to write.
         overwrite : bool, default=False
-            Whether an existing file is replaced, whole or not at all; else it is a ``FileExistsError``.
+            Whether an existing file is replaced, as a whole or not at all. If not, an existing file is a ``FileExistsError``.
         """
         check_is_fitted(self)
         base = _saved_as(type(self))
@@ -72,7 +72,7 @@ class FileModel:
         Returns
         -------
         estimator : object
-            Fitted, with the parameters it was saved with; a file of the program says nothing of most, which then have their defaults.
+            The fitted estimator, with the parameters it was saved with. A file of the program does not hold most of them: these have their defaults.
         """
         model = _core.load(Path(path))
         said, held = told_by(model)

@@ -15,23 +15,23 @@ from ._validation import n_threads, to_json
 
 
 class PooledClassifier(DomainClassifier):
-    """One discriminative filter for everybody and a head that is partly everybody's, partly each domain's own.
+    """One discriminative filter for everybody, and a classifier whose weights are partly shared and partly each domain's own.
 
-    Covariances are whitened per domain on the training part, projected by the k directions in which classes differ most within domains, and
-    classified from the logarithm of what the filter keeps by a hierarchical logistic regression: shared weights plus each domain's own,
-    drawn towards zero. Everything is found in closed steps, without a seed except for the validation part. A domain without training trials is
-    decided by the shared weights.
+    Covariances are whitened per domain on the training part, and projected by the k directions in which classes differ most within domains.
+    A hierarchical logistic regression classifies them from the logarithm of what the filter keeps. It has shared weights plus each domain's
+    own, drawn towards zero. Everything is found in closed steps, without a seed except for the validation part. A domain without training
+    trials is decided by the shared weights.
 
     Parameters
     ----------
     n_filters : int | "auto", default="auto"
-        Directions k the filter keeps; "auto" keeps 16. All of them where there are fewer channels.
+        Directions k that the filter keeps; "auto" keeps 16. With fewer channels, all are kept.
     C : float | sequence of float, default=(1.0, 3.0, 10.0, 30.0)
-        Inverse strength of the L2 penalty; of several, the one of the best balanced accuracy on the validation part is taken.
+        Inverse strength of the L2 penalty. Of several, the one with the best balanced accuracy on the validation part is taken.
     rho : float, default=8.0
         Prior variance of a domain's own weights over that of the shared ones; 0 gives everybody the same weights.
     refit : bool, default=True
-        Fit once more on training and validation part together when C is chosen.
+        Fit once more on training and validation part together after C is chosen.
     precondition : bool, default=True
         Whether trials are whitened per domain; False takes them as they are, whitened by the caller.
     whitening : None | Whitening, default=None
@@ -72,9 +72,9 @@ class PooledClassifier(DomainClassifier):
     n_features_in_ : int
         Channels.
     channels_ : list of str | None
-        Their names, where known.
+        Their names, if known.
     preparation_ : Preparation
-        How the training trials were made, where known; print it.
+        How the training trials were made, if known; print it.
 
     Examples
     --------

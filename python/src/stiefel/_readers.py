@@ -83,21 +83,21 @@ def read_raw(
 ) -> Recording:
     """Read a recording; the format is recognised.
 
-    EDF, EDF+, BDF, BDF+, GDF, BrainVision, FIF, EEGLAB, XDF, BCI2000, CSV and TSV, and MATLAB 5 and 7.3 as BNCI and FieldTrip have it, or in any
-    layout with ``mat``; packed with gzip or not. Files with BIDS names are read with the tables beside them.
+    The formats are EDF, EDF+, BDF, BDF+, GDF, BrainVision, FIF, EEGLAB, XDF, BCI2000, CSV, TSV, and MATLAB 5 and 7.3. MATLAB files are read as BNCI
+    and FieldTrip write them, or in any layout with ``mat``. Files may be packed with gzip. Files with BIDS names are read with the tables beside them.
 
     Parameters
     ----------
     path : path-like
         The file.
     index : None | int, default=None
-        Which recording of a file that holds several (BNCI's MATLAB files hold one per run, files with gaps one per stretch); None where there is one.
+        Which recording of a file that holds several (BNCI's MATLAB files hold one per run, files with gaps one per stretch); None if there is only one.
     channels : None | list of str, default=None
         Channels to read, in this order; None for all.
     partial : bool, default=False
         Whether the complete part of a file that was cut short is read.
     sfreq : None | float, default=None
-        Samples per second where the file does not say.
+        Samples per second, if the file does not say.
     markers : None | str, default=None
         How events are read from marker channels: "off", or some of "channel=STI 014,mask=0xff,polarity=falling,threshold=2.5".
     mat : None | str, default=None
@@ -153,9 +153,9 @@ def load_dataset(
     Parameters
     ----------
     name : str | path-like
-        "BNCI2014001", "BNCI2015001", "EEGMMIDB" or "Weibo2014", whose files were fetched by ``stiefel data fetch``, MOABB or MNE: band-passed
-        8–32 Hz, cut to the dataset's window, outliers of amplitude rejected per domain. Or the path of a file of covariances or
-        epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
+        "BNCI2014001", "BNCI2015001", "EEGMMIDB" or "Weibo2014", whose files were fetched by ``stiefel data fetch``, MOABB or MNE. The signals
+        are band-passed at 8–32 Hz and cut to the dataset's window, and outliers of amplitude are rejected per domain. Or the path of a file
+        of covariances or epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
     subjects : None | list of int, default=None
         Which subjects of a public dataset; None for all.
     classes : None | list of str, default=None
@@ -163,7 +163,7 @@ def load_dataset(
     covariance : {"scm", "lwf", "oas", "sch"}, default="scm"
         Estimator.
     sfreq : None | float, default=None
-        Samples per second where a file of epochs does not say.
+        Samples per second, if a file of epochs does not say.
     mat : None | str, default=None
         What the variables of a MATLAB file mean, by path: "signal=X,rate=fs,labels=y,axis=trials-channels-time".
 
@@ -208,7 +208,7 @@ def load_synthetic(
     Parameters
     ----------
     name : {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default="BNCI2015001"
-        Whose channels, rate and classes.
+        The dataset whose channels, rate and classes are taken.
     subjects : None | int, default=None
         How many people, one session each; None for the dataset's own people and sessions.
     trials_per_class : None | int, default=None
@@ -248,7 +248,7 @@ def from_epochs(
     covariance : {"scm", "lwf", "oas", "sch"}, default="lwf"
         Estimator.
     domain : None | str, default=None
-        One name for all of them, in the place of ``domains``; without either they are of the domain "all".
+        One name for all of them, in the place of ``domains``; without either they belong to the domain "all".
 
     Returns
     -------

@@ -33,12 +33,12 @@ class RoutingReport(dict):
     experts : ndarray, shape (K, n, k) | None
         The experts.
     patterns : ndarray, shape (K, k, n) | None
-        What each expert sees: its activation patterns on the sensors, of the direction in which the classes differ most first; of a
-        :class:`PooledClassifier` and a :class:`SPDNetClassifier`, those of its one filter. The sign of a pattern has no meaning.
+        What each expert sees: its activation patterns on the sensors. The direction in which the classes differ most comes first. For a
+        :class:`PooledClassifier` and a :class:`SPDNetClassifier`, they are those of its one filter. The sign of a pattern has no meaning.
     verdict : str
         What the figures say about routing, in a sentence.
     seen : str | None
-        How many of the trials the model was made with, in a sentence; None where all are new to it.
+        How many of the trials the model was made with, in a sentence; None if all are new to it.
     """
 
     def __init__(self, values, text, verdict, seen, routing, domains, experts, patterns):
@@ -167,7 +167,7 @@ def routing_report(
     y, domains : None | ndarray, shape (trials,), default=None
         Their classes, and their domains, which must have had training trials; None takes those of ``Trials``.
     X_train, y_train, domains_train : None | ndarray | Trials, default=None
-        The training trials, which the patterns are of; None takes the test trials.
+        The training trials, from which the patterns are computed; None takes the test trials.
 
     Returns
     -------

@@ -59,7 +59,7 @@ class Scaling(dict):
 
 
 def recommend(n_channels: int, n_domains: int, preset: Literal["Weibo2014", "BNCI2015001", "BNCI2014001"] | None = None) -> Scaling:
-    """What the scaling rule chooses for so many channels and training domains.
+    """What the scaling rule chooses for a number of channels and of training domains.
 
     Parameters
     ----------

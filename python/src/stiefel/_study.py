@@ -49,7 +49,8 @@ def study(
     study : str
         Which one: ``"main"``, methods and peers across domains; ``"ablation"``, the rows from naive routing to DASP; ``"loso"``, one subject
         held out; ``"scaling"``, encoder and alignment over channels and domains; ``"session"``, first session against later ones;
-        ``"online"``, held-out subjects decoded trial by trial; ``"null"``, labels that only leakage can decode.
+        ``"online"``, held-out subjects decoded trial by trial; ``"null"``, labels that only leakage can decode; ``"calibration"``, held-out
+        subjects with a few labelled trials.
     data : str | path-like | Trials
         A dataset by name (``"eegmmidb"``, ``"synthetic:weibo2014"``), a .npz of covariances, or trials in memory. A domain called
         ``S03-2`` is session 2 of subject ``S03``.
@@ -74,7 +75,7 @@ def study(
     -------
     results : pandas.DataFrame
         One row per unit, subject and session, with MOABB's columns, ``fold`` and ``seed``. ``results.attrs["table"]`` is the table with tests
-        and verdict as text, ``results.attrs["folder"]`` where everything is.
+        and verdict as text, and ``results.attrs["folder"]`` is the folder with everything.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class TangentSpaceLR(ByDomain):
     whiten_domains : bool, default=False
         Whiten every domain first (:class:`DomainWhitening`), so that people become comparable.
     whitening : None | Whitening, default=None
-        How, where ``whiten_domains``; None for the defaults of :class:`Whitening`.
+        How domains are whitened, if ``whiten_domains`` is True; None for the defaults of :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
         What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
@@ -41,7 +41,7 @@ class TangentSpaceLR(ByDomain):
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
         None takes covariances; a name takes epochs and estimates them.
     max_iter : int, default=1000
-        Iterations of the solver at most.
+        Maximum number of iterations of the solver.
     warm_start : bool, default=False
         Start the solver from the last solution.
     random_state : None | int | RandomState, default=None
@@ -54,13 +54,15 @@ class TangentSpaceLR(ByDomain):
     reference_ : ndarray, shape (n, n)
         The mean whose tangent space is used.
     whitening_ : DomainWhitening | None
-        What whitens, where ``whiten_domains``.
+        What whitens, if ``whiten_domains`` is True; else None.
     regression_ : LogisticRegression
         The regression.
     n_iter_ : int
         Iterations it took.
     n_features_in_ : int
         Channels.
+    channels_ : list of str | None
+        Their names, if known.
 
     Examples
     --------
@@ -115,9 +117,9 @@ class TangentSpaceLR(ByDomain):
         sample_weight : None | ndarray, shape (trials,), default=None
             Weights of the trials, in the mean and in the regression; a trial of weight zero is left out.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains; used where ``whiten_domains``. A negative ``sample_domain`` marks an unlabelled trial of a new domain.
+            Domains; used if ``whiten_domains`` is True. A negative ``sample_domain`` marks an unlabelled trial of a new domain.
         X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
-            Trials of the domain that will be decoded, without labels: what its whitening looks at; by name, where there are several.
+            Unlabelled trials of the domain that will be decoded, which its whitening looks at; by name, if there are several domains.
 
         Returns
         -------
@@ -166,7 +168,7 @@ class TangentSpaceLR(ByDomain):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
+            Domains, if they are whitened; see :meth:`DomainWhitening.transform`.
 
         Returns
         -------
@@ -186,7 +188,7 @@ class TangentSpaceLR(ByDomain):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
+            Domains, if they are whitened; see :meth:`DomainWhitening.transform`.
 
         Returns
         -------
@@ -206,7 +208,7 @@ class TangentSpaceLR(ByDomain):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, where they are whitened; see :meth:`DomainWhitening.transform`.
+            Domains, if they are whitened; see :meth:`DomainWhitening.transform`.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Preparation(dict):
-    """How covariances were made of a signal: a dictionary of the steps, empty where they are not known; it prints as words.
+    """How covariances were made of a signal: a dictionary of the steps, empty if they are not known. It prints as words.
 
     Examples
     --------
@@ -52,13 +52,13 @@ class Trials:
     domains : ndarray of str, shape (trials,)
         Subjects, or subject-sessions.
     runs : ndarray of str, shape (trials,) | None
-        Runs, where known.
+        Runs, if known.
     channels : list of str | None
         Names of the rows.
     subjects, sessions : ndarray of str, shape (trials,) | None
-        Subject and session of each trial, where known.
+        Subject and session of each trial, if known.
     preparation : Preparation | None
-        How the covariances were made, where known; print it.
+        How the covariances were made, if known; print it.
     names : tuple of list | None
         The classes and the domains of the set that the trials were selected from, in its order.
     """

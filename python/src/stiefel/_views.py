@@ -27,14 +27,14 @@ class ViewsClassifier(DomainClassifier):
     """One model for people it knows, people it has never seen, and people it has just met.
 
     A trial has one or several views: covariances of the same channels in several frequency bands and time windows (:func:`views`). They are
-    reduced to the directions in which classes differ within people, centred person by person, and classified by weights that everybody
-    shares plus what the labelled trials of each person add. Everything is found in closed form, without a seed except for the validation part,
+    reduced to the directions in which classes differ within people, and centred person by person. They are classified by weights that everybody
+    shares, plus what the labelled trials of each person add. Everything is found in closed form, without a seed except for the validation part,
     which only gives a score. A new person is decided by the shared weights, and :meth:`calibrate` adds their own from two labelled trials on.
 
     Parameters
     ----------
     n_filters : int | "auto", default="auto"
-        Directions kept of the broad view, the first; "auto" keeps 16. Of the others 12 are kept; all where there are fewer channels.
+        Directions that are kept of the first view, the broad one; "auto" keeps 16. Of each other view 12 are kept. With fewer channels, all are kept.
     shared_variance : float, default=0.1
         Prior variance of the weights everybody shares.
     own_variance : float, default=2.0
@@ -74,9 +74,9 @@ class ViewsClassifier(DomainClassifier):
     n_features_in_ : int
         Channels.
     channels_ : list of str | None
-        Their names, where known.
+        Their names, if known.
     preparation_ : Preparation
-        How the training trials were made, where known; print it.
+        How the training trials were made, if known; print it.
 
     Examples
     --------
@@ -149,8 +149,8 @@ class ViewsClassifier(DomainClassifier):
         """Learn the own weights of people, new or known, from a few of their labelled trials; nothing else changes, to the bit.
 
         Two trials of two classes are enough to begin with, and more can follow in further calls, with the same result as all of them at once.
-        A new domain is a known one from then on, whose mean goes on with unlabelled trials as ``new_domain`` says. Take equally many trials of each
-        class, if you can.
+        From then on a new domain is a known one, and its mean goes on with unlabelled trials as ``new_domain`` says. Take equally many trials of
+        each class, if you can.
 
         Parameters
         ----------
@@ -159,9 +159,9 @@ class ViewsClassifier(DomainClassifier):
         y : None | ndarray, shape (trials,), default=None
             Classes, among those of training. None takes those of ``Trials``.
         domain : None | str | int, default=None
-            Whose trials they are, where all are of one domain.
+            Whose trials they are, if all belong to one domain.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            The domain of each trial; without any of the three those of ``Trials``, or the one domain "target".
+            The domain of each trial. If none of the three is given, it is that of ``Trials``, or the one domain "target".
 
         Returns
         -------
@@ -236,8 +236,8 @@ def views(
 ) -> NDArray[np.float64]:
     """Covariances of epochs in several frequency bands and time windows.
 
-    Epochs are filtered one by one (Butterworth, both ways unless ``causal``), so that they should begin before the first window and end after the
-    last one: the filter needs room. A band is filtered once, however many windows look at it.
+    Epochs are filtered one by one (Butterworth, both ways unless ``causal``). They should begin before the first window and end after the last one:
+    the filter needs room. Each band is filtered once, for all its windows.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def views(
     sfreq : None | float, default=None
         Samples per second; MNE's epochs know theirs.
     window : None | (float, float), default=None
-        Seconds of the broad view, from the event of MNE's epochs, from the first sample of an array; None takes all.
+        Seconds of the broad view, counted from the event of MNE's epochs, or from the first sample of an array; None takes all.
     band : (float, float), default=(8.0, 32.0)
         Hertz of the broad view.
     covariance : {"scm", "lwf", "oas", "sch"}, default="scm"

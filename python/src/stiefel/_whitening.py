@@ -30,7 +30,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     unseen, kappa, tikhonov, reference, method, scaling
         See :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What a domain at transform is whose name no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at transform with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
         What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
     covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
@@ -42,11 +42,13 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         The training domains.
     n_features_in_ : int
         Channels.
+    channels_ : list of str | None
+        Their names, if known.
 
     Notes
     -----
-    ``fit_transform`` is for training data only: it whitens every trial by a mean it is part of. Transforming test trials with it would
-    let them shape their own whitening unannounced.
+    ``fit_transform`` is for training data only: it whitens every trial by a mean it is part of. Test trials would shape their own
+    whitening, without a warning.
 
     Examples
     --------
@@ -108,8 +110,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
             Domains, skada's or MOABB's way; a negative ``sample_domain`` marks a trial of a new domain, each number one domain.
         X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
-            Trials of a domain that will be whitened later: what the policies that look at its trials then look at; by name, where there
-            are several.
+            Trials of a domain that will be whitened later, for the policies that look at its trials; by name, if there are several
+            domains.
 
         Returns
         -------
@@ -152,8 +154,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains. None: those of ``Trials``; else all trials are of one new domain (of the training domain, where there was one and no trials of another were
-            given at fit). None or a negative number among them marks trials of a new domain.
+            Domains. None takes those of ``Trials``. Without ``Trials``, all trials belong to one new domain (or to the training domain, if there was only one
+            and no trials of another were given at fit). None or a negative number among them marks trials of a new domain.
 
         Returns
         -------

@@ -30,36 +30,36 @@ __all__ = ["Decision", "Gap", "Session"]
 
 @dataclass(frozen=True)
 class Decision:
-    """What is said of one window; the schema is that of the lines of ``stiefel live``.
+    """What is said of one window. The fields are those of the lines of ``stiefel live``.
 
     Attributes
     ----------
     time : float
         Seconds from the start of the stream to the end of the window.
     sample, start : int
-        The place behind its last sample, missing ones counted; the place of its first.
+        The place after the last sample of the window, and the place of its first sample. Missing samples are counted.
     status : {"decided", "undecided", "unfamiliar", "rejected"}
-        What became of it.
+        What became of the window.
     class_ : object
         The decision; None unless the status is "decided".
     probabilities, evidence : None | dict
-        The probability of every class: of this window, and of it and those before it.
+        The probability of each class: from this window, and from this window and those before it.
     stable : object
         The class with the most evidence.
     reason, channel, detail : None | str
         Why it was rejected, and which electrode is the reason.
     familiarity, distance : None | float
-        The share of the training trials that were nearer to the mean of their domain; the distance.
+        The share of the training trials that were nearer to the mean of their domain, and the distance of the window.
     routing : None | list of float
-        The weight of every expert, where a network routes.
+        The weight of each expert, if a network routes.
     views : None | list of float
-        What every view of the preset added to the decision, in log-odds for the most probable class.
+        What each view of the preset added to the decision, in log-odds for the most probable class.
     cue, trial : None | dict
-        Its cue; the labelled trial it ends in.
+        The cue of the window, and the labelled trial in which it ends.
     stamp : None | float
         The time of its last sample on the clock of the source.
     milliseconds : float
-        From the call of ``push`` to the decision.
+        Milliseconds from the call of ``push`` to the decision.
     """
 
     time: float
@@ -106,13 +106,14 @@ class Gap:
 class Session:
     """A model at work on one stream: samples in, decisions out.
 
-    Rate, bands, windows, channels and unit are those of the model's training trials; a stream that has others is refused. Whatever the
-    blocks in which samples arrive, the decisions are the same to the bit.
+    Rate, bands, windows, channels and unit are those of the model's training trials; a stream that has others is refused. The
+    decisions do not depend on the blocks in which samples arrive: they are the same to the bit.
 
     Parameters
     ----------
-    model : path-like | DaspClassifier | SPDNetClassifier | PooledClassifier
-        A model file or a fitted classifier. A domain it was not trained on is treated as its ``whitening`` and ``unseen`` say.
+    model : path-like | DaspClassifier | SPDNetClassifier | PooledClassifier | ViewsClassifier
+        A model file or a fitted classifier. A domain that it was not trained on is treated as its ``whitening`` and ``unseen``, or its
+        ``new_domain``, say.
     domain : str
         Whose signal it is.
     channels : None | sequence of str, default=None
@@ -120,7 +121,7 @@ class Session:
     rate : None | float, default=None
         Samples per second of the stream; None if it is the model's. Another rate is refused.
     unit : None | str, default=None
-        The unit of the samples, as "V" or "uV"; None if it is the model's.
+        The unit of the samples, such as "V" or "uV"; None if it is the model's.
     hop : None | float, default=0.25
         Seconds from one decision to the next; None decides at cues only.
     threshold : None | float, default=None
@@ -128,7 +129,7 @@ class Session:
     time_constant : float, default=1.0
         Time constant of the evidence over time, in seconds.
     unfamiliar : None | float, default=1.5
-        How many times as far from the mean as 99 % of the training trials is unfamiliar; None checks nothing.
+        A window is unfamiliar if it is more than this many times as far from the mean as 99 % of the training trials are. None checks nothing.
     freeze : bool, default=False
         Whether nothing is learnt from unlabelled windows.
     cues : sequence of str, default=()
@@ -207,23 +208,23 @@ class Session:
         *,
         at: Literal["time", "sample"] = "time",
     ) -> list[Decision | Gap]:
-        """Take in samples that have arrived, and say what there is to say.
+        """Take in samples that have arrived, and give the decisions and gaps that follow from them.
 
         Parameters
         ----------
         samples : ndarray, shape (samples, channels)
-            The samples; what is missing is NaN.
+            The samples; missing values are NaN.
         times : None | ndarray, shape (samples,), default=None
-            Their times, from which gaps are seen; None if none can be missing.
+            Their times, which show gaps; None if no sample can be missing.
         markers : iterable of (float, str), default=()
-            When, and its label: cues, and whatever else ends a trial.
+            The time or the sample of each marker, and its label: cues, and whatever else ends a trial.
         at : {"time", "sample"}, default="time"
             Whether markers tell a time, on the clock of ``times``, or a sample, counted from the start.
 
         Returns
         -------
         said : list of Decision and Gap
-            In the order in which they came.
+            Decisions and gaps, in the order in which they came.
         """
         x = np.ascontiguousarray(samples, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != self._width:

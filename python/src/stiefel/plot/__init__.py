@@ -1,9 +1,9 @@
-"""The figures of a study's report, with matplotlib, on axes of yours.
+"""The figures of a study's report, with matplotlib, on your own axes.
 
 Every function takes a study as :func:`stiefel.study` returns it, the folder where a study's results are, or the contents of its ``summary.json``, and
 returns the axes it drew on. :func:`training` also takes a fitted network; a model's routing is plotted by :class:`stiefel.RoutingReport`.
 
-What is drawn are the figures of the summary; nothing is computed again.
+The numbers are those of the summary; nothing is computed again.
 """
 
 from ._curves import calibration, learning, training

@@ -30,8 +30,8 @@ def differences(study: Study, method: str | None = None, against: str | None = N
     Returns
     -------
     ax : matplotlib Axes
-        The drawing: a row per person where there are few, a column where there are many; thin lines are 95 % intervals of the person's own
-        test trials, the band is that of the mean over people.
+        The drawing: a row per person if there are few people, a column if there are many. Thin lines are 95 % intervals of the person's own
+        test trials; the band is the interval of the mean over people.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def differences(study: Study, method: str | None = None, against: str | None = N
 
 
 def folds(study: Study, ax: Any = None) -> Any:
-    """Balanced accuracy of every method on every fold and seed, the same fold joined by a line.
+    """Balanced accuracy of every method on every fold and seed; a line joins the scores of the same fold.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def folds(study: Study, ax: Any = None) -> Any:
     Returns
     -------
     ax : matplotlib Axes
-        The drawing; black are mean and standard deviation. Folds and seeds share trials: they are described, not tested.
+        The drawing; mean and standard deviation are black. Folds and seeds share trials: they are described, not tested.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def subjects(study: Study, ax: Any = None) -> Any:
     Returns
     -------
     ax : matplotlib Axes
-        The drawing: up to twelve subjects have a line each, more are dots with their quartiles.
+        The drawing: up to twelve subjects have a line each; more subjects are dots with their quartiles.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def confusion(study: Study, method: str | None = None, ax: Any = None) -> Any:
     Returns
     -------
     ax : matplotlib Axes
-        The drawing: colours are shares of the true class, the text how many trials.
+        The drawing: colours are shares of the true class, and the numbers count trials.
 
     Examples
     --------

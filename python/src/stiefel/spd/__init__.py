@@ -1,8 +1,8 @@
 """Functions on stacks of symmetric positive definite matrices ``(..., n, n)``.
 
-Names and meaning are those of pyRiemann where it has them. Everything works in float32 and float64, lets other threads run while it
-computes, never changes its arguments, and raises ``ValueError`` with the position of the first matrix that is not finite, not symmetric
-or not positive definite, where pyRiemann gives NaN. Arrays of complex numbers are taken for Hermitian matrices.
+Names and meaning are those of pyRiemann, if it has the function. All functions work in float32 and float64, let other threads run while
+they compute, and never change their arguments. If a matrix is not finite, not symmetric or not positive definite, they raise
+``ValueError`` with the position of the first such matrix; pyRiemann gives NaN. Arrays of complex numbers are taken as Hermitian matrices.
 
 Examples
 --------

@@ -322,7 +322,7 @@ def innerproduct_logchol(X, Y, Cref):
 
     See Also
     --------
-    transport_logchol : Keeps it.
+    transport_logchol : The transport that keeps it.
 
     References
     ----------

@@ -418,7 +418,7 @@ def distance(A, B, metric="riemann", squared=False):
     Returns
     -------
     d : float or ndarray, shape (m,) or (m, 1)
-        The distances; ``(m, 1)`` where A is a stack and B a matrix, as in pyRiemann.
+        The distances; ``(m, 1)`` if A is a stack and B a matrix, as in pyRiemann.
 
     Examples
     --------

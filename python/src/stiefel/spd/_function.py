@@ -199,7 +199,7 @@ def nearest_sym_pos_def(X, reg=1e-6):
     X : ndarray, shape (..., n, n)
         Square matrices.
     reg : float, default=1e-6
-        Where the smallest eigenvalue is then less than this share of the largest, this is added to all of them.
+        If the smallest eigenvalue is then less than ``reg`` times the largest, ``reg`` is added to all eigenvalues.
 
     Returns
     -------

@@ -37,7 +37,7 @@ def kernel_euclid(X, Y=None, *, Cref=None, reg=1e-10):
     Cref : None | ndarray, shape (n, k), default=None
         The foot point; None for zero.
     reg : float, default=1e-10
-        Added to the diagonal where Y is None, so that rounding leaves no negative eigenvalue.
+        Added to the diagonal if Y is None, so that rounding leaves no negative eigenvalue.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def kernel_logeuclid(X, Y=None, *, Cref=None, reg=1e-10):
     Cref : None | ndarray, shape (n, n), default=None
         The foot point; None for the identity.
     reg : float, default=1e-10
-        Added to the diagonal where Y is None, so that rounding leaves no negative eigenvalue.
+        Added to the diagonal if Y is None, so that rounding leaves no negative eigenvalue.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def kernel_riemann(X, Y=None, *, Cref=None, reg=1e-10):
     Cref : None | ndarray, shape (n, n), default=None
         The foot point; None for the Fréchet mean of X.
     reg : float, default=1e-10
-        Added to the diagonal where Y is None, so that rounding leaves no negative eigenvalue.
+        Added to the diagonal if Y is None, so that rounding leaves no negative eigenvalue.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def kernel(X, Y=None, *, Cref=None, metric="riemann", reg=1e-10):
     metric : str | callable, default="riemann"
         "euclid", "logeuclid", "riemann", or a function of ``(X, Y, Cref=..., reg=...)``.
     reg : float, default=1e-10
-        Added to the diagonal where Y is None.
+        Added to the diagonal if Y is None.
 
     Returns
     -------

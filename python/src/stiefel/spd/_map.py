@@ -211,7 +211,7 @@ def log_map(X, Cref, *, metric="riemann", **kwargs):
     Parameters
     ----------
     X : ndarray, shape (..., n, n)
-        Symmetric matrices.
+        SPD matrices.
     Cref : ndarray, shape (..., n, n)
         The foot point.
     metric : str | callable, default="riemann"
@@ -251,7 +251,7 @@ def exp_map(X, Cref, *, metric="riemann", **kwargs):
     Returns
     -------
     X_new : ndarray, shape (..., n, n)
-        Symmetric matrices.
+        SPD matrices; with "euclid", symmetric ones.
 
     Examples
     --------

@@ -16,11 +16,11 @@ def maskedmean_riemann(X, masks, *, tol=10e-9, maxiter=100, init=None, sample_we
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices; what the masks leave out is not read, but must be finite.
     masks : list of m ndarray of shape (n, n_i)
-        Masks ``P_i`` with orthonormal columns: of the identity, those of the known channels.
+        Masks ``P_i`` with orthonormal columns. To select known channels, take their columns of the identity.
     tol : float, default=10e-9
-        Stop where the norm of the gradient is at most this.
+        Stop when the norm of the gradient is at most this.
     maxiter : int, default=100
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the identity.
     sample_weight : None | ndarray, shape (m,), default=None
@@ -29,7 +29,7 @@ def maskedmean_riemann(X, masks, *, tol=10e-9, maxiter=100, init=None, sample_we
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     See Also
     --------
@@ -37,8 +37,8 @@ def maskedmean_riemann(X, masks, *, tol=10e-9, maxiter=100, init=None, sample_we
 
     Notes
     -----
-    The gradient is that of the sum above. pyRiemann follows another direction, ``Σ w_i P_i V_i P_iᵀ`` with ``V_i`` the logarithms of the known parts, which vanishes elsewhere
-    unless all is known; its result is then no minimum of the sum.
+    The gradient is that of the sum above. pyRiemann follows another direction, ``Σ w_i P_i V_i P_iᵀ`` with ``V_i`` the logarithms of the known parts. Unless all is
+    known, this direction vanishes at another point, and the result of pyRiemann is not a minimum of the sum.
 
     References
     ----------
@@ -92,9 +92,9 @@ def nanmean_riemann(X, tol=10e-9, maxiter=100, init=None, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices with rows and columns of NaN.
     tol : float, default=10e-9
-        Stop where the norm of the gradient is at most this.
+        Stop when the norm of the gradient is at most this.
     maxiter : int, default=100
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the mean of what is known of each entry, plus ``1e-6 I``.
     sample_weight : None | ndarray, shape (m,), default=None
@@ -103,7 +103,7 @@ def nanmean_riemann(X, tol=10e-9, maxiter=100, init=None, sample_weight=None):
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     See Also
     --------

@@ -167,10 +167,10 @@ def mean_riemann(X, *, tol=10e-9, maxiter=50, init=None, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-9
-        Stop where the norm of the gradient ``‖Σ w_i log(M^{-1/2} X_i M^{-1/2})‖_F`` is at most this; in float32, at most what
-        that precision can tell from zero.
+        Stop when the norm of the gradient ``‖Σ w_i log(M^{-1/2} X_i M^{-1/2})‖_F`` is at most this. In float32, stop when it
+        is at most what that precision can tell from zero.
     maxiter : int, default=50
-        Evaluations of the gradient at most.
+        Maximum number of evaluations of the gradient.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the log-Euclidean mean.
     sample_weight : None | ndarray, shape (m,), default=None
@@ -179,7 +179,7 @@ def mean_riemann(X, *, tol=10e-9, maxiter=50, init=None, sample_weight=None):
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     References
     ----------
@@ -211,16 +211,16 @@ def mean_power(X, p, *, sample_weight=None, zeta=10e-10, maxiter=100, init=None)
     sample_weight : None | ndarray, shape (m,), default=None
         Weights, normalised to sum to one; None for equal ones.
     zeta : float, default=10e-10
-        Stop where ``‖Σ w_i (M^{-1/2} X_i M^{-1/2})^p − I‖_F/√n`` is at most this.
+        Stop when ``‖Σ w_i (M^{-1/2} X_i M^{-1/2})^p − I‖_F/√n`` is at most this.
     maxiter : int, default=100
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the power-Euclidean mean.
 
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     See Also
     --------
@@ -259,9 +259,9 @@ def mean_logdet(X, *, tol=10e-5, maxiter=50, init=None, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-5
-        Stop where a step changes the mean by at most this, in the Frobenius norm.
+        Stop when a step changes the mean by at most this, in the Frobenius norm.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the arithmetic mean.
     sample_weight : None | ndarray, shape (m,), default=None
@@ -270,7 +270,7 @@ def mean_logdet(X, *, tol=10e-5, maxiter=50, init=None, sample_weight=None):
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     See Also
     --------

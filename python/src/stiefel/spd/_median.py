@@ -14,9 +14,9 @@ def median_euclid(X, *, tol=10e-6, maxiter=50, init=None, weights=None):
     X : ndarray, shape (..., m, n, k)
         Sets of m matrices of any shape.
     tol : float, default=10e-6
-        Stop where a step changes the median by at most this, in the Frobenius norm.
+        Stop when a step changes the median by at most this, in the Frobenius norm.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, k), default=None
         The matrix to start from; None for the arithmetic mean.
     weights : None | ndarray, shape (m,), default=None
@@ -25,7 +25,7 @@ def median_euclid(X, *, tol=10e-6, maxiter=50, init=None, weights=None):
     Returns
     -------
     M : ndarray, shape (..., n, k)
-        The medians. A warning tells where the tolerance was not met.
+        The medians. A warning tells if the tolerance was not met.
 
     See Also
     --------
@@ -56,9 +56,9 @@ def median_riemann(X, *, tol=10e-6, maxiter=50, init=None, weights=None, step_si
     X : ndarray, shape (..., m, n, n)
         Sets of m SPD matrices.
     tol : float, default=10e-6
-        Stop where the norm of the weighted mean of the logarithms is at most this.
+        Stop when the norm of the weighted mean of the logarithms is at most this.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the arithmetic mean.
     weights : None | ndarray, shape (m,), default=None
@@ -69,7 +69,7 @@ def median_riemann(X, *, tol=10e-6, maxiter=50, init=None, weights=None, step_si
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The medians. A warning tells where the tolerance was not met.
+        The medians. A warning tells if the tolerance was not met.
 
     See Also
     --------

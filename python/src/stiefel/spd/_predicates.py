@@ -1,4 +1,4 @@
-"""Questions about matrices, each answered by one bool for a whole stack. Real numbers are equal to NumPy's ``isclose``."""
+"""Questions about matrices, each answered by one bool for a whole stack. Two numbers count as equal if NumPy's ``isclose`` says so."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def is_square(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -47,7 +47,7 @@ def is_sym(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -75,7 +75,7 @@ def is_skew_sym(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -103,7 +103,7 @@ def is_real(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -131,7 +131,7 @@ def is_real_type(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -158,7 +158,7 @@ def is_hermitian(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -187,12 +187,12 @@ def is_pos_def(X, tol=0.0, fast_mode=False):
     tol : float, default=0.0
         What the smallest eigenvalue must exceed.
     fast_mode : bool, default=False
-        Ask a Cholesky factorisation, which reads the lower triangle only; ``tol`` is then not read.
+        Use a Cholesky factorisation, which reads the lower triangle only; ``tol`` is then not used.
 
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -228,7 +228,7 @@ def is_pos_semi_def(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -258,7 +258,7 @@ def is_sym_pos_def(X, tol=0.0):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -285,7 +285,7 @@ def is_sym_pos_semi_def(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -314,7 +314,7 @@ def is_herm_pos_def(X, tol=0.0):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------
@@ -341,7 +341,7 @@ def is_herm_pos_semi_def(X):
     Returns
     -------
     ret : bool
-        Whether it is so of all matrices.
+        Whether this is true of all matrices.
 
     See Also
     --------

@@ -16,9 +16,9 @@ def mean_ale(X, *, tol=10e-7, maxiter=50, init=None, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-7
-        Stop where ``(Σ_r log² δ_r)^{1/2}`` is at most this, δ the diagonal of the exponential.
+        Stop when ``(Σ_r log² δ_r)^{1/2}`` is at most this, δ the diagonal of the exponential.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The basis B to start from, SPD; None for the joint diagonaliser.
     sample_weight : None | ndarray, shape (m,), default=None
@@ -27,11 +27,12 @@ def mean_ale(X, *, tol=10e-7, maxiter=50, init=None, sample_weight=None):
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     Notes
     -----
-    Complex matrices are refused: the symmetric matrices that stand for Hermitian ones here have joint diagonalisers that stand for none.
+    Complex matrices are refused. Hermitian matrices are computed here as symmetric ones of twice the size, and the joint diagonaliser of those does not
+    stand for a complex one.
 
     See Also
     --------
@@ -64,9 +65,9 @@ def mean_alm(X, *, tol=10e-15, maxiter=100, sample_weight=None, **kwargs):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-15
-        Stop where a step changes the first matrix by at most this share, in the Frobenius norm.
+        Stop when a step changes the first matrix by at most this share, in the Frobenius norm.
     maxiter : int, default=100
-        Steps at most.
+        Maximum number of steps.
     sample_weight : None
         This mean has no weights: anything but None is refused.
     **kwargs : object
@@ -75,15 +76,15 @@ def mean_alm(X, *, tol=10e-15, maxiter=100, sample_weight=None, **kwargs):
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     Notes
     -----
-    The time grows like the factorial of the number of matrices, with some fifty steps for each: five are seconds, seven are hours.
+    The time grows like the factorial of the number of matrices, with about fifty steps for each. Five matrices take seconds, seven take hours.
 
     See Also
     --------
-    mean_bmp : The same limit of ideas in far fewer steps.
+    mean_bmp : A similar mean in far fewer steps.
 
     References
     ----------
@@ -108,16 +109,16 @@ def mean_bmp(X, *, tol=10e-8, maxiter=50, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-8
-        Stop where a step changes the first matrix by at most this share, in the Frobenius norm.
+        Stop when a step changes the first matrix by at most this share, in the Frobenius norm.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     sample_weight : None
         This mean has no weights: anything but None is refused.
 
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     Notes
     -----
@@ -151,16 +152,16 @@ def mean_cheap(X, *, tol=10e-8, maxiter=50, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-8
-        Stop where a step changes the first matrix by at most this share, in the Frobenius norm.
+        Stop when a step changes the first matrix by at most this share, in the Frobenius norm.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     sample_weight : None
         This mean has no weights: anything but None is refused.
 
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     See Also
     --------

@@ -22,7 +22,7 @@ def distance_thompson(A, B, squared=False):
 
     See Also
     --------
-    distance_riemann : The root of the sum of their squares.
+    distance_riemann : The root of the sum of the squares of all logarithms.
 
     References
     ----------
@@ -82,9 +82,9 @@ def mean_thompson(X, *, tol=1e-6, maxiter=50, init=None, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=1e-6
-        Stop where a step changes the mean by at most this, in the Frobenius norm.
+        Stop when a step changes the mean by at most this, in the Frobenius norm.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the arithmetic mean.
     sample_weight : None
@@ -93,11 +93,11 @@ def mean_thompson(X, *, tol=1e-6, maxiter=50, init=None, sample_weight=None):
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     Notes
     -----
-    The mean depends on the order of the matrices, and steps shrink like 1/k: with matrices that differ, 50 steps hardly ever meet the tolerance.
+    The mean depends on the order of the matrices. Steps shrink like 1/k: if the matrices differ, 50 steps hardly ever meet the tolerance.
 
     See Also
     --------

@@ -93,7 +93,7 @@ def exp_map_wasserstein(X, Cref, **kwargs):
     Returns
     -------
     X_new : ndarray, shape (..., n, n)
-        SPD matrices, as long as ``I + H`` is positive definite; beyond that the geodesic has met the border.
+        SPD matrices, if ``I + H`` is positive definite; otherwise the geodesic has met the border of the SPD matrices.
 
     See Also
     --------
@@ -122,9 +122,9 @@ def mean_wasserstein(X, tol=10e-9, maxiter=50, init=None, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-9
-        Stop where the norm of the gradient ``‖Σ w_i log_M(X_i)‖_F`` is at most this.
+        Stop when the norm of the gradient ``‖Σ w_i log_M(X_i)‖_F`` is at most this.
     maxiter : int, default=50
-        Steps at most.
+        Maximum number of steps.
     init : None | ndarray, shape (n, n), default=None
         The matrix to start from; None for the arithmetic mean.
     sample_weight : None | ndarray, shape (m,), default=None
@@ -133,7 +133,7 @@ def mean_wasserstein(X, tol=10e-9, maxiter=50, init=None, sample_weight=None):
     Returns
     -------
     M : ndarray, shape (..., n, n)
-        The means. A warning tells where the tolerance was not met.
+        The means. A warning tells if the tolerance was not met.
 
     See Also
     --------

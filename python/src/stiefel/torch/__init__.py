@@ -2,7 +2,7 @@
 
 * :mod:`stiefel.torch.functional`: functions on SPD matrices and on the Stiefel manifold, with exact derivatives.
 * :class:`DaspBiMap`, :class:`BiMap`, :class:`ReEig`, :class:`LogEig`, :class:`SPDBatchNorm`, :class:`RoutedHead`, :class:`MultiView`: layers.
-* :class:`DaspNet`, :class:`SPDNet`: the networks of the model file; :func:`load` makes them of a file, ``to_stiefel`` writes one.
+* :class:`DaspNet`, :class:`SPDNet`: the networks of the model file; :func:`load` makes them from a file, and ``to_stiefel`` writes a file.
 * :mod:`stiefel.torch.optim`: Adam for parameters on the Stiefel manifold.
 * :func:`routing_report`: does routing help, and is it routing that helps?
 

@@ -24,9 +24,9 @@ from .optim import StiefelParameter
 
 
 class DaspBiMap(nn.Module):
-    r"""BiMap whose filter is routed: every trial has one of its own, mixed from a pool of experts on the Stiefel manifold.
+    r"""BiMap with a routed filter: each trial has its own filter, mixed from a pool of experts on the Stiefel manifold.
 
-    Takes the place of :class:`BiMap`. With the tangent vector x̃ of a trial and the number d of its domain::
+    It takes the place of :class:`BiMap`. With the tangent vector x̃ of a trial and the number d of its domain::
 
         q = MLP([x̃; Emb(d)]),  α = softmax(q Eᵀ/√m),  Δ_j = W_j − W_base sym(W_baseᵀ W_j)
         W = qf(W_base + Σ_j α_j Δ_j),  Y = Wᵀ X W
@@ -46,7 +46,7 @@ class DaspBiMap(nn.Module):
     domain_embedding : bool, default=True
         Whether the query is told the domain.
     kind : {"stiefel", "polar", "barrier"}, default="stiefel"
-        What an expert is: orthonormal columns; orthonormal columns and an SPD scale; or any matrix, kept of full rank by a loss.
+        What an expert is: orthonormal columns; orthonormal columns and an SPD scale; or any matrix, which a loss keeps at full rank.
     top_p : None | int, default=None
         How many experts filter a trial; None mixes all.
     anchor : {"dedicated", "first", "barycenter", "routed-barycenter"}, default="dedicated"
@@ -54,22 +54,22 @@ class DaspBiMap(nn.Module):
     retraction : {"qr", "polar"}, default="qr"
         How the mixture becomes a filter.
     barrier : {"bounded", "paper"}, default="bounded"
-        Which barrier, for that kind of expert.
+        Which barrier, for experts of the kind "barrier".
     decoupled_keys : bool, default=True
         Whether keys learn from the alignment loss alone.
     orthogonality : {"riemannian", "cayley", "matrix_exp", "householder"}, default="riemannian"
-        How experts and anchor stay orthonormal: as points that :class:`RiemannianAdam` moves; or by that parametrisation of PyTorch's, for any
-        optimiser, in which case the state dictionary has PyTorch's names for the coordinates.
+        How experts and anchor stay orthonormal. With "riemannian" they are points that :class:`RiemannianAdam` moves. The others are parametrisations
+        of PyTorch, for any optimiser; the state dictionary then has PyTorch's names for the coordinates.
     align, balance, entropy, shrink : float
-        Weights in :meth:`auxiliary_loss`: of the alignment loss (0.05), of the load-balancing, entropy and shrinkage losses (0).
+        Weights in :meth:`auxiliary_loss`. The default is 0.05 for the alignment loss, and 0 for the load-balancing, entropy and shrinkage losses.
     barrier_weight : float, default=1e-3
-        Weight of the barrier there.
+        Weight of the barrier in :meth:`auxiliary_loss`.
     threshold : float, default=1e-4
-        Of ReEig in :meth:`features`.
+        Threshold of ReEig in :meth:`features`.
     seed : int, default=0
-        Of the first values: those of the core with this seed.
+        Seed of the first values, which are those of the core with this seed.
     device, dtype : object
-        Of the parameters.
+        Device and precision of the parameters.
 
     Attributes
     ----------
@@ -320,11 +320,11 @@ class DaspBiMap(nn.Module):
         Parameters
         ----------
         X : Tensor, shape (B, n, n)
-            SPD matrices. In double precision the query sees them as exactly as the core does, whatever the precision of the parameters.
+            SPD matrices. If they are in double precision, the query sees them as exactly as the core does, whatever the precision of the parameters is.
         domain : None | Tensor, shape (B,), default=None
-            Whose trials they are, from 0. None, or a negative number, is somebody new, whose embedding is zero.
+            Whose trials they are: numbers from 0. None or a negative number means somebody new, whose embedding is zero.
         encoded : None | Tensor, shape (B, r), default=None
-            The rows the query sees, from :meth:`encode`, where they have been computed before.
+            The rows that the query sees, from :meth:`encode`, if they were computed before.
 
         Returns
         -------
@@ -361,7 +361,7 @@ class DaspBiMap(nn.Module):
 
     @torch.no_grad()
     def encode(self, X: Tensor) -> Tensor:
-        """The rows the query sees: the tangent vectors ``upper(log X)``, through the encoder where there is one.
+        """The rows that the query sees: the tangent vectors ``upper(log X)``, through the encoder if there is one.
 
         Parameters
         ----------
@@ -371,7 +371,7 @@ class DaspBiMap(nn.Module):
         Returns
         -------
         rows : Tensor, shape (N, r)
-            For ``encoded`` of :meth:`forward`: trials that stay as they are need this once, not in every step.
+            The rows, for ``encoded`` of :meth:`forward`. Trials that do not change need them once, not in every step.
         """
         return self._encode(self._checked(X)[0]).to(self.keys.dtype)
 
@@ -386,7 +386,7 @@ class DaspBiMap(nn.Module):
         domain : Tensor, shape (N,)
             Whose they are.
         fill : {"within", "between-only"}, default="within"
-            What follows the directions between domains where more columns are asked for.
+            What follows the directions between domains, if more columns are asked for.
 
         Returns
         -------
@@ -411,7 +411,7 @@ class DaspBiMap(nn.Module):
         return self
 
     def auxiliary_loss(self) -> Tensor:
-        """The weighted losses of the last forward pass beside the one of the task: alignment, balance, entropy, shrinkage, barrier.
+        """The weighted losses of the last forward pass, without the loss of the task: alignment, balance, entropy, shrinkage, barrier.
 
         Returns
         -------
@@ -429,7 +429,7 @@ class DaspBiMap(nn.Module):
         Parameters
         ----------
         routing : None | Tensor, shape (B, K) | {"uniform", "top-1"}
-            Weights; the same for all; the winner alone; None for those that are learnt.
+            The weights. "uniform" gives all experts the same weight, and "top-1" takes the winner alone. None takes the learnt weights.
 
         Returns
         -------

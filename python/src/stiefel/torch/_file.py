@@ -55,29 +55,29 @@ class FileNetwork(nn.Module):
     ) -> None:
         """Write the model file that the program ``stiefel``, the Rust library and :func:`stiefel.load` read.
 
-        The file holds the network and all that comes before it: whitening is fitted here, on the trials the network was trained with.
+        The file holds the network and everything before it. Whitening is fitted here, on the trials that the network was trained with.
 
         Parameters
         ----------
         path : path-like
-            Where to.
+            Where to write.
         X : ndarray, shape (N, n, n) | Trials
             The covariances the network was trained with, **before** whitening. ``Trials`` bring classes, domains, channels and how they were made.
         y : None | ndarray, shape (N,), default=None
-            Their classes: numbers from 0, as in the loss, or names out of ``classes``.
+            Their classes: numbers from 0, as in the loss, or names from ``classes``.
         domains : None | ndarray, shape (N,), default=None
-            Whose they are: numbers from 0, as the network was told, or names out of ``domain_names``.
+            Whose they are: numbers from 0, as the network was told, or names from ``domain_names``.
         whitening : Whitening | None
-            How the trials were whitened before the network saw them: the options that :class:`stiefel.DomainWhitening` was made with, or None where it
-            saw them as they are. There is no default: a file that whitens otherwise would decide otherwise.
+            How the trials were whitened before the network saw them: the options that :class:`stiefel.DomainWhitening` was made with. None means that
+            the network saw them as they are. There is no default: a file that whitens in another way would decide in another way.
         classes : None | list of str, default=None
-            Names of the classes in the order of the network's scores; needed where ``y`` are names.
+            Names of the classes in the order of the network's scores; needed if ``y`` are names.
         domain_names : None | list of str, default=None
-            Names of the domains in the order of their numbers; needed where ``domains`` are names.
+            Names of the domains in the order of their numbers; needed if ``domains`` are names.
         channels : None | list of str, default=None
             Names of the rows of the covariances.
         preparation : None | Preparation, default=None
-            How the covariances were made, as ``Trials`` know it; a model that knows refuses trials that were made another way.
+            How the covariances were made, as in ``Trials``. A model that knows this refuses trials that were made in another way.
         overwrite : bool, default=False
             Whether an existing file is replaced.
         """
@@ -127,20 +127,20 @@ class FileNetwork(nn.Module):
 
     @torch.no_grad()
     def predict_proba(self, X: ArrayLike | Trials, domains: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Probabilities of the classes of covariances as they come, which a network from a file whitens first.
+        """Probabilities of the classes. The covariances are given as they come; a network from a file whitens them first.
 
         Parameters
         ----------
         X : ndarray, shape (N, n, n) | Trials
             Covariances.
         domains : None | ndarray, shape (N,), default=None
-            Whose they are: names or numbers of training domains. None: those of ``Trials``, else somebody new.
+            Whose they are: names or numbers of training domains. None takes those of ``Trials``; without ``Trials``, they belong to somebody new.
 
         Returns
         -------
         p : ndarray, shape (N, C)
-            Probabilities, computed in evaluation mode and, on the CPU, in double precision whatever that of the parameters is: so they lie as near to those of
-            the program as its own rounding allows.
+            Probabilities, computed in evaluation mode. On the CPU they are computed in double precision, whatever the precision of the parameters is: so they
+            are as near to those of the program as its own rounding allows.
         """
         x, own = check_trials(X, None, "X"), told(X)
         whose = own.domains if domains is None else domains
@@ -239,20 +239,21 @@ def _options(config, sizes, encoder):
 
 
 def load(path: str | PathLike[str], dtype: torch.dtype | None = None) -> DaspNet | SPDNet:
-    """The network of a model file, whoever wrote it, as a module.
+    """The network of any model file that holds one, as a module.
 
     Parameters
     ----------
     path : path-like
-        A file that holds a network; the preset ``recommended`` is none.
+        A file that holds a network; the preset ``recommended`` is not a network.
     dtype : None | torch.dtype, default=None
-        Of the parameters; None takes that of the file.
+        Precision of the parameters; None takes that of the file.
 
     Returns
     -------
     module : DaspNet | SPDNet
-        With the names of ``classes``, ``domains`` and ``channels``, the ``whitening`` its trials need (a fitted :class:`stiefel.DomainWhitening`, None where
-        they are taken as they are) and their ``preparation``. Points in Cayley's coordinates become the points themselves.
+        The network. It has the names of ``classes``, ``domains`` and ``channels``, the ``whitening`` that its trials need, and their ``preparation``. The
+        whitening is a fitted :class:`stiefel.DomainWhitening`, or None if trials are taken as they are. Points in Cayley's coordinates become the points
+        themselves.
 
     Examples
     --------

@@ -18,25 +18,25 @@ from .optim import StiefelParameter
 
 
 class BiMap(nn.Module):
-    r"""Bilinear map of SPD matrices, ``Y = Wᵀ X W``; spd_learn's name, shapes and arguments.
+    r"""Bilinear map of SPD matrices, ``Y = Wᵀ X W``. Name, shapes and arguments are those of spd_learn.
 
     Parameters
     ----------
     in_features, out_features : int
-        n and k. Where k is above n, the matrix is first padded by an identity.
+        n and k. If k is above n, the matrix is first padded by an identity.
     depthwise : int, default=1
-        How many filters there are; filter i sees the matrices ``X[..., i, :, :]``. With one, any leading dimensions will do.
+        How many filters there are; filter i sees the matrices ``X[..., i, :, :]``. With one filter, any leading dimensions are allowed.
     parametrized : bool | "riemannian", default=True
-        How filters stay orthonormal: by a parametrisation of PyTorch's, whatever the optimiser; not at all; or as a :class:`StiefelParameter` which
-        :class:`RiemannianAdam` moves.
+        How filters stay orthonormal. True: by a parametrisation of PyTorch, with any optimiser. False: not at all. "riemannian": as a
+        :class:`StiefelParameter`, which :class:`RiemannianAdam` moves.
     orthogonal_map : None | {"cayley", "matrix_exp", "householder"}, default=None
         PyTorch's parametrisation; None is "cayley".
     init_method : {"kaiming_uniform", "orthogonal", "stiefel"}, default="kaiming_uniform"
-        Where the filters start; the last starts at the core's random points of ``seed``.
+        Where the filters start; "stiefel" starts at the random points of the core for ``seed``.
     seed : None | int, default=None
-        Of ``init_method="stiefel"``; None is 0.
+        Seed for ``init_method="stiefel"``; None is 0.
     device, dtype : object
-        Of the parameters.
+        Device and precision of the parameters.
 
     Examples
     --------
@@ -108,14 +108,14 @@ class BiMap(nn.Module):
 
 
 class ReEig(nn.Module):
-    """Eigenvalues raised to a threshold; spd_learn's name, shapes and arguments.
+    """Eigenvalues raised to a threshold. Name, shapes and arguments are those of spd_learn.
 
     Parameters
     ----------
     threshold : None | float, default=None
         ε; None is 1e4 times the rounding of the tensor's precision, as in spd_learn.
     autograd : bool, default=False
-        Of spd_learn, which has two ways to differentiate. Here there is one, which is exact: True is refused.
+        An argument of spd_learn, which has two ways to differentiate. Here there is one way, which is exact: True is refused.
     device, dtype : object
         Not used: the layer has no parameters.
 
@@ -145,16 +145,16 @@ class ReEig(nn.Module):
 
 
 class LogEig(nn.Module):
-    """Logarithm of SPD matrices, as vectors; spd_learn's name, shapes and arguments.
+    """Logarithm of SPD matrices, as vectors. Name, shapes and arguments are those of spd_learn.
 
     Parameters
     ----------
     upper : bool, default=True
         Whether to give the upper triangle, off-diagonal entries times √2.
     flatten : bool, default=True
-        Without ``upper``, whether to give vectors of n² values; else matrices.
+        Without ``upper``: whether to give vectors of n² values instead of matrices.
     autograd : bool, default=False
-        Of spd_learn; see :class:`ReEig`.
+        An argument of spd_learn; see :class:`ReEig`.
     device, dtype : object
         Not used: the layer has no parameters.
 
@@ -206,7 +206,7 @@ class Head(nn.Module):
 
 
 class RoutedHead(Head):
-    """A linear classifier with weights of every expert's own, ``(w + Σ_j α_ij δ_j)·z_i + b``; the δ start at zero.
+    """A linear classifier in which each expert has weights of its own, ``(w + Σ_j α_ij δ_j)·z_i + b``; the δ start at zero.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class RoutedHead(Head):
     ridge : float, default=1e-3
         Weight of ``Σ_j ‖δ_j‖²`` in :meth:`auxiliary_loss`.
     device, dtype : object
-        Of the parameters.
+        Device and precision of the parameters.
 
     Examples
     --------
@@ -240,7 +240,7 @@ class RoutedHead(Head):
         self.own = nn.Parameter(torch.zeros(n_experts, n_classes, in_features, device=device, dtype=dtype))
 
     def forward(self, z: Tensor, routing: Tensor | None = None) -> Tensor:
-        """Scores ``(B, C)`` of vectors ``(B, p)`` with the weights of the experts, ``(B, K)``: ``last_routing`` of the layer, or ``routing`` of it."""
+        """Scores ``(B, C)`` of vectors ``(B, p)`` with the weights of the experts, ``(B, K)``: ``last_routing`` of the layer."""
         if routing is None:
             raise ValueError("a routed head needs the weights of the experts: head(z, routing).")
         own = (routing @ self.own.flatten(1)).unflatten(1, self.own.shape[1:])
@@ -252,13 +252,13 @@ class RoutedHead(Head):
 
 
 class MultiView(nn.Module):
-    """Several covariances per trial, each through a layer of its own: vectors one behind the other.
+    """Several covariances per trial, each through its own layer; the vectors are joined one after the other.
 
     Parameters
     ----------
     layers : iterable of Module
-        One per view. Each takes matrices (and the domain, where it has a use for it) and gives vectors: a :class:`DaspBiMap`, whose features are taken, or any
-        other module, such as a sequence of :class:`BiMap`, :class:`ReEig` and :class:`LogEig`.
+        One per view. Each takes matrices and gives vectors. A layer with ``features``, such as :class:`DaspBiMap`, is also given the domain, and its features
+        are taken. Any other module takes matrices alone, such as a sequence of :class:`BiMap`, :class:`ReEig` and :class:`LogEig`.
 
     Examples
     --------

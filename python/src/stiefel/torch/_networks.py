@@ -42,19 +42,19 @@ class DaspNet(FileNetwork, DaspBiMap):
     n_experts, n_domains, n_classes : int
         K, D and C.
     head : {"shared", "routed"}, default="shared"
-        Whether every expert has weights of its own behind those that all share; see :class:`RoutedHead`.
+        Whether each expert has weights of its own besides those that all share; see :class:`RoutedHead`.
     head_ridge : float, default=1e-3
         Weight of the squares of the experts' own weights.
     batch_norm : None | {"before", "after"}, default=None
-        Whether trials are normalised per domain, in front of the filter or behind it; see :class:`SPDBatchNorm`.
+        Whether trials are normalised per domain, before or after the filter; see :class:`SPDBatchNorm`.
     norm : None | dict, default=None
-        Its options ``momentum``, ``eps`` and ``bias``.
+        Options of the normalisation: ``momentum``, ``eps`` and ``bias``.
     seed : int, default=0
-        Of the first values.
+        Seed of the first values.
     device, dtype : object
-        Of the parameters.
+        Device and precision of the parameters.
     **options : object
-        Those of :class:`DaspBiMap`.
+        Options of :class:`DaspBiMap`.
 
     Examples
     --------
@@ -144,9 +144,9 @@ class DaspNet(FileNetwork, DaspBiMap):
         X : Tensor, shape (B, n, n)
             Whitened covariances.
         domain : None | Tensor, shape (B,), default=None
-            Whose trials they are, from 0. None, or a negative number, is somebody new.
+            Whose trials they are: numbers from 0. None or a negative number means somebody new.
         encoded : None | Tensor, shape (B, r), default=None
-            The rows the query sees, from :meth:`encode`.
+            The rows that the query sees, from :meth:`encode`.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class DaspNet(FileNetwork, DaspBiMap):
 
     @torch.no_grad()
     def fit_statistics(self, X: Tensor, domain: Tensor) -> DaspNet:
-        """Set the statistics of batch normalisation to the exact ones of trials under the filters as they are; see :class:`SPDBatchNorm`.
+        """Set the statistics of batch normalisation to the exact values of these trials, with the filters as they are; see :class:`SPDBatchNorm`.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class DaspNet(FileNetwork, DaspBiMap):
 
 
 class SPDNet(FileNetwork, nn.Module):
-    """One filter for everybody, and the same tail: the baseline of :class:`DaspNet`, what the core trains as ``spdnet``.
+    """One filter for everybody: the baseline of :class:`DaspNet`, with the same layers after the filter. The core trains it as ``spdnet``.
 
     Parameters
     ----------
@@ -203,17 +203,17 @@ class SPDNet(FileNetwork, nn.Module):
     n_domains : int, default=1
         Domains; batch normalisation has statistics of each.
     batch_norm : None | {"before", "after"}, default=None
-        Whether trials are normalised per domain, in front of the filter or behind it.
+        Whether trials are normalised per domain, before or after the filter.
     norm : None | dict, default=None
         Options of :class:`SPDBatchNorm`: ``momentum``, ``eps`` and ``bias``.
     threshold : float, default=1e-4
-        Of ReEig.
+        Threshold of ReEig.
     orthogonality : {"riemannian", "cayley", "matrix_exp", "householder"}, default="riemannian"
         How the filter stays orthonormal; see :class:`DaspBiMap`.
     seed : int, default=0
-        Of the first values.
+        Seed of the first values.
     device, dtype : object
-        Of the parameters.
+        Device and precision of the parameters.
 
     Examples
     --------
@@ -297,7 +297,7 @@ class SPDNet(FileNetwork, nn.Module):
 
     @torch.no_grad()
     def fit_statistics(self, X: Tensor, domain: Tensor) -> SPDNet:
-        """Set the statistics of batch normalisation to the exact ones of trials under the filter as it is; see :class:`SPDBatchNorm`.
+        """Set the statistics of batch normalisation to the exact values of these trials, with the filter as it is; see :class:`SPDBatchNorm`.
 
         Parameters
         ----------

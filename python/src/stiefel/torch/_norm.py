@@ -12,7 +12,7 @@ from ._inputs import exact
 
 
 class SPDBatchNorm(nn.Module):
-    r"""Batch normalisation of SPD matrices with statistics of every domain's own (Brooks et al. 2019; Kobler et al. 2022).
+    r"""Batch normalisation of SPD matrices with separate statistics for each domain (Brooks et al. 2019; Kobler et al. 2022).
 
     For matrices ``X_i`` of domain d, whose running Fréchet mean is ``R_d`` and running dispersion ``v_d``::
 
@@ -36,7 +36,7 @@ class SPDBatchNorm(nn.Module):
     bias : bool, default=True
         Whether an SPD bias is learnt.
     device, dtype : object
-        Of the parameters.
+        Device and precision of the parameters.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ class SPDBatchNorm(nn.Module):
         X : Tensor, shape (B, n, n)
             SPD matrices.
         domain : None | Tensor, shape (B,), default=None
-            Whose they are. None, or a negative number in evaluation: somebody new, normalised by what the domains have in common; with one domain, None is
-            that domain.
+            Whose matrices they are. In evaluation, None or a negative number means somebody new, whose matrices are normalised by what the domains have in
+            common. With one domain, None means that domain.
 
         Returns
         -------
@@ -153,16 +153,16 @@ class SPDBatchNorm(nn.Module):
 
     @torch.no_grad()
     def fit_statistics(self, X: Tensor, domain: Tensor | None = None) -> SPDBatchNorm:
-        """Set the statistics of every domain of the matrices to their exact mean and dispersion; domains without any get what these have in common.
+        """Set the statistics of each domain to the exact mean and dispersion of its matrices. Domains without matrices get what the others have in common.
 
-        This is where training starts in the core, and how a trained network meets a new session: it needs no labels.
+        Training in the core starts here, and a trained network is adapted to a new session in this way. It needs no labels.
 
         Parameters
         ----------
         X : Tensor, shape (N, n, n)
             Matrices as they enter the layer.
         domain : None | Tensor, shape (N,), default=None
-            Whose they are; None with one domain.
+            Whose matrices they are; None if there is one domain.
 
         Returns
         -------

@@ -39,14 +39,14 @@ def routing_report(
     X_train, domain_train : None | Tensor, default=None
         Training trials, whose mean weights of each domain are a control; None takes the test trials.
     seed : int, default=0
-        Of the permuted control.
+        Seed of the permuted control.
     layer : None | DaspBiMap, default=None
-        The layer that the report is about, where the module has several, one per view for instance: the others route as they have learnt.
+        The layer that the report is about, if the module has several (for example, one per view). The others route as they have learnt.
 
     Returns
     -------
     report : RoutingReport
-        A dictionary that prints as a table. It does not know which trials the module was trained with: give it others.
+        A dictionary that prints as a table. It does not know which trials the module was trained with: give it other trials.
 
     Examples
     --------

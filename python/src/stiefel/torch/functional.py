@@ -1,9 +1,9 @@
 """Functions on SPD matrices and on the Stiefel manifold for tensors, with exact first derivatives.
 
-Matrices are the last two dimensions; leading dimensions are any, and broadcast where a function takes two tensors. On the CPU the kernels of stiefel compute,
-in ``float32`` or ``float64``, on as many threads as ``torch.get_num_threads()`` says; contiguous tensors are read where they lie, and other Python
-threads run meanwhile. Tensors of another device take a way through PyTorch's own functions with the same derivatives, and stay where they are. Tensors in
-half precision are raised to ``float32``, also under autocast. There are no second derivatives: asking for them is an error.
+Matrices are the last two dimensions. There may be any leading dimensions, and they are broadcast if a function takes two tensors. On the CPU the kernels of
+stiefel compute in ``float32`` or ``float64``, on as many threads as ``torch.get_num_threads()`` says. They read contiguous tensors without a copy, and other
+Python threads can run at the same time. Tensors on another device stay there, and PyTorch's own functions compute with the same derivatives. Tensors in half
+precision are raised to ``float32``, also under autocast. There are no second derivatives: asking for them is an error.
 
 A gradient in a symmetric matrix is symmetric. Derivatives are exact for repeated and nearly repeated eigenvalues.
 """
@@ -53,7 +53,7 @@ def bimap(X: Tensor, W: Tensor) -> Tensor:
     Returns
     -------
     Y : Tensor, shape (..., k, k)
-        Square matrices, symmetric where those of ``X`` are.
+        Square matrices, symmetric if those of ``X`` are.
 
     Examples
     --------
@@ -170,8 +170,8 @@ def filtered_log(X: Tensor, W: Tensor, threshold: float = THRESHOLD, retract: bo
     threshold : float, default=1e-4
         ε.
     retract : bool, default=True
-        Whether ``V`` is the orthonormal factor of ``W``, which must then have well conditioned columns, as a point plus a tangent vector has; else it is
-        ``W``.
+        Whether ``V`` is the orthonormal factor of ``W``; if not, ``V`` is ``W``. For the factor, ``W`` must have well conditioned columns, as a point plus a
+        tangent vector has.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def distance(A: Tensor, B: Tensor, squared: bool = False) -> Tensor:
     A, B : Tensor, shape (..., n, n)
         SPD matrices.
     squared : bool, default=False
-        Whether to give the square, which has a derivative everywhere; the distance itself has none where ``A = B``, and gives zero there.
+        Whether to give the square, which has a derivative everywhere. The distance itself has no derivative at ``A = B``, and zero is given there.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def mean(X: Tensor, weights: Tensor | None = None) -> Tensor:
     X : Tensor, shape (N, n, n)
         SPD matrices.
     weights : None | Tensor, shape (N,), default=None
-        Weights, not negative; they are normalised, and have no gradient. None weighs all alike.
+        Weights, not negative; they are normalised, and have no gradient. None gives all the same weight.
 
     Returns
     -------

@@ -24,8 +24,8 @@ __all__ = ["RiemannianAdam", "StiefelParameter"]
 class StiefelParameter(torch.nn.Parameter):
     """A parameter with orthonormal columns, ``(..., n, k)``.
 
-    :class:`RiemannianAdam` moves it along the manifold; other optimisers do not know that it has to stay there. To train with those, give the module one of
-    PyTorch's parametrisations, ``torch.nn.utils.parametrizations.orthogonal(module, "experts")``, in its place.
+    :class:`RiemannianAdam` moves it along the manifold; other optimisers do not know that it has to stay there. To train with another optimiser, use a
+    parametrisation of PyTorch instead: ``torch.nn.utils.parametrizations.orthogonal(module, "experts")``.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _check_point(w: Tensor) -> None:
     if not defect <= 1e3 * torch.finfo(w.dtype).eps * x.shape[-2] ** 0.5:
         raise ValueError(
             f"a parameter of shape {tuple(w.shape)} on the Stiefel manifold has no orthonormal columns: WᵀW differs from the identity by {defect:.1e}. "
-            "Start at a point (torch.linalg.qr); what a parametrisation of PyTorch keeps orthonormal is for torch.optim.Adam."
+            "Start at a point (torch.linalg.qr). If a parametrisation of PyTorch keeps it orthonormal, use torch.optim.Adam."
         )
 
 
@@ -83,7 +83,7 @@ class RiemannianAdam(torch.optim.Adam):
     eps : float, default=1e-8
         ε.
     weight_decay : float, default=0.0
-        Of the parameters off the manifold; on it all points have one length, and there is nothing to decay.
+        Weight decay of the parameters that are not on the manifold. Points on the manifold all have the same length: there is nothing to decay.
     **options : object
         Further options of :class:`torch.optim.Adam`; ``amsgrad``, ``capturable`` and ``differentiable`` are not for points of the manifold.
 
@@ -119,7 +119,7 @@ class RiemannianAdam(torch.optim.Adam):
         Parameters
         ----------
         param_group : dict
-            As of :class:`torch.optim.Optimizer`.
+            A group, as for :class:`torch.optim.Optimizer`.
 
         Returns
         -------

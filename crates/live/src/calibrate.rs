@@ -68,7 +68,10 @@ impl Calibration {
         }
         self.used = self.trials.len();
         let model = self.start.calibrate(&self.labelled()?)?;
-        session.exchange(&model, model.session(&self.domain, self.unseen.as_ref(), &[])?)?;
+        session.exchange(
+            &model,
+            model.session(&self.domain, self.unseen.as_ref(), &[])?,
+        )?;
         self.model = Some(model);
         Ok(())
     }

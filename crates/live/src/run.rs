@@ -1,6 +1,6 @@
 //! A source, a session and sinks, from the first sample to the last.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::calibrate::Calibration;
 use crate::line::Lines;
@@ -8,6 +8,9 @@ use crate::source::{Flow, Source};
 use crate::summary::Summary;
 use crate::window::Event;
 use crate::{Block, Result, Session};
+
+/// Who waited that long for a block has the time to [rehearse](Session::rehearse) before the next.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Who hears what a session says.
 pub trait Sink {
@@ -41,6 +44,7 @@ pub fn run(
     let mut summary = Summary::new(classes, session.timing().rate).every(session.hop());
     while !stop() {
         block.clear();
+        let asked = Instant::now();
         let flow = source.next(&mut block)?;
         let (state, message) = match flow {
             Flow::End => break,
@@ -65,6 +69,9 @@ pub fn run(
                 outcome?;
                 if let Some(calibration) = &mut calibration {
                     calibration.teach(session)?;
+                }
+                if arrived - asked > PAUSE {
+                    session.rehearse();
                 }
                 continue;
             }

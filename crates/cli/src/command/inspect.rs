@@ -74,10 +74,7 @@ impl Arguments {
     }
 
     fn useless(&self, options: &str, of: &str) -> Failure {
-        Failure::Misuse(format!(
-            "{}: {options} cannot apply to {of}",
-            self.source
-        ))
+        Failure::Misuse(format!("{}: {options} cannot apply to {of}", self.source))
     }
 
     fn describe(&self) -> Result<Description, Failure> {

@@ -147,8 +147,14 @@ fn options_that_cannot_apply_are_refused() {
     home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
     home.text("train ds.npz -o m.stiefel --model recommended");
     for (line, reason) in [
-        ("eeg/S01R1.edf --stream 1", "the option stream is about files of the format XDF"),
-        ("eeg/S01R1.edf --mat signal=x", "the option mat is about files of the format MATLAB and EEGLAB"),
+        (
+            "eeg/S01R1.edf --stream 1",
+            "the option stream is about files of the format XDF",
+        ),
+        (
+            "eeg/S01R1.edf --mat signal=x",
+            "the option mat is about files of the format MATLAB and EEGLAB",
+        ),
         ("eeg --stream 1", "of the format XDF, and there are none"),
         ("eeg --subjects 1", "cannot apply to a folder"),
         ("eeg/S01R1.edf --subjects 1", "cannot apply to a recording"),

@@ -17,6 +17,8 @@ pub(super) struct Blocks {
     ring: Vec<f64>,
     capacity: usize,
     levels: Vec<Level>,
+    /// Where the last block of the smallest size ended, and where its stretch began, as long as the larger blocks that end there too are not made.
+    due: Option<(u64, u64)>,
     /// Buffers of one block.
     centred: Vec<f64>,
     gram: Vec<f64>,
@@ -119,6 +121,7 @@ impl Blocks {
             ring: vec![0.0; n * capacity],
             capacity,
             levels: SIZES.map(level).into(),
+            due: None,
             centred: vec![0.0; n * BLOCK],
             gram: vec![0.0; n * n],
         }
@@ -127,6 +130,7 @@ impl Blocks {
     /// Takes in frames that begin at sample `at` of a stretch that began at sample `began`.
     pub(super) fn push(&mut self, mut frames: &[f64], mut at: u64, began: u64) {
         while !frames.is_empty() {
+            self.settle();
             let inside = (at % BLOCK as u64) as usize;
             let count = (frames.len() / self.n).min(BLOCK - inside);
             let (now, later) = frames.split_at(count * self.n);
@@ -134,18 +138,30 @@ impl Blocks {
             self.ring[place * self.n..][..count * self.n].copy_from_slice(now);
             at += count as u64;
             frames = later;
-            for (level, &size) in SIZES.iter().enumerate() {
-                let start = at.saturating_sub(size as u64);
-                if !at.is_multiple_of(size as u64) || start < began {
-                    break;
-                }
-                self.finish(level, (start % self.capacity as u64) as usize);
+            if at.is_multiple_of(BLOCK as u64) && at.saturating_sub(BLOCK as u64) >= began {
+                self.finish(0, at - BLOCK as u64);
+                self.due = Some((at, began));
             }
         }
     }
 
-    /// Mean and products of the block of a level that begins at a place of the ring: from its samples, or from the four blocks it is made of.
-    fn finish(&mut self, level: usize, place: usize) {
+    /// Makes the larger blocks that ended with the last sample. No window that ends there has one among its [pieces](Self::advance): they can wait until it was decided.
+    pub(super) fn settle(&mut self) {
+        let Some((at, began)) = self.due.take() else {
+            return;
+        };
+        for (level, &size) in SIZES.iter().enumerate().skip(1) {
+            let start = at.saturating_sub(size as u64);
+            if !at.is_multiple_of(size as u64) || start < began {
+                break;
+            }
+            self.finish(level, start);
+        }
+    }
+
+    /// Mean and products of the block of a level that begins at a sample: from its samples, or from the four blocks it is made of.
+    fn finish(&mut self, level: usize, start: u64) {
+        let place = (start % self.capacity as u64) as usize;
         let (n, packed) = (self.n, triangle(self.n));
         let (smaller, rest) = self.levels.split_at_mut(level);
         let Level {
@@ -220,7 +236,7 @@ impl Blocks {
         }
     }
 
-    /// Adds up the pieces of a window that are whole by sample `now`.
+    /// Adds up the pieces of a window that are whole by sample `now`: the largest blocks that fit, of which those larger than the smallest end a block before the window does.
     pub(super) fn advance(
         &mut self,
         (start, end): (u64, u64),
@@ -237,8 +253,10 @@ impl Blocks {
         while sum.at < end {
             let at = sum.at;
             let place = (at % self.capacity as u64) as usize;
-            let fits =
-                |level: &&Level| place.is_multiple_of(level.size) && at + level.size as u64 <= end;
+            let fits = |level: &&Level| {
+                let before = if level.size > BLOCK { BLOCK } else { 0 };
+                place.is_multiple_of(level.size) && at + (level.size + before) as u64 <= end
+            };
             let whole = self.levels.iter().rev().find(fits);
             let rest = (BLOCK - place % BLOCK).min((end - at) as usize);
             let count = whole.map_or(rest, |level| level.size);

@@ -180,6 +180,7 @@ impl Live {
         let oldest = self.seen.saturating_sub(self.config.memory as u64);
         if moments && start >= self.began.max(oldest) {
             let window = (start, start.saturating_add(samples as u64));
+            self.blocks[band].settle();
             let pieces = &mut self.pieces[view];
             self.blocks[band].advance(window, self.seen, pieces, &mut self.summary);
         }
@@ -293,9 +294,14 @@ fn filter_frames(
     let lanes = &mut lanes[..frames.len() / n];
     for first in (0..n).step_by(kernel::LANES) {
         let width = kernel::LANES.min(n - first);
+        // A whole group is a register, a part of one a call for every sample.
         for (lane, frame) in lanes.iter_mut().zip(frames.chunks_exact(n)) {
-            *lane = kernel::ZERO;
-            lane[..width].copy_from_slice(&frame[first..first + width]);
+            if let Some(whole) = frame[first..].first_chunk() {
+                *lane = *whole;
+            } else {
+                *lane = kernel::ZERO;
+                lane[..width].copy_from_slice(&frame[first..]);
+            }
         }
         kernel::cascade(
             sos.sections(),
@@ -304,7 +310,10 @@ fn filter_frames(
             kernel::Direction::Forward,
         );
         for (lane, frame) in lanes.iter().zip(frames.chunks_exact_mut(n)) {
-            frame[first..first + width].copy_from_slice(&lane[..width]);
+            match frame[first..].first_chunk_mut() {
+                Some(whole) => *whole = *lane,
+                None => frame[first..].copy_from_slice(&lane[..width]),
+            }
         }
     }
 }

@@ -174,7 +174,10 @@ fn a_task_of_a_bids_folder_is_prepared() {
         stream: Some("1".into()),
         ..options("mi")
     });
-    assert!(of_xdf.contains("the option stream is about files"), "{of_xdf}");
+    assert!(
+        of_xdf.contains("the option stream is about files"),
+        "{of_xdf}"
+    );
     let of_mat = refused(PrepareOptions {
         mat: Some("signal=x,rate=64".into()),
         ..options("mi")

@@ -55,6 +55,22 @@ impl Session {
         }
     }
 
+    /// Decides the last window once more, for nobody, where the next block will bring the end of a window. Between two windows a processor forgets what it needs for a decision, and
+    /// to fetch it again takes as long as to decide. For callers that have to wait for the next block anyway.
+    pub fn rehearse(&mut self) {
+        let end = self.next.min(self.cues.next_end());
+        let left = end.saturating_sub(self.chain.samples() as i64);
+        if !self.decided || left > self.arrived as i64 {
+            return;
+        }
+        let size = self.channels.len() * self.channels.len();
+        if let Some(familiar) = &mut self.familiar {
+            let _ = familiar.judge(&self.covariances[..size]);
+        }
+        self.decider.freeze(true);
+        let _ = self.decider.decide(&self.covariances);
+    }
+
     /// Decides the window of an event at `sample`, and tells.
     pub(super) fn decide(&mut self, sample: i64, cue: Option<Cue>, on: &mut dyn FnMut(Event<'_>)) {
         let (start, end) = (sample + self.timing.first, sample + self.timing.last);
@@ -151,6 +167,7 @@ impl Session {
     /// decided, as trials do that are decided offline.
     fn judged(&mut self, sample: i64, start: i64, cued: bool) -> Result<Judged> {
         let size = self.channels.len() * self.channels.len();
+        self.decided = false;
         for (v, out) in self.covariances.chunks_exact_mut(size).enumerate() {
             let at = sample + self.timing.starts[v];
             self.chain.covariance(v, at as u64, out)?;
@@ -172,6 +189,7 @@ impl Session {
         if let Some(routing) = decision.routing {
             self.routing.copy_from_slice(routing);
         }
+        self.decided = true;
         Ok(Judged {
             familiarity,
             routed: decision.routing.is_some(),

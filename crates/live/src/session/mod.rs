@@ -60,6 +60,9 @@ pub struct Session {
     /// The stream was lost before the sample that comes next.
     interrupted: bool,
     good: Vec<f64>,
+    /// Samples of the last block, and whether the covariances are those of a window that was decided.
+    arrived: usize,
+    decided: bool,
     covariances: Vec<f64>,
     probabilities: Vec<f64>,
     routing: Vec<f64>,
@@ -123,6 +126,8 @@ impl Session {
             waiting: (Vec::new(), Vec::new()),
             interrupted: false,
             good: Vec::new(),
+            arrived: 0,
+            decided: false,
             covariances: vec![0.0; model.views() * n * n],
             probabilities: vec![0.0; classes],
             routing: vec![0.0; model.experts().unwrap_or(0)],
@@ -281,6 +286,7 @@ impl Session {
             self.mark(marker.at, &marker.label);
         }
         self.flush(on)?;
+        self.arrived = count;
         self.anticipate();
         Ok(())
     }

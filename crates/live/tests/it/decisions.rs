@@ -1,7 +1,9 @@
 //! What is decided live is what is decided of the whole recording.
 
 use stiefel_live::source::{Flow, Replay, Source, Speed};
-use stiefel_live::{Block, Calibration, Evidence, LiveError, Options, Sink, Status, offline, run};
+use stiefel_live::{
+    Block, Calibration, Evidence, LiveError, Options, Session, Sink, Status, offline, run,
+};
 use stiefel_model::Unseen;
 use stiefel_model::fitted::Distances;
 use stiefel_model::precondition::UnseenPolicy;
@@ -62,6 +64,43 @@ fn blocks_of_any_size_say_the_same_to_the_bit() {
             whole,
             "{length}"
         );
+    }
+}
+
+/// What is rehearsed while nothing arrives is for nobody: neither the decisions nor what is learnt from windows change.
+#[test]
+fn a_rehearsal_changes_nothing() {
+    let samples = frames(&STUDY.recording);
+    let samples = &samples[..N * 128 * 20];
+    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+    for (domain, unseen) in [("S01", None), ("new", Some(&causal))] {
+        let said = |rehearsed: bool| {
+            let decider = STUDY.model.session(domain, unseen, &[]).unwrap();
+            let stream = description();
+            let mut session = Session::new(
+                &STUDY.model,
+                decider,
+                &STUDY.steps,
+                &stream,
+                Options::default(),
+            )
+            .unwrap();
+            let (mut said, mut gaps) = (Vec::new(), Vec::new());
+            for piece in samples.chunks(5 * N) {
+                let block = Block {
+                    samples: piece.to_vec(),
+                    ..Block::default()
+                };
+                session
+                    .push(&block, &mut |event| gather(&event, &mut said, &mut gaps))
+                    .unwrap();
+                if rehearsed {
+                    session.rehearse();
+                }
+            }
+            said
+        };
+        assert_eq!(said(true), said(false), "{domain}");
     }
 }
 

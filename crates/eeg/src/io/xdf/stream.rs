@@ -149,7 +149,11 @@ impl Stream {
             excerpt(&self.name),
             excerpt(&self.kind),
             self.channels,
-            if self.channels == 1 { "channel" } else { "channels" },
+            if self.channels == 1 {
+                "channel"
+            } else {
+                "channels"
+            },
             self.samples
         )
     }

@@ -7,6 +7,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use stiefel::linalg::on_this_thread;
 
 /// Threads of the functions; estimators have `n_jobs`.
 static FUNCTIONS: AtomicUsize = AtomicUsize::new(1);
@@ -30,12 +31,17 @@ pub(crate) fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
     Ok(pool)
 }
 
-/// Runs a function of the geometry without the interpreter lock, on as many threads as functions may use.
+/// Runs a function of the geometry without the interpreter lock, on as many threads as functions may use. One is the calling one: to wake another and wait for it takes longer than a
+/// small matrix.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     f: impl FnOnce() -> stiefel::geometry::Result<R> + Send,
 ) -> PyResult<R> {
-    let pool = pool(FUNCTIONS.load(Ordering::Relaxed))?;
+    let threads = FUNCTIONS.load(Ordering::Relaxed);
+    if threads == 1 {
+        return py.detach(|| on_this_thread(f)).map_err(value_error);
+    }
+    let pool = pool(threads)?;
     py.detach(|| pool.install(f)).map_err(value_error)
 }
 

@@ -8,8 +8,8 @@
 
 mod set;
 
-pub(crate) use set::dispatch;
 pub use set::{InstructionSet, VARIABLE, instruction_set};
+pub(crate) use set::{dispatch, lanes_for};
 
 use pulp::Simd;
 use pulp::bytemuck::cast;

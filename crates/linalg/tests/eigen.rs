@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use stiefel_linalg::{
     Eigen, EigenScratch, LinalgError, MatBatch, MatView, MatViewMut, Op, Scalar, SingleScratch,
-    eigenvalues, eigh, eigh_map_into, eigh_single_into, product, qr,
+    eigenvalues, eigenvalues_single_into, eigh, eigh_map_into, eigh_single_into, product, qr,
+    symmetrise,
 };
 use stiefel_testkit::{random_batch, random_spd, random_symmetric};
 
@@ -417,4 +418,20 @@ fn one_matrix_alone_refuses_bad_input() {
         Err(LinalgError::NotFinite { row: 1, col: 1, .. })
     ));
     assert!(run(&MatBatch::zeros(1, 0, 0), 0).is_ok());
+}
+
+/// Without the vectors nothing else is computed of the values.
+#[test]
+fn values_alone_have_the_bits_of_values_with_vectors() {
+    let mut scratch = SingleScratch::default();
+    for n in [1, 2, 7, 23, 24, 31, 32, 33, 47, 64, 65, 100, 129] {
+        let wave = |_, r: usize, c: usize| ((r * c + 3 * (r + c)) as f64).sin();
+        let mut x = MatBatch::from_fn(1, n, n, wave);
+        symmetrise(&mut x.view_mut()).unwrap();
+        let (mut alone, mut beside) = (vec![0.0; n], vec![0.0; n]);
+        let mut vectors = MatBatch::zeros(1, n, n);
+        eigenvalues_single_into(x.view(), &mut alone, &mut scratch).unwrap();
+        eigh_single_into(x.view(), &mut beside, vectors.view_mut(), &mut scratch).unwrap();
+        assert_eq!(alone, beside, "{n}");
+    }
 }

@@ -21,7 +21,10 @@ use crate::error::shape_error;
 use crate::singular::{norm, orthogonal_columns};
 use crate::{GeometryError, Result};
 use stiefel_linalg::minimise::{System, conjugate_gradients};
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigh, product, symmetrise, tolerance};
+use stiefel_linalg::{
+    MatBatch, MatView, Op, Scalar, SingleScratch, eigenvalues_single_into, eigh, product,
+    symmetrise, tolerance,
+};
 
 const OP: &str = "Fréchet mean";
 
@@ -95,6 +98,9 @@ pub fn frechet_mean<T: Scalar>(
     }
     let weights = normalised(OP, x.count(), options.weights)?;
     let n = check_symmetric(OP, x)?;
+    if x.count() == 1 && options.start.is_none() {
+        return of_one(x);
+    }
     let mut problem = Problem {
         x,
         spectra: Spectra::new(n, weights)?,
@@ -135,6 +141,21 @@ pub fn frechet_mean<T: Scalar>(
         iterations,
         residual: here.residual.to_f64(),
         converged: here.residual <= options.tolerance,
+    };
+    Ok(FrechetMean { mean, report })
+}
+
+/// The mean of one matrix is that matrix.
+fn of_one<T: Scalar>(x: MatView<'_, T>) -> Result<FrechetMean<T>> {
+    let mut values = vec![T::ZERO; x.rows()];
+    eigenvalues_single_into(x, &mut values, &mut SingleScratch::default())?;
+    check_spectrum(OP, x.rows(), &values).map_err(|error| at_trial(error, 0))?;
+    let mut mean = x.to_owned();
+    symmetrise(&mut mean.view_mut())?;
+    let report = FrechetReport {
+        iterations: 0,
+        residual: 0.0,
+        converged: true,
     };
     Ok(FrechetMean { mean, report })
 }

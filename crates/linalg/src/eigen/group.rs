@@ -1,10 +1,12 @@
 //! Batches group by group: gather into lanes, decompose, sort, scatter.
 
 use super::single::SingleScratch;
+use crate::lanes::eigen::room_in_lanes;
+use crate::lanes::gather_lower;
 use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
-use crate::lanes::{gather_lower, width};
-use crate::simd::dispatch;
+use crate::simd::lanes_for;
 use crate::{Aligned, Result, Scalar};
+use pulp::Arch;
 
 /// Groups that run through the QL recurrence together, so that their latencies overlap.
 const GROUPS: usize = 2;
@@ -35,8 +37,9 @@ pub(super) fn decompose<T: Scalar>(
     mut output: Output<'_, T>,
     scratch: &mut EigenScratch<T>,
 ) -> Result<std::result::Result<(), usize>> {
-    let (square, width) = (n * n, width::<T>()?);
+    let square = n * n;
     let count = input.len() / square;
+    let (arch, width) = lanes_for::<T>(count)?;
     for begin in (0..count).step_by(GROUPS * width) {
         let end = (begin + GROUPS * width).min(count);
         let part = Output {
@@ -47,7 +50,7 @@ pub(super) fn decompose<T: Scalar>(
         // A lone register's worth of matrices needs no second register.
         let groups = (end - begin).div_ceil(width);
         let matrices = &input[begin * square..end * square];
-        if let Err(at) = decompose_groups(n, groups, width, matrices, part, scratch)? {
+        if let Err(at) = decompose_groups(n, groups, (arch, width), matrices, part, scratch) {
             return Ok(Err(begin + at));
         }
     }
@@ -57,13 +60,13 @@ pub(super) fn decompose<T: Scalar>(
 fn decompose_groups<T: Scalar>(
     n: usize,
     groups: usize,
-    width: usize,
+    (arch, width): (Arch, usize),
     input: &[T],
     output: Output<'_, T>,
     scratch: &mut EigenScratch<T>,
-) -> Result<std::result::Result<(), usize>> {
+) -> std::result::Result<(), usize> {
     let (square, count) = (n * n * width, input.len() / (n * n));
-    let room = crate::lanes::eigen_room::<T>(n, groups)?;
+    let room = room_in_lanes::<T>(n, groups, width);
     let EigenScratch { lanes, order, .. } = scratch;
     let lanes = lanes.room(2 * groups * square + 2 * groups * n * width + room);
     let (x, rest) = lanes.split_at_mut(groups * square);
@@ -74,7 +77,7 @@ fn decompose_groups<T: Scalar>(
         let count = matrices.len() / (n * n);
         gather_lower(width, (n, 0), count, |i| &matrices[i * n * n..], x);
     }
-    let done = dispatch(LaneEigen {
+    arch.dispatch(LaneEigen {
         n,
         groups,
         x,
@@ -82,9 +85,6 @@ fn decompose_groups<T: Scalar>(
         u: if output.vectors.is_some() { u } else { &mut [] },
         scratch: room,
     })?;
-    if done.is_err() {
-        return Ok(done);
-    }
     let lane = |i: usize| Lane {
         n,
         width,
@@ -96,13 +96,13 @@ fn decompose_groups<T: Scalar>(
             *mapped = f(value);
         }
         for group in 0..groups {
-            dispatch(LaneSpectral {
+            arch.dispatch(LaneSpectral {
                 n,
                 u: &u[group * square..][..square],
                 task: Spectral::Map(&mapped[group * n * width..][..n * width]),
                 scratch: &mut room[..square],
                 out: &mut x[group * square..][..square],
-            })?;
+            });
         }
     }
     let mut vectors = output.vectors;
@@ -114,7 +114,7 @@ fn decompose_groups<T: Scalar>(
             None => {}
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Where one matrix of a group lives.

@@ -7,7 +7,7 @@
 //! Buffers should start at a cache line ([`Aligned`](crate::Aligned)).
 
 mod differences;
-mod eigen;
+pub(crate) mod eigen;
 mod gather;
 pub(crate) mod kernel;
 mod product;
@@ -16,7 +16,7 @@ pub use differences::Logarithms;
 pub use gather::{gather, gather_lower, scatter, scatter_lower};
 pub use product::{BAND, Laid, Product, Terms};
 
-use crate::simd::{InstructionSet, dispatch, instruction_set};
+use crate::simd::{dispatch, instruction_set};
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, Result, Scalar};
 use kernel::{LaneDifferences, LaneEigen, LaneFactor, LaneProduct, LaneSpectral, Spectral};
@@ -26,13 +26,7 @@ use kernel::{LaneDifferences, LaneEigen, LaneFactor, LaneProduct, LaneSpectral, 
 /// # Errors
 /// Where `STIEFEL_SIMD` asks for instructions that cannot be had.
 pub fn width<T: Scalar>() -> Result<usize> {
-    let bytes = match instruction_set()? {
-        InstructionSet::Avx512 => 64,
-        InstructionSet::Avx2 => 32,
-        InstructionSet::Neon => 16,
-        InstructionSet::Scalar => size_of::<T>(),
-    };
-    Ok(bytes / size_of::<T>())
+    Ok(instruction_set()?.lanes::<T>())
 }
 
 /// `C_i = α Σ A_i B_i` of a group, see [`Product`].

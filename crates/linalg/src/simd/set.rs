@@ -38,6 +38,17 @@ impl InstructionSet {
         }
     }
 
+    /// Numbers in a register.
+    pub(crate) fn lanes<T>(self) -> usize {
+        let bytes = match self {
+            Self::Avx512 => 64,
+            Self::Avx2 => 32,
+            Self::Neon => 16,
+            Self::Scalar => size_of::<T>(),
+        };
+        bytes / size_of::<T>()
+    }
+
     /// The sets that this CPU has, the widest last.
     pub fn available() -> Vec<Self> {
         let has = |set: &Self| set.arch().is_some();
@@ -113,6 +124,20 @@ fn choose(asked: Option<&std::ffi::OsStr>) -> Result<(InstructionSet, Arch)> {
 pub(crate) fn dispatch<K: WithSimd>(kernel: K) -> Result<K::Output> {
     let (_, arch) = chosen()?;
     Ok(arch.dispatch(kernel))
+}
+
+/// The instructions for so many matrices, one in each lane, and how many lanes they have. What a lane computes does not depend on the other lanes, nor on their number, and half a register is
+/// divided in half the time.
+pub(crate) fn lanes_for<T>(matrices: usize) -> Result<(Arch, usize)> {
+    let (set, arch) = chosen()?;
+    let wide = set.lanes::<T>();
+    let narrow = InstructionSet::Avx2;
+    match narrow.arch() {
+        Some(half) if set == InstructionSet::Avx512 && matrices <= narrow.lanes::<T>() => {
+            Ok((half, narrow.lanes::<T>()))
+        }
+        _ => Ok((arch, wide)),
+    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ fn diagonalise<S: Simd, T: Scalar, const R: usize>(
 }
 
 /// Numbers that [`decompose_lanes`] needs as scratch.
-pub(super) fn room_in_lanes<T>(n: usize, groups: usize, width: usize) -> usize {
+pub(crate) fn room_in_lanes<T>(n: usize, groups: usize, width: usize) -> usize {
     let sweeps = recorded_sweeps::<T>(n, width);
     (groups * n * n + groups * n * 2 + 2 * n + sweeps * groups * n * 2) * width
 }

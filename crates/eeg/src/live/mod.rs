@@ -104,7 +104,10 @@ impl Live {
             lanes: vec![kernel::ZERO; kernel::CHUNK],
             frames: Vec::with_capacity(kernel::CHUNK * n),
             summary: Summary::new(n, config.memory),
-            pieces: vec![Pieces::new(n, config.memory); config.views.len()],
+            // Each made anew: a clone has no room beyond what it holds.
+            pieces: (0..config.views.len())
+                .map(|_| Pieces::new(n, config.memory))
+                .collect(),
             blocks,
             seen: 0,
             began: 0,

@@ -199,13 +199,14 @@ impl PyApplied {
 /// Constants of Adam: step size, β₁, β₂ and ε.
 type Constants = (f64, f64, f64, f64);
 
-/// A point `… × n × k`, its gradient, its two moments, and the steps taken before.
+/// A parameter, its gradient, its two moments, the steps taken before, and whether it is a point of the Stiefel manifold, `… × n × k`.
 type Moving<'py, T> = (
     PyReadwriteArrayDyn<'py, T>,
     PyReadonlyArrayDyn<'py, T>,
     PyReadwriteArrayDyn<'py, T>,
     PyReadwriteArrayDyn<'py, T>,
     u64,
+    bool,
 );
 
 /// Parameters of either precision.
@@ -227,7 +228,17 @@ fn moved<T: Precision>(
         epsilon,
     };
     config.check().map_err(model_error)?;
-    for (point, g, first, second, steps) in points {
+    for (point, g, first, second, steps, curved) in points {
+        if !*curved {
+            let x = point.as_slice_mut().map_err(value_error)?;
+            let first = first.as_slice_mut().map_err(value_error)?;
+            let second = second.as_slice_mut().map_err(value_error)?;
+            let g = g.as_slice().map_err(value_error)?;
+            config
+                .move_flat(x, g, first, second, *steps)
+                .map_err(model_error)?;
+            continue;
+        }
         let (count, rows, cols) = match *g.shape() {
             [ref lead @ .., rows, cols] => (lead.iter().product(), rows, cols),
             _ => return Err(value_error("a point has at least two dimensions")),
@@ -244,7 +255,7 @@ fn moved<T: Precision>(
     Ok(())
 }
 
-/// One step of the core's Adam for points, which move where they lie, as their moments do.
+/// One step of the core's Adam for parameters, which move where they lie, as their moments do.
 #[pyfunction]
 fn torch_adam_step(py: Python<'_>, points: Points<'_>, constants: Constants) -> PyResult<()> {
     match points {

@@ -339,6 +339,36 @@ def test_the_step_elsewhere_is_the_step_here(shape):
     assert torch.allclose(still, start, atol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, F64])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"maximize": True}, {"fused": True}, {"weight_decay": 0.1}, {"amsgrad": True}, {"lr": torch.tensor(0.01)}, {"lr": 0.0}],
+    ids=lambda options: next(iter(options), "plain"),
+)
+def test_what_is_not_on_the_manifold_moves_as_adam_moves_it(options, dtype):
+    """By the core where the options are plain, by PyTorch where they are not; the state is that of PyTorch's Adam, and either goes on from the other's."""
+    generator = torch.Generator().manual_seed(3)
+    start = [torch.randn(shape, generator=generator, dtype=dtype) for shape in ((5, 4), (7,), ())]
+    options = {"lr": 0.01, **options}
+    ours, theirs = ([torch.nn.Parameter(x.clone()) for x in start] for _ in range(2))
+    optimisers = [RiemannianAdam(ours, **options), torch.optim.Adam(theirs, **options)]
+    for step in range(6):
+        gradients = [torch.randn(x.shape, generator=generator, dtype=dtype) for x in start]
+        for parameters in (ours, theirs):
+            for p, g in zip(parameters, gradients):
+                p.grad = None if step == 2 and p.ndim == 1 else g.clone()
+        for optimiser in optimisers:
+            optimiser.step()
+        if step == 3:  # each goes on with what the other remembers
+            states = [copy.deepcopy(optimiser.state_dict()) for optimiser in optimisers]
+            for optimiser, state in zip(optimisers, reversed(states)):
+                optimiser.load_state_dict(state)
+    tolerance = 1e-6 if dtype == torch.float32 else 1e-14
+    for a, b, x in zip(ours, theirs, start):
+        assert torch.allclose(a, b, rtol=0, atol=tolerance)
+        assert torch.equal(a, x) == (options["lr"] == 0.0)
+
+
 def test_what_riemannian_adam_refuses():
     off = StiefelParameter(torch.ones(3, 2))
     off.grad = torch.ones(3, 2)

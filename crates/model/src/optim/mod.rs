@@ -104,12 +104,56 @@ impl AdamConfig {
         }
         g.check_finite("Adam")?;
         let tangent = stiefel::project(point.as_view(), g)?;
-        let step = direction(self, steps + 1, tangent.view(), first, second);
+        let rates = Rates::new(self, steps + 1);
+        let mut step = tangent;
+        let state = first.data().iter_mut().zip(second.data());
+        for (s, (m, v)) in step.data_mut().iter_mut().zip(state) {
+            *s = rates.step(*s, m, v);
+        }
         let step = stiefel::project(point.as_view(), step.view())?;
         let moved = stiefel::retract_qr(point.as_view(), step.view())?.q;
         point.data().copy_from_slice(moved.data());
         let carried = stiefel::project(moved.view(), first.as_view())?;
         first.data().copy_from_slice(carried.data());
+        Ok(())
+    }
+}
+
+impl AdamConfig {
+    /// One step of numbers of a Euclidean space, with their moments, all where they lie; `steps` were taken before. A gradient that is not finite makes the
+    /// numbers so, as in other optimisers.
+    ///
+    /// ```
+    /// use stiefel_model::AdamConfig;
+    ///
+    /// let (mut x, mut first, mut second) = ([1.0_f64], [0.0], [0.0]);
+    /// AdamConfig::default().move_flat(&mut x, &[5.0], &mut first, &mut second, 0)?;
+    /// assert!((x[0] - 0.99).abs() < 1e-10);
+    /// # Ok::<(), stiefel_model::ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Lengths that differ.
+    pub fn move_flat<T: Scalar>(
+        &self,
+        x: &mut [T],
+        g: &[T],
+        first: &mut [T],
+        second: &mut [T],
+        steps: u64,
+    ) -> Result<()> {
+        if [g.len(), first.len(), second.len()] != [x.len(); 3] {
+            return Err(ModelError::Impossible {
+                op: "Adam",
+                why: "numbers, their gradient and their moments have different lengths".into(),
+                remedy: "give moments and a gradient of the shape of the parameter",
+            });
+        }
+        let rates = Rates::new(self, steps + 1);
+        let state = first.iter_mut().zip(second);
+        for ((x, &g), (m, v)) in x.iter_mut().zip(g).zip(state) {
+            *x += rates.step(g, m, v);
+        }
         Ok(())
     }
 }
@@ -202,11 +246,10 @@ impl<T: Scalar> Adam<T> {
                 }
                 Manifold::State => {}
                 Manifold::Euclidean | Manifold::Cayley { .. } => {
+                    let (x, g) = (parameter.value.data_mut(), g.data());
+                    let (first, second) = (first.data(), second.data());
+                    self.config.move_flat(x, g, first, second, *steps)?;
                     *steps += 1;
-                    let step = direction(&self.config, *steps, g, first, second);
-                    for (x, s) in parameter.value.data_mut().iter_mut().zip(step.data()) {
-                        *x += *s;
-                    }
                 }
             }
         }
@@ -214,30 +257,34 @@ impl<T: Scalar> Adam<T> {
     }
 }
 
-/// `−η m̂/(√v̂ + ε)` after taking in one gradient, the one that makes it `steps`.
-fn direction<T: Scalar>(
-    config: &AdamConfig,
-    steps: u64,
-    g: MatView<'_, T>,
-    first: &mut MatViewMut<'_, T>,
-    second: &mut MatViewMut<'_, T>,
-) -> MatBatch<T> {
-    let steps = i32::try_from(steps).unwrap_or(i32::MAX);
-    let (b1, b2) = (T::from_f64(config.beta1), T::from_f64(config.beta2));
-    let (a1, a2) = (
-        T::from_f64(1.0 - config.beta1),
-        T::from_f64(1.0 - config.beta2),
-    );
-    let rate = T::from_f64(-config.learning_rate / (1.0 - config.beta1.powi(steps)));
-    let unbias = T::from_f64(1.0 / (1.0 - config.beta2.powi(steps)).sqrt());
-    let epsilon = T::from_f64(config.epsilon);
-    let (count, rows, cols) = g.shape();
-    let mut step = MatBatch::zeros(count, rows, cols);
-    let state = first.data().iter_mut().zip(second.data());
-    for ((s, &g), (m, v)) in step.data_mut().iter_mut().zip(g.data()).zip(state) {
-        *m = b1 * *m + a1 * g;
-        *v = b2 * *v + a2 * g * g;
-        *s = rate * *m / (Scalar::sqrt(*v) * unbias + epsilon);
+/// The constants of one step.
+struct Rates<T> {
+    keep: [T; 2],
+    take: [T; 2],
+    rate: T,
+    unbias: T,
+    epsilon: T,
+}
+
+impl<T: Scalar> Rates<T> {
+    /// Of the step that makes it `steps`.
+    fn new(config: &AdamConfig, steps: u64) -> Self {
+        let steps = i32::try_from(steps).unwrap_or(i32::MAX);
+        let AdamConfig { beta1, beta2, .. } = *config;
+        Self {
+            keep: [beta1, beta2].map(T::from_f64),
+            take: [1.0 - beta1, 1.0 - beta2].map(T::from_f64),
+            rate: T::from_f64(-config.learning_rate / (1.0 - beta1.powi(steps))),
+            unbias: T::from_f64(1.0 / (1.0 - beta2.powi(steps)).sqrt()),
+            epsilon: T::from_f64(config.epsilon),
+        }
     }
-    step
+
+    /// `−η m̂/(√v̂ + ε)` after taking in a gradient.
+    #[inline]
+    fn step(&self, g: T, m: &mut T, v: &mut T) -> T {
+        *m = self.keep[0] * *m + self.take[0] * g;
+        *v = self.keep[1] * *v + self.take[1] * g * g;
+        self.rate * *m / (Scalar::sqrt(*v) * self.unbias + self.epsilon)
+    }
 }

@@ -23,7 +23,7 @@ def _forward(core, domains, routing, x, rows, parameters, wanted):
 def _tensors(found, x, rows):
     value, weights, loss, recorded = found
     value = value if x is None else value[:, 0]
-    return torch.from_numpy(value), torch.from_numpy(weights[0]), rows.new_tensor(loss), recorded
+    return torch.from_numpy(value), torch.from_numpy(weights[0]), torch.tensor(loss, dtype=rows.dtype), recorded
 
 
 class _Routed(torch.autograd.Function):

@@ -112,6 +112,8 @@ class RiemannianAdam(torch.optim.Adam):
         **options: Any,
     ) -> None:
         super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, **options)
+        # Gradients have their true scale when a point moves: torch's GradScaler divides them before the step, as for optimisers that are not fused.
+        self._step_supports_amp_scaling = False
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add a group of parameters.
@@ -133,8 +135,8 @@ class RiemannianAdam(torch.optim.Adam):
             raise ValueError(f"{', '.join(refused)} cannot be used with points of the Stiefel manifold; give these a group of their own.")
 
     def _init_group(self, group: dict[str, Any], *lists: Any) -> Any:
-        flat = {**group, "params": [p for p in group["params"] if not _curved(p)]}
-        return super()._init_group(flat, *lists)
+        left = {**group, "params": [p for p in group["params"] if _way(p, group) == "torch"]}
+        return super()._init_group(left, *lists)
 
     def step(self, closure: Any = None) -> Any:
         """Move every parameter that has a gradient.
@@ -149,47 +151,68 @@ class RiemannianAdam(torch.optim.Adam):
         loss : object
             What the closure gave.
         """
-        loss = super().step(closure)
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        left = False
         with torch.no_grad():
             for group in self.param_groups:
-                curved = [w for w in group["params"] if w.grad is not None and _curved(w)]
-                for (here, _), points in _together(curved, group).items():
-                    (_core_step if here else _plain_step)([(w, w.grad, self._state_of(w)) for w in points], group)
+                # What the core moves, of one precision at once; points first, because a gradient that is not finite stops the step there.
+                core: dict[torch.dtype, list[Tensor]] = {}
+                for w in sorted((w for w in group["params"] if w.grad is not None), key=_curved, reverse=True):
+                    way = _way(w, group)
+                    if way == "core":
+                        core.setdefault(w.dtype, []).append(w)
+                    elif way == "plain":
+                        _plain_step([(w, w.grad, self._state_of(w))], group)
+                    left = left or way == "torch"
+                for together in core.values():
+                    _core_step([(w, w.grad, self._state_of(w)) for w in together], group)
+        if left:
+            super().step()
         return loss
 
     def _state_of(self, w: Tensor) -> dict[str, Any]:
         state: dict[str, Any] = self.state[w]
         if not state:
-            _check_point(w)
-            state["step"] = torch.zeros((), dtype=torch.float64)
+            if _curved(w):
+                _check_point(w)
+            state["step"] = torch.zeros((), dtype=torch.float64 if _curved(w) else torch.get_default_dtype())
             state["exp_avg"], state["exp_avg_sq"] = (torch.zeros_like(w.data, memory_format=torch.contiguous_format) for _ in range(2))
         return state
 
 
-def _together(points: list[Tensor], group: dict[str, Any]) -> dict[tuple[bool, torch.dtype], list[Tensor]]:
-    """Points that move together: whether by the core, which takes all of one precision at once, else by PyTorch's functions."""
-    found: dict[tuple[bool, torch.dtype], list[Tensor]] = {}
-    for w in points:
-        here = w.device.type == "cpu" and w.dtype in (torch.float32, torch.float64) and w.is_contiguous() and group["lr"] > 0
-        found.setdefault((here, w.dtype), []).append(w)
-    return found
+def _way(w: Tensor, group: dict[str, Any]) -> str:
+    """Who moves a parameter: the core, PyTorch's functions one by one ("plain"), or PyTorch's own Adam, with whatever options it has."""
+    rate, curved = group["lr"], _curved(w)
+    here = w.device.type == "cpu" and w.dtype in _PRECISIONS and w.is_contiguous() and rate > 0
+    if curved:
+        return "core" if here else "plain"
+    others = group["weight_decay"] or group["amsgrad"] or group["capturable"] or group["differentiable"]
+    numbers = isinstance(rate, float) and isinstance(group["betas"][0], float)
+    return "core" if here and numbers and not others and not (w.grad is not None and w.grad.is_sparse) else "torch"
+
+
+_PRECISIONS = (torch.float32, torch.float64)
 
 
 def _core_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:
-    """The step of the core's optimiser: the same numbers as in its training. Points and moments move where they lie."""
+    """The step of the core's optimiser: the same numbers as in its training. Parameters and moments move where they lie."""
     moving = []
     for w, g, state in points:
         gradient = (-g if group["maximize"] else g).detach().contiguous().numpy()
-        moving.append((w.detach().numpy(), gradient, state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(), int(state["step"])))
+        first, second = state["exp_avg"], state["exp_avg_sq"]
+        moving.append((w.detach().numpy(), gradient, first.numpy(), second.numpy(), int(state["step"]), _curved(w)))
     _core.torch_adam_step(moving, (float(group["lr"]), *group["betas"], group["eps"]))
     for w, _, state in points:
         state["step"] += 1
-        # What a graph saved of the point is no longer there.
+        # What a graph saved of the parameter is no longer there.
         torch.autograd.graph.increment_version(w)
 
 
 def _plain_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:
-    """The same where the parameter is not in the memory of the CPU, or does not move."""
+    """The same for points that are not in the memory of the CPU, or do not move."""
     for w, g, state in points:
         state["step"] += 1
         _plain_move(w, -g if group["maximize"] else g, state, group)

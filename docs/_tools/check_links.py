@@ -1,9 +1,11 @@
 """Whether every link of the built pages leads somewhere: `python check_links.py FOLDER`.
 
 Files and places within pages are looked up on the disk, those that rustdoc wrote, below ``rust/``, included; addresses of the web are counted, not
-visited. Listings of source files may be linked to and are not read: their lines are numbered by a script.
+visited. Listings of source files may be linked to and are not read: their lines are numbered by a script. A page that leads on to another has the places of
+that one. Lists of what implements a trait, which rustdoc's pages load if there are any, may be absent.
 """
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,10 +17,15 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.links, self.places = [], set()
+        self.links, self.places, self.onward = [], set(), None
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        if tag == "meta" and named.get("http-equiv") == "refresh":
+            self.onward = re.sub(r"(?i)^.*url=", "", named.get("content") or "")
+        if tag == "script" and "/trait.impl/" in (named.get("src") or ""):
+            return
         for key, value in attrs:
             if key == "id" or (key == "name" and tag == "a"):
                 self.places.add(value)
@@ -43,6 +50,8 @@ def broken(folder):
             target = target / "index.html" if target.is_dir() else target
             # rustdoc names places as they stand in links, with their percent signs.
             places = {parts.fragment, unquote(parts.fragment)}
+            if target in pages and pages[target].onward:
+                target = (target.parent / unquote(pages[target].onward)).resolve()
             if not target.exists():
                 bad.append((file, link, "there is no such file"))
             elif parts.fragment and target in pages and not places & pages[target].places:

@@ -1,7 +1,7 @@
 //! The manifolds SPD(n) (symmetric positive definite matrices) and St(n, k) (matrices with orthonormal columns).
 //!
 //! # Conventions
-//! * Every function takes whole batches ([`MatView`]) and gives batches ([`MatBatch`]); a batch of one is
+//! * Every function takes whole batches (`MatView`) and gives batches (`MatBatch`); a batch of one is
 //!   used with every matrix of the other operand where the function says *broadcast*.
 //! * What networks are made of stands beside its adjoint, `pull_back`: spectral functions, vectors, the squared affine-invariant
 //!   distance, projections, retractions and the Cayley parametrisation. For `y = f(x)` and the gradient `G` of a scalar in `y`, it gives the
@@ -29,9 +29,6 @@
 //! # Errors
 //! A matrix that is not SPD, a NaN, an asymmetric matrix or a shape that does not fit is a
 //! [`GeometryError`] that names the trial and the numbers; nothing panics on bad input.
-//!
-//! [`MatView`]: stiefel_linalg::MatView
-//! [`MatBatch`]: stiefel_linalg::MatBatch
 
 mod batch;
 mod error;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! With the parameters travel the names of classes, domains and channels, the [`Preparation`] that made the training trials, and which trials
-//! these were ([`Seen`](stiefel_data::Seen)): a model refuses matrices that were made another way, and says of every score how many of the judged trials it knew.
+//! these were (`stiefel_data::Seen`): a model refuses matrices that were made another way, and says of every score how many of the judged trials it knew.
 
 mod about;
 mod assembled;

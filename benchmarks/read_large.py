@@ -1,6 +1,6 @@
 """Reading large files: stiefel beside MNE-Python with preload, seconds and peak memory.
 
-    python benchmarks/read_large.py FOLDER [--megabytes 200] [--rounds 3]
+    python benchmarks/read_large.py FOLDER [--megabytes 200] [--rounds 8]
 
 Makes one file of each kind in FOLDER by repeating a block of random samples (EDF, BDF, BrainVision, FIF, EEGLAB), then reads it in a process of its own, the
 sides in turn; a figure is the best round. Memory is the peak of the process minus its size after the imports, over the bytes of the samples as float64.
@@ -106,7 +106,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--megabytes", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=8)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for path in make(arguments.folder, arguments.megabytes):

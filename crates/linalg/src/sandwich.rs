@@ -3,7 +3,7 @@
 //! `H = X Aᵀ`, then the lower triangle of `A H`, mirrored. Rows are padded to whole registers; blocks of four rows and three registers
 //! keep their sums in registers. The last block of a matrix overlaps the one before, so there is no remainder to treat.
 
-use crate::simd::{Lanes, V, dispatch, store};
+use crate::simd::{Lanes, V, compiled, dispatch, store};
 use crate::{Aligned, LinalgError, MatView, MatViewMut, Result, Scalar};
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 use pulp::{Simd, WithSimd};
@@ -70,6 +70,8 @@ pub fn sandwich_into<T: Scalar>(
     }
     Ok(())
 }
+
+compiled!(Scalar; Sandwich);
 
 #[derive(Debug)]
 struct Sandwich<'a, T> {

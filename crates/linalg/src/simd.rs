@@ -8,8 +8,8 @@
 
 mod set;
 
+pub(crate) use set::{Compiled, compiled, dispatch, lanes_for, same};
 pub use set::{InstructionSet, VARIABLE, instruction_set};
-pub(crate) use set::{dispatch, lanes_for};
 
 use pulp::Simd;
 use pulp::bytemuck::cast;

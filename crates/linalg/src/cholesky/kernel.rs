@@ -4,7 +4,7 @@
 //! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; two columns (four for the inverse) at a
 //! time share the loads of row `r`.
 
-use crate::simd::{Lanes, V, store};
+use crate::simd::{Lanes, V, compiled, store};
 use crate::{Aligned, Scalar};
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 use pulp::{Simd, WithSimd};
@@ -35,6 +35,8 @@ pub(crate) struct BadPivot<T> {
     pub(crate) pivot: usize,
     pub(crate) value: T,
 }
+
+compiled!(Scalar; Factor);
 
 #[derive(Debug)]
 pub(super) struct Factor<'a, T> {

@@ -4,7 +4,7 @@ use super::single::SingleScratch;
 use crate::lanes::eigen::room_in_lanes;
 use crate::lanes::gather_lower;
 use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
-use crate::simd::lanes_for;
+use crate::simd::{Compiled, lanes_for};
 use crate::{Aligned, Result, Scalar};
 use pulp::Arch;
 
@@ -77,14 +77,15 @@ fn decompose_groups<T: Scalar>(
         let count = matrices.len() / (n * n);
         gather_lower(width, (n, 0), count, |i| &matrices[i * n * n..], x);
     }
-    arch.dispatch(LaneEigen {
+    let eigen = LaneEigen {
         n,
         groups,
         x,
         values,
         u: if output.vectors.is_some() { u } else { &mut [] },
         scratch: room,
-    })?;
+    };
+    eigen.run(arch)?;
     let lane = |i: usize| Lane {
         n,
         width,
@@ -96,13 +97,14 @@ fn decompose_groups<T: Scalar>(
             *mapped = f(value);
         }
         for group in 0..groups {
-            arch.dispatch(LaneSpectral {
+            let map = LaneSpectral {
                 n,
                 u: &u[group * square..][..square],
                 task: Spectral::Map(&mapped[group * n * width..][..n * width]),
                 scratch: &mut room[..square],
                 out: &mut x[group * square..][..square],
-            });
+            };
+            map.run(arch);
         }
     }
     let mut vectors = output.vectors;

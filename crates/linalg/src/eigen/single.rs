@@ -10,7 +10,7 @@
 use super::divide::{self, DivideScratch};
 use super::householder::{accumulate, reduce, reflect};
 use super::ql::iterate;
-use crate::simd::Lanes;
+use crate::simd::{Lanes, compiled};
 use crate::{Aligned, Scalar};
 use pulp::{Simd, WithSimd};
 
@@ -28,6 +28,8 @@ pub struct SingleScratch<T> {
     pub(super) u: Vec<T>,
     pub(super) scaled: Vec<T>,
 }
+
+compiled!(Scalar; DecomposeSingle);
 
 /// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone.
 #[derive(Debug)]

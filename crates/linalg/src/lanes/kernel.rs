@@ -5,9 +5,18 @@ use super::eigen;
 use super::product::{self, Laid, Product};
 use crate::Scalar;
 use crate::cholesky::kernel::{self as cholesky, BadPivot};
-use crate::simd::{Lanes, V};
+use crate::simd::{Lanes, V, compiled};
 use pulp::bytemuck::cast_slice;
 use pulp::{Simd, WithSimd};
+
+compiled!(
+    Scalar;
+    LaneProduct,
+    LaneFactor,
+    LaneEigen,
+    LaneSpectral,
+    LaneDifferences
+);
 
 #[derive(Debug)]
 pub(crate) struct LaneProduct<'a, T>(pub(crate) Product<'a, T>);

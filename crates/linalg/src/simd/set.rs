@@ -119,11 +119,61 @@ fn choose(asked: Option<&std::ffi::OsStr>) -> Result<(InstructionSet, Arch)> {
     })
 }
 
+/// A kernel that is compiled in this crate, once for either precision and every instruction set: generic code that runs it in another crate would compile
+/// all of them there again. [`compiled!`](compiled) makes it one.
+pub(crate) trait Compiled: WithSimd {
+    /// Runs the kernel.
+    fn run(self, arch: Arch) -> Self::Output;
+}
+
+/// Has kernels of a lifetime and a type with this trait compiled for both types that have it.
+macro_rules! compiled {
+    ($scalar:path; $($kernel:ident),+) => {$(
+        impl<T: $scalar> $crate::simd::Compiled for $kernel<'_, T> {
+            #[inline]
+            #[allow(unsafe_code, reason = "the compiler does not see that two types are one")]
+            fn run(self, arch: pulp::Arch) -> Self::Output {
+                #[inline(never)]
+                fn single(kernel: $kernel<'_, f32>, arch: pulp::Arch) -> <$kernel<'static, f32> as pulp::WithSimd>::Output {
+                    arch.dispatch(kernel)
+                }
+                #[inline(never)]
+                fn double(kernel: $kernel<'_, f64>, arch: pulp::Arch) -> <$kernel<'static, f64> as pulp::WithSimd>::Output {
+                    arch.dispatch(kernel)
+                }
+                use $crate::simd::same;
+                // SAFETY: `T` is the type of the kernel that is run, so that both sides are one type.
+                if std::any::TypeId::of::<T>() == std::any::TypeId::of::<f32>() {
+                    unsafe { same(single(same(self), arch)) }
+                } else {
+                    unsafe { same(double(same(self), arch)) }
+                }
+            }
+        }
+    )+};
+}
+pub(crate) use compiled;
+
+/// A value of a type that is the other one, though the compiler knows it by another name.
+///
+/// # Safety
+/// `A` and `B` are one type.
+#[inline(always)]
+#[allow(
+    unsafe_code,
+    reason = "the compiler does not see that two types are one"
+)]
+pub(crate) unsafe fn same<A, B>(value: A) -> B {
+    assert_eq!(size_of::<A>(), size_of::<B>());
+    // SAFETY: as promised, and the value is not dropped here.
+    unsafe { std::mem::transmute_copy(&std::mem::ManuallyDrop::new(value)) }
+}
+
 /// Runs a kernel with the chosen instruction set.
 #[inline]
-pub(crate) fn dispatch<K: WithSimd>(kernel: K) -> Result<K::Output> {
+pub(crate) fn dispatch<K: Compiled>(kernel: K) -> Result<K::Output> {
     let (_, arch) = chosen()?;
-    Ok(arch.dispatch(kernel))
+    Ok(kernel.run(arch))
 }
 
 /// The instructions for so many matrices, one in each lane, and how many lanes they have. What a lane computes does not depend on the other lanes, nor on their number, and half a register is

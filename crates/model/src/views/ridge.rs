@@ -7,9 +7,11 @@
 //! with δ of all their others   t_i − [N e]_i/(N_ii √ω_i),  e = (I − A_pp)⁻¹ r̃_p,  N = (I + v_δ F̃_p F̃_pᵀ)⁻¹
 //! ```
 //!
-//! The last two lines are leave-one-out identities: nothing is fitted twice.
+//! The last two lines are leave-one-out identities: nothing is fitted twice. All of them solve with `I + c F Fᵀ`, through its `m × m` side or, where a person has more
+//! trials than there are features, through the `p × p` one ([`Kernel`]): the work is linear in the trials.
 
 use crate::Result;
+use stiefel_linalg::sums::dot;
 use stiefel_linalg::{Factored, MatBatch, Op, product, product_into};
 
 /// Labelled rows of one person.
@@ -124,18 +126,9 @@ impl Shared {
         let roots = rows.roots(self.classes);
         let mut half = rows.weighted(&roots).transposed();
         self.factored.half_solve(&mut half)?;
-        let mut rest = MatBatch::identity(1, rows.len());
-        product_into(
-            rest.view_mut(),
-            true,
-            -1.0,
-            half.view(),
-            Op::T,
-            half.view(),
-            Op::N,
-        )?;
+        let half = half.transposed();
         let mut e = rows.residuals(&self.weights, &roots, self.classes)?;
-        Factored::new(rest.view())?.solve(&mut e)?;
+        Kernel::new(&half, -1.0)?.solve(&mut e)?;
         Ok(e)
     }
 }
@@ -150,25 +143,65 @@ pub(super) fn own(
     let roots = rows.roots(classes);
     let f = rows.weighted(&roots);
     let mut r = rows.residuals(shared, &roots, classes)?;
-    kernel(&f, variance)?.solve(&mut r)?;
+    Kernel::new(&f, variance)?.solve(&mut r)?;
     let mut delta = product(r.view(), Op::T, f.view(), Op::N)?;
     delta.data_mut().iter_mut().for_each(|d| *d *= variance);
     Ok(delta.into_vec())
 }
 
-/// `I + v F̃ F̃ᵀ`, factored.
-fn kernel(f: &MatBatch<f64>, variance: f64) -> Result<Factored<f64>> {
-    let mut k = MatBatch::identity(1, f.rows());
-    product_into(
-        k.view_mut(),
-        true,
-        variance,
-        f.view(),
-        Op::N,
-        f.view(),
-        Op::T,
-    )?;
-    Ok(Factored::new(k.view())?)
+/// `I + c F Fᵀ`, factored, with `F` of `m × p`. Where `m > p` it is solved by Woodbury's identity, `(I + c F Fᵀ)⁻¹ = I − c F (I + c FᵀF)⁻¹ Fᵀ`.
+struct Kernel<'a> {
+    f: &'a MatBatch<f64>,
+    c: f64,
+    factored: Factored<f64>,
+}
+
+impl<'a> Kernel<'a> {
+    fn new(f: &'a MatBatch<f64>, c: f64) -> Result<Self> {
+        let (rows, (left, right)) = if f.rows() > f.cols() {
+            (f.cols(), (Op::T, Op::N))
+        } else {
+            (f.rows(), (Op::N, Op::T))
+        };
+        let mut k = MatBatch::identity(1, rows);
+        product_into(k.view_mut(), true, c, f.view(), left, f.view(), right)?;
+        let factored = Factored::new(k.view())?;
+        Ok(Self { f, c, factored })
+    }
+
+    /// `(I + c F Fᵀ)⁻¹ B` in the place of `B`, `m × L`.
+    fn solve(&self, b: &mut MatBatch<f64>) -> Result<()> {
+        if self.f.rows() <= self.f.cols() {
+            return Ok(self.factored.solve(b)?);
+        }
+        let mut inner = product(self.f.view(), Op::T, b.view(), Op::N)?;
+        self.factored.solve(&mut inner)?;
+        let (f, inner) = (self.f.view(), inner.view());
+        Ok(product_into(
+            b.view_mut(),
+            true,
+            -self.c,
+            f,
+            Op::N,
+            inner,
+            Op::N,
+        )?)
+    }
+
+    /// The diagonal of `(I + c F Fᵀ)⁻¹`.
+    fn diagonal(&self) -> Result<Vec<f64>> {
+        let m = self.f.rows();
+        if m <= self.f.cols() {
+            let mut inverse = MatBatch::identity(1, m);
+            self.factored.solve(&mut inverse)?;
+            return Ok((0..m).map(|i| inverse.get(0, i, i)).collect());
+        }
+        let mut half = self.f.transposed();
+        self.factored.half_solve(&mut half)?;
+        let half = half.transposed();
+        let squares = half.data().chunks_exact(half.cols().max(1));
+        Ok(squares.map(|row| 1.0 - self.c * dot(row, row)).collect())
+    }
 }
 
 /// Scores of a person's rows, `m × L`, none of which knew its own label: by the weights of the others, whose residuals `e` are those of
@@ -186,14 +219,13 @@ pub(super) fn held_out(
     let truth = |i: usize, s: usize| target(rows.labels[i], s, classes);
     let plain = |i: usize, s: usize| truth(i, s) - e.get(0, i, s) / roots[i];
     let Some(count) = labels else {
-        // [N e]_i / N_ii, with N from its factor: N = I − …, solved for the identity.
+        // [N e]_i / N_ii.
         let f = rows.weighted(&roots);
-        let factored = kernel(&f, variance)?;
-        let (mut n, mut ne) = (MatBatch::identity(1, m), e.clone());
-        factored.solve(&mut n)?;
-        factored.solve(&mut ne)?;
+        let kernel = Kernel::new(&f, variance)?;
+        let (n, mut ne) = (kernel.diagonal()?, e.clone());
+        kernel.solve(&mut ne)?;
         let found = MatBatch::from_fn(1, m, l, |_, i, s| {
-            truth(i, s) - ne.get(0, i, s) / (n.get(0, i, i) * roots[i])
+            truth(i, s) - ne.get(0, i, s) / (n[i] * roots[i])
         });
         return Ok(Some(((0..m).collect(), found)));
     };
@@ -210,7 +242,7 @@ pub(super) fn held_out(
     let mut r = MatBatch::from_fn(1, known.len(), l, |_, i, s| {
         own_roots[i] * (truth(known[i], s) - plain(known[i], s))
     });
-    kernel(&f, variance)?.solve(&mut r)?;
+    Kernel::new(&f, variance)?.solve(&mut r)?;
     let others = rows.select(&rest);
     let k = product(others.z.view(), Op::N, f.view(), Op::T)?;
     product_into(
@@ -267,10 +299,34 @@ mod tests {
         s.into_vec()
     }
 
-    /// What the identities say is what fitting without the person gives.
+    /// Both sides of a kernel against its inverse, of more rows than columns and of fewer.
+    #[test]
+    fn a_kernel_is_solved_through_its_smaller_side() {
+        for (m, p, c) in [(9, 4, 0.7), (4, 9, 0.7), (6, 6, 0.7), (9, 4, -0.01)] {
+            let f = random_batch::<f64>(7, 1, m, p);
+            let kernel = Kernel::new(&f, c).unwrap();
+            let mut k = MatBatch::identity(1, m);
+            product_into(k.view_mut(), true, c, f.view(), Op::N, f.view(), Op::T).unwrap();
+            let mut inverse = MatBatch::identity(1, m);
+            kernel.solve(&mut inverse).unwrap();
+            let one = product(k.view(), Op::N, inverse.view(), Op::N).unwrap();
+            let expected = MatBatch::<f64>::identity(1, m);
+            assert_close("K K⁻¹", one.data(), expected.data(), 1e-12);
+            let expected: Vec<f64> = (0..m).map(|i| inverse.get(0, i, i)).collect();
+            assert_close("diagonal", &kernel.diagonal().unwrap(), &expected, 1e-12);
+        }
+    }
+
+    /// What the identities say is what fitting without the person gives, whether people have more trials than there are features or fewer.
     #[test]
     fn scores_without_a_person_are_those_of_a_fit_without_them() {
-        let people: Vec<Rows> = (0..4).map(|k| rows(k, 9, 5)).collect();
+        for p in [5, 14] {
+            check_without_a_person(p);
+        }
+    }
+
+    fn check_without_a_person(p: usize) {
+        let people: Vec<Rows> = (0..4).map(|k| rows(k, 9, p)).collect();
         let all: Vec<&Rows> = people.iter().collect();
         let shared = Shared::fit(&all, 0.3, 2).unwrap();
         for (k, person) in people.iter().enumerate() {
@@ -293,7 +349,7 @@ mod tests {
                 .zip(&delta)
                 .map(|(w, d)| w + d)
                 .collect();
-            let both = MatBatch::from_vec(1, 1, 5, both).unwrap();
+            let both = MatBatch::from_vec(1, 1, p, both).unwrap();
             let expected = scores_of(&person.select(&rest), &both);
             assert_close("own", found.data(), &expected, 1e-10);
         }
@@ -319,7 +375,7 @@ mod tests {
             let f = MatBatch::from_fn(1, 7, 5, |_, r, c| roots[at[r]] * person.z.get(0, at[r], c));
             let r = person.residuals(&without, &roots, 2).unwrap();
             let mut r = MatBatch::from_fn(1, 7, 1, |_, k, _| r.get(0, at[k], 0));
-            kernel(&f, 1.5).unwrap().solve(&mut r).unwrap();
+            Kernel::new(&f, 1.5).unwrap().solve(&mut r).unwrap();
             let delta = product(r.view(), Op::T, f.view(), Op::N).unwrap();
             let z = &person.z.data()[i * 5..(i + 1) * 5];
             let score: f64 = (z.iter().zip(without.data()).zip(delta.data()))

@@ -99,6 +99,14 @@ pub enum GeometryError {
         /// The operation.
         op: &'static str,
     },
+    /// A start for a mean that is not searched from one.
+    #[error(
+        "{op}: a matrix to start from was given, but this mean does not start from one; leave it out"
+    )]
+    NoStart {
+        /// The operation.
+        op: &'static str,
+    },
     /// A kernel refused: shapes, NaN, no convergence.
     #[error(transparent)]
     Linalg(#[from] LinalgError),

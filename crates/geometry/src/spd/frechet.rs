@@ -52,6 +52,36 @@ impl<T: Scalar> Default for FrechetOptions<'_, T> {
     }
 }
 
+impl<'a, T: Scalar> FrechetOptions<'a, T> {
+    /// An error unless the tolerance is one.
+    pub(super) fn check_tolerance(&self, op: &'static str) -> Result<()> {
+        if self.tolerance > T::ZERO && Scalar::is_finite(self.tolerance) {
+            return Ok(());
+        }
+        Err(GeometryError::Parameter {
+            op,
+            name: "the tolerance",
+            value: self.tolerance.to_f64(),
+            expected: "positive and finite",
+        })
+    }
+
+    /// The matrix to start from, where one is given; an error unless it is one `rows × cols`.
+    pub(super) fn given(
+        &self,
+        op: &'static str,
+        (rows, cols): (usize, usize),
+    ) -> Result<Option<MatView<'a, T>>> {
+        match self.start {
+            Some(start) if start.shape() != (1, rows, cols) => {
+                let expected = format!("one matrix {rows} × {cols} to start from");
+                Err(shape_error(op, expected, start.shape()))
+            }
+            start => Ok(start),
+        }
+    }
+}
+
 /// How the search for a mean went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrechetReport {
@@ -88,14 +118,7 @@ pub fn frechet_mean<T: Scalar>(
     x: MatView<'_, T>,
     options: &FrechetOptions<'_, T>,
 ) -> Result<FrechetMean<T>> {
-    if !(options.tolerance > T::ZERO && Scalar::is_finite(options.tolerance)) {
-        return Err(GeometryError::Parameter {
-            op: OP,
-            name: "the tolerance",
-            value: options.tolerance.to_f64(),
-            expected: "positive and finite",
-        });
-    }
+    options.check_tolerance(OP)?;
     let weights = normalised(OP, x.count(), options.weights)?;
     let n = check_symmetric(OP, x)?;
     if x.count() == 1 && options.start.is_none() {
@@ -106,7 +129,7 @@ pub fn frechet_mean<T: Scalar>(
         spectra: Spectra::new(n, weights)?,
         exact: false,
     };
-    let mut here = problem.start(options.start)?;
+    let mut here = problem.start(options.given(OP, (n, n))?)?;
     let mut iterations = 1;
     'newton: while here.residual > options.tolerance && iterations < options.max_iterations {
         let mut z = problem.newton_step(&here)?;
@@ -191,10 +214,6 @@ impl<T: Scalar> Problem<'_, T> {
         })?;
         let none = vec![None; self.x.count()];
         if let Some(given) = given {
-            if given.shape() != (1, n, n) {
-                let expected = format!("one matrix {n} × {n} to start from");
-                return Err(shape_error(OP, expected, given.shape()));
-            }
             let root = spectral_map(SpectralFn::Sqrt, given)?;
             let inverse = apply(SpectralFn::InvSqrt, &root.eigen)?;
             return self.evaluate(root.value, inverse, none);

@@ -248,6 +248,15 @@ fn the_inductive_mean_of_thompson_has_no_weights_and_says_that_it_is_slow() {
             spd::mean_recursive(kind, x.view(), &weighted),
             Err(GeometryError::NoWeights { .. })
         ));
+        let first = MatView::new(1, x.rows(), x.rows(), x.matrix(0)).unwrap();
+        let started = FrechetOptions {
+            start: Some(first),
+            ..options(None)
+        };
+        assert!(matches!(
+            spd::mean_recursive(kind, x.view(), &started),
+            Err(GeometryError::NoStart { .. })
+        ));
     }
 }
 

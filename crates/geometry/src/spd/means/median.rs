@@ -9,7 +9,6 @@
 //! `max(0, 1 − η/r)` of it, `r = ‖Σ w_i (X_i − M)/‖X_i − M‖‖`. Sources: Vardi & Zhang 2000; Fletcher, Venkatasubramanian & Joshi 2009.
 
 use super::{Step, given_start, iterate, size};
-use crate::error::shape_error;
 use crate::spd::mean::{normalised, weighted_sum};
 use crate::spd::{FrechetMean, FrechetOptions, check_spd, check_symmetric, mean_euclidean, stacks};
 use crate::{GeometryError, Result};
@@ -33,14 +32,10 @@ pub fn median_euclidean<T: Scalar>(
     const OP: &str = "Euclidean median";
     x.check_finite(OP)?;
     let weights = normalised(OP, x.count(), options.weights)?;
-    let start = match options.start {
-        Some(start) if start.shape() == (1, x.rows(), x.cols()) => {
+    let start = match options.given(OP, (x.rows(), x.cols()))? {
+        Some(start) => {
             start.check_finite(OP)?;
             start.to_owned()
-        }
-        Some(start) => {
-            let expected = format!("one matrix {} × {} to start from", x.rows(), x.cols());
-            return Err(shape_error(OP, expected, start.shape()));
         }
         None => weighted_sum(x, &weights),
     };

@@ -24,8 +24,7 @@ pub use median::{median_affine_invariant, median_euclidean};
 pub use recursive::{RecursiveMean, mean_recursive};
 
 use super::{FrechetMean, FrechetOptions, FrechetReport, check_spd};
-use crate::error::shape_error;
-use crate::{GeometryError, Result};
+use crate::Result;
 use stiefel_linalg::{MatBatch, Scalar, frobenius_norm, tolerance};
 
 /// One step of a search.
@@ -43,7 +42,7 @@ fn iterate<T: Scalar>(
     start: MatBatch<T>,
     mut step: impl FnMut(&MatBatch<T>) -> Result<Step<T>>,
 ) -> Result<FrechetMean<T>> {
-    check_tolerance(op, options.tolerance)?;
+    options.check_tolerance(op)?;
     let n = start.rows().max(start.cols());
     let mut report = FrechetReport {
         iterations: 0,
@@ -66,31 +65,15 @@ fn iterate<T: Scalar>(
     Ok(FrechetMean { mean, report })
 }
 
-fn check_tolerance<T: Scalar>(op: &'static str, tolerance: T) -> Result<()> {
-    if tolerance > T::ZERO && Scalar::is_finite(tolerance) {
-        return Ok(());
-    }
-    Err(GeometryError::Parameter {
-        op,
-        name: "the tolerance",
-        value: tolerance.to_f64(),
-        expected: "positive and finite",
-    })
-}
-
 /// The matrix to start from, where one is given: a single SPD matrix of size `n`.
 fn given_start<T: Scalar>(
     op: &'static str,
     options: &FrechetOptions<'_, T>,
     n: usize,
 ) -> Result<Option<MatBatch<T>>> {
-    let Some(start) = options.start else {
+    let Some(start) = options.given(op, (n, n))? else {
         return Ok(None);
     };
-    if start.shape() != (1, n, n) {
-        let expected = format!("one matrix {n} × {n} to start from");
-        return Err(shape_error(op, expected, start.shape()));
-    }
     check_spd(start)?;
     Ok(Some(start.to_owned()))
 }

@@ -10,7 +10,6 @@
 //! the factorial of `N`; the first gains one binary digit a step, the others three times the digits. None has weights: where matrices count differently, the
 //! Fréchet mean is the one to take.
 
-use super::check_tolerance;
 use crate::batch::zip_with;
 use crate::spd::{
     FrechetMean, FrechetOptions, FrechetReport, check_spd, check_symmetric, exp_map, geodesic,
@@ -53,10 +52,13 @@ pub fn mean_recursive<T: Scalar>(
     if options.weights.is_some() {
         return Err(GeometryError::NoWeights { op: OP });
     }
+    if options.start.is_some() {
+        return Err(GeometryError::NoStart { op: OP });
+    }
     if x.count() == 0 {
         return Err(GeometryError::Empty { op: OP });
     }
-    check_tolerance(OP, options.tolerance)?;
+    options.check_tolerance(OP)?;
     check_symmetric(OP, x)?;
     check_spd(x)?;
     level(kind, x.to_owned(), options)

@@ -29,7 +29,7 @@ impl Calibration {
         Self {
             start: model.clone(),
             domain: domain.to_owned(),
-            unseen: unseen.copied().filter(Unseen::is_causal),
+            unseen: unseen.copied(),
             trials: Vec::new(),
             classes: Vec::new(),
             used: 0,

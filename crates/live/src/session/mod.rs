@@ -162,8 +162,7 @@ impl Session {
         if let Some(channels) = model.channels() {
             steps.channels = channels.to_vec();
         }
-        // Only a causal mean learns from what is to come.
-        let unseen = unseen.filter(|u| !model.knows(domain) || u.is_causal());
+        let unseen = unseen.filter(|u| model.heeds(domain, u, false));
         let decider = model.session(domain, unseen, &[])?;
         let stream = stream.description(&steps);
         Self::new(model, decider, &steps, &stream, options)

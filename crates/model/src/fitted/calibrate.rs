@@ -55,9 +55,10 @@ impl FittedModel {
     }
 
     /// Whether a policy for domains without training trials has anything to do for this one: it is new, or the policy lets the mean of one that is known from a few labelled
-    /// trials alone go on with unlabelled ones.
-    pub fn heeds(&self, domain: &str, unseen: &Unseen) -> bool {
-        !self.knows(domain) || (self.is_calibrated(domain) && unseen.uses_target_data())
+    /// trials alone go on with unlabelled ones, those to come (causal) or those that are `given`.
+    pub fn heeds(&self, domain: &str, unseen: &Unseen, given: bool) -> bool {
+        let learns = unseen.is_causal() || (given && unseen.uses_target_data());
+        !self.knows(domain) || (self.is_calibrated(domain) && learns)
     }
 
     /// How many labelled trials of each class there are of these domains, where the model can be calibrated: uneven ones calibrate worse.

@@ -82,7 +82,9 @@ impl Session {
             Kind::Views(views) => {
                 let whose = match (known, unseen) {
                     (Some(domain), None) => Whose::Known(domain),
-                    (Some(domain), Some(unseen)) if !model.heeds(name, unseen) => {
+                    (Some(domain), Some(unseen))
+                        if !model.heeds(name, unseen, !seen.is_empty()) =>
+                    {
                         Whose::Known(domain)
                     }
                     // The mean of a calibrated person is made of few trials: where a policy is given it goes on.

@@ -113,9 +113,8 @@ impl Deciding {
             )));
         }
         // Somebody who is known from calibration alone goes on learning: as they go, or from unlabelled trials that are given.
-        let heeded = unseen.as_ref().is_some_and(|u| {
-            model.heeds(name, u) && (!known || u.is_causal() || self.calibration.is_some())
-        });
+        let given = self.calibration.is_some();
+        let heeded = (unseen.as_ref()).is_some_and(|u| model.heeds(name, u, given));
         if unseen.is_some() && !heeded {
             let why = if model.is_calibrated(name) {
                 "the model was calibrated for domain \"{name}\"; only causal whitening, or own-mean with --calibration, goes on learning from unlabelled signal"

@@ -117,9 +117,7 @@ impl AdamConfig {
         first.data().copy_from_slice(carried.data());
         Ok(())
     }
-}
 
-impl AdamConfig {
     /// One step of numbers of a Euclidean space, with their moments, all where they lie; `steps` were taken before. A gradient that is not finite makes the
     /// numbers so, as in other optimisers.
     ///

@@ -16,13 +16,13 @@ pub struct Qr<T> {
     pub r: MatBatch<T>,
 }
 
-/// The factors of `A = Q R` with the inverse of `R`, which pull-backs need.
+/// The factors of `A = Q R`, `R = Lᵀ`, with the inverse of `L`, which pull-backs need.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CholeskyQr<T> {
     /// `rows × cols` with orthonormal columns.
     pub q: MatBatch<T>,
-    /// `R⁻¹`, upper triangular.
-    pub r_inv: MatBatch<T>,
+    /// `L⁻¹ = R⁻ᵀ`, lower triangular.
+    pub l_inv: MatBatch<T>,
 }
 
 fn check_thin<T: Scalar>(a: MatView<'_, T>) -> Result<()> {
@@ -67,7 +67,7 @@ pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
 pub fn cholesky_qr<T: Scalar>(a: MatView<'_, T>) -> Result<CholeskyQr<T>> {
     check_thin(a)?;
     let gram = product(a, Op::T, a, Op::N)?;
-    let r_inv = inverse_cholesky(gram.view())?.transposed();
-    let q = product(a, Op::N, r_inv.view(), Op::N)?;
-    Ok(CholeskyQr { q, r_inv })
+    let l_inv = inverse_cholesky(gram.view())?;
+    let q = product(a, Op::N, l_inv.view(), Op::T)?;
+    Ok(CholeskyQr { q, l_inv })
 }

@@ -1,6 +1,6 @@
 //! Traces, norms, symmetry, and what is read off a row of numbers: its largest, its softmax.
 
-use crate::{MatView, MatViewMut, Result, Scalar};
+use crate::{MatView, MatViewMut, Result, Scalar, sums};
 
 /// `tr X_i` of each square matrix.
 pub fn trace<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
@@ -13,7 +13,7 @@ pub fn trace<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
 /// `‖X_i‖_F` of each matrix.
 pub fn frobenius_norm<T: Scalar>(x: MatView<'_, T>) -> Vec<T> {
     (0..x.count())
-        .map(|i| Scalar::sqrt(x.matrix(i).iter().map(|&v| v * v).sum::<T>()))
+        .map(|i| Scalar::sqrt(sums::dot(x.matrix(i), x.matrix(i))))
         .collect()
 }
 

@@ -6,7 +6,7 @@
 
 use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
 use stiefel_geometry::stiefel::{
-    CayleyParametrisation, cayley_parametrisation, project, project_pull_back,
+    CayleyParametrisation, cayley_parametrisation, project_in_place, project_pull_back_add,
 };
 use stiefel_linalg::{MatView, MatViewMut, Scalar};
 
@@ -36,10 +36,11 @@ impl<T: Scalar> Operation<T> for Project {
         output: &mut MatViewMut<'_, T>,
         _: &Context<'_, T>,
     ) -> OpResult {
-        output
-            .data()
-            .copy_from_slice(project(inputs[0], inputs[1])?.data());
-        Ok(())
+        let z = inputs[1].data();
+        for z_here in output.data().chunks_exact_mut(z.len().max(1)) {
+            z_here.copy_from_slice(z);
+        }
+        Ok(project_in_place(inputs[0], output)?)
     }
 
     fn pull_back(
@@ -50,13 +51,12 @@ impl<T: Scalar> Operation<T> for Project {
         gradients: &mut [Option<Gradient<'_, T>>],
         _: &Context<'_, T>,
     ) -> OpResult {
-        let (in_w, in_z) = project_pull_back(inputs[0], inputs[1], g)?;
-        for (dx, g) in gradients.iter_mut().zip([in_w, in_z]) {
-            if let Some(dx) = dx {
-                dx.add(g.data());
-            }
-        }
-        Ok(())
+        let (in_w, in_z) = gradients.split_at_mut(1);
+        let wanted = (
+            in_w[0].as_mut().map(Gradient::accumulator_view),
+            in_z[0].as_mut().map(Gradient::accumulator_view),
+        );
+        Ok(project_pull_back_add(inputs[0], inputs[1], g, wanted)?)
     }
 }
 

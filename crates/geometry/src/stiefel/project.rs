@@ -4,9 +4,9 @@
 //! `W` (ambient, for any `W`). Edelman, Arias & Smith 1998, eq. 2.4.
 
 use crate::Result;
-use crate::batch::{common_count, sum_to, zip_with};
+use crate::batch::common_count;
 use crate::error::shape_error;
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product, product_into, symmetrise};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, Scalar, product_into, symmetrise};
 
 const OP: &str = "tangent projection";
 
@@ -22,8 +22,36 @@ const OP: &str = "tangent projection";
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn project<T: Scalar>(w: MatView<'_, T>, z: MatView<'_, T>) -> Result<MatBatch<T>> {
-    let s = symmetric_product(w, z)?;
-    minus_product(z, w, &s)
+    let mut tangent = repeated(z, common_count(OP, w, z)?)?;
+    project_in_place(w, &mut tangent.view_mut())?;
+    Ok(tangent)
+}
+
+/// `Z ← Z − W sym(WᵀZ)`; a single `W` serves all of `Z`.
+///
+/// ```
+/// use stiefel_geometry::stiefel::project_in_place;
+/// use stiefel_linalg::MatBatch;
+///
+/// let w = MatBatch::from_vec(1, 2, 1, vec![1.0, 0.0])?;
+/// let mut z = MatBatch::from_vec(1, 2, 1, vec![3.0, 4.0])?;
+/// project_in_place(w.view(), &mut z.view_mut())?;
+/// assert_eq!(z.data(), [0.0, 4.0]);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn project_in_place<T: Scalar>(w: MatView<'_, T>, z: &mut MatViewMut<'_, T>) -> Result<()> {
+    let count = z.shape().0;
+    if common_count(OP, w, z.as_view())? != count {
+        let expected = "one W, or one for every Z";
+        return Err(shape_error(OP, expected, (w.shape(), z.shape())));
+    }
+    let mut s = MatBatch::zeros(1, w.cols(), w.cols());
+    for i in 0..count {
+        let w = of_pair(w, i);
+        symmetric_product(w, z.as_view().single(i), &mut s)?;
+        minus_product(z.single(i), w, &s)?;
+    }
+    Ok(())
 }
 
 /// The gradients `(in W, in Z)` of a scalar whose gradient in `project(w, z)` is `g`. Where an operand was broadcast,
@@ -38,31 +66,73 @@ pub fn project_pull_back<T: Scalar>(
         let expected = format!("a gradient of {count} matrices shaped like W");
         return Err(shape_error(OP, expected, g.shape()));
     }
-    let s = symmetric_product(w, z)?;
-    let h = symmetric_product(w, g)?;
-    let in_z = minus_product(g, w, &h)?;
-    let mut in_w = product(z, Op::N, h.view(), Op::N)?;
-    product_into(in_w.view_mut(), true, T::ONE, g, Op::N, s.view(), Op::N)?;
-    for x in in_w.data_mut() {
-        *x = -*x;
-    }
-    Ok((sum_to(in_w, w.count()), sum_to(in_z, z.count())))
+    let mut in_w = MatBatch::zeros(w.count(), w.rows(), w.cols());
+    let mut in_z = MatBatch::zeros(z.count(), z.rows(), z.cols());
+    let wanted = (Some(in_w.view_mut()), Some(in_z.view_mut()));
+    project_pull_back_add(w, z, g, wanted)?;
+    Ok((in_w, in_z))
 }
 
-/// `sym(WᵀZ)`.
-fn symmetric_product<T: Scalar>(w: MatView<'_, T>, z: MatView<'_, T>) -> Result<MatBatch<T>> {
-    common_count(OP, w, z)?;
-    let mut s = product(w, Op::T, z, Op::N)?;
-    symmetrise(&mut s.view_mut())?;
-    Ok(s)
-}
-
-/// `Z − W S`.
-fn minus_product<T: Scalar>(
+/// Adds the gradients `(in W, in Z)` to those that are wanted, see [`project_pull_back`].
+pub fn project_pull_back_add<T: Scalar>(
+    w: MatView<'_, T>,
     z: MatView<'_, T>,
+    g: MatView<'_, T>,
+    (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
+) -> Result<()> {
+    let square = || MatBatch::zeros(1, w.cols(), w.cols());
+    let (mut s, mut h) = (square(), square());
+    for i in 0..g.count() {
+        let at = |x: MatView<'_, T>| if x.count() == 1 { 0 } else { i };
+        let (w_at, z_at) = (at(w), at(z));
+        let (w, z, g) = (of_pair(w, i), of_pair(z, i), g.single(i));
+        symmetric_product(w, g, &mut h)?;
+        if let Some(in_z) = &mut in_z {
+            let mut in_z = in_z.single(z_at);
+            in_z.data()
+                .iter_mut()
+                .zip(g.data())
+                .for_each(|(d, &g)| *d += g);
+            minus_product(in_z, w, &h)?;
+        }
+        if let Some(in_w) = &mut in_w {
+            symmetric_product(w, z, &mut s)?;
+            minus_product(in_w.single(w_at), z, &h)?;
+            minus_product(in_w.single(w_at), g, &s)?;
+        }
+    }
+    Ok(())
+}
+
+/// Matrix `i`, or the only one.
+fn of_pair<T: Scalar>(x: MatView<'_, T>, i: usize) -> MatView<'_, T> {
+    x.single(if x.count() == 1 { 0 } else { i })
+}
+
+/// `count` matrices: those there are, or the only one again and again.
+fn repeated<T: Scalar>(x: MatView<'_, T>, count: usize) -> Result<MatBatch<T>> {
+    if x.count() == count {
+        return Ok(x.to_owned());
+    }
+    let data = x.data().repeat(count);
+    Ok(MatBatch::from_vec(count, x.rows(), x.cols(), data)?)
+}
+
+/// `S ← sym(WᵀZ)`.
+fn symmetric_product<T: Scalar>(
+    w: MatView<'_, T>,
+    z: MatView<'_, T>,
+    s: &mut MatBatch<T>,
+) -> Result<()> {
+    product_into(s.view_mut(), false, T::ONE, w, Op::T, z, Op::N)?;
+    Ok(symmetrise(&mut s.view_mut())?)
+}
+
+/// `Z ← Z − W S`.
+fn minus_product<T: Scalar>(
+    z: MatViewMut<'_, T>,
     w: MatView<'_, T>,
     s: &MatBatch<T>,
-) -> Result<MatBatch<T>> {
-    let ws = product(w, Op::N, s.view(), Op::N)?;
-    zip_with(OP, z, ws.view(), |z, ws| z - ws)
+) -> Result<()> {
+    Ok(product_into(z, true, -T::ONE, w, Op::N, s.view(), Op::N)?)
 }

@@ -12,17 +12,19 @@ use crate::batch::{with_transpose, zip_with};
 use crate::error::shape_error;
 use crate::{GeometryError, Result};
 use stiefel_linalg::{
-    LinalgError, MatBatch, MatView, Op, Scalar, cholesky_qr, frobenius_norm, product, product_into,
-    qr, solve_lower, tolerance,
+    LinalgError, MatBatch, MatView, Op, Scalar, cholesky_qr, frobenius_norm, invert_lower, product,
+    product_into, qr, tolerance,
 };
 
-/// `Q` and `R⁻¹` of `A = QR`.
+const OP: &str = "QR retraction";
+
+/// `Q` and `L⁻¹` of `A = QR`, `R = Lᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrthonormalFactor<T> {
     /// `n × k` with orthonormal columns.
     pub q: MatBatch<T>,
-    /// `R⁻¹`, `k × k`, upper triangular, positive diagonal.
-    pub r_inv: MatBatch<T>,
+    /// `L⁻¹ = R⁻ᵀ`, `k × k`, lower triangular, positive diagonal.
+    pub l_inv: MatBatch<T>,
 }
 
 impl<T: Scalar> OrthonormalFactor<T> {
@@ -45,7 +47,7 @@ impl<T: Scalar> OrthonormalFactor<T> {
             lower.view(),
             Op::N,
         )?;
-        Ok(product(inner.view(), Op::N, self.r_inv.view(), Op::T)?)
+        Ok(product(inner.view(), Op::N, self.l_inv.view(), Op::N)?)
     }
 }
 
@@ -88,12 +90,10 @@ pub fn orthonormal_factor<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFac
             }
         }
     }
-    // R⁻¹ = (Rᵀ)⁻ᵀ with Rᵀ lower.
-    let identity = MatBatch::identity(count, k);
-    let r_inv = solve_lower(factors.r.transposed().view(), Op::T, identity.view())?;
+    let l_inv = invert_lower(factors.r.transposed().view())?;
     Ok(OrthonormalFactor {
         q: factors.q,
-        r_inv,
+        l_inv,
     })
 }
 
@@ -114,26 +114,39 @@ pub fn retract_qr<T: Scalar>(
     w: MatView<'_, T>,
     delta: MatView<'_, T>,
 ) -> Result<OrthonormalFactor<T>> {
-    const OP: &str = "QR retraction";
     let a = zip_with(OP, w, delta, |w, d| w + d)?;
-    check_columns(OP, a.view())?;
-    match cholesky_qr(a.view()) {
+    retracted(a.view())
+}
+
+/// The same from the sum `A = W + Δ`.
+///
+/// ```
+/// use stiefel_geometry::stiefel::retracted;
+/// use stiefel_linalg::MatBatch;
+///
+/// let a = MatBatch::from_vec(1, 2, 1, vec![3.0, 4.0])?;
+/// assert!((retracted(a.view())?.q.data()[0] - 0.6_f64).abs() < 1e-15);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn retracted<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFactor<T>> {
+    check_columns(OP, a)?;
+    match cholesky_qr(a) {
         Ok(f) => {
             let mut factor = OrthonormalFactor {
                 q: f.q,
-                r_inv: f.r_inv,
+                l_inv: f.l_inv,
             };
-            repair(&a, &mut factor)?;
+            repair(a, &mut factor)?;
             Ok(factor)
         }
         // Some Gram matrix is singular to rounding, or not finite. Each matrix by itself, so that none depends on its
         // neighbours.
         Err(LinalgError::NotPositiveDefinite { .. }) => {
-            a.view().check_finite(OP)?;
+            a.check_finite(OP)?;
             if a.count() > 1 {
-                one_by_one(&a)
+                one_by_one(a)
             } else {
-                orthonormal_factor(a.view())
+                orthonormal_factor(a)
             }
         }
         Err(other) => Err(other.into()),
@@ -141,37 +154,33 @@ pub fn retract_qr<T: Scalar>(
 }
 
 /// Householder in place of CholeskyQR for every matrix that is not well conditioned.
-fn repair<T: Scalar>(a: &MatBatch<T>, factor: &mut OrthonormalFactor<T>) -> Result<()> {
+fn repair<T: Scalar>(a: MatView<'_, T>, factor: &mut OrthonormalFactor<T>) -> Result<()> {
     let limit = T::from_f64(tolerance::CHOLESKY_QR_CONDITION * a.cols() as f64);
-    let (norms, inverse_norms) = (
-        frobenius_norm(a.view()),
-        frobenius_norm(factor.r_inv.view()),
-    );
+    let (norms, inverse_norms) = (frobenius_norm(a), frobenius_norm(factor.l_inv.view()));
     for i in 0..a.count() {
         // ‖R‖_F·‖R⁻¹‖_F/k is at most the condition number, and 1 for orthonormal columns.
         if norms[i] * inverse_norms[i] <= limit {
             continue;
         }
-        let exact = orthonormal_factor(a.single(i).view()).map_err(|e| at_matrix(e, i))?;
+        let exact = orthonormal_factor(a.single(i)).map_err(|e| at_matrix(e, i))?;
         factor.q.matrix_mut(i).copy_from_slice(exact.q.data());
         factor
-            .r_inv
+            .l_inv
             .matrix_mut(i)
-            .copy_from_slice(exact.r_inv.data());
+            .copy_from_slice(exact.l_inv.data());
     }
     Ok(())
 }
 
-fn one_by_one<T: Scalar>(a: &MatBatch<T>) -> Result<OrthonormalFactor<T>> {
+fn one_by_one<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFactor<T>> {
     let mut factor = OrthonormalFactor {
-        q: a.clone(),
-        r_inv: MatBatch::zeros(a.count(), a.cols(), a.cols()),
+        q: a.to_owned(),
+        l_inv: MatBatch::zeros(a.count(), a.cols(), a.cols()),
     };
-    let zero = MatBatch::zeros(1, a.rows(), a.cols());
     for i in 0..a.count() {
-        let f = retract_qr(a.single(i).view(), zero.view()).map_err(|e| at_matrix(e, i))?;
+        let f = retracted(a.single(i)).map_err(|e| at_matrix(e, i))?;
         factor.q.matrix_mut(i).copy_from_slice(f.q.data());
-        factor.r_inv.matrix_mut(i).copy_from_slice(f.r_inv.data());
+        factor.l_inv.matrix_mut(i).copy_from_slice(f.l_inv.data());
     }
     Ok(factor)
 }

@@ -288,6 +288,18 @@ impl<'a, T: Scalar> MatView<'a, T> {
         &self.data[i * size..(i + 1) * size]
     }
 
+    /// Matrix `i` as a batch of one.
+    ///
+    /// # Panics
+    /// If `i >= count`.
+    pub fn single(&self, i: usize) -> Self {
+        Self {
+            count: 1,
+            data: self.matrix(i),
+            ..*self
+        }
+    }
+
     /// A batch of its own with the same values.
     pub fn to_owned(&self) -> MatBatch<T> {
         MatBatch {
@@ -361,6 +373,19 @@ impl<'a, T: Scalar> MatViewMut<'a, T> {
     pub fn matrix(&mut self, i: usize) -> &mut [T] {
         let size = self.rows * self.cols;
         &mut self.data[i * size..(i + 1) * size]
+    }
+
+    /// Matrix `i` as a batch of one.
+    ///
+    /// # Panics
+    /// If `i >= count`.
+    pub fn single(&mut self, i: usize) -> MatViewMut<'_, T> {
+        MatViewMut {
+            count: 1,
+            rows: self.rows,
+            cols: self.cols,
+            data: self.matrix(i),
+        }
     }
 
     /// The same values, not to be changed.

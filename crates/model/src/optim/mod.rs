@@ -103,18 +103,20 @@ impl AdamConfig {
             });
         }
         g.check_finite("Adam")?;
-        let tangent = stiefel::project(point.as_view(), g)?;
+        let mut step = g.to_owned();
+        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
         let rates = Rates::new(self, steps + 1);
-        let mut step = tangent;
         let state = first.data().iter_mut().zip(second.data());
         for (s, (m, v)) in step.data_mut().iter_mut().zip(state) {
             *s = rates.step(*s, m, v);
         }
-        let step = stiefel::project(point.as_view(), step.view())?;
-        let moved = stiefel::retract_qr(point.as_view(), step.view())?.q;
+        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
+        let mut sum = step;
+        let entries = sum.data_mut().iter_mut().zip(point.as_view().data());
+        entries.for_each(|(s, &w)| *s += w);
+        let moved = stiefel::retracted(sum.view())?.q;
         point.data().copy_from_slice(moved.data());
-        let carried = stiefel::project(moved.view(), first.as_view())?;
-        first.data().copy_from_slice(carried.data());
+        stiefel::project_in_place(point.as_view(), first)?;
         Ok(())
     }
 

@@ -1,8 +1,9 @@
-//! One operation for the hot path: retract → BiMap → ReEig → LogEig → upper vector.
+//! One operation for the hot path: mixture → retract → BiMap → ReEig → LogEig → upper vector.
 //!
 //! For every sample `i`, with `A_i` of size `n × k` and a covariance `X_i` of size `n × n`:
 //!
 //! ```text
+//! A_i = B + Σ_j α_ij Δ_j              or given
 //! W_i = qf(A_i)                       CholeskyQR: L Lᵀ = A_iᵀA_i, R⁻¹ = L⁻ᵀ, W_i = A_i R⁻¹
 //! Y_i = W_iᵀ X_i W_i = U diag(λ) Uᵀ
 //! z_i = upper(U log max(λ, ε) Uᵀ)     k(k+1)/2 values, off-diagonals × √2
@@ -14,6 +15,7 @@
 //! G_Y = U (Λ ∘ UᵀG U) Uᵀ              Λ: divided differences
 //! G_W = 2 X W G_Y                     G_X = W G_Y Wᵀ, where wanted
 //! G_A = [G_W + W·low(M)] R⁻ᵀ          M = WᵀG_W = 2 Y G_Y; low(M)_rc = −M_cr below the diagonal, −M_rc elsewhere
+//! G_α = ⟨Δ_j, G_A,i⟩                  G_Δ,j = Σ_i α_ij G_A,i,  G_B = Σ_i G_A,i
 //! ```
 //!
 //! Everything between the samples' matrices and their vectors happens in lanes, one sample per lane ([`stiefel_linalg::lanes`]): no product is packed or
@@ -41,7 +43,31 @@ pub enum Covariances<'t, T: Scalar> {
     Read(MatView<'t, T>),
 }
 
+/// The filters of a batch of samples.
+#[derive(Debug, Clone, Copy)]
+pub enum Filters<'t, T: Scalar> {
+    /// One per sample, `count × n × k`, or one for all.
+    Each(Var<'t, T>),
+    /// `A_i = B + Σ_j α_ij Δ_j`, a mixture per sample that is never written out.
+    Mixed {
+        /// `α`, `1 × count × K`.
+        weights: Var<'t, T>,
+        /// `Δ_j`, `K × n × k`.
+        directions: Var<'t, T>,
+        /// `B`, `1 × n × k`.
+        base: Var<'t, T>,
+    },
+}
+
+impl<'t, T: Scalar> From<Var<'t, T>> for Filters<'t, T> {
+    fn from(filters: Var<'t, T>) -> Self {
+        Self::Each(filters)
+    }
+}
+
+/// Inputs: the filters, or weights, directions and base; then the covariances, where they are a value of the tape.
 struct FilterTail<T: Scalar> {
+    mixed: bool,
     retract: bool,
     epsilon: T,
     shared: Option<(Arc<MatBatch<T>>, Vec<usize>)>,
@@ -65,18 +91,24 @@ struct Saved<T: Scalar> {
 }
 
 impl<T: Scalar> FilterTail<T> {
+    /// How many inputs make the filters.
+    fn filter_inputs(&self) -> usize {
+        if self.mixed { 3 } else { 1 }
+    }
+
     /// Covariance `i` of the batch.
     fn covariance<'a>(&'a self, inputs: &[MatView<'a, T>], i: usize) -> &'a [T] {
         match &self.shared {
             Some((data, indices)) => data.matrix(indices[i]),
-            None => inputs[1].matrix(i),
+            None => inputs[self.filter_inputs()].matrix(i),
         }
     }
 
     fn samples(&self, inputs: &[Shape]) -> usize {
-        self.shared
-            .as_ref()
-            .map_or_else(|| inputs[1].0, |(_, indices)| indices.len())
+        self.shared.as_ref().map_or_else(
+            || inputs[self.filter_inputs()].0,
+            |(_, indices)| indices.len(),
+        )
     }
 }
 
@@ -86,19 +118,35 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
     }
 
     fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
-        let (count, n, k) = inputs[0];
         let samples = self.samples(inputs);
+        let (count, n, k) = if self.mixed {
+            let (weights, directions, base) = (inputs[0], inputs[1], inputs[2]);
+            let (experts, n, k) = directions;
+            if base != (1, n, k) || (weights.0, weights.2) != (1, experts) {
+                return Err(OpError::Shape {
+                    needs: "weights 1 × samples × K, directions K × n × k, and a base 1 × n × k",
+                    found: inputs.to_vec(),
+                });
+            }
+            (weights.1, n, k)
+        } else {
+            inputs[0]
+        };
         let side = match &self.shared {
             Some((data, indices)) => {
                 super::ops::check_indices("covariance", indices, data.count())?;
                 (data.rows(), data.cols())
             }
-            None => (inputs[1].1, inputs[1].2),
+            None => {
+                let x = inputs[self.filter_inputs()];
+                (x.1, x.2)
+            }
         };
-        if side != (n, n) || k > n || k == 0 || (count != samples && count != 1) {
+        let one_for_all = count == 1 && !self.mixed;
+        if side != (n, n) || k > n || k == 0 || (count != samples && !one_for_all) {
             return Err(OpError::Shape {
                 needs: "filters n × k with 1 ≤ k ≤ n, one or as many as covariances n × n",
-                found: vec![inputs[0], (samples, side.0, side.1)],
+                found: vec![(count, n, k), (samples, side.0, side.1)],
             });
         }
         Ok((samples, 1, k * (k + 1) / 2))
@@ -116,14 +164,14 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
 
     fn pull_back(
         &self,
-        _: &[MatView<'_, T>],
+        inputs: &[MatView<'_, T>],
         _: MatView<'_, T>,
         g: MatView<'_, T>,
         gradients: &mut [Option<Gradient<'_, T>>],
         context: &Context<'_, T>,
     ) -> OpResult {
         match &self.saved {
-            Some(saved) => pull_back::run(self, saved, g, gradients, context),
+            Some(saved) => pull_back::run(self, saved, inputs, g, gradients, context),
             None => Ok(()),
         }
     }
@@ -132,6 +180,7 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
 /// The operation by itself, inputs `(A, X)`.
 pub(crate) fn operation<T: Scalar>(retract: bool, epsilon: T) -> Box<dyn Operation<T>> {
     Box::new(FilterTail {
+        mixed: false,
         retract,
         epsilon,
         shared: None,
@@ -143,7 +192,7 @@ impl<T: Scalar> Tape<T> {
     /// `upper(log max(W_iᵀ X_i W_i, ε))` with `W_i = qf(A_i)` (where `retract`) or `W_i = A_i`: the whole tail of a routed
     /// SPDNet in one operation, `samples × 1 × k(k+1)/2`.
     ///
-    /// `filters` is `samples × n × k`, or one filter for all samples. With `retract`, the filters must be well conditioned, as points on
+    /// The filters are `samples × n × k`, one for all samples, or a mixture. With `retract`, they must be well conditioned, as points on
     /// the Stiefel manifold plus tangent vectors are: the factorisation is CholeskyQR.
     ///
     /// ```
@@ -160,12 +209,20 @@ impl<T: Scalar> Tape<T> {
     #[track_caller]
     pub fn filtered_log_vectors<'t>(
         &'t self,
-        filters: Var<'t, T>,
+        filters: impl Into<Filters<'t, T>>,
         covariances: Covariances<'t, T>,
         retract: bool,
         epsilon: f64,
     ) -> Result<Var<'t, T>> {
-        let (mut shared, mut inputs, mut read) = (None, vec![filters], None);
+        let (mixed, mut inputs) = match filters.into() {
+            Filters::Each(filters) => (false, vec![filters]),
+            Filters::Mixed {
+                weights,
+                directions,
+                base,
+            } => (true, vec![weights, directions, base]),
+        };
+        let (mut shared, mut read) = (None, None);
         match covariances {
             Covariances::Value(x) => inputs.push(x),
             Covariances::Shared(data, indices) => shared = Some((data, indices)),
@@ -173,6 +230,7 @@ impl<T: Scalar> Tape<T> {
         }
         self.apply_reading(
             FilterTail {
+                mixed,
                 retract,
                 epsilon: T::from_f64(epsilon),
                 shared,

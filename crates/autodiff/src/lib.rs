@@ -109,7 +109,7 @@ pub use arena::{Arena, Buffer};
 pub use backward::Gradients;
 pub use check::{gradient_error, gradient_error_along};
 pub use error::{OpError, OpResult, Result, TapeError};
-pub use fused::Covariances;
+pub use fused::{Covariances, Filters};
 pub use operation::{Context, Gradient, Operation};
 pub use ops::Axis;
 pub use tape::{Mark, Tape, Var};

@@ -269,3 +269,53 @@ fn differences_of_logarithms() {
         }
     }
 }
+
+fn check_mixture<T: Scalar>(len: usize, experts: usize) {
+    let width = lanes::width::<T>().unwrap();
+    let count = width.min(3);
+    let weights = random_batch::<T>(5, count, 1, experts);
+    let directions = random_batch::<T>(6, experts, 1, len);
+    let (base, g) = (
+        random_batch::<T>(7, 1, 1, len),
+        random_batch::<T>(8, count, 1, len),
+    );
+    let (mut mixed, mut inner) = (Aligned::default(), Aligned::default());
+    let (mixed, inner) = (mixed.room(len * width), inner.room(experts * width));
+    let own = laid(&weights);
+    lanes::mixture(
+        own.get(experts * width),
+        base.data(),
+        directions.data(),
+        mixed,
+    )
+    .unwrap();
+    lanes::inner_products(laid(&g).get(len * width), directions.data(), inner).unwrap();
+    let (mixed, inner) = (
+        scattered(count, (1, len), mixed),
+        scattered(count, (1, experts), inner),
+    );
+    let limit = 100.0 * T::EPSILON.to_f64() * (len + experts) as f64;
+    let product = |a: T, b: T| a.to_f64() * b.to_f64();
+    for i in 0..count {
+        for e in 0..len {
+            let term = |j| product(weights.get(i, 0, j), directions.get(j, 0, e));
+            let sum = base.get(0, 0, e).to_f64() + (0..experts).map(term).sum::<f64>();
+            assert!((mixed.get(i, 0, e).to_f64() - sum).abs() < limit);
+        }
+        for j in 0..experts {
+            let term = |e| product(g.get(i, 0, e), directions.get(j, 0, e));
+            let sum: f64 = (0..len).map(term).sum();
+            assert!((inner.get(i, 0, j).to_f64() - sum).abs() < limit);
+        }
+    }
+}
+
+#[test]
+fn mixtures_of_shared_matrices() {
+    for len in [1, 7, 8, 9, 16, 35] {
+        for experts in [1, 3, 8, 9, 17] {
+            check_mixture::<f64>(len, experts);
+            check_mixture::<f32>(len, experts);
+        }
+    }
+}

@@ -13,10 +13,10 @@ pub(super) fn run<T: Scalar>(
     output: &mut MatViewMut<'_, T>,
     context: &Context<'_, T>,
 ) -> OpResult<Saved<T>> {
-    let (filters, n, k) = inputs[0].shape();
+    let (filters, n, k) = inputs[usize::from(op.mixed)].shape();
     let groups = Groups::new::<T>(output.shape().0, n, k)?;
     let count = groups.count();
-    let shared = filters == 1 && groups.samples != 1;
+    let shared = !op.mixed && filters == 1 && groups.samples != 1;
     let filter_groups = if shared { 1 } else { count };
     let mut saved = Saved {
         groups,
@@ -34,8 +34,11 @@ pub(super) fn run<T: Scalar>(
     }
     if shared {
         let l_inv = saved.l_inv.as_deref_mut().unwrap_or_default();
-        let only = (1, |_| inputs[0].matrix(0));
-        orthonormalise(&groups, only, &mut saved.w, l_inv, context)?;
+        let gather = |out: &mut [T]| {
+            lanes::gather(groups.width, 1, |_| inputs[0].matrix(0), out);
+            Ok(())
+        };
+        orthonormalise(&groups, 1, gather, &mut saved.w, l_inv, context)?;
     }
     let tasks = tasks(&mut saved, output.data());
     groups.run(tasks, |task| task.run(op, inputs, context))?;
@@ -132,14 +135,21 @@ impl<T: Scalar> Task<'_, T> {
         let w = if let Some(shared) = self.shared {
             shared
         } else {
-            let filters = (samples.len(), |i| inputs[0].matrix(samples.start + i));
+            let write = |out: &mut [T]| {
+                if op.mixed {
+                    return mix(width, samples.clone(), inputs, out, context);
+                }
+                let filter = |i| inputs[0].matrix(samples.start + i);
+                lanes::gather(width, samples.len(), filter, out);
+                Ok(())
+            };
             let w = &mut self.w[at * tall..][..tall];
             let l_inv = if op.retract {
                 &mut self.l_inv[at * square..][..square]
             } else {
                 &mut []
             };
-            orthonormalise(&self.groups, filters, w, l_inv, context)?;
+            orthonormalise(&self.groups, samples.len(), write, w, l_inv, context)?;
             w
         };
         let of = |i| op.covariance(inputs, samples.start + i);
@@ -197,23 +207,39 @@ pub(super) fn write_vectors<T: Scalar>(width: usize, k: usize, z: &[T], output: 
     }
 }
 
-/// `W = qf(A)` of a group, and `L⁻¹`; where there is no room for that, `W = A`.
-fn orthonormalise<'a, T: Scalar>(
+/// `A_i = B + Σ_j α_ij Δ_j` of a group.
+fn mix<T: Scalar>(
+    width: usize,
+    samples: Range<usize>,
+    inputs: &[MatView<'_, T>],
+    out: &mut [T],
+    context: &Context<'_, T>,
+) -> Result<(), LinalgError> {
+    let [weights, directions, base] = [inputs[0], inputs[1], inputs[2]];
+    let experts = weights.cols();
+    let mut own = context.buffer(experts * width);
+    let of = |i: usize| &weights.data()[(samples.start + i) * experts..][..experts];
+    lanes::gather(width, samples.len(), of, &mut own);
+    lanes::mixture(&own, base.data(), directions.data(), out)
+}
+
+/// `W = qf(A)` of a group of `count` filters that `write` writes, and `L⁻¹`; where there is no room for that, `W = A`.
+fn orthonormalise<T: Scalar>(
     groups: &Groups,
-    (count, filter): (usize, impl Fn(usize) -> &'a [T]),
+    count: usize,
+    write: impl Fn(&mut [T]) -> Result<(), LinalgError>,
     w: &mut [T],
     l_inv: &mut [T],
     context: &Context<'_, T>,
 ) -> Result<(), LinalgError> {
-    let Groups { width, n, k, .. } = *groups;
+    let Groups { n, k, .. } = *groups;
     if l_inv.is_empty() {
-        lanes::gather(width, count, filter, w);
-        return Ok(());
+        return write(w);
     }
     let mut buffer = context.buffer(groups.tall() + 2 * groups.square() + groups.row());
     let (a, rest) = buffer.split_at_mut(groups.tall());
     let (gram, scratch) = rest.split_at_mut(groups.square());
-    lanes::gather(width, count, filter, a);
+    write(a)?;
     let a = Laid::new(a, k);
     lanes::product(Product {
         symmetric: true,

@@ -4,56 +4,88 @@ use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
 use crate::{Context, Gradient, OpResult};
 use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Terms};
-use stiefel_linalg::{MatView, Scalar};
+use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into};
 
 pub(super) fn run<T: Scalar>(
     op: &FilterTail<T>,
     saved: &Saved<T>,
+    inputs: &[MatView<'_, T>],
     g: MatView<'_, T>,
     gradients: &mut [Option<Gradient<'_, T>>],
     context: &Context<'_, T>,
 ) -> OpResult {
     let groups = saved.groups;
     let Groups { width, n, k, .. } = groups;
-    let (of_filters, of_data) = gradients.split_at_mut(1);
-    // A filter that all samples share gets a sum, group by group: its parts in the order of the groups, whoever computed them.
-    let parts = if saved.shared {
-        groups.count() * n * k
-    } else {
-        0
+    let (of_filters, of_data) = gradients.split_at_mut(op.filter_inputs());
+    let wants_filters = of_filters.iter().any(Option::is_some);
+    // What is computed beside the place of the gradient: a filter that all samples share gets a sum, group by group, its parts in the order of the groups, whoever
+    // computed them; a mixture's parts get sums of the gradients of the filters.
+    let beside = match (wants_filters, op.mixed, saved.shared) {
+        (true, true, _) => groups.samples * n * k,
+        (true, false, true) => groups.count() * n * k,
+        _ => 0,
     };
-    let mut sums = context.buffer(parts);
-    let mut place = of_filters[0].as_mut().map(Gradient::place);
-    let wants_filters = place.is_some();
-    let (d_a, add) = match &mut place {
-        Some(_) if saved.shared => (&mut sums[..], false),
-        Some((data, add)) => (&mut **data, *add),
+    let mut beside = context.buffer(beside);
+    let (d_a, add) = match &mut of_filters[0] {
+        _ if !beside.is_empty() => (&mut beside[..], false),
+        Some(place) => place.place(),
         None => (&mut [][..], false),
     };
+    let experts = if op.mixed { inputs[0].cols() } else { 0 };
+    let mut d_weights = context.buffer(groups.count() * width * experts);
     let d_x = of_data.first_mut().and_then(Option::as_mut);
     let d_x = d_x.map_or(&mut [][..], Gradient::accumulator);
     let per_group = if saved.shared { n * k } else { width * n * k };
     let (mut d_a, mut d_x) = (Parts::of(d_a), Parts::of(d_x));
+    let mut d_weights_parts = Parts::new(&mut d_weights);
     let tasks: Vec<Task<'_, T>> = (0..groups.count())
         .map(|group| Task {
             saved,
             group,
             add,
             wants_filters,
+            directions: op.mixed.then(|| inputs[1]),
             d_a: d_a.next(per_group),
+            d_weights: d_weights_parts.next(width * experts),
             d_x: d_x.next(width * n * n),
         })
         .collect();
     groups.run(tasks, |task| task.run(op, g, context))?;
-    if let (true, Some((data, add))) = (saved.shared, place) {
-        if !add {
-            data.fill(T::ZERO);
-        }
-        for part in sums.chunks_exact(n * k) {
-            data.iter_mut().zip(part).for_each(|(d, &x)| *d += x);
-        }
+    if beside.is_empty() {
+        return Ok(());
+    }
+    let [of_first, rest @ ..] = of_filters else {
+        return Ok(());
+    };
+    if !op.mixed {
+        let sum = of_first.as_mut();
+        sum.into_iter().for_each(|sum| add_rows(sum, &beside));
+        return Ok(());
+    }
+    if let Some(of_weights) = of_first {
+        let per_sample = &d_weights[..groups.samples * experts];
+        of_weights.add(per_sample);
+    }
+    if let Some(of_directions) = &mut rest[0] {
+        let samples = groups.samples;
+        let weights = MatView::new(1, samples, experts, inputs[0].data())?;
+        let d_a = MatView::new(1, samples, n * k, &beside)?;
+        let (data, add) = of_directions.place();
+        let out = MatViewMut::new(1, experts, n * k, data)?;
+        product_into(out, add, T::ONE, weights, Op::T, d_a, Op::N)?;
+    }
+    if let Some(of_base) = &mut rest[1] {
+        add_rows(of_base, &beside);
     }
     Ok(())
+}
+
+/// Adds the sum of rows, in their order.
+fn add_rows<T: Scalar>(sum: &mut Gradient<'_, T>, rows: &[T]) {
+    let sum = sum.accumulator();
+    for row in rows.chunks_exact(sum.len()) {
+        sum.iter_mut().zip(row).for_each(|(d, &x)| *d += x);
+    }
 }
 
 /// One group, with its part of the gradients.
@@ -63,7 +95,11 @@ struct Task<'a, T: Scalar> {
     /// Whether to add to what is in `d_a`.
     add: bool,
     wants_filters: bool,
+    /// What the filters are mixed of.
+    directions: Option<MatView<'a, T>>,
     d_a: &'a mut [T],
+    /// Sample by sample.
+    d_weights: &'a mut [T],
     d_x: &'a mut [T],
 }
 
@@ -105,6 +141,11 @@ impl<T: Scalar> Task<'_, T> {
                 &mut wide,
             )?;
             let count = groups.of(at).len();
+            if let Some(directions) = self.directions {
+                let mut weights = context.buffer(self.d_weights.len());
+                lanes::inner_products(&wide, directions.data(), &mut weights)?;
+                lanes::scatter(width, &weights, false, self.d_weights);
+            }
             if saved.shared {
                 sum_lanes(width, count, &wide, self.d_a);
             } else {

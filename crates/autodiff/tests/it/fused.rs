@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use stiefel_autodiff::{Axis, Covariances, Result, Tape, Var, gradient_error_along};
+use stiefel_autodiff::{Axis, Covariances, Filters, Result, Tape, Var, gradient_error_along};
 use stiefel_linalg::MatBatch;
 use stiefel_testkit::{assert_close, random_batch, random_spd, relative_error};
 
@@ -142,6 +142,84 @@ fn the_bits_depend_neither_on_neighbours_nor_on_threads() {
             let size = whole.len() / 37;
             assert_eq!(part, &whole[from * size..to * size], "samples {from}..{to}");
         }
+    }
+}
+
+/// A mixture that is never written out, against the same by single operations: value, and gradients in weights, directions, base and covariances, on any number of threads.
+#[test]
+fn a_mixture_inside_equals_one_outside() {
+    fn run(fused: bool, threads: usize, samples: usize, experts: usize) -> Vec<Vec<f64>> {
+        let (n, k) = (22, 18);
+        let weights = random_batch::<f64>(21, 1, samples, experts);
+        let directions = random_batch::<f64>(22, experts, n, k);
+        let (base, x) = (
+            random_batch::<f64>(23, 1, n, k),
+            random_spd::<f64>(24, samples, n),
+        );
+        let loss_weights = random_batch::<f64>(25, samples, 1, k * (k + 1) / 2);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads").install(|| {
+            let tape = Tape::new();
+            let given = [&weights, &directions, &base, &x].map(|v| tape.parameter(v));
+            let [weights, directions, base, x] = given;
+            let filters = if fused {
+                Filters::Mixed {
+                    weights,
+                    directions,
+                    base,
+                }
+            } else {
+                let step = weights.mix(directions).expect("fits");
+                base.add(step).expect("fits").into()
+            };
+            let z = tape
+                .filtered_log_vectors(filters, Covariances::Value(x), true, 1e-4)
+                .expect("well conditioned");
+            let loss = z
+                .mul(tape.constant(&loss_weights))
+                .and_then(|l| l.sum(Axis::All));
+            let gradients = tape.backward(loss.expect("fits")).expect("finite");
+            let each = given.map(|v| gradients.get(v).expect("reached").data().to_vec());
+            std::iter::once(z.value().data().to_vec())
+                .chain(each)
+                .collect()
+        })
+    }
+    for (samples, experts) in [(1, 1), (5, 3), (37, 9)] {
+        let fused = run(true, 1, samples, experts);
+        for threads in [2, 3] {
+            assert!(fused == run(true, threads, samples, experts));
+        }
+        let outside = run(false, 1, samples, experts);
+        for (at, (fused, outside)) in fused.iter().zip(&outside).enumerate() {
+            let error = relative_error(fused, outside);
+            assert!(error < 1e-9, "{samples} samples, part {at}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn the_parts_of_a_mixture_have_to_fit() {
+    let tape = Tape::<f64>::new();
+    let x = || Covariances::Value(tape.constant(&random_spd::<f64>(1, 4, 5)));
+    let of = |shape: (usize, usize, usize)| {
+        tape.parameter(&random_batch::<f64>(2, shape.0, shape.1, shape.2))
+    };
+    for (weights, directions, base) in [
+        ((1, 4, 3), (2, 5, 2), (1, 5, 2)),
+        ((1, 3, 2), (2, 5, 2), (1, 5, 2)),
+        ((4, 1, 2), (2, 5, 2), (1, 5, 2)),
+        ((1, 4, 2), (2, 5, 2), (2, 5, 2)),
+        ((1, 4, 2), (2, 6, 2), (1, 6, 2)),
+        ((1, 1, 2), (2, 5, 2), (1, 5, 2)),
+    ] {
+        let mixed = Filters::Mixed {
+            weights: of(weights),
+            directions: of(directions),
+            base: of(base),
+        };
+        let refused = tape.filtered_log_vectors(mixed, x(), true, 1e-4);
+        assert!(refused.is_err(), "{weights:?} {directions:?} {base:?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::differences::{self, Logarithms};
 use super::eigen;
+use super::mixture;
 use super::product::{self, Laid, Product};
 use crate::Scalar;
 use crate::cholesky::kernel::{self as cholesky, BadPivot};
@@ -13,6 +14,8 @@ compiled!(
     Scalar;
     LaneProduct,
     LaneFactor,
+    LaneMixture,
+    LaneInnerProducts,
     LaneEigen,
     LaneSpectral,
     LaneDifferences
@@ -60,6 +63,43 @@ impl<T: Scalar> WithSimd for LaneFactor<'_, T> {
             out[r * n + r + 1..(r + 1) * n].fill(l.splat(T::ZERO));
         }
         Ok(())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LaneMixture<'a, T> {
+    pub(crate) weights: &'a [T],
+    pub(crate) base: &'a [T],
+    pub(crate) directions: &'a [T],
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for LaneMixture<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        let (weights, out) = (T::view::<S>(self.weights), T::view_mut::<S>(self.out));
+        mixture::mix(l, weights, self.base, self.directions, out);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LaneInnerProducts<'a, T> {
+    pub(crate) g: &'a [T],
+    pub(crate) directions: &'a [T],
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for LaneInnerProducts<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        let (g, out) = (T::view::<S>(self.g), T::view_mut::<S>(self.out));
+        mixture::inner_products(l, g, self.directions, out);
     }
 }
 

@@ -10,6 +10,7 @@ mod differences;
 pub(crate) mod eigen;
 mod gather;
 pub(crate) mod kernel;
+mod mixture;
 mod product;
 
 pub use differences::Logarithms;
@@ -19,7 +20,10 @@ pub use product::{BAND, Laid, Product, Terms};
 use crate::simd::{dispatch, instruction_set};
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, Result, Scalar};
-use kernel::{LaneDifferences, LaneEigen, LaneFactor, LaneProduct, LaneSpectral, Spectral};
+use kernel::{
+    LaneDifferences, LaneEigen, LaneFactor, LaneInnerProducts, LaneMixture, LaneProduct,
+    LaneSpectral, Spectral,
+};
 
 /// Matrices in a group: lanes of a register of the instruction set in use.
 ///
@@ -35,6 +39,32 @@ pub fn width<T: Scalar>() -> Result<usize> {
 /// If a slice is shorter than its shape says.
 pub fn product<T: Scalar>(product: Product<'_, T>) -> Result<()> {
     dispatch(LaneProduct(product))
+}
+
+/// `A_i = B + Σ_j w_ij D_j` of a group: `B` and the `D_j`, one after the other, are the same for all lanes and not laid out for them; `weights` holds a register per `D_j`.
+///
+/// # Panics
+/// If a slice is shorter than the others say.
+pub fn mixture<T: Scalar>(
+    weights: &[T],
+    base: &[T],
+    directions: &[T],
+    out: &mut [T],
+) -> Result<()> {
+    dispatch(LaneMixture {
+        weights,
+        base,
+        directions,
+        out,
+    })
+}
+
+/// `g_ij = ⟨D_j, G_i⟩` of a group, a register per `D_j`: the gradient of the weights of a [`mixture()`].
+///
+/// # Panics
+/// As [`mixture()`].
+pub fn inner_products<T: Scalar>(g: &[T], directions: &[T], out: &mut [T]) -> Result<()> {
+    dispatch(LaneInnerProducts { g, directions, out })
 }
 
 /// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read. The first `count` lanes must

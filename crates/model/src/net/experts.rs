@@ -47,8 +47,7 @@ pub(super) fn pool<'t, T: Scalar>(
             let mixture = layers::mix(c.anchor, c.retraction, p, alpha)?;
             let log = alpha.mix(log_scales(p.get("scales"))?)?;
             let root = log.scale(0.5)?.spd_exp()?;
-            let filters =
-                layers::retract(c.retraction, mixture.anchor, mixture.step)?.matmul(root)?;
+            let filters = mixture.retract(c.retraction)?.matmul(root)?;
             (mixture.tangents, filters)
         }
         ExpertKind::Stiefel => {
@@ -61,10 +60,7 @@ pub(super) fn pool<'t, T: Scalar>(
                     directions: None,
                 });
             }
-            (
-                mixture.tangents,
-                layers::retract(c.retraction, mixture.anchor, mixture.step)?,
-            )
+            (mixture.tangents, mixture.retract(c.retraction)?)
         }
     };
     let directions = match (wants_directions, c.experts_kind) {

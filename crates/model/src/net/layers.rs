@@ -13,7 +13,7 @@ use super::batch_norm;
 use super::{Anchor, BatchNormConfig, NormPosition, Retraction, Routing, StateUpdate};
 use crate::{Batch, Bound, ModelError, Parameter, Parameters, Prepared, Result, random};
 use std::sync::Arc;
-use stiefel_autodiff::{Covariances, Tape, Var};
+use stiefel_autodiff::{Covariances, Filters, Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
 
 /// `MLP([x̃; Emb(d)])`, one row per sample; without embedding, `MLP(x̃)`.
@@ -149,8 +149,27 @@ pub(super) struct Mixture<'t, T: Scalar> {
     pub(super) anchor: Var<'t, T>,
     /// `Δ_j`.
     pub(super) tangents: Var<'t, T>,
-    /// `Σ_j α_ij Δ_j`, `B × n × k`.
-    pub(super) step: Var<'t, T>,
+    step: Step<'t, T>,
+}
+
+/// `Σ_j α_ij Δ_j`.
+#[derive(Clone, Copy)]
+enum Step<'t, T: Scalar> {
+    /// By its weights `α`.
+    Weights(Var<'t, T>),
+    /// As a value, `B × n × k`.
+    Value(Var<'t, T>),
+}
+
+impl<'t, T: Scalar> Mixture<'t, T> {
+    /// The filters as points.
+    pub(super) fn retract(&self, retraction: Retraction) -> Result<Var<'t, T>> {
+        let step = match self.step {
+            Step::Weights(alpha) => alpha.mix(self.tangents)?,
+            Step::Value(step) => step,
+        };
+        retract(retraction, self.anchor, step)
+    }
 }
 
 /// Mixes the experts for every sample.
@@ -182,7 +201,7 @@ pub(super) fn mix<'t, T: Scalar>(
     Ok(Mixture {
         anchor: shared,
         tangents,
-        step: alpha.mix(tangents)?,
+        step: Step::Weights(alpha),
     })
 }
 
@@ -202,7 +221,7 @@ fn mix_per_sample<'t, T: Scalar>(
     Ok(Mixture {
         anchor: anchors,
         tangents,
-        step,
+        step: Step::Value(step),
     })
 }
 
@@ -216,11 +235,21 @@ pub(super) enum Filter<'t, T: Scalar> {
 
 impl<'t, T: Scalar> Filter<'t, T> {
     /// The filters and whether the tail is to take their orthonormal factor.
-    pub(super) fn for_tail(&self) -> Result<(Var<'t, T>, bool)> {
+    pub(super) fn for_tail(&self) -> Result<(Filters<'t, T>, bool)> {
         Ok(match self {
-            Self::Ready(w) => (*w, false),
-            Self::Mixed(m, Retraction::Qr) => (m.anchor.add(m.step)?, true),
-            Self::Mixed(m, Retraction::Polar) => (m.anchor.retract_polar(m.step)?, false),
+            Self::Mixed(m, Retraction::Qr) => match m.step {
+                Step::Weights(weights) => {
+                    let (directions, base) = (m.tangents, m.anchor);
+                    let mixed = Filters::Mixed {
+                        weights,
+                        directions,
+                        base,
+                    };
+                    (mixed, true)
+                }
+                Step::Value(step) => (m.anchor.add(step)?.into(), true),
+            },
+            Self::Mixed(_, Retraction::Polar) | Self::Ready(_) => (self.point()?.into(), false),
         })
     }
 
@@ -228,7 +257,7 @@ impl<'t, T: Scalar> Filter<'t, T> {
     pub(super) fn point(&self) -> Result<Var<'t, T>> {
         match self {
             Self::Ready(w) => Ok(*w),
-            Self::Mixed(m, retraction) => retract(*retraction, m.anchor, m.step),
+            Self::Mixed(m, retraction) => m.retract(*retraction),
         }
     }
 }

@@ -1,0 +1,87 @@
+//! Mixtures of matrices that all lanes share, with weights of each lane's own, and the inner products that are their gradient.
+
+use crate::Scalar;
+use crate::simd::{Lanes, V, store};
+use pulp::Simd;
+
+/// Sums that are computed together: enough to hide the latency of one.
+const SUMS: usize = 8;
+
+/// `A_i = B + Σ_j w_ij D_j`.
+#[inline(always)]
+pub(super) fn mix<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    weights: &[V<S, T>],
+    base: &[T],
+    directions: &[T],
+    out: &mut [V<S, T>],
+) {
+    let len = base.len();
+    let mut at = 0;
+    while at + SUMS <= len {
+        let sums = entries::<S, T, SUMS>(l, weights, base, directions, at);
+        store(&mut out[at..], &sums);
+        at += SUMS;
+    }
+    for at in at..len {
+        let sums = entries::<S, T, 1>(l, weights, base, directions, at);
+        out[at] = sums[0];
+    }
+}
+
+#[inline(always)]
+fn entries<S: Simd, T: Scalar, const N: usize>(
+    l: Lanes<S, T>,
+    weights: &[V<S, T>],
+    base: &[T],
+    directions: &[T],
+    at: usize,
+) -> [V<S, T>; N] {
+    let mut sums = [l.splat(T::ZERO); N];
+    let own = &base[at..][..N];
+    for i in 0..N {
+        sums[i] = l.splat(own[i]);
+    }
+    for (&w, direction) in weights.iter().zip(directions.chunks_exact(base.len())) {
+        let own = &direction[at..][..N];
+        for i in 0..N {
+            sums[i] = l.mul_add(w, l.splat(own[i]), sums[i]);
+        }
+    }
+    sums
+}
+
+/// `g_ij = ⟨D_j, G_i⟩`.
+#[inline(always)]
+pub(super) fn inner_products<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    g: &[V<S, T>],
+    directions: &[T],
+    out: &mut [V<S, T>],
+) {
+    let mut j = 0;
+    while j + SUMS <= out.len() {
+        let sums = with_each::<S, T, SUMS>(l, g, &directions[j * g.len()..]);
+        store(&mut out[j..], &sums);
+        j += SUMS;
+    }
+    for j in j..out.len() {
+        out[j] = with_each::<S, T, 1>(l, g, &directions[j * g.len()..])[0];
+    }
+}
+
+#[inline(always)]
+fn with_each<S: Simd, T: Scalar, const N: usize>(
+    l: Lanes<S, T>,
+    g: &[V<S, T>],
+    directions: &[T],
+) -> [V<S, T>; N] {
+    let (len, directions) = (g.len(), &directions[..N * g.len()]);
+    let mut sums = [l.splat(T::ZERO); N];
+    for (e, &g) in g.iter().enumerate() {
+        for j in 0..N {
+            sums[j] = l.mul_add(g, l.splat(directions[j * len + e]), sums[j]);
+        }
+    }
+    sums
+}

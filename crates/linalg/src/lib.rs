@@ -19,6 +19,7 @@ mod error;
 mod factored;
 pub mod lanes;
 pub mod minimise;
+mod normal;
 mod parallel;
 mod product;
 mod qr;
@@ -42,6 +43,7 @@ pub use eigen::{
 };
 pub use error::{LinalgError, Result};
 pub use factored::Factored;
+pub use normal::{gelu, gelu_slope};
 pub use parallel::{on_this_thread, threads_for, with_threads_awake, worth_threads};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};

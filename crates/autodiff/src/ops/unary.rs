@@ -1,7 +1,7 @@
 //! Entry-wise functions `y = f(x)` with pull-back `g·f′(x)`.
 
 use crate::{Context, Gradient, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use stiefel_linalg::{MatView, MatViewMut, Scalar, gelu, gelu_slope};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Unary<T> {
@@ -16,24 +16,6 @@ enum Unary<T> {
     Gelu,
     Tanh,
     ClampMin(T),
-}
-
-/// The standard normal distribution function `Φ(x) = erfc(−x/√2)/2`, without cancellation in the lower tail.
-fn normal_cdf<T: Scalar>(x: T) -> T {
-    T::from_f64(0.5 * libm::erfc(-x.to_f64() * std::f64::consts::FRAC_1_SQRT_2))
-}
-
-/// `d/dx xΦ(x) = Φ(x) + xφ(x)`, with `Φ` recovered from `y = xΦ(x)`.
-fn gelu_slope<T: Scalar>(x: T, y: T) -> T {
-    /// 1/√(2π).
-    const PHI_0: f64 = 0.398_942_280_401_432_7;
-    let cdf = if x == T::ZERO {
-        T::from_f64(0.5)
-    } else {
-        y / x
-    };
-    let half = T::from_f64(-0.5);
-    cdf + x * T::from_f64(PHI_0) * Scalar::exp(half * x * x)
 }
 
 fn tanh<T: Scalar>(x: T) -> T {
@@ -81,7 +63,10 @@ impl<T: Scalar> Operation<T> for Unary<T> {
             Self::Square => each(y, x, |x| x * x),
             // Written so that a NaN stays one: `max` would hide it.
             Self::Relu => each(y, x, |x| if x < T::ZERO { T::ZERO } else { x }),
-            Self::Gelu => each(y, x, |x| x * normal_cdf(x)),
+            Self::Gelu => {
+                y.copy_from_slice(x);
+                gelu(y);
+            }
             Self::Tanh => each(y, x, tanh),
             Self::ClampMin(s) => each(y, x, |x| if x < s { s } else { x }),
         }
@@ -94,7 +79,7 @@ impl<T: Scalar> Operation<T> for Unary<T> {
         output: MatView<'_, T>,
         g: MatView<'_, T>,
         gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
+        context: &Context<'_, T>,
     ) -> OpResult {
         let Some(dx) = &mut gradients[0] else {
             return Ok(());
@@ -110,7 +95,12 @@ impl<T: Scalar> Operation<T> for Unary<T> {
             Self::Sqrt => dx.add_map2(g, y, |g, y| half * g / y),
             Self::Square => dx.add_map2(g, x, |g, x| two * g * x),
             Self::Relu => dx.add_map2(g, x, |g, x| if x > T::ZERO { g } else { T::ZERO }),
-            Self::Gelu => dx.add_each(|e| g[e] * gelu_slope(x[e], y[e])),
+            Self::Gelu => {
+                let mut slopes = context.buffer(x.len());
+                slopes.copy_from_slice(x);
+                gelu_slope(&mut slopes);
+                dx.add_map2(g, &slopes, |g, slope| g * slope);
+            }
             Self::Tanh => dx.add_map2(g, y, |g, y| g * (T::ONE - y * y)),
             Self::ClampMin(s) => dx.add_map2(g, x, |g, x| if x > s { g } else { T::ZERO }),
         }

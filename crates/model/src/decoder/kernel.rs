@@ -31,12 +31,6 @@ pub(super) fn linear<T: Scalar>(out: &mut [T], w: &[T], b: &[T], x: &[T]) -> Res
     )
 }
 
-/// `x·Φ(x)` with the exact normal distribution function.
-pub(super) fn gelu<T: Scalar>(x: T) -> T {
-    let cdf = 0.5 * libm::erfc(-x.to_f64() * std::f64::consts::FRAC_1_SQRT_2);
-    x * T::from_f64(cdf)
-}
-
 /// Class probabilities of a row of scores.
 pub(super) fn probabilities<T: Scalar>(scores: &[T], out: &mut [f64]) {
     let top = scores.iter().fold(scores[0], |top, &x| Scalar::max(top, x));

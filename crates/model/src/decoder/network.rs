@@ -13,14 +13,14 @@
 
 use super::experts::Experts;
 use super::filter::point;
-use super::kernel::{Spectrum, gelu, linear, multiply, probabilities};
+use super::kernel::{Spectrum, linear, multiply, probabilities};
 use super::norm::{Norm, Whose};
 use crate::model::Architecture;
 use crate::net::sparse::masked_softmax;
 use crate::net::{DaspConfig, NormPosition};
 use crate::{DspEncoder, Model, ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
-use stiefel_linalg::{MatBatch, Op, Scalar, softmax, symmetrise};
+use stiefel_linalg::{MatBatch, Op, Scalar, gelu, softmax, symmetrise};
 
 /// The row of the embedding a trial is decoded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -375,7 +375,7 @@ impl<T: Scalar> Router<T> {
         }
         let [first, second] = &self.layers;
         linear(&mut self.hidden, &first.0, &first.1, &self.input)?;
-        self.hidden.iter_mut().for_each(|h| *h = gelu(*h));
+        gelu(&mut self.hidden);
         linear(&mut self.query, &second.0, &second.1, &self.hidden)?;
         let (experts, m) = (self.keys.rows(), self.keys.cols());
         let query = (&self.query[..], (1, m), Op::N);

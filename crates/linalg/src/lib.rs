@@ -17,6 +17,7 @@ mod directions;
 mod eigen;
 mod error;
 mod factored;
+mod gather;
 pub mod lanes;
 pub mod minimise;
 mod normal;

@@ -29,18 +29,59 @@ pub fn frobenius_norm<T: Scalar>(x: MatView<'_, T>) -> Vec<T> {
 /// ```
 pub fn symmetrise<T: Scalar>(x: &mut MatViewMut<'_, T>) -> Result<()> {
     let n = x.as_view().check_square("symmetrise")?;
-    let half = T::from_f64(0.5);
     for i in 0..x.shape().0 {
         let m = x.matrix(i);
-        for r in 1..n {
+        // Two tiles that mirror each other at a time: rows are read and written as they lie.
+        let whole = n - n % TILE;
+        for top in (0..whole).step_by(TILE) {
+            for left in (0..=top).step_by(TILE) {
+                let (below, above) = (whole_tile(m, n, top, left), whole_tile(m, n, left, top));
+                let mean = mean_with_transpose(&below, &above);
+                for r in 0..TILE {
+                    m[(top + r) * n + left..][..TILE].copy_from_slice(&mean[r]);
+                }
+                for c in 0..TILE {
+                    let mut column = [T::ZERO; TILE];
+                    for r in 0..TILE {
+                        column[r] = mean[r][c];
+                    }
+                    m[(left + c) * n + top..][..TILE].copy_from_slice(&column);
+                }
+            }
+        }
+        for r in whole..n {
             for c in 0..r {
-                let mean = half * (m[r * n + c] + m[c * n + r]);
+                let mean = T::from_f64(0.5) * (m[r * n + c] + m[c * n + r]);
                 m[r * n + c] = mean;
                 m[c * n + r] = mean;
             }
         }
     }
     Ok(())
+}
+
+/// Rows and columns of a tile.
+const TILE: usize = 8;
+
+type Tile<T> = [[T; TILE]; TILE];
+
+fn whole_tile<T: Scalar>(m: &[T], n: usize, top: usize, left: usize) -> Tile<T> {
+    let mut tile = [[T::ZERO; TILE]; TILE];
+    for r in 0..TILE {
+        tile[r].copy_from_slice(&m[(top + r) * n + left..][..TILE]);
+    }
+    tile
+}
+
+/// `(A + Bᵀ)/2`.
+fn mean_with_transpose<T: Scalar>(a: &Tile<T>, b: &Tile<T>) -> Tile<T> {
+    let mut mean = [[T::ZERO; TILE]; TILE];
+    for r in 0..TILE {
+        for c in 0..TILE {
+            mean[r][c] = T::from_f64(0.5) * (a[r][c] + b[c][r]);
+        }
+    }
+    mean
 }
 
 /// The entry `(matrix, row, column)` below the diagonal that differs most from its mirror image, of the first matrix where the two
@@ -79,7 +120,6 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
 
 /// Whether `m = mᵀ`, in tiles that stay in the first-level cache.
 fn equals_transpose<T: Scalar>(m: &[T], n: usize) -> bool {
-    const TILE: usize = 8;
     let tiles = || (0..n).step_by(TILE);
     // Tiles at the edge are filled up with zeros on both sides.
     let tile = |top: usize, left: usize| {

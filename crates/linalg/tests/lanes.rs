@@ -294,8 +294,29 @@ fn check_mixture<T: Scalar>(len: usize, experts: usize) {
         scattered(count, (1, len), mixed),
         scattered(count, (1, experts), inner),
     );
+    // The sums, `width` directions at a time: here the first ones.
+    let first = experts.min(width);
+    let mut own = Aligned::default();
+    let own = own.room(width * width);
+    own.fill(T::ZERO);
+    for (i, row) in own.chunks_exact_mut(width).take(count).enumerate() {
+        row[..first].copy_from_slice(&weights.matrix(i)[..first]);
+    }
+    let mut sums = Aligned::default();
+    let sums = sums.room(len * width);
+    for add in [false, true] {
+        lanes::weighted_sums(own, laid(&g).get(len * width), add, sums).unwrap();
+    }
+    let sums = scattered(first, (1, len), sums);
     let limit = 100.0 * T::EPSILON.to_f64() * (len + experts) as f64;
     let product = |a: T, b: T| a.to_f64() * b.to_f64();
+    for j in 0..first {
+        for e in 0..len {
+            let term = |i| product(weights.get(i, 0, j), g.get(i, 0, e));
+            let sum: f64 = (0..count).map(term).sum();
+            assert!((sums.get(j, 0, e).to_f64() - 2.0 * sum).abs() < limit);
+        }
+    }
     for i in 0..count {
         for e in 0..len {
             let term = |j| product(weights.get(i, 0, j), directions.get(j, 0, e));

@@ -3,6 +3,7 @@
 use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
 use crate::{Context, OpResult};
+use std::f64::consts::SQRT_2;
 use std::ops::Range;
 use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Terms};
 use stiefel_linalg::{LinalgError, MatView, MatViewMut, Scalar, sums};
@@ -185,25 +186,8 @@ impl<T: Scalar> Task<'_, T> {
         let features = k * (k + 1) / 2;
         let count = self.groups.of(self.range.start + at).len();
         let output = &mut self.output[at * width * features..][..count * features];
-        write_vectors(width, k, z, output);
+        lanes::scatter_upper(width, (k, T::from_f64(SQRT_2)), z, output);
         Ok(())
-    }
-}
-
-/// The upper vectors of symmetric matrices in lanes, to as many samples as `output` holds.
-pub(super) fn write_vectors<T: Scalar>(width: usize, k: usize, z: &[T], output: &mut [T]) {
-    let features = k * (k + 1) / 2;
-    let root_two = T::from_f64(std::f64::consts::SQRT_2);
-    let mut entry = 0;
-    for r in 0..k {
-        for c in r..k {
-            let factor = if r == c { T::ONE } else { root_two };
-            let register = &z[(r * k + c) * width..][..width];
-            for (out, &x) in output.chunks_exact_mut(features).zip(register) {
-                out[entry] = factor * x;
-            }
-            entry += 1;
-        }
     }
 }
 

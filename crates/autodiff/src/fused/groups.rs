@@ -78,9 +78,30 @@ impl Groups {
         tasks: Vec<X>,
         task: impl Fn(X) -> OpResult + Sync + Send,
     ) -> OpResult {
-        if self.threads() == 1 || tasks.len() == 1 {
+        if self.alone(&tasks) {
             return tasks.into_iter().try_for_each(task);
         }
+        Self::spread(tasks, task)
+    }
+
+    /// The same, the last task first.
+    pub(super) fn run_backwards<X: Send>(
+        &self,
+        tasks: Vec<X>,
+        task: impl Fn(X) -> OpResult + Sync + Send,
+    ) -> OpResult {
+        if self.alone(&tasks) {
+            let done = tasks.into_iter().rev().map(task);
+            return done.fold(Ok(()), |later, own| own.and(later));
+        }
+        Self::spread(tasks, task)
+    }
+
+    fn alone<X>(&self, tasks: &[X]) -> bool {
+        self.threads() == 1 || tasks.len() == 1
+    }
+
+    fn spread<X: Send>(tasks: Vec<X>, task: impl Fn(X) -> OpResult + Sync + Send) -> OpResult {
         let done: Vec<OpResult> = tasks.into_par_iter().map(task).collect();
         // The first error in the order of the samples, whichever thread was faster.
         done.into_iter().collect()

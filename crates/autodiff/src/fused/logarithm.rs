@@ -8,10 +8,11 @@
 //! The tail of [`filtered_log_vectors`](crate::Tape::filtered_log_vectors) without a filter. Eigenvectors stay in lanes from the forward pass to the
 //! pull-back: nothing is laid out along rows in between.
 
-use super::forward::{check_finite, write_vectors};
+use super::forward::check_finite;
 use super::groups::{Groups, Parts};
 use super::pull_back::from_upper_gradient;
 use crate::{Buffer, Context, Gradient, OpResult, Operation, Shape};
+use std::f64::consts::SQRT_2;
 use std::ops::Range;
 use stiefel_geometry::spd::{check_spectrum, check_symmetric, upper_len};
 use stiefel_linalg::lanes::{self, Logarithms};
@@ -86,7 +87,7 @@ impl<T: Scalar> Operation<T> for LogVectors<T> {
         let mut d_x = Parts::of(d_x);
         let size = groups.width * groups.n * groups.n;
         let tasks: Vec<_> = (0..groups.count()).map(|at| (at, d_x.next(size))).collect();
-        groups.run(tasks, |(at, d_x)| {
+        groups.run_backwards(tasks, |(at, d_x)| {
             saved.pull_back(at, g, (d_x, add), context)
         })
     }
@@ -155,7 +156,7 @@ impl<T: Scalar> Task<'_, T> {
             check_finite(k, width, z)?;
             let features = upper_len(k);
             let output = &mut self.output[at * width * features..][..samples.len() * features];
-            write_vectors(width, k, z, output);
+            lanes::scatter_upper(width, (k, T::from_f64(SQRT_2)), z, output);
         }
         Ok(())
     }

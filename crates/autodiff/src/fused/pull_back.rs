@@ -4,7 +4,7 @@ use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
 use crate::{Context, Gradient, OpResult};
 use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Terms};
-use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into};
+use stiefel_linalg::{MatView, Scalar};
 
 pub(super) fn run<T: Scalar>(
     op: &FilterTail<T>,
@@ -19,9 +19,9 @@ pub(super) fn run<T: Scalar>(
     let (of_filters, of_data) = gradients.split_at_mut(op.filter_inputs());
     let wants_filters = of_filters.iter().any(Option::is_some);
     // What is computed beside the place of the gradient: a filter that all samples share gets a sum, group by group, its parts in the order of the groups, whoever
-    // computed them; a mixture's parts get sums of the gradients of the filters.
+    // computed them; a mixture's parts get sums of the gradients of the filters, which stay in lanes.
     let beside = match (wants_filters, op.mixed, saved.shared) {
-        (true, true, _) => groups.samples * n * k,
+        (true, true, _) => groups.count() * groups.tall(),
         (true, false, true) => groups.count() * n * k,
         _ => 0,
     };
@@ -50,7 +50,8 @@ pub(super) fn run<T: Scalar>(
             d_x: d_x.next(width * n * n),
         })
         .collect();
-    groups.run(tasks, |task| task.run(op, g, context))?;
+    // The last groups were the last ones of the forward pass: more of them is still in the cache.
+    groups.run_backwards(tasks, |task| task.run(op, g, context))?;
     if beside.is_empty() {
         return Ok(());
     }
@@ -66,16 +67,52 @@ pub(super) fn run<T: Scalar>(
         let per_sample = &d_weights[..groups.samples * experts];
         of_weights.add(per_sample);
     }
-    if let Some(of_directions) = &mut rest[0] {
-        let samples = groups.samples;
-        let weights = MatView::new(1, samples, experts, inputs[0].data())?;
-        let d_a = MatView::new(1, samples, n * k, &beside)?;
-        let (data, add) = of_directions.place();
-        let out = MatViewMut::new(1, experts, n * k, data)?;
-        product_into(out, add, T::ONE, weights, Op::T, d_a, Op::N)?;
-    }
-    if let Some(of_base) = &mut rest[1] {
-        add_rows(of_base, &beside);
+    let [of_directions, of_base] = rest else {
+        return Ok(());
+    };
+    mixed_gradient(
+        &groups,
+        inputs[0],
+        &beside,
+        (of_directions, of_base),
+        context,
+    )
+}
+
+/// `G_Δ,j = Σ_i α_ij G_A,i` and `G_B = Σ_i G_A,i`, which is that of one more direction whose weights are ones. As many directions at a time as there are lanes.
+fn mixed_gradient<T: Scalar>(
+    groups: &Groups,
+    weights: MatView<'_, T>,
+    d_a: &[T],
+    (of_directions, of_base): (&mut Option<Gradient<'_, T>>, &mut Option<Gradient<'_, T>>),
+    context: &Context<'_, T>,
+) -> OpResult {
+    let (width, experts, len) = (groups.width, weights.cols(), groups.n * groups.k);
+    let mut of_directions = of_directions.as_mut().map(Gradient::place);
+    let mut own = context.buffer(width * width);
+    let mut sums = context.buffer(groups.tall());
+    for first in (0..=experts).step_by(width) {
+        let last = (first + width).min(experts);
+        for (group, d_a) in d_a.chunks_exact(groups.tall()).enumerate() {
+            let samples = groups.of(group);
+            own.fill(T::ZERO);
+            for (row, i) in own.chunks_exact_mut(width).zip(samples) {
+                let of_sample = &weights.data()[i * experts..][..experts];
+                row[..last - first].copy_from_slice(&of_sample[first..last]);
+                if let Some(one) = row.get_mut(experts - first) {
+                    *one = T::ONE;
+                }
+            }
+            lanes::weighted_sums(&own, d_a, group > 0, &mut sums)?;
+        }
+        if let Some((data, add)) = &mut of_directions {
+            let data = &mut data[first * len..last * len];
+            lanes::scatter(width, &sums, *add, data);
+        }
+        if let (Some(of_base), true) = (&mut *of_base, experts - first < width) {
+            let register = experts - first;
+            of_base.add_each(|e| sums[e * width + register]);
+        }
     }
     Ok(())
 }
@@ -128,32 +165,30 @@ impl<T: Scalar> Task<'_, T> {
         let filter = if saved.shared { 0 } else { at };
         let w = Laid::new(&saved.w[filter * tall..][..tall], k);
         let xw = Laid::new(&saved.xw[at * tall..][..tall], k);
-        let mut wide = context.buffer(tall);
         if self.wants_filters {
             let y = &saved.y[at * square..][..square];
             let l_inv = saved.l_inv.as_deref();
             let l_inv = l_inv.map(|l_inv| &l_inv[filter * square..][..square]);
-            filter_gradient(
-                &groups,
-                &Filtered { xw, w, y, l_inv },
-                g_y,
-                (g_z, divided, scratch),
-                &mut wide,
-            )?;
-            let count = groups.of(at).len();
+            let filtered = Filtered { xw, w, y, l_inv };
+            let buffers = (g_z, divided, scratch);
             if let Some(directions) = self.directions {
-                let mut weights = context.buffer(self.d_weights.len());
-                lanes::inner_products(&wide, directions.data(), &mut weights)?;
+                filter_gradient(&groups, &filtered, g_y, buffers, self.d_a)?;
+                let mut weights = context.buffer(width * directions.count());
+                lanes::inner_products(self.d_a, directions.data(), &mut weights)?;
                 lanes::scatter(width, &weights, false, self.d_weights);
-            }
-            if saved.shared {
-                sum_lanes(width, count, &wide, self.d_a);
             } else {
-                lanes::scatter(width, &wide, self.add, self.d_a);
+                let mut wide = context.buffer(tall);
+                filter_gradient(&groups, &filtered, g_y, buffers, &mut wide)?;
+                if saved.shared {
+                    sum_lanes(width, groups.of(at).len(), &wide, self.d_a);
+                } else {
+                    lanes::scatter(width, &wide, self.add, self.d_a);
+                }
             }
         }
         if !self.d_x.is_empty() {
             let mut of_x = context.buffer(n * n * width);
+            let mut wide = context.buffer(tall);
             lanes::product(Product::new((n, k, k), w, Laid::new(g_y, k), &mut wide))?;
             lanes::product(Product {
                 symmetric: true,
@@ -223,25 +258,9 @@ pub(super) fn from_upper_gradient<T: Scalar>(
     g: MatView<'_, T>,
     out: &mut [T],
 ) {
-    let Groups { width, k, .. } = *groups;
-    let half_root = T::from_f64(std::f64::consts::FRAC_1_SQRT_2);
-    let last = samples.len() - 1;
-    let mut at = 0;
-    for r in 0..k {
-        for c in r..k {
-            let factor = if r == c { T::ONE } else { half_root };
-            let register = &mut out[(r * k + c) * width..][..width];
-            for (lane, x) in register.iter_mut().enumerate() {
-                *x = factor * g.matrix(samples.start + lane.min(last))[at];
-            }
-            if r != c {
-                let (upper, lower) = out.split_at_mut(c * k * width);
-                let register = &upper[(r * k + c) * width..][..width];
-                lower[r * width..][..width].copy_from_slice(register);
-            }
-            at += 1;
-        }
-    }
+    let share = (groups.k, T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
+    let of = |i| g.matrix(samples.start + i);
+    lanes::gather_upper(groups.width, share, samples.len(), of, out);
 }
 
 /// The sum over the first `count` lanes, in their order.

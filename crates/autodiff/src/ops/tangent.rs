@@ -4,16 +4,21 @@
 //! * Cayley parametrisation `base·cayley(A)[:, :k]`, `A = tril(X, −1)` embedded in `n × n` minus its transpose, `X` `count × n × k`, `base` `n × n` and
 //!   constant.
 
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
+use crate::operation::{view, view_mut};
+use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
 use stiefel_geometry::stiefel::{
-    CayleyParametrisation, cayley_parametrisation, project_in_place, project_pull_back_add,
+    CayleyParametrisation, cayley_parametrisation, project_keeping, project_pull_back_add,
 };
 use stiefel_linalg::{MatView, MatViewMut, Scalar};
 
+/// Inputs `(W, Z)`.
 #[derive(Debug)]
-struct Project;
+struct Project<T: Scalar> {
+    /// `sym(WᵀZ)`.
+    symmetric: Option<Buffer<T>>,
+}
 
-impl<T: Scalar> Operation<T> for Project {
+impl<T: Scalar> Operation<T> for Project<T> {
     fn name(&self) -> &'static str {
         "project_tangent"
     }
@@ -34,13 +39,21 @@ impl<T: Scalar> Operation<T> for Project {
         &mut self,
         inputs: &[MatView<'_, T>],
         output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
+        context: &Context<'_, T>,
     ) -> OpResult {
         let z = inputs[1].data();
         for z_here in output.data().chunks_exact_mut(z.len().max(1)) {
             z_here.copy_from_slice(z);
         }
-        Ok(project_in_place(inputs[0], output)?)
+        let (count, _, k) = output.shape();
+        let mut symmetric = context.buffer(count * k * k);
+        project_keeping(
+            inputs[0],
+            output,
+            &mut view_mut((count, k, k), &mut symmetric),
+        )?;
+        self.symmetric = context.wants_gradient().then_some(symmetric);
+        Ok(())
     }
 
     fn pull_back(
@@ -56,7 +69,12 @@ impl<T: Scalar> Operation<T> for Project {
             in_w[0].as_mut().map(Gradient::accumulator_view),
             in_z[0].as_mut().map(Gradient::accumulator_view),
         );
-        Ok(project_pull_back_add(inputs[0], inputs[1], g, wanted)?)
+        let Some(symmetric) = &self.symmetric else {
+            return Ok(());
+        };
+        let (count, _, k) = g.shape();
+        let given = (inputs[0], inputs[1], view((count, k, k), symmetric));
+        Ok(project_pull_back_add(given, g, wanted)?)
     }
 }
 
@@ -112,14 +130,14 @@ impl<T: Scalar> Operation<T> for Cayley<T> {
 
 /// The projection by itself, inputs `(W, Z)`.
 pub(crate) fn operation<T: Scalar>() -> Box<dyn Operation<T>> {
-    Box::new(Project)
+    Box::new(Project { symmetric: None })
 }
 
 impl<'t, T: Scalar> Var<'t, T> {
     /// `Z − W sym(WᵀZ)`: `z` projected to the tangent space of St(n, k) at `self`.
     #[track_caller]
     pub fn project_tangent(self, z: Var<'t, T>) -> Result<Self> {
-        self.tape.apply(Project, &[self, z])
+        self.tape.apply(Project { symmetric: None }, &[self, z])
     }
 
     /// Points of St(n, k) from free coordinates: `self` is `X`, `base` is orthogonal `n × n` and gets no gradient.

@@ -24,5 +24,7 @@ pub use angles::{mean_pairwise_angle, principal_angles};
 pub use cayley::{CayleyParametrisation, CayleyRetraction, cayley_parametrisation, retract_cayley};
 pub use point::{barycenter, check_orthonormal, orthonormality_defect, random_points};
 pub use polar::{PolarFactor, polar_factor, retract_polar};
-pub use project::{project, project_in_place, project_pull_back, project_pull_back_add};
+pub use project::{
+    project, project_in_place, project_keeping, project_pull_back, project_pull_back_add,
+};
 pub use qr::{OrthonormalFactor, orthonormal_factor, retract_qr, retracted};

@@ -40,16 +40,26 @@ pub fn project<T: Scalar>(w: MatView<'_, T>, z: MatView<'_, T>) -> Result<MatBat
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn project_in_place<T: Scalar>(w: MatView<'_, T>, z: &mut MatViewMut<'_, T>) -> Result<()> {
+    let mut s = MatBatch::zeros(1, w.cols(), w.cols());
+    project_keeping(w, z, &mut s.view_mut())
+}
+
+/// [`project_in_place`] that leaves `S = sym(WᵀZ)` of every pair in `s`, for [`project_pull_back_add`]; an `s` of one matrix is used again and again.
+pub fn project_keeping<T: Scalar>(
+    w: MatView<'_, T>,
+    z: &mut MatViewMut<'_, T>,
+    s: &mut MatViewMut<'_, T>,
+) -> Result<()> {
     let count = z.shape().0;
     if common_count(OP, w, z.as_view())? != count {
         let expected = "one W, or one for every Z";
         return Err(shape_error(OP, expected, (w.shape(), z.shape())));
     }
-    let mut s = MatBatch::zeros(1, w.cols(), w.cols());
     for i in 0..count {
         let w = of_pair(w, i);
+        let mut s = s.single(if s.shape().0 == 1 { 0 } else { i });
         symmetric_product(w, z.as_view().single(i), &mut s)?;
-        minus_product(z.single(i), w, &s)?;
+        minus_product(z.single(i), w, s.as_view())?;
     }
     Ok(())
 }
@@ -68,37 +78,38 @@ pub fn project_pull_back<T: Scalar>(
     }
     let mut in_w = MatBatch::zeros(w.count(), w.rows(), w.cols());
     let mut in_z = MatBatch::zeros(z.count(), z.rows(), z.cols());
+    let mut s = MatBatch::zeros(count, w.cols(), w.cols());
+    for i in 0..count {
+        symmetric_product(of_pair(w, i), of_pair(z, i), &mut s.view_mut().single(i))?;
+    }
     let wanted = (Some(in_w.view_mut()), Some(in_z.view_mut()));
-    project_pull_back_add(w, z, g, wanted)?;
+    project_pull_back_add((w, z, s.view()), g, wanted)?;
     Ok((in_w, in_z))
 }
 
-/// Adds the gradients `(in W, in Z)` to those that are wanted, see [`project_pull_back`].
+/// Adds the gradients `(in W, in Z)` to those that are wanted, given `W`, `Z` and what [`project_keeping`] left; see [`project_pull_back`].
 pub fn project_pull_back_add<T: Scalar>(
-    w: MatView<'_, T>,
-    z: MatView<'_, T>,
+    (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,
     (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
 ) -> Result<()> {
-    let square = || MatBatch::zeros(1, w.cols(), w.cols());
-    let (mut s, mut h) = (square(), square());
+    let mut h = MatBatch::zeros(1, w.cols(), w.cols());
     for i in 0..g.count() {
         let at = |x: MatView<'_, T>| if x.count() == 1 { 0 } else { i };
         let (w_at, z_at) = (at(w), at(z));
         let (w, z, g) = (of_pair(w, i), of_pair(z, i), g.single(i));
-        symmetric_product(w, g, &mut h)?;
+        symmetric_product(w, g, &mut h.view_mut())?;
         if let Some(in_z) = &mut in_z {
             let mut in_z = in_z.single(z_at);
             in_z.data()
                 .iter_mut()
                 .zip(g.data())
                 .for_each(|(d, &g)| *d += g);
-            minus_product(in_z, w, &h)?;
+            minus_product(in_z, w, h.view())?;
         }
         if let Some(in_w) = &mut in_w {
-            symmetric_product(w, z, &mut s)?;
-            minus_product(in_w.single(w_at), z, &h)?;
-            minus_product(in_w.single(w_at), g, &s)?;
+            minus_product(in_w.single(w_at), z, h.view())?;
+            minus_product(in_w.single(w_at), g, s.single(i))?;
         }
     }
     Ok(())
@@ -122,17 +133,17 @@ fn repeated<T: Scalar>(x: MatView<'_, T>, count: usize) -> Result<MatBatch<T>> {
 fn symmetric_product<T: Scalar>(
     w: MatView<'_, T>,
     z: MatView<'_, T>,
-    s: &mut MatBatch<T>,
+    s: &mut MatViewMut<'_, T>,
 ) -> Result<()> {
-    product_into(s.view_mut(), false, T::ONE, w, Op::T, z, Op::N)?;
-    Ok(symmetrise(&mut s.view_mut())?)
+    product_into(s.single(0), false, T::ONE, w, Op::T, z, Op::N)?;
+    Ok(symmetrise(s)?)
 }
 
 /// `Z ← Z − W S`.
 fn minus_product<T: Scalar>(
     z: MatViewMut<'_, T>,
     w: MatView<'_, T>,
-    s: &MatBatch<T>,
+    s: MatView<'_, T>,
 ) -> Result<()> {
-    Ok(product_into(z, true, -T::ONE, w, Op::N, s.view(), Op::N)?)
+    Ok(product_into(z, true, -T::ONE, w, Op::N, s, Op::N)?)
 }

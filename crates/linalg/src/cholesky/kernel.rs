@@ -4,6 +4,7 @@
 //! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; two columns (four for the inverse) at a
 //! time share the loads of row `r`.
 
+use crate::gather::gather_lower;
 use crate::simd::{Lanes, V, compiled, store};
 use crate::{Aligned, Scalar};
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
@@ -68,7 +69,9 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
         let (m, pivots) = rest.split_at_mut(square);
         for begin in (0..count).step_by(width) {
             let end = (begin + width).min(count);
-            gather(n, &input[begin * square..end * square], cast_slice_mut(a));
+            let own = &input[begin * square..end * square];
+            let of = |i: usize| &own[i * square..];
+            gather_lower(width, (n, 0), end - begin, of, cast_slice_mut(a));
             if task == Lower::Inverse {
                 invert_diagonal(l, n, a, pivots);
             } else {
@@ -97,19 +100,6 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
             }
         }
         Ok(())
-    }
-}
-
-/// Lower triangles into lanes; lanes beyond the last matrix repeat it.
-fn gather<T: Scalar>(n: usize, input: &[T], lanes: &mut [T]) {
-    let (count, width) = (input.len() / (n * n), lanes.len() / (n * n));
-    for lane in 0..width {
-        let matrix = &input[lane.min(count - 1) * n * n..][..n * n];
-        for r in 0..n {
-            for c in 0..=r {
-                lanes[(r * n + c) * width + lane] = matrix[r * n + c];
-            }
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Batches group by group: gather into lanes, decompose, sort, scatter.
 
 use super::single::SingleScratch;
+use crate::gather::gather_lower;
 use crate::lanes::eigen::room_in_lanes;
-use crate::lanes::gather_lower;
 use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
 use crate::simd::{Compiled, lanes_for};
 use crate::{Aligned, Result, Scalar};

@@ -16,6 +16,7 @@ compiled!(
     LaneFactor,
     LaneMixture,
     LaneInnerProducts,
+    LaneWeightedSums,
     LaneEigen,
     LaneSpectral,
     LaneDifferences
@@ -100,6 +101,25 @@ impl<T: Scalar> WithSimd for LaneInnerProducts<'_, T> {
         let l = Lanes::<S, T>::new(simd);
         let (g, out) = (T::view::<S>(self.g), T::view_mut::<S>(self.out));
         mixture::inner_products(l, g, self.directions, out);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LaneWeightedSums<'a, T> {
+    pub(crate) weights: &'a [T],
+    pub(crate) g: &'a [T],
+    pub(crate) add: bool,
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for LaneWeightedSums<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        let (weights, out) = (T::view::<S>(self.weights), T::view_mut::<S>(self.out));
+        mixture::weighted_sums(l, weights, self.g, self.add, out);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Mixtures of matrices that all lanes share, with weights of each lane's own, and the inner products that are their gradient.
+//! Mixtures of matrices that all lanes share, with weights of each lane's own, and their gradients: inner products, and sums over the lanes.
 
 use crate::Scalar;
 use crate::simd::{Lanes, V, store};
@@ -84,4 +84,47 @@ fn with_each<S: Simd, T: Scalar, const N: usize>(
         }
     }
     sums
+}
+
+/// `out[e] ← [out[e] +] Σ_i g[e]_i w_i`: entry `e` of every matrix of the group, times a register that belongs to the matrix.
+#[inline(always)]
+pub(super) fn weighted_sums<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    weights: &[V<S, T>],
+    g: &[T],
+    add: bool,
+    out: &mut [V<S, T>],
+) {
+    let width = weights.len();
+    let mut at = 0;
+    while at + SUMS <= out.len() {
+        weighted::<S, T, SUMS>(l, weights, &g[at * width..], add, &mut out[at..]);
+        at += SUMS;
+    }
+    for at in at..out.len() {
+        weighted::<S, T, 1>(l, weights, &g[at * width..], add, &mut out[at..]);
+    }
+}
+
+#[inline(always)]
+fn weighted<S: Simd, T: Scalar, const N: usize>(
+    l: Lanes<S, T>,
+    weights: &[V<S, T>],
+    g: &[T],
+    add: bool,
+    out: &mut [V<S, T>],
+) {
+    let (width, g) = (weights.len(), &g[..N * weights.len()]);
+    let mut sums = [l.splat(T::ZERO); N];
+    if add {
+        for e in 0..N {
+            sums[e] = out[e];
+        }
+    }
+    for (i, &w) in weights.iter().enumerate() {
+        for e in 0..N {
+            sums[e] = l.mul_add(w, l.splat(g[e * width + i]), sums[e]);
+        }
+    }
+    store(out, &sums);
 }

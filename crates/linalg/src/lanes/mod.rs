@@ -8,13 +8,14 @@
 
 mod differences;
 pub(crate) mod eigen;
-mod gather;
 pub(crate) mod kernel;
 mod mixture;
 mod product;
 
+pub use crate::gather::{
+    gather, gather_lower, gather_upper, scatter, scatter_lower, scatter_upper,
+};
 pub use differences::Logarithms;
-pub use gather::{gather, gather_lower, scatter, scatter_lower};
 pub use product::{BAND, Laid, Product, Terms};
 
 use crate::simd::{dispatch, instruction_set};
@@ -22,7 +23,7 @@ use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, Result, Scalar};
 use kernel::{
     LaneDifferences, LaneEigen, LaneFactor, LaneInnerProducts, LaneMixture, LaneProduct,
-    LaneSpectral, Spectral,
+    LaneSpectral, LaneWeightedSums, Spectral,
 };
 
 /// Matrices in a group: lanes of a register of the instruction set in use.
@@ -65,6 +66,20 @@ pub fn mixture<T: Scalar>(
 /// As [`mixture()`].
 pub fn inner_products<T: Scalar>(g: &[T], directions: &[T], out: &mut [T]) -> Result<()> {
     dispatch(LaneInnerProducts { g, directions, out })
+}
+
+/// `D_j = [D_j +] Σ_i w_ij G_i` over a group, one `j` per lane: register `i` of `weights` holds the `w_ij` of matrix `i`, and `out` the `D_j` in lanes. The other gradient of a
+/// [`mixture()`]. Matrices are added in their order.
+///
+/// # Panics
+/// As [`mixture()`].
+pub fn weighted_sums<T: Scalar>(weights: &[T], g: &[T], add: bool, out: &mut [T]) -> Result<()> {
+    dispatch(LaneWeightedSums {
+        weights,
+        g,
+        add,
+        out,
+    })
 }
 
 /// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read. The first `count` lanes must

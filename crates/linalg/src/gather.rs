@@ -78,6 +78,63 @@ fn gather_triangle<T: Scalar, const W: usize>(
     }
 }
 
+/// Symmetric `n × n` matrices from the rows of their upper triangles, one after the other, into lanes: entries off the diagonal are `factor` times what is given, on either side.
+///
+/// # Panics
+/// As [`gather`].
+pub fn gather_upper<'a, T: Scalar>(
+    width: usize,
+    (n, factor): (usize, T),
+    count: usize,
+    of: impl Fn(usize) -> &'a [T],
+    out: &mut [T],
+) {
+    match width {
+        16 => gather_symmetric((n, factor), &per_lane::<T, 16>(count, of), out),
+        8 => gather_symmetric((n, factor), &per_lane::<T, 8>(count, of), out),
+        4 => gather_symmetric((n, factor), &per_lane::<T, 4>(count, of), out),
+        2 => gather_symmetric((n, factor), &per_lane::<T, 2>(count, of), out),
+        _ => gather_symmetric((n, factor), &per_lane::<T, 1>(count, of), out),
+    }
+}
+
+fn gather_symmetric<T: Scalar, const W: usize>(
+    (n, factor): (usize, T),
+    from: &[&[T]; W],
+    out: &mut [T],
+) {
+    let mut at = 0;
+    for r in 0..n {
+        let from: [&[T]; W] = from.map(|x| &x[at..][..n - r]);
+        for c in r..n {
+            let factor = if r == c { T::ONE } else { factor };
+            let mut register = [T::ZERO; W];
+            for lane in 0..W {
+                register[lane] = factor * from[lane][c - r];
+            }
+            out[(r * n + c) * W..][..W].copy_from_slice(&register);
+            out[(c * n + r) * W..][..W].copy_from_slice(&register);
+        }
+        at += n - r;
+    }
+}
+
+/// The rows of the upper triangles of symmetric `n × n` matrices out of lanes, one after the other, entries off the diagonal times `factor`; as many matrices as `out` holds.
+pub fn scatter_upper<T: Scalar>(width: usize, (n, factor): (usize, T), lanes: &[T], out: &mut [T]) {
+    let mut at = 0;
+    for r in 0..n {
+        let (diagonal, others) = lanes[(r * n + r) * width..(r + 1) * n * width].split_at(width);
+        for (lane, vector) in out.chunks_exact_mut(n * (n + 1) / 2).enumerate() {
+            vector[at] = diagonal[lane];
+            let entries = vector[at + 1..].iter_mut();
+            for (x, register) in entries.zip(others.chunks_exact(width)) {
+                *x = factor * register[lane];
+            }
+        }
+        at += n - r;
+    }
+}
+
 /// Entries that are read for all lanes before the next ones: a few cache lines, which stay in the first-level cache.
 const BLOCK: usize = 16;
 

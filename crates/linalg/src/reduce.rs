@@ -1,6 +1,7 @@
 //! Traces, norms, symmetry, and what is read off a row of numbers: its largest, its softmax.
 
 use crate::{MatView, MatViewMut, Result, Scalar, sums};
+use pulp::{Arch, Simd, WithSimd};
 
 /// `tr X_i` of each square matrix.
 pub fn trace<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
@@ -31,21 +32,37 @@ pub fn symmetrise<T: Scalar>(x: &mut MatViewMut<'_, T>) -> Result<()> {
     let n = x.as_view().check_square("symmetrise")?;
     for i in 0..x.shape().0 {
         let m = x.matrix(i);
+        Arch::new().dispatch(Symmetrised { m, n });
+    }
+    Ok(())
+}
+
+struct Symmetrised<'a, T> {
+    m: &'a mut [T],
+    n: usize,
+}
+
+impl<T: Scalar> WithSimd for Symmetrised<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { m, n } = self;
         // Two tiles that mirror each other at a time: rows are read and written as they lie.
         let whole = n - n % TILE;
         for top in (0..whole).step_by(TILE) {
             for left in (0..=top).step_by(TILE) {
                 let (below, above) = (whole_tile(m, n, top, left), whole_tile(m, n, left, top));
-                let mean = mean_with_transpose(&below, &above);
+                let (mut mean, mut mirrored) = (below, above);
+                for r in 0..TILE {
+                    for c in 0..TILE {
+                        mean[r][c] = T::from_f64(0.5) * (below[r][c] + above[c][r]);
+                        mirrored[c][r] = mean[r][c];
+                    }
+                }
                 for r in 0..TILE {
                     m[(top + r) * n + left..][..TILE].copy_from_slice(&mean[r]);
-                }
-                for c in 0..TILE {
-                    let mut column = [T::ZERO; TILE];
-                    for r in 0..TILE {
-                        column[r] = mean[r][c];
-                    }
-                    m[(left + c) * n + top..][..TILE].copy_from_slice(&column);
+                    m[(left + r) * n + top..][..TILE].copy_from_slice(&mirrored[r]);
                 }
             }
         }
@@ -57,7 +74,6 @@ pub fn symmetrise<T: Scalar>(x: &mut MatViewMut<'_, T>) -> Result<()> {
             }
         }
     }
-    Ok(())
 }
 
 /// Rows and columns of a tile.
@@ -65,23 +81,13 @@ const TILE: usize = 8;
 
 type Tile<T> = [[T; TILE]; TILE];
 
+#[inline(always)]
 fn whole_tile<T: Scalar>(m: &[T], n: usize, top: usize, left: usize) -> Tile<T> {
     let mut tile = [[T::ZERO; TILE]; TILE];
     for r in 0..TILE {
         tile[r].copy_from_slice(&m[(top + r) * n + left..][..TILE]);
     }
     tile
-}
-
-/// `(A + Bᵀ)/2`.
-fn mean_with_transpose<T: Scalar>(a: &Tile<T>, b: &Tile<T>) -> Tile<T> {
-    let mut mean = [[T::ZERO; TILE]; TILE];
-    for r in 0..TILE {
-        for c in 0..TILE {
-            mean[r][c] = T::from_f64(0.5) * (a[r][c] + b[c][r]);
-        }
-    }
-    mean
 }
 
 /// The entry `(matrix, row, column)` below the diagonal that differs most from its mirror image, of the first matrix where the two
@@ -101,7 +107,7 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
     (0..x.count()).find_map(|i| {
         let m = x.matrix(i);
         // Covariances usually are symmetric, to the bit.
-        if equals_transpose(m, n) {
+        if Arch::new().dispatch(Mirrored { m, n }) {
             return None;
         }
         let abs = |a: T, &v: &T| Scalar::max(a, Scalar::abs(v));
@@ -118,30 +124,35 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
     })
 }
 
-/// Whether `m = mᵀ`, in tiles that stay in the first-level cache.
-fn equals_transpose<T: Scalar>(m: &[T], n: usize) -> bool {
-    let tiles = || (0..n).step_by(TILE);
-    // Tiles at the edge are filled up with zeros on both sides.
-    let tile = |top: usize, left: usize| {
-        let mut tile = [[T::ZERO; TILE]; TILE];
-        let width = TILE.min(n - left);
-        for (row, r) in tile.iter_mut().zip(top..n) {
-            row[..width].copy_from_slice(&m[r * n + left..][..width]);
-        }
-        tile
-    };
-    tiles().all(|top| {
-        tiles().take_while(|&left| left <= top).all(|left| {
-            let (below, above) = (tile(top, left), tile(left, top));
-            let mut equal = true;
-            for r in 0..TILE {
-                for c in 0..TILE {
-                    equal &= below[r][c] == above[c][r];
+/// Whether `m = mᵀ`, in tiles that stay in registers.
+struct Mirrored<'a, T> {
+    m: &'a [T],
+    n: usize,
+}
+
+impl<T: Scalar> WithSimd for Mirrored<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        let Self { m, n } = self;
+        let whole = n - n % TILE;
+        for top in (0..whole).step_by(TILE) {
+            for left in (0..=top).step_by(TILE) {
+                let (below, above) = (whole_tile(m, n, top, left), whole_tile(m, n, left, top));
+                let mut equal = true;
+                for r in 0..TILE {
+                    for c in 0..TILE {
+                        equal &= below[r][c] == above[c][r];
+                    }
+                }
+                if !equal {
+                    return false;
                 }
             }
-            equal
-        })
-    })
+        }
+        (whole..n).all(|r| (0..r).all(|c| m[r * n + c] == m[c * n + r]))
+    }
 }
 
 /// Where the largest number of a row is, the first among equals; 0 for an empty row.

@@ -245,7 +245,8 @@ class DaspBiMap(nn.Module):
         return filters, retract
 
     def _passed(self, alpha: Tensor, loss: Callable[[], Tensor]) -> None:
-        self._alpha, self._loss, self.last_routing = alpha, loss, alpha.detach()
+        # Not by way of Module, which asks of every value whether it is a parameter.
+        self.__dict__.update(_alpha=alpha, _loss=loss, last_routing=alpha.detach())
 
     def _fused(self, full: Tensor, x: Tensor, domain: Tensor | None, encoded: Tensor | None, features: bool) -> Tensor:
         """Features or filters by one operation of the core."""
@@ -258,9 +259,10 @@ class DaspBiMap(nn.Module):
             check_domain(domain, x.shape[0], self.options["n_domains"], new=True)
             numbers = domain.numpy().astype(np.int64, copy=False)
         if self._core is None:
-            self._core = _core.RoutedLayer(json.dumps(DaspBiMap.architecture(self)), json.dumps(self._sizes()))
-        parameters = [operator.attrgetter(name)(self) for name in self._core.names]
-        value, alpha, loss = routed(self._core, numbers, self._given, x if features else None, rows, parameters)
+            core = _core.RoutedLayer(json.dumps(DaspBiMap.architecture(self)), json.dumps(self._sizes()))
+            self._core = core, operator.attrgetter(*core.names)
+        core, parameters_of = self._core
+        value, alpha, loss = routed(core, numbers, self._given, x if features else None, rows, parameters_of(self))
         self._passed(alpha, lambda: loss)
         return value
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,10 +21,11 @@ def _forward(core, domains, routing, x, rows, parameters, wanted):
     return core.forward(arrays(*parameters), arrays(rows)[0], covariances, domains, routing, wanted, torch.get_num_threads())
 
 
-def _tensors(found, x, rows):
+def _tensors(found, x):
     value, weights, loss, recorded = found
     value = value if x is None else value[:, 0]
-    return torch.from_numpy(value), torch.from_numpy(weights[0]), torch.tensor(loss, dtype=rows.dtype), recorded
+    loss = torch.from_numpy(np.asarray(loss, dtype=value.dtype))
+    return torch.from_numpy(value), torch.from_numpy(weights[0]), loss, recorded
 
 
 class _Routed(torch.autograd.Function):
@@ -31,7 +33,7 @@ class _Routed(torch.autograd.Function):
     def forward(ctx, core, domains, routing, x, rows, *parameters):
         needs = ctx.needs_input_grad
         ctx.call, ctx.wanted = (core, domains, routing), [*needs[5:], needs[4], needs[3]]
-        value, weights, loss, recorded = _tensors(_forward(*ctx.call, x, rows, parameters, ctx.wanted), x, rows)
+        value, weights, loss, recorded = _tensors(_forward(*ctx.call, x, rows, parameters, ctx.wanted), x)
         ctx.save_for_backward(x, rows, *parameters, token_of(recorded))
         ctx.set_materialize_grads(False)
         return value, weights, loss
@@ -64,4 +66,4 @@ def routed(
     inputs = (rows, *parameters) if x is None else (x, rows, *parameters)
     if torch.is_grad_enabled() and any(t.requires_grad for t in inputs):
         return _Routed.apply(core, domains, routing, x, rows, *parameters)  # type: ignore[no-any-return]
-    return _tensors(_forward(core, domains, routing, x, rows, parameters, []), x, rows)[:3]
+    return _tensors(_forward(core, domains, routing, x, rows, parameters, []), x)[:3]

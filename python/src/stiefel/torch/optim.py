@@ -135,7 +135,8 @@ class RiemannianAdam(torch.optim.Adam):
             raise ValueError(f"{', '.join(refused)} cannot be used with points of the Stiefel manifold; give these a group of their own.")
 
     def _init_group(self, group: dict[str, Any], *lists: Any) -> Any:
-        left = {**group, "params": [p for p in group["params"] if _way(p, group) == "torch"]}
+        whole = _core_moves(group)
+        left = {**group, "params": [p for p in group["params"] if _way(p, whole) == "torch"]}
         return super()._init_group(left, *lists)
 
     def step(self, closure: Any = None) -> Any:
@@ -159,16 +160,21 @@ class RiemannianAdam(torch.optim.Adam):
         with torch.no_grad():
             for group in self.param_groups:
                 # What the core moves, of one precision at once; points first, because a gradient that is not finite stops the step there.
-                core: dict[torch.dtype, list[Tensor]] = {}
-                for w in sorted((w for w in group["params"] if w.grad is not None), key=_curved, reverse=True):
-                    way = _way(w, group)
+                core: dict[torch.dtype, tuple[list[Any], list[Any]]] = {}
+                whole = _core_moves(group)
+                for w in group["params"]:
+                    g = w.grad
+                    if g is None:
+                        continue
+                    way = _way(w, whole)
                     if way == "core":
-                        core.setdefault(w.dtype, []).append(w)
+                        core.setdefault(w.dtype, ([], []))[not _curved(w)].append((w, g, self._state_of(w)))
                     elif way == "plain":
-                        _plain_step([(w, w.grad, self._state_of(w))], group)
-                    left = left or way == "torch"
-                for together in core.values():
-                    _core_step([(w, w.grad, self._state_of(w)) for w in together], group)
+                        _plain_step([(w, g, self._state_of(w))], group)
+                    else:
+                        left = True
+                for points, flat in core.values():
+                    _core_step(points + flat, group)
         if left:
             super().step()
         return loss
@@ -183,15 +189,21 @@ class RiemannianAdam(torch.optim.Adam):
         return state
 
 
-def _way(w: Tensor, group: dict[str, Any]) -> str:
-    """Who moves a parameter: the core, PyTorch's functions one by one ("plain"), or PyTorch's own Adam, with whatever options it has."""
-    rate, curved = group["lr"], _curved(w)
-    here = w.device.type == "cpu" and w.dtype in _PRECISIONS and w.is_contiguous() and rate > 0
-    if curved:
-        return "core" if here else "plain"
+def _core_moves(group: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether the options of a group let the core move its points, and its other parameters."""
+    rate = group["lr"]
     others = group["weight_decay"] or group["amsgrad"] or group["capturable"] or group["differentiable"]
     numbers = isinstance(rate, float) and isinstance(group["betas"][0], float)
-    return "core" if here and numbers and not others and not (w.grad is not None and w.grad.is_sparse) else "torch"
+    return bool(rate > 0), bool(rate > 0 and numbers and not others)
+
+
+def _way(w: Tensor, core_moves: tuple[bool, bool]) -> str:
+    """Who moves a parameter: the core, PyTorch's functions one by one ("plain"), or PyTorch's own Adam, with whatever options it has."""
+    points, flat = core_moves
+    here = w.is_cpu and w.dtype in _PRECISIONS and w.is_contiguous()
+    if _curved(w):
+        return "core" if here and points else "plain"
+    return "core" if here and flat and not (w.grad is not None and w.grad.is_sparse) else "torch"
 
 
 _PRECISIONS = (torch.float32, torch.float64)
@@ -199,16 +211,19 @@ _PRECISIONS = (torch.float32, torch.float64)
 
 def _core_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:
     """The step of the core's optimiser: the same numbers as in its training. Parameters and moments move where they lie."""
-    moving = []
+    moving, counts = [], []
     for w, g, state in points:
-        gradient = (-g if group["maximize"] else g).detach().contiguous().numpy()
-        first, second = state["exp_avg"], state["exp_avg_sq"]
-        moving.append((w.detach().numpy(), gradient, first.numpy(), second.numpy(), int(state["step"]), _curved(w)))
+        g = (-g if group["maximize"] else g).detach()
+        gradient = (g if g.is_contiguous() else g.contiguous()).numpy()
+        # Counted as an array: an addition of PyTorch takes longer than the step of a small parameter.
+        count = state["step"].numpy()
+        moving.append((w.detach().numpy(), gradient, state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(), int(count), _curved(w)))
+        counts.append(count)
     _core.torch_adam_step(moving, (float(group["lr"]), *group["betas"], group["eps"]))
-    for w, _, state in points:
-        state["step"] += 1
-        # What a graph saved of the parameter is no longer there.
-        torch.autograd.graph.increment_version(w)
+    for count in counts:
+        count += 1
+    # What a graph saved of the parameters is no longer there.
+    torch.autograd.graph.increment_version([w for w, _, _ in points])
 
 
 def _plain_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:

@@ -97,6 +97,20 @@ impl Groups {
         Self::spread(tasks, task)
     }
 
+    /// Runs over the entries of a matrix in lanes, in parts where threads pay; a part is told its first entry.
+    pub(super) fn over_entries<T: Scalar>(
+        &self,
+        lanes: &mut [T],
+        part: impl Fn(usize, &mut [T]) -> OpResult + Sync + Send,
+    ) -> OpResult {
+        let entries = lanes.len() / self.width;
+        let each = entries.div_ceil(self.threads()).max(1);
+        let parts = lanes.chunks_mut(each * self.width).enumerate().collect();
+        self.run(parts, |(at, lanes): (usize, &mut [T])| {
+            part(at * each, lanes)
+        })
+    }
+
     fn alone<X>(&self, tasks: &[X]) -> bool {
         self.threads() == 1 || tasks.len() == 1
     }

@@ -89,22 +89,29 @@ fn mixed_gradient<T: Scalar>(
 ) -> OpResult {
     let (width, experts, len) = (groups.width, weights.cols(), groups.n * groups.k);
     let mut of_directions = of_directions.as_mut().map(Gradient::place);
-    let mut own = context.buffer(width * width);
+    let square = width * width;
+    let mut own = context.buffer(groups.count() * square);
     let mut sums = context.buffer(groups.tall());
     for first in (0..=experts).step_by(width) {
         let last = (first + width).min(experts);
-        for (group, d_a) in d_a.chunks_exact(groups.tall()).enumerate() {
-            let samples = groups.of(group);
-            own.fill(T::ZERO);
-            for (row, i) in own.chunks_exact_mut(width).zip(samples) {
-                let of_sample = &weights.data()[i * experts..][..experts];
-                row[..last - first].copy_from_slice(&of_sample[first..last]);
-                if let Some(one) = row.get_mut(experts - first) {
-                    *one = T::ONE;
-                }
+        own.fill(T::ZERO);
+        // A register per sample of a group; what is left of the last group stays zero.
+        for (i, row) in own.chunks_exact_mut(width).take(groups.samples).enumerate() {
+            let of_sample = &weights.data()[i * experts..][..experts];
+            row[..last - first].copy_from_slice(&of_sample[first..last]);
+            if let Some(one) = row.get_mut(experts - first) {
+                *one = T::ONE;
             }
-            lanes::weighted_sums(&own, d_a, group > 0, &mut sums)?;
         }
+        groups.over_entries(&mut sums, |from, sums| {
+            let of_groups = d_a
+                .chunks_exact(groups.tall())
+                .zip(own.chunks_exact(square));
+            for (group, (d_a, own)) in of_groups.enumerate() {
+                lanes::weighted_sums(own, &d_a[from * width..], group > 0, sums)?;
+            }
+            Ok(())
+        })?;
         if let Some((data, add)) = &mut of_directions {
             let data = &mut data[first * len..last * len];
             lanes::scatter(width, &sums, *add, data);

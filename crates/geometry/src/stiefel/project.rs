@@ -6,7 +6,10 @@
 use crate::Result;
 use crate::batch::common_count;
 use crate::error::shape_error;
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, Scalar, product_into, symmetrise};
+use rayon::prelude::*;
+use stiefel_linalg::{
+    MatBatch, MatView, MatViewMut, Op, Scalar, product_into, symmetrise, threads_for,
+};
 
 const OP: &str = "tangent projection";
 
@@ -40,7 +43,10 @@ pub fn project<T: Scalar>(w: MatView<'_, T>, z: MatView<'_, T>) -> Result<MatBat
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn project_in_place<T: Scalar>(w: MatView<'_, T>, z: &mut MatViewMut<'_, T>) -> Result<()> {
-    let mut s = MatBatch::zeros(1, w.cols(), w.cols());
+    // One square after the other in the same place, unless threads need a place each.
+    let threads = threads_for(work(z.shape()));
+    let squares = if threads > 1 { z.shape().0 } else { 1 };
+    let mut s = MatBatch::zeros(squares, w.cols(), w.cols());
     project_keeping(w, z, &mut s.view_mut())
 }
 
@@ -55,13 +61,50 @@ pub fn project_keeping<T: Scalar>(
         let expected = "one W, or one for every Z";
         return Err(shape_error(OP, expected, (w.shape(), z.shape())));
     }
-    for i in 0..count {
+    let threads = threads_for(work(z.shape())).min(count);
+    if threads < 2 || s.shape().0 != count {
+        return project_part(w, z, s);
+    }
+    let ((_, n, k), part) = (z.shape(), count.div_ceil(threads));
+    let (z, s) = (z.data(), s.data());
+    let parts = z
+        .par_chunks_mut(part * n * k)
+        .zip(s.par_chunks_mut(part * k * k));
+    let done = parts.enumerate().map(|(at, (z, s))| {
+        let count = s.len() / (k * k);
+        let w = if w.count() == 1 {
+            w
+        } else {
+            w.range(at * part..at * part + count)
+        };
+        let (mut z, mut s) = (
+            MatViewMut::new(count, n, k, z)?,
+            MatViewMut::new(count, k, k, s)?,
+        );
+        project_part(w, &mut z, &mut s)
+    });
+    // The first error in the order of the matrices.
+    done.collect::<Vec<Result<()>>>().into_iter().collect()
+}
+
+/// One after the other.
+fn project_part<T: Scalar>(
+    w: MatView<'_, T>,
+    z: &mut MatViewMut<'_, T>,
+    s: &mut MatViewMut<'_, T>,
+) -> Result<()> {
+    for i in 0..z.shape().0 {
         let w = of_pair(w, i);
         let mut s = s.single(if s.shape().0 == 1 { 0 } else { i });
         symmetric_product(w, z.as_view().single(i), &mut s)?;
         minus_product(z.single(i), w, s.as_view())?;
     }
     Ok(())
+}
+
+/// Multiplications of the projection of so many matrices.
+fn work((count, n, k): (usize, usize, usize)) -> usize {
+    2 * count * n * k * k
 }
 
 /// The gradients `(in W, in Z)` of a scalar whose gradient in `project(w, z)` is `g`. Where an operand was broadcast,
@@ -89,6 +132,54 @@ pub fn project_pull_back<T: Scalar>(
 
 /// Adds the gradients `(in W, in Z)` to those that are wanted, given `W`, `Z` and what [`project_keeping`] left; see [`project_pull_back`].
 pub fn project_pull_back_add<T: Scalar>(
+    (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
+    g: MatView<'_, T>,
+    (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
+) -> Result<()> {
+    if w.count() != 1 || z.count() != g.count() {
+        return pull_back_part((w, z, s), g, (in_w, in_z));
+    }
+    // Parts of a few matrices, whoever computes them: the sum over the parts has one order.
+    let (count, n, k) = g.shape();
+    let size = PART * n * k;
+    let mut of_z = in_z
+        .as_mut()
+        .map(MatViewMut::data)
+        .unwrap_or_default()
+        .chunks_mut(size.max(1));
+    let wants_w = in_w.is_some();
+    let parts: Vec<_> = (0..count)
+        .step_by(PART)
+        .map(|at| (at, of_z.next()))
+        .collect();
+    let one = |(at, in_z): (usize, Option<&mut [T]>)| -> Result<MatBatch<T>> {
+        let range = at..(at + PART).min(count);
+        let len = range.len();
+        let mut own = MatBatch::zeros(usize::from(wants_w), n, k);
+        let in_z = in_z.map(|x| MatViewMut::new(len, n, k, x)).transpose()?;
+        let given = (w, z.range(range.clone()), s.range(range.clone()));
+        let wanted = (wants_w.then(|| own.view_mut()), in_z);
+        pull_back_part(given, g.range(range), wanted)?;
+        Ok(own)
+    };
+    let parts: Vec<Result<MatBatch<T>>> = if threads_for(2 * work(g.shape())) > 1 {
+        parts.into_par_iter().map(one).collect()
+    } else {
+        parts.into_iter().map(one).collect()
+    };
+    for part in parts {
+        let (part, sum) = (part?, in_w.as_mut().map(MatViewMut::data));
+        let sum = sum.into_iter().flatten().zip(part.data());
+        sum.for_each(|(d, &x)| *d += x);
+    }
+    Ok(())
+}
+
+/// Matrices of a part.
+const PART: usize = 4;
+
+/// One after the other.
+fn pull_back_part<T: Scalar>(
     (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,
     (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),

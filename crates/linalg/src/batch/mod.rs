@@ -300,6 +300,19 @@ impl<'a, T: Scalar> MatView<'a, T> {
         }
     }
 
+    /// Some matrices, one after the other.
+    ///
+    /// # Panics
+    /// If the range does not lie within `0..count`.
+    pub fn range(&self, range: std::ops::Range<usize>) -> Self {
+        let size = self.rows * self.cols;
+        Self {
+            count: range.len(),
+            data: &self.data[range.start * size..range.end * size],
+            ..*self
+        }
+    }
+
     /// A batch of its own with the same values.
     pub fn to_owned(&self) -> MatBatch<T> {
         MatBatch {

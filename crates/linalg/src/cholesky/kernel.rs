@@ -106,15 +106,13 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
 /// Lower triangles out of lanes, zeros above.
 fn scatter<T: Scalar>(n: usize, lanes: &[T], output: &mut [T]) {
     let width = lanes.len() / (n * n);
-    for (lane, matrix) in output.chunks_exact_mut(n * n).enumerate() {
-        for (r, row) in matrix.chunks_exact_mut(n).enumerate() {
-            for (c, x) in row.iter_mut().enumerate() {
-                *x = if c <= r {
-                    lanes[(r * n + c) * width + lane]
-                } else {
-                    T::ZERO
-                };
+    for (r, registers) in lanes.chunks_exact(n * width).enumerate() {
+        for (lane, matrix) in output.chunks_exact_mut(n * n).enumerate() {
+            let (lower, above) = matrix[r * n..][..n].split_at_mut(r + 1);
+            for (x, register) in lower.iter_mut().zip(registers.chunks_exact(width)) {
+                *x = register[lane];
             }
+            above.fill(T::ZERO);
         }
     }
 }

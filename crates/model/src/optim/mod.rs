@@ -12,9 +12,11 @@
 //! back to the tangent space; the first moment is carried to the new point by projection. No weight decay.
 
 use crate::{Manifold, ModelError, Parameter, Parameters, Result};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar};
+
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar, threads_for};
 
 /// Adam's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -103,21 +105,26 @@ impl AdamConfig {
             });
         }
         g.check_finite("Adam")?;
-        let mut step = g.to_owned();
-        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
         let rates = Rates::new(self, steps + 1);
-        let state = first.data().iter_mut().zip(second.data());
-        for (s, (m, v)) in step.data_mut().iter_mut().zip(state) {
-            *s = rates.step(*s, m, v);
+        let (count, n, k) = shape;
+        // Eight products; every point moves by itself.
+        let threads = threads_for(8 * count * n * k * k).min(count);
+        if threads < 2 {
+            return rates.move_points(point, g, first, second);
         }
-        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
-        let mut sum = step;
-        let entries = sum.data_mut().iter_mut().zip(point.as_view().data());
-        entries.for_each(|(s, &w)| *s += w);
-        let moved = stiefel::retracted(sum.view())?.q;
-        point.data().copy_from_slice(moved.data());
-        stiefel::project_in_place(point.as_view(), first)?;
-        Ok(())
+        let part = count.div_ceil(threads);
+        let size = part * n * k;
+        let moments = (first.data().par_chunks_mut(size)).zip(second.data().par_chunks_mut(size));
+        let parts = (point.data().par_chunks_mut(size)).zip(g.data().par_chunks(size));
+        let done = parts.zip(moments).map(|((point, g), (first, second))| {
+            let count = g.len() / (n * k);
+            let view = |x| MatViewMut::new(count, n, k, x);
+            let (mut first, mut second) = (view(first)?, view(second)?);
+            let g = MatView::new(count, n, k, g)?;
+            rates.move_points(&mut view(point)?, g, &mut first, &mut second)
+        });
+        // The first error in the order of the points.
+        done.collect::<Vec<Result<()>>>().into_iter().collect()
     }
 
     /// One step of numbers of a Euclidean space, with their moments, all where they lie; `steps` were taken before. A gradient that is not finite makes the
@@ -278,6 +285,30 @@ impl<T: Scalar> Rates<T> {
             unbias: T::from_f64(1.0 / (1.0 - beta2.powi(steps)).sqrt()),
             epsilon: T::from_f64(config.epsilon),
         }
+    }
+
+    /// The step of points that one thread takes.
+    fn move_points(
+        &self,
+        point: &mut MatViewMut<'_, T>,
+        g: MatView<'_, T>,
+        first: &mut MatViewMut<'_, T>,
+        second: &mut MatViewMut<'_, T>,
+    ) -> Result<()> {
+        let mut step = g.to_owned();
+        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
+        let state = first.data().iter_mut().zip(second.data());
+        for (s, (m, v)) in step.data_mut().iter_mut().zip(state) {
+            *s = self.step(*s, m, v);
+        }
+        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
+        let mut sum = step;
+        let entries = sum.data_mut().iter_mut().zip(point.as_view().data());
+        entries.for_each(|(s, &w)| *s += w);
+        let moved = stiefel::retracted(sum.view())?.q;
+        point.data().copy_from_slice(moved.data());
+        stiefel::project_in_place(point.as_view(), first)?;
+        Ok(())
     }
 
     /// `−η m̂/(√v̂ + ε)` after taking in a gradient.

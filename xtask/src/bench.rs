@@ -90,6 +90,11 @@ pub(crate) fn peers() -> Vec<Step> {
             ["-m", "pip", "install", "--quiet", "./python"],
         ),
         step(
+            "modules of PyTorch beside spd_learn's",
+            &python,
+            ["benchmarks/step_modules.py"],
+        ),
+        step(
             "functions beside pyRiemann, 1,000 matrices",
             &python,
             ["python/benchmarks/functions.py"],

@@ -78,74 +78,83 @@ pub fn discriminative_basis(
         }
     }
     let count = |indices: &[usize]| indices.iter().max().map_or(0, |i| i + 1);
-    let (c, d) = (count(classes), count(domains));
-    let scatter = scatter(x, classes, domains, (c, d))?;
-    let eigen = eigh(scatter.view())?;
-    Ok(MatBatch::from_fn(1, n, n, |_, r, j| {
-        let from = n - 1 - j;
-        let column = (0..n).map(|row| eigen.vectors.get(0, row, from));
-        peak(column).signum() * eigen.vectors.get(0, r, from)
-    }))
+    let mut differences = Differences::new(n, count(classes));
+    for domain in 0..count(domains) {
+        let own = (0..x.count()).filter(|&i| domains[i] == domain);
+        differences.add_domain(own.map(|i| (x.matrix(i), classes[i])))?;
+    }
+    differences.basis()
 }
 
-/// `mean_d S_d²`, or its counterpart for more than two classes.
-fn scatter(
-    x: MatView<'_, f64>,
-    classes: &[usize],
-    domains: &[usize],
-    (c, d): (usize, usize),
-) -> Result<MatBatch<f64>> {
-    let n = x.rows();
-    let mut total = MatBatch::zeros(1, n, n);
-    let mut used = 0_usize;
-    for domain in 0..d {
-        let (sums, counts) = class_sums(x, classes, domains, domain, c);
+/// `A`, added up domain by domain: of the trials, only those of one domain are needed at a time.
+pub(crate) struct Differences {
+    sum: MatBatch<f64>,
+    domains: usize,
+    classes: usize,
+}
+
+impl Differences {
+    pub(crate) fn new(n: usize, classes: usize) -> Self {
+        Self {
+            sum: MatBatch::zeros(1, n, n),
+            domains: 0,
+            classes,
+        }
+    }
+
+    /// Adds `S_d²`, or its counterpart for more than two classes, of a domain's trials and their classes.
+    pub(crate) fn add_domain<'a>(
+        &mut self,
+        trials: impl Iterator<Item = (&'a [f64], usize)>,
+    ) -> Result<()> {
+        let (n, c) = (self.sum.rows(), self.classes);
+        let mut sums = MatBatch::<f64>::zeros(c, n, n);
+        let mut counts = vec![0_usize; c];
+        for (x, class) in trials {
+            counts[class] += 1;
+            let sum = sums.matrix_mut(class).iter_mut();
+            sum.zip(x).for_each(|(s, v)| *s += v);
+        }
         let present: Vec<usize> = (0..c).filter(|&class| counts[class] > 0).collect();
         if present.len() < 2 {
-            continue;
+            return Ok(());
         }
-        used += 1;
+        self.domains += 1;
         let mean = |class: usize, e: usize| sums.matrix(class)[e] / counts[class] as f64;
         if c == 2 {
-            add_square(&mut total, &difference(n, |e| mean(1, e) - mean(0, e)))?;
-            continue;
+            let s = difference(n, |e| mean(1, e) - mean(0, e));
+            return add_square(&mut self.sum, &s);
         }
         let trials: usize = counts.iter().sum();
         let centre: Vec<f64> = (0..n * n)
             .map(|e| present.iter().map(|&k| sums.matrix(k)[e]).sum::<f64>() / trials as f64)
             .collect();
         for class in present {
-            add_square(&mut total, &difference(n, |e| mean(class, e) - centre[e]))?;
+            let s = difference(n, |e| mean(class, e) - centre[e]);
+            add_square(&mut self.sum, &s)?;
         }
+        Ok(())
     }
-    if used == 0 {
-        return Err(ModelError::Impossible {
-            op: OP,
-            why: "no domain has trials of two classes".into(),
-            remedy: "give at least one domain training trials of every class",
-        });
-    }
-    let mean = |v: &mut f64| *v /= used as f64;
-    total.data_mut().iter_mut().for_each(mean);
-    Ok(total)
-}
 
-/// Per class, the sum of a domain's matrices and their number.
-fn class_sums(
-    x: MatView<'_, f64>,
-    classes: &[usize],
-    domains: &[usize],
-    domain: usize,
-    c: usize,
-) -> (MatBatch<f64>, Vec<usize>) {
-    let mut sums = MatBatch::zeros(c, x.rows(), x.rows());
-    let mut counts = vec![0; c];
-    for (i, (&class, _)) in (classes.iter().zip(domains).enumerate()).filter(|t| *t.1.1 == domain) {
-        counts[class] += 1;
-        let sum = sums.matrix_mut(class).iter_mut();
-        sum.zip(x.matrix(i)).for_each(|(s, v)| *s += v);
+    /// The eigenvectors of `A`, see [`discriminative_basis`].
+    pub(crate) fn basis(mut self) -> Result<MatBatch<f64>> {
+        if self.domains == 0 {
+            return Err(ModelError::Impossible {
+                op: OP,
+                why: "no domain has trials of two classes".into(),
+                remedy: "give at least one domain training trials of every class",
+            });
+        }
+        let domains = self.domains as f64;
+        self.sum.data_mut().iter_mut().for_each(|v| *v /= domains);
+        let n = self.sum.rows();
+        let eigen = eigh(self.sum.view())?;
+        Ok(MatBatch::from_fn(1, n, n, |_, r, j| {
+            let from = n - 1 - j;
+            let column = (0..n).map(|row| eigen.vectors.get(0, row, from));
+            peak(column).signum() * eigen.vectors.get(0, r, from)
+        }))
     }
-    (sums, counts)
 }
 
 fn difference(n: usize, value: impl Fn(usize) -> f64) -> MatBatch<f64> {

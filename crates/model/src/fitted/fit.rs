@@ -118,6 +118,8 @@ fn views(
     if !config.refit {
         return Ok(fitted.kind);
     }
+    // It keeps the features of its trials, half as much as the trials.
+    drop(fitted);
     about.seen.trained.append(&mut about.seen.stopped);
     let both = training.joined(validation)?;
     Ok(Kind::Views(Arc::new(ViewsModel::fit_while(

@@ -6,7 +6,7 @@ use super::features::{Frame, centre, check, mean, place, scaled, shrunk_at};
 use super::link::Link;
 use super::model::{Person, ViewsModel};
 use super::ridge::{Rows, Shared, balanced, own};
-use crate::anchor::{discriminative_basis, first_columns};
+use crate::anchor::{Differences, first_columns};
 use crate::{ModelError, Result, Trials};
 use stiefel_geometry::spd::inv_sqrt;
 use stiefel_linalg::{MatBatch, MatView};
@@ -165,9 +165,10 @@ fn anchor(
     asked: &dyn Fn() -> Result<()>,
 ) -> Result<MatBatch<f64>> {
     let n = training.channels_count();
-    let mut all = Vec::with_capacity(training.len() * n * n);
-    let (mut classes, mut domains) = (Vec::new(), Vec::new());
-    for (place, person) in people.iter().enumerate() {
+    let labels = people.iter().flat_map(|person| &person.labels);
+    let classes = labels.max().map_or(0, |class| class + 1);
+    let mut differences = Differences::new(n, classes);
+    for person in people {
         asked()?;
         let root = inv_sqrt(MatView::new(1, n, n, &person.means[0])?).map_err(|source| {
             ModelError::Reference {
@@ -176,13 +177,11 @@ fn anchor(
             }
         })?;
         let x = shrunk_at(training.covariances(), &person.at, shrinkage);
-        all.extend(scaled(root.view(), x.view())?.into_vec());
-        classes.extend_from_slice(&person.labels);
-        domains.extend(vec![place; person.labels.len()]);
+        let x = scaled(root.view(), x.view())?;
+        let trials = person.labels.iter().enumerate();
+        differences.add_domain(trials.map(|(i, &class)| (x.matrix(i), class)))?;
     }
-    let all = MatBatch::from_vec(classes.len(), n, n, all)?;
-    let basis = discriminative_basis(all.view(), &classes, &domains)?;
-    Ok(first_columns(&basis, k))
+    Ok(first_columns(&differences.basis()?, k))
 }
 
 /// `M̄_v`: the mean of `M_v/tr M_v`, every person once.

@@ -11,7 +11,7 @@
 //! Sources: Nussbaum 1994; Mostajeran, Da Costa, Van Goffrier & Sepulchre 2024. A single operand is broadcast.
 
 use super::SpectralFn;
-use super::whiten::{factor, log_spectrum};
+use super::whiten::{factor, log_eigenvalues};
 use crate::Result;
 use crate::batch::{broadcast, common_count, position};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
@@ -34,7 +34,7 @@ pub fn geodesic_thompson<T: Scalar>(
 ) -> Result<MatBatch<T>> {
     let count = common_count("geodesic", a, b)?;
     let left = factor("geodesic, first argument", a)?;
-    let logs = log_spectrum("geodesic, second argument", &left, b)?.values;
+    let logs = log_eigenvalues("geodesic, second argument", &left, b)?;
     let n = a.rows();
     let mut out = MatBatch::zeros(count, n, n);
     for (i, logs) in logs.chunks_exact(n).enumerate() {

@@ -12,11 +12,13 @@
 //! The Lyapunov equation is solved in the basis of `A = U diag(λ) Uᵀ`: `(UᵀHU)_rc = (UᵀVU)_rc/(λ_r + λ_c)`. Sources: Malagò, Montrucchio & Pistone 2018;
 //! Bhatia, Jain & Lim 2019. A single operand is broadcast everywhere.
 
-use super::whiten::{Factor, at_trial, factor, is_resolved};
+use super::whiten::{Factor, at_trial, factor, is_resolved, sandwich};
 use super::{check_spectrum, check_symmetric};
 use crate::Result;
 use crate::batch::{common_count, position, with_transpose, zip_with};
-use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Scalar, congruence, eigh, product};
+use stiefel_linalg::{
+    Eigen, EigenScratch, MatBatch, MatView, Op, Scalar, congruence, eigh, eigh_map_into, product,
+};
 
 /// `T_i`, exactly symmetric.
 fn optimal_map<T: Scalar>(
@@ -26,8 +28,18 @@ fn optimal_map<T: Scalar>(
 ) -> Result<MatBatch<T>> {
     let n = check_symmetric(op, b)?;
     let c = congruence(a.l.view(), b)?;
-    let eigen = eigh(c.view())?;
-    for (i, lambda) in eigen.values.chunks_exact(n).enumerate() {
+    let mut values = vec![T::ZERO; c.count() * n];
+    let mut root = MatBatch::zeros(c.count(), n, n);
+    let square_root = |l: T| Scalar::sqrt(Scalar::max(l, T::ZERO));
+    let scratch = &mut EigenScratch::default();
+    eigh_map_into(
+        c.view(),
+        &square_root,
+        &mut values,
+        root.view_mut(),
+        scratch,
+    )?;
+    for (i, lambda) in values.chunks_exact(n).enumerate() {
         // So wide a spectrum may be that of a good B seen from a bad A, or that of a bad B.
         if !is_resolved(lambda) {
             let at = if b.count() == 1 { 0 } else { i };
@@ -35,7 +47,6 @@ fn optimal_map<T: Scalar>(
             check_spectrum(op, n, &eigh(single)?.values).map_err(|e| at_trial(e, at))?;
         }
     }
-    let root = eigen.map(|l| Scalar::sqrt(Scalar::max(l, T::ZERO)))?;
     Ok(congruence(a.l_inv.view(), root.view())?)
 }
 
@@ -113,5 +124,5 @@ fn lyapunov<T: Scalar>(a: &Eigen<T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
             }
         }
     }
-    Ok(congruence(a.vectors.transposed().view(), turned.view())?)
+    sandwich(u, turned.view())
 }

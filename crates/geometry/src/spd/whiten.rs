@@ -9,8 +9,8 @@ use crate::batch::broadcast;
 use crate::singular::{norm, orthogonal_columns};
 use crate::{GeometryError, Result};
 use stiefel_linalg::{
-    Eigen, LinalgError, MatBatch, MatView, Op, Scalar, cholesky, congruence, eigh, frobenius_norm,
-    invert_lower, product, tolerance, trace,
+    Eigen, LinalgError, MatBatch, MatView, Op, Scalar, cholesky, eigenvalues, eigh, frobenius_norm,
+    invert_lower, product, symmetrise, tolerance, trace,
 };
 
 /// `A = L Lᵀ` with `L⁻¹`.
@@ -46,12 +46,20 @@ pub(crate) fn factor<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<F
 
 /// `L⁻¹ B L⁻ᵀ`, exactly symmetric; a single factor or a single `B` is broadcast.
 pub(crate) fn whiten<T: Scalar>(a: &Factor<T>, b: MatView<'_, T>) -> Result<MatBatch<T>> {
-    Ok(congruence(a.l_inv.transposed().view(), b)?)
+    sandwich(a.l_inv.view(), b)
 }
 
 /// `L Y Lᵀ`, exactly symmetric.
 pub(crate) fn colour<T: Scalar>(a: &Factor<T>, y: MatView<'_, T>) -> Result<MatBatch<T>> {
-    Ok(congruence(a.l.transposed().view(), y)?)
+    sandwich(a.l.view(), y)
+}
+
+/// `L_i X_i L_iᵀ` for symmetric `X_i`, exactly symmetric.
+pub(crate) fn sandwich<T: Scalar>(l: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let lx = product(l, Op::N, x, Op::N)?;
+    let mut y = product(lx.view(), Op::N, l, Op::T)?;
+    symmetrise(&mut y.view_mut())?;
+    Ok(y)
 }
 
 /// Eigenvectors of `C = L⁻¹BL⁻ᵀ` with the *logarithms* of its eigenvalues in place of the eigenvalues.
@@ -63,22 +71,47 @@ pub(crate) fn log_spectrum<T: Scalar>(
     check_symmetric(op, b)?;
     let c = whiten(a, b)?;
     let mut eigen = eigh(c.view())?;
-    let n = b.rows();
-    for i in 0..c.count() {
-        let lambda = &mut eigen.values[i * n..(i + 1) * n];
-        if is_resolved(lambda) {
-            to_logarithms(lambda);
-            continue;
-        }
-        let single = MatView::new(1, n, n, broadcast(b, i))?;
-        let right =
-            factor(op, single).map_err(|e| at_trial(e, if b.count() == 1 { 0 } else { i }))?;
-        let l_inv = MatView::new(1, n, n, broadcast(a.l_inv.view(), i))?;
-        let f = product(l_inv, Op::N, right.l.view(), Op::N)?;
-        let columns = orthogonal_columns(f.view())?;
-        read_columns(columns.data(), n, lambda, eigen.vectors.matrix_mut(i));
+    let Eigen { values, vectors } = &mut eigen;
+    for (i, lambda) in values.chunks_exact_mut(b.rows()).enumerate() {
+        logarithms(op, (a, b, i), lambda, vectors.matrix_mut(i))?;
     }
     Ok(eigen)
+}
+
+/// Its values alone, `count × n`, ascending.
+pub(crate) fn log_eigenvalues<T: Scalar>(
+    op: &'static str,
+    a: &Factor<T>,
+    b: MatView<'_, T>,
+) -> Result<Vec<T>> {
+    let n = check_symmetric(op, b)?;
+    let mut values = eigenvalues(whiten(a, b)?.view())?;
+    let mut vectors = vec![T::ZERO; n * n];
+    for (i, lambda) in values.chunks_exact_mut(n).enumerate() {
+        logarithms(op, (a, b, i), lambda, &mut vectors)?;
+    }
+    Ok(values)
+}
+
+/// The eigenvalues of a pair become their logarithms. Where the kernel did not resolve the smallest, both are computed again, eigenvectors too.
+fn logarithms<T: Scalar>(
+    op: &'static str,
+    (a, b, i): (&Factor<T>, MatView<'_, T>, usize),
+    lambda: &mut [T],
+    vectors: &mut [T],
+) -> Result<()> {
+    let n = b.rows();
+    if is_resolved(lambda) {
+        to_logarithms(lambda);
+        return Ok(());
+    }
+    let single = MatView::new(1, n, n, broadcast(b, i))?;
+    let right = factor(op, single).map_err(|e| at_trial(e, if b.count() == 1 { 0 } else { i }))?;
+    let l_inv = MatView::new(1, n, n, broadcast(a.l_inv.view(), i))?;
+    let f = product(l_inv, Op::N, right.l.view(), Op::N)?;
+    let columns = orthogonal_columns(f.view())?;
+    read_columns(columns.data(), n, lambda, vectors);
+    Ok(())
 }
 
 /// Whether the eigen kernel's smallest eigenvalue has enough digits for its logarithm.

@@ -15,9 +15,10 @@
 use super::whiten::{Factor, at_trial, factor, is_resolved, sandwich};
 use super::{check_spectrum, check_symmetric};
 use crate::Result;
-use crate::batch::{common_count, position, with_transpose, zip_with};
+use crate::batch::{broadcast, common_count, position};
 use stiefel_linalg::{
     Eigen, EigenScratch, MatBatch, MatView, Op, Scalar, congruence, eigh, eigh_map_into, product,
+    symmetrise,
 };
 
 /// `T_i`, exactly symmetric.
@@ -89,9 +90,14 @@ pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> R
     common_count(OP, m, x)?;
     let at = factor("Bures–Wasserstein logarithm map, foot point", m)?;
     let map = optimal_map(OP, &at, x)?;
-    let half = product(map.view(), Op::N, m, Op::N)?;
-    let sum = with_transpose(&half, |_, _, a, b| a + b);
-    zip_with(OP, sum.view(), m, |s, m| s - (m + m))
+    let mut v = product(map.view(), Op::N, m, Op::N)?;
+    symmetrise(&mut v.view_mut())?;
+    let two = T::from_f64(2.0);
+    for i in 0..v.count() {
+        let pairs = v.matrix_mut(i).iter_mut().zip(broadcast(m, i));
+        pairs.for_each(|(v, &m)| *v = two * (*v - m));
+    }
+    Ok(v)
 }
 
 /// The end of the geodesic that leaves `M_i` with velocity `V_i` (symmetric), at time 1.

@@ -220,6 +220,7 @@ fn moved<T: Precision>(
     py: Python<'_>,
     points: &mut [Moving<'_, T>],
     (learning_rate, beta1, beta2, epsilon): Constants,
+    threads: usize,
 ) -> PyResult<()> {
     let config = AdamConfig {
         learning_rate,
@@ -249,18 +250,23 @@ fn moved<T: Precision>(
         let mut second = view(second.as_slice_mut().map_err(value_error)?)?;
         let g = g.as_slice().map_err(value_error)?;
         let g = MatView::new(count, rows, cols, g).map_err(value_error)?;
-        py.detach(|| config.move_points(&mut point, g, &mut first, &mut second, *steps))
-            .map_err(model_error)?;
+        let step = || config.move_points(&mut point, g, &mut first, &mut second, *steps);
+        run(py, threads, &[g], step)?.map_err(model_error)?;
     }
     Ok(())
 }
 
 /// One step of the core's Adam for parameters, which move where they lie, as their moments do.
 #[pyfunction]
-fn torch_adam_step(py: Python<'_>, points: Points<'_>, constants: Constants) -> PyResult<()> {
+fn torch_adam_step(
+    py: Python<'_>,
+    points: Points<'_>,
+    constants: Constants,
+    threads: usize,
+) -> PyResult<()> {
     match points {
-        Points::F64(mut points) => moved(py, &mut points, constants),
-        Points::F32(mut points) => moved(py, &mut points, constants),
+        Points::F64(mut points) => moved(py, &mut points, constants, threads),
+        Points::F32(mut points) => moved(py, &mut points, constants, threads),
     }
 }
 

@@ -132,15 +132,12 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
         } else {
             inputs[0]
         };
-        let side = match &self.shared {
-            Some((data, indices)) => {
-                super::ops::check_indices("covariance", indices, data.count())?;
-                (data.rows(), data.cols())
-            }
-            None => {
-                let x = inputs[self.filter_inputs()];
-                (x.1, x.2)
-            }
+        let side = if let Some((data, indices)) = &self.shared {
+            super::ops::check_indices("covariance", indices, data.count())?;
+            (data.rows(), data.cols())
+        } else {
+            let x = inputs[self.filter_inputs()];
+            (x.1, x.2)
         };
         let one_for_all = count == 1 && !self.mixed;
         if side != (n, n) || k > n || k == 0 || (count != samples && !one_for_all) {

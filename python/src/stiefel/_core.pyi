@@ -298,7 +298,7 @@ class Recorded:
     def pull_back(self, value: _Stack | None, weights: _Stack | None, loss: float | None, threads: int) -> list[_Result | None]: ...
 
 def torch_adam_step(
-    points: list[tuple[_Stack, _Stack, _Stack, _Stack, int, bool]], constants: tuple[float, float, float, float]
+    points: list[tuple[_Stack, _Stack, _Stack, _Stack, int, bool]], constants: tuple[float, float, float, float], threads: int
 ) -> None: ...
 def torch_apply(
     name: str, parameter: float, inputs: list[_Stack], keep: bool, threads: int

@@ -91,8 +91,11 @@ impl Groups {
         task: impl Fn(X) -> OpResult + Sync + Send,
     ) -> OpResult {
         if self.alone(&tasks) {
-            let done = tasks.into_iter().rev().map(task);
-            return done.fold(Ok(()), |later, own| own.and(later));
+            let mut first = Ok(());
+            for error in tasks.into_iter().rev().filter_map(|x| task(x).err()) {
+                first = Err(error);
+            }
+            return first;
         }
         Self::spread(tasks, task)
     }

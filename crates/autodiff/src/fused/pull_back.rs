@@ -59,8 +59,9 @@ pub(super) fn run<T: Scalar>(
         return Ok(());
     };
     if !op.mixed {
-        let sum = of_first.as_mut();
-        sum.into_iter().for_each(|sum| add_rows(sum, &beside));
+        if let Some(sum) = of_first {
+            add_rows(sum, &beside);
+        }
         return Ok(());
     }
     if let Some(of_weights) = of_first {
@@ -87,6 +88,9 @@ fn mixed_gradient<T: Scalar>(
     (of_directions, of_base): (&mut Option<Gradient<'_, T>>, &mut Option<Gradient<'_, T>>),
     context: &Context<'_, T>,
 ) -> OpResult {
+    if of_directions.is_none() && of_base.is_none() {
+        return Ok(());
+    }
     let (width, experts, len) = (groups.width, weights.cols(), groups.n * groups.k);
     let mut of_directions = of_directions.as_mut().map(Gradient::place);
     let square = width * width;

@@ -136,11 +136,15 @@ pub fn project_pull_back_add<T: Scalar>(
     g: MatView<'_, T>,
     (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
 ) -> Result<()> {
-    if w.count() != 1 || z.count() != g.count() {
+    let (count, n, k) = g.shape();
+    if s.shape() != (count, k, k) {
+        let expected = format!("{count} symmetric matrices, as the projection left them");
+        return Err(shape_error(OP, expected, s.shape()));
+    }
+    if w.count() != 1 || z.count() != count {
         return pull_back_part((w, z, s), g, (in_w, in_z));
     }
     // Parts of a few matrices, whoever computes them: the sum over the parts has one order.
-    let (count, n, k) = g.shape();
     let size = PART * n * k;
     let mut of_z = in_z
         .as_mut()

@@ -107,6 +107,10 @@ pub(super) fn weighted_sums<S: Simd, T: Scalar>(
 }
 
 #[inline(always)]
+#[allow(
+    clippy::manual_memcpy,
+    reason = "sums that are copied by a call live in memory, not in registers"
+)]
 fn weighted<S: Simd, T: Scalar, const N: usize>(
     l: Lanes<S, T>,
     weights: &[V<S, T>],

@@ -15,7 +15,6 @@ use crate::{Manifold, ModelError, Parameter, Parameters, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use stiefel_geometry::stiefel;
-
 use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar, threads_for};
 
 /// Adam's constants.

@@ -219,7 +219,7 @@ def _core_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str
         count = state["step"].numpy()
         moving.append((w.detach().numpy(), gradient, state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(), int(count), _curved(w)))
         counts.append(count)
-    _core.torch_adam_step(moving, (float(group["lr"]), *group["betas"], group["eps"]))
+    _core.torch_adam_step(moving, (float(group["lr"]), *group["betas"], group["eps"]), torch.get_num_threads())
     for count in counts:
         count += 1
     # What a graph saved of the parameters is no longer there.

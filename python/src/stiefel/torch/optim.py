@@ -220,10 +220,10 @@ def _core_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str
         moving.append((w.detach().numpy(), gradient, state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(), int(count), _curved(w)))
         counts.append(count)
     _core.torch_adam_step(moving, (float(group["lr"]), *group["betas"], group["eps"]), torch.get_num_threads())
-    for count in counts:
+    for (w, _, _), count in zip(points, counts):
         count += 1
-    # What a graph saved of the parameters is no longer there.
-    torch.autograd.graph.increment_version([w for w, _, _ in points])
+        # What a graph saved of the parameter is no longer there.
+        torch.autograd.graph.increment_version(w)
 
 
 def _plain_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:

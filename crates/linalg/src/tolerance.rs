@@ -123,12 +123,12 @@ pub fn stationary<T: Scalar>(n: usize) -> T {
     T::EPSILON * T::from_f64(8.0 * n as f64)
 }
 
-/// Approximate joint diagonalisation: sweeps at most (Pham's own value), and the gain of the criterion per pair of rows below which a further sweep is not worth its time. The gain falls as the
-/// square of what is left off the diagonals, which a sweep then squares again: matrices that commute have their mean to rounding, where Pham's own 1e-6 left 6e-9 in it.
+/// Approximate joint diagonalisation: sweeps at most, and the gain of the criterion per pair of rows below which a further sweep is not worth its time. What is left is far below
+/// what the matrices lack to be diagonal together (Pham's own values).
 pub const JOINT_SWEEPS: usize = 20;
 
 /// See [`JOINT_SWEEPS`].
-pub const JOINT_GAIN: f64 = 1e-12;
+pub const JOINT_GAIN: f64 = 1e-6;
 
 /// Approximate joint diagonalisation: the least curvature of the criterion along the direction that proportional diagonals leave open (Pham's own value).
 pub const JOINT_CURVATURE: f64 = 1e-9;

@@ -189,9 +189,12 @@ impl<T: Scalar> Batch<'_, T> {
     /// The input of the query, one row per sample.
     pub fn encoded(&self) -> MatBatch<T> {
         let all = &self.data.encoded;
-        MatBatch::from_fn(1, self.indices.len(), all.cols(), |_, row, c| {
-            all.matrix(self.indices[row])[c]
-        })
+        let mut rows = MatBatch::zeros(1, self.indices.len(), all.cols());
+        let each = rows.data_mut().chunks_exact_mut(all.cols().max(1));
+        for (row, &i) in each.zip(&self.indices) {
+            row.copy_from_slice(all.matrix(i));
+        }
+        rows
     }
 }
 

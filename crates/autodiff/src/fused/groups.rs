@@ -78,26 +78,12 @@ impl Groups {
         tasks: Vec<X>,
         task: impl Fn(X) -> OpResult + Sync + Send,
     ) -> OpResult {
-        if self.alone(&tasks) {
+        if self.threads() == 1 || tasks.len() == 1 {
             return tasks.into_iter().try_for_each(task);
         }
-        Self::spread(tasks, task)
-    }
-
-    /// The same, the last task first.
-    pub(super) fn run_backwards<X: Send>(
-        &self,
-        tasks: Vec<X>,
-        task: impl Fn(X) -> OpResult + Sync + Send,
-    ) -> OpResult {
-        if self.alone(&tasks) {
-            let mut first = Ok(());
-            for error in tasks.into_iter().rev().filter_map(|x| task(x).err()) {
-                first = Err(error);
-            }
-            return first;
-        }
-        Self::spread(tasks, task)
+        let done: Vec<OpResult> = tasks.into_par_iter().map(task).collect();
+        // The first error in the order of the tasks, whichever thread was faster.
+        done.into_iter().collect()
     }
 
     /// Runs over the entries of a matrix in lanes, in parts where threads pay; a part is told its first entry.
@@ -112,16 +98,6 @@ impl Groups {
         self.run(parts, |(at, lanes): (usize, &mut [T])| {
             part(at * each, lanes)
         })
-    }
-
-    fn alone<X>(&self, tasks: &[X]) -> bool {
-        self.threads() == 1 || tasks.len() == 1
-    }
-
-    fn spread<X: Send>(tasks: Vec<X>, task: impl Fn(X) -> OpResult + Sync + Send) -> OpResult {
-        let done: Vec<OpResult> = tasks.into_par_iter().map(task).collect();
-        // The first error in the order of the samples, whichever thread was faster.
-        done.into_iter().collect()
     }
 }
 

@@ -86,8 +86,10 @@ impl<T: Scalar> Operation<T> for LogVectors<T> {
         let (d_x, add) = d_x.place();
         let mut d_x = Parts::of(d_x);
         let size = groups.width * groups.n * groups.n;
-        let tasks: Vec<_> = (0..groups.count()).map(|at| (at, d_x.next(size))).collect();
-        groups.run_backwards(tasks, |(at, d_x)| {
+        let mut tasks: Vec<_> = (0..groups.count()).map(|at| (at, d_x.next(size))).collect();
+        // What the forward pass left last is still in the cache.
+        tasks.reverse();
+        groups.run(tasks, |(at, d_x)| {
             saved.pull_back(at, g, (d_x, add), context)
         })
     }

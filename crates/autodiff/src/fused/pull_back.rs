@@ -38,7 +38,7 @@ pub(super) fn run<T: Scalar>(
     let per_group = if saved.shared { n * k } else { width * n * k };
     let (mut d_a, mut d_x) = (Parts::of(d_a), Parts::of(d_x));
     let mut d_weights_parts = Parts::new(&mut d_weights);
-    let tasks: Vec<Task<'_, T>> = (0..groups.count())
+    let mut tasks: Vec<Task<'_, T>> = (0..groups.count())
         .map(|group| Task {
             saved,
             group,
@@ -51,7 +51,8 @@ pub(super) fn run<T: Scalar>(
         })
         .collect();
     // The last groups were the last ones of the forward pass: more of them is still in the cache.
-    groups.run_backwards(tasks, |task| task.run(op, g, context))?;
+    tasks.reverse();
+    groups.run(tasks, |task| task.run(op, g, context))?;
     if beside.is_empty() {
         return Ok(());
     }

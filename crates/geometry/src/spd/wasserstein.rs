@@ -17,8 +17,8 @@ use super::{check_spectrum, check_symmetric};
 use crate::Result;
 use crate::batch::{broadcast, common_count, position};
 use stiefel_linalg::{
-    Eigen, EigenScratch, MatBatch, MatView, Op, Scalar, congruence, eigh, eigh_map_into, product,
-    symmetrise,
+    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, congruence, eigh, eigh_map_into,
+    product, symmetrise,
 };
 
 /// `T_i`, exactly symmetric.
@@ -130,5 +130,5 @@ fn lyapunov<T: Scalar>(a: &Eigen<T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
             }
         }
     }
-    sandwich(u, turned.view())
+    sandwich(u, Outer::Full, turned.view())
 }

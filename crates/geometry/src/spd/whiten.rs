@@ -9,8 +9,8 @@ use crate::batch::broadcast;
 use crate::singular::{norm, orthogonal_columns};
 use crate::{GeometryError, Result};
 use stiefel_linalg::{
-    Eigen, LinalgError, MatBatch, MatView, Op, Scalar, cholesky, eigenvalues, eigh, frobenius_norm,
-    invert_lower, product, symmetrise, tolerance, trace,
+    Eigen, LinalgError, MatBatch, MatView, Op, Outer, SandwichScratch, Scalar, cholesky,
+    eigenvalues, eigh, frobenius_norm, invert_lower, product, sandwich_into, tolerance, trace,
 };
 
 /// `A = L Lᵀ` with `L⁻¹`.
@@ -46,19 +46,24 @@ pub(crate) fn factor<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<F
 
 /// `L⁻¹ B L⁻ᵀ`, exactly symmetric; a single factor or a single `B` is broadcast.
 pub(crate) fn whiten<T: Scalar>(a: &Factor<T>, b: MatView<'_, T>) -> Result<MatBatch<T>> {
-    sandwich(a.l_inv.view(), b)
+    sandwich(a.l_inv.view(), Outer::Lower, b)
 }
 
 /// `L Y Lᵀ`, exactly symmetric.
 pub(crate) fn colour<T: Scalar>(a: &Factor<T>, y: MatView<'_, T>) -> Result<MatBatch<T>> {
-    sandwich(a.l.view(), y)
+    sandwich(a.l.view(), Outer::Lower, y)
 }
 
-/// `L_i X_i L_iᵀ` for symmetric `X_i`, exactly symmetric.
-pub(crate) fn sandwich<T: Scalar>(l: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    let lx = product(l, Op::N, x, Op::N)?;
-    let mut y = product(lx.view(), Op::N, l, Op::T)?;
-    symmetrise(&mut y.view_mut())?;
+/// `A_i X_i A_iᵀ` for symmetric `X_i`, exactly symmetric; a single operand is broadcast.
+pub(crate) fn sandwich<T: Scalar>(
+    a: MatView<'_, T>,
+    outer: Outer,
+    x: MatView<'_, T>,
+) -> Result<MatBatch<T>> {
+    let count = if a.count() == 1 { x.count() } else { a.count() };
+    let mut y = MatBatch::zeros(count, x.rows(), x.cols());
+    let scratch = &mut SandwichScratch::default();
+    sandwich_into(a, outer, x, y.view_mut(), scratch)?;
     Ok(y)
 }
 

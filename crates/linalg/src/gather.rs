@@ -2,6 +2,25 @@
 
 use crate::Scalar;
 
+/// Something with one slice per lane, an array of the widths that registers have.
+macro_rules! with_lanes {
+    ($width:expr, $count:expr, $of:expr, |$from:ident| $what:expr) => {
+        with_lanes!(@each $width, $count, $of, |$from| $what, 16 8 4 2)
+    };
+    (@each $width:expr, $count:expr, $of:expr, |$from:ident| $what:expr, $($lanes:literal)+) => {
+        match $width {
+            $($lanes => {
+                let $from = &per_lane::<T, $lanes>($count, $of);
+                $what
+            })+
+            _ => {
+                let $from = &per_lane::<T, 1>($count, $of);
+                $what
+            }
+        }
+    };
+}
+
 /// `count` matrices (of any shape, all of one) into lanes: `out[e·width + lane] = of(lane)[e]`. Lanes beyond the last matrix repeat it.
 ///
 /// # Panics
@@ -12,13 +31,7 @@ pub fn gather<'a, T: Scalar>(
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
 ) {
-    match width {
-        16 => gather_entries(&per_lane::<T, 16>(count, of), out),
-        8 => gather_entries(&per_lane::<T, 8>(count, of), out),
-        4 => gather_entries(&per_lane::<T, 4>(count, of), out),
-        2 => gather_entries(&per_lane::<T, 2>(count, of), out),
-        _ => gather_entries(&per_lane::<T, 1>(count, of), out),
-    }
+    with_lanes!(width, count, of, |from| gather_entries(from, out));
 }
 
 /// One slice per lane; the last is repeated.
@@ -47,13 +60,11 @@ pub fn gather_lower<'a, T: Scalar>(
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
 ) {
-    match width {
-        16 => gather_triangle((n, band), &per_lane::<T, 16>(count, of), out),
-        8 => gather_triangle((n, band), &per_lane::<T, 8>(count, of), out),
-        4 => gather_triangle((n, band), &per_lane::<T, 4>(count, of), out),
-        2 => gather_triangle((n, band), &per_lane::<T, 2>(count, of), out),
-        _ => gather_triangle((n, band), &per_lane::<T, 1>(count, of), out),
-    }
+    with_lanes!(width, count, of, |from| gather_triangle(
+        (n, band),
+        from,
+        out
+    ));
 }
 
 fn gather_triangle<T: Scalar, const W: usize>(
@@ -89,13 +100,11 @@ pub fn gather_upper<'a, T: Scalar>(
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
 ) {
-    match width {
-        16 => gather_symmetric((n, factor), &per_lane::<T, 16>(count, of), out),
-        8 => gather_symmetric((n, factor), &per_lane::<T, 8>(count, of), out),
-        4 => gather_symmetric((n, factor), &per_lane::<T, 4>(count, of), out),
-        2 => gather_symmetric((n, factor), &per_lane::<T, 2>(count, of), out),
-        _ => gather_symmetric((n, factor), &per_lane::<T, 1>(count, of), out),
-    }
+    with_lanes!(width, count, of, |from| gather_symmetric(
+        (n, factor),
+        from,
+        out
+    ));
 }
 
 fn gather_symmetric<T: Scalar, const W: usize>(

@@ -6,7 +6,7 @@
 //!
 //! `Q(t) = erfc(z) e^{z²}/t` is smooth on the whole half-line; a polynomial of degree 23 has it to 8e-17. Nothing cancels in the lower tail, and the square in the
 //! exponent is split so that its rounding does not show there. No step asks which case a number is, and none is fused: a loop over numbers becomes one over registers, with
-//! the same bits in every instruction set. Compared with `erfc` of musl, `Φ` is within 6 units in the last place down to −37, beyond which it is zero.
+//! the same bits in every instruction set. Compared with `erfc` of libm at `x/√2`, whose rounding alone is worth `x²/2` units in the last place, `Φ(x)` differs by at most `6 + x²` of them down to −37; below −37.5 it is zero.
 
 use crate::Scalar;
 use pulp::{Arch, Simd, WithSimd};

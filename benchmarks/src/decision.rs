@@ -3,6 +3,7 @@
 
 use crate::eigen::Yardstick;
 use crate::timing::side_by_side;
+use faer::traits::RealField;
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::net::DaspConfig;
 use stiefel_model::train::{Silent, TrainConfig};
@@ -67,7 +68,7 @@ fn decoder<T: Scalar>(case: &Case, x: MatBatch<f64>) -> Decoder<T> {
     Decoder::new(model).expect("a decoder")
 }
 
-fn row<T: Scalar>(case: &Case) {
+fn row<T: Scalar + RealField>(case: &Case) {
     let x = random_spd::<f64>(1, 60, case.n);
     let mut decoder = decoder::<T>(case, x.clone());
     let mut yardstick = Yardstick::new(random_spd::<T>(4, REPEAT, case.k));

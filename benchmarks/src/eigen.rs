@@ -3,6 +3,7 @@
 use crate::timing::side_by_side;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::traits::RealField;
 use faer::{Mat, MatRef, Par, Spec};
 use std::hint::black_box;
 use stiefel_linalg::{EigenScratch, MatBatch, Scalar, eigh_into};
@@ -11,14 +12,14 @@ use stiefel_testkit::random_spd;
 const COUNT: usize = 32;
 
 /// faer's low-level decomposition of a batch, one by one, buffers reused: the yardstick of this project.
-pub(crate) struct Yardstick<T: Scalar> {
+pub(crate) struct Yardstick<T: Scalar + RealField> {
     input: MatBatch<T>,
     vectors: Mat<T>,
     values: faer::diag::Diag<T>,
     memory: MemBuffer,
 }
 
-impl<T: Scalar> Yardstick<T> {
+impl<T: Scalar + RealField> Yardstick<T> {
     pub(crate) fn new(input: MatBatch<T>) -> Self {
         let n = input.rows();
         let need =
@@ -55,7 +56,7 @@ pub(crate) fn flops(n: usize) -> f64 {
     (8.0 / 3.0 + 1.7 * 3.0) * n * n * n
 }
 
-fn row<T: Scalar>(n: usize) {
+fn row<T: Scalar + RealField>(n: usize) {
     let x = random_spd::<T>(n as u64, COUNT, n);
     let mut faer = Yardstick::new(x.clone());
     let mut values = vec![T::ZERO; COUNT * n];

@@ -4,6 +4,7 @@
 use crate::arguments::Arguments;
 use crate::eigen::Yardstick;
 use crate::timing::{interleaved, tenth_percentile};
+use faer::traits::RealField;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stiefel_linalg::Scalar;
@@ -88,7 +89,7 @@ fn problem<T: Scalar>(case: &Case) -> (DaspNet, Prepared<T>) {
 }
 
 /// Seconds of every step and of every run of the yardstick.
-fn times<T: Scalar>(case: &Case, rounds: usize) -> [Vec<f64>; 2] {
+fn times<T: Scalar + RealField>(case: &Case, rounds: usize) -> [Vec<f64>; 2] {
     let (net, data) = problem::<T>(case);
     let mut stepper = Stepper::new(AdamConfig::default(), net.initial(3)).expect("Adam");
     let batch = data.all();
@@ -139,7 +140,7 @@ fn json_row<T: Scalar>(case: &Case, step: &[f64]) -> Value {
     })
 }
 
-fn row<T: Scalar>(
+fn row<T: Scalar + RealField>(
     case: &Case,
     prototype: f64,
     rounds: Option<usize>,

@@ -2,7 +2,7 @@
 //!
 //! [`cholesky`](crate::cholesky()) takes many small matrices at once, one per lane; this takes one that may be hundreds of rows wide.
 
-use crate::{LinalgError, MatBatch, MatView, Result, Scalar};
+use crate::{LinalgError, MatBatch, MatView, Result};
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
@@ -22,13 +22,13 @@ const OP: &str = "Cholesky factorisation";
 /// # Ok::<(), stiefel_linalg::LinalgError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Factored<T> {
-    l: faer::Mat<T>,
+pub struct Factored {
+    l: faer::Mat<f64>,
 }
 
-impl<T: Scalar> Factored<T> {
+impl Factored {
     /// Factors a batch of one matrix; only its lower triangle is read.
-    pub fn new(g: MatView<'_, T>) -> Result<Self> {
+    pub fn new(g: MatView<'_, f64>) -> Result<Self> {
         let n = g.check_square(OP)?;
         if g.count() != 1 {
             return Err(LinalgError::Shape {
@@ -45,7 +45,7 @@ impl<T: Scalar> Factored<T> {
                 op: OP,
                 matrix: 0,
                 pivot: index,
-                value: g.matrix(0)[index * n + index].to_f64(),
+                value: g.matrix(0)[index * n + index],
             }
         })?;
         Ok(Self {
@@ -54,23 +54,23 @@ impl<T: Scalar> Factored<T> {
     }
 
     /// `L⁻¹ B` in the place of `B`, a batch of one `n × m` matrix.
-    pub fn half_solve(&self, b: &mut MatBatch<T>) -> Result<()> {
+    pub fn half_solve(&self, b: &mut MatBatch<f64>) -> Result<()> {
         let b = self.right_hand_side(b)?;
         solve_lower_triangular_in_place(self.l.as_ref(), b, Par::Seq);
-        crate::product::release_vector_registers();
+        crate::dense::release_vector_registers();
         Ok(())
     }
 
     /// `G⁻¹ B` in the place of `B`, a batch of one `n × m` matrix.
-    pub fn solve(&self, b: &mut MatBatch<T>) -> Result<()> {
+    pub fn solve(&self, b: &mut MatBatch<f64>) -> Result<()> {
         self.half_solve(b)?;
         let b = self.right_hand_side(b)?;
         solve_upper_triangular_in_place(self.l.transpose(), b, Par::Seq);
-        crate::product::release_vector_registers();
+        crate::dense::release_vector_registers();
         Ok(())
     }
 
-    fn right_hand_side<'b>(&self, b: &'b mut MatBatch<T>) -> Result<MatMut<'b, T>> {
+    fn right_hand_side<'b>(&self, b: &'b mut MatBatch<f64>) -> Result<MatMut<'b, f64>> {
         let (count, rows, cols) = b.shape();
         if count != 1 || rows != self.l.nrows() {
             return Err(LinalgError::Shape {

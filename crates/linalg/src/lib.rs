@@ -13,6 +13,7 @@
 mod aligned;
 mod batch;
 mod cholesky;
+mod dense;
 mod directions;
 mod eigen;
 mod error;
@@ -37,7 +38,8 @@ pub use cholesky::{
     CholeskyScratch, cholesky, cholesky_into, inverse_cholesky, inverse_cholesky_into,
     invert_lower, solve_lower, symmetric_inverse_into,
 };
-pub use directions::leading_directions;
+pub use dense::{Layout, gram_lower};
+pub use directions::{leading_directions, smallest_singular_values};
 pub use eigen::{
     Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigenvalues_single_into,
     eigh, eigh_into, eigh_map_into, eigh_single_into,

@@ -4,8 +4,6 @@
 //! one matrix is used with every matrix of the other (broadcast).
 
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar};
-use faer::linalg::matmul::matmul as faer_matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 
 /// Whether an operand enters a product as it is or transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +81,7 @@ pub fn product_shape(
 
 /// `C_i ← [C_i +] α·op(A_i)·op(B_i)`; `add` says whether the old `C` stays.
 pub fn product_into<T: Scalar>(
-    mut out: MatViewMut<'_, T>,
+    out: MatViewMut<'_, T>,
     add: bool,
     alpha: T,
     a: MatView<'_, T>,
@@ -99,47 +97,6 @@ pub fn product_into<T: Scalar>(
             found: format!("{:?}", out.shape()),
         });
     }
-    let (count, rows, cols) = shape;
-    let accum = if add { Accum::Add } else { Accum::Replace };
-    for i in 0..count {
-        let lhs = oriented(a, i, op_a);
-        let rhs = oriented(b, i, op_b);
-        let dst = MatMut::from_row_major_slice_mut(out.matrix(i), rows, cols);
-        faer_matmul(dst, accum, lhs, rhs, alpha, Par::Seq);
-    }
-    release_vector_registers();
+    T::multiply(out, add, alpha, (a, op_a), (b, op_b));
     Ok(())
-}
-
-/// Marks the upper halves of the vector registers as unused.
-///
-/// The product kernels leave them in use, and then scalar code that follows (logarithms, exponentials) waits for them: 500 calls
-/// of `ln_1p` took 67 µs after a product, and 3.6 µs after this.
-#[inline]
-pub(crate) fn release_vector_registers() {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx")]
-        fn zero_upper() {
-            std::arch::x86_64::_mm256_zeroupper();
-        }
-        if std::arch::is_x86_feature_detected!("avx") {
-            // SAFETY: the CPU has AVX. The instruction touches only the upper halves of registers that the calling convention
-            // lets every function overwrite.
-            #[allow(unsafe_code)]
-            unsafe {
-                zero_upper();
-            }
-        }
-    }
-}
-
-/// Matrix `i` (or the only one) as faer sees it.
-fn oriented<T: Scalar>(x: MatView<'_, T>, i: usize, op: Op) -> MatRef<'_, T> {
-    let i = if x.count() == 1 { 0 } else { i };
-    let m = MatRef::from_row_major_slice(x.matrix(i), x.rows(), x.cols());
-    match op {
-        Op::N => m,
-        Op::T => m.transpose(),
-    }
 }

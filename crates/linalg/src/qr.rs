@@ -44,21 +44,7 @@ pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
     let mut q = MatBatch::zeros(count, m, k);
     let mut r = MatBatch::zeros(count, k, k);
     for i in 0..count {
-        let f = faer::MatRef::from_row_major_slice(a.matrix(i), m, k).qr();
-        let (fq, fr) = (f.compute_thin_Q(), f.thin_R());
-        for c in 0..k {
-            let sign = if fr[(c, c)] < T::ZERO {
-                -T::ONE
-            } else {
-                T::ONE
-            };
-            for row in 0..m {
-                q.matrix_mut(i)[row * k + c] = sign * fq[(row, c)];
-            }
-            for col in c..k {
-                r.matrix_mut(i)[c * k + col] = sign * fr[(c, col)];
-            }
-        }
+        T::thin_qr(a.matrix(i), m, k, q.matrix_mut(i), r.matrix_mut(i));
     }
     Ok(Qr { q, r })
 }

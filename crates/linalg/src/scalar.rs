@@ -1,15 +1,10 @@
 //! The two scalar types, `f32` and `f64`, behind one trait.
 
+use crate::dense::Dense;
 use crate::simd::Lane;
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
 
 /// A real scalar: `f32` or `f64`.
 ///
@@ -24,8 +19,7 @@ mod sealed {
 /// assert_eq!(hypotenuse(3.0_f32, 4.0), 5.0);
 /// ```
 pub trait Scalar:
-    sealed::Sealed
-    + faer::traits::RealField
+    Dense
     + Lane
     + Copy
     + Default

@@ -10,8 +10,8 @@
 //! * **Schäfer–Strimmer**: off-diagonal entries of the sample covariance times `1−γ`,
 //!   `γ = Σ_{i≠j} Var(r_ij) / Σ_{i≠j} r_ij²` kept in 0…1. Stat. Appl. Genet. Mol. Biol. 4 (2005); pyRiemann's numbers.
 
-use super::gram::{Layout, gram_lower, mirror};
 use stiefel_data::Estimator;
+use stiefel_linalg::{Layout, gram_lower};
 
 /// Buffers for one trial, reused from trial to trial.
 #[derive(Debug, Clone, Default)]
@@ -31,15 +31,7 @@ pub(crate) fn estimate<'a>(
 ) {
     let n = centre(rows, t, &mut scratch.centred);
     let centred = &mut scratch.centred;
-    gram_lower(
-        centred,
-        n,
-        t,
-        Layout::ChannelMajor,
-        1.0 / t as f64,
-        false,
-        out,
-    );
+    gram_lower(out, false, 1.0 / t as f64, centred, (n, t), Layout::Rows);
     mirror(out, n);
     match estimator {
         Estimator::Sample => unbiased(out, t),
@@ -50,16 +42,18 @@ pub(crate) fn estimate<'a>(
                 *x *= *x;
             }
             scratch.fourth.resize(n * n, 0.0);
-            gram_lower(
-                centred,
-                n,
-                t,
-                Layout::ChannelMajor,
-                1.0,
-                false,
-                &mut scratch.fourth,
-            );
+            let fourth = &mut scratch.fourth;
+            gram_lower(fourth, false, 1.0, centred, (n, t), Layout::Rows);
             schaefer_strimmer(&scratch.fourth, out, n, t);
+        }
+    }
+}
+
+/// Copies the lower triangle to the upper.
+pub(crate) fn mirror(out: &mut [f64], n: usize) {
+    for i in 0..n {
+        for j in 0..i {
+            out[j * n + i] = out[i * n + j];
         }
     }
 }

@@ -4,12 +4,10 @@
 //! inverse and, where they have none, why.
 
 mod estimator;
-mod gram;
 mod pipeline;
 mod rank;
 
-pub(crate) use estimator::{Scratch, estimate, oas, unbiased};
-pub(crate) use gram::{Layout, gram_lower, mirror};
+pub(crate) use estimator::{Scratch, estimate, mirror, oas, unbiased};
 pub use pipeline::{Made, Pipeline, Preparing};
 pub use rank::{RANK_TOLERANCE, Rank, RankLoss};
 pub use stiefel_data::Estimator;

@@ -5,8 +5,8 @@
 //! where there are at most `n`; what is left unexplained is a linear combination, as interpolated channels and removed
 //! independent components leave behind.
 
-use faer::{MatRef, Side};
 use std::fmt;
+use stiefel_linalg::{MatView, eigenvalues};
 
 use crate::{EegError, Result};
 
@@ -70,10 +70,10 @@ impl Rank {
                 remedy: "pass a finite square matrix with one channel name per row".into(),
             });
         }
-        let values = MatRef::from_row_major_slice(matrix, n, n)
-            .self_adjoint_eigenvalues(Side::Lower)
-            .map_err(|e| EegError::Invalid {
-                what: format!("the eigenvalues of a {n}×{n} covariance did not converge ({e:?})"),
+        let values = MatView::new(1, n, n, matrix)
+            .and_then(eigenvalues)
+            .map_err(|error| EegError::Invalid {
+                what: format!("the eigenvalues of a {n}×{n} covariance were not found: {error}"),
                 remedy: "look for huge values in the trials".into(),
             })?;
         let (smallest, largest) = (values[0], values[n - 1]);

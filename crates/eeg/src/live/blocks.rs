@@ -1,6 +1,7 @@
 //! The filtered samples of one band, with the mean and the centred products of every block of them; the formulas are in the parent module.
 
-use crate::covariance::{Estimator, Layout, Scratch, estimate, gram_lower, mirror, oas, unbiased};
+use crate::covariance::{Estimator, Scratch, estimate, mirror, oas, unbiased};
+use stiefel_linalg::{Layout, gram_lower};
 
 /// Samples of a block.
 pub const BLOCK: usize = 16;
@@ -302,7 +303,7 @@ fn central_moments(sum: &mut Pieces, n: usize, mean: &mut [f64], out: &mut [f64]
         row[..=i].copy_from_slice(&sum.products[triangle(i)..][..=i]);
     }
     let pieces = sum.weights.len();
-    gram_lower(&sum.means, n, pieces, Layout::SampleMajor, 1.0, true, out);
+    gram_lower(out, true, 1.0, &sum.means, (n, pieces), Layout::Columns);
     pulp::Arch::new().dispatch(DivideLower {
         out,
         n,
@@ -411,7 +412,7 @@ fn sums(
             *y = x - m;
         }
     }
-    gram_lower(centred, n, count, Layout::SampleMajor, 1.0, false, gram);
+    gram_lower(gram, false, 1.0, centred, (n, count), Layout::Columns);
     for (i, row) in gram.chunks_exact(n).enumerate() {
         products[triangle(i)..][..=i].copy_from_slice(&row[..=i]);
     }

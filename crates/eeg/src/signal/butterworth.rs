@@ -9,7 +9,7 @@
 //! pair nearest the unit circle goes last and takes the zeros nearest to it, so the coefficients, not
 //! only the response, are SciPy's. Source: Oppenheim & Schafer, *Discrete-Time Signal Processing*, §7.
 
-use faer::c64;
+use num_complex::Complex64 as c64;
 use std::f64::consts::PI;
 
 use super::Sos;

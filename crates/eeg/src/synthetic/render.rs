@@ -1,7 +1,7 @@
 //! From sources to a recording, in blocks: `X ← L·S`, then drift and noise of the electrodes.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use stiefel_data::DataError;
+use stiefel_linalg::{MatView, MatViewMut, Op, product_into};
 
 use super::artefacts::Artefacts;
 use super::config::{SyntheticConfig, SyntheticReference};
@@ -71,14 +71,7 @@ pub(super) fn render(
             sources.next(start + t, &mut block[t * SOURCES..(t + 1) * SOURCES]);
         }
         let (block, mixed) = (&block[..count * SOURCES], &mut mixed[..count * n]);
-        matmul(
-            MatMut::from_column_major_slice_mut(mixed, n, count),
-            Accum::Replace,
-            MatRef::from_row_major_slice(&field, n, SOURCES),
-            MatRef::from_column_major_slice(block, SOURCES, count),
-            1.0,
-            Par::Seq,
-        );
+        mix(&field, block, mixed, (n, count)).map_err(DataError::from)?;
         for (t, x) in mixed.chunks_exact_mut(n).enumerate() {
             sensors.add(start + t, x);
         }
@@ -92,6 +85,19 @@ pub(super) fn render(
         }
     }
     Recording::new(channels(config), fs, data, events(&trials, config))
+}
+
+/// `Xᵀ ← SᵀLᵀ`: sample after sample, each of `n` channels from [`SOURCES`] sources.
+fn mix(
+    l: &[f64],
+    s: &[f64],
+    x: &mut [f64],
+    (n, count): (usize, usize),
+) -> stiefel_linalg::Result<()> {
+    let l = MatView::new(1, n, SOURCES, l)?;
+    let s = MatView::new(1, count, SOURCES, s)?;
+    let x = MatViewMut::new(1, count, n, x)?;
+    product_into(x, false, 1.0, s, Op::N, l, Op::T)
 }
 
 fn channels(config: &SyntheticConfig) -> Vec<Channel> {

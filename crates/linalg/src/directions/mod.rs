@@ -7,38 +7,59 @@
 
 mod krylov;
 
-use crate::{LinalgError, Result, tolerance};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
-use faer::{Accum, Mat, MatRef, Par, Side};
+use crate::dense::{gram, release_vector_registers};
+use crate::{LinalgError, MatBatch, MatView, Result, tolerance};
+use faer::{Mat, MatRef, Side};
 
-/// At most `most` directions as orthonormal columns (`p × s`), largest first, orthogonal to `taken`. `total` is the sum of squares
-/// of the rows before anything was removed from them: what is below its rounding is no direction.
+const OP: &str = "leading directions";
+
+/// At most `most` directions of the rows of `a` (one `m × p` matrix) as orthonormal columns (`1 × p × s`), largest first, orthogonal to the columns of `taken`
+/// (one `p × t` matrix, orthonormal). `total` is the sum of squares of the rows before anything was removed from them: what is below its rounding is no
+/// direction.
 ///
 /// ```
-/// use faer::Mat;
-/// use stiefel_linalg::leading_directions;
+/// use stiefel_linalg::{MatBatch, leading_directions};
 ///
 /// // Two rows along the second axis.
-/// let rows = Mat::from_fn(2, 3, |r, c| if c == 1 { 1.0 + r as f64 } else { 0.0 });
-/// let found = leading_directions(&rows, 2, rows.squared_norm_l2(), &Mat::zeros(3, 0))?;
-/// assert_eq!(found.shape(), (3, 1));
-/// assert!((found[(1, 0)].abs() - 1.0).abs() < 1e-15);
+/// let rows = MatBatch::from_vec(1, 2, 3, vec![0.0, 1.0, 0.0, 0.0, 2.0, 0.0])?;
+/// let found = leading_directions(rows.view(), 2, 5.0, MatBatch::zeros(1, 3, 0).view())?;
+/// assert_eq!(found.shape(), (1, 3, 1));
+/// assert!((found.get(0, 1, 0).abs() - 1.0).abs() < 1e-15);
 /// # Ok::<(), stiefel_linalg::LinalgError>(())
 /// ```
 pub fn leading_directions(
-    a: &Mat<f64>,
+    a: MatView<'_, f64>,
     most: usize,
     total: f64,
-    taken: &Mat<f64>,
+    taken: MatView<'_, f64>,
+) -> Result<MatBatch<f64>> {
+    let (one, m, p) = a.shape();
+    if one != 1 || taken.count() != 1 || taken.rows() != p || taken.cols() > p {
+        return Err(LinalgError::Shape {
+            op: OP,
+            expected: "one matrix of rows, and one of at most as many columns of their length"
+                .into(),
+            found: format!("{:?} and {:?}", a.shape(), taken.shape()),
+        });
+    }
+    let rows = MatRef::from_row_major_slice(a.matrix(0), m, p);
+    let taken = MatRef::from_row_major_slice(taken.matrix(0), p, taken.cols());
+    let found = directions(rows, most.min(p - taken.ncols()), total, taken)?;
+    release_vector_registers();
+    Ok(MatBatch::from_fn(1, p, found.ncols(), |_, r, c| {
+        found[(r, c)]
+    }))
+}
+
+fn directions(
+    a: MatRef<'_, f64>,
+    most: usize,
+    total: f64,
+    taken: MatRef<'_, f64>,
 ) -> Result<Mat<f64>> {
     let (m, p) = a.shape();
-    let most = most.min(p - taken.ncols());
     let wide = p > m;
-    let gram = if wide {
-        gram(a.as_ref(), a.transpose())
-    } else {
-        gram(a.transpose(), a.as_ref())
-    };
+    let gram = whole_gram(if wide { a } else { a.transpose() });
     let leading = match krylov::leading(&gram, most) {
         Some(leading) => leading,
         None => leading_eigenvectors(&gram, most)?,
@@ -64,8 +85,31 @@ pub fn leading_directions(
     let along = taken.transpose() * &span;
     span -= taken * along;
     let q = span.qr().compute_thin_Q();
-    let ritz = (a * &q).thin_svd().map_err(|_| diverged())?;
+    let ritz = (a * &q).thin_svd().map_err(|_| diverged(OP))?;
     Ok(q * ritz.V())
+}
+
+/// The smallest singular value of every matrix.
+///
+/// ```
+/// use stiefel_linalg::{MatBatch, smallest_singular_values};
+///
+/// let x = MatBatch::from_vec(1, 3, 2, vec![3.0, 0.0, 0.0, -2.0, 0.0, 0.0])?;
+/// assert!((smallest_singular_values(x.view())?[0] - 2.0).abs() < 1e-15);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+pub fn smallest_singular_values(x: MatView<'_, f64>) -> Result<Vec<f64>> {
+    let op = "singular values";
+    x.check_finite(op)?;
+    let (count, rows, cols) = x.shape();
+    let of = |i: usize| {
+        let values = MatRef::from_row_major_slice(x.matrix(i), rows, cols).singular_values();
+        let values = values.map_err(|_| diverged(op))?;
+        Ok(values.into_iter().fold(f64::INFINITY, f64::min))
+    };
+    let smallest = (0..count).map(of).collect();
+    release_vector_registers();
+    smallest
 }
 
 /// Eigenvalues of a Gram matrix, descending, and their eigenvectors (columns).
@@ -76,7 +120,7 @@ pub(crate) struct Leading {
 
 /// The leading eigenpairs from a decomposition of the whole.
 fn leading_eigenvectors(gram: &Mat<f64>, most: usize) -> Result<Leading> {
-    let eigen = (gram.self_adjoint_eigen(Side::Lower)).map_err(|_| diverged())?;
+    let eigen = (gram.self_adjoint_eigen(Side::Lower)).map_err(|_| diverged(OP))?;
     let size = gram.nrows();
     let s = most.min(size);
     let lambda = eigen.S().column_vector();
@@ -86,21 +130,11 @@ fn leading_eigenvectors(gram: &Mat<f64>, most: usize) -> Result<Leading> {
     })
 }
 
-/// `l·r`, which is symmetric: the lower triangle is computed, the upper one copied.
-fn gram(l: MatRef<'_, f64>, r: MatRef<'_, f64>) -> Mat<f64> {
-    let size = l.nrows();
+/// `x·xᵀ`: the lower triangle is computed, the upper one copied.
+fn whole_gram(x: MatRef<'_, f64>) -> Mat<f64> {
+    let size = x.nrows();
     let mut out = Mat::zeros(size, size);
-    triangular_matmul(
-        out.as_mut(),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        l,
-        BlockStructure::Rectangular,
-        r,
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
+    gram(out.as_mut(), false, 1.0, x);
     for c in 1..size {
         for r in 0..c {
             out[(r, c)] = out[(c, r)];
@@ -109,10 +143,8 @@ fn gram(l: MatRef<'_, f64>, r: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
-fn diverged() -> LinalgError {
-    LinalgError::NotDecomposed {
-        op: "leading directions",
-    }
+fn diverged(op: &'static str) -> LinalgError {
+    LinalgError::NotDecomposed { op }
 }
 
 #[cfg(test)]
@@ -171,16 +203,33 @@ mod tests {
     #[test]
     fn large_rows_of_low_rank_or_flat_spectrum_have_directions_too() {
         let g = random_batch::<f64>(8, 1, 420, 430);
-        let flat = Mat::from_fn(420, 430, |r, c| g.get(0, r, c));
-        let low = Mat::from_fn(420, 430, |r, c| g.get(0, r, c % 2));
+        let flat = MatBatch::from_fn(1, 420, 430, |_, r, c| g.get(0, r, c));
+        let low = MatBatch::from_fn(1, 420, 430, |_, r, c| flat.get(0, r, c % 2));
         for (a, rank) in [(flat, 5), (low, 2)] {
-            let v = leading_directions(&a, 5, a.squared_norm_l2(), &Mat::zeros(430, 0)).unwrap();
-            assert_eq!(v.shape(), (430, rank));
+            let total = a.data().iter().map(|x| x * x).sum();
+            let v = leading_directions(a.view(), 5, total, MatBatch::zeros(1, 430, 0).view());
+            let v = v.unwrap();
+            assert_eq!(v.shape(), (1, 430, rank));
+            let a = MatRef::from_row_major_slice(a.data(), 420, 430);
+            let v = MatRef::from_row_major_slice(v.data(), 430, rank);
             // Right singular vectors: AᵀA v = σ² v.
-            let image = a.transpose() * (&a * &v);
+            let image = a.transpose() * (a * v);
             let along = v.transpose() * &image;
-            let outside = &image - &v * along;
+            let outside = &image - v * along;
             assert!(outside.norm_l2() < 1e-9 * image.norm_l2());
+        }
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_refused() {
+        let rows = MatBatch::<f64>::zeros(1, 2, 3);
+        for taken in [(2, 3, 0), (1, 2, 0), (1, 3, 4)] {
+            let taken = MatBatch::zeros(taken.0, taken.1, taken.2);
+            let error = leading_directions(rows.view(), 1, 1.0, taken.view()).unwrap_err();
+            assert!(
+                matches!(error, LinalgError::Shape { op: OP, .. }),
+                "{error}"
+            );
         }
     }
 }

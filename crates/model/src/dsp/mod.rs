@@ -13,7 +13,6 @@
 mod rows;
 
 use crate::{ModelError, Result};
-use faer::Mat;
 use rows::{Rows, with_positive_peaks};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, leading_directions, product};
@@ -112,27 +111,27 @@ impl DspConfig {
             });
         }
         let p = training.cols();
-        let none = Mat::zeros(p, 0);
+        let none = MatBatch::zeros(1, p, 0);
         let total = rows.total_square();
-        let between = leading_directions(&rows.between(), self.rank, total, &none)?;
-        let left = self.rank - between.ncols();
+        let between = leading_directions(rows.between().view(), self.rank, total, none.view())?;
+        let left = self.rank - between.cols();
         let mut columns = between.clone();
         if self.fill == Fill::Within && left > 0 {
-            let within = leading_directions(&rows.within(&between), left, total, &between)?;
-            columns = Mat::from_fn(p, between.ncols() + within.ncols(), |r, c| {
-                match c.checked_sub(between.ncols()) {
-                    None => between[(r, c)],
-                    Some(c) => within[(r, c)],
-                }
+            let rest = rows.within(between.view())?;
+            let within = leading_directions(rest.view(), left, total, between.view())?;
+            let all = between.cols() + within.cols();
+            columns = MatBatch::from_fn(1, p, all, |_, r, c| match c.checked_sub(between.cols()) {
+                None => between.get(0, r, c),
+                Some(c) => within.get(0, r, c),
             });
         }
-        if columns.ncols() == 0 {
+        if columns.cols() == 0 {
             return Err(self.nothing(&rows));
         }
         with_positive_peaks(&mut columns);
         Ok(DspEncoder {
-            between: between.ncols(),
-            projection: MatBatch::from_fn(1, p, columns.ncols(), |_, r, c| columns[(r, c)]),
+            between: between.cols(),
+            projection: columns,
         })
     }
 

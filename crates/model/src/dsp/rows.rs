@@ -2,16 +2,16 @@
 
 use super::OP;
 use crate::{ModelError, Result};
-use faer::{Mat, MatRef};
-use stiefel_linalg::{MatView, peak};
+use stiefel_linalg::{MatBatch, MatView, Op, peak, product, product_into};
 
 /// Tangent vectors with their domains numbered from zero without gaps.
 pub(super) struct Rows<'a> {
-    x: MatRef<'a, f64>,
+    /// One after the other: `1 × trials × p`.
+    x: MatView<'a, f64>,
     domains: Vec<usize>,
     counts: Vec<usize>,
-    /// `D × p`.
-    means: Mat<f64>,
+    /// `1 × D × p`.
+    means: MatBatch<f64>,
 }
 
 impl<'a> Rows<'a> {
@@ -46,17 +46,18 @@ impl<'a> Rows<'a> {
         let number = |d: &usize| present.binary_search(d).unwrap_or_default();
         let domains: Vec<usize> = domains.iter().map(number).collect();
         let mut counts = vec![0_usize; present.len()];
-        let mut means = Mat::zeros(present.len(), p);
-        let x = MatRef::from_row_major_slice(x.data(), count, p);
-        for (i, &d) in domains.iter().enumerate() {
+        let mut means = MatBatch::zeros(1, present.len(), p);
+        let x = MatView::new(1, count, p, x.data())?;
+        for (row, &d) in x.data().chunks_exact(p).zip(&domains) {
             counts[d] += 1;
-            for c in 0..p {
-                means[(d, c)] += x[(i, c)];
+            let mean = &mut means.data_mut()[d * p..][..p];
+            for (mean, x) in mean.iter_mut().zip(row) {
+                *mean += x;
             }
         }
-        for c in 0..p {
-            for (d, &count) in counts.iter().enumerate() {
-                means[(d, c)] /= count as f64;
+        for (mean, &count) in means.data_mut().chunks_exact_mut(p).zip(&counts) {
+            for mean in mean {
+                *mean /= count as f64;
             }
         }
         Ok(Self {
@@ -68,7 +69,7 @@ impl<'a> Rows<'a> {
     }
 
     pub(super) fn trials(&self) -> usize {
-        self.x.nrows()
+        self.x.rows()
     }
 
     pub(super) fn domains(&self) -> usize {
@@ -77,39 +78,55 @@ impl<'a> Rows<'a> {
 
     /// `Σ_i ‖x_i‖²`, before any mean is removed.
     pub(super) fn total_square(&self) -> f64 {
-        self.x.squared_norm_l2()
+        self.x.data().iter().map(|x| x * x).sum()
     }
 
     /// `√n_d·(μ_d − μ)`, one row per domain: `S_B` is the Gram matrix of the columns.
-    pub(super) fn between(&self) -> Mat<f64> {
-        let total = self.trials() as f64;
-        let mut rows = self.means.clone();
-        for c in 0..rows.ncols() {
-            let weighted = (self.counts.iter().enumerate()).map(|(d, &n)| n as f64 * rows[(d, c)]);
-            let mu = weighted.sum::<f64>() / total;
-            for (d, &n) in self.counts.iter().enumerate() {
-                rows[(d, c)] = (n as f64).sqrt() * (rows[(d, c)] - mu);
+    pub(super) fn between(&self) -> MatBatch<f64> {
+        let (total, p) = (self.trials() as f64, self.x.cols());
+        let mut mu = vec![0.0; p];
+        for (mean, &n) in self.means.data().chunks_exact(p).zip(&self.counts) {
+            for (mu, mean) in mu.iter_mut().zip(mean) {
+                *mu += n as f64 * mean;
             }
         }
-        rows
+        MatBatch::from_fn(1, self.domains(), p, |_, d, c| {
+            (self.counts[d] as f64).sqrt() * (self.means.get(0, d, c) - mu[c] / total)
+        })
     }
 
-    /// `x_i − μ_{d_i}`, with the directions in `taken` removed.
-    pub(super) fn within(&self, taken: &Mat<f64>) -> Mat<f64> {
-        let mut rows = Mat::from_fn(self.trials(), self.x.ncols(), |i, c| {
-            self.x[(i, c)] - self.means[(self.domains[i], c)]
-        });
-        let along = &rows * taken;
-        rows -= along * taken.transpose();
-        rows
+    /// `x_i − μ_{d_i}`, with the directions in `taken` (`1 × p × t`) removed.
+    pub(super) fn within(&self, taken: MatView<'_, f64>) -> Result<MatBatch<f64>> {
+        let (trials, p) = (self.trials(), self.x.cols());
+        let mut rows = MatBatch::from_vec(1, trials, p, self.x.data().to_vec())?;
+        for (row, &d) in rows.data_mut().chunks_exact_mut(p).zip(&self.domains) {
+            let mean = &self.means.data()[d * p..][..p];
+            for (x, mean) in row.iter_mut().zip(mean) {
+                *x -= mean;
+            }
+        }
+        let along = product(rows.view(), Op::N, taken, Op::N)?;
+        product_into(
+            rows.view_mut(),
+            true,
+            -1.0,
+            along.view(),
+            Op::N,
+            taken,
+            Op::T,
+        )?;
+        Ok(rows)
     }
 }
 
 /// Turns every column so that its entry of largest magnitude is positive.
-pub(super) fn with_positive_peaks(columns: &mut Mat<f64>) {
-    for mut column in columns.col_iter_mut() {
-        if peak(column.as_ref().iter().copied()) < 0.0 {
-            column *= faer::Scale(-1.0);
+pub(super) fn with_positive_peaks(columns: &mut MatBatch<f64>) {
+    let (_, rows, cols) = columns.shape();
+    for c in 0..cols {
+        if peak((0..rows).map(|r| columns.get(0, r, c))) < 0.0 {
+            for x in columns.data_mut()[c..].iter_mut().step_by(cols) {
+                *x = -*x;
+            }
         }
     }
 }

@@ -8,10 +8,9 @@
 //! Experts are `K × n × k` (their scales `K × k × k`), weights `1 × N × K`. Experts with orthonormal columns have ones only, and no report.
 
 use crate::net::experts::{factors, log_scales_of};
-use crate::{Manifold, ModelError, Parameters, Result};
-use faer::Mat;
+use crate::{Manifold, Parameters, Result};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::{MatBatch, Scalar, eigenvalues};
+use stiefel_linalg::{MatBatch, Scalar, eigenvalues, smallest_singular_values};
 
 /// Smallest singular values of filters that are not orthonormal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +48,7 @@ pub fn filter_rank<T: Scalar>(
         let values = eigenvalues(logs.view())?;
         let routed = values.chunks_exact(logs.rows());
         return Ok(Some(FilterRank {
-            experts: smallest(&factors(&scales))?,
+            experts: smallest_singular_values(factors(&scales).view())?,
             // Ascending.
             routed: routed.map(|values| (0.5 * values[0]).exp()).collect(),
         }));
@@ -59,8 +58,8 @@ pub fn filter_rank<T: Scalar>(
     }
     let experts: MatBatch<f64> = experts.value.cast();
     Ok(Some(FilterRank {
-        routed: smallest(&mixed(alpha, &experts))?,
-        experts: smallest(&experts)?,
+        routed: smallest_singular_values(mixed(alpha, &experts).view())?,
+        experts: smallest_singular_values(experts.view())?,
     }))
 }
 
@@ -72,21 +71,4 @@ fn mixed(alpha: &MatBatch<f64>, x: &MatBatch<f64>) -> MatBatch<f64> {
             .map(|j| alpha.get(0, i, j) * x.get(j, r, c))
             .sum()
     })
-}
-
-/// The smallest singular value of every matrix.
-fn smallest(x: &MatBatch<f64>) -> Result<Vec<f64>> {
-    let (count, rows, cols) = x.shape();
-    let of = |i: usize| {
-        let matrix = Mat::from_fn(rows, cols, |r, c| x.get(i, r, c));
-        let values = matrix
-            .singular_values()
-            .map_err(|_| ModelError::Impossible {
-                op: super::OP,
-                why: format!("the singular values of filter {i} do not converge"),
-                remedy: "look for values that are not finite",
-            })?;
-        Ok(values.into_iter().fold(f64::INFINITY, f64::min))
-    };
-    (0..count).map(of).collect()
 }

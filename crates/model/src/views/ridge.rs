@@ -92,7 +92,7 @@ impl Rows {
 pub(super) struct Shared {
     /// `1 × L × p`.
     pub(super) weights: MatBatch<f64>,
-    factored: Factored<f64>,
+    factored: Factored,
     classes: usize,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn own(
 struct Kernel<'a> {
     f: &'a MatBatch<f64>,
     c: f64,
-    factored: Factored<f64>,
+    factored: Factored,
 }
 
 impl<'a> Kernel<'a> {

@@ -51,7 +51,15 @@ pub(crate) fn dist() -> Result<Vec<Step>, String> {
         let old = format!("{host}.{GLIBC}");
         let wheel = ["build", "--release", "--locked", "--zig"];
         let tag = ["--compatibility", MANYLINUX];
-        let program = ["zigbuild", "--release", "--locked", "-p", "stiefel-cli"];
+        let program = [
+            "zigbuild",
+            "--release",
+            "--locked",
+            "-p",
+            "stiefel-cli",
+            "--features",
+            "download",
+        ];
         let program = program.into_iter().chain(["--target", &old]);
         steps.extend([
             maturin("wheel", wheel.into_iter().chain(tag)),
@@ -60,7 +68,15 @@ pub(crate) fn dist() -> Result<Vec<Step>, String> {
         ]);
         format!("target/{host}/release/stiefel")
     } else {
-        let program = ["build", "--release", "--locked", "-p", "stiefel-cli"];
+        let program = [
+            "build",
+            "--release",
+            "--locked",
+            "-p",
+            "stiefel-cli",
+            "--features",
+            "download",
+        ];
         steps.extend([
             maturin("wheel", ["build", "--release", "--locked"].into_iter()),
             cargo("program", &program),

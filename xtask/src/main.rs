@@ -70,6 +70,19 @@ fn test() -> Vec<Step> {
                 "warnings",
             ],
         ),
+        // The other members ask for downloads; the first build of a clone goes without them.
+        cargo(
+            "lints of the program without downloads",
+            &[
+                "clippy",
+                "-p",
+                "stiefel-cli",
+                "--quiet",
+                "--",
+                "-D",
+                "warnings",
+            ],
+        ),
         cargo("layers", &["run", "--quiet", "-p", "xtask", "--", "layers"]),
         tests,
         sets::step(),

@@ -1,4 +1,6 @@
-//! One bar with the time left, on the standard error where that is a terminal; nothing elsewhere.
+//! Bars with the time left, on the standard error where that is a terminal; nothing elsewhere.
+
+use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use stiefel::eeg::prepare::Step;
@@ -41,5 +43,49 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// The units of a study: a bar with the time left on a terminal, nothing elsewhere.
+pub(crate) struct Units {
+    bar: ProgressBar,
+}
+
+impl Units {
+    /// A bar where the standard error is a terminal and nobody asked for quiet.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = if quiet || !std::io::stderr().is_terminal() {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::no_length()
+        };
+        let template = "{msg:28} {wide_bar} {pos:>4} of {len:4} units, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self { bar }
+    }
+}
+
+impl stiefel::study::StudyObserver for Units {
+    fn begin(&self, units: usize, kept: usize) {
+        self.bar.set_length(units as u64);
+        self.bar.set_position(kept as u64);
+        self.bar.reset_eta();
+        if kept > 0 && !self.bar.is_hidden() {
+            self.bar
+                .println(format!("{kept} of {units} units are there already"));
+        }
+    }
+
+    fn finished(&self, record: &stiefel::study::UnitRecord) {
+        self.bar.set_message(record.method.clone());
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Units {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }

@@ -9,10 +9,11 @@ mod bar;
 mod command;
 mod config;
 mod decoding;
+#[cfg(feature = "download")]
+mod downloads;
 mod failure;
 mod interrupt;
 mod output;
-mod progress;
 mod reading;
 mod record;
 mod source;

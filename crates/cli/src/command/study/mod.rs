@@ -6,10 +6,10 @@ mod run_unit;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, run, table};
 
+use crate::bar::Units;
 use crate::failure::Outcome;
 use crate::interrupt;
 use crate::output::Output;
-use crate::progress::Units;
 use crate::source::load;
 use options::Options;
 

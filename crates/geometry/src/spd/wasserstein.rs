@@ -17,18 +17,18 @@ use super::{check_spectrum, check_symmetric};
 use crate::Result;
 use crate::batch::{broadcast, common_count, position};
 use stiefel_linalg::{
-    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, congruence, eigh, eigh_map_into,
-    product, symmetrise,
+    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, eigh, eigh_map_into, product,
+    symmetrise,
 };
 
-/// `T_i`, exactly symmetric.
-fn optimal_map<T: Scalar>(
+/// `(LᵀB_iL)^{1/2}`, exactly symmetric.
+fn root_between<T: Scalar>(
     op: &'static str,
     a: &Factor<T>,
     b: MatView<'_, T>,
 ) -> Result<MatBatch<T>> {
     let n = check_symmetric(op, b)?;
-    let c = congruence(a.l.view(), b)?;
+    let c = sandwich(a.l.transposed().view(), Outer::Full, b)?;
     let mut values = vec![T::ZERO; c.count() * n];
     let mut root = MatBatch::zeros(c.count(), n, n);
     let square_root = |l: T| Scalar::sqrt(Scalar::max(l, T::ZERO));
@@ -48,7 +48,7 @@ fn optimal_map<T: Scalar>(
             check_spectrum(op, n, &eigh(single)?.values).map_err(|e| at_trial(e, at))?;
         }
     }
-    Ok(congruence(a.l_inv.view(), root.view())?)
+    Ok(root)
 }
 
 /// The point at `t` of the Bures–Wasserstein geodesic from `A_i` to `B_i`; `t` is one number for all pairs, or one for each.
@@ -70,7 +70,8 @@ pub fn geodesic_wasserstein<T: Scalar>(
 ) -> Result<MatBatch<T>> {
     let count = common_count("geodesic", a, b)?;
     let from = factor("geodesic, first argument", a)?;
-    let mut g = optimal_map("geodesic, second argument", &from, b)?;
+    let root = root_between("geodesic, second argument", &from, b)?;
+    let mut g = sandwich(from.l_inv.transposed().view(), Outer::Full, root.view())?;
     let n = a.rows();
     for i in 0..count {
         let t = position("geodesic", t, count, i)?;
@@ -81,7 +82,7 @@ pub fn geodesic_wasserstein<T: Scalar>(
             row[r] += T::ONE - t;
         }
     }
-    Ok(congruence(g.view(), a)?)
+    sandwich(g.view(), Outer::Full, a)
 }
 
 /// The tangent vector at `M_i` that points to `X_i`.
@@ -89,8 +90,10 @@ pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> R
     const OP: &str = "Bures–Wasserstein logarithm map";
     common_count(OP, m, x)?;
     let at = factor("Bures–Wasserstein logarithm map, foot point", m)?;
-    let map = optimal_map(OP, &at, x)?;
-    let mut v = product(map.view(), Op::N, m, Op::N)?;
+    let root = root_between(OP, &at, x)?;
+    // T M = L⁻ᵀ (LᵀXL)^{1/2} Lᵀ.
+    let half = product(root.view(), Op::N, at.l.view(), Op::T)?;
+    let mut v = product(at.l_inv.view(), Op::T, half.view(), Op::N)?;
     symmetrise(&mut v.view_mut())?;
     let two = T::from_f64(2.0);
     for i in 0..v.count() {
@@ -114,14 +117,14 @@ pub fn exp_map_wasserstein<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> R
             *x += T::ONE;
         }
     }
-    Ok(congruence(h.view(), m)?)
+    sandwich(h.view(), Outer::Full, m)
 }
 
 /// `H_i` with `H A + A H = V_i`, from the decomposition of `A`.
 fn lyapunov<T: Scalar>(a: &Eigen<T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
     let n = v.rows();
     let u = a.vectors.view();
-    let mut turned = congruence(u, v)?;
+    let mut turned = sandwich(a.vectors.transposed().view(), Outer::Full, v)?;
     for i in 0..turned.count() {
         let lambda = a.values_of(if u.count() == 1 { 0 } else { i });
         for (row, &r) in turned.matrix_mut(i).chunks_exact_mut(n).zip(lambda) {

@@ -173,7 +173,23 @@ impl<T: Scalar> Tape<T> {
         inputs: &[Var<'t, T>],
         read: &[MatView<'_, T>],
     ) -> Result<Var<'t, T>> {
-        let (op, at) = (operation.name(), Location::caller());
+        let mut node = self.computed(&mut operation, inputs, read, Location::caller())?;
+        if node.needs_gradient {
+            node.operation = Some(Box::new(operation));
+        }
+        let shape = node.shape;
+        Ok(Var::new(self, self.nodes.push(node), shape))
+    }
+
+    /// The node of an operation's value, without the operation: all that is the same for every type of operation.
+    fn computed(
+        &self,
+        operation: &mut dyn Operation<T>,
+        inputs: &[Var<'_, T>],
+        read: &[MatView<'_, T>],
+        at: &'static Location<'static>,
+    ) -> Result<Node<T>> {
+        let op = operation.name();
         if let Some(input) = inputs.iter().position(|v| !std::ptr::eq(v.tape, self)) {
             return Err(TapeError::OtherTape { op, at, input });
         }
@@ -198,18 +214,17 @@ impl<T: Scalar> Tape<T> {
             shape: v.shape(),
             wanted: v.wants_gradient(),
         });
-        let node = Node {
+        Ok(Node {
             value: Value::Pooled(value),
             shape,
             needs_gradient,
             keep_gradient: Cell::new(false),
-            operation: needs_gradient.then(|| Box::new(operation) as Box<dyn Operation<T>>),
+            operation: None,
             inputs: recorded.collect(),
             name: op,
             label: Cell::new(None),
             at,
-        };
-        Ok(Var::new(self, self.nodes.push(node), shape))
+        })
     }
 
     /// Forgets all values and returns their buffers to the arena. No [`Var`] of the step can be alive; gradients may be.

@@ -27,11 +27,13 @@ impl<T> Default for Aligned<T> {
 }
 
 impl<T: Scalar> Aligned<T> {
-    /// Room for `len` numbers: zeros at first, later whatever was left there.
+    /// Room for `len` numbers: zeros where there was less room, else whatever was left there.
     pub fn room(&mut self, len: usize) -> &mut [T] {
         let padded = len + LINE / size_of::<T>();
         if self.data.len() < padded {
-            self.data.resize(padded, T::ZERO);
+            // Not grown: what was there need not be copied, and zeros that come from the system need not be written.
+            self.data = Vec::new();
+            self.data = vec![T::ZERO; padded];
         }
         self.get_mut(len)
     }

@@ -3,21 +3,40 @@
 //! Generic code is compiled again in every crate that uses it. Behind this trait, which `f32` and `f64` implement and nothing else can, faer's kernels are
 //! compiled once, in this crate; no other crate names faer.
 
-use crate::{MatView, MatViewMut, Op};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
-use faer::traits::RealField;
 use faer::{Accum, MatMut, MatRef, Par};
+
+/// Matrices one after the other, each `rows × cols` and row-major; a single one goes with every matrix of the other operand.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand<'a, T> {
+    pub data: &'a [T],
+    pub rows: usize,
+    pub cols: usize,
+    /// Whether they enter transposed.
+    pub transposed: bool,
+}
+
+impl<'a, T> Operand<'a, T> {
+    /// Matrix `i` as faer sees it.
+    fn matrix(&self, i: usize) -> MatRef<'a, T> {
+        let size = self.rows * self.cols;
+        let at = if self.data.len() == size { 0 } else { i * size };
+        let m = MatRef::from_row_major_slice(&self.data[at..at + size], self.rows, self.cols);
+        if self.transposed { m.transpose() } else { m }
+    }
+}
 
 /// A precision that faer computes in.
 pub trait Dense: Sized {
-    /// `C_i ← [C_i +] α·op(A_i)·op(B_i)`, of shapes that fit.
+    /// `C_i ← [C_i +] α·A_i·B_i`, of shapes that fit; `shape` is that of `C`, count first.
     fn multiply(
-        out: MatViewMut<'_, Self>,
+        c: &mut [Self],
+        shape: (usize, usize, usize),
         add: bool,
         alpha: Self,
-        a: (MatView<'_, Self>, Op),
-        b: (MatView<'_, Self>, Op),
+        a: Operand<'_, Self>,
+        b: Operand<'_, Self>,
     );
 
     /// Householder's `A = Q R` of one `m × k` matrix, `m ≥ k`: the first `k` columns of `Q`, and `R` with a positive diagonal.
@@ -29,67 +48,41 @@ macro_rules! dense {
         impl Dense for $t {
             #[inline(never)]
             fn multiply(
-                out: MatViewMut<'_, Self>,
+                c: &mut [Self],
+                (count, rows, cols): (usize, usize, usize),
                 add: bool,
                 alpha: Self,
-                a: (MatView<'_, Self>, Op),
-                b: (MatView<'_, Self>, Op),
+                a: Operand<'_, Self>,
+                b: Operand<'_, Self>,
             ) {
-                multiply(out, add, alpha, a, b);
+                let accum = if add { Accum::Add } else { Accum::Replace };
+                for i in 0..count {
+                    let c = &mut c[i * rows * cols..][..rows * cols];
+                    let c = MatMut::from_row_major_slice_mut(c, rows, cols);
+                    matmul(c, accum, a.matrix(i), b.matrix(i), alpha, Par::Seq);
+                }
+                release_vector_registers();
             }
 
             #[inline(never)]
             fn thin_qr(a: &[Self], m: usize, k: usize, q: &mut [Self], r: &mut [Self]) {
-                thin_qr(a, m, k, q, r);
+                let f = MatRef::from_row_major_slice(a, m, k).qr();
+                let (fq, fr) = (f.compute_thin_Q(), f.thin_R());
+                for c in 0..k {
+                    let sign = if fr[(c, c)] < 0.0 { -1.0 } else { 1.0 };
+                    for row in 0..m {
+                        q[row * k + c] = sign * fq[(row, c)];
+                    }
+                    for col in c..k {
+                        r[c * k + col] = sign * fr[(c, col)];
+                    }
+                }
             }
         }
     )*};
 }
 
 dense!(f32 f64);
-
-fn multiply<T: crate::Scalar + RealField>(
-    mut out: MatViewMut<'_, T>,
-    add: bool,
-    alpha: T,
-    (a, op_a): (MatView<'_, T>, Op),
-    (b, op_b): (MatView<'_, T>, Op),
-) {
-    let (count, rows, cols) = out.shape();
-    let accum = if add { Accum::Add } else { Accum::Replace };
-    for i in 0..count {
-        let lhs = oriented(a, i, op_a);
-        let rhs = oriented(b, i, op_b);
-        let dst = MatMut::from_row_major_slice_mut(out.matrix(i), rows, cols);
-        matmul(dst, accum, lhs, rhs, alpha, Par::Seq);
-    }
-    release_vector_registers();
-}
-
-/// Matrix `i` (or the only one) as faer sees it.
-fn oriented<T: crate::Scalar>(x: MatView<'_, T>, i: usize, op: Op) -> MatRef<'_, T> {
-    let i = if x.count() == 1 { 0 } else { i };
-    let m = MatRef::from_row_major_slice(x.matrix(i), x.rows(), x.cols());
-    match op {
-        Op::N => m,
-        Op::T => m.transpose(),
-    }
-}
-
-fn thin_qr<T: crate::Scalar + RealField>(a: &[T], m: usize, k: usize, q: &mut [T], r: &mut [T]) {
-    let f = MatRef::from_row_major_slice(a, m, k).qr();
-    let (fq, fr) = (f.compute_thin_Q(), f.thin_R());
-    for c in 0..k {
-        let negative = fr[(c, c)] < T::ZERO;
-        let sign = if negative { -T::ONE } else { T::ONE };
-        for row in 0..m {
-            q[row * k + c] = sign * fq[(row, c)];
-        }
-        for col in c..k {
-            r[c * k + col] = sign * fr[(c, col)];
-        }
-    }
-}
 
 /// How the values of a matrix lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! `C_i ← C_i + α·op(A_i)·op(B_i)` or `C_i ← α·op(A_i)·op(B_i)`, where `op` is the matrix or its transpose. An operand with
 //! one matrix is used with every matrix of the other (broadcast).
 
+use crate::dense::Operand;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar};
 
 /// Whether an operand enters a product as it is or transposed.
@@ -81,7 +82,7 @@ pub fn product_shape(
 
 /// `C_i ← [C_i +] α·op(A_i)·op(B_i)`; `add` says whether the old `C` stays.
 pub fn product_into<T: Scalar>(
-    out: MatViewMut<'_, T>,
+    mut out: MatViewMut<'_, T>,
     add: bool,
     alpha: T,
     a: MatView<'_, T>,
@@ -97,6 +98,16 @@ pub fn product_into<T: Scalar>(
             found: format!("{:?}", out.shape()),
         });
     }
-    T::multiply(out, add, alpha, (a, op_a), (b, op_b));
+    let (a, b) = (operand(a, op_a), operand(b, op_b));
+    T::multiply(out.data(), shape, add, alpha, a, b);
     Ok(())
+}
+
+fn operand<T: Scalar>(x: MatView<'_, T>, op: Op) -> Operand<'_, T> {
+    Operand {
+        data: x.data(),
+        rows: x.rows(),
+        cols: x.cols(),
+        transposed: op == Op::T,
+    }
 }

@@ -67,7 +67,7 @@ impl<T: Scalar> Spectra<T> {
         self.weights.len() / self.width
     }
 
-    /// Decomposes `A X_i Aᵀ`, or `X_i` where there is no `A`. `judge(i, λ)` sees the ascending eigenvalues and may give something better.
+    /// Decomposes `A X_i Aᵀ`, or `X_i` where there is no `A`. `judge(i, λ)` sees the eigenvalues, the smallest first and the largest last, and may give something better.
     pub(super) fn decompose(
         &mut self,
         a: Option<&MatBatch<T>>,
@@ -107,7 +107,7 @@ impl<T: Scalar> Spectra<T> {
             for (to, register) in lambda.iter_mut().zip(values.chunks_exact(width)) {
                 *to = register[lane];
             }
-            lambda.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+            extremes_outside(&mut lambda);
             let better = judge(i, &lambda)?;
             let Some((better, columns)) = better else {
                 for register in values.chunks_exact_mut(width) {
@@ -211,6 +211,23 @@ impl<T: Scalar> Spectra<T> {
     }
 }
 
+/// The smallest number first and the largest last; nobody asks for the order between them.
+fn extremes_outside<T: Scalar>(x: &mut [T]) {
+    let Some(last) = x.len().checked_sub(1) else {
+        return;
+    };
+    for i in 1..=last {
+        if x[i] < x[0] {
+            x.swap(0, i);
+        }
+    }
+    for i in 0..last {
+        if x[i] > x[last] {
+            x.swap(i, last);
+        }
+    }
+}
+
 /// `A C Aᵀ` in the place of `C`, of which the lower triangle and [`BAND`] entries right of the diagonal are read.
 fn congruence<T: Scalar>(n: usize, a: &[T], half: &mut [T], c: &mut [T]) -> Result<()> {
     let (shape, a) = ((n, n, n), Laid::new(a, n));
@@ -269,6 +286,25 @@ mod tests {
         let mut spectra = Spectra::new(x.rows(), weights()).unwrap();
         spectra.decompose(a, x, |_, _| Ok(None)).unwrap();
         spectra
+    }
+
+    #[test]
+    fn the_smallest_is_first_and_the_largest_last() {
+        for given in [
+            &[][..],
+            &[1.0],
+            &[2.0, 1.0],
+            &[3.0, 1.0, 2.0],
+            &[1.0, 4.0, 1.0, 4.0, 2.0],
+        ] {
+            let mut x = given.to_vec();
+            super::extremes_outside(&mut x);
+            let mut sorted = given.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            assert_eq!((x.first(), x.last()), (sorted.first(), sorted.last()));
+            x.sort_by(f64::total_cmp);
+            assert_eq!(x, sorted, "nothing is lost");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What faer computes here, for each of the two precisions.
 //!
 //! Generic code is compiled again in every crate that uses it. Behind this trait, which `f32` and `f64` implement and nothing else can, faer's kernels are
-//! compiled once, in this crate; no other crate names faer.
+//! compiled once, in this crate; no other crate of the library names faer.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};

@@ -124,21 +124,40 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
 }
 
 /// Copies the lower triangle to both, scaled by a power of two so that the largest entry is near one; gives the scale.
+#[inline(always)]
 fn load<T: Scalar>(n: usize, input: &[T], a: &mut [T], row: usize) -> T {
-    let mut largest = T::ZERO;
-    for r in 0..n {
-        for &x in &input[r * n..=r * n + r] {
-            largest = Scalar::max(largest, Scalar::abs(x));
-        }
-    }
-    let scale = T::power_of_two_below(largest);
+    let scale = T::power_of_two_below(largest(n, input));
     let inverse = T::ONE / scale;
     for r in 0..n {
-        for c in 0..=r {
-            let x = input[r * n + c] * inverse;
-            (a[r * row + c], a[c * row + r]) = (x, x);
+        let (above, from) = a.split_at_mut(r * row);
+        let (left, right) = from[..row].split_at_mut(r + 1);
+        for (a, &x) in left.iter_mut().zip(&input[r * n..]) {
+            *a = x * inverse;
         }
-        a[r * row + n..(r + 1) * row].fill(T::ZERO);
+        right.fill(T::ZERO);
+        for (above, &x) in above.chunks_exact_mut(row).zip(&*left) {
+            above[r] = x;
+        }
     }
     scale
+}
+
+/// The largest magnitude of the lower triangle. A single running maximum would wait for itself at every entry.
+#[inline(always)]
+fn largest<T: Scalar>(n: usize, input: &[T]) -> T {
+    const SIDE_BY_SIDE: usize = 32;
+    let mut most = [T::ZERO; SIDE_BY_SIDE];
+    for r in 0..n {
+        for part in input[r * n..=r * n + r].chunks(SIDE_BY_SIDE) {
+            for (most, &x) in most.iter_mut().zip(part) {
+                *most = larger(*most, Scalar::abs(x));
+            }
+        }
+    }
+    most.into_iter().fold(T::ZERO, larger)
+}
+
+#[inline(always)]
+fn larger<T: Scalar>(a: T, b: T) -> T {
+    if b > a { b } else { a }
 }

@@ -15,7 +15,7 @@ const PAGES: [&str; 2] = [
 /// one that compiles everything once more, before a release (`.github/workflows/release.yml`).
 const ELSEWHERE: [&str; 4] = [
     "pip install ./python",
-    "cargo install --path crates/cli",
+    "cargo install --path crates/cli --features download",
     "cargo run --release -- demo",
     "cargo xtask test",
 ];

@@ -115,26 +115,27 @@ impl Arguments {
 }
 
 /// The files, all of them here and whole.
-#[cfg(not(feature = "download"))]
+#[cfg(any(not(feature = "download"), test))]
 fn present(
     cache: &Cache,
     dataset: &'static Dataset,
     selection: &Selection,
 ) -> Result<Vec<LocalFile>, Failure> {
-    // A selection that makes no sense is misuse, whatever is here.
-    let inventory = cache.inventory(dataset, selection)?;
-    let missing = inventory.iter().filter(|(_, copy)| copy.is_none()).count();
-    if missing > 0 {
-        let says = format!(
-            "{missing} of {} files of {} are not here, and this program was built without downloads. To build it with them: \
-             cargo build --release --features download",
-            inventory.len(),
-            dataset.id,
-        );
-        let then = "it checks them";
-        return Err(by_hand(&says, then, cache, dataset, selection));
-    }
-    let files: Vec<_> = inventory.into_iter().filter_map(|(_, copy)| copy).collect();
+    use stiefel::eeg::catalogue::CatalogueError;
+
+    let files = cache.locate(dataset, selection).map_err(|error| match error {
+        CatalogueError::Missing {
+            missing, wanted, ..
+        } => {
+            let says = format!(
+                "{missing} of {wanted} files of {} are not here, and this program was built without downloads. To build it with them: \
+                 cargo build --release --features download",
+                dataset.id,
+            );
+            by_hand(&says, "it checks them", cache, dataset, selection)
+        }
+        other => other.into(),
+    })?;
     for file in &files {
         file.verify(cache)?;
     }
@@ -175,4 +176,43 @@ pub(super) fn value(local: &LocalFile) -> Value {
             Place::Mne => "mne",
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stiefel::eeg::catalogue::{Folders, find};
+
+    #[test]
+    fn without_downloads_files_are_found_or_the_way_to_them_is_said() {
+        let folder = std::env::temp_dir().join(format!("stiefel-present-{}", std::process::id()));
+        let cache = Cache::new(Folders::only(&folder));
+        let selection = Selection::subjects([1]);
+        let look = |name: &str| present(&cache, find(name).unwrap(), &selection);
+        let Err(Failure::Failed(says)) = look("bnci2014001") else {
+            panic!("nothing is there");
+        };
+        for part in [
+            "2 of 2 files",
+            "--features download",
+            "the first of 2 is A01T.mat",
+        ] {
+            assert!(says.contains(part), "{says}");
+        }
+
+        for name in ["bnci2014001", "eegmmidb"] {
+            for file in find(name).unwrap().files(&selection).unwrap() {
+                let path = cache.own_path(&file);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "something else").unwrap();
+            }
+        }
+        let (unknown, published) = (look("bnci2014001"), look("eegmmidb"));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(unknown.unwrap().len(), 2, "there is no sum to compare with");
+        let Err(Failure::Failed(says)) = published else {
+            panic!("these are not the published files");
+        };
+        assert!(says.contains("published with the data set"), "{says}");
+    }
 }

@@ -26,6 +26,15 @@ const MANYLINUX: &str = "manylinux2014";
 
 /// The C library that [`MANYLINUX`] stands for.
 const GLIBC: &str = "2.17";
+/// What is built as the program: downloads and all.
+const PROGRAM: [&str; 6] = [
+    "--release",
+    "--locked",
+    "-p",
+    "stiefel-cli",
+    "--features",
+    "download",
+];
 /// What builds wheels; on Linux also what links for an old C library, and what looks at the result.
 const TOOLS: [&str; 4] = [
     "maturin>=1.9.4,<2",
@@ -51,16 +60,8 @@ pub(crate) fn dist() -> Result<Vec<Step>, String> {
         let old = format!("{host}.{GLIBC}");
         let wheel = ["build", "--release", "--locked", "--zig"];
         let tag = ["--compatibility", MANYLINUX];
-        let program = [
-            "zigbuild",
-            "--release",
-            "--locked",
-            "-p",
-            "stiefel-cli",
-            "--features",
-            "download",
-        ];
-        let program = program.into_iter().chain(["--target", &old]);
+        let program = ["zigbuild"].into_iter().chain(PROGRAM);
+        let program = program.chain(["--target", &old]);
         steps.extend([
             maturin("wheel", wheel.into_iter().chain(tag)),
             step("platform tag", "sh", ["-ec", &tag_is_kept()]),
@@ -68,15 +69,7 @@ pub(crate) fn dist() -> Result<Vec<Step>, String> {
         ]);
         format!("target/{host}/release/stiefel")
     } else {
-        let program = [
-            "build",
-            "--release",
-            "--locked",
-            "-p",
-            "stiefel-cli",
-            "--features",
-            "download",
-        ];
+        let program: Vec<_> = ["build"].into_iter().chain(PROGRAM).collect();
         steps.extend([
             maturin("wheel", ["build", "--release", "--locked"].into_iter()),
             cargo("program", &program),

@@ -130,6 +130,9 @@ pub const JOINT_SWEEPS: usize = 20;
 /// See [`JOINT_SWEEPS`].
 pub const JOINT_GAIN: f64 = 1e-6;
 
+/// The same where the matrices are diagonal but for what [`JOINT_GAIN`] leaves: the gain falls as the square of that, which a sweep then squares again.
+pub const JOINT_GAIN_DIAGONAL: f64 = JOINT_GAIN * JOINT_GAIN;
+
 /// Approximate joint diagonalisation: the least curvature of the criterion along the direction that proportional diagonals leave open (Pham's own value).
 pub const JOINT_CURVATURE: f64 = 1e-9;
 

@@ -92,7 +92,7 @@ fn diagonaliser<T: Scalar>(x: MatView<'_, T>) -> Basis<T> {
         }
         // Matrices that commute go on: sweeps lead to diagonals, and their mean is exact there.
         let goal = if is_diagonal(&a) {
-            tolerance::JOINT_GAIN * tolerance::JOINT_GAIN
+            tolerance::JOINT_GAIN_DIAGONAL
         } else {
             tolerance::JOINT_GAIN
         };

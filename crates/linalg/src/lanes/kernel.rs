@@ -193,20 +193,20 @@ impl<T: Scalar> WithSimd for LaneSpectral<'_, T> {
                 }
             }
             Spectral::Derivative { divided, g } => {
-                product::run(l, Product::new(shape, Laid::new(g, n), u, half));
+                simd.vectorize(LaneProduct(Product::new(shape, Laid::new(g, n), u, half)));
                 let inner = &mut inner[..square];
                 let right = Laid::new(half, n);
                 let mut lower = Product::new(shape, u.transposed(), right, inner);
                 lower.symmetric = true;
-                product::run(l, lower);
+                simd.vectorize(LaneProduct(lower));
                 weigh(l, n, T::view::<S>(divided), T::view_mut::<S>(inner));
-                product::run(l, Product::new(shape, u, Laid::new(inner, n), half));
+                simd.vectorize(LaneProduct(Product::new(shape, u, Laid::new(inner, n), half)));
             }
         }
         let half = Laid::new(half, n);
         let mut lower = Product::new(shape, half, u.transposed(), self.out);
         lower.symmetric = true;
-        product::run(l, lower);
+        simd.vectorize(LaneProduct(lower));
     }
 }
 

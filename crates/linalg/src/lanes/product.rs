@@ -88,8 +88,8 @@ impl<'a, T: Scalar> Product<'a, T> {
 }
 
 /// Rows computed together.
-pub(super) const ROWS: usize = 4;
-/// Columns computed together: with [`ROWS`], as many sums as registers hold.
+const ROWS: usize = 4;
+/// Columns computed together at most: with [`ROWS`], as many sums as registers hold.
 const COLUMNS: usize = 3;
 /// The same where there are 32 registers.
 const MORE_COLUMNS: usize = 6;
@@ -111,29 +111,24 @@ fn registers<'a, S: Simd, T: Scalar>(x: &Laid<'a, T>) -> Registers<'a, V<S, T>> 
     }
 }
 
+/// Blocks of at most [`ROWS`] rows, and of columns as even as they come: no entry is computed twice, and of a symmetric product few above the diagonal.
 #[inline(always)]
 pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
-    if size_of::<V<S, T>>() == 64 {
-        blocks::<S, T, MORE_COLUMNS>(l, product);
+    let (_, n, _) = product.shape;
+    let symmetric = product.symmetric;
+    let most = if size_of::<V<S, T>>() == 64 {
+        MORE_COLUMNS
     } else {
-        blocks::<S, T, COLUMNS>(l, product);
-    }
-}
-
-/// Blocks of [`ROWS`] rows and `C` columns; the last ones overlap those before, so that there is no remainder.
-#[inline(always)]
-fn blocks<S: Simd, T: Scalar, const C: usize>(l: Lanes<S, T>, product: Product<'_, T>) {
-    let (m, n, _) = product.shape;
-    let (tall, wide) = (m >= ROWS, n >= C);
-    let (rows, cols) = (if tall { ROWS } else { 1 }, if wide { C } else { 1 });
+        COLUMNS
+    };
     let Product {
         shape,
         factors,
         more,
         terms,
         scale,
-        symmetric,
         out,
+        ..
     } = product;
     let sum = Sum {
         shape,
@@ -145,20 +140,27 @@ fn blocks<S: Simd, T: Scalar, const C: usize>(l: Lanes<S, T>, product: Product<'
         terms,
         scale: l.splat(scale),
         plain: scale == T::ONE,
+        symmetric,
     };
     let out = T::view_mut::<S>(out);
     // Column by column of blocks: the block of B stays in the first-level cache.
-    for c in (0..n).step_by(cols) {
-        let c = if wide { c.min(n - C) } else { c };
-        // The first row of the column's first block on the diagonal.
-        let first = if symmetric { c - c % rows } else { 0 };
-        for r in (first..m).step_by(rows) {
-            let r = if tall { r.min(m - ROWS) } else { r };
-            match (tall, wide) {
-                (true, true) => block::<S, T, ROWS, C>(l, &sum, r, c, out),
-                (true, false) => block::<S, T, ROWS, 1>(l, &sum, r, c, out),
-                (false, true) => block::<S, T, 1, C>(l, &sum, r, c, out),
-                (false, false) => block::<S, T, 1, 1>(l, &sum, r, c, out),
+    let count = n.div_ceil(most);
+    for block in 0..count {
+        let (c, end) = (block * n / count, (block + 1) * n / count);
+        if most == MORE_COLUMNS {
+            match end - c {
+                6 => column::<S, T, 6>(l, &sum, c, out),
+                5 => column::<S, T, 5>(l, &sum, c, out),
+                4 => column::<S, T, 4>(l, &sum, c, out),
+                3 => column::<S, T, 3>(l, &sum, c, out),
+                2 => column::<S, T, 2>(l, &sum, c, out),
+                _ => column::<S, T, 1>(l, &sum, c, out),
+            }
+        } else {
+            match end - c {
+                3 => column::<S, T, 3>(l, &sum, c, out),
+                2 => column::<S, T, 2>(l, &sum, c, out),
+                _ => column::<S, T, 1>(l, &sum, c, out),
             }
         }
     }
@@ -178,6 +180,35 @@ struct Sum<'a, X> {
     terms: Terms,
     scale: X,
     plain: bool,
+    symmetric: bool,
+}
+
+/// `C` columns from `c` on, from the diagonal down where the product is symmetric.
+#[inline(always)]
+fn column<S: Simd, T: Scalar, const C: usize>(
+    l: Lanes<S, T>,
+    sum: &Sum<'_, V<S, T>>,
+    c: usize,
+    out: &mut [V<S, T>],
+) {
+    let (m, ..) = sum.shape;
+    let mut r = if sum.symmetric { c } else { 0 };
+    // On the diagonal, rows end where the block does.
+    if sum.symmetric && C > ROWS {
+        block::<S, T, ROWS, ROWS>(l, sum, r, c, out);
+        r += ROWS;
+    }
+    while r + ROWS <= m {
+        block::<S, T, ROWS, C>(l, sum, r, c, out);
+        r += ROWS;
+    }
+    if r + 2 <= m {
+        block::<S, T, 2, C>(l, sum, r, c, out);
+        r += 2;
+    }
+    if r < m {
+        block::<S, T, 1, C>(l, sum, r, c, out);
+    }
 }
 
 #[inline(always)]

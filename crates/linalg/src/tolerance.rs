@@ -93,6 +93,22 @@ pub fn frechet_floor<T: Scalar>() -> T {
 /// to the minimum they go on to the gradient's own norm, which makes the steps converge quadratically.
 pub const NEWTON_FORCING: f64 = 0.1;
 
+/// Fréchet mean: the fraction of the tolerance that the last step's conjugate gradients leave.
+pub const ENOUGH_OF_TOLERANCE: f64 = 0.3;
+
+/// Fréchet mean: where this fraction of the usual precision of a step's conjugate gradients is enough for the tolerance, the step goes that far.
+pub const ENOUGH_IS_NEAR: f64 = 0.1;
+
+/// Fréchet mean: from this many matrices on, the way to its neighbourhood is gone in f32; fewer do not fill its registers.
+pub const COARSE_FEWEST: usize = 32;
+
+/// Fréchet mean: in f32 up to this residual. One more step of Newton's method leaves a fraction of its square, and f32 could not tell it from its rounding (1e-5 where eigenvalues spread over
+/// three decades).
+pub const COARSE_RESIDUAL: f32 = 0.03;
+
+/// Fréchet mean: below this ratio of smallest to largest eigenvalue f32 leaves fewer than two digits of the smallest one.
+pub const COARSE_SPREAD: f32 = 1e-5;
+
 /// Whitened pairs `A⁻¹B`: below this ratio of smallest to largest eigenvalue the eigen kernel has too few digits left in
 /// the smallest one (its error is `ε/ratio`), and one-sided Jacobi takes over. `ε^0.4` keeps `ε^0.6`: 4e-10 in f64, 7e-5
 /// in f32, for an eigenvalue whose logarithm is at least 6.

@@ -7,11 +7,14 @@
 //!
 //! Its eigenvalues start at 1, so that a few conjugate-gradient steps solve for `Z`; then `S ← S exp(Z/2)`. Convergence is
 //! quadratic: 3 or 4 evaluations (one batched eigen-decomposition each) for well-conditioned trials, about 10 where the
-//! whitened ones spread over ten decades. A step that does not reduce `‖J‖` is halved. The start is the log-Euclidean mean, or a matrix given.
+//! whitened ones spread over ten decades. A step that does not reduce `‖J‖` is halved. The start is the log-Euclidean mean, or a matrix given;
+//! of many well-conditioned matrices in f64, the way to the neighbourhood of the mean is gone in f32 ([`coarse`]).
 //! Matrices too ill-conditioned after whitening go through one-sided Jacobi on `S⁻¹L_i`, `X_i = L_iL_iᵀ`, which keeps the
 //! digits of small eigenvalues; where rounding stops the iteration short of the tolerance, all of them do.
 //!
 //! Sources: Moakher 2005; Ferreira et al. 2013 (Hessian); Jeuris, Vandebril & Vandereycken 2012.
+
+mod coarse;
 
 use super::mean::normalised;
 use super::spectra::Spectra;
@@ -124,15 +127,22 @@ pub fn frechet_mean<T: Scalar>(
     if x.count() == 1 && options.start.is_none() {
         return of_one(x);
     }
+    let given = options.given(OP, (n, n))?;
+    let near = match given {
+        None => coarse::near(x, &weights, options.max_iterations),
+        Some(_) => None,
+    };
     let mut problem = Problem {
         x,
         spectra: Spectra::new(n, weights)?,
         exact: false,
     };
-    let mut here = problem.start(options.given(OP, (n, n))?)?;
-    let mut iterations = 1;
+    let (mut here, mut iterations) = match near {
+        Some(near) => (problem.at(near.mean.view())?, near.evaluations + 1),
+        None => (problem.start(given)?, 1),
+    };
     'newton: while here.residual > options.tolerance && iterations < options.max_iterations {
-        let mut z = problem.newton_step(&here)?;
+        let mut z = problem.newton_step(&here, options.tolerance)?;
         loop {
             let there = problem.move_along(&here, &z)?;
             iterations += 1;
@@ -212,15 +222,20 @@ impl<T: Scalar> Problem<'_, T> {
             check_spectrum(OP, n, lambda).map_err(|error| at_trial(error, i))?;
             Ok(None)
         })?;
-        let none = vec![None; self.x.count()];
         if let Some(given) = given {
-            let root = spectral_map(SpectralFn::Sqrt, given)?;
-            let inverse = apply(SpectralFn::InvSqrt, &root.eigen)?;
-            return self.evaluate(root.value, inverse, none);
+            return self.at(given);
         }
         let start = eigh(self.spectra.mean_log()?.view())?;
         let half = T::from_f64(0.5);
+        let none = vec![None; self.x.count()];
         self.evaluate(exp_scaled(&start, half)?, exp_scaled(&start, -half)?, none)
+    }
+
+    /// A matrix.
+    fn at(&mut self, mean: MatView<'_, T>) -> Result<Point<T>> {
+        let root = spectral_map(SpectralFn::Sqrt, mean)?;
+        let inverse = apply(SpectralFn::InvSqrt, &root.eigen)?;
+        self.evaluate(root.value, inverse, vec![None; self.x.count()])
     }
 
     /// `S ← S exp(Z/2)`.
@@ -271,12 +286,12 @@ impl<T: Scalar> Problem<'_, T> {
         })
     }
 
-    /// `Z` with `Hessian·Z ≈ J` at the point evaluated last.
-    fn newton_step(&mut self, at: &Point<T>) -> Result<MatBatch<T>> {
+    /// `Z` with `Hessian·Z ≈ J` at the point evaluated last; `tolerance` is where the search ends.
+    fn newton_step(&mut self, at: &Point<T>, tolerance: T) -> Result<MatBatch<T>> {
         let n = self.x.rows();
         self.spectra.prepare_hessian();
         let gradient = at.gradient.data().to_vec();
-        let forcing = Scalar::min(T::from_f64(tolerance::NEWTON_FORCING), at.residual);
+        let forcing = forcing(at.residual, tolerance);
         let mut system = Hessian {
             spectra: &mut self.spectra,
             n,
@@ -284,6 +299,19 @@ impl<T: Scalar> Problem<'_, T> {
         };
         let z = conjugate_gradients(&mut system, gradient, None, n * (n + 1) / 2)?;
         Ok(MatBatch::from_vec(1, n, n, z)?)
+    }
+}
+
+/// The fraction of the gradient at which conjugate gradients stop: that of the residual, so that convergence is quadratic; or, where that is about as much work, what is enough for this
+/// step to be the last one. An evaluation costs as much as ten of their steps.
+fn forcing<T: Scalar>(residual: T, tolerance: T) -> T {
+    let most = T::from_f64(tolerance::NEWTON_FORCING);
+    let quadratic = Scalar::min(most, residual);
+    let enough = T::from_f64(tolerance::ENOUGH_OF_TOLERANCE) * tolerance / residual;
+    if enough >= T::from_f64(tolerance::ENOUGH_IS_NEAR) * quadratic {
+        Scalar::min(most, enough)
+    } else {
+        quadratic
     }
 }
 

@@ -200,7 +200,12 @@ impl<T: Scalar> WithSimd for LaneSpectral<'_, T> {
                 lower.symmetric = true;
                 simd.vectorize(LaneProduct(lower));
                 weigh(l, n, T::view::<S>(divided), T::view_mut::<S>(inner));
-                simd.vectorize(LaneProduct(Product::new(shape, u, Laid::new(inner, n), half)));
+                simd.vectorize(LaneProduct(Product::new(
+                    shape,
+                    u,
+                    Laid::new(inner, n),
+                    half,
+                )));
             }
         }
         let half = Laid::new(half, n);

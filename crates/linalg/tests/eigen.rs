@@ -435,3 +435,57 @@ fn values_alone_have_the_bits_of_values_with_vectors() {
         assert_eq!(alone, beside, "{n}");
     }
 }
+
+/// Matrices that make the two ways take every turn: dense, graded over many decades, already diagonal or tridiagonal, in blocks, of low rank, tiny, zero.
+fn varied<T: Scalar>(n: usize) -> MatBatch<T> {
+    let dense = random_symmetric::<T>(n as u64, 8, n);
+    let spd = random_spd::<T>(n as u64 + 100, 8, n);
+    let decades = |r: usize| 10_f64.powf(-(6.0 * r as f64) / n as f64);
+    MatBatch::from_fn(16, n, n, |i, r, c| {
+        let (dense, spd) = (dense.get(i % 8, r, c), spd.get(i % 8, r, c));
+        let near = T::from_f64(if r.abs_diff(c) < 2 { 1.0 } else { 0.0 });
+        match i {
+            0 => dense,
+            1 => spd * T::from_f64(decades(r) * decades(c)),
+            2 => spd * T::from_f64(decades(n - 1 - r) * decades(n - 1 - c)),
+            3 if r != c => T::ZERO,
+            4 => spd * near,
+            5 if (r < n / 2) != (c < n / 2) => T::ZERO,
+            6 => T::ONE,
+            7 => T::ZERO,
+            8 if r == c => T::ONE,
+            8 => T::ZERO,
+            9 => dense * T::from_f64(1e-20),
+            10 if r % 3 != c % 3 => T::ZERO,
+            _ => spd,
+        }
+    })
+}
+
+fn check_few<T: Scalar>(n: usize) {
+    let x = varied::<T>(n);
+    let bits = |x: &[T]| x.iter().map(|x| x.to_f64().to_bits()).collect::<Vec<_>>();
+    let whole = eigh(x.view()).expect("finite");
+    let f = |l: T| Scalar::exp(-l * l);
+    let (_, map) = mapped(&x, &f);
+    for i in 0..x.count() {
+        let one = x.single(i);
+        let alone = eigh(one.view()).expect("finite");
+        let values = eigenvalues(one.view()).expect("finite");
+        let name = format!("{} n = {n}, matrix {i}", T::NAME);
+        assert_eq!(bits(&alone.values), bits(whole.values_of(i)), "{name}");
+        assert_eq!(bits(&values), bits(whole.values_of(i)), "{name}");
+        let (a, b) = (alone.vectors.data(), whole.vectors.matrix(i));
+        assert_eq!(bits(a), bits(b), "{name}: vectors");
+        let (_, alone) = mapped(&one, &f);
+        assert_eq!(bits(alone.data()), bits(map.matrix(i)), "{name}: map");
+    }
+}
+
+#[test]
+fn one_matrix_has_the_bits_it_has_in_a_batch() {
+    for n in (1..=34).chain([40, 47, 48, 49, 60, 63, 64, 65]) {
+        check_few::<f64>(n);
+        check_few::<f32>(n);
+    }
+}

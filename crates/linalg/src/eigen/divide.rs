@@ -7,12 +7,12 @@
 //! ```
 //!
 //! with `V` from [`secular`]. The recurrence of QL waits for a root and a division at every rotation, which nothing can hurry; here it runs over
-//! short leaves, and the rest is work for all lanes. Poles that coincide, or that `z` does not see, are already eigenvalues ("deflation").
+//! short leaves, all of them at once, one in a lane, and the rest is work for all lanes. Poles that coincide, or that `z` does not see, are already eigenvalues ("deflation").
 //!
 //! A segment's `S` stands in its rows of `s`, from column 0 on.
 
-use super::ql::iterate;
 use super::secular::{self, RankOne};
+use crate::lanes::eigen::{room_for_rotations, tridiagonal};
 use crate::simd::{Lanes, V};
 use crate::tolerance::DEFLATION;
 use crate::{Aligned, Scalar};
@@ -20,7 +20,7 @@ use pulp::Simd;
 use std::ops::Range;
 
 /// Rows of a leaf at most.
-pub(super) const LEAF: usize = 16;
+pub(super) const LEAF: usize = 8;
 
 /// Buffers, reused from call to call.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,6 @@ pub(super) fn diagonalise<S: Simd, T: Scalar>(
     d: &mut [T],
     e: &mut [T],
     (s, wanted): (&mut [T], bool),
-    rotations: &mut [[T; 2]],
     scratch: &mut DivideScratch<T>,
 ) -> bool {
     let row = stride * Lanes::<S, T>::width();
@@ -80,9 +79,9 @@ pub(super) fn diagonalise<S: Simd, T: Scalar>(
         d[cut - 1] -= size;
         d[cut] -= size;
     }
-    for at in 0..leaves {
-        let rows = segment(n, leaves, at);
-        if !leaf(l, rows, row, d, e, s, rotations, scratch) {
+    for first in (0..leaves).step_by(Lanes::<S, T>::width()) {
+        let group = first..(first + Lanes::<S, T>::width()).min(leaves);
+        if !solve_leaves(l, (n, leaves), group, row, d, e, s, scratch) {
             return false;
         }
     }
@@ -106,46 +105,54 @@ pub(super) fn diagonalise<S: Simd, T: Scalar>(
     true
 }
 
-/// QL on the rows of a leaf. The couplings to its neighbours are kept for later.
+/// QL on a group of the leaves, one in a lane. The couplings to their neighbours are left out.
 #[inline(always)]
-fn leaf<S: Simd, T: Scalar>(
+fn solve_leaves<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
-    rows: Range<usize>,
+    (n, leaves): (usize, usize),
+    group: Range<usize>,
     row: usize,
     d: &mut [T],
-    e: &mut [T],
+    e: &[T],
     s: &mut [T],
-    rotations: &mut [[T; 2]],
     scratch: &mut DivideScratch<T>,
 ) -> bool {
-    let (m, width) = (rows.len(), Lanes::<S, T>::width());
-    let stride = m.div_ceil(width);
-    // Eigenvectors as rows, as QL turns them.
-    let turned = scratch.lanes.room(m * stride * width);
-    turned.fill(T::ZERO);
+    // Leaves differ by one row; the shorter ones end in a row that is coupled to nothing.
+    let (m, width) = (n.div_ceil(leaves), Lanes::<S, T>::width());
+    let room = m * (m + 2) + room_for_rotations::<T>(m, width);
+    let lanes = scratch.lanes.room(room * width);
+    let (values, rest) = lanes.split_at_mut(m * width);
+    let (couplings, rest) = rest.split_at_mut(m * width);
+    let (vectors, rest) = rest.split_at_mut(m * m * width);
+    values.fill(T::ZERO);
+    couplings.fill(T::ZERO);
+    vectors.fill(T::ZERO);
     for r in 0..m {
-        turned[r * stride * width + r] = T::ONE;
+        vectors[(r * m + r) * width..][..width].fill(T::ONE);
     }
-    let coupled = e[rows.end - 1];
-    let done = iterate(
-        l,
-        m,
-        stride,
-        &mut d[rows.clone()],
-        &mut e[rows.clone()],
-        turned,
-        rotations,
-    );
-    e[rows.end - 1] = coupled;
-    for (r, out) in s[rows.start * row..]
-        .chunks_exact_mut(row)
-        .take(m)
-        .enumerate()
-    {
-        for (c, out) in out[..m].iter_mut().enumerate() {
-            *out = turned[c * stride * width + r];
+    for (lane, leaf) in group.clone().enumerate() {
+        let rows = segment(n, leaves, leaf);
+        for (i, at) in rows.clone().enumerate() {
+            values[i * width + lane] = d[at];
+            if at + 1 < rows.end {
+                couplings[i * width + lane] = e[at];
+            }
         }
-        out[m..].fill(T::ZERO);
+    }
+    let (values_in_lanes, vectors_in_lanes) = (T::view_mut::<S>(values), T::view_mut::<S>(vectors));
+    let couplings = T::view_mut::<S>(couplings);
+    let rotations = T::view_mut::<S>(rest);
+    let done = tridiagonal(l, values_in_lanes, couplings, vectors_in_lanes, rotations);
+    for (lane, leaf) in group.enumerate() {
+        let rows = segment(n, leaves, leaf);
+        for (r, at) in rows.clone().enumerate() {
+            d[at] = values[r * width + lane];
+            let (out, rest) = s[at * row..][..row].split_at_mut(rows.len());
+            for (c, out) in out.iter_mut().enumerate() {
+                *out = vectors[(r * m + c) * width + lane];
+            }
+            rest.fill(T::ZERO);
+        }
     }
     done
 }
@@ -193,7 +200,7 @@ fn join<S: Simd, T: Scalar>(
     values.clear();
     values.resize(k, T::ZERO);
     let wide = m.div_ceil(width);
-    let buffer: &mut [V<S, T>] = T::view_mut::<S>(lanes.room((2 * m + 1) * wide * width));
+    let buffer: &mut [V<S, T>] = T::view_mut::<S>(lanes.room((2 * m + 3) * wide * width));
     let (gaps, rest) = buffer.split_at_mut(m * wide);
     let (v, squares) = rest.split_at_mut(m * wide);
     let matrix = RankOne {

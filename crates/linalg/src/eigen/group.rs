@@ -1,10 +1,11 @@
-//! Batches group by group: gather into lanes, decompose, sort, scatter.
+//! Batches group by group: gather into lanes, decompose, sort, scatter. A group with hardly a matrix is decomposed [one by one](super::alone), to the same bits.
 
+use super::alone::{AloneScratch, DecomposeAlone};
 use super::single::SingleScratch;
 use crate::gather::gather_lower;
 use crate::lanes::eigen::room_in_lanes;
 use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
-use crate::simd::{Compiled, lanes_for};
+use crate::simd::{Compiled, dispatch, lanes_for};
 use crate::{Aligned, Result, Scalar};
 use pulp::Arch;
 
@@ -16,8 +17,10 @@ const GROUPS: usize = 2;
 pub struct EigenScratch<T> {
     lanes: Aligned<T>,
     order: Vec<usize>,
+    /// Buffers for a matrix that has no neighbours.
+    alone: AloneScratch<T>,
     /// Buffers for large matrices.
-    pub(super) alone: SingleScratch<T>,
+    pub(super) single: SingleScratch<T>,
 }
 
 /// Where a batch's results go.
@@ -47,11 +50,55 @@ pub(super) fn decompose<T: Scalar>(
             vectors: (output.vectors.as_mut()).map(|v| &mut v[begin * square..end * square]),
             f: output.f,
         };
+        let matrices = &input[begin * square..end * square];
+        if end - begin <= FEW && n >= ROWS_OF_ONE {
+            if let Err(at) = decompose_few(n, matrices, part, &mut scratch.alone)? {
+                return Ok(Err(begin + at));
+            }
+            continue;
+        }
         // A lone register's worth of matrices needs no second register.
         let groups = (end - begin).div_ceil(width);
-        let matrices = &input[begin * square..end * square];
         if let Err(at) = decompose_groups(n, groups, (arch, width), matrices, part, scratch) {
             return Ok(Err(begin + at));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Matrices that one after the other take less time than side by side.
+const FEW: usize = 2;
+/// The size from which that is so: below, registers along the rows would be empty, too.
+const ROWS_OF_ONE: usize = 12;
+
+/// One matrix after the other.
+fn decompose_few<T: Scalar>(
+    n: usize,
+    input: &[T],
+    output: Output<'_, T>,
+    scratch: &mut AloneScratch<T>,
+) -> Result<std::result::Result<(), usize>> {
+    let Output {
+        values,
+        mut vectors,
+        f,
+    } = output;
+    let pairs = input.chunks_exact(n * n).zip(values.chunks_exact_mut(n));
+    for (i, (input, values)) in pairs.enumerate() {
+        let vectors = match &mut vectors {
+            Some(vectors) => &mut vectors[i * n * n..][..n * n],
+            None => &mut [],
+        };
+        let converged = dispatch(DecomposeAlone {
+            n,
+            input,
+            values,
+            vectors,
+            f,
+            scratch,
+        })?;
+        if !converged {
+            return Ok(Err(i));
         }
     }
     Ok(Ok(()))

@@ -1,5 +1,6 @@
 //! Symmetric eigen-decomposition `X = U diag(λ) Uᵀ` of a batch.
 
+mod alone;
 mod divide;
 mod group;
 mod householder;
@@ -291,7 +292,7 @@ fn decompose_here<T: Scalar>(
     if n < LARGE {
         group::decompose(n, input, output, scratch)
     } else {
-        one_by_one(n, input, output, &mut scratch.alone)
+        one_by_one(n, input, output, &mut scratch.single)
     }
 }
 

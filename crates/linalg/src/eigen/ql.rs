@@ -83,7 +83,7 @@ fn sweep<T: Scalar>(d: &mut [T], e: &mut [T], first: usize, last: usize, rotatio
 
 /// Applies a sweep to the rows of `z`, some columns of registers at a time.
 #[inline(always)]
-fn rotate<S: Simd, T: Scalar>(
+pub(super) fn rotate<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
     stride: usize,
     z: &mut [T],

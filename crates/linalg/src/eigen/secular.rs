@@ -20,7 +20,7 @@ use crate::Scalar;
 use crate::simd::{Lanes, M, V};
 use crate::tolerance::{SECULAR_RESIDUAL, SECULAR_STEPS};
 use pulp::Simd;
-use pulp::bytemuck::cast_slice;
+use pulp::bytemuck::{cast_slice, cast_slice_mut};
 
 /// The matrix.
 pub(super) struct RankOne<'a, T> {
@@ -236,30 +236,39 @@ fn solve<S: Simd, T: Scalar>(
     None
 }
 
-/// Turns `gaps` into the eigenvectors, `v_ji` in row `j`: unit columns, as many as there are poles; what lies beyond is of no use.
+/// Turns `gaps` into the eigenvectors, `v_ji` in row `j`: unit columns, as many as there are poles; what lies beyond is of no use. `scratch` holds three rows of registers.
 #[inline(always)]
 pub(super) fn vectors<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
     matrix: &RankOne<'_, T>,
     stride: usize,
     gaps: &mut [V<S, T>],
-    squares: &mut [V<S, T>],
+    scratch: &mut [V<S, T>],
 ) {
     let (width, k) = (Lanes::<S, T>::width(), matrix.poles.len());
     let groups = k.div_ceil(width);
     let one = l.splat(T::ONE);
-    squares[..groups].fill(l.splat(T::ZERO));
+    let (squares, rest) = scratch.split_at_mut(groups);
+    let (poles, rest) = rest.split_at_mut(groups);
+    let numbers = &mut rest[..groups];
+    squares.fill(l.splat(T::ZERO));
+    for (i, (pole, number)) in cast_slice_mut::<_, T>(poles)
+        .iter_mut()
+        .zip(cast_slice_mut::<_, T>(numbers))
+        .enumerate()
+    {
+        *pole = matrix.poles[i.min(k - 1)];
+        *number = T::from_f64(i as f64);
+    }
+    let end = l.splat(T::from_f64(k as f64));
     for j in 0..k {
         let row = &mut gaps[j * stride..][..groups];
-        let pole = l.splat(matrix.poles[j]);
+        let (pole, number) = (l.splat(matrix.poles[j]), l.splat(T::from_f64(j as f64)));
         let mut product = one;
         for (group, &gap) in row.iter().enumerate() {
-            let number = |lane: usize| group * width + lane;
-            let other = lanes_of::<S, T>(|lane| matrix.poles[number(lane).min(k - 1)]);
-            let index = lanes_of::<S, T>(|lane| T::from_f64(number(lane) as f64));
-            let own = l.equal(index, l.splat(T::from_f64(j as f64)));
-            let there = l.less(index, l.splat(T::from_f64(k as f64)));
-            let bottom = l.select(own, l.neg(one), l.sub(pole, other));
+            let own = l.equal(numbers[group], number);
+            let there = l.less(numbers[group], end);
+            let bottom = l.select(own, l.neg(one), l.sub(pole, poles[group]));
             let bottom = l.select(there, bottom, one);
             let ratio = l.div(l.select(there, gap, one), bottom);
             product = l.mul(product, ratio);
@@ -275,7 +284,7 @@ pub(super) fn vectors<S: Simd, T: Scalar>(
             *square = l.mul_add(*entry, *entry, *square);
         }
     }
-    for square in &mut squares[..groups] {
+    for square in &mut *squares {
         *square = l.div(one, l.sqrt(*square));
     }
     for j in 0..k {

@@ -69,7 +69,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
         let wanted = !self.vectors.is_empty();
         let divided = n >= DIVIDED;
         if divided {
-            if !divide::diagonalise(l, n, stride, d, e, (z, wanted), rotations, divide) {
+            if !divide::diagonalise(l, n, stride, d, e, (z, wanted), divide) {
                 return false;
             }
             if wanted {
@@ -125,7 +125,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
 
 /// Copies the lower triangle to both, scaled by a power of two so that the largest entry is near one; gives the scale.
 #[inline(always)]
-fn load<T: Scalar>(n: usize, input: &[T], a: &mut [T], row: usize) -> T {
+pub(super) fn load<T: Scalar>(n: usize, input: &[T], a: &mut [T], row: usize) -> T {
     let scale = T::power_of_two_below(largest(n, input));
     let inverse = T::ONE / scale;
     for r in 0..n {

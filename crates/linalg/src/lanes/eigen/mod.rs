@@ -8,12 +8,12 @@ use crate::Scalar;
 use crate::simd::{Lanes, V};
 use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
-use rotations::Rotations;
+use rotations::{MOST, Rotations};
 
 /// How many sweeps are recorded before they are applied: about a first-level cache half full of rotations.
 fn recorded_sweeps<T>(n: usize, width: usize) -> usize {
     let bytes = 2 * n * width * size_of::<T>();
-    (16 * 1024 / bytes.max(1)).clamp(2, 16) & !1
+    (16 * 1024 / bytes.max(1)).clamp(2, MOST) & !1
 }
 
 /// From upper triangles `a` to eigenvalues `d` and, where `z` is not empty, eigenvectors: `R` squares of registers. False where a lane does not
@@ -42,6 +42,26 @@ fn diagonalise<S: Simd, T: Scalar, const R: usize>(
     let identity = [l.splat(T::ONE), l.splat(T::ZERO)];
     let mut rotations = Rotations::new(n, R, identity, cast_slice_mut(pairs));
     ql::iterate::<S, T, R>(l, n, d, e, &mut rotations, z)
+}
+
+/// Registers that [`tridiagonal`] needs as scratch.
+pub(crate) fn room_for_rotations<T>(n: usize, width: usize) -> usize {
+    2 * n * recorded_sweeps::<T>(n, width)
+}
+
+/// Eigenvalues of one register of tridiagonal matrices in the place of their diagonals `d`; `e[i]` couples `i` and `i + 1`, and is spoilt. The columns of `z` are turned along, so that from
+/// the identity they become the eigenvectors. False where a lane does not converge.
+#[inline(always)]
+pub(crate) fn tridiagonal<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    d: &mut [V<S, T>],
+    e: &mut [V<S, T>],
+    z: &mut [V<S, T>],
+    scratch: &mut [V<S, T>],
+) -> bool {
+    let identity = [l.splat(T::ONE), l.splat(T::ZERO)];
+    let mut rotations = Rotations::new(d.len(), 1, identity, cast_slice_mut(scratch));
+    ql::iterate::<S, T, 1>(l, d.len(), d, e, &mut rotations, z)
 }
 
 /// Numbers that [`decompose_lanes`] needs as scratch.

@@ -12,6 +12,9 @@ use pulp::Simd;
 /// Rows that go through a sweep together: enough to hide the latency of the carried values.
 const ROWS: usize = 4;
 
+/// Sweeps that are recorded at most before they are applied.
+pub(super) const MOST: usize = 16;
+
 /// A store of sweeps over `R` registers.
 pub(super) struct Rotations<'a, X> {
     n: usize,
@@ -19,8 +22,9 @@ pub(super) struct Rotations<'a, X> {
     capacity: usize,
     /// `[sweep][register][i] → (c, s)`.
     pairs: &'a mut [[X; 2]],
-    /// The range of `i` of each sweep.
-    ranges: Vec<(usize, usize)>,
+    /// The range of `i` of each sweep; the first `recorded` are there.
+    ranges: [(usize, usize); MOST],
+    recorded: usize,
     identity: [X; 2],
 }
 
@@ -46,29 +50,30 @@ impl<'a, X: Copy> Rotations<'a, X> {
         identity: [X; 2],
         pairs: &'a mut [[X; 2]],
     ) -> Self {
-        let capacity = pairs.len() / (registers * n).max(1);
+        let capacity = (pairs.len() / (registers * n).max(1)).min(MOST);
         Self {
             n,
             registers,
             capacity,
             pairs,
-            ranges: Vec::with_capacity(capacity),
+            ranges: [(0, 0); MOST],
+            recorded: 0,
             identity,
         }
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.ranges.len() == self.capacity
+        self.recorded == self.capacity
     }
 
     pub(super) fn clear(&mut self) {
-        self.ranges.clear();
+        self.recorded = 0;
     }
 
     /// Opens a sweep over rotations `low..high`. Two sweeps that run together need one range: what lies
     /// outside the narrower one is filled with the identity.
     pub(super) fn begin(&mut self, low: usize, high: usize) -> Sweep<'_, X> {
-        let (size, at) = (self.registers * self.n, self.ranges.len());
+        let (size, at) = (self.registers * self.n, self.recorded);
         let (mut low, mut high) = (low, high);
         if at % 2 == 1 {
             let (a, b) = self.ranges[at - 1];
@@ -84,7 +89,8 @@ impl<'a, X: Copy> Rotations<'a, X> {
             self.ranges[at - 1] = (from, to);
             (low, high) = (from, to);
         }
-        self.ranges.push((low, high));
+        self.ranges[at] = (low, high);
+        self.recorded += 1;
         Sweep {
             n: self.n,
             pairs: &mut self.pairs[at * size..(at + 1) * size],
@@ -121,10 +127,10 @@ impl<'a, X: Copy> Rotations<'a, X> {
     ) {
         let mut rows = split_rows::<_, B>(block, self.n);
         let mut at = 0;
-        while at < self.ranges.len() {
+        while at < self.recorded {
             let (low, high) = self.ranges[at];
             // Two sweeps need two rotations to run staggered; a range of one is rotated one by one.
-            if at + 1 < self.ranges.len() && high - low >= 2 {
+            if at + 1 < self.recorded && high - low >= 2 {
                 let (first, second) = (self.sweep(at, register), self.sweep(at + 1, register));
                 two_sweeps::<S, T, B>(l, low, high, first, second, &mut rows);
                 at += 2;

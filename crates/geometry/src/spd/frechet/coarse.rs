@@ -56,8 +56,7 @@ impl Search<'_> {
             self.decompose(Some(&s_inv))?;
             let gradient = self.spectra.mean_log()?;
             let residual = norm(gradient.data()) / (n as f32).sqrt();
-            // Also where it is not a number.
-            if !(residual < last) {
+            if residual >= last || residual.is_nan() {
                 return Ok(None);
             }
             last = residual;

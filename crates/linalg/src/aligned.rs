@@ -22,6 +22,13 @@ pub struct Aligned<T> {
 
 impl<T> Default for Aligned<T> {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Aligned<T> {
+    /// No room yet.
+    pub const fn new() -> Self {
         Self { data: Vec::new() }
     }
 }

@@ -13,12 +13,14 @@
 mod aligned;
 mod batch;
 mod cholesky;
-mod dense;
 mod directions;
 mod eigen;
 mod error;
 mod factored;
 mod gather;
+mod gemm;
+mod gram;
+mod jacobi;
 pub mod lanes;
 pub mod minimise;
 mod normal;
@@ -38,7 +40,6 @@ pub use cholesky::{
     CholeskyScratch, cholesky, cholesky_into, inverse_cholesky, inverse_cholesky_into,
     invert_lower, solve_lower, symmetric_inverse_into,
 };
-pub use dense::{Layout, gram_lower};
 pub use directions::{leading_directions, smallest_singular_values};
 pub use eigen::{
     Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigenvalues_single_into,
@@ -46,6 +47,8 @@ pub use eigen::{
 };
 pub use error::{LinalgError, Result};
 pub use factored::Factored;
+pub use gram::{Layout, gram_lower};
+pub use jacobi::orthogonalise;
 pub use normal::{gelu, gelu_slope};
 pub use parallel::{on_this_thread, threads_for, with_threads_awake, worth_threads};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};

@@ -1,9 +1,7 @@
-//! Products of batches, through faer's small-matrix kernels.
-//!
-//! `C_i ← C_i + α·op(A_i)·op(B_i)` or `C_i ← α·op(A_i)·op(B_i)`, where `op` is the matrix or its transpose. An operand with
+//! Products of batches: `C_i ← C_i + α·op(A_i)·op(B_i)` or `C_i ← α·op(A_i)·op(B_i)`, where `op` is the matrix or its transpose. An operand with
 //! one matrix is used with every matrix of the other (broadcast).
 
-use crate::dense::Operand;
+use crate::gemm::{Gemm, Part, Strided};
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar};
 
 /// Whether an operand enters a product as it is or transposed.
@@ -98,16 +96,32 @@ pub fn product_into<T: Scalar>(
             found: format!("{:?}", out.shape()),
         });
     }
-    let (a, b) = (operand(a, op_a), operand(b, op_b));
-    T::multiply(out.data(), shape, add, alpha, a, b);
-    Ok(())
+    let (count, rows, cols) = shape;
+    let inner = if op_a == Op::N { a.cols() } else { a.rows() };
+    Gemm {
+        count,
+        shape: (rows, cols, inner),
+        add,
+        alpha,
+        part: Part::All,
+        a: factor(a, op_a),
+        b: factor(b, op_b),
+        c: (out.data(), cols, rows * cols),
+    }
+    .run()
 }
 
-fn operand<T: Scalar>(x: MatView<'_, T>, op: Op) -> Operand<'_, T> {
-    Operand {
-        data: x.data(),
-        rows: x.rows(),
-        cols: x.cols(),
-        transposed: op == Op::T,
-    }
+/// The first matrix, and how far the next one is from it.
+fn factor<T: Scalar>(x: MatView<'_, T>, op: Op) -> (Strided<'_, T>, usize) {
+    let (count, rows, cols) = x.shape();
+    let first = Strided::rows(x.data(), cols);
+    let step = if count == 1 { 0 } else { rows * cols };
+    (
+        if op == Op::N {
+            first
+        } else {
+            first.transposed()
+        },
+        step,
+    )
 }

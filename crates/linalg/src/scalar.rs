@@ -1,6 +1,6 @@
 //! The two scalar types, `f32` and `f64`, behind one trait.
 
-use crate::dense::Dense;
+use crate::gemm::Room;
 use crate::simd::Lane;
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;
@@ -19,7 +19,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 /// assert_eq!(hypotenuse(3.0_f32, 4.0), 5.0);
 /// ```
 pub trait Scalar:
-    Dense
+    Room
     + Lane
     + Copy
     + Default

@@ -8,11 +8,11 @@
 
 mod set;
 
-pub(crate) use set::{Compiled, compiled, dispatch, lanes_for, same};
+pub(crate) use set::{Compiled, compiled, dispatch, lanes_for, same, widest_for};
 pub use set::{InstructionSet, VARIABLE, instruction_set};
 
 use pulp::Simd;
-use pulp::bytemuck::cast;
+use pulp::bytemuck::{cast, cast_slice_mut};
 use std::marker::PhantomData;
 
 /// How a scalar type is laid out in the registers of an instruction set.
@@ -53,6 +53,10 @@ pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
     #[doc(hidden)]
     fn select<S: Simd>(s: S, m: Self::M<S>, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
     #[doc(hidden)]
+    fn of(i: usize) -> Self;
+    #[doc(hidden)]
+    fn sum_of_lanes<S: Simd>(s: S, x: Self::V<S>) -> Self;
+    #[doc(hidden)]
     fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>];
     #[doc(hidden)]
     fn view_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::V<S>];
@@ -61,7 +65,8 @@ pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
 macro_rules! lane {
     ($t:ty, $v:ident, $m:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
      $fma:ident, $fnma:ident, $sqrt:ident, $and_bits:ident, $xor_bits:ident,
-     $lt:ident, $le:ident, $eq:ident, $and:ident, $select:ident, $view:ident, $view_mut:ident) => {
+     $lt:ident, $le:ident, $eq:ident, $and:ident, $select:ident,
+     $sum:ident, $view:ident, $view_mut:ident) => {
         impl Lane for $t {
             type V<S: Simd> = S::$v;
             type M<S: Simd> = S::$m;
@@ -92,6 +97,11 @@ macro_rules! lane {
                 cast(s.$select(m, cast(a), cast(b)))
             }
 
+            #[inline(always)]
+            fn of(i: usize) -> Self {
+                i as $t
+            }
+            lane!(@op $sum => sum_of_lanes(x: Self::V<S>) -> Self);
             #[inline(always)]
             fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>] {
                 S::$view(slice).0
@@ -129,6 +139,7 @@ lane!(
     equal_f64s,
     and_m64s,
     select_u64s,
+    reduce_sum_f64s,
     as_simd_f64s,
     as_mut_simd_f64s
 );
@@ -151,6 +162,7 @@ lane!(
     equal_f32s,
     and_m32s,
     select_u32s,
+    reduce_sum_f32s,
     as_simd_f32s,
     as_mut_simd_f32s
 );
@@ -205,6 +217,23 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
     #[inline(always)]
     pub(crate) fn splat(self, x: T) -> V<S, T> {
         T::splat(self.simd, x)
+    }
+
+    /// Lanes from this one on.
+    #[inline(always)]
+    pub(crate) fn from_lane(self, first: usize) -> M<S, T> {
+        let mut lanes = [self.splat(T::of(0))];
+        let numbers: &mut [T] = cast_slice_mut(&mut lanes);
+        for i in 0..Self::width() {
+            numbers[i] = T::of(i);
+        }
+        self.less_equal(self.splat(T::of(first)), lanes[0])
+    }
+
+    /// The sum of all lanes.
+    #[inline(always)]
+    pub(crate) fn sum_of_lanes(self, x: V<S, T>) -> T {
+        T::sum_of_lanes(self.simd, x)
     }
 
     forward! {

@@ -5,6 +5,12 @@ use crate::Scalar;
 /// Eigen-decomposition: sweeps allowed per eigenvalue. Two are usual; LAPACK allows 30.
 pub const QL_SWEEPS_PER_EIGENVALUE: usize = 30;
 
+/// Products of factors that both lie along the sum: from so many registers of terms on, lanes may be terms of one sum. Adding up the lanes takes as long as a few registers of terms.
+pub const DOT_REGISTERS: usize = 4;
+
+/// The same: from so many terms per row of the left factor on. Its rows share a copy of the right factor, which otherwise is made, a number in the time of a register's product.
+pub const DOT_TERMS_PER_ROW: usize = 8;
+
 /// Divide and conquer: what changes a matrix by less than this many `ε` times its size is left out, as in LAPACK's `laed2`.
 pub const DEFLATION: f64 = 8.0;
 

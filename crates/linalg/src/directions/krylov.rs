@@ -6,101 +6,121 @@
 //!
 //! The start is a fixed pseudo-random block: the result is the same on every run.
 
-use super::Leading;
+use super::{Leading, leading_eigenvectors};
 use crate::tolerance::{KRYLOV_DEPENDENT, KRYLOV_MIN_SIDE, KRYLOV_OVERSAMPLING, KRYLOV_RESIDUAL};
-use faer::{Mat, MatRef, Side};
+use crate::{MatBatch, MatView, Op, Result, product, product_into, qr};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 /// The `most` leading eigenpairs, or nothing where a whole decomposition is the better way: small matrices, many vectors asked for,
 /// low rank, or a spectrum too flat for quick convergence.
-pub(crate) fn leading(g: &Mat<f64>, most: usize) -> Option<Leading> {
-    let size = g.nrows();
+pub(crate) fn leading(g: MatView<'_, f64>, most: usize) -> Result<Option<Leading>> {
+    let size = g.rows();
     let block = most + KRYLOV_OVERSAMPLING;
     // Beyond half of all dimensions the whole decomposition is cheaper.
     let limit = size / 2;
     if most == 0 || size < KRYLOV_MIN_SIDE || 2 * block > limit {
-        return None;
+        return Ok(None);
     }
     let mut space = Space {
-        basis: Mat::zeros(size, limit),
-        images: Mat::zeros(size, limit),
+        basis: Vec::with_capacity(limit * size),
+        images: Vec::with_capacity(limit * size),
+        size,
         dim: 0,
     };
     let mut rng = ChaCha8Rng::seed_from_u64(0);
-    let start = Mat::from_fn(size, block, |_, _| rng.random::<f64>() - 0.5);
-    let mut next = start.qr().compute_thin_Q();
+    // Column by column.
+    let start = MatBatch::from_fn(1, block, size, |_, _, _| rng.random::<f64>() - 0.5);
+    let mut next = qr(start.transposed().view())?.q;
     let mut checked = 0;
     while space.dim + block <= limit {
-        let outside = space.extend(g, &next).qr();
-        let r = outside.thin_R();
+        let outside = qr(space.extend(g, &next)?.view())?;
+        let r = &outside.r;
         // Checking costs dim³: only after the space has grown by a quarter.
         if 4 * space.dim >= 5 * checked {
             checked = space.dim;
-            let ritz = space.ritz(r, most)?;
+            let Some(ritz) = space.ritz(r, most)? else {
+                return Ok(None);
+            };
             if ritz.residual <= KRYLOV_RESIDUAL {
-                return Some(ritz.leading);
+                return Ok(Some(ritz.leading));
             }
             // Convergence speeds up: half of the digits after half of the way is a sign that it will get there.
             if 2 * space.dim >= limit && ritz.residual > KRYLOV_RESIDUAL.sqrt() {
-                return None;
+                return Ok(None);
             }
         }
         // A column that depends on the others has no direction of its own: low rank.
-        let size = |j: usize| r[(j, j)].abs();
+        let size = |j: usize| r.get(0, j, j).abs();
         let largest = (0..block).map(size).fold(0.0, f64::max);
         if (0..block).any(|j| size(j) <= KRYLOV_DEPENDENT * largest) {
-            return None;
+            return Ok(None);
         }
-        next = outside.compute_thin_Q();
+        next = outside.q;
     }
-    None
+    Ok(None)
 }
 
-/// An orthonormal basis `K` and its image `G K`.
+/// An orthonormal basis `K` and its image `G K`, both by columns.
 struct Space {
-    basis: Mat<f64>,
-    images: Mat<f64>,
+    basis: Vec<f64>,
+    images: Vec<f64>,
+    size: usize,
     dim: usize,
 }
 
 impl Space {
-    fn basis(&self) -> MatRef<'_, f64> {
-        self.basis.subcols(0, self.dim)
+    /// `Kᵀ`.
+    fn basis(&self) -> Result<MatView<'_, f64>> {
+        MatView::new(1, self.dim, self.size, &self.basis)
     }
 
     /// Takes in a block; gives what of its image is orthogonal to the basis.
-    fn extend(&mut self, g: &Mat<f64>, block: &Mat<f64>) -> Mat<f64> {
-        let width = block.ncols();
-        let mut image = g * block;
-        self.basis.subcols_mut(self.dim, width).copy_from(block);
-        self.images.subcols_mut(self.dim, width).copy_from(&image);
-        self.dim += width;
+    fn extend(&mut self, g: MatView<'_, f64>, block: &MatBatch<f64>) -> Result<MatBatch<f64>> {
+        let mut image = product(g, Op::N, block.view(), Op::N)?;
+        self.basis.extend_from_slice(block.transposed().data());
+        self.images.extend_from_slice(image.transposed().data());
+        self.dim += block.cols();
+        let basis = self.basis()?;
         // Twice is enough (Kahan): once leaves rounding of what was removed.
         for _ in 0..2 {
-            let along = self.basis().transpose() * &image;
-            image -= self.basis() * along;
+            let along = product(basis, Op::N, image.view(), Op::N)?;
+            product_into(
+                image.view_mut(),
+                true,
+                -1.0,
+                basis,
+                Op::T,
+                along.view(),
+                Op::N,
+            )?;
         }
-        image
+        Ok(image)
     }
 
     /// The leading Ritz pairs; `r` is the triangular factor of what is outside the space. Nothing where all is zero.
-    fn ritz(&self, r: MatRef<'_, f64>, most: usize) -> Option<Ritz> {
-        let small = self.basis().transpose() * self.images.subcols(0, self.dim);
-        let eigen = small.self_adjoint_eigen(Side::Lower).ok()?;
-        let theta = eigen.S().column_vector();
-        let top = Mat::from_fn(self.dim, most, |i, j| eigen.U()[(i, self.dim - 1 - j)]);
-        let outside = r * top.subrows(self.dim - r.ncols(), r.ncols());
-        let norms = outside.col_iter().map(|column| column.norm_l2());
-        let largest = theta[self.dim - 1];
-        (largest > 0.0).then(|| Ritz {
+    fn ritz(&self, r: &MatBatch<f64>, most: usize) -> Result<Option<Ritz>> {
+        let basis = self.basis()?;
+        let images = MatView::new(1, self.dim, self.size, &self.images)?;
+        let small = product(basis, Op::N, images, Op::T)?;
+        let top = leading_eigenvectors(small.view(), most)?;
+        let largest = top.values[0];
+        if largest <= 0.0 {
+            return Ok(None);
+        }
+        let (width, from) = (r.cols(), (self.dim - r.cols()) * most);
+        let last = MatView::new(1, width, most, &top.vectors.data()[from..])?;
+        let outside = product(r.view(), Op::N, last, Op::N)?.transposed();
+        let norms = outside.data().chunks_exact(width);
+        let norms = norms.map(|column| crate::sums::dot(column, column).sqrt());
+        Ok(Some(Ritz {
             residual: norms.fold(0.0_f64, f64::max) / largest,
             leading: Leading {
-                values: (0..most).map(|j| theta[self.dim - 1 - j]).collect(),
-                vectors: self.basis() * top,
+                vectors: product(basis, Op::T, top.vectors.view(), Op::N)?,
+                values: top.values,
             },
-        })
+        }))
     }
 }
 

@@ -7,9 +7,13 @@
 
 mod krylov;
 
-use crate::dense::{gram, release_vector_registers};
-use crate::{LinalgError, MatBatch, MatView, Result, tolerance};
-use faer::{Mat, MatRef, Side};
+use crate::gram::{Layout, gram_lower};
+use crate::jacobi::orthogonalise;
+use crate::sums::dot;
+use crate::{
+    LinalgError, MatBatch, MatView, Op, Result, SingleScratch, eigh_single_into, product,
+    product_into, qr, tolerance,
+};
 
 const OP: &str = "leading directions";
 
@@ -33,7 +37,7 @@ pub fn leading_directions(
     total: f64,
     taken: MatView<'_, f64>,
 ) -> Result<MatBatch<f64>> {
-    let (one, m, p) = a.shape();
+    let (one, _, p) = a.shape();
     if one != 1 || taken.count() != 1 || taken.rows() != p || taken.cols() > p {
         return Err(LinalgError::Shape {
             op: OP,
@@ -42,27 +46,22 @@ pub fn leading_directions(
             found: format!("{:?} and {:?}", a.shape(), taken.shape()),
         });
     }
-    let rows = MatRef::from_row_major_slice(a.matrix(0), m, p);
-    let taken = MatRef::from_row_major_slice(taken.matrix(0), p, taken.cols());
-    let found = directions(rows, most.min(p - taken.ncols()), total, taken)?;
-    release_vector_registers();
-    Ok(MatBatch::from_fn(1, p, found.ncols(), |_, r, c| {
-        found[(r, c)]
-    }))
+    directions(a, most.min(p - taken.cols()), total, taken)
 }
 
 fn directions(
-    a: MatRef<'_, f64>,
+    a: MatView<'_, f64>,
     most: usize,
     total: f64,
-    taken: MatRef<'_, f64>,
-) -> Result<Mat<f64>> {
-    let (m, p) = a.shape();
+    taken: MatView<'_, f64>,
+) -> Result<MatBatch<f64>> {
+    let (_, m, p) = a.shape();
+    a.check_finite(OP)?;
     let wide = p > m;
-    let gram = whole_gram(if wide { a } else { a.transpose() });
-    let leading = match krylov::leading(&gram, most) {
+    let gram = whole_gram(a, wide);
+    let leading = match krylov::leading(gram.view(), most)? {
         Some(leading) => leading,
-        None => leading_eigenvectors(&gram, most)?,
+        None => leading_eigenvectors(gram.view(), most)?,
     };
     // Rounding of the data enters squared, rounding of the products does not.
     let relative = tolerance::direction_rank(m, p);
@@ -70,23 +69,79 @@ fn directions(
     let floor = (relative * largest).max(relative * relative * total);
     let s = leading.values.iter().filter(|&&l| l > floor).count();
     if s == 0 {
-        return Ok(Mat::zeros(p, 0));
+        return Ok(MatBatch::zeros(1, p, 0));
     }
-    let top = leading.vectors.subcols(0, s);
+    let top = first_columns(&leading.vectors, s);
     let mut span = if wide {
-        let mut span = a.transpose() * top;
-        for (mut column, &square) in span.col_iter_mut().zip(&leading.values) {
-            column *= faer::Scale(1.0 / square.sqrt());
+        let mut span = product(a, Op::T, top.view(), Op::N)?;
+        for row in span.data_mut().chunks_exact_mut(s) {
+            for (x, &square) in row.iter_mut().zip(&leading.values) {
+                *x *= 1.0 / square.sqrt();
+            }
         }
         span
     } else {
-        top.to_owned()
+        top
     };
-    let along = taken.transpose() * &span;
-    span -= taken * along;
-    let q = span.qr().compute_thin_Q();
-    let ritz = (a * &q).thin_svd().map_err(|_| diverged(OP))?;
-    Ok(q * ritz.V())
+    let along = product(taken, Op::T, span.view(), Op::N)?;
+    let (remove, add) = (-1.0, true);
+    product_into(
+        span.view_mut(),
+        add,
+        remove,
+        taken,
+        Op::N,
+        along.view(),
+        Op::N,
+    )?;
+    let q = qr(span.view())?.q;
+    let image = product(a, Op::N, q.view(), Op::N)?;
+    product(q.view(), Op::N, right_vectors(image)?.view(), Op::N)
+}
+
+/// The first columns of one matrix.
+fn first_columns(x: &MatBatch<f64>, count: usize) -> MatBatch<f64> {
+    MatBatch::from_fn(1, x.rows(), count, |_, r, c| x.get(0, r, c))
+}
+
+/// `V` of `A = U Σ Vᵀ` (one matrix), the largest singular value first: rotations of the columns of `R`, where `A = Q R`.
+fn right_vectors(a: MatBatch<f64>) -> Result<MatBatch<f64>> {
+    let s = a.cols();
+    let mut columns = columns_of_factor(a.view(), s)?;
+    let long = columns.len() / s.max(1);
+    for (c, row) in columns.chunks_exact_mut(long).enumerate() {
+        row[long - s + c] = 1.0;
+    }
+    let m = long - s;
+    if !orthogonalise(&mut columns, m, long) {
+        return Err(diverged(OP));
+    }
+    let mut order: Vec<(f64, usize)> = columns
+        .chunks_exact(long)
+        .map(|row| dot(&row[..m], &row[..m]))
+        .zip(0..)
+        .collect();
+    order.sort_by(|x, y| y.0.total_cmp(&x.0));
+    Ok(MatBatch::from_fn(1, s, s, |_, r, c| {
+        columns[order[c].1 * long + m + r]
+    }))
+}
+
+/// The columns of `R`, `A = Q R`, or of `A` itself where that has fewer rows: one after the other, each followed by so many zeros.
+fn columns_of_factor(a: MatView<'_, f64>, zeros: usize) -> Result<Vec<f64>> {
+    let factor = if a.rows() > a.cols() {
+        qr(a)?.r
+    } else {
+        a.to_owned()
+    };
+    let (_, m, n) = factor.shape();
+    let mut columns = vec![0.0; n * (m + zeros)];
+    for (c, row) in columns.chunks_exact_mut((m + zeros).max(1)).enumerate() {
+        for r in 0..m {
+            row[r] = factor.get(0, r, c);
+        }
+    }
+    Ok(columns)
 }
 
 /// The smallest singular value of every matrix.
@@ -102,42 +157,63 @@ pub fn smallest_singular_values(x: MatView<'_, f64>) -> Result<Vec<f64>> {
     let op = "singular values";
     x.check_finite(op)?;
     let (count, rows, cols) = x.shape();
+    if rows == 0 || cols == 0 {
+        return Ok(vec![f64::INFINITY; count]);
+    }
     let of = |i: usize| {
-        let values = MatRef::from_row_major_slice(x.matrix(i), rows, cols).singular_values();
-        let values = values.map_err(|_| diverged(op))?;
-        Ok(values.into_iter().fold(f64::INFINITY, f64::min))
+        let one = MatView::new(1, rows, cols, x.matrix(i))?;
+        let turned;
+        let tall = if rows < cols {
+            turned = one.to_owned().transposed();
+            turned.view()
+        } else {
+            one
+        };
+        let side = tall.cols();
+        let mut columns = columns_of_factor(tall, 0)?;
+        if !orthogonalise(&mut columns, side, side) {
+            return Err(diverged(op));
+        }
+        let norms = columns.chunks_exact(side).map(|c| dot(c, c).sqrt());
+        Ok(norms.fold(f64::INFINITY, f64::min))
     };
-    let smallest = (0..count).map(of).collect();
-    release_vector_registers();
-    smallest
+    (0..count).map(of).collect()
 }
 
 /// Eigenvalues of a Gram matrix, descending, and their eigenvectors (columns).
 pub(crate) struct Leading {
     pub(crate) values: Vec<f64>,
-    pub(crate) vectors: Mat<f64>,
+    pub(crate) vectors: MatBatch<f64>,
 }
 
 /// The leading eigenpairs from a decomposition of the whole.
-fn leading_eigenvectors(gram: &Mat<f64>, most: usize) -> Result<Leading> {
-    let eigen = (gram.self_adjoint_eigen(Side::Lower)).map_err(|_| diverged(OP))?;
-    let size = gram.nrows();
+fn leading_eigenvectors(gram: MatView<'_, f64>, most: usize) -> Result<Leading> {
+    let size = gram.rows();
+    let mut values = vec![0.0; size];
+    let mut vectors = MatBatch::zeros(1, size, size);
+    let scratch = &mut SingleScratch::default();
+    eigh_single_into(gram, &mut values, vectors.view_mut(), scratch)?;
     let s = most.min(size);
-    let lambda = eigen.S().column_vector();
     Ok(Leading {
-        values: (0..s).map(|j| lambda[size - 1 - j]).collect(),
-        vectors: Mat::from_fn(size, s, |r, c| eigen.U()[(r, size - 1 - c)]),
+        values: (0..s).map(|j| values[size - 1 - j]).collect(),
+        vectors: MatBatch::from_fn(1, size, s, |_, r, c| vectors.get(0, r, size - 1 - c)),
     })
 }
 
-/// `x·xᵀ`: the lower triangle is computed, the upper one copied.
-fn whole_gram(x: MatRef<'_, f64>) -> Mat<f64> {
-    let size = x.nrows();
-    let mut out = Mat::zeros(size, size);
-    gram(out.as_mut(), false, 1.0, x);
-    for c in 1..size {
-        for r in 0..c {
-            out[(r, c)] = out[(c, r)];
+/// `A·Aᵀ` where `A` is `wide`, else `AᵀA`: the lower triangle is computed, the upper one copied.
+fn whole_gram(a: MatView<'_, f64>, wide: bool) -> MatBatch<f64> {
+    let (_, m, p) = a.shape();
+    let (size, terms, layout) = if wide {
+        (m, p, Layout::Rows)
+    } else {
+        (p, m, Layout::Columns)
+    };
+    let mut out = MatBatch::zeros(1, size, size);
+    let g = out.data_mut();
+    gram_lower(g, false, 1.0, a.matrix(0), (size, terms), layout);
+    for r in 1..size {
+        for c in 0..r {
+            g[c * size + r] = g[r * size + c];
         }
     }
     out
@@ -153,49 +229,48 @@ mod tests {
     use stiefel_testkit::random_batch;
 
     /// The Gram matrix of Gaussian rows whose columns have standard deviations `decay^c`.
-    fn scatter(size: usize, p: usize, decay: f64) -> Mat<f64> {
+    fn scatter(size: usize, p: usize, decay: f64) -> MatBatch<f64> {
         let g = random_batch::<f64>(7, 1, size, p);
-        let rows = Mat::from_fn(size, p, |r, c| g.get(0, r, c) * decay.powi(c as i32));
-        &rows * rows.transpose()
+        let rows = MatBatch::from_fn(1, size, p, |_, r, c| g.get(0, r, c) * decay.powi(c as i32));
+        product(rows.view(), Op::N, rows.view(), Op::T).unwrap()
     }
 
     #[test]
     fn krylov_and_the_whole_decomposition_agree() {
         let gram = scatter(420, 640, 0.96);
         for most in [1, 12] {
-            let fast = krylov::leading(&gram, most).expect("it converges on a decaying spectrum");
-            let full = leading_eigenvectors(&gram, most).unwrap();
+            let fast = leading(&gram, most).expect("it converges on a decaying spectrum");
+            let full = leading_eigenvectors(gram.view(), most).unwrap();
             for (x, y) in fast.values.iter().zip(&full.values) {
                 assert!((x / y - 1.0).abs() < 1e-12, "{x:e} {y:e}");
             }
-            // The distance between the two spans: what is left of one outside the other.
-            let along = full.vectors.transpose() * &fast.vectors;
-            let outside = &fast.vectors - &full.vectors * along;
-            assert!(outside.norm_l2() < 1e-10, "{:e}", outside.norm_l2());
+            let outside = outside(&full.vectors, &fast.vectors);
+            assert!(outside < 1e-10, "{outside:e}");
         }
+    }
+
+    fn leading(gram: &MatBatch<f64>, most: usize) -> Option<Leading> {
+        krylov::leading(gram.view(), most).unwrap()
+    }
+
+    /// What is left of the columns of `x` outside the span of those of `v`.
+    fn outside(v: &MatBatch<f64>, x: &MatBatch<f64>) -> f64 {
+        let along = product(v.view(), Op::T, x.view(), Op::N).unwrap();
+        let inside = product(v.view(), Op::N, along.view(), Op::N).unwrap();
+        crate::sums::gap(x.data(), inside.data())
     }
 
     #[test]
     fn krylov_leaves_what_it_cannot_do_quickly() {
-        let flat = Mat::from_fn(
-            420,
-            420,
-            |r, c| {
-                if r == c { 1.0 + 1e-6 * r as f64 } else { 0.0 }
-            },
-        );
-        assert!(krylov::leading(&flat, 3).is_none());
-        assert!(krylov::leading(&scatter(50, 60, 0.9), 2).is_none(), "small");
+        let flat = MatBatch::from_fn(1, 420, 420, |_, r, c| {
+            if r == c { 1.0 + 1e-6 * r as f64 } else { 0.0 }
+        });
+        assert!(leading(&flat, 3).is_none());
+        assert!(leading(&scatter(50, 60, 0.9), 2).is_none(), "small");
+        assert!(leading(&scatter(420, 420, 0.96), 300).is_none(), "many");
+        assert!(leading(&scatter(420, 5, 1.0), 3).is_none(), "low rank");
         assert!(
-            krylov::leading(&scatter(420, 420, 0.96), 300).is_none(),
-            "many"
-        );
-        assert!(
-            krylov::leading(&scatter(420, 5, 1.0), 3).is_none(),
-            "low rank"
-        );
-        assert!(
-            krylov::leading(&Mat::zeros(420, 420), 3).is_none(),
+            leading(&MatBatch::zeros(1, 420, 420), 3).is_none(),
             "nothing"
         );
     }
@@ -210,14 +285,33 @@ mod tests {
             let v = leading_directions(a.view(), 5, total, MatBatch::zeros(1, 430, 0).view());
             let v = v.unwrap();
             assert_eq!(v.shape(), (1, 430, rank));
-            let a = MatRef::from_row_major_slice(a.data(), 420, 430);
-            let v = MatRef::from_row_major_slice(v.data(), 430, rank);
             // Right singular vectors: AᵀA v = σ² v.
-            let image = a.transpose() * (a * v);
-            let along = v.transpose() * &image;
-            let outside = &image - v * along;
-            assert!(outside.norm_l2() < 1e-9 * image.norm_l2());
+            let half = product(a.view(), Op::N, v.view(), Op::N).unwrap();
+            let image = product(a.view(), Op::T, half.view(), Op::N).unwrap();
+            let size = dot(image.data(), image.data()).sqrt();
+            assert!(outside(&v, &image) < 1e-9 * size);
         }
+    }
+
+    #[test]
+    fn right_vectors_keep_small_directions() {
+        // Columns over twelve decades: the smallest one is found to all digits.
+        let g = random_batch::<f64>(3, 1, 30, 4);
+        let q = MatBatch::from_fn(1, 30, 4, |_, r, c| g.get(0, r, c));
+        let q = qr(q.view()).unwrap().q;
+        let d = [1e-12, 1.0, 1e-4, 1e-8];
+        let a = MatBatch::from_fn(1, 30, 4, |_, r, c| q.get(0, r, c) * d[c]);
+        let v = right_vectors(a.clone()).unwrap();
+        for (c, axis) in [1, 2, 3, 0].into_iter().enumerate() {
+            for r in 0..4 {
+                let expected = f64::from(u8::from(r == axis));
+                assert!((v.get(0, r, c).abs() - expected).abs() < 1e-15);
+            }
+        }
+        let smallest = smallest_singular_values(a.view()).unwrap()[0];
+        assert!((smallest / 1e-12 - 1.0).abs() < 1e-13, "{smallest:e}");
+        let wide = smallest_singular_values(a.transposed().view()).unwrap()[0];
+        assert!((wide / 1e-12 - 1.0).abs() < 1e-13, "{wide:e}");
     }
 
     #[test]

@@ -176,6 +176,15 @@ pub(crate) fn dispatch<K: Compiled>(kernel: K) -> Result<K::Output> {
     Ok(kernel.run(arch))
 }
 
+/// The instructions for rows of `n` numbers: half registers where a row does not fill a whole one.
+pub(crate) fn widest_for<T>(n: usize) -> Result<Arch> {
+    let (set, arch) = chosen()?;
+    match InstructionSet::Avx2.arch() {
+        Some(half) if set == InstructionSet::Avx512 && n < set.lanes::<T>() => Ok(half),
+        _ => Ok(arch),
+    }
+}
+
 /// The instructions for so many matrices, one in each lane, and how many lanes they have. What a lane computes does not depend on the other lanes, nor on their number, and half a register is
 /// divided in half the time.
 pub(crate) fn lanes_for<T>(matrices: usize) -> Result<(Arch, usize)> {

@@ -5,7 +5,13 @@
 //!   `W + Δ` is for `W` on the Stiefel manifold and `Δ` tangent there (`AᵀA = I + ΔᵀΔ`). The error in `QᵀQ` grows with
 //!   cond(A)².
 
-use crate::{LinalgError, MatBatch, MatView, Op, Result, Scalar, inverse_cholesky, product};
+mod householder;
+
+use crate::simd::dispatch;
+use crate::{
+    Aligned, LinalgError, MatBatch, MatView, Op, Result, Scalar, inverse_cholesky, product,
+};
+use householder::ThinQr;
 
 /// The factors of `A = Q R`.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +49,15 @@ pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
     let (count, m, k) = a.shape();
     let mut q = MatBatch::zeros(count, m, k);
     let mut r = MatBatch::zeros(count, k, k);
+    let room = &mut Aligned::new();
     for i in 0..count {
-        T::thin_qr(a.matrix(i), m, k, q.matrix_mut(i), r.matrix_mut(i));
+        dispatch(ThinQr {
+            shape: (m, k),
+            a: a.matrix(i),
+            q: q.matrix_mut(i),
+            r: r.matrix_mut(i),
+            room,
+        })?;
     }
     Ok(Qr { q, r })
 }

@@ -1,0 +1,108 @@
+//! Copies of blocks of factors, laid out as [`tile`](super::tile) reads them.
+
+use super::Strided;
+use super::tile::Panel;
+use crate::Scalar;
+
+/// Terms `from..from + k` of a panel of `B`: `width` columns per register, term after term. Where `n` is less than a register, zeros follow.
+#[inline(always)]
+pub(super) fn panel<T: Scalar>(
+    b: Strided<'_, T>,
+    (from, k): (usize, usize),
+    n: usize,
+    width: usize,
+    panel: &Panel,
+    out: &mut [T],
+) {
+    let long = panel.registers * width;
+    for j in 0..panel.registers {
+        let col = panel.column(j, width);
+        let cols = width.min(n);
+        let b = b.from(from, col);
+        if b.col == 1 {
+            for (t, out) in out.chunks_exact_mut(long).take(k).enumerate() {
+                let out = &mut out[j * width..(j + 1) * width];
+                let row = &b.data[t * b.row..][..cols];
+                if cols == width {
+                    out.copy_from_slice(row);
+                } else {
+                    out[..cols].copy_from_slice(row);
+                    out[cols..].fill(T::ZERO);
+                }
+            }
+        } else {
+            transpose(b.data, b.col, (cols, k), &mut out[j * width..], long);
+            if cols < width {
+                for out in out.chunks_exact_mut(long).take(k) {
+                    out[cols..].fill(T::ZERO);
+                }
+            }
+        }
+    }
+}
+
+/// `out[t·long + i] = rows[i·stride + t]` for `i < count`, `t < k`.
+#[inline(always)]
+fn transpose<T: Scalar>(
+    rows: &[T],
+    stride: usize,
+    (count, k): (usize, usize),
+    out: &mut [T],
+    long: usize,
+) {
+    let mut i = 0;
+    while i + 8 <= count {
+        together::<T, 8>(&rows[i * stride..], stride, k, &mut out[i..], long);
+        i += 8;
+    }
+    if i + 4 <= count {
+        together::<T, 4>(&rows[i * stride..], stride, k, &mut out[i..], long);
+        i += 4;
+    }
+    while i < count {
+        together::<T, 1>(&rows[i * stride..], stride, k, &mut out[i..], long);
+        i += 1;
+    }
+}
+
+/// `R` rows, side by side.
+#[inline(always)]
+fn together<T: Scalar, const R: usize>(
+    rows: &[T],
+    stride: usize,
+    k: usize,
+    out: &mut [T],
+    long: usize,
+) {
+    let mut from = [&[][..]; R];
+    for r in 0..R {
+        from[r] = &rows[r * stride..][..k];
+    }
+    for t in 0..k {
+        let out = &mut out[t * long..][..R];
+        for r in 0..R {
+            out[r] = from[r][t];
+        }
+    }
+}
+
+/// Rows `rows.0..rows.0 + rows.1` and terms `terms.0..terms.0 + terms.1` of `A`, as they lie: by rows or by terms.
+#[inline(always)]
+pub(super) fn block<'o, T: Scalar>(
+    a: Strided<'_, T>,
+    rows: (usize, usize),
+    terms: (usize, usize),
+    out: &'o mut [T],
+) -> Strided<'o, T> {
+    let from = a.from(rows.0, terms.0);
+    let (count, len, stride) = if a.col == 1 {
+        (rows.1, terms.1, a.row)
+    } else {
+        (terms.1, rows.1, a.col)
+    };
+    for (i, out) in out.chunks_exact_mut(len).take(count).enumerate() {
+        out.copy_from_slice(&from.data[i * stride..][..len]);
+    }
+    let copy = Strided::rows(&out[..], len);
+    if a.col == 1 { copy } else { copy.transposed() }
+}

@@ -3,52 +3,131 @@
 //! Small singular values keep their digits where `A` is a well-conditioned matrix times a diagonal one, or triangular and graded (Demmel & Veselić, SIAM J. Matrix Anal.
 //! Appl. 13, 1992), which the eigenvalues of `AᵀA` cannot give.
 
-use crate::sums::dot;
-use crate::{Scalar, tolerance};
+use crate::simd::{Lanes, V, compiled, dispatch};
+use crate::{Aligned, Result, Scalar, tolerance};
+use pulp::{Simd, WithSimd};
 
-/// Rotates the columns of `A`, given as rows that are `long` numbers apart and begin with the `m` of the column, until they are orthogonal; what follows in a row is rotated
-/// with it, and from the identity becomes `Vᵀ`. False where [`JACOBI_MAX_SWEEPS`](tolerance::JACOBI_MAX_SWEEPS) are too few.
-pub fn orthogonalise<T: Scalar>(columns: &mut [T], m: usize, long: usize) -> bool {
-    if m == 0 || long == 0 {
-        return true;
-    }
-    // Scaled to a largest entry near one, squares underflow only for columns that do not matter.
-    let mut largest = T::ZERO;
-    for row in columns.chunks_exact(long) {
-        for &x in &row[..m] {
-            largest = Scalar::max(largest, Scalar::abs(x));
-        }
-    }
-    if largest == T::ZERO {
-        return true;
-    }
-    let scale = T::power_of_two_below(largest);
-    for row in columns.chunks_exact_mut(long) {
-        for x in &mut row[..m] {
-            *x /= scale;
-        }
-    }
-    let done = (0..tolerance::JACOBI_MAX_SWEEPS).any(|_| sweep(columns, m, long));
-    for row in columns.chunks_exact_mut(long) {
-        for x in &mut row[..m] {
-            *x *= scale;
-        }
-    }
-    done
+/// Columns to rotate and, with them, what begins as the identity and becomes `V`.
+pub(crate) struct Rotated<T> {
+    /// `A V`, column after column, each of `m` numbers.
+    pub(crate) columns: Vec<T>,
+    /// `V`, column after column; empty where nobody asks for it.
+    pub(crate) v: Vec<T>,
 }
 
-/// One rotation of every pair; true where all pairs were orthogonal to rounding already.
-fn sweep<T: Scalar>(columns: &mut [T], m: usize, long: usize) -> bool {
+/// Rotates the columns of `A`, given one after the other, each of `m` numbers, until they are orthogonal. Nothing where
+/// [`JACOBI_MAX_SWEEPS`](tolerance::JACOBI_MAX_SWEEPS) are too few.
+pub(crate) fn orthogonalise<T: Scalar>(
+    columns: &[T],
+    m: usize,
+    vectors: bool,
+) -> Result<Option<Rotated<T>>> {
+    let n = columns.len() / m.max(1);
+    let mut done = Rotated {
+        columns: columns.to_vec(),
+        v: vec![T::ZERO; if vectors { n * n } else { 0 }],
+    };
+    let converged = dispatch(Rotate {
+        m,
+        columns: &mut done.columns,
+        v: &mut done.v,
+        room: &mut Aligned::new(),
+    })?;
+    Ok(converged.then_some(done))
+}
+
+compiled!(Scalar; Rotate);
+
+#[derive(Debug)]
+struct Rotate<'a, T> {
+    m: usize,
+    columns: &'a mut [T],
+    v: &'a mut [T],
+    room: &'a mut Aligned<T>,
+}
+
+impl<T: Scalar> WithSimd for Rotate<'_, T> {
+    type Output = bool;
+
+    /// Columns are padded with zeros to whole registers, and followed by those of `V`.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let Self {
+            m,
+            columns,
+            v,
+            room,
+        } = self;
+        if columns.is_empty() {
+            return true;
+        }
+        let l = Lanes::<S, T>::new(simd);
+        let width = Lanes::<S, T>::width();
+        let n = columns.len() / m;
+        let (own, beside) = (
+            m.div_ceil(width),
+            if v.is_empty() { 0 } else { n.div_ceil(width) },
+        );
+        let long = (own + beside) * width;
+        let rows = room.room(n * long);
+        rows.fill(T::ZERO);
+        // Scaled to a largest entry near one, squares underflow only for columns that do not matter.
+        let mut largest = T::ZERO;
+        for &x in columns.iter() {
+            largest = Scalar::max(largest, Scalar::abs(x));
+        }
+        let scale = T::power_of_two_below(largest);
+        for (c, row) in rows.chunks_exact_mut(long).enumerate() {
+            for r in 0..m {
+                row[r] = columns[c * m + r] / scale;
+            }
+            if !v.is_empty() {
+                row[own * width + c] = T::ONE;
+            }
+        }
+        let mut converged = false;
+        for _ in 0..tolerance::JACOBI_MAX_SWEEPS {
+            if !converged {
+                converged = sweep(l, m, own, T::view_mut::<S>(rows), own + beside);
+            }
+        }
+        for (c, row) in rows.chunks_exact(long).enumerate() {
+            for r in 0..m {
+                columns[c * m + r] = row[r] * scale;
+            }
+            if !v.is_empty() {
+                v[c * n..][..n].copy_from_slice(&row[own * width..][..n]);
+            }
+        }
+        converged
+    }
+}
+
+/// One rotation of every pair of rows, of which the first `own` registers are to become orthogonal; true where all pairs were so to rounding already.
+#[inline(always)]
+fn sweep<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    m: usize,
+    own: usize,
+    rows: &mut [V<S, T>],
+    long: usize,
+) -> bool {
     // The rounding of a dot product of m terms.
     let limit = tolerance::noise::<T>(m);
-    let n = columns.len() / long;
+    let zero = l.splat(T::ZERO);
+    let n = rows.len() / long;
     let mut orthogonal = true;
     for p in 0..n {
         for q in p + 1..n {
-            let (head, tail) = columns.split_at_mut(q * long);
+            let (head, tail) = rows.split_at_mut(q * long);
             let (x, y) = (&mut head[p * long..][..long], &mut tail[..long]);
-            let (a, b) = (dot(&x[..m], &x[..m]), dot(&y[..m], &y[..m]));
-            let g = dot(&x[..m], &y[..m]);
+            let (mut a, mut b, mut g) = (zero, zero, zero);
+            for (&x, &y) in x[..own].iter().zip(&y[..own]) {
+                a = l.mul_add(x, x, a);
+                b = l.mul_add(y, y, b);
+                g = l.mul_add(x, y, g);
+            }
+            let (a, b, g) = (l.sum_of_lanes(a), l.sum_of_lanes(b), l.sum_of_lanes(g));
             // Below the second bound the products themselves have no digits left.
             if Scalar::abs(g) <= limit * Scalar::sqrt(a) * Scalar::sqrt(b)
                 || Scalar::abs(g) <= T::TINY / T::EPSILON
@@ -58,9 +137,11 @@ fn sweep<T: Scalar>(columns: &mut [T], m: usize, long: usize) -> bool {
             orthogonal = false;
             let t = tangent((b - a) / (g + g));
             let cos = T::ONE / Scalar::sqrt(T::ONE + t * t);
-            let sin = cos * t;
+            let (sin, cos) = (l.splat(cos * t), l.splat(cos));
             for (x, y) in x.iter_mut().zip(y) {
-                (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+                let turned = l.neg_mul_add(sin, *y, l.mul(cos, *x));
+                *y = l.mul_add(sin, *x, l.mul(cos, *y));
+                *x = turned;
             }
         }
     }
@@ -68,6 +149,7 @@ fn sweep<T: Scalar>(columns: &mut [T], m: usize, long: usize) -> bool {
 }
 
 /// The smaller root of `t² + 2ζt − 1 = 0`.
+#[inline(always)]
 fn tangent<T: Scalar>(zeta: T) -> T {
     let size = Scalar::abs(zeta);
     let t = if size > T::ONE / T::EPSILON {

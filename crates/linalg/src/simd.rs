@@ -221,7 +221,7 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
 
     /// Lanes from this one on.
     #[inline(always)]
-    pub(crate) fn from_lane(self, first: usize) -> M<S, T> {
+    pub(crate) fn lanes_from(self, first: usize) -> M<S, T> {
         let mut lanes = [self.splat(T::of(0))];
         let numbers: &mut [T] = cast_slice_mut(&mut lanes);
         for i in 0..Self::width() {

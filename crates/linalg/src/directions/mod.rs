@@ -9,6 +9,7 @@ mod krylov;
 
 use crate::gram::{Layout, gram_lower};
 use crate::jacobi::orthogonalise;
+use crate::qr::triangular_factor;
 use crate::sums::dot;
 use crate::{
     LinalgError, MatBatch, MatView, Op, Result, SingleScratch, eigh_single_into, product,
@@ -96,7 +97,7 @@ fn directions(
     )?;
     let q = qr(span.view())?.q;
     let image = product(a, Op::N, q.view(), Op::N)?;
-    product(q.view(), Op::N, right_vectors(image)?.view(), Op::N)
+    product(q.view(), Op::N, right_vectors(image.view())?.view(), Op::N)
 }
 
 /// The first columns of one matrix.
@@ -105,43 +106,22 @@ fn first_columns(x: &MatBatch<f64>, count: usize) -> MatBatch<f64> {
 }
 
 /// `V` of `A = U Σ Vᵀ` (one matrix), the largest singular value first: rotations of the columns of `R`, where `A = Q R`.
-fn right_vectors(a: MatBatch<f64>) -> Result<MatBatch<f64>> {
-    let s = a.cols();
-    let mut columns = columns_of_factor(a.view(), s)?;
-    let long = columns.len() / s.max(1);
-    for (c, row) in columns.chunks_exact_mut(long).enumerate() {
-        row[long - s + c] = 1.0;
-    }
-    let m = long - s;
-    if !orthogonalise(&mut columns, m, long) {
-        return Err(diverged(OP));
-    }
-    let mut order: Vec<(f64, usize)> = columns
-        .chunks_exact(long)
-        .map(|row| dot(&row[..m], &row[..m]))
-        .zip(0..)
-        .collect();
-    order.sort_by(|x, y| y.0.total_cmp(&x.0));
-    Ok(MatBatch::from_fn(1, s, s, |_, r, c| {
-        columns[order[c].1 * long + m + r]
-    }))
-}
-
-/// The columns of `R`, `A = Q R`, or of `A` itself where that has fewer rows: one after the other, each followed by so many zeros.
-fn columns_of_factor(a: MatView<'_, f64>, zeros: usize) -> Result<Vec<f64>> {
+fn right_vectors(a: MatView<'_, f64>) -> Result<MatBatch<f64>> {
     let factor = if a.rows() > a.cols() {
-        qr(a)?.r
+        triangular_factor(a)?
     } else {
         a.to_owned()
     };
-    let (_, m, n) = factor.shape();
-    let mut columns = vec![0.0; n * (m + zeros)];
-    for (c, row) in columns.chunks_exact_mut((m + zeros).max(1)).enumerate() {
-        for r in 0..m {
-            row[r] = factor.get(0, r, c);
-        }
-    }
-    Ok(columns)
+    let side = factor.rows();
+    let found =
+        orthogonalise(factor.transposed().data(), side, true)?.ok_or_else(|| diverged(OP))?;
+    let squares = found.columns.chunks_exact(side).map(|c| dot(c, c));
+    let mut order: Vec<(f64, usize)> = squares.zip(0..).collect();
+    order.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let s = a.cols();
+    Ok(MatBatch::from_fn(1, s, s, |_, r, c| {
+        found.v[order[c].1 * s + r]
+    }))
 }
 
 /// The smallest singular value of every matrix.
@@ -169,12 +149,11 @@ pub fn smallest_singular_values(x: MatView<'_, f64>) -> Result<Vec<f64>> {
         } else {
             one
         };
-        let side = tall.cols();
-        let mut columns = columns_of_factor(tall, 0)?;
-        if !orthogonalise(&mut columns, side, side) {
-            return Err(diverged(op));
-        }
-        let norms = columns.chunks_exact(side).map(|c| dot(c, c).sqrt());
+        // The rows of `R`: those of a triangular factor are nearer to orthogonal than its columns.
+        let (side, factor) = (tall.cols(), triangular_factor(tall)?);
+        let found = orthogonalise(factor.data(), side, false)?.ok_or_else(|| diverged(op))?;
+        let norms = found.columns.chunks_exact(side);
+        let norms = norms.map(|c| dot(c, c).sqrt());
         Ok(norms.fold(f64::INFINITY, f64::min))
     };
     (0..count).map(of).collect()
@@ -301,7 +280,7 @@ mod tests {
         let q = qr(q.view()).unwrap().q;
         let d = [1e-12, 1.0, 1e-4, 1e-8];
         let a = MatBatch::from_fn(1, 30, 4, |_, r, c| q.get(0, r, c) * d[c]);
-        let v = right_vectors(a.clone()).unwrap();
+        let v = right_vectors(a.view()).unwrap();
         for (c, axis) in [1, 2, 3, 0].into_iter().enumerate() {
             for r in 0..4 {
                 let expected = f64::from(u8::from(r == axis));

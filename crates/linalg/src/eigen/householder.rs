@@ -243,7 +243,7 @@ pub(super) fn accumulate<S: Simd, T: Scalar>(
 /// H₂ H₁ S = S − τ₁ v₁ p₁ᵀ − τ₂ v₂ p₂ᵀ,    p₁ = Sᵀ v₁,    p₂ = Sᵀ v₂ − τ₁ (v₁·v₂) p₁
 /// ```
 ///
-/// Some columns of registers at a time, whose sums stay in registers.
+/// Sums stay in registers.
 #[inline(always)]
 pub(super) fn reflect<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -253,8 +253,33 @@ pub(super) fn reflect<S: Simd, T: Scalar>(
     tau: &[T],
     s: &mut [T],
 ) {
-    let row = stride * Lanes::<S, T>::width();
     let s = T::view_mut::<S>(s);
+    // Block by block of columns: a block stays in the second-level cache while all reflectors pass, where `S` as a whole would not.
+    let mut at = 0;
+    while at + BLOCKS <= stride {
+        reflect_columns::<S, T, BLOCKS>(l, n, stride, a, tau, s, at);
+        at += BLOCKS;
+    }
+    match stride - at {
+        3 => reflect_columns::<S, T, 3>(l, n, stride, a, tau, s, at),
+        2 => reflect_columns::<S, T, 2>(l, n, stride, a, tau, s, at),
+        1 => reflect_columns::<S, T, 1>(l, n, stride, a, tau, s, at),
+        _ => {}
+    }
+}
+
+/// All reflectors on `B` columns of registers.
+#[inline(always)]
+fn reflect_columns<S: Simd, T: Scalar, const B: usize>(
+    l: Lanes<S, T>,
+    n: usize,
+    stride: usize,
+    a: &[T],
+    tau: &[T],
+    s: &mut [V<S, T>],
+    at: usize,
+) {
+    let row = stride * Lanes::<S, T>::width();
     let mut m = 1;
     while m < n {
         // Where the last one is alone, its partner does nothing.
@@ -271,17 +296,7 @@ pub(super) fn reflect<S: Simd, T: Scalar>(
             tau: (tau[m], second),
             coupled,
         };
-        let mut at = 0;
-        while at + BLOCKS <= stride {
-            reflect_block::<S, T, BLOCKS>(l, stride, s, at, &pair);
-            at += BLOCKS;
-        }
-        match stride - at {
-            3 => reflect_block::<S, T, 3>(l, stride, s, at, &pair),
-            2 => reflect_block::<S, T, 2>(l, stride, s, at, &pair),
-            1 => reflect_block::<S, T, 1>(l, stride, s, at, &pair),
-            _ => {}
-        }
+        reflect_block::<S, T, B>(l, stride, s, at, &pair);
         m += 2;
     }
 }

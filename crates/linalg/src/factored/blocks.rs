@@ -9,6 +9,7 @@
 
 use crate::Result;
 use crate::gemm::{Gemm, Part, Strided};
+use crate::sums::dot;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Rows that are not halved any more.
@@ -87,6 +88,13 @@ fn factor_few(g: &mut [f64], ld: usize, n: usize) -> std::result::Result<(), usi
 pub(super) fn solve_lower(l: Strided<'_, f64>, n: usize, b: &mut [f64], m: usize) -> Result<()> {
     if n <= FEW {
         substitute(l, n, b, m, false);
+        return Ok(());
+    }
+    if m == 1 {
+        for r in 0..n {
+            let row = &l.data[r * l.row..][..=r];
+            b[r] = (b[r] - dot(&row[..r], &b[..r])) / row[r];
+        }
         return Ok(());
     }
     let first = half(n);

@@ -33,7 +33,7 @@ const fn columns<S: Simd, T: Scalar>() -> usize {
 }
 
 #[inline(always)]
-pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, one: One<'_, T>) {
+pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, one: &mut One<'_, T>) {
     if const { columns::<S, T>() == MORE_COLUMNS } {
         rows::<S, T, MORE_COLUMNS>(l, one);
     } else {
@@ -42,7 +42,7 @@ pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, one: One<'_, T>) {
 }
 
 #[inline(always)]
-fn rows<S: Simd, T: Scalar, const C: usize>(l: Lanes<S, T>, one: One<'_, T>) {
+fn rows<S: Simd, T: Scalar, const C: usize>(l: Lanes<S, T>, one: &mut One<'_, T>) {
     if one.shape.0 >= ROWS {
         blocks::<S, T, ROWS, C>(l, one);
     } else {
@@ -52,7 +52,10 @@ fn rows<S: Simd, T: Scalar, const C: usize>(l: Lanes<S, T>, one: One<'_, T>) {
 
 /// Blocks of `R` rows and `C` columns; the last ones overlap those before, and what they have in common is stored once.
 #[inline(always)]
-fn blocks<S: Simd, T: Scalar, const R: usize, const C: usize>(l: Lanes<S, T>, one: One<'_, T>) {
+fn blocks<S: Simd, T: Scalar, const R: usize, const C: usize>(
+    l: Lanes<S, T>,
+    one: &mut One<'_, T>,
+) {
     let (m, n, k) = one.shape;
     let mut c = 0;
     while c < n {
@@ -119,7 +122,7 @@ fn sums<S: Simd, T: Scalar, const R: usize, const C: usize>(
     if counted == width {
         return sums;
     }
-    let fresh = l.from_lane(counted);
+    let fresh = l.lanes_from(counted);
     let mut right = [zero; C];
     for j in 0..C {
         let last = T::view::<S>(&b[j * b_row + k - width..][..width])[0];

@@ -10,7 +10,10 @@
 
 mod dots;
 mod pack;
+mod panels;
 mod tile;
+
+pub(crate) use pack::transpose;
 
 use crate::simd::{Compiled, Lanes, compiled, widest_for};
 use crate::{Aligned, Result, Scalar};
@@ -199,7 +202,7 @@ impl<T: Scalar> WithSimd for Products<'_, T> {
         }
         let mut copied = false;
         for i in 0..count {
-            let one = One {
+            let one = &mut One {
                 shape: (m, n, k),
                 add,
                 alpha,
@@ -214,7 +217,7 @@ impl<T: Scalar> WithSimd for Products<'_, T> {
             } else if by_dots {
                 dots::run(l, one);
             } else {
-                copied = tile::run(l, one, self.room, copied && b_step == 0);
+                copied = panels::run(l, one, self.room, copied && b_step == 0);
             }
         }
     }
@@ -225,7 +228,7 @@ const TINY: usize = 64;
 
 /// The sums as they are written.
 #[inline(always)]
-fn plain<T: Scalar>(one: One<'_, T>) {
+fn plain<T: Scalar>(one: &mut One<'_, T>) {
     let (m, n, k) = one.shape;
     for r in 0..m {
         let wanted = if one.part == Part::All {

@@ -1,7 +1,7 @@
 //! Copies of blocks of factors, laid out as [`tile`](super::tile) reads them.
 
 use super::Strided;
-use super::tile::Panel;
+use super::panels::Panel;
 use crate::Scalar;
 
 /// Terms `from..from + k` of a panel of `B`: `width` columns per register, term after term. Where `n` is less than a register, zeros follow.
@@ -43,7 +43,7 @@ pub(super) fn panel<T: Scalar>(
 
 /// `out[t·long + i] = rows[i·stride + t]` for `i < count`, `t < k`.
 #[inline(always)]
-fn transpose<T: Scalar>(
+pub(crate) fn transpose<T: Scalar>(
     rows: &[T],
     stride: usize,
     (count, k): (usize, usize),

@@ -3,6 +3,7 @@
 //! Columns lie one after the other, padded with zeros to whole registers; lanes are neighbouring rows. The matrix is scaled by a power of two, so that squares neither overflow
 //! nor vanish.
 
+use crate::gemm::transpose;
 use crate::simd::{Lanes, V, compiled};
 use crate::{Aligned, Scalar, tolerance};
 use pulp::{Simd, WithSimd};
@@ -12,7 +13,7 @@ const TOGETHER: usize = 4;
 
 compiled!(Scalar; ThinQr);
 
-/// `m ≥ k`; the diagonal of `R` is made positive, and what is below it is left alone.
+/// `m ≥ k`; the diagonal of `R` is made positive, and what is below it is left alone. Without room for `Q`, `R` alone is found.
 #[derive(Debug)]
 pub(super) struct ThinQr<'a, T> {
     pub(super) shape: (usize, usize),
@@ -42,9 +43,10 @@ impl<T: Scalar> WithSimd for ThinQr<'_, T> {
             largest = Scalar::max(largest, Scalar::abs(x));
         }
         let scale = T::power_of_two_below(largest);
-        for (c, column) in columns.chunks_exact_mut(column).enumerate() {
-            for r in 0..m {
-                column[r] = self.a[r * k + c] / scale;
+        transpose(self.a, k, (m, k), columns, column);
+        for column in columns.chunks_exact_mut(column) {
+            for x in &mut column[..m] {
+                *x /= scale;
             }
             column[m..].fill(T::ZERO);
         }
@@ -63,6 +65,9 @@ impl<T: Scalar> WithSimd for ThinQr<'_, T> {
                 self.r[row * k + c] = if negative { -x } else { x };
             }
         }
+        if self.q.is_empty() {
+            return;
+        }
         // The columns of `Q` in the place of those of `A`, of which the signs are kept.
         let signs = &mut tau[..k];
         for j in (0..k).rev() {
@@ -73,11 +78,7 @@ impl<T: Scalar> WithSimd for ThinQr<'_, T> {
             let v = &vectors[j * column..][..column];
             apply(l, v, signs[j], j / width, own, column);
         }
-        for r in 0..m {
-            for c in 0..k {
-                self.q[r * k + c] = columns[c * column + r];
-            }
-        }
+        transpose(columns, column, (k, m), self.q, k);
     }
 }
 

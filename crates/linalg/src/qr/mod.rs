@@ -62,6 +62,22 @@ pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
     Ok(Qr { q, r })
 }
 
+/// `R` of `A = Q R` alone, one matrix: half the work.
+pub(crate) fn triangular_factor<T: Scalar>(a: MatView<'_, T>) -> Result<MatBatch<T>> {
+    check_thin(a)?;
+    a.check_finite("thin QR")?;
+    let (_, m, k) = a.shape();
+    let mut r = MatBatch::zeros(1, k, k);
+    dispatch(ThinQr {
+        shape: (m, k),
+        a: a.matrix(0),
+        q: &mut [],
+        r: r.matrix_mut(0),
+        room: &mut Aligned::new(),
+    })?;
+    Ok(r)
+}
+
 /// CholeskyQR of every matrix.
 pub fn cholesky_qr<T: Scalar>(a: MatView<'_, T>) -> Result<CholeskyQr<T>> {
     check_thin(a)?;

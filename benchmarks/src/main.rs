@@ -8,6 +8,7 @@ mod eigen;
 mod frechet;
 mod growth;
 mod peak;
+mod products;
 mod step;
 mod timing;
 mod train;
@@ -21,6 +22,7 @@ const HELP: &str = "\
 stiefel-bench [command]     without a command: eigen, step, train, decision, frechet, units and views
 
   eigen                     symmetric eigen-decomposition against faer's
+  products                  products of batches against faer's
   step [options]            one training step in units of faer's decompositions, and its share of what the core can do
     --rounds N              steps timed (default 600, 150 for the largest)
     --json                  all times, as JSON
@@ -42,7 +44,7 @@ stiefel-bench [command]     without a command: eigen, step, train, decision, fre
 
 fn dispatch(command: &str, words: std::env::Args) -> Result<(), String> {
     let (file, flags, options): (_, &[&str], &[&str]) = match command {
-        "eigen" | "decision" => (false, &[], &[]),
+        "eigen" | "products" | "decision" => (false, &[], &[]),
         "step" | "views" => (false, &["--json"], &["--rounds"]),
         "frechet" => (true, &["--json"], &["--tolerance", "--rounds", "--mean"]),
         "units" | "train" => (false, &[], &["--rounds"]),
@@ -67,6 +69,7 @@ fn dispatch(command: &str, words: std::env::Args) -> Result<(), String> {
             clock();
             eigen::run();
         }
+        "products" => products::run(),
         "step" => step::run(&arguments)?,
         "decision" => decision::run(),
         "frechet" => frechet::run(&arguments)?,

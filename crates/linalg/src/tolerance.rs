@@ -9,7 +9,7 @@ pub const QL_SWEEPS_PER_EIGENVALUE: usize = 30;
 pub const DOT_REGISTERS: usize = 4;
 
 /// The same: from so many terms per row of the left factor on. Its rows share a copy of the right factor, which otherwise is made, a number in the time of a register's product.
-pub const DOT_TERMS_PER_ROW: usize = 8;
+pub const DOT_TERMS_PER_ROW: usize = 3;
 
 /// Divide and conquer: what changes a matrix by less than this many `ε` times its size is left out, as in LAPACK's `laed2`.
 pub const DEFLATION: f64 = 8.0;

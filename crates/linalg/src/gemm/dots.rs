@@ -18,9 +18,9 @@ const COLUMNS: usize = 2;
 /// Whether `k` is long: adding up lanes takes less time than a copy of `B` by rows, which `m` rows of `A` share.
 #[inline(always)]
 pub(super) fn pays<S: Simd, T: Scalar>(m: usize, n: usize, k: usize) -> bool {
-    n >= columns::<S, T>()
-        && k >= DOT_REGISTERS * Lanes::<S, T>::width()
-        && k >= DOT_TERMS_PER_ROW * m
+    // The fewer rows share a copy, the shorter the sums that do without it.
+    let least = DOT_REGISTERS.min(m) * Lanes::<S, T>::width();
+    n >= columns::<S, T>() && k >= least && k >= DOT_TERMS_PER_ROW * m
 }
 
 #[inline(always)]

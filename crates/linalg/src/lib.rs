@@ -31,6 +31,7 @@ mod reduce;
 mod sandwich;
 mod scalar;
 mod simd;
+mod tall;
 pub mod tolerance;
 mod zeros;
 
@@ -58,4 +59,5 @@ pub use reduce::{
 pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;
 pub use simd::{InstructionSet, VARIABLE as INSTRUCTION_SET_VARIABLE, instruction_set};
+pub use tall::{AdamRates, adam_flat, adam_tall, project_tall, project_tall_pull_back};
 pub use zeros::zeros;

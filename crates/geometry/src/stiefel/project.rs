@@ -8,7 +8,8 @@ use crate::batch::common_count;
 use crate::error::shape_error;
 use rayon::prelude::*;
 use stiefel_linalg::{
-    MatBatch, MatView, MatViewMut, Op, Scalar, product_into, symmetrise, threads_for,
+    MatBatch, MatView, MatViewMut, Op, Scalar, product_into, project_tall, project_tall_pull_back,
+    symmetrise, threads_for,
 };
 
 const OP: &str = "tangent projection";
@@ -63,7 +64,7 @@ pub fn project_keeping<T: Scalar>(
     }
     let threads = threads_for(work(z.shape())).min(count);
     if threads < 2 || s.shape().0 != count {
-        return project_part(w, z, s);
+        return Ok(project_tall(w, z, s)?);
     }
     let ((_, n, k), part) = (z.shape(), count.div_ceil(threads));
     let (z, s) = (z.data(), s.data());
@@ -81,25 +82,10 @@ pub fn project_keeping<T: Scalar>(
             MatViewMut::new(count, n, k, z)?,
             MatViewMut::new(count, k, k, s)?,
         );
-        project_part(w, &mut z, &mut s)
+        Ok(project_tall(w, &mut z, &mut s)?)
     });
     // The first error in the order of the matrices.
     done.collect::<Vec<Result<()>>>().into_iter().collect()
-}
-
-/// One after the other.
-fn project_part<T: Scalar>(
-    w: MatView<'_, T>,
-    z: &mut MatViewMut<'_, T>,
-    s: &mut MatViewMut<'_, T>,
-) -> Result<()> {
-    for i in 0..z.shape().0 {
-        let w = of_pair(w, i);
-        let mut s = s.single(if s.shape().0 == 1 { 0 } else { i });
-        symmetric_product(w, z.as_view().single(i), &mut s)?;
-        minus_product(z.single(i), w, s.as_view())?;
-    }
-    Ok(())
 }
 
 /// Multiplications of the projection of so many matrices.
@@ -142,7 +128,7 @@ pub fn project_pull_back_add<T: Scalar>(
         return Err(shape_error(OP, expected, s.shape()));
     }
     if w.count() != 1 || z.count() != count {
-        return pull_back_part((w, z, s), g, (in_w, in_z));
+        return Ok(project_tall_pull_back((w, z, s), g, (in_w, in_z))?);
     }
     // Parts of a few matrices, whoever computes them: the sum over the parts has one order.
     let size = PART * n * k;
@@ -163,7 +149,7 @@ pub fn project_pull_back_add<T: Scalar>(
         let in_z = in_z.map(|x| MatViewMut::new(len, n, k, x)).transpose()?;
         let given = (w, z.range(range.clone()), s.range(range.clone()));
         let wanted = (wants_w.then(|| own.view_mut()), in_z);
-        pull_back_part(given, g.range(range), wanted)?;
+        project_tall_pull_back(given, g.range(range), wanted)?;
         Ok(own)
     };
     let parts: Vec<Result<MatBatch<T>>> = if threads_for(2 * work(g.shape())) > 1 {
@@ -181,34 +167,6 @@ pub fn project_pull_back_add<T: Scalar>(
 
 /// Matrices of a part.
 const PART: usize = 4;
-
-/// One after the other.
-fn pull_back_part<T: Scalar>(
-    (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
-    g: MatView<'_, T>,
-    (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
-) -> Result<()> {
-    let mut h = MatBatch::zeros(1, w.cols(), w.cols());
-    for i in 0..g.count() {
-        let at = |x: MatView<'_, T>| if x.count() == 1 { 0 } else { i };
-        let (w_at, z_at) = (at(w), at(z));
-        let (w, z, g) = (of_pair(w, i), of_pair(z, i), g.single(i));
-        symmetric_product(w, g, &mut h.view_mut())?;
-        if let Some(in_z) = &mut in_z {
-            let mut in_z = in_z.single(z_at);
-            in_z.data()
-                .iter_mut()
-                .zip(g.data())
-                .for_each(|(d, &g)| *d += g);
-            minus_product(in_z, w, h.view())?;
-        }
-        if let Some(in_w) = &mut in_w {
-            minus_product(in_w.single(w_at), z, h.view())?;
-            minus_product(in_w.single(w_at), g, s.single(i))?;
-        }
-    }
-    Ok(())
-}
 
 /// Matrix `i`, or the only one.
 fn of_pair<T: Scalar>(x: MatView<'_, T>, i: usize) -> MatView<'_, T> {
@@ -232,13 +190,4 @@ fn symmetric_product<T: Scalar>(
 ) -> Result<()> {
     product_into(s.single(0), false, T::ONE, w, Op::T, z, Op::N)?;
     Ok(symmetrise(s)?)
-}
-
-/// `Z ← Z − W S`.
-fn minus_product<T: Scalar>(
-    z: MatViewMut<'_, T>,
-    w: MatView<'_, T>,
-    s: MatView<'_, T>,
-) -> Result<()> {
-    Ok(product_into(z, true, -T::ONE, w, Op::N, s, Op::N)?)
 }

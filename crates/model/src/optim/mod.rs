@@ -14,8 +14,9 @@
 use crate::{Manifold, ModelError, Parameter, Parameters, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar, threads_for};
+use stiefel_linalg::{
+    AdamRates, MatBatch, MatView, MatViewMut, Scalar, adam_flat, adam_tall, threads_for,
+};
 
 /// Adam's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -104,12 +105,12 @@ impl AdamConfig {
             });
         }
         g.check_finite("Adam")?;
-        let rates = Rates::new(self, steps + 1);
+        let rates = self.rates(steps + 1);
         let (count, n, k) = shape;
         // Eight products; every point moves by itself.
         let threads = threads_for(8 * count * n * k * k).min(count);
         if threads < 2 {
-            return rates.move_points(point, g, first, second);
+            return Ok(adam_tall(&rates, point, g, (first, second))?);
         }
         let part = count.div_ceil(threads);
         let size = part * n * k;
@@ -120,7 +121,8 @@ impl AdamConfig {
             let view = |x| MatViewMut::new(count, n, k, x);
             let (mut first, mut second) = (view(first)?, view(second)?);
             let g = MatView::new(count, n, k, g)?;
-            rates.move_points(&mut view(point)?, g, &mut first, &mut second)
+            let moments = (&mut first, &mut second);
+            Ok(adam_tall(&rates, &mut view(point)?, g, moments)?)
         });
         // The first error in the order of the points.
         done.collect::<Vec<Result<()>>>().into_iter().collect()
@@ -155,12 +157,20 @@ impl AdamConfig {
                 remedy: "give moments and a gradient of the shape of the parameter",
             });
         }
-        let rates = Rates::new(self, steps + 1);
-        let state = first.iter_mut().zip(second);
-        for ((x, &g), (m, v)) in x.iter_mut().zip(g).zip(state) {
-            *x += rates.step(g, m, v);
+        Ok(adam_flat(&self.rates(steps + 1), x, g, (first, second))?)
+    }
+
+    /// The constants of the step that makes it `steps`.
+    fn rates<T: Scalar>(&self, steps: u64) -> AdamRates<T> {
+        let steps = i32::try_from(steps).unwrap_or(i32::MAX);
+        let Self { beta1, beta2, .. } = *self;
+        AdamRates {
+            keep: [beta1, beta2].map(T::from_f64),
+            take: [1.0 - beta1, 1.0 - beta2].map(T::from_f64),
+            rate: T::from_f64(-self.learning_rate / (1.0 - beta1.powi(steps))),
+            unbias: T::from_f64(1.0 / (1.0 - beta2.powi(steps)).sqrt()),
+            epsilon: T::from_f64(self.epsilon),
         }
-        Ok(())
     }
 }
 
@@ -260,61 +270,5 @@ impl<T: Scalar> Adam<T> {
             }
         }
         Ok(())
-    }
-}
-
-/// The constants of one step.
-struct Rates<T> {
-    keep: [T; 2],
-    take: [T; 2],
-    rate: T,
-    unbias: T,
-    epsilon: T,
-}
-
-impl<T: Scalar> Rates<T> {
-    /// Of the step that makes it `steps`.
-    fn new(config: &AdamConfig, steps: u64) -> Self {
-        let steps = i32::try_from(steps).unwrap_or(i32::MAX);
-        let AdamConfig { beta1, beta2, .. } = *config;
-        Self {
-            keep: [beta1, beta2].map(T::from_f64),
-            take: [1.0 - beta1, 1.0 - beta2].map(T::from_f64),
-            rate: T::from_f64(-config.learning_rate / (1.0 - beta1.powi(steps))),
-            unbias: T::from_f64(1.0 / (1.0 - beta2.powi(steps)).sqrt()),
-            epsilon: T::from_f64(config.epsilon),
-        }
-    }
-
-    /// The step of points that one thread takes.
-    fn move_points(
-        &self,
-        point: &mut MatViewMut<'_, T>,
-        g: MatView<'_, T>,
-        first: &mut MatViewMut<'_, T>,
-        second: &mut MatViewMut<'_, T>,
-    ) -> Result<()> {
-        let mut step = g.to_owned();
-        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
-        let state = first.data().iter_mut().zip(second.data());
-        for (s, (m, v)) in step.data_mut().iter_mut().zip(state) {
-            *s = self.step(*s, m, v);
-        }
-        stiefel::project_in_place(point.as_view(), &mut step.view_mut())?;
-        let mut sum = step;
-        let entries = sum.data_mut().iter_mut().zip(point.as_view().data());
-        entries.for_each(|(s, &w)| *s += w);
-        let moved = stiefel::retracted(sum.view())?.q;
-        point.data().copy_from_slice(moved.data());
-        stiefel::project_in_place(point.as_view(), first)?;
-        Ok(())
-    }
-
-    /// `−η m̂/(√v̂ + ε)` after taking in a gradient.
-    #[inline]
-    fn step(&self, g: T, m: &mut T, v: &mut T) -> T {
-        *m = self.keep[0] * *m + self.take[0] * g;
-        *v = self.keep[1] * *v + self.take[1] * g * g;
-        self.rate * *m / (Scalar::sqrt(*v) * self.unbias + self.epsilon)
     }
 }

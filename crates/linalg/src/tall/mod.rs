@@ -1,0 +1,409 @@
+//! Points on the Stiefel manifold, `n × k`, one after the other, each in the first-level cache: tangent projection with its pull-back, and a step of Adam.
+//!
+//! ```text
+//! project     Z ← Z − W S,   S = sym(WᵀZ)
+//! pull back   H = sym(WᵀG),   ∂Z ← ∂Z + G − W H,   ∂W ← ∂W − (Z H + G S)
+//! move        G ← P_W(G),   m, v and s = −η m̂/(√v̂ + ε) as Adam has them,   W ← qf(W + P_W(s)),   m ← P_W(m)
+//! ```
+//!
+//! A matrix is copied to rows of whole registers once, and no product packs anything. What a point becomes does not depend on the others. Adam: Kingma & Ba 2015; projection and retraction: Edelman,
+//! Arias & Smith 1998.
+
+mod product;
+mod rows;
+
+use crate::simd::{Lanes, V, compiled, dispatch};
+use crate::{LinalgError, MatView, MatViewMut, Result, Scalar};
+use pulp::{Simd, WithSimd};
+use rows::{BadPivot, Tall};
+
+/// Numbers of a padded row at most: a register has 16 of them.
+fn padded(k: usize) -> usize {
+    k.next_multiple_of(16)
+}
+
+fn check<T: Scalar>(
+    fits: bool,
+    op: &'static str,
+    shapes: [(usize, usize, usize); 3],
+) -> Result<()> {
+    if fits {
+        return Ok(());
+    }
+    Err(LinalgError::Shape {
+        op,
+        expected: "matrices of one shape and squares of their columns, one or one for each".into(),
+        found: format!("{shapes:?}"),
+    })
+}
+
+/// Matrix `i`, or the only one.
+fn of<'a, T: Scalar>(x: MatView<'a, T>, i: usize) -> &'a [T] {
+    x.matrix(if x.count() == 1 { 0 } else { i })
+}
+
+/// `Z_i ← Z_i − W_i S_i` with `S_i = sym(W_iᵀZ_i)`, which stays in `s`. A single `W` serves all of `Z`; a single `S` is overwritten again and again.
+///
+/// ```
+/// use stiefel_linalg::{MatBatch, project_tall};
+///
+/// let w = MatBatch::from_vec(1, 2, 1, vec![1.0, 0.0])?;
+/// let (mut z, mut s) = (MatBatch::from_vec(1, 2, 1, vec![3.0, 4.0])?, MatBatch::zeros(1, 1, 1));
+/// project_tall(w.view(), &mut z.view_mut(), &mut s.view_mut())?;
+/// assert_eq!((z.data(), s.data()), (&[0.0, 4.0][..], &[3.0][..]));
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+pub fn project_tall<T: Scalar>(
+    w: MatView<'_, T>,
+    z: &mut MatViewMut<'_, T>,
+    s: &mut MatViewMut<'_, T>,
+) -> Result<()> {
+    let (count, n, k) = z.shape();
+    let shapes = [w.shape(), z.shape(), s.shape()];
+    let one_or_all = |c: usize| c == 1 || c == count;
+    let fits = (w.rows(), w.cols()) == (n, k)
+        && (s.shape().1, s.shape().2) == (k, k)
+        && one_or_all(w.count())
+        && one_or_all(s.shape().0);
+    check::<T>(fits, "tangent projection", shapes)?;
+    if n * k == 0 {
+        return Ok(());
+    }
+    let mut room = T::room().take();
+    let scratch = room.room((2 * n + k) * padded(k));
+    let done = dispatch(Project {
+        w,
+        z: (z.data(), n, k),
+        s: s.data(),
+        scratch,
+    });
+    T::room().set(room);
+    done
+}
+
+compiled!(Scalar; Project, PullBack, MoveFlat, MovePoints);
+
+#[derive(Debug)]
+struct Project<'a, T> {
+    w: MatView<'a, T>,
+    z: (&'a mut [T], usize, usize),
+    s: &'a mut [T],
+    scratch: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for Project<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (all, n, k) = self.z;
+        let tall = Tall::<S, T>::new(simd, n, k);
+        let row = tall.row();
+        let (w, rest) = self.scratch.split_at_mut(n * row);
+        let (z, rest) = rest.split_at_mut(n * row);
+        let s = &mut rest[..k * row];
+        for (i, own) in all.chunks_exact_mut(n * k).enumerate() {
+            if i == 0 || self.w.count() > 1 {
+                tall.load(of(self.w, i), w);
+            }
+            tall.load(own, z);
+            tall.project(w, z, s);
+            tall.store(z, own);
+            let at = if self.s.len() == k * k { 0 } else { i * k * k };
+            tall.store(s, &mut self.s[at..at + k * k]);
+        }
+    }
+}
+
+/// Adds the gradients `(in W, in Z)` of what [`project_tall`] gave to those that are wanted, from its gradient `g` and the `s` that it left, one for each matrix; a single `W` or a single
+/// `Z` gets a sum.
+///
+/// # Errors
+/// Shapes that do not fit.
+pub fn project_tall_pull_back<T: Scalar>(
+    (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
+    g: MatView<'_, T>,
+    (in_w, in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
+) -> Result<()> {
+    let (count, n, k) = g.shape();
+    let fits =
+        |x: MatView<'_, T>| (x.rows(), x.cols()) == (n, k) && [1, count].contains(&x.count());
+    let like = |x: &Option<MatViewMut<'_, T>>, y: MatView<'_, T>| {
+        x.as_ref().is_none_or(|x| x.shape() == y.shape())
+    };
+    let all = fits(w) && fits(z) && s.shape() == (count, k, k) && like(&in_w, w) && like(&in_z, z);
+    check::<T>(all, "tangent projection", [w.shape(), z.shape(), s.shape()])?;
+    if n * k == 0 {
+        return Ok(());
+    }
+    let mut room = T::room().take();
+    let scratch = room.room((5 * n + 2 * k) * padded(k));
+    let done = dispatch(PullBack {
+        given: (w, z, s),
+        g,
+        wanted: (in_w, in_z),
+        scratch,
+    });
+    T::room().set(room);
+    done
+}
+
+#[derive(Debug)]
+struct PullBack<'a, T> {
+    given: (MatView<'a, T>, MatView<'a, T>, MatView<'a, T>),
+    g: MatView<'a, T>,
+    wanted: (Option<MatViewMut<'a, T>>, Option<MatViewMut<'a, T>>),
+    scratch: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for PullBack<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let ((w_all, z_all, s_all), (mut in_w, mut in_z)) = (self.given, self.wanted);
+        let (count, n, k) = self.g.shape();
+        let tall = Tall::<S, T>::new(simd, n, k);
+        let (size, square) = (n * tall.row(), k * tall.row());
+        let (w, rest) = self.scratch.split_at_mut(size);
+        let (z, rest) = rest.split_at_mut(size);
+        let (g, rest) = rest.split_at_mut(size);
+        let (out, rest) = rest.split_at_mut(size);
+        let (s, rest) = rest.split_at_mut(square);
+        let h = &mut rest[..square];
+        for i in 0..count {
+            if i == 0 || w_all.count() > 1 {
+                tall.load(of(w_all, i), w);
+            }
+            tall.load(self.g.matrix(i), g);
+            tall.symmetric_product(w, g, h);
+            if let Some(in_z) = &mut in_z {
+                let at = if in_z.shape().0 == 1 { 0 } else { i };
+                let own = &mut in_z.data()[at * n * k..][..n * k];
+                tall.load(own, out);
+                for (out, &g) in out.iter_mut().zip(&*g) {
+                    *out += g;
+                }
+                tall.times(w, h, product::Part::All, true, out);
+                tall.store(out, own);
+            }
+            if let Some(in_w) = &mut in_w {
+                let at = if in_w.shape().0 == 1 { 0 } else { i };
+                let own = &mut in_w.data()[at * n * k..][..n * k];
+                tall.load(of(z_all, i), z);
+                tall.load(s_all.matrix(i), s);
+                tall.load(own, out);
+                tall.times(z, h, product::Part::All, true, out);
+                tall.times(g, s, product::Part::All, true, out);
+                tall.store(out, own);
+            }
+        }
+    }
+}
+
+/// The constants of one step of Adam, biases corrected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AdamRates<T> {
+    /// `β₁` and `β₂`.
+    pub keep: [T; 2],
+    /// `1 − β₁` and `1 − β₂`.
+    pub take: [T; 2],
+    /// `−η/(1 − β₁ᵗ)`.
+    pub rate: T,
+    /// `1/√(1 − β₂ᵗ)`.
+    pub unbias: T,
+    /// `ε`.
+    pub epsilon: T,
+}
+
+/// The constants in all lanes.
+#[derive(Clone, Copy)]
+struct InLanes<X> {
+    keep: [X; 2],
+    take: [X; 2],
+    rate: X,
+    unbias: X,
+    epsilon: X,
+}
+
+impl<T: Scalar> AdamRates<T> {
+    #[inline(always)]
+    fn in_lanes<S: Simd>(&self, l: Lanes<S, T>) -> InLanes<V<S, T>> {
+        InLanes {
+            keep: [l.splat(self.keep[0]), l.splat(self.keep[1])],
+            take: [l.splat(self.take[0]), l.splat(self.take[1])],
+            rate: l.splat(self.rate),
+            unbias: l.splat(self.unbias),
+            epsilon: l.splat(self.epsilon),
+        }
+    }
+}
+
+/// `−η m̂/(√v̂ + ε)` after taking in a gradient.
+#[inline(always)]
+fn adam_step<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    rates: &InLanes<V<S, T>>,
+    g: V<S, T>,
+    m: &mut V<S, T>,
+    v: &mut V<S, T>,
+) -> V<S, T> {
+    *m = l.add(l.mul(rates.keep[0], *m), l.mul(rates.take[0], g));
+    *v = l.add(l.mul(rates.keep[1], *v), l.mul(l.mul(rates.take[1], g), g));
+    let bottom = l.add(l.mul(l.sqrt(*v), rates.unbias), rates.epsilon);
+    l.div(l.mul(rates.rate, *m), bottom)
+}
+
+/// One step of Adam of plain numbers, with their moments.
+///
+/// # Panics
+/// If the slices have different lengths.
+pub fn adam_flat<T: Scalar>(
+    rates: &AdamRates<T>,
+    x: &mut [T],
+    g: &[T],
+    (first, second): (&mut [T], &mut [T]),
+) -> Result<()> {
+    assert!([g.len(), first.len(), second.len()] == [x.len(); 3]);
+    dispatch(MoveFlat {
+        rates: *rates,
+        x,
+        g,
+        first,
+        second,
+    })
+}
+
+#[derive(Debug)]
+struct MoveFlat<'a, T> {
+    rates: AdamRates<T>,
+    x: &'a mut [T],
+    g: &'a [T],
+    first: &'a mut [T],
+    second: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for MoveFlat<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        let width = Lanes::<S, T>::width();
+        let rates = self.rates.in_lanes(l);
+        let whole = self.x.len() / width * width;
+        let (x, x_rest) = self.x.split_at_mut(whole);
+        let (m, m_rest) = self.first.split_at_mut(whole);
+        let (v, v_rest) = self.second.split_at_mut(whole);
+        let (g, g_rest) = self.g.split_at(whole);
+        let moments = T::view_mut::<S>(m).iter_mut().zip(T::view_mut::<S>(v));
+        let points = T::view_mut::<S>(x).iter_mut().zip(T::view::<S>(g));
+        for ((x, &g), (m, v)) in points.zip(moments) {
+            *x = l.add(*x, adam_step(l, &rates, g, m, v));
+        }
+        // The same operations one by one.
+        let moments = m_rest.iter_mut().zip(v_rest);
+        for ((x, &g), (m, v)) in x_rest.iter_mut().zip(g_rest).zip(moments) {
+            let rates = &self.rates;
+            *m = rates.keep[0] * *m + rates.take[0] * g;
+            *v = rates.keep[1] * *v + rates.take[1] * g * g;
+            *x += rates.rate * *m / (Scalar::sqrt(*v) * rates.unbias + rates.epsilon);
+        }
+    }
+}
+
+/// One step of Adam of points on the Stiefel manifold, `count × n × k`, with their moments, all where they lie.
+///
+/// # Errors
+/// Shapes that differ, or a point whose step leaves no full rank; it and those after it have not moved then.
+pub fn adam_tall<T: Scalar>(
+    rates: &AdamRates<T>,
+    point: &mut MatViewMut<'_, T>,
+    g: MatView<'_, T>,
+    (first, second): (&mut MatViewMut<'_, T>, &mut MatViewMut<'_, T>),
+) -> Result<()> {
+    let (_, n, k) = point.shape();
+    let shapes = [g.shape(), first.shape(), second.shape()];
+    check::<T>(shapes == [point.shape(); 3], "Adam", shapes)?;
+    if n * k == 0 {
+        return Ok(());
+    }
+    let mut room = T::room().take();
+    let scratch = room.room((5 * n + 2 * k) * padded(k));
+    let done = dispatch(MovePoints {
+        rates: *rates,
+        sizes: (n, k),
+        point: point.data(),
+        g: g.data(),
+        moments: (first.data(), second.data()),
+        scratch,
+    });
+    T::room().set(room);
+    done?.map_err(
+        |(matrix, (pivot, value))| LinalgError::NotPositiveDefinite {
+            op: "Adam",
+            matrix,
+            pivot,
+            value: value.to_f64(),
+        },
+    )
+}
+
+#[derive(Debug)]
+struct MovePoints<'a, T> {
+    rates: AdamRates<T>,
+    sizes: (usize, usize),
+    point: &'a mut [T],
+    g: &'a [T],
+    moments: (&'a mut [T], &'a mut [T]),
+    scratch: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for MovePoints<'_, T> {
+    type Output = std::result::Result<(), (usize, BadPivot<T>)>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let (n, k) = self.sizes;
+        let tall = Tall::<S, T>::new(simd, n, k);
+        let l = tall.l;
+        let rates = self.rates.in_lanes(l);
+        let (size, square) = (n * tall.row(), k * tall.row());
+        let (w, rest) = self.scratch.split_at_mut(size);
+        let (step, rest) = rest.split_at_mut(size);
+        let (q, rest) = rest.split_at_mut(size);
+        let (m, rest) = rest.split_at_mut(size);
+        let (v, rest) = rest.split_at_mut(size);
+        let (s, rest) = rest.split_at_mut(square);
+        let inverse = &mut rest[..square];
+        let each = n * k;
+        let moments =
+            (self.moments.0.chunks_exact_mut(each)).zip(self.moments.1.chunks_exact_mut(each));
+        let points = self
+            .point
+            .chunks_exact_mut(each)
+            .zip(self.g.chunks_exact(each));
+        for (i, ((point, g), (first, second))) in points.zip(moments).enumerate() {
+            tall.load(point, w);
+            tall.load(g, step);
+            tall.load(first, m);
+            tall.load(second, v);
+            tall.project(w, step, s);
+            let moments = tall.registers(m).iter_mut().zip(tall.registers(v));
+            for (step, (m, v)) in tall.registers(step).iter_mut().zip(moments) {
+                *step = adam_step(l, &rates, *step, m, v);
+            }
+            tall.project(w, step, s);
+            for (step, &w) in tall.registers(step).iter_mut().zip(&*tall.registers(w)) {
+                *step = l.add(*step, w);
+            }
+            tall.orthonormalise(step, q, (s, inverse))
+                .map_err(|bad| (i, bad))?;
+            tall.project(q, m, s);
+            tall.store(q, point);
+            tall.store(m, first);
+            tall.store(v, second);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! `C = [C −] A B` of one small matrix in padded rows: lanes are neighbouring columns of `C`, an entry of `A` is in all of them.
+//!
+//! Rows of `B` and `C` have whole registers, zeros at their end; every sum runs over its terms in order.
+
+use crate::Scalar;
+use crate::simd::{Lanes, V, store};
+use pulp::{Simd, WithSimd};
+
+/// Which entries there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    /// Only the upper triangle of `C` is wanted.
+    UpperOut,
+    /// `B` is zero below its diagonal.
+    UpperRight,
+}
+
+/// One product. Entry `(r, t)` of `A` is `a[r·row + t·term]`.
+#[derive(Debug)]
+pub(super) struct Product<'a, T> {
+    /// Rows of `C`, and terms of a sum.
+    pub(super) rows: usize,
+    pub(super) terms: usize,
+    pub(super) a: &'a [T],
+    pub(super) row: usize,
+    pub(super) term: usize,
+    /// `terms` padded rows.
+    pub(super) b: &'a [T],
+    /// `rows` padded rows.
+    pub(super) c: &'a mut [T],
+    /// Whether the product is taken from what is in `C`.
+    pub(super) subtract: bool,
+    pub(super) part: Part,
+}
+
+/// Rows computed together, and registers of each; there are 32 or 16 registers.
+const MORE: (usize, usize) = (6, 4);
+const FEWER: (usize, usize) = (4, 3);
+
+impl<T: Scalar> WithSimd for Product<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        let stride = self.c.len() / self.rows.max(1) / Lanes::<S, T>::width();
+        let many = size_of::<V<S, T>>() == 64;
+        let most = if many { MORE.1 } else { FEWER.1 };
+        let count = stride.div_ceil(most);
+        for block in 0..count {
+            let (at, end) = (block * stride / count, (block + 1) * stride / count);
+            let place = (at, stride);
+            match end - at {
+                4 if many => self.columns::<S, 4>(l, place),
+                3 => self.columns::<S, 3>(l, place),
+                2 => self.columns::<S, 2>(l, place),
+                _ => self.columns::<S, 1>(l, place),
+            }
+        }
+    }
+}
+
+impl<T: Scalar> Product<'_, T> {
+    /// `C` registers of every row.
+    #[inline(always)]
+    fn columns<S: Simd, const C: usize>(&mut self, l: Lanes<S, T>, place: (usize, usize)) {
+        let end = (place.0 + C) * Lanes::<S, T>::width();
+        let rows = match self.part {
+            Part::UpperOut => self.rows.min(end),
+            _ => self.rows,
+        };
+        let terms = match self.part {
+            Part::UpperRight => self.terms.min(end),
+            _ => self.terms,
+        };
+        let mut r = 0;
+        if size_of::<V<S, T>>() == 64 {
+            while r + MORE.0 <= rows {
+                self.block::<S, { MORE.0 }, C>(l, r, terms, place);
+                r += MORE.0;
+            }
+        }
+        while r + FEWER.0 <= rows {
+            self.block::<S, { FEWER.0 }, C>(l, r, terms, place);
+            r += FEWER.0;
+        }
+        while r < rows {
+            self.block::<S, 1, C>(l, r, terms, place);
+            r += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn block<S: Simd, const R: usize, const C: usize>(
+        &mut self,
+        l: Lanes<S, T>,
+        r: usize,
+        terms: usize,
+        (at, stride): (usize, usize),
+    ) {
+        if terms == 0 {
+            return;
+        }
+        let b = T::view::<S>(self.b);
+        let c = T::view_mut::<S>(self.c);
+        let mut sums = [[l.splat(T::ZERO); C]; R];
+        if self.subtract {
+            for i in 0..R {
+                let row = &c[(r + i) * stride + at..][..C];
+                for j in 0..C {
+                    sums[i][j] = row[j];
+                }
+            }
+        }
+        // One check for all terms.
+        let last = (r + R - 1) * self.row + (terms - 1) * self.term;
+        let a = &self.a[..=last];
+        let mut left = r * self.row;
+        for t in 0..terms {
+            let right = &b[t * stride + at..][..C];
+            let mut y = [l.splat(T::ZERO); C];
+            for j in 0..C {
+                y[j] = right[j];
+            }
+            for i in 0..R {
+                let x = l.splat(a[left + i * self.row]);
+                for j in 0..C {
+                    sums[i][j] = if self.subtract {
+                        l.neg_mul_add(x, y[j], sums[i][j])
+                    } else {
+                        l.mul_add(x, y[j], sums[i][j])
+                    };
+                }
+            }
+            left += self.term;
+        }
+        for i in 0..R {
+            store(&mut c[(r + i) * stride + at..], &sums[i]);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Tall matrices in padded rows, and what points on the Stiefel manifold do with them.
+
+use super::product::{Part, Product};
+use crate::Scalar;
+use crate::simd::{Lanes, M, V};
+use pulp::Simd;
+use pulp::bytemuck::{cast_slice, cast_slice_mut};
+
+/// A pivot that is not positive: its number and its value.
+pub(super) type BadPivot<T> = (usize, T);
+
+/// Matrices `n × k`, or `k × k`, whose rows have `stride` registers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tall<S, T> {
+    pub(super) simd: S,
+    pub(super) l: Lanes<S, T>,
+    pub(super) n: usize,
+    pub(super) k: usize,
+    stride: usize,
+}
+
+impl<S: Simd, T: Scalar> Tall<S, T> {
+    #[inline(always)]
+    pub(super) fn new(simd: S, n: usize, k: usize) -> Self {
+        let stride = k.div_ceil(Lanes::<S, T>::width());
+        Self {
+            simd,
+            l: Lanes::new(simd),
+            n,
+            k,
+            stride,
+        }
+    }
+
+    /// Numbers of a padded row.
+    #[inline(always)]
+    pub(super) fn row(&self) -> usize {
+        self.stride * Lanes::<S, T>::width()
+    }
+
+    /// Which lanes of a row's last register are columns.
+    #[inline(always)]
+    fn columns_of_last(&self) -> M<S, T> {
+        let (l, mut numbers) = (self.l, [self.l.splat(T::ZERO)]);
+        for (i, x) in cast_slice_mut::<_, T>(&mut numbers).iter_mut().enumerate() {
+            *x = T::from_f64(i as f64);
+        }
+        let before = (self.stride - 1) * Lanes::<S, T>::width();
+        l.less(numbers[0], l.splat(T::from_f64((self.k - before) as f64)))
+    }
+
+    /// Row-major `from` into padded rows.
+    #[inline(always)]
+    pub(super) fn load(&self, from: &[T], to: &mut [T]) {
+        let (k, width, last) = (self.k, Lanes::<S, T>::width(), self.stride - 1);
+        let (there, zero) = (self.columns_of_last(), self.l.splat(T::ZERO));
+        let rows = T::view_mut::<S>(to).chunks_exact_mut(self.stride);
+        for (r, to) in rows.take(from.len() / k).enumerate() {
+            let own = &from[r * k..];
+            for b in 0..last {
+                to[b] = T::view::<S>(&own[b * width..][..width])[0];
+            }
+            // A whole register, the end of which belongs to the next row.
+            let tail = &own[last * width..];
+            if let Some(tail) = tail.get(..width) {
+                to[last] = self.l.select(there, T::view::<S>(tail)[0], zero);
+            } else {
+                to[last] = zero;
+                let to = cast_slice_mut::<_, T>(&mut to[last..]);
+                to[..tail.len()].copy_from_slice(tail);
+            }
+        }
+    }
+
+    /// Padded rows into row-major `to`.
+    #[inline(always)]
+    pub(super) fn store(&self, from: &[T], to: &mut [T]) {
+        let (k, width, last) = (self.k, Lanes::<S, T>::width(), self.stride - 1);
+        let there = self.columns_of_last();
+        let rows = T::view::<S>(from).chunks_exact(self.stride);
+        for (r, from) in rows.take(to.len() / k).enumerate() {
+            let own = &mut to[r * k..];
+            for b in 0..last {
+                T::view_mut::<S>(&mut own[b * width..][..width])[0] = from[b];
+            }
+            let tail = &mut own[last * width..];
+            if let Some(tail) = tail.get_mut(..width) {
+                let tail = &mut T::view_mut::<S>(tail)[0];
+                *tail = self.l.select(there, from[last], *tail);
+            } else {
+                let from = cast_slice::<_, T>(&from[last..]);
+                tail.copy_from_slice(&from[..tail.len()]);
+            }
+        }
+    }
+
+    /// `S ← sym(AᵀB)`.
+    #[inline(always)]
+    pub(super) fn symmetric_product(&self, a: &[T], b: &[T], s: &mut [T]) {
+        self.transposed(a, b, Part::All, s);
+        let (half, row) = (T::from_f64(0.5), self.row());
+        for r in 0..self.k {
+            let (above, own) = s.split_at_mut(r * row);
+            for (c, x) in own[..r].iter_mut().enumerate() {
+                let mirrored = &mut above[c * row + r];
+                let mean = half * (*x + *mirrored);
+                (*x, *mirrored) = (mean, mean);
+            }
+        }
+    }
+
+    /// `S ← AᵀB`.
+    #[inline(always)]
+    pub(super) fn transposed(&self, a: &[T], b: &[T], part: Part, s: &mut [T]) {
+        self.simd.vectorize(Product {
+            rows: self.k,
+            terms: self.n,
+            a,
+            row: 1,
+            term: self.row(),
+            b,
+            c: s,
+            subtract: false,
+            part,
+        });
+    }
+
+    /// `C ← [C −] A S`.
+    #[inline(always)]
+    pub(super) fn times(&self, a: &[T], s: &[T], part: Part, subtract: bool, c: &mut [T]) {
+        self.simd.vectorize(Product {
+            rows: self.n,
+            terms: self.k,
+            a,
+            row: self.row(),
+            term: 1,
+            b: s,
+            c,
+            subtract,
+            part,
+        });
+    }
+
+    /// `Z ← Z − W sym(WᵀZ)`, and `S = sym(WᵀZ)`.
+    #[inline(always)]
+    pub(super) fn project(&self, w: &[T], z: &mut [T], s: &mut [T]) {
+        self.symmetric_product(w, z, s);
+        self.times(w, s, Part::All, true, z);
+    }
+
+    /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `inverse` are squares.
+    #[inline(always)]
+    pub(super) fn orthonormalise(
+        &self,
+        a: &[T],
+        q: &mut [T],
+        (g, inverse): (&mut [T], &mut [T]),
+    ) -> Result<(), BadPivot<T>> {
+        self.transposed(a, a, Part::UpperOut, g);
+        self.factor(g)?;
+        self.invert(g, inverse);
+        self.times(a, inverse, Part::UpperRight, false, q);
+        Ok(())
+    }
+
+    /// The upper triangle of `G = RᵀR` becomes `R`, with the inverses of its diagonal in the place of the diagonal.
+    #[inline(always)]
+    fn factor(&self, g: &mut [T]) -> Result<(), BadPivot<T>> {
+        let (l, k, row, width) = (self.l, self.k, self.row(), Lanes::<S, T>::width());
+        for j in 0..k {
+            let (own, below) = g[j * row..].split_at_mut(row);
+            let pivot = own[j];
+            if !(pivot > T::ZERO && Scalar::is_finite(pivot)) {
+                return Err((j, pivot));
+            }
+            let inverse = T::ONE / Scalar::sqrt(pivot);
+            let scale = l.splat(inverse);
+            for x in &mut T::view_mut::<S>(own)[j / width..] {
+                *x = l.mul(*x, scale);
+            }
+            own[j] = inverse;
+            for (i, target) in (j + 1..k).zip(below.chunks_exact_mut(row)) {
+                let factor = l.splat(own[i]);
+                let from = &T::view::<S>(own)[i / width..];
+                for (x, &y) in T::view_mut::<S>(target)[i / width..].iter_mut().zip(from) {
+                    *x = l.neg_mul_add(factor, y, *x);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `R⁻¹` of what [`factor`](Self::factor) left, zeros below the diagonal, the last row first: `X_j = (e_j − Σ_{t > j} R_jt X_t)/R_jj`.
+    #[inline(always)]
+    fn invert(&self, r: &[T], x: &mut [T]) {
+        let (l, k, row, width) = (self.l, self.k, self.row(), Lanes::<S, T>::width());
+        for j in (0..k).rev() {
+            let (own, below) = x[j * row..].split_at_mut(row);
+            own.fill(T::ZERO);
+            own[j] = T::ONE;
+            let from = &r[j * row..][..row];
+            for b in j / width..self.stride {
+                // Rows that have nothing in this register are left out.
+                let end = k.min((b + 1) * width);
+                let mut sum = T::view::<S>(own)[b];
+                for t in j + 1..end {
+                    let above = T::view::<S>(&below[(t - j - 1) * row..][..row])[b];
+                    sum = l.neg_mul_add(l.splat(from[t]), above, sum);
+                }
+                T::view_mut::<S>(own)[b] = l.mul(sum, l.splat(from[j]));
+            }
+        }
+    }
+
+    /// Registers of a padded matrix.
+    #[inline(always)]
+    pub(super) fn registers<'a>(&self, x: &'a mut [T]) -> &'a mut [V<S, T>] {
+        T::view_mut::<S>(x)
+    }
+}

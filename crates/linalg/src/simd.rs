@@ -208,6 +208,9 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
         }
     }
 
+    /// Whether registers have 512 bits; there are 32 of them then, not 16. A constant, so that what is written for the other case is not even compiled.
+    pub(crate) const WIDE: bool = size_of::<V<S, T>>() == 64;
+
     /// Lanes per register.
     #[inline(always)]
     pub(crate) fn width() -> usize {

@@ -25,7 +25,7 @@ pub(super) fn pays<S: Simd, T: Scalar>(m: usize, n: usize, k: usize) -> bool {
 
 #[inline(always)]
 const fn columns<S: Simd, T: Scalar>() -> usize {
-    if size_of::<V<S, T>>() == 64 {
+    if Lanes::<S, T>::WIDE {
         MORE_COLUMNS
     } else {
         COLUMNS

@@ -116,7 +116,7 @@ fn registers<'a, S: Simd, T: Scalar>(x: &Laid<'a, T>) -> Registers<'a, V<S, T>> 
 pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
     let (_, n, _) = product.shape;
     let symmetric = product.symmetric;
-    let most = if size_of::<V<S, T>>() == 64 {
+    let most = if Lanes::<S, T>::WIDE {
         MORE_COLUMNS
     } else {
         COLUMNS
@@ -147,7 +147,7 @@ pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
     let count = n.div_ceil(most);
     for block in 0..count {
         let (c, end) = (block * n / count, (block + 1) * n / count);
-        if most == MORE_COLUMNS {
+        if Lanes::<S, T>::WIDE {
             match end - c {
                 6 => column::<S, T, 6>(l, &sum, c, out),
                 5 => column::<S, T, 5>(l, &sum, c, out),

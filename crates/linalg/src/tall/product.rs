@@ -3,7 +3,7 @@
 //! Rows of `B` and `C` have whole registers, zeros at their end; every sum runs over its terms in order.
 
 use crate::Scalar;
-use crate::simd::{Lanes, V, store};
+use crate::simd::{Lanes, store};
 use pulp::{Simd, WithSimd};
 
 /// Which entries there are.
@@ -45,14 +45,16 @@ impl<T: Scalar> WithSimd for Product<'_, T> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let l = Lanes::<S, T>::new(simd);
         let stride = self.c.len() / self.rows.max(1) / Lanes::<S, T>::width();
-        let many = size_of::<V<S, T>>() == 64;
-        let most = if many { MORE.1 } else { FEWER.1 };
+        let most = if Lanes::<S, T>::WIDE { MORE.1 } else { FEWER.1 };
         let count = stride.div_ceil(most);
         for block in 0..count {
             let (at, end) = (block * stride / count, (block + 1) * stride / count);
             let place = (at, stride);
+            if Lanes::<S, T>::WIDE && end - at == 4 {
+                self.columns::<S, 4>(l, place);
+                continue;
+            }
             match end - at {
-                4 if many => self.columns::<S, 4>(l, place),
                 3 => self.columns::<S, 3>(l, place),
                 2 => self.columns::<S, 2>(l, place),
                 _ => self.columns::<S, 1>(l, place),
@@ -75,7 +77,7 @@ impl<T: Scalar> Product<'_, T> {
             _ => self.terms,
         };
         let mut r = 0;
-        if size_of::<V<S, T>>() == 64 {
+        if Lanes::<S, T>::WIDE {
             while r + MORE.0 <= rows {
                 self.block::<S, { MORE.0 }, C>(l, r, terms, place);
                 r += MORE.0;

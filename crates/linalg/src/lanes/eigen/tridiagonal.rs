@@ -314,7 +314,7 @@ pub(super) fn accumulate<S: Simd, T: Scalar>(
         // Reflector k touches columns k+1.. of Q: here the first ones. The one before it touches one column more.
         let (block, end) = (&mut z[k * n..], n - 1 - k);
         let mut column = 0;
-        if size_of::<V<S, T>>() == 64 {
+        if Lanes::<S, T>::WIDE {
             while column + 2 * BLOCK <= end {
                 reflect_twice::<S, T, { 2 * BLOCK }>(l, n, &pair, block, column);
                 column += 2 * BLOCK;

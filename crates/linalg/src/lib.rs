@@ -44,7 +44,7 @@ pub use cholesky::{
 pub use directions::{leading_directions, smallest_singular_values};
 pub use eigen::{
     Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigenvalues_single_into,
-    eigh, eigh_into, eigh_map_into, eigh_single_into,
+    eigh, eigh_into, eigh_map_into, eigh_map_single_into, eigh_single_into,
 };
 pub use error::{LinalgError, Result};
 pub use factored::Factored;
@@ -59,5 +59,7 @@ pub use reduce::{
 pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;
 pub use simd::{InstructionSet, VARIABLE as INSTRUCTION_SET_VARIABLE, instruction_set};
-pub use tall::{AdamRates, adam_flat, adam_tall, project_tall, project_tall_pull_back};
+pub use tall::{
+    AdamRates, adam_flat, adam_tall, orthonormalise, project_tall, project_tall_pull_back,
+};
 pub use zeros::zeros;

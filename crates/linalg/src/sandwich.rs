@@ -1,17 +1,11 @@
 //! `A_i X_i A_iᵀ` for symmetric `X_i`, lanes along the rows.
 //!
-//! `H = X Aᵀ`, then the lower triangle of `A H`, mirrored. Rows are padded to whole registers; blocks of four rows and three registers
-//! keep their sums in registers. The last block of a matrix overlaps the one before, so there is no remainder to treat.
+//! `H = X Aᵀ`, then the upper triangle of `A H`, mirrored. Rows are padded to whole registers.
 
-use crate::simd::{Lanes, V, compiled, dispatch, store};
+use crate::simd::{Lanes, compiled, dispatch};
+use crate::tall::product::{Part, Product};
 use crate::{Aligned, LinalgError, MatView, MatViewMut, Result, Scalar};
-use pulp::bytemuck::{cast_slice, cast_slice_mut};
 use pulp::{Simd, WithSimd};
-
-/// Rows computed together.
-const ROWS: usize = 4;
-/// Registers of each row computed together.
-const REGISTERS: usize = 3;
 
 /// Buffers of one matrix, reused from matrix to matrix and from call to call.
 #[derive(Debug, Clone, Default)]
@@ -89,24 +83,46 @@ impl<T: Scalar> WithSimd for Sandwich<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let (n, a, x) = (self.n, self.a, self.x);
-        let l = Lanes::<S, T>::new(simd);
-        let width = Lanes::<S, T>::width();
-        let stride = n.div_ceil(width);
-        let size = n * stride;
-        let lanes: &mut [V<S, T>] = T::view_mut::<S>(self.scratch.lanes.room(3 * size * width));
-        let (right, rest) = lanes.split_at_mut(size);
+        let row = n.next_multiple_of(Lanes::<S, T>::width());
+        let size = n * row;
+        let lower = self.outer == Outer::Lower;
+        let (right, rest) = self.scratch.lanes.room(3 * size).split_at_mut(size);
         let (half, whole) = rest.split_at_mut(size);
         for (i, out) in self.out.chunks_exact_mut(n * n).enumerate() {
             let left = a.matrix(if a.count() == 1 { 0 } else { i });
             if i == 0 || a.count() > 1 {
-                transpose(n, left, cast_slice_mut(right));
+                transpose(n, left, right);
             }
             let middle = x.matrix(if x.count() == 1 { 0 } else { i });
-            let lower = self.outer == Outer::Lower;
-            product::<S, T>(l, n, middle, right, half, false, lower);
-            product::<S, T>(l, n, left, half, whole, true, lower);
-            mirror(n, cast_slice(whole), out);
+            let first = Part {
+                upper_right: lower,
+                ..Part::default()
+            };
+            simd.vectorize(product(n, middle, right, half, first));
+            let second = Part {
+                upper_out: true,
+                lower_left: lower,
+                ..Part::default()
+            };
+            simd.vectorize(product(n, left, half, whole, second));
+            mirror(n, whole, out);
         }
+    }
+}
+
+/// `A B` of `n × n` matrices, `A` row after row, the others in padded rows.
+#[inline(always)]
+fn product<'a, T>(n: usize, a: &'a [T], b: &'a [T], c: &'a mut [T], part: Part) -> Product<'a, T> {
+    Product {
+        rows: n,
+        terms: n,
+        a,
+        row: n,
+        term: 1,
+        b,
+        c,
+        subtract: false,
+        part,
     }
 }
 
@@ -121,86 +137,13 @@ fn transpose<T: Scalar>(n: usize, a: &[T], out: &mut [T]) {
     }
 }
 
-/// The lower triangle of padded rows on both sides of the diagonal.
-fn mirror<T: Scalar>(n: usize, whole: &[T], out: &mut [T]) {
+/// The upper triangle of padded rows on both sides of the diagonal.
+pub(crate) fn mirror<T: Scalar>(n: usize, whole: &[T], out: &mut [T]) {
     for (r, row) in whole.chunks_exact(whole.len() / n).enumerate() {
-        out[r * n..=r * n + r].copy_from_slice(&row[..=r]);
-        for (c, &x) in row[..r].iter().enumerate() {
+        out[r * n + r..(r + 1) * n].copy_from_slice(&row[r..n]);
+        for (c, &x) in row[..n].iter().enumerate().skip(r + 1) {
             out[c * n + r] = x;
         }
-    }
-}
-
-/// `a·b`, `a` row-major, `b` and `out` in padded rows. `below`: only blocks that reach the lower triangle, for a second product;
-/// `lower`: `a` (where `below`) or `bᵀ` (otherwise) is lower triangular, and what is zero is left out of the sums.
-#[inline(always)]
-fn product<S: Simd, T: Scalar>(
-    l: Lanes<S, T>,
-    n: usize,
-    a: &[T],
-    b: &[V<S, T>],
-    out: &mut [V<S, T>],
-    below: bool,
-    lower: bool,
-) {
-    let (width, stride) = (Lanes::<S, T>::width(), b.len() / n);
-    let mut row = 0;
-    while row < n {
-        let wide = n >= ROWS;
-        let r = if wide { row.min(n - ROWS) } else { row };
-        let rows = if wide { ROWS } else { 1 };
-        let mut register = 0;
-        while register < stride && !(below && register * width >= r + rows) {
-            let wide_row = stride >= REGISTERS;
-            let v = if wide_row {
-                register.min(stride - REGISTERS)
-            } else {
-                register
-            };
-            let registers = if wide_row { REGISTERS } else { 1 };
-            let terms = match (lower, below) {
-                (false, _) => n,
-                (true, true) => r + rows,
-                (true, false) => ((v + registers) * width).min(n),
-            };
-            match (wide, wide_row) {
-                (true, true) => block::<S, T, ROWS, REGISTERS>(l, n, terms, a, b, out, r, v),
-                (true, false) => block::<S, T, ROWS, 1>(l, n, terms, a, b, out, r, v),
-                (false, true) => block::<S, T, 1, REGISTERS>(l, n, terms, a, b, out, r, v),
-                (false, false) => block::<S, T, 1, 1>(l, n, terms, a, b, out, r, v),
-            }
-            register += registers;
-        }
-        row += rows;
-    }
-}
-
-/// `R` rows and `C` registers of a product, the first `terms` terms of each sum.
-#[inline(always)]
-fn block<S: Simd, T: Scalar, const R: usize, const C: usize>(
-    l: Lanes<S, T>,
-    n: usize,
-    terms: usize,
-    a: &[T],
-    b: &[V<S, T>],
-    out: &mut [V<S, T>],
-    row: usize,
-    register: usize,
-) {
-    let stride = b.len() / n;
-    let left: [&[T]; R] = std::array::from_fn(|r| &a[(row + r) * n..][..terms]);
-    let mut sums = [[l.splat(T::ZERO); C]; R];
-    for (k, right) in b.chunks_exact(stride).take(terms).enumerate() {
-        let right: &[V<S, T>] = &right[register..register + C];
-        for r in 0..R {
-            let x = l.splat(left[r][k]);
-            for c in 0..C {
-                sums[r][c] = l.mul_add(x, right[c], sums[r][c]);
-            }
-        }
-    }
-    for r in 0..R {
-        store(&mut out[(row + r) * stride + register..], &sums[r]);
     }
 }
 

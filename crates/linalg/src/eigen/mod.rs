@@ -8,7 +8,7 @@ mod ql;
 mod secular;
 mod single;
 
-use crate::product::{Op, product, product_into};
+use crate::product::{Op, product};
 use crate::reduce::symmetrise;
 use crate::simd::dispatch;
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
@@ -174,7 +174,36 @@ pub fn eigh_single_into<T: Scalar>(
             found: format!("{:?}, {:?}, {}", x.shape(), vectors.shape(), values.len()),
         });
     }
-    single(x, values, vectors.data(), scratch)
+    single(x, values, vectors.data(), None, scratch)
+}
+
+/// [`eigh_map_into`] of a single matrix alone, along its rows, as [`eigh_single_into`] decomposes it.
+///
+/// ```
+/// use stiefel_linalg::{MatBatch, MatView, SingleScratch, eigh_map_single_into};
+///
+/// let x = MatView::new(1, 2, 2, &[2.0, 1.0, 1.0, 2.0])?;
+/// let (mut values, mut inverse) = ([0.0; 2], MatBatch::zeros(1, 2, 2));
+/// eigh_map_single_into(x, &|l: f64| 1.0 / l, &mut values, inverse.view_mut(), &mut SingleScratch::default())?;
+/// assert!((inverse.get(0, 0, 0) - 2.0 / 3.0).abs() < 1e-15 && (inverse.get(0, 0, 1) + 1.0 / 3.0).abs() < 1e-15);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+pub fn eigh_map_single_into<T: Scalar>(
+    x: MatView<'_, T>,
+    f: &(dyn Fn(T) -> T + Sync),
+    values: &mut [T],
+    mut out: MatViewMut<'_, T>,
+    scratch: &mut SingleScratch<T>,
+) -> Result<()> {
+    let n = x.check_square(OP)?;
+    if x.count() != 1 || out.shape() != x.shape() || values.len() != n {
+        return Err(LinalgError::Shape {
+            op: OP,
+            expected: format!("one matrix, an output of its shape and {n} eigenvalues"),
+            found: format!("{:?}, {:?}, {}", x.shape(), out.shape(), values.len()),
+        });
+    }
+    single(x, values, out.data(), Some(f), scratch)
 }
 
 /// The ascending eigenvalues of a single matrix alone, as [`eigh_single_into`] finds them: a third of its work. Nothing is allocated once `scratch` has
@@ -202,7 +231,7 @@ pub fn eigenvalues_single_into<T: Scalar>(
             found: format!("{:?}, {}", x.shape(), values.len()),
         });
     }
-    single(x, values, &mut [], scratch)
+    single(x, values, &mut [], None, scratch)
 }
 
 /// The ascending eigenvalues alone, `count × n`: a third of the work of [`eigh`], and the same bits.
@@ -231,6 +260,7 @@ fn single<T: Scalar>(
     x: MatView<'_, T>,
     values: &mut [T],
     vectors: &mut [T],
+    f: Option<&(dyn Fn(T) -> T + Sync)>,
     scratch: &mut SingleScratch<T>,
 ) -> Result<()> {
     let n = x.rows();
@@ -243,6 +273,7 @@ fn single<T: Scalar>(
         input: x.data(),
         values,
         vectors,
+        f,
         scratch,
     })?;
     if converged {
@@ -308,53 +339,25 @@ fn one_by_one<T: Scalar>(
         mut vectors,
         f,
     } = output;
-    let mut u = std::mem::take(&mut scratch.u);
-    u.resize(if f.is_some() { n * n } else { 0 }, T::ZERO);
     let pairs = input.chunks_exact(n * n).zip(values.chunks_exact_mut(n));
     for (i, (input, values)) in pairs.enumerate() {
-        let target = match (vectors.as_deref_mut(), f) {
-            (None, _) => &mut [][..],
-            (Some(_), Some(_)) => &mut u[..],
-            (Some(vectors), None) => &mut vectors[i * n * n..][..n * n],
+        let vectors = match &mut vectors {
+            Some(vectors) => &mut vectors[i * n * n..][..n * n],
+            None => &mut [],
         };
         let converged = dispatch(DecomposeSingle {
             n,
             input,
             values,
-            vectors: target,
+            vectors,
+            f,
             scratch,
         })?;
         if !converged {
             return Ok(Err(i));
         }
-        if let (Some(f), Some(vectors)) = (f, vectors.as_deref_mut()) {
-            let out = &mut vectors[i * n * n..][..n * n];
-            recompose_single(n, &u, values, f, &mut scratch.scaled, out)?;
-        }
     }
-    scratch.u = u;
     Ok(Ok(()))
-}
-
-/// `U f(λ) Uᵀ`, exactly symmetric.
-fn recompose_single<T: Scalar>(
-    n: usize,
-    u: &[T],
-    values: &[T],
-    f: &(dyn Fn(T) -> T + Sync),
-    scaled: &mut Vec<T>,
-    out: &mut [T],
-) -> Result<()> {
-    scaled.clear();
-    scaled.extend_from_slice(u);
-    for (c, &value) in values.iter().enumerate() {
-        let f = f(value);
-        scaled.iter_mut().skip(c).step_by(n).for_each(|x| *x *= f);
-    }
-    let (left, right) = (MatView::new(1, n, n, scaled)?, MatView::new(1, n, n, u)?);
-    let product = MatViewMut::new(1, n, n, out)?;
-    product_into(product, false, T::ONE, left, Op::N, right, Op::T)?;
-    symmetrise(&mut MatViewMut::new(1, n, n, out)?)
 }
 
 /// The same in chunks of whole groups over the threads of the current rayon pool. A matrix's result does not depend on

@@ -10,7 +10,9 @@
 use super::divide::{self, DivideScratch};
 use super::householder::{accumulate, reduce, reflect};
 use super::ql::iterate;
+use crate::sandwich::mirror;
 use crate::simd::{Lanes, compiled};
+use crate::tall::product::{Part, Product};
 use crate::{Aligned, Scalar};
 use pulp::{Simd, WithSimd};
 
@@ -24,20 +26,17 @@ pub struct SingleScratch<T> {
     rotations: Vec<[T; 2]>,
     order: Vec<usize>,
     divide: DivideScratch<T>,
-    /// Eigenvectors, and the same times a function of their values, where that is what is wanted.
-    pub(super) u: Vec<T>,
-    pub(super) scaled: Vec<T>,
 }
 
 compiled!(Scalar; DecomposeSingle);
 
-/// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone.
-#[derive(Debug)]
+/// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone; with `f`, they get `U f(λ) Uᵀ`.
 pub(super) struct DecomposeSingle<'a, T> {
     pub(super) n: usize,
     pub(super) input: &'a [T],
     pub(super) values: &'a mut [T],
     pub(super) vectors: &'a mut [T],
+    pub(super) f: Option<&'a (dyn Fn(T) -> T + Sync)>,
     pub(super) scratch: &'a mut SingleScratch<T>,
 }
 
@@ -56,10 +55,11 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             divide,
             ..
         } = self.scratch;
-        let lanes = lanes.room((2 * n + 5) * stride * width);
+        let lanes = lanes.room((3 * n + 5) * stride * width);
         rotations.resize(n, [T::ONE, T::ZERO]);
         let (a, rest) = lanes.split_at_mut(n * stride * width);
         let (z, rest) = rest.split_at_mut(n * stride * width);
+        let (product, rest) = rest.split_at_mut(n * stride * width);
         let (d, rest) = rest.split_at_mut(stride * width);
         let (e, rest) = rest.split_at_mut(stride * width);
         let (tau, p) = rest.split_at_mut(stride * width);
@@ -101,12 +101,50 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
                 at -= 1;
             }
         }
-        for (c, &k) in order.iter().enumerate() {
-            self.values[c] = d[k] * scale;
-            if !wanted {
-                continue;
+        for (value, &k) in self.values.iter_mut().zip(&*order) {
+            *value = d[k] * scale;
+        }
+        if let (Some(f), true) = (self.f, wanted) {
+            // Rows of one are the columns of the other: U, and its transpose.
+            let (from, to) = if divided {
+                (&*z, &mut *a)
+            } else {
+                (&*a, &mut *z)
+            };
+            for r in 0..n {
+                for c in 0..n {
+                    to[c * row + r] = from[r * row + c];
+                }
+                to[r * row + n..(r + 1) * row].fill(T::ZERO);
             }
-            if !divided {
+            for d in &mut d[..n] {
+                *d = f(*d * scale);
+            }
+            d[n..].fill(T::ZERO);
+            for u in T::view_mut::<S>(z).chunks_exact_mut(stride) {
+                for (u, &f) in u.iter_mut().zip(T::view::<S>(d)) {
+                    *u = l.mul(*u, f);
+                }
+            }
+            simd.vectorize(Product {
+                rows: n,
+                terms: n,
+                a: z,
+                row,
+                term: 1,
+                b: a,
+                c: &mut *product,
+                subtract: false,
+                part: Part {
+                    upper_out: true,
+                    ..Part::default()
+                },
+            });
+            mirror(n, product, self.vectors);
+            return true;
+        }
+        for (c, &k) in order.iter().enumerate() {
+            if wanted && !divided {
                 for (r, &x) in a[k * row..][..n].iter().enumerate() {
                     self.vectors[r * n + c] = x;
                 }

@@ -9,11 +9,12 @@
 //! A matrix is copied to rows of whole registers once, and no product packs anything. What a point becomes does not depend on the others. Adam: Kingma & Ba 2015; projection and retraction: Edelman,
 //! Arias & Smith 1998.
 
-mod product;
+pub(crate) mod product;
 mod rows;
 
 use crate::simd::{Lanes, V, compiled, dispatch};
 use crate::{LinalgError, MatView, MatViewMut, Result, Scalar};
+use product::Part;
 use pulp::{Simd, WithSimd};
 use rows::{BadPivot, Tall};
 
@@ -81,7 +82,65 @@ pub fn project_tall<T: Scalar>(
     done
 }
 
-compiled!(Scalar; Project, PullBack, MoveFlat, MovePoints);
+compiled!(Scalar; Project, PullBack, MoveFlat, MovePoints, Orthonormalise);
+
+/// `Q = A R⁻¹` with the upper triangular `R`, diagonal positive, of `AᵀA = RᵀR`: CholeskyQR of one `n × k` matrix, `n ≥ k`, that is well conditioned.
+///
+/// ```
+/// let mut q = [0.0; 4];
+/// stiefel_linalg::orthonormalise(&[3.0, 1.0, 4.0, 2.0], (2, 2), &mut q)?;
+/// assert!((q[0] - 0.6_f64).abs() < 1e-15 && (q[1] + 0.8).abs() < 1e-12);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+///
+/// # Errors
+/// Slices that do not fit the shape, or columns that depend on each other.
+pub fn orthonormalise<T: Scalar>(a: &[T], (n, k): (usize, usize), q: &mut [T]) -> Result<()> {
+    let op = "orthonormal columns";
+    let shape = (1, n, k);
+    let fits = a.len() == n * k && q.len() == n * k && n >= k && k > 0;
+    check::<T>(fits, op, [shape, (1, 1, a.len()), (1, 1, q.len())])?;
+    let mut room = T::room().take();
+    let scratch = room.room((2 * n + 2 * k) * padded(k));
+    let done = dispatch(Orthonormalise {
+        sizes: (n, k),
+        a,
+        q,
+        scratch,
+    });
+    T::room().set(room);
+    done?.map_err(|(pivot, value)| LinalgError::NotPositiveDefinite {
+        op,
+        matrix: 0,
+        pivot,
+        value: value.to_f64(),
+    })
+}
+
+#[derive(Debug)]
+struct Orthonormalise<'a, T> {
+    sizes: (usize, usize),
+    a: &'a [T],
+    q: &'a mut [T],
+    scratch: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for Orthonormalise<'_, T> {
+    type Output = std::result::Result<(), BadPivot<T>>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let (n, k) = self.sizes;
+        let tall = Tall::<S, T>::new(simd, n, k);
+        let (a, rest) = self.scratch.split_at_mut(n * tall.row());
+        let (q, rest) = rest.split_at_mut(n * tall.row());
+        let (g, rest) = rest.split_at_mut(k * tall.row());
+        tall.load(self.a, a);
+        tall.orthonormalise(a, q, (g, &mut rest[..k * tall.row()]))?;
+        tall.store(q, self.q);
+        Ok(())
+    }
+}
 
 #[derive(Debug)]
 struct Project<'a, T> {
@@ -184,7 +243,7 @@ impl<T: Scalar> WithSimd for PullBack<'_, T> {
                 for (out, &g) in out.iter_mut().zip(&*g) {
                     *out += g;
                 }
-                tall.times(w, h, product::Part::All, true, out);
+                tall.times(w, h, Part::default(), true, out);
                 tall.store(out, own);
             }
             if let Some(in_w) = &mut in_w {
@@ -193,8 +252,8 @@ impl<T: Scalar> WithSimd for PullBack<'_, T> {
                 tall.load(of(z_all, i), z);
                 tall.load(s_all.matrix(i), s);
                 tall.load(own, out);
-                tall.times(z, h, product::Part::All, true, out);
-                tall.times(g, s, product::Part::All, true, out);
+                tall.times(z, h, Part::default(), true, out);
+                tall.times(g, s, Part::default(), true, out);
                 tall.store(out, own);
             }
         }

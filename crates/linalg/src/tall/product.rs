@@ -6,32 +6,33 @@ use crate::Scalar;
 use crate::simd::{Lanes, store};
 use pulp::{Simd, WithSimd};
 
-/// Which entries there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    All,
+/// What is known of the factors, and wanted of the product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Part {
     /// Only the upper triangle of `C` is wanted.
-    UpperOut,
+    pub(crate) upper_out: bool,
     /// `B` is zero below its diagonal.
-    UpperRight,
+    pub(crate) upper_right: bool,
+    /// `A` is zero above its diagonal.
+    pub(crate) lower_left: bool,
 }
 
 /// One product. Entry `(r, t)` of `A` is `a[r·row + t·term]`.
 #[derive(Debug)]
-pub(super) struct Product<'a, T> {
+pub(crate) struct Product<'a, T> {
     /// Rows of `C`, and terms of a sum.
-    pub(super) rows: usize,
-    pub(super) terms: usize,
-    pub(super) a: &'a [T],
-    pub(super) row: usize,
-    pub(super) term: usize,
+    pub(crate) rows: usize,
+    pub(crate) terms: usize,
+    pub(crate) a: &'a [T],
+    pub(crate) row: usize,
+    pub(crate) term: usize,
     /// `terms` padded rows.
-    pub(super) b: &'a [T],
+    pub(crate) b: &'a [T],
     /// `rows` padded rows.
-    pub(super) c: &'a mut [T],
+    pub(crate) c: &'a mut [T],
     /// Whether the product is taken from what is in `C`.
-    pub(super) subtract: bool,
-    pub(super) part: Part,
+    pub(crate) subtract: bool,
+    pub(crate) part: Part,
 }
 
 /// Rows computed together, and registers of each; there are 32 or 16 registers.
@@ -68,13 +69,15 @@ impl<T: Scalar> Product<'_, T> {
     #[inline(always)]
     fn columns<S: Simd, const C: usize>(&mut self, l: Lanes<S, T>, place: (usize, usize)) {
         let end = (place.0 + C) * Lanes::<S, T>::width();
-        let rows = match self.part {
-            Part::UpperOut => self.rows.min(end),
-            _ => self.rows,
+        let rows = if self.part.upper_out {
+            self.rows.min(end)
+        } else {
+            self.rows
         };
-        let terms = match self.part {
-            Part::UpperRight => self.terms.min(end),
-            _ => self.terms,
+        let terms = if self.part.upper_right {
+            self.terms.min(end)
+        } else {
+            self.terms
         };
         let mut r = 0;
         if Lanes::<S, T>::WIDE {
@@ -101,6 +104,11 @@ impl<T: Scalar> Product<'_, T> {
         terms: usize,
         (at, stride): (usize, usize),
     ) {
+        let terms = if self.part.lower_left {
+            terms.min(r + R)
+        } else {
+            terms
+        };
         if terms == 0 {
             return;
         }

@@ -97,7 +97,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
     /// `S ← sym(AᵀB)`.
     #[inline(always)]
     pub(super) fn symmetric_product(&self, a: &[T], b: &[T], s: &mut [T]) {
-        self.transposed(a, b, Part::All, s);
+        self.transposed(a, b, Part::default(), s);
         let (half, row) = (T::from_f64(0.5), self.row());
         for r in 0..self.k {
             let (above, own) = s.split_at_mut(r * row);
@@ -145,7 +145,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
     #[inline(always)]
     pub(super) fn project(&self, w: &[T], z: &mut [T], s: &mut [T]) {
         self.symmetric_product(w, z, s);
-        self.times(w, s, Part::All, true, z);
+        self.times(w, s, Part::default(), true, z);
     }
 
     /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `inverse` are squares.
@@ -156,10 +156,18 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         q: &mut [T],
         (g, inverse): (&mut [T], &mut [T]),
     ) -> Result<(), BadPivot<T>> {
-        self.transposed(a, a, Part::UpperOut, g);
+        let upper_out = Part {
+            upper_out: true,
+            ..Part::default()
+        };
+        let upper_right = Part {
+            upper_right: true,
+            ..Part::default()
+        };
+        self.transposed(a, a, upper_out, g);
         self.factor(g)?;
         self.invert(g, inverse);
-        self.times(a, inverse, Part::UpperRight, false, q);
+        self.times(a, inverse, upper_right, false, q);
         Ok(())
     }
 

@@ -13,9 +13,7 @@ use crate::net::{Anchor, DaspConfig, Retraction};
 use crate::{ModelError, Parameters, Result};
 use stiefel_geometry::spd::SpectralFn;
 use stiefel_geometry::stiefel::{project, retract_polar, retract_qr};
-use stiefel_linalg::{
-    CholeskyScratch, MatBatch, MatView, MatViewMut, Op, Scalar, inverse_cholesky_into,
-};
+use stiefel_linalg::{MatBatch, Op, Scalar, orthonormalise};
 
 /// Mixes experts into a filter.
 #[derive(Debug)]
@@ -177,47 +175,30 @@ fn minus_symmetric<T: Scalar>(s: &mut [T], k: usize) {
 struct Retractor<T> {
     n: usize,
     k: usize,
-    gram: Vec<T>,
-    kind: Kind<T>,
-}
-
-#[derive(Debug)]
-enum Kind<T> {
-    Qr {
-        inverse: Vec<T>,
-        scratch: CholeskyScratch<T>,
-    },
-    Polar(Box<Spectrum<T>>),
+    /// What the polar factor needs: room for `AᵀA`, and its spectrum.
+    polar: Option<(Vec<T>, Spectrum<T>)>,
 }
 
 impl<T: Scalar> Retractor<T> {
     fn new(retraction: Retraction, n: usize, k: usize) -> Self {
-        let kind = match retraction {
-            Retraction::Qr => Kind::Qr {
-                inverse: vec![T::ZERO; k * k],
-                scratch: CholeskyScratch::default(),
-            },
-            Retraction::Polar => Kind::Polar(Box::new(Spectrum::new(k))),
+        let polar = match retraction {
+            Retraction::Qr => None,
+            Retraction::Polar => Some((vec![T::ZERO; k * k], Spectrum::new(k))),
         };
-        let gram = vec![T::ZERO; k * k];
-        Self { n, k, gram, kind }
+        Self { n, k, polar }
     }
 
-    /// `W = A L⁻ᵀ` with `L Lᵀ = AᵀA`, or `W = A (AᵀA)^{-1/2}`.
+    /// `W = A R⁻¹` with `RᵀR = AᵀA`, or `W = A (AᵀA)^{-1/2}`.
     fn retract_into(&mut self, a: &[T], w: &mut [T]) -> Result<()> {
-        let (tall, square, k) = ((self.n, self.k), (self.k, self.k), self.k);
-        let gram = (&mut self.gram[..], square);
-        multiply(gram, false, (a, tall, Op::T), (a, tall, Op::N))?;
-        let (factor, op) = match &mut self.kind {
-            Kind::Qr { inverse, scratch } => {
-                let gram = MatView::new(1, k, k, &self.gram)?;
-                let out = MatViewMut::new(1, k, k, inverse)?;
-                inverse_cholesky_into(gram, out, scratch)?;
-                (&inverse[..], Op::T)
-            }
-            Kind::Polar(spectrum) => (spectrum.map(SpectralFn::InvSqrt, &self.gram)?, Op::N),
+        let (tall, square) = ((self.n, self.k), (self.k, self.k));
+        let Some((gram, spectrum)) = &mut self.polar else {
+            return Ok(orthonormalise(a, tall, w)?);
         };
-        multiply((w, tall), false, (a, tall, Op::N), (factor, square, op))
+        let (left, right) = ((a, tall, Op::T), (a, tall, Op::N));
+        multiply((&mut gram[..], square), false, left, right)?;
+        let factor = spectrum.map(SpectralFn::InvSqrt, gram)?;
+        let right = (factor, square, Op::N);
+        multiply((w, tall), false, (a, tall, Op::N), right)
     }
 }
 

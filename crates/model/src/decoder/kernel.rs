@@ -3,7 +3,7 @@
 use crate::Result;
 use stiefel_geometry::spd::{SpectralFn, check_spectrum, upper_into};
 use stiefel_linalg::{
-    MatView, MatViewMut, Op, Scalar, SingleScratch, eigh_single_into, product_into,
+    MatView, MatViewMut, Op, Scalar, SingleScratch, eigh_map_single_into, product_into,
 };
 
 /// `out ← op(a)·op(b)`, or `out + op(a)·op(b)`; shapes are `rows × cols` as stored.
@@ -46,21 +46,16 @@ pub(super) fn probabilities<T: Scalar>(scores: &[T], out: &mut [f64]) {
 pub(crate) struct Spectrum<T> {
     n: usize,
     values: Vec<T>,
-    u: Vec<T>,
-    scaled: Vec<T>,
     f: Vec<T>,
     scratch: SingleScratch<T>,
 }
 
 impl<T: Scalar> Spectrum<T> {
     pub(crate) fn new(n: usize) -> Self {
-        let square = || vec![T::ZERO; n * n];
         Self {
             n,
             values: vec![T::ZERO; n],
-            u: square(),
-            scaled: square(),
-            f: square(),
+            f: vec![T::ZERO; n * n],
             scratch: SingleScratch::default(),
         }
     }
@@ -69,25 +64,12 @@ impl<T: Scalar> Spectrum<T> {
     pub(crate) fn map(&mut self, f: SpectralFn<T>, x: &[T]) -> Result<&[T]> {
         let n = self.n;
         let x = MatView::new(1, n, n, x)?;
-        let u = MatViewMut::new(1, n, n, &mut self.u)?;
-        eigh_single_into(x, &mut self.values, u, &mut self.scratch)?;
+        let out = MatViewMut::new(1, n, n, &mut self.f)?;
+        let (values, scratch) = (&mut self.values, &mut self.scratch);
+        eigh_map_single_into(x, &|value| f.value(value), values, out, scratch)?;
         if f.needs_spd() {
             check_spectrum(f.name(), n, &self.values)?;
         }
-        for value in &mut self.values {
-            *value = f.value(*value);
-        }
-        for (row, from) in (self.scaled.chunks_exact_mut(n)).zip(self.u.chunks_exact(n)) {
-            for ((x, &u), &value) in row.iter_mut().zip(from).zip(&self.values) {
-                *x = u * value;
-            }
-        }
-        multiply(
-            (&mut self.f, (n, n)),
-            false,
-            (&self.scaled, (n, n), Op::N),
-            (&self.u, (n, n), Op::T),
-        )?;
         Ok(&self.f)
     }
 

@@ -6,7 +6,9 @@ use crate::{ModelError, Result};
 use stiefel_data::check_symmetric;
 use stiefel_geometry::GeometryError;
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, peak, product_into, symmetrise};
+use stiefel_linalg::{
+    MatBatch, MatView, MatViewMut, Outer, SandwichScratch, peak, sandwich_into, sums,
+};
 
 /// What whitens one domain.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,20 +25,19 @@ pub(crate) struct Frame {
 #[derive(Debug, Clone, Default)]
 pub struct WhitenScratch {
     loaded: Vec<f64>,
-    half: Vec<f64>,
+    products: SandwichScratch<f64>,
 }
 
 impl WhitenScratch {
     fn resize(&mut self, n: usize) {
         self.loaded.resize(n * n, 0.0);
-        self.half.resize(n * n, 0.0);
     }
 }
 
 /// `tr Y` and `‖Y‖_F²`.
 pub(crate) fn trace_and_square(y: &[f64], n: usize) -> (f64, f64) {
     let trace = y.iter().step_by(n + 1).sum();
-    let square = y.iter().map(|v| v * v).sum();
+    let square = sums::dot(y, y);
     (trace, square)
 }
 
@@ -107,12 +108,8 @@ impl Frame {
         tikhonov.load(&mut scratch.loaded, n);
         let z = MatView::new(1, n, n, &self.z)?;
         let x = MatView::new(1, n, n, &scratch.loaded)?;
-        let half = MatViewMut::new(1, n, n, &mut scratch.half)?;
-        product_into(half, false, 1.0, z, Op::N, x, Op::N)?;
-        let half = MatView::new(1, n, n, &scratch.half)?;
-        let whole = MatViewMut::new(1, n, n, out)?;
-        product_into(whole, false, 1.0, half, Op::N, z, Op::T)?;
-        symmetrise(&mut MatViewMut::new(1, n, n, out)?)?;
+        let out = MatViewMut::new(1, n, n, out)?;
+        sandwich_into(z, Outer::Full, x, out, &mut scratch.products)?;
         Ok(())
     }
 

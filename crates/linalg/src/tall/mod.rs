@@ -94,7 +94,7 @@ compiled!(Scalar; Project, PullBack, MoveFlat, MovePoints, Orthonormalise);
 /// ```
 ///
 /// # Errors
-/// Slices that do not fit the shape, or columns that depend on each other.
+/// Slices that do not fit the shape, or a pivot that is not positive, as that of a column of zeros.
 pub fn orthonormalise<T: Scalar>(a: &[T], (n, k): (usize, usize), q: &mut [T]) -> Result<()> {
     let op = "orthonormal columns";
     let shape = (1, n, k);

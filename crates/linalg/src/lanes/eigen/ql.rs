@@ -94,13 +94,56 @@ fn chase<S: Simd, T: Scalar>(
     );
     let ending = l.equal(window.first, at);
 
-    let c = l.select(starting, one, bulge.c);
-    let s = l.select(starting, one, bulge.s);
-    let g = l.select(starting, window.start, bulge.g);
-    let p = l.select(starting, zero, bulge.p);
+    *bulge = Bulge {
+        c: l.select(starting, one, bulge.c),
+        s: l.select(starting, one, bulge.s),
+        g: l.select(starting, window.start, bulge.g),
+        p: l.select(starting, zero, bulge.p),
+    };
+    let Turned { r, diagonal } = turn(l, (d[i], d[i + 1], e[i]), bulge);
 
-    let f = l.mul(s, e[i]);
-    let b = l.mul(c, e[i]);
+    // e[last] stays zero: the first rotation of a sweep has nothing above it to change.
+    e[i + 1] = l.select(active, l.select(starting, e[i + 1], r), e[i + 1]);
+    d[i + 1] = l.select(active, diagonal, d[i + 1]);
+    d[i] = l.select(ending, l.sub(d[i], bulge.p), d[i]);
+    e[i] = l.select(ending, bulge.g, e[i]);
+    (
+        l.select(active, bulge.c, one),
+        l.select(active, bulge.s, zero),
+    )
+}
+
+/// The same where `i` lies inside the windows of all lanes, which is where most rotations are: half of the operations.
+#[inline(always)]
+fn chase_inside<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    i: usize,
+    bulge: &mut Bulge<S, T>,
+    d: &mut [V<S, T>],
+    e: &mut [V<S, T>],
+) -> (V<S, T>, V<S, T>) {
+    let Turned { r, diagonal } = turn(l, (d[i], d[i + 1], e[i]), bulge);
+    (e[i + 1], d[i + 1]) = (r, diagonal);
+    (bulge.c, bulge.s)
+}
+
+/// What a rotation leaves behind: the off-diagonal above it, and the diagonal.
+struct Turned<X> {
+    r: X,
+    diagonal: X,
+}
+
+/// One rotation of the bulge, given `d[i]`, `d[i + 1]` and `e[i]`.
+#[inline(always)]
+fn turn<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    (d, next, e): (V<S, T>, V<S, T>, V<S, T>),
+    bulge: &mut Bulge<S, T>,
+) -> Turned<V<S, T>> {
+    let (zero, one) = (l.splat(T::ZERO), l.splat(T::ONE));
+    let Bulge { c, s, g, p } = *bulge;
+    let f = l.mul(s, e);
+    let b = l.mul(c, e);
     let square = l.mul_add(f, f, l.mul(g, g));
     let negligible = l.less(square, l.splat(tolerance::negligible_square::<T>()));
     // One division for two quotients, 1/r as r/r²: it need not wait for the root, and a sweep waits for both.
@@ -111,19 +154,16 @@ fn chase<S: Simd, T: Scalar>(
     let c = l.select(negligible, one, l.mul(g, inverse));
     let r = l.select(negligible, g, r);
 
-    let shifted = l.sub(d[i + 1], p);
+    let shifted = l.sub(next, p);
     let twice_cb = l.mul(l.add(c, c), b);
-    let t = l.mul_add(l.sub(d[i], shifted), s, twice_cb);
+    let t = l.mul_add(l.sub(d, shifted), s, twice_cb);
     let p = l.mul(s, t);
     let g = l.sub(l.mul(c, t), b);
-
-    // e[last] stays zero: the first rotation of a sweep has nothing above it to change.
-    e[i + 1] = l.select(active, l.select(starting, e[i + 1], r), e[i + 1]);
-    d[i + 1] = l.select(active, l.add(shifted, p), d[i + 1]);
-    d[i] = l.select(ending, l.sub(d[i], p), d[i]);
-    e[i] = l.select(ending, g, e[i]);
     *bulge = Bulge { c, s, g, p };
-    (l.select(active, c, one), l.select(active, s, zero))
+    Turned {
+        r,
+        diagonal: l.add(shifted, p),
+    }
 }
 
 /// Iterates until every lane of `R` registers is diagonal. `d` and `e` hold `R` stretches of `n`, `z` holds `R` squares whose
@@ -153,7 +193,7 @@ pub(super) fn iterate<S: Simd, T: Scalar, const R: usize>(
         for r in 0..R {
             windows[r] = scan(l, &d[r * n..][..n], &mut e[r * n..][..n], lowest);
         }
-        let (low, high) = extent::<S, T, R>(n, &windows);
+        let Extent { low, high, inside } = extent::<S, T, R>(n, &windows);
         if low >= high {
             rotations.apply(l, z);
             return true;
@@ -167,7 +207,21 @@ pub(super) fn iterate<S: Simd, T: Scalar, const R: usize>(
             p: zero,
         });
         let mut sweep = rotations.begin(low, high);
-        for i in (low..high).rev() {
+        for i in (inside.1..high).rev() {
+            for r in 0..R {
+                let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
+                let (c, s) = chase(l, i, &windows[r], &mut bulges[r], d, e);
+                sweep.push(r, i, c, s);
+            }
+        }
+        for i in (inside.0..inside.1).rev() {
+            for r in 0..R {
+                let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
+                let (c, s) = chase_inside(l, i, &mut bulges[r], d, e);
+                sweep.push(r, i, c, s);
+            }
+        }
+        for i in (low..inside.0).rev() {
             for r in 0..R {
                 let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
                 let (c, s) = chase(l, i, &windows[r], &mut bulges[r], d, e);
@@ -182,24 +236,35 @@ pub(super) fn iterate<S: Simd, T: Scalar, const R: usize>(
     false
 }
 
-/// The smallest `first` and the largest `last` over all lanes; `(n, 0)` when every lane is done.
+/// Where a sweep runs.
+struct Extent {
+    /// The smallest `first` and the largest `last` over all lanes; `low ≥ high` when every lane is done.
+    low: usize,
+    high: usize,
+    /// Rotations that are inside all windows, neither the first nor the last of any; empty, and then at `high`, where a lane is done.
+    inside: (usize, usize),
+}
+
 #[inline(always)]
-fn extent<S: Simd, T: Scalar, const R: usize>(
-    n: usize,
-    windows: &[Window<S, T>; R],
-) -> (usize, usize) {
+fn extent<S: Simd, T: Scalar, const R: usize>(n: usize, windows: &[Window<S, T>; R]) -> Extent {
     let (mut low, mut high) = (n, 0);
+    let (mut from, mut to) = (0, n);
     for window in windows {
         for (first, last) in cast_slice::<_, T>(&[window.first])
             .iter()
             .zip(cast_slice::<_, T>(&[window.last]))
         {
             let first = first.to_f64() as usize;
+            // Of a lane that is done, `first` is n, and nothing is inside.
+            from = from.max(first + 1);
             if first < n {
+                let last = last.to_f64() as usize;
                 low = low.min(first);
-                high = high.max(last.to_f64() as usize);
+                high = high.max(last);
+                to = to.min(last - 1);
             }
         }
     }
-    (low, high)
+    let inside = if from < to { (from, to) } else { (high, high) };
+    Extent { low, high, inside }
 }

@@ -53,7 +53,7 @@ pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
     #[doc(hidden)]
     fn select<S: Simd>(s: S, m: Self::M<S>, a: Self::V<S>, b: Self::V<S>) -> Self::V<S>;
     #[doc(hidden)]
-    fn of(i: usize) -> Self;
+    fn number(i: usize) -> Self;
     #[doc(hidden)]
     fn sum_of_lanes<S: Simd>(s: S, x: Self::V<S>) -> Self;
     #[doc(hidden)]
@@ -98,7 +98,7 @@ macro_rules! lane {
             }
 
             #[inline(always)]
-            fn of(i: usize) -> Self {
+            fn number(i: usize) -> Self {
                 i as $t
             }
             lane!(@op $sum => sum_of_lanes(x: Self::V<S>) -> Self);
@@ -225,12 +225,12 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
     /// Lanes from this one on.
     #[inline(always)]
     pub(crate) fn lanes_from(self, first: usize) -> M<S, T> {
-        let mut lanes = [self.splat(T::of(0))];
+        let mut lanes = [self.splat(T::number(0))];
         let numbers: &mut [T] = cast_slice_mut(&mut lanes);
         for i in 0..Self::width() {
-            numbers[i] = T::of(i);
+            numbers[i] = T::number(i);
         }
-        self.less_equal(self.splat(T::of(first)), lanes[0])
+        self.less_equal(self.splat(T::number(first)), lanes[0])
     }
 
     /// The sum of all lanes.

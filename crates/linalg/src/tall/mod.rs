@@ -23,11 +23,7 @@ fn padded(k: usize) -> usize {
     k.next_multiple_of(16)
 }
 
-fn check<T: Scalar>(
-    fits: bool,
-    op: &'static str,
-    shapes: [(usize, usize, usize); 3],
-) -> Result<()> {
+fn check(fits: bool, op: &'static str, shapes: [(usize, usize, usize); 3]) -> Result<()> {
     if fits {
         return Ok(());
     }
@@ -39,7 +35,7 @@ fn check<T: Scalar>(
 }
 
 /// Matrix `i`, or the only one.
-fn of<'a, T: Scalar>(x: MatView<'a, T>, i: usize) -> &'a [T] {
+fn of<T: Scalar>(x: MatView<'_, T>, i: usize) -> &[T] {
     x.matrix(if x.count() == 1 { 0 } else { i })
 }
 
@@ -66,7 +62,7 @@ pub fn project_tall<T: Scalar>(
         && (s.shape().1, s.shape().2) == (k, k)
         && one_or_all(w.count())
         && one_or_all(s.shape().0);
-    check::<T>(fits, "tangent projection", shapes)?;
+    check(fits, "tangent projection", shapes)?;
     if n * k == 0 {
         return Ok(());
     }
@@ -99,7 +95,7 @@ pub fn orthonormalise<T: Scalar>(a: &[T], (n, k): (usize, usize), q: &mut [T]) -
     let op = "orthonormal columns";
     let shape = (1, n, k);
     let fits = a.len() == n * k && q.len() == n * k && n >= k && k > 0;
-    check::<T>(fits, op, [shape, (1, 1, a.len()), (1, 1, q.len())])?;
+    check(fits, op, [shape, (1, 1, a.len()), (1, 1, q.len())])?;
     let mut room = T::room().take();
     let scratch = room.room((2 * n + 2 * k) * padded(k));
     let done = dispatch(Orthonormalise {
@@ -191,7 +187,7 @@ pub fn project_tall_pull_back<T: Scalar>(
         x.as_ref().is_none_or(|x| x.shape() == y.shape())
     };
     let all = fits(w) && fits(z) && s.shape() == (count, k, k) && like(&in_w, w) && like(&in_z, z);
-    check::<T>(all, "tangent projection", [w.shape(), z.shape(), s.shape()])?;
+    check(all, "tangent projection", [w.shape(), z.shape(), s.shape()])?;
     if n * k == 0 {
         return Ok(());
     }
@@ -383,7 +379,7 @@ pub fn adam_tall<T: Scalar>(
 ) -> Result<()> {
     let (_, n, k) = point.shape();
     let shapes = [g.shape(), first.shape(), second.shape()];
-    check::<T>(shapes == [point.shape(); 3], "Adam", shapes)?;
+    check(shapes == [point.shape(); 3], "Adam", shapes)?;
     if n * k == 0 {
         return Ok(());
     }
@@ -448,12 +444,12 @@ impl<T: Scalar> WithSimd for MovePoints<'_, T> {
             tall.load(first, m);
             tall.load(second, v);
             tall.project(w, step, s);
-            let moments = tall.registers(m).iter_mut().zip(tall.registers(v));
-            for (step, (m, v)) in tall.registers(step).iter_mut().zip(moments) {
+            let moments = T::view_mut::<S>(m).iter_mut().zip(T::view_mut::<S>(v));
+            for (step, (m, v)) in T::view_mut::<S>(step).iter_mut().zip(moments) {
                 *step = adam_step(l, &rates, *step, m, v);
             }
             tall.project(w, step, s);
-            for (step, &w) in tall.registers(step).iter_mut().zip(&*tall.registers(w)) {
+            for (step, &w) in T::view_mut::<S>(step).iter_mut().zip(T::view::<S>(w)) {
                 *step = l.add(*step, w);
             }
             tall.orthonormalise(step, q, (s, inverse))

@@ -2,7 +2,7 @@
 
 use super::product::{Part, Product};
 use crate::Scalar;
-use crate::simd::{Lanes, M, V};
+use crate::simd::{Lanes, M};
 use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 
@@ -218,11 +218,5 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
                 T::view_mut::<S>(own)[b] = l.mul(sum, l.splat(from[j]));
             }
         }
-    }
-
-    /// Registers of a padded matrix.
-    #[inline(always)]
-    pub(super) fn registers<'a>(&self, x: &'a mut [T]) -> &'a mut [V<S, T>] {
-        T::view_mut::<S>(x)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A register of 64 bytes that straddles two cache lines is loaded twice; `Vec` promises 16 bytes.
 
-use crate::Scalar;
+use std::cell::Cell;
+use std::thread::LocalKey;
 
 /// Bytes of a cache line, and of the widest register.
 const LINE: usize = 64;
@@ -33,14 +34,14 @@ impl<T> Aligned<T> {
     }
 }
 
-impl<T: Scalar> Aligned<T> {
+impl<T: Copy + Default> Aligned<T> {
     /// Room for `len` numbers: zeros where there was less room, else whatever was left there.
     pub fn room(&mut self, len: usize) -> &mut [T] {
         let padded = len + LINE / size_of::<T>();
         if self.data.len() < padded {
             // Not grown: what was there need not be copied, and zeros that come from the system need not be written.
             self.data = Vec::new();
-            self.data = vec![T::ZERO; padded];
+            self.data = vec![T::default(); padded];
         }
         self.get_mut(len)
     }
@@ -64,4 +65,33 @@ impl<T> Aligned<T> {
         let at = self.data.as_ptr().align_offset(LINE);
         &mut self.data[at..at + len]
     }
+}
+
+/// A number that every thread keeps room for: nothing is allocated once that has seen a size.
+pub trait Room: Sized + 'static {
+    #[doc(hidden)]
+    fn room() -> &'static LocalKey<Cell<Aligned<Self>>>;
+}
+
+macro_rules! room {
+    ($($t:ident)*) => {$(
+        impl Room for $t {
+            fn room() -> &'static LocalKey<Cell<Aligned<Self>>> {
+                thread_local! {
+                    static ROOM: Cell<Aligned<$t>> = const { Cell::new(Aligned::new()) };
+                }
+                &ROOM
+            }
+        }
+    )*};
+}
+
+room!(f32 f64);
+
+/// Works with the room of this thread. Work inside other work finds none, and makes its own.
+pub(crate) fn with_room<T: Room, R>(work: impl FnOnce(&mut Aligned<T>) -> R) -> R {
+    let mut room = T::room().take();
+    let done = work(&mut room);
+    T::room().set(room);
+    done
 }

@@ -1,6 +1,6 @@
 //! The two scalar types, `f32` and `f64`, behind one trait.
 
-use crate::gemm::Room;
+use crate::aligned::Room;
 use crate::simd::Lane;
 use std::fmt::{Debug, Display, LowerExp};
 use std::iter::Sum;

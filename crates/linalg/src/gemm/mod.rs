@@ -15,6 +15,7 @@ mod tile;
 
 pub(crate) use pack::transpose;
 
+use crate::aligned::with_room;
 use crate::simd::{Compiled, Lanes, compiled, widest_for};
 use crate::{Aligned, Result, Scalar};
 use pulp::{Arch, Simd, WithSimd};
@@ -96,13 +97,7 @@ impl<T: Scalar> Gemm<'_, T> {
     }
 
     fn run_on(self, arch: Arch) {
-        let mut room = T::room().take();
-        let products = Products {
-            gemm: self,
-            room: &mut room,
-        };
-        products.run(arch);
-        T::room().set(room);
+        with_room(|room| Products { gemm: self, room }.run(arch));
     }
 
     /// One column is computed as one row, which lies in memory as it does.
@@ -119,28 +114,6 @@ impl<T: Scalar> Gemm<'_, T> {
         }
     }
 }
-
-/// Room for copies of factors, one per thread: nothing is allocated once it has seen a size.
-pub trait Room: Sized + 'static {
-    /// What is taken from here is put back after use.
-    #[doc(hidden)]
-    fn room() -> &'static std::thread::LocalKey<std::cell::Cell<Aligned<Self>>>;
-}
-
-macro_rules! room {
-    ($($t:ident)*) => {$(
-        impl Room for $t {
-            fn room() -> &'static std::thread::LocalKey<std::cell::Cell<Aligned<Self>>> {
-                thread_local! {
-                    static ROOM: std::cell::Cell<Aligned<$t>> = const { std::cell::Cell::new(Aligned::new()) };
-                }
-                &ROOM
-            }
-        }
-    )*};
-}
-
-room!(f32 f64);
 
 compiled!(Scalar; Products);
 

@@ -12,6 +12,7 @@
 pub(crate) mod product;
 mod rows;
 
+use crate::aligned::with_room;
 use crate::simd::{Lanes, V, compiled, dispatch};
 use crate::{LinalgError, MatView, MatViewMut, Result, Scalar};
 use product::Part;
@@ -66,16 +67,15 @@ pub fn project_tall<T: Scalar>(
     if n * k == 0 {
         return Ok(());
     }
-    let mut room = T::room().take();
-    let scratch = room.room((2 * n + k) * padded(k));
-    let done = dispatch(Project {
-        w,
-        z: (z.data(), n, k),
-        s: s.data(),
-        scratch,
-    });
-    T::room().set(room);
-    done
+    with_room(|room| {
+        let scratch = room.room((2 * n + k) * padded(k));
+        dispatch(Project {
+            w,
+            z: (z.data(), n, k),
+            s: s.data(),
+            scratch,
+        })
+    })
 }
 
 compiled!(Scalar; Project, PullBack, MoveFlat, MovePoints, Orthonormalise);
@@ -96,15 +96,15 @@ pub fn orthonormalise<T: Scalar>(a: &[T], (n, k): (usize, usize), q: &mut [T]) -
     let shape = (1, n, k);
     let fits = a.len() == n * k && q.len() == n * k && n >= k && k > 0;
     check(fits, op, [shape, (1, 1, a.len()), (1, 1, q.len())])?;
-    let mut room = T::room().take();
-    let scratch = room.room((2 * n + 2 * k) * padded(k));
-    let done = dispatch(Orthonormalise {
-        sizes: (n, k),
-        a,
-        q,
-        scratch,
+    let done = with_room(|room| {
+        let scratch = room.room((2 * n + 2 * k) * padded(k));
+        dispatch(Orthonormalise {
+            sizes: (n, k),
+            a,
+            q,
+            scratch,
+        })
     });
-    T::room().set(room);
     done?.map_err(|(pivot, value)| LinalgError::NotPositiveDefinite {
         op,
         matrix: 0,
@@ -191,16 +191,15 @@ pub fn project_tall_pull_back<T: Scalar>(
     if n * k == 0 {
         return Ok(());
     }
-    let mut room = T::room().take();
-    let scratch = room.room((5 * n + 2 * k) * padded(k));
-    let done = dispatch(PullBack {
-        given: (w, z, s),
-        g,
-        wanted: (in_w, in_z),
-        scratch,
-    });
-    T::room().set(room);
-    done
+    with_room(|room| {
+        let scratch = room.room((5 * n + 2 * k) * padded(k));
+        dispatch(PullBack {
+            given: (w, z, s),
+            g,
+            wanted: (in_w, in_z),
+            scratch,
+        })
+    })
 }
 
 #[derive(Debug)]
@@ -383,17 +382,17 @@ pub fn adam_tall<T: Scalar>(
     if n * k == 0 {
         return Ok(());
     }
-    let mut room = T::room().take();
-    let scratch = room.room((5 * n + 2 * k) * padded(k));
-    let done = dispatch(MovePoints {
-        rates: *rates,
-        sizes: (n, k),
-        point: point.data(),
-        g: g.data(),
-        moments: (first.data(), second.data()),
-        scratch,
+    let done = with_room(|room| {
+        let scratch = room.room((5 * n + 2 * k) * padded(k));
+        dispatch(MovePoints {
+            rates: *rates,
+            sizes: (n, k),
+            point: point.data(),
+            g: g.data(),
+            moments: (first.data(), second.data()),
+            scratch,
+        })
     });
-    T::room().set(room);
     done?.map_err(
         |(matrix, (pivot, value))| LinalgError::NotPositiveDefinite {
             op: "Adam",

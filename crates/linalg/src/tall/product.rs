@@ -97,6 +97,10 @@ impl<T: Scalar> Product<'_, T> {
     }
 
     #[inline(always)]
+    #[allow(
+        clippy::manual_memcpy,
+        reason = "sums that are copied by a call live in memory, not in registers"
+    )]
     fn block<S: Simd, const R: usize, const C: usize>(
         &mut self,
         l: Lanes<S, T>,

@@ -1,4 +1,4 @@
-//! One matrix with the operations of the batched kernel ([`crate::lanes::eigen`]) in their order, and so with its bits, but lanes along the rows of the matrix:
+//! One matrix with the operations of the batched kernel ([`crate::lanes::eigen()`]) in their order, and so with its bits, but lanes along the rows of the matrix:
 //! a register of matrices of which only one or two are there is mostly empty.
 //!
 //! Whatever a lane computes there for one matrix is computed here for one matrix. What makes the bits agree:

@@ -44,7 +44,7 @@ fn diagonalise<S: Simd, T: Scalar, const R: usize>(
     ql::iterate::<S, T, R>(l, n, d, e, &mut rotations, z)
 }
 
-/// Registers that [`tridiagonal`] needs as scratch.
+/// Registers that [`tridiagonal()`] needs as scratch.
 pub(crate) fn room_for_rotations<T>(n: usize, width: usize) -> usize {
     2 * n * recorded_sweeps::<T>(n, width)
 }

@@ -52,7 +52,17 @@ pub(super) fn decompose<T: Scalar>(
         };
         let matrices = &input[begin * square..end * square];
         if end - begin <= FEW && n >= ROWS_OF_ONE {
-            if let Err(at) = decompose_few(n, matrices, part, &mut scratch.alone)? {
+            let done = one_by_one(n, matrices, part, |input, values, vectors| {
+                dispatch(DecomposeAlone {
+                    n,
+                    input,
+                    values,
+                    vectors,
+                    f: output.f,
+                    scratch: &mut scratch.alone,
+                })
+            })?;
+            if let Err(at) = done {
                 return Ok(Err(begin + at));
             }
             continue;
@@ -71,33 +81,21 @@ const FEW: usize = 2;
 /// The size from which that is so: below, registers along the rows would be empty, too.
 const ROWS_OF_ONE: usize = 12;
 
-/// One matrix after the other.
-fn decompose_few<T: Scalar>(
+/// One matrix after the other, by what decomposes one: it is given the matrix, and places for its values and for its vectors, and says whether it converged.
+pub(super) fn one_by_one<T: Scalar>(
     n: usize,
     input: &[T],
     output: Output<'_, T>,
-    scratch: &mut AloneScratch<T>,
+    mut one: impl FnMut(&[T], &mut [T], &mut [T]) -> Result<bool>,
 ) -> Result<std::result::Result<(), usize>> {
-    let Output {
-        values,
-        mut vectors,
-        f,
-    } = output;
+    let (values, mut vectors) = (output.values, output.vectors);
     let pairs = input.chunks_exact(n * n).zip(values.chunks_exact_mut(n));
     for (i, (input, values)) in pairs.enumerate() {
         let vectors = match &mut vectors {
             Some(vectors) => &mut vectors[i * n * n..][..n * n],
             None => &mut [],
         };
-        let converged = dispatch(DecomposeAlone {
-            n,
-            input,
-            values,
-            vectors,
-            f,
-            scratch,
-        })?;
-        if !converged {
+        if !one(input, values, vectors)? {
             return Ok(Err(i));
         }
     }

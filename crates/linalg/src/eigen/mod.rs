@@ -323,41 +323,18 @@ fn decompose_here<T: Scalar>(
     if n < LARGE {
         group::decompose(n, input, output, scratch)
     } else {
-        one_by_one(n, input, output, &mut scratch.single)
+        let f = output.f;
+        group::one_by_one(n, input, output, |input, values, vectors| {
+            dispatch(DecomposeSingle {
+                n,
+                input,
+                values,
+                vectors,
+                f,
+                scratch: &mut scratch.single,
+            })
+        })
     }
-}
-
-/// The same one matrix after the other, along their rows.
-fn one_by_one<T: Scalar>(
-    n: usize,
-    input: &[T],
-    output: Output<'_, T>,
-    scratch: &mut SingleScratch<T>,
-) -> Result<std::result::Result<(), usize>> {
-    let Output {
-        values,
-        mut vectors,
-        f,
-    } = output;
-    let pairs = input.chunks_exact(n * n).zip(values.chunks_exact_mut(n));
-    for (i, (input, values)) in pairs.enumerate() {
-        let vectors = match &mut vectors {
-            Some(vectors) => &mut vectors[i * n * n..][..n * n],
-            None => &mut [],
-        };
-        let converged = dispatch(DecomposeSingle {
-            n,
-            input,
-            values,
-            vectors,
-            f,
-            scratch,
-        })?;
-        if !converged {
-            return Ok(Err(i));
-        }
-    }
-    Ok(Ok(()))
 }
 
 /// The same in chunks of whole groups over the threads of the current rayon pool. A matrix's result does not depend on

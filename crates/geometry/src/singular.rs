@@ -1,10 +1,6 @@
-//! Singular values of small matrices by one-sided Jacobi rotations (Hestenes), to high relative accuracy.
-//!
-//! Columns of `A` (`m × n`) are rotated in pairs until they are orthogonal; their norms are the singular values. The small
-//! ones keep their digits where `A` is a well-conditioned matrix times a diagonal one, which an eigen-decomposition of
-//! `AᵀA` cannot give (Demmel & Veselić 1992). Slower than the eigen kernel: for what needs the digits.
+//! Singular values of small matrices to high relative accuracy: the norms of the columns that [`orthogonal_columns`] leaves. Slower than the eigen kernel: for what needs the digits.
 
-use stiefel_linalg::{LinalgError, MatBatch, MatView, Scalar, tolerance};
+use stiefel_linalg::{LinalgError, MatView, Scalar, orthogonal_columns, sums};
 
 /// `count × n` singular values, descending within each matrix.
 pub(crate) fn singular_values<T: Scalar>(a: MatView<'_, T>) -> Result<Vec<T>, LinalgError> {
@@ -20,88 +16,15 @@ pub(crate) fn singular_values<T: Scalar>(a: MatView<'_, T>) -> Result<Vec<T>, Li
     Ok(sigma)
 }
 
-/// `(A V)ᵀ` for the orthogonal `V` that makes the columns of `A V` orthogonal: row j is `σ_j u_jᵀ`, in no particular order.
-pub(crate) fn orthogonal_columns<T: Scalar>(a: MatView<'_, T>) -> Result<MatBatch<T>, LinalgError> {
-    a.check_finite("singular values")?;
-    let (count, m, n) = a.shape();
-    // Columns become rows, which are contiguous.
-    let mut columns: MatBatch<T> = a.to_owned().transposed();
-    for i in 0..count {
-        let c = columns.matrix_mut(i);
-        // Scaled to a largest entry of one, squares underflow only for columns that do not matter.
-        let largest = c
-            .iter()
-            .fold(T::ZERO, |m, &x| Scalar::max(m, Scalar::abs(x)));
-        if largest == T::ZERO {
-            continue;
-        }
-        for x in c.iter_mut() {
-            *x /= largest;
-        }
-        let sweeps = tolerance::JACOBI_MAX_SWEEPS;
-        if !(0..sweeps).any(|_| sweep(c, m, n)) {
-            return Err(LinalgError::NoConvergence { matrix: i, sweeps });
-        }
-        for x in c.iter_mut() {
-            *x *= largest;
-        }
-    }
-    Ok(columns)
-}
-
 /// `‖x‖₂`.
 pub(crate) fn norm<T: Scalar>(x: &[T]) -> T {
-    Scalar::sqrt(dot(x, x))
-}
-
-fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
-    x.iter().zip(y).map(|(&x, &y)| x * y).sum()
-}
-
-/// One rotation of every pair; true where all pairs were orthogonal to rounding already.
-fn sweep<T: Scalar>(c: &mut [T], m: usize, n: usize) -> bool {
-    // The rounding of a dot product of m terms.
-    let limit = tolerance::noise::<T>(m);
-    let mut orthogonal = true;
-    for p in 0..n {
-        for q in p + 1..n {
-            let (head, tail) = c.split_at_mut(q * m);
-            let (x, y) = (&mut head[p * m..(p + 1) * m], &mut tail[..m]);
-            let (a, b, g) = (dot(x, x), dot(y, y), dot(x, y));
-            // Below the second bound the products themselves have no digits left.
-            if Scalar::abs(g) <= limit * Scalar::sqrt(a) * Scalar::sqrt(b)
-                || Scalar::abs(g) <= T::TINY / T::EPSILON
-            {
-                continue;
-            }
-            orthogonal = false;
-            let t = tangent((b - a) / (g + g));
-            let cos = T::ONE / Scalar::sqrt(T::ONE + t * t);
-            let sin = cos * t;
-            for (x, y) in x.iter_mut().zip(y) {
-                (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
-            }
-        }
-    }
-    orthogonal
-}
-
-/// The smaller root of `t² + 2ζt − 1 = 0`.
-fn tangent<T: Scalar>(zeta: T) -> T {
-    let size = Scalar::abs(zeta);
-    let t = if size > T::ONE / T::EPSILON {
-        // ζ² may overflow, and adds nothing.
-        T::ONE / (size + size)
-    } else {
-        T::ONE / (size + Scalar::sqrt(T::ONE + zeta * zeta))
-    };
-    if zeta < T::ZERO { -t } else { t }
+    Scalar::sqrt(sums::dot(x, x))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stiefel_linalg::{Op, eigh, product, qr};
+    use stiefel_linalg::{MatBatch, Op, eigh, product, qr};
     use stiefel_testkit::{assert_close, random_batch};
 
     #[test]

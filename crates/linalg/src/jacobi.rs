@@ -4,7 +4,7 @@
 //! Appl. 13, 1992), which the eigenvalues of `AᵀA` cannot give.
 
 use crate::simd::{Lanes, V, compiled, dispatch};
-use crate::{Aligned, Result, Scalar, tolerance};
+use crate::{Aligned, LinalgError, MatBatch, MatView, Result, Scalar, tolerance};
 use pulp::{Simd, WithSimd};
 
 /// Columns to rotate and, with them, what begins as the identity and becomes `V`.
@@ -34,6 +34,35 @@ pub(crate) fn orthogonalise<T: Scalar>(
         room: &mut Aligned::new(),
     })?;
     Ok(converged.then_some(done))
+}
+
+/// `(A_i V_i)ᵀ` for the orthogonal `V_i` that makes the columns of `A_i V_i` orthogonal: row `j` is `σ_j u_jᵀ`, in no particular order. Singular values keep their digits where
+/// an eigen-decomposition of `AᵀA` would lose them.
+///
+/// ```
+/// use stiefel_linalg::{MatBatch, orthogonal_columns};
+///
+/// let a = MatBatch::from_vec(1, 2, 2, vec![3.0, 0.0, 0.0, 1e-9])?;
+/// assert_eq!(orthogonal_columns(a.view())?.data(), [3.0, 0.0, 0.0, 1e-9]);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
+///
+/// # Errors
+/// Numbers that are not finite, or rotations that do not come to an end.
+pub fn orthogonal_columns<T: Scalar>(a: MatView<'_, T>) -> Result<MatBatch<T>> {
+    a.check_finite("singular values")?;
+    let (count, m, _) = a.shape();
+    // Columns become rows, which are contiguous.
+    let mut columns = a.to_owned().transposed();
+    for i in 0..count {
+        let found = orthogonalise(columns.matrix(i), m, false)?;
+        let found = found.ok_or(LinalgError::NoConvergence {
+            matrix: i,
+            sweeps: tolerance::JACOBI_MAX_SWEEPS,
+        })?;
+        columns.matrix_mut(i).copy_from_slice(&found.columns);
+    }
+    Ok(columns)
 }
 
 compiled!(Scalar; Rotate);

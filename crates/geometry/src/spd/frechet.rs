@@ -21,12 +21,12 @@ use super::spectra::Spectra;
 use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns};
 use super::{SpectralFn, apply, check_spectrum, check_symmetric, spectral_map};
 use crate::error::shape_error;
-use crate::singular::{norm, orthogonal_columns};
+use crate::singular::norm;
 use crate::{GeometryError, Result};
 use stiefel_linalg::minimise::{System, conjugate_gradients};
 use stiefel_linalg::{
-    MatBatch, MatView, Op, Scalar, SingleScratch, eigenvalues_single_into, eigh, product,
-    symmetrise, tolerance,
+    MatBatch, MatView, Op, Scalar, SingleScratch, eigenvalues_single_into, eigh,
+    orthogonal_columns, product, symmetrise, tolerance,
 };
 
 const OP: &str = "Fréchet mean";

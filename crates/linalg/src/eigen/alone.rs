@@ -6,10 +6,9 @@
 //! * the update `a − v_i w_j − w_i v_j` subtracts first the product with the smaller index in front, on both sides of the diagonal;
 //! * rotations, reflectors and shifts are the same formulas, fused where those are.
 
-use super::ql::rotate;
+use super::ql::{first, iterate};
 use crate::simd::{Lanes, V, compiled, store};
 use crate::{Aligned, Scalar, tolerance};
-use pulp::bytemuck::cast_slice;
 use pulp::{Simd, WithSimd};
 
 /// Buffers, reused from call to call.
@@ -47,7 +46,7 @@ impl<T: Scalar> WithSimd for DecomposeAlone<'_, T> {
             order,
         } = self.scratch;
         let lanes = lanes.room((2 * n + 6) * row);
-        rotations.resize(n, [T::ONE, T::ZERO]);
+        rotations.resize(n, [T::ZERO; 2]);
         let (a, rest) = lanes.split_at_mut(n * row);
         let (z, rest) = rest.split_at_mut(n * row);
         let (d, rest) = rest.split_at_mut(row);
@@ -116,12 +115,6 @@ impl<T: Scalar> WithSimd for DecomposeAlone<'_, T> {
         }
         true
     }
-}
-
-/// What all lanes hold.
-#[inline(always)]
-fn first<X: pulp::bytemuck::Pod, T: Scalar>(register: X) -> T {
-    cast_slice::<X, T>(&[register])[0]
 }
 
 /// `Σ xᵢ yᵢ` with four running sums, the remainder first.
@@ -408,84 +401,6 @@ impl<T: Scalar> Pair<'_, T> {
             }
         }
     }
-}
-
-/// Implicit QL, sweep by sweep over the first stretch of off-diagonals that are not negligible; rows of `z` are rotated along, where there are any.
-#[inline(always)]
-fn iterate<S: Simd, T: Scalar>(
-    l: Lanes<S, T>,
-    (n, stride): (usize, usize),
-    d: &mut [T],
-    e: &mut [T],
-    z: &mut [T],
-    rotations: &mut [[T; 2]],
-) -> bool {
-    if n < 2 {
-        return true;
-    }
-    let (eps, floor) = (T::EPSILON, tolerance::ql_floor::<T>());
-    for _ in 0..tolerance::QL_SWEEPS_PER_EIGENVALUE * n {
-        let (mut low, mut high, mut end) = (n, 0, n - 1);
-        for i in (0..n - 1).rev() {
-            let size = Scalar::abs(d[i]) + Scalar::abs(d[i + 1]);
-            let bound = l.mul_add(l.splat(eps), l.splat(size), l.splat(floor));
-            if Scalar::abs(e[i]) <= first(bound) {
-                e[i] = T::ZERO;
-                end = i;
-            } else {
-                (low, high) = (i, end);
-            }
-        }
-        if low >= high {
-            return true;
-        }
-        sweep(l, d, e, (low, high), rotations);
-        if !z.is_empty() {
-            rotate(l, stride, z, low, high, rotations);
-        }
-    }
-    false
-}
-
-/// One sweep over rows `low..=high`; rotation `i` is of rows `i` and `i + 1`.
-#[inline(always)]
-fn sweep<S: Simd, T: Scalar>(
-    l: Lanes<S, T>,
-    d: &mut [T],
-    e: &mut [T],
-    (low, high): (usize, usize),
-    rotations: &mut [[T; 2]],
-) {
-    let ratio = (d[low + 1] - d[low]) / (e[low] + e[low]);
-    let square = l.mul_add(l.splat(ratio), l.splat(ratio), l.splat(T::ONE));
-    let root = Scalar::sqrt(first::<_, T>(square));
-    let root = if ratio < T::ZERO { -root } else { root };
-    let mut g = (d[high] - d[low]) + e[low] / (ratio + root);
-    let (mut c, mut s, mut p) = (T::ONE, T::ONE, T::ZERO);
-    for i in (low..high).rev() {
-        let (f, b) = (s * e[i], c * e[i]);
-        let square = first::<_, T>(l.mul_add(l.splat(f), l.splat(f), l.splat(g * g)));
-        let mut r = g;
-        (s, c) = (T::ZERO, T::ONE);
-        if square >= tolerance::negligible_square::<T>() {
-            let reciprocal = T::ONE / square;
-            r = Scalar::sqrt(square);
-            let inverse = r * reciprocal;
-            (s, c) = (f * inverse, g * inverse);
-        }
-        let shifted = d[i + 1] - p;
-        let twice = (c + c) * b;
-        let t = first::<_, T>(l.mul_add(l.splat(d[i] - shifted), l.splat(s), l.splat(twice)));
-        p = s * t;
-        g = c * t - b;
-        if i + 1 < high {
-            e[i + 1] = r;
-        }
-        d[i + 1] = shifted + p;
-        rotations[i] = [c, s];
-    }
-    d[low] -= p;
-    e[low] = g;
 }
 
 /// The lower triangle of `U f Uᵀ` into `out`: eigenvectors are the rows of `z`, in the order in which QL left them.

@@ -56,7 +56,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             ..
         } = self.scratch;
         let lanes = lanes.room((3 * n + 5) * stride * width);
-        rotations.resize(n, [T::ONE, T::ZERO]);
+        rotations.resize(n, [T::ZERO; 2]);
         let (a, rest) = lanes.split_at_mut(n * stride * width);
         let (z, rest) = rest.split_at_mut(n * stride * width);
         let (product, rest) = rest.split_at_mut(n * stride * width);
@@ -87,7 +87,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
                 }
             }
             let rotated = if wanted { &mut *a } else { &mut [] };
-            if !iterate(l, n, stride, &mut d[..n], e, rotated, rotations) {
+            if !iterate(l, (n, stride), d, e, rotated, rotations) {
                 return false;
             }
         }

@@ -8,6 +8,7 @@ use crate::Scalar;
 use crate::simd::{Lanes, V};
 use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
+pub(crate) use rotations::rotate;
 use rotations::{MOST, Rotations};
 
 /// How many sweeps are recorded before they are applied: about a first-level cache half full of rotations.
@@ -39,8 +40,7 @@ fn diagonalise<S: Simd, T: Scalar, const R: usize>(
             tridiagonal::accumulate(l, n, a, h_inv, &mut z[r * n * n..(r + 1) * n * n]);
         }
     }
-    let identity = [l.splat(T::ONE), l.splat(T::ZERO)];
-    let mut rotations = Rotations::new(n, R, identity, cast_slice_mut(pairs));
+    let mut rotations = Rotations::new(n, R, l.splat(T::ZERO), cast_slice_mut(pairs));
     ql::iterate::<S, T, R>(l, n, d, e, &mut rotations, z)
 }
 
@@ -59,8 +59,7 @@ pub(crate) fn tridiagonal<S: Simd, T: Scalar>(
     z: &mut [V<S, T>],
     scratch: &mut [V<S, T>],
 ) -> bool {
-    let identity = [l.splat(T::ONE), l.splat(T::ZERO)];
-    let mut rotations = Rotations::new(d.len(), 1, identity, cast_slice_mut(scratch));
+    let mut rotations = Rotations::new(d.len(), 1, l.splat(T::ZERO), cast_slice_mut(scratch));
     ql::iterate::<S, T, 1>(l, d.len(), d, e, &mut rotations, z)
 }
 

@@ -81,7 +81,7 @@ fn chase<S: Simd, T: Scalar>(
     bulge: &mut Bulge<S, T>,
     d: &mut [V<S, T>],
     e: &mut [V<S, T>],
-) -> (V<S, T>, V<S, T>) {
+) -> [V<S, T>; 2] {
     let (zero, one) = (l.splat(T::ZERO), l.splat(T::ONE));
     let (at, next) = (
         l.splat(T::from_f64(i as f64)),
@@ -100,17 +100,21 @@ fn chase<S: Simd, T: Scalar>(
         g: l.select(starting, window.start, bulge.g),
         p: l.select(starting, zero, bulge.p),
     };
-    let Turned { r, diagonal } = turn(l, (d[i], d[i + 1], e[i]), bulge);
+    let Turned {
+        r,
+        diagonal,
+        tangent,
+    } = turn(l, (d[i], d[i + 1], e[i]), bulge);
 
     // e[last] stays zero: the first rotation of a sweep has nothing above it to change.
     e[i + 1] = l.select(active, l.select(starting, e[i + 1], r), e[i + 1]);
     d[i + 1] = l.select(active, diagonal, d[i + 1]);
     d[i] = l.select(ending, l.sub(d[i], bulge.p), d[i]);
     e[i] = l.select(ending, bulge.g, e[i]);
-    (
-        l.select(active, bulge.c, one),
+    [
         l.select(active, bulge.s, zero),
-    )
+        l.select(active, tangent, zero),
+    ]
 }
 
 /// The same where `i` lies inside the windows of all lanes, which is where most rotations are: half of the operations.
@@ -121,19 +125,24 @@ fn chase_inside<S: Simd, T: Scalar>(
     bulge: &mut Bulge<S, T>,
     d: &mut [V<S, T>],
     e: &mut [V<S, T>],
-) -> (V<S, T>, V<S, T>) {
-    let Turned { r, diagonal } = turn(l, (d[i], d[i + 1], e[i]), bulge);
+) -> [V<S, T>; 2] {
+    let Turned {
+        r,
+        diagonal,
+        tangent,
+    } = turn(l, (d[i], d[i + 1], e[i]), bulge);
     (e[i + 1], d[i + 1]) = (r, diagonal);
-    (bulge.c, bulge.s)
+    [bulge.s, tangent]
 }
 
-/// What a rotation leaves behind: the off-diagonal above it, and the diagonal.
+/// What a rotation leaves behind: the off-diagonal above it, the diagonal, and the tangent of half its angle.
 struct Turned<X> {
     r: X,
     diagonal: X,
+    tangent: X,
 }
 
-/// One rotation of the bulge, given `d[i]`, `d[i + 1]` and `e[i]`.
+/// One rotation of the bulge, given `d[i]`, `d[i + 1]` and `e[i]`. The root has the sign of `g`, so that no cosine is negative.
 #[inline(always)]
 fn turn<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -148,7 +157,8 @@ fn turn<S: Simd, T: Scalar>(
     let negligible = l.less(square, l.splat(tolerance::negligible_square::<T>()));
     // One division for two quotients, 1/r as r/r²: it need not wait for the root, and a sweep waits for both.
     let reciprocal = l.div(one, square);
-    let r = l.sqrt(square);
+    let root = l.sqrt(square);
+    let r = l.select(l.less(g, zero), l.neg(root), root);
     let inverse = l.mul(r, reciprocal);
     let s = l.select(negligible, zero, l.mul(f, inverse));
     let c = l.select(negligible, one, l.mul(g, inverse));
@@ -163,6 +173,7 @@ fn turn<S: Simd, T: Scalar>(
     Turned {
         r,
         diagonal: l.add(shifted, p),
+        tangent: l.div(s, l.add(one, c)),
     }
 }
 
@@ -210,22 +221,22 @@ pub(super) fn iterate<S: Simd, T: Scalar, const R: usize>(
         for i in (inside.1..high).rev() {
             for r in 0..R {
                 let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
-                let (c, s) = chase(l, i, &windows[r], &mut bulges[r], d, e);
-                sweep.push(r, i, c, s);
+                let pair = chase(l, i, &windows[r], &mut bulges[r], d, e);
+                sweep.push(r, i, pair);
             }
         }
         for i in (inside.0..inside.1).rev() {
             for r in 0..R {
                 let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
-                let (c, s) = chase_inside(l, i, &mut bulges[r], d, e);
-                sweep.push(r, i, c, s);
+                let pair = chase_inside(l, i, &mut bulges[r], d, e);
+                sweep.push(r, i, pair);
             }
         }
         for i in (low..inside.0).rev() {
             for r in 0..R {
                 let (d, e) = (&mut d[r * n..][..n], &mut e[r * n..][..n]);
-                let (c, s) = chase(l, i, &windows[r], &mut bulges[r], d, e);
-                sweep.push(r, i, c, s);
+                let pair = chase(l, i, &windows[r], &mut bulges[r], d, e);
+                sweep.push(r, i, pair);
             }
         }
         if rotations.is_full() {

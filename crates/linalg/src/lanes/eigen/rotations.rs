@@ -1,8 +1,14 @@
 //! Plane rotations recorded by the QL sweeps and applied to the eigenvectors many sweeps at a time.
 //!
 //! Rotation `i` mixes columns `i` and `i + 1` of every row of `Z`:
-//! `z_{i+1} ← s z_i + c z_{i+1}`, `z_i ← c z_i − s z_{i+1}`, for `i` from high to low within a sweep. Two sweeps run through
-//! a block of rows together, the second one column behind the first: each entry is loaded and stored once for both.
+//! `z_{i+1} ← s z_i + c z_{i+1}`, `z_i ← c z_i − s z_{i+1}`, for `i` from high to low within a sweep. It is three shears, of one
+//! fused operation each, with `t = s/(1 + c)`, the tangent of half the angle; `c ≥ 0`, so that `|t| ≤ 1` and no shear magnifies:
+//!
+//! ```text
+//! z_i ← z_i − t z_{i+1},   z_{i+1} ← z_{i+1} + s z_i,   z_i ← z_i − t z_{i+1}
+//! ```
+//!
+//! Two sweeps run through a block of rows together, the second one column behind the first: each entry is loaded and stored once for both.
 //! A block of rows stays in the first-level cache while all recorded sweeps pass over it.
 
 use crate::Scalar;
@@ -20,12 +26,12 @@ pub(super) struct Rotations<'a, X> {
     n: usize,
     registers: usize,
     capacity: usize,
-    /// `[sweep][register][i] → (c, s)`.
+    /// `[sweep][register][i] → (s, t)`; zeros turn nothing.
     pairs: &'a mut [[X; 2]],
     /// The range of `i` of each sweep; the first `recorded` are there.
     ranges: [(usize, usize); MOST],
     recorded: usize,
-    identity: [X; 2],
+    zero: X,
 }
 
 /// The sweep being recorded.
@@ -37,19 +43,14 @@ pub(super) struct Sweep<'a, X> {
 impl<X: Copy> Sweep<'_, X> {
     /// Records rotation `i` of a register.
     #[inline(always)]
-    pub(super) fn push(&mut self, register: usize, i: usize, c: X, s: X) {
-        self.pairs[register * self.n + i] = [c, s];
+    pub(super) fn push(&mut self, register: usize, i: usize, pair: [X; 2]) {
+        self.pairs[register * self.n + i] = pair;
     }
 }
 
 impl<'a, X: Copy> Rotations<'a, X> {
-    /// A store over `pairs`, which holds `sweeps · registers · n` of them; `identity` is `(1, 0)`.
-    pub(super) fn new(
-        n: usize,
-        registers: usize,
-        identity: [X; 2],
-        pairs: &'a mut [[X; 2]],
-    ) -> Self {
+    /// A store over `pairs`, which holds `sweeps · registers · n` of them.
+    pub(super) fn new(n: usize, registers: usize, zero: X, pairs: &'a mut [[X; 2]]) -> Self {
         let capacity = (pairs.len() / (registers * n).max(1)).min(MOST);
         Self {
             n,
@@ -58,7 +59,7 @@ impl<'a, X: Copy> Rotations<'a, X> {
             pairs,
             ranges: [(0, 0); MOST],
             recorded: 0,
-            identity,
+            zero,
         }
     }
 
@@ -71,20 +72,21 @@ impl<'a, X: Copy> Rotations<'a, X> {
     }
 
     /// Opens a sweep over rotations `low..high`. Two sweeps that run together need one range: what lies
-    /// outside the narrower one is filled with the identity.
+    /// outside the narrower one is filled with zeros.
     pub(super) fn begin(&mut self, low: usize, high: usize) -> Sweep<'_, X> {
         let (size, at) = (self.registers * self.n, self.recorded);
         let (mut low, mut high) = (low, high);
+        let none = [self.zero; 2];
         if at % 2 == 1 {
             let (a, b) = self.ranges[at - 1];
             let (from, to) = (low.min(a), high.max(b));
             for r in 0..self.registers {
                 let before = (at - 1) * size + r * self.n;
-                self.pairs[before + from..before + a].fill(self.identity);
-                self.pairs[before + b..before + to].fill(self.identity);
+                self.pairs[before + from..before + a].fill(none);
+                self.pairs[before + b..before + to].fill(none);
                 let here = at * size + r * self.n;
-                self.pairs[here + from..here + low].fill(self.identity);
-                self.pairs[here + high..here + to].fill(self.identity);
+                self.pairs[here + from..here + low].fill(none);
+                self.pairs[here + high..here + to].fill(none);
             }
             self.ranges[at - 1] = (from, to);
             (low, high) = (from, to);
@@ -101,14 +103,25 @@ impl<'a, X: Copy> Rotations<'a, X> {
     #[inline(always)]
     pub(super) fn apply<S: Simd, T: Scalar + Lane<V<S> = X>>(&self, l: Lanes<S, T>, z: &mut [X]) {
         for (register, square) in z.chunks_exact_mut(self.n * self.n).enumerate() {
-            let mut blocks = square.chunks_exact_mut(ROWS * self.n);
-            for block in &mut blocks {
-                self.apply_rows::<S, T, ROWS>(l, register, block);
-            }
-            for row in blocks.into_remainder().chunks_exact_mut(self.n) {
-                self.apply_rows::<S, T, 1>(l, register, row);
-            }
+            let rest = self.apply_blocks::<S, T, ROWS>(l, register, square);
+            let rest = self.apply_blocks::<S, T, 2>(l, register, rest);
+            self.apply_blocks::<S, T, 1>(l, register, rest);
         }
+    }
+
+    /// Whole blocks of `B` rows; gives what is left.
+    #[inline(always)]
+    fn apply_blocks<'z, S: Simd, T: Scalar + Lane<V<S> = X>, const B: usize>(
+        &self,
+        l: Lanes<S, T>,
+        register: usize,
+        rows: &'z mut [X],
+    ) -> &'z mut [X] {
+        let mut blocks = rows.chunks_exact_mut(B * self.n);
+        for block in &mut blocks {
+            self.apply_rows::<S, T, B>(l, register, block);
+        }
+        blocks.into_remainder()
     }
 
     #[inline(always)]
@@ -153,17 +166,17 @@ fn split_rows<X, const B: usize>(block: &mut [X], n: usize) -> [&mut [X]; B] {
     })
 }
 
+/// The rotation with this sine and this tangent of half the angle, as three shears.
 #[inline(always)]
-fn rotate<S: Simd, T: Scalar>(
+pub(crate) fn rotate<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
-    [c, s]: [V<S, T>; 2],
+    [s, t]: [V<S, T>; 2],
     lower: V<S, T>,
     upper: V<S, T>,
 ) -> (V<S, T>, V<S, T>) {
-    (
-        l.neg_mul_add(s, upper, l.mul(c, lower)),
-        l.mul_add(s, lower, l.mul(c, upper)),
-    )
+    let sheared = l.neg_mul_add(t, upper, lower);
+    let upper = l.mul_add(s, sheared, upper);
+    (l.neg_mul_add(t, upper, sheared), upper)
 }
 
 #[inline(always)]

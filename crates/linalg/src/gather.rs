@@ -1,92 +1,41 @@
 //! Into lanes and out of them.
 
-use crate::Scalar;
+use crate::simd::{Lanes, V, compiled, dispatch, instruction_set};
+use crate::{Result, Scalar};
+use pulp::bytemuck::{cast_slice, cast_slice_mut};
+use pulp::{Simd, WithSimd};
 
-/// Something with one slice per lane, an array of the widths that registers have.
-macro_rules! with_lanes {
-    ($width:expr, $count:expr, $of:expr, |$from:ident| $what:expr) => {
-        with_lanes!(@each $width, $count, $of, |$from| $what, 16 8 4 2)
-    };
-    (@each $width:expr, $count:expr, $of:expr, |$from:ident| $what:expr, $($lanes:literal)+) => {
-        match $width {
-            $($lanes => {
-                let $from = &per_lane::<T, $lanes>($count, $of);
-                $what
-            })+
-            _ => {
-                let $from = &per_lane::<T, 1>($count, $of);
-                $what
-            }
-        }
-    };
+/// Lanes of the widest register of the narrowest numbers.
+const MOST: usize = 16;
+
+/// One slice per lane; the last matrix is repeated.
+fn per_lane<'a, T>(count: usize, of: impl Fn(usize) -> &'a [T]) -> [&'a [T]; MOST] {
+    std::array::from_fn(|lane| of(lane.min(count - 1)))
 }
 
 /// `count` matrices (of any shape, all of one) into lanes: `out[e·width + lane] = of(lane)[e]`. Lanes beyond the last matrix repeat it.
 ///
 /// # Panics
-/// If there is no matrix, or `out` does not hold `width` of them.
+/// If there is no matrix, or `out` does not hold as many as there are lanes.
 pub fn gather<'a, T: Scalar>(
-    width: usize,
     count: usize,
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
-) {
-    with_lanes!(width, count, of, |from| gather_entries(from, out));
+) -> Result<()> {
+    dispatch(IntoLanes::new(count, of, Form::Whole, out))
 }
 
-/// One slice per lane; the last is repeated.
-fn per_lane<'a, T, const W: usize>(count: usize, of: impl Fn(usize) -> &'a [T]) -> [&'a [T]; W] {
-    std::array::from_fn(|lane| of(lane.min(count - 1)))
-}
-
-fn gather_entries<T: Scalar, const W: usize>(from: &[&[T]; W], out: &mut [T]) {
-    let len = out.len() / W;
-    let from: [&[T]; W] = from.map(|x| &x[..len]);
-    for (e, register) in out.chunks_exact_mut(W).enumerate() {
-        for lane in 0..W {
-            register[lane] = from[lane][e];
-        }
-    }
-}
-
-/// Lower triangles of symmetric `n × n` matrices into lanes, with `band` entries of every row right of the diagonal; the rest stays as it is.
+/// Lower triangles of symmetric `n × n` matrices into lanes, with `band` entries of every row right of the diagonal; what stands beyond is of no meaning.
 ///
 /// # Panics
 /// As [`gather`].
 pub fn gather_lower<'a, T: Scalar>(
-    width: usize,
     (n, band): (usize, usize),
     count: usize,
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
-) {
-    with_lanes!(width, count, of, |from| gather_triangle(
-        (n, band),
-        from,
-        out
-    ));
-}
-
-fn gather_triangle<T: Scalar, const W: usize>(
-    (n, band): (usize, usize),
-    from: &[&[T]; W],
-    out: &mut [T],
-) {
-    for (r, row) in out.chunks_exact_mut(n * W).take(n).enumerate() {
-        let len = r + 1;
-        let from: [&[T]; W] = from.map(|x| &x[r * n..][..len]);
-        for (c, register) in row[..len * W].chunks_exact_mut(W).enumerate() {
-            for lane in 0..W {
-                register[lane] = from[lane][c];
-            }
-        }
-    }
-    for r in 0..n {
-        for c in r + 1..(r + 1 + band).min(n) {
-            let (above, below) = out.split_at_mut(c * n * W);
-            above[(r * n + c) * W..][..W].copy_from_slice(&below[r * W..][..W]);
-        }
-    }
+) -> Result<()> {
+    dispatch(IntoLanes::new(count, of, Form::Lower(n, band), out))
 }
 
 /// Symmetric `n × n` matrices from the rows of their upper triangles, one after the other, into lanes: entries off the diagonal are `factor` times what is given, on either side.
@@ -94,82 +43,267 @@ fn gather_triangle<T: Scalar, const W: usize>(
 /// # Panics
 /// As [`gather`].
 pub fn gather_upper<'a, T: Scalar>(
-    width: usize,
     (n, factor): (usize, T),
     count: usize,
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
-) {
-    with_lanes!(width, count, of, |from| gather_symmetric(
-        (n, factor),
-        from,
-        out
-    ));
+) -> Result<()> {
+    dispatch(IntoLanes::new(count, of, Form::Upper(n, factor), out))
 }
 
-fn gather_symmetric<T: Scalar, const W: usize>(
-    (n, factor): (usize, T),
-    from: &[&[T]; W],
-    out: &mut [T],
-) {
-    let mut at = 0;
-    for r in 0..n {
-        let from: [&[T]; W] = from.map(|x| &x[at..][..n - r]);
-        for c in r..n {
-            let factor = if r == c { T::ONE } else { factor };
-            let mut register = [T::ZERO; W];
-            for lane in 0..W {
-                register[lane] = factor * from[lane][c - r];
-            }
-            out[(r * n + c) * W..][..W].copy_from_slice(&register);
-            out[(c * n + r) * W..][..W].copy_from_slice(&register);
-        }
-        at += n - r;
-    }
+/// `out[lane][e] = lanes[e·width + lane]` for the first matrices of a group, as many as `out` holds; added to what is there where `add`.
+pub fn scatter<T: Scalar>(lanes: &[T], add: bool, out: &mut [T]) -> Result<()> {
+    let entries = lanes.len() / instruction_set()?.lanes::<T>();
+    dispatch(OutOfLanes {
+        lanes,
+        stride: entries,
+        add,
+        form: Form::Whole,
+        out,
+    })
 }
 
 /// The rows of the upper triangles of symmetric `n × n` matrices out of lanes, one after the other, entries off the diagonal times `factor`; as many matrices as `out` holds.
-pub fn scatter_upper<T: Scalar>(width: usize, (n, factor): (usize, T), lanes: &[T], out: &mut [T]) {
-    let mut at = 0;
-    for r in 0..n {
-        let (diagonal, others) = lanes[(r * n + r) * width..(r + 1) * n * width].split_at(width);
-        for (lane, vector) in out.chunks_exact_mut(n * (n + 1) / 2).enumerate() {
-            vector[at] = diagonal[lane];
-            let entries = vector[at + 1..].iter_mut();
-            for (x, register) in entries.zip(others.chunks_exact(width)) {
-                *x = factor * register[lane];
-            }
-        }
-        at += n - r;
+pub fn scatter_upper<T: Scalar>((n, factor): (usize, T), lanes: &[T], out: &mut [T]) -> Result<()> {
+    dispatch(OutOfLanes {
+        lanes,
+        stride: n * (n + 1) / 2,
+        add: false,
+        form: Form::Upper(n, factor),
+        out,
+    })
+}
+
+/// What of a matrix there is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form<T> {
+    /// All entries.
+    Whole,
+    /// The lower triangle of so many rows, and a band right of it.
+    Lower(usize, usize),
+    /// The rows of the upper triangle, one after the other; what is off the diagonal has this factor.
+    Upper(usize, T),
+}
+
+compiled!(Scalar; IntoLanes, OutOfLanes);
+
+/// Rows of matrices into lanes.
+#[derive(Debug)]
+pub(crate) struct IntoLanes<'a, T> {
+    from: [&'a [T]; MOST],
+    form: Form<T>,
+    out: &'a mut [T],
+}
+
+impl<'a, T: Scalar> IntoLanes<'a, T> {
+    pub(crate) fn new<'b: 'a>(
+        count: usize,
+        of: impl Fn(usize) -> &'b [T],
+        form: Form<T>,
+        out: &'a mut [T],
+    ) -> Self {
+        let from = per_lane(count, of);
+        Self { from, form, out }
     }
 }
 
-/// Entries that are read for all lanes before the next ones: a few cache lines, which stay in the first-level cache.
-const BLOCK: usize = 16;
+impl<T: Scalar> WithSimd for IntoLanes<'_, T> {
+    type Output = ();
 
-/// `out[lane][e] = lanes[e·width + lane]` for the first matrices of a group, as many as `out` holds, each of `lanes.len() / width` entries; added to what is there where `add`.
-pub fn scatter<T: Scalar>(width: usize, lanes: &[T], add: bool, out: &mut [T]) {
-    let len = lanes.len() / width;
-    for (block, registers) in lanes.chunks(BLOCK * width).enumerate() {
-        for (lane, matrix) in out.chunks_exact_mut(len).enumerate() {
-            let entries = &mut matrix[block * BLOCK..];
-            let values = registers.chunks_exact(width).map(|register| register[lane]);
-            if add {
-                entries
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(x, value)| *x += value);
-            } else {
-                entries
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(x, value)| *x = value);
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (l, from) = (Lanes::<S, T>::new(simd), &self.from);
+        let out = T::view_mut::<S>(self.out);
+        match self.form {
+            Form::Whole => row_into(l, from, (0, out.len()), out),
+            Form::Lower(n, band) => {
+                let together = Lanes::<S, T>::TOGETHER;
+                for r in 0..n {
+                    // Up to what goes together: a few entries more cost less than some of them one by one.
+                    let len = (r + 1).next_multiple_of(together).min(n);
+                    row_into(l, from, (r * n, len), &mut out[r * n..][..len]);
+                }
+                for r in 0..n {
+                    for c in r + 1..(r + 1 + band).min(n) {
+                        out[r * n + c] = out[c * n + r];
+                    }
+                }
+            }
+            Form::Upper(n, factor) => {
+                let (mut at, factor) = (0, l.splat(factor));
+                for r in 0..n {
+                    let (len, own) = (n - r, r * n + r);
+                    row_into(l, from, (at, len), &mut out[own..][..len]);
+                    for c in r + 1..n {
+                        let entry = l.mul(out[r * n + c], factor);
+                        out[r * n + c] = entry;
+                        out[c * n + r] = entry;
+                    }
+                    at += len;
+                }
             }
         }
     }
 }
 
-/// The same for symmetric `n × n` matrices of which `lanes` has the lower triangle; both triangles are added to.
+/// `out[c]_lane = from[lane][start + c]`.
+#[inline(always)]
+fn row_into<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    from: &[&[T]; MOST],
+    (start, len): (usize, usize),
+    out: &mut [V<S, T>],
+) {
+    let width = Lanes::<S, T>::width();
+    let mut rows: [&[T]; MOST] = [&[]; MOST];
+    for lane in 0..width {
+        rows[lane] = &from[lane][start..][..len];
+    }
+    let done = match Lanes::<S, T>::TOGETHER {
+        4 => quarters_into::<S, T, 4>(l, &rows, out),
+        2 => quarters_into::<S, T, 2>(l, &rows, out),
+        _ => 0,
+    };
+    for c in done..len {
+        let register = cast_slice_mut::<_, T>(&mut out[c..=c]);
+        for lane in 0..width {
+            register[lane] = rows[lane][c];
+        }
+    }
+}
+
+/// The same `P` entries at a time, as far as there are so many; gives how far that is.
+#[inline(always)]
+fn quarters_into<S: Simd, T: Scalar, const P: usize>(
+    l: Lanes<S, T>,
+    rows: &[&[T]; MOST],
+    out: &mut [V<S, T>],
+) -> usize {
+    let mut stretches: [&[[T; P]]; MOST] = [&[]; MOST];
+    for lane in 0..4 * P {
+        stretches[lane] = rows[lane].as_chunks().0;
+    }
+    let whole = out.len() / P;
+    for (at, out) in out.chunks_exact_mut(P).enumerate() {
+        let mut x = [l.splat(T::ZERO); 4];
+        for q in 0..P {
+            x[q] = l.quarters([
+                &stretches[q][at],
+                &stretches[P + q][at],
+                &stretches[2 * P + q][at],
+                &stretches[3 * P + q][at],
+            ]);
+        }
+        let x = l.turn(x);
+        for q in 0..P {
+            out[q] = x[q];
+        }
+    }
+    whole * P
+}
+
+/// Lanes into rows of matrices, which begin `stride` numbers after each other.
+#[derive(Debug)]
+struct OutOfLanes<'a, T> {
+    lanes: &'a [T],
+    stride: usize,
+    add: bool,
+    form: Form<T>,
+    out: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for OutOfLanes<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        let lanes = T::view::<S>(self.lanes);
+        let (stride, add, out) = (self.stride, self.add, self.out);
+        match self.form {
+            Form::Upper(n, factor) => {
+                let mut at = 0;
+                for r in 0..n {
+                    let row = &lanes[r * n + r..(r + 1) * n];
+                    row_out_of(l, row, (T::ONE, factor), false, (at, stride), out);
+                    at += row.len();
+                }
+            }
+            Form::Whole | Form::Lower(..) => {
+                row_out_of(l, lanes, (T::ONE, T::ONE), add, (0, stride), out);
+            }
+        }
+    }
+}
+
+/// `out[lane·stride + start + c] = [… +] factor · row[c]_lane`, for as many lanes as `out` holds; the first entry has a factor of its own.
+#[inline(always)]
+fn row_out_of<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    row: &[V<S, T>],
+    (first, others): (T, T),
+    add: bool,
+    (start, stride): (usize, usize),
+    out: &mut [T],
+) {
+    let done = match Lanes::<S, T>::TOGETHER {
+        4 => quarters_out_of::<S, T, 4>(l, row, (first, others), add, (start, stride), out),
+        2 => quarters_out_of::<S, T, 2>(l, row, (first, others), add, (start, stride), out),
+        _ => 0,
+    };
+    for (c, register) in row.iter().enumerate().skip(done) {
+        let factor = if c == 0 { first } else { others };
+        let register = cast_slice::<_, T>(std::slice::from_ref(register));
+        for (matrix, &x) in out.chunks_exact_mut(stride).zip(register) {
+            let x = factor * x;
+            let place = &mut matrix[start + c];
+            *place = if add { *place + x } else { x };
+        }
+    }
+}
+
+/// The same `P` entries at a time, as far as there are so many; gives how far that is.
+#[inline(always)]
+fn quarters_out_of<S: Simd, T: Scalar, const P: usize>(
+    l: Lanes<S, T>,
+    row: &[V<S, T>],
+    (first, others): (T, T),
+    add: bool,
+    (start, stride): (usize, usize),
+    out: &mut [T],
+) -> usize {
+    let matrices = out.len() / stride.max(1);
+    let mut scale = l.splat(first);
+    for (at, entries) in row.chunks_exact(P).enumerate() {
+        let mut x = [l.splat(T::ZERO); 4];
+        for q in 0..P {
+            x[q] = l.mul(entries[q], scale);
+            scale = l.splat(others);
+        }
+        let x = l.turn(x);
+        let begin = start + at * P;
+        for q in 0..P {
+            let register = [x[q]];
+            let quarters = cast_slice::<_, T>(&register).as_chunks::<P>().0;
+            for p in 0..4 {
+                let lane = p * P + q;
+                if lane < matrices {
+                    let place = &mut out[lane * stride + begin..][..P];
+                    for i in 0..P {
+                        place[i] = if add {
+                            place[i] + quarters[p][i]
+                        } else {
+                            quarters[p][i]
+                        };
+                    }
+                }
+            }
+        }
+    }
+    row.len() / P * P
+}
+
+/// Symmetric `n × n` matrices of which `lanes` has the lower triangle, out of lanes: both triangles are added to.
 pub fn scatter_lower<T: Scalar>(width: usize, n: usize, lanes: &[T], out: &mut [T]) {
     for (lane, matrix) in out.chunks_exact_mut(n * n).enumerate() {
         for r in 0..n {

@@ -6,6 +6,7 @@
 //! [`dispatch`] picks at run time ([`set`]). Every operation acts on each lane alone, so a lane's result cannot
 //! depend on its neighbours.
 
+mod quarters;
 mod set;
 
 pub(crate) use set::{Compiled, compiled, dispatch, lanes_for, same, widest_for};
@@ -57,6 +58,8 @@ pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
     #[doc(hidden)]
     fn sum_of_lanes<S: Simd>(s: S, x: Self::V<S>) -> Self;
     #[doc(hidden)]
+    fn turn<S: Simd>(s: S, x: [Self::V<S>; 4]) -> [Self::V<S>; 4];
+    #[doc(hidden)]
     fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>];
     #[doc(hidden)]
     fn view_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::V<S>];
@@ -66,7 +69,7 @@ macro_rules! lane {
     ($t:ty, $v:ident, $m:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
      $fma:ident, $fnma:ident, $sqrt:ident, $and_bits:ident, $xor_bits:ident,
      $lt:ident, $le:ident, $eq:ident, $and:ident, $select:ident,
-     $sum:ident, $view:ident, $view_mut:ident) => {
+     $sum:ident, $turn:ident, $view:ident, $view_mut:ident) => {
         impl Lane for $t {
             type V<S: Simd> = S::$v;
             type M<S: Simd> = S::$m;
@@ -102,6 +105,10 @@ macro_rules! lane {
                 i as $t
             }
             lane!(@op $sum => sum_of_lanes(x: Self::V<S>) -> Self);
+            #[inline(always)]
+            fn turn<S: Simd>(s: S, x: [Self::V<S>; 4]) -> [Self::V<S>; 4] {
+                quarters::$turn(s, x)
+            }
             #[inline(always)]
             fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>] {
                 S::$view(slice).0
@@ -140,6 +147,7 @@ lane!(
     and_m64s,
     select_u64s,
     reduce_sum_f64s,
+    turn_twos,
     as_simd_f64s,
     as_mut_simd_f64s
 );
@@ -163,6 +171,7 @@ lane!(
     and_m32s,
     select_u32s,
     reduce_sum_f32s,
+    turn_fours,
     as_simd_f32s,
     as_mut_simd_f32s
 );
@@ -210,6 +219,25 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
 
     /// Whether registers have 512 bits; there are 32 of them then, not 16. A constant, so that what is written for the other case is not even compiled.
     pub(crate) const WIDE: bool = size_of::<V<S, T>>() == 64;
+
+    /// Numbers of one matrix that go into lanes or out of them together: those of a quarter of a wide register, or one.
+    pub(crate) const TOGETHER: usize = if cfg!(target_arch = "x86_64") && Self::WIDE {
+        16 / size_of::<T>()
+    } else {
+        1
+    };
+
+    /// A register of four stretches of [`TOGETHER`](Self::TOGETHER) numbers.
+    #[inline(always)]
+    pub(crate) fn quarters<const P: usize>(self, from: [&[T; P]; 4]) -> V<S, T> {
+        quarters::quarters(self.simd, from)
+    }
+
+    /// Every quarter of the first [`TOGETHER`](Self::TOGETHER) registers is transposed.
+    #[inline(always)]
+    pub(crate) fn turn(self, x: [V<S, T>; 4]) -> [V<S, T>; 4] {
+        T::turn(self.simd, x)
+    }
 
     /// Lanes per register.
     #[inline(always)]

@@ -9,13 +9,13 @@ fn laid<T: Scalar>(x: &MatBatch<T>) -> Aligned<T> {
     let width = lanes::width::<T>().unwrap();
     let mut buffer = Aligned::default();
     let out = buffer.room(x.rows() * x.cols() * width);
-    lanes::gather(width, x.count(), |i| x.matrix(i), out);
+    lanes::gather(x.count(), |i| x.matrix(i), out).unwrap();
     buffer
 }
 
 fn scattered<T: Scalar>(count: usize, (m, n): (usize, usize), lanes: &[T]) -> MatBatch<T> {
     let mut out = MatBatch::zeros(count, m, n);
-    lanes::scatter(lanes.len() / (m * n), lanes, false, out.data_mut());
+    lanes::scatter(lanes, false, out.data_mut()).unwrap();
     out
 }
 
@@ -170,7 +170,7 @@ fn eigenvalues_as_from_rows() {
         let (u, rest) = rest.split_at_mut(groups * square);
         let (values, scratch) = rest.split_at_mut(groups * n * width);
         for (g, input) in input.chunks_exact_mut(square).enumerate() {
-            lanes::gather_lower(width, (n, 0), width, |i| x.matrix(g * width + i), input);
+            lanes::gather_lower((n, 0), width, |i| x.matrix(g * width + i), input).unwrap();
         }
         lanes::eigen(n, groups, input, values, u, scratch).unwrap();
         let rows = eigh(x.view()).unwrap();
@@ -338,5 +338,54 @@ fn mixtures_of_shared_matrices() {
             check_mixture::<f64>(len, experts);
             check_mixture::<f32>(len, experts);
         }
+    }
+}
+
+/// Every way into lanes and out of them, entry by entry, for sizes around what goes together and for groups that are not full.
+fn check_ways<T: Scalar>(n: usize) {
+    let width = lanes::width::<T>().unwrap();
+    let two = T::from_f64(2.0);
+    for count in 1..=width {
+        let x = random_spd::<T>(n as u64, count, n);
+        let of = |lane: usize| lane.min(count - 1);
+        let mut buffer = Aligned::default();
+        let out = buffer.room(n * n * width);
+        lanes::gather_lower((n, BAND), count, |i| x.matrix(i), out).unwrap();
+        for (r, c) in (0..n).flat_map(|r| (0..n.min(r + 1 + BAND)).map(move |c| (r, c))) {
+            for lane in 0..width {
+                let expected = x.get(of(lane), r.max(c), r.min(c));
+                assert_eq!(out[(r * n + c) * width + lane], expected);
+            }
+        }
+        lanes::gather(count, |i| x.matrix(i), out).unwrap();
+        let size = n * (n + 1) / 2;
+        let mut vectors = vec![T::ZERO; count * size];
+        lanes::scatter_upper((n, two), out, &mut vectors).unwrap();
+        let mut at = 0;
+        for (r, c) in (0..n).flat_map(|r| (r..n).map(move |c| (r, c))) {
+            for i in 0..count {
+                let factor = if r == c { T::ONE } else { two };
+                assert_eq!(vectors[i * size + at], factor * x.get(i, r, c));
+            }
+            at += 1;
+        }
+        let half = T::from_f64(0.5);
+        lanes::gather_upper((n, half), count, |i| &vectors[i * size..], out).unwrap();
+        let mut back = x.clone();
+        lanes::scatter(out, true, back.data_mut()).unwrap();
+        for i in 0..count {
+            for (r, c) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
+                let expected = x.get(i, r, c) + x.get(i, r.min(c), r.max(c));
+                assert_eq!(back.get(i, r, c), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_goes_into_lanes_comes_out_again() {
+    for n in 1..=18 {
+        check_ways::<f32>(n);
+        check_ways::<f64>(n);
     }
 }

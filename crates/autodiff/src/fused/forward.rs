@@ -35,10 +35,7 @@ pub(super) fn run<T: Scalar>(
     }
     if shared {
         let l_inv = saved.l_inv.as_deref_mut().unwrap_or_default();
-        let gather = |out: &mut [T]| {
-            lanes::gather(groups.width, 1, |_| inputs[0].matrix(0), out);
-            Ok(())
-        };
+        let gather = |out: &mut [T]| lanes::gather(1, |_| inputs[0].matrix(0), out);
         orthonormalise(&groups, 1, gather, &mut saved.w, l_inv, context)?;
     }
     let tasks = tasks(&mut saved, output.data());
@@ -141,8 +138,7 @@ impl<T: Scalar> Task<'_, T> {
                     return mix(width, samples.clone(), inputs, out, context);
                 }
                 let filter = |i| inputs[0].matrix(samples.start + i);
-                lanes::gather(width, samples.len(), filter, out);
-                Ok(())
+                lanes::gather(samples.len(), filter, out)
             };
             let w = &mut self.w[at * tall..][..tall];
             let l_inv = if op.retract {
@@ -154,7 +150,7 @@ impl<T: Scalar> Task<'_, T> {
             w
         };
         let of = |i| op.covariance(inputs, samples.start + i);
-        lanes::gather_lower(width, (n, lanes::BAND), samples.len(), of, x);
+        lanes::gather_lower((n, lanes::BAND), samples.len(), of, x)?;
         let xw = &mut self.xw[at * tall..][..tall];
         let (x, w) = (Laid::new(x, n), Laid::new(w, k));
         lanes::product(Product {
@@ -186,8 +182,7 @@ impl<T: Scalar> Task<'_, T> {
         let features = k * (k + 1) / 2;
         let count = self.groups.of(self.range.start + at).len();
         let output = &mut self.output[at * width * features..][..count * features];
-        lanes::scatter_upper(width, (k, T::from_f64(SQRT_2)), z, output);
-        Ok(())
+        Ok(lanes::scatter_upper((k, T::from_f64(SQRT_2)), z, output)?)
     }
 }
 
@@ -203,7 +198,7 @@ fn mix<T: Scalar>(
     let experts = weights.cols();
     let mut own = context.buffer(experts * width);
     let of = |i: usize| &weights.data()[(samples.start + i) * experts..][..experts];
-    lanes::gather(width, samples.len(), of, &mut own);
+    lanes::gather(samples.len(), of, &mut own)?;
     lanes::mixture(&own, base.data(), directions.data(), out)
 }
 

@@ -136,7 +136,7 @@ impl<T: Scalar> Task<'_, T> {
         for (at, laid) in laid.chunks_exact_mut(square).enumerate() {
             let samples = self.groups.of(self.start + at);
             let of = |i| x.matrix(samples.start + i);
-            lanes::gather_lower(width, (k, 0), samples.len(), of, laid);
+            lanes::gather_lower((k, 0), samples.len(), of, laid)?;
         }
         let mut scratch = context.buffer(lanes::eigen_room::<T>(k, self.len)?);
         lanes::eigen(k, self.len, &laid, self.values, self.u, &mut scratch)
@@ -158,7 +158,7 @@ impl<T: Scalar> Task<'_, T> {
             check_finite(k, width, z)?;
             let features = upper_len(k);
             let output = &mut self.output[at * width * features..][..samples.len() * features];
-            lanes::scatter_upper(width, (k, T::from_f64(SQRT_2)), z, output);
+            lanes::scatter_upper((k, T::from_f64(SQRT_2)), z, output)?;
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl<T: Scalar> Saved<T> {
         let (g_z, rest) = buffer.split_at_mut(square);
         let (divided, rest) = rest.split_at_mut(square);
         let (out, scratch) = rest.split_at_mut(square);
-        from_upper_gradient(&groups, groups.of(at), g, g_z);
+        from_upper_gradient(&groups, groups.of(at), g, g_z)?;
         let (high, low) = self.logarithms[2 * at * row..][..2 * row].split_at(row);
         let logarithms = Logarithms {
             epsilon: T::ZERO,
@@ -207,7 +207,6 @@ impl<T: Scalar> Saved<T> {
         lanes::log_differences(n, &self.values[at * row..][..row], &logarithms, divided)?;
         let u = &self.u[at * square..][..square];
         lanes::spectral_derivative(n, u, divided, g_z, scratch, out)?;
-        lanes::scatter(groups.width, out, add, d_x);
-        Ok(())
+        Ok(lanes::scatter(out, add, d_x)?)
     }
 }

@@ -119,7 +119,7 @@ fn mixed_gradient<T: Scalar>(
         })?;
         if let Some((data, add)) = &mut of_directions {
             let data = &mut data[first * len..last * len];
-            lanes::scatter(width, &sums, *add, data);
+            lanes::scatter(&sums, *add, data)?;
         }
         if let (Some(of_base), true) = (&mut *of_base, experts - first < width) {
             let register = experts - first;
@@ -163,7 +163,7 @@ impl<T: Scalar> Task<'_, T> {
         let (g_z, rest) = rest.split_at_mut(square);
         let (divided, scratch) = rest.split_at_mut(square);
 
-        from_upper_gradient(&groups, groups.of(at), g, g_z);
+        from_upper_gradient(&groups, groups.of(at), g, g_z)?;
         let (high, low) = saved.logarithms[2 * at * row..][..2 * row].split_at(row);
         let logarithms = Logarithms {
             epsilon: op.epsilon,
@@ -187,14 +187,14 @@ impl<T: Scalar> Task<'_, T> {
                 filter_gradient(&groups, &filtered, g_y, buffers, self.d_a)?;
                 let mut weights = context.buffer(width * directions.count());
                 lanes::inner_products(self.d_a, directions.data(), &mut weights)?;
-                lanes::scatter(width, &weights, false, self.d_weights);
+                lanes::scatter(&weights, false, self.d_weights)?;
             } else {
                 let mut wide = context.buffer(tall);
                 filter_gradient(&groups, &filtered, g_y, buffers, &mut wide)?;
                 if saved.shared {
                     sum_lanes(width, groups.of(at).len(), &wide, self.d_a);
                 } else {
-                    lanes::scatter(width, &wide, self.add, self.d_a);
+                    lanes::scatter(&wide, self.add, self.d_a)?;
                 }
             }
         }
@@ -269,10 +269,10 @@ pub(super) fn from_upper_gradient<T: Scalar>(
     samples: std::ops::Range<usize>,
     g: MatView<'_, T>,
     out: &mut [T],
-) {
+) -> OpResult {
     let share = (groups.k, T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
     let of = |i| g.matrix(samples.start + i);
-    lanes::gather_upper(groups.width, share, samples.len(), of, out);
+    Ok(lanes::gather_upper(share, samples.len(), of, out)?)
 }
 
 /// The sum over the first `count` lanes, in their order.

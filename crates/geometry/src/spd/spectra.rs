@@ -81,7 +81,7 @@ impl<T: Scalar> Spectra<T> {
         let (half, rest) = rest.split_at_mut(square);
         let (c, room) = rest.split_at_mut(TOGETHER * square);
         if let Some(a) = a {
-            lanes::gather(width, 1, |_| a.matrix(0), outer);
+            lanes::gather(1, |_| a.matrix(0), outer)?;
         }
         let logs = self.logs.get_mut(groups * n * width);
         let vectors = self.vectors.get_mut(groups * square);
@@ -90,7 +90,7 @@ impl<T: Scalar> Spectra<T> {
             for (g, c) in c.chunks_exact_mut(square).take(together).enumerate() {
                 let begin = (first + g) * width;
                 let count = width.min(self.count - begin);
-                lanes::gather_lower(width, (n, BAND), count, |i| x.matrix(begin + i), c);
+                lanes::gather_lower((n, BAND), count, |i| x.matrix(begin + i), c)?;
                 if a.is_some() {
                     congruence(n, outer, half, c)?;
                 }
@@ -200,7 +200,7 @@ impl<T: Scalar> Spectra<T> {
         let (out, rest) = rest.split_at_mut(square);
         let (g, inner) = rest.split_at_mut(square);
         sum.fill(T::ZERO);
-        lanes::gather(width, 1, |_| z.matrix(0), g);
+        lanes::gather(1, |_| z.matrix(0), g)?;
         let vectors = self.vectors.get(groups * square).chunks_exact(square);
         let curvatures = self.curvatures.get(groups * square).chunks_exact(square);
         for (u, k) in vectors.zip(curvatures) {

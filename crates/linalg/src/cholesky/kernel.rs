@@ -4,7 +4,7 @@
 //! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; two columns (four for the inverse) at a
 //! time share the loads of row `r`.
 
-use crate::gather::gather_lower;
+use crate::gather::{Form, IntoLanes};
 use crate::simd::{Lanes, V, compiled, store};
 use crate::{Aligned, Scalar};
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
@@ -71,7 +71,8 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
             let end = (begin + width).min(count);
             let own = &input[begin * square..end * square];
             let of = |i: usize| &own[i * square..];
-            gather_lower(width, (n, 0), end - begin, of, cast_slice_mut(a));
+            let form = Form::Lower(n, 0);
+            simd.vectorize(IntoLanes::new(end - begin, of, form, cast_slice_mut(a)));
             if task == Lower::Inverse {
                 invert_diagonal(l, n, a, pivots);
             } else {

@@ -2,7 +2,7 @@
 
 use super::alone::{AloneScratch, DecomposeAlone};
 use super::single::SingleScratch;
-use crate::gather::gather_lower;
+use crate::gather::{Form, IntoLanes};
 use crate::lanes::eigen::room_in_lanes;
 use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
 use crate::simd::{Compiled, dispatch, lanes_for};
@@ -120,7 +120,7 @@ fn decompose_groups<T: Scalar>(
     let (mapped, room) = rest.split_at_mut(groups * n * width);
     for (x, matrices) in (x.chunks_exact_mut(square)).zip(input.chunks(n * n * width)) {
         let count = matrices.len() / (n * n);
-        gather_lower(width, (n, 0), count, |i| &matrices[i * n * n..], x);
+        IntoLanes::new(count, |i| &matrices[i * n * n..], Form::Lower(n, 0), x).run(arch);
     }
     let eigen = LaneEigen {
         n,

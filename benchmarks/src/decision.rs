@@ -1,5 +1,5 @@
-//! One decision (whitening, logarithm, routing, filter, tail; one trial, one thread) in units of the yardstick: faer's decomposition of
-//! one `k × k` matrix, interleaved in the same run. The target is six of them.
+//! One decision (whitening, logarithm, routing, filter, tail; one trial, one thread) beside faer's decomposition of one `n × n` matrix, interleaved in
+//! the same run.
 
 use crate::eigen::Yardstick;
 use crate::timing::side_by_side;
@@ -71,7 +71,7 @@ fn decoder<T: Scalar>(case: &Case, x: MatBatch<f64>) -> Decoder<T> {
 fn row<T: Scalar + RealField>(case: &Case) {
     let x = random_spd::<f64>(1, 60, case.n);
     let mut decoder = decoder::<T>(case, x.clone());
-    let mut yardstick = Yardstick::new(random_spd::<T>(4, REPEAT, case.k));
+    let mut yardstick = Yardstick::new(random_spd::<T>(4, REPEAT, case.n));
     let [decision, unit] = side_by_side(
         400,
         [
@@ -100,9 +100,9 @@ fn row<T: Scalar + RealField>(case: &Case) {
 
 pub(crate) fn run() {
     println!(
-        "\none decision of DASP from a raw covariance, one thread, microseconds; ratio to one decomposition (target: at most 6)"
+        "\none decision of DASP from a raw covariance, one thread, microseconds; beside faer's decomposition of one n × n matrix"
     );
-    println!("    geometry type    n    k    K   decision  yardstick    ratio");
+    println!("    geometry type    n    k    K   decision       faer    ratio");
     for case in &CASES {
         row::<f32>(case);
         row::<f64>(case);

@@ -105,17 +105,24 @@ fn times<T: Scalar + RealField>(case: &Case, rounds: usize) -> [Vec<f64>; 2] {
     )
 }
 
-/// Floating-point operations of a step's tail, forward and backward, for one sample: every product counted with what symmetry and triangles leave of it, the
-/// decomposition as in [`crate::eigen::flops`]. The rest of the network, a tenth of that at 60 channels, is not counted.
-fn flops(n: usize, k: usize) -> f64 {
-    let (n, k) = (n as f64, k as f64);
-    // Gram matrix, W, Y, then the gradient of the filter in two products; X W; the logarithm, four products of its derivative, and three for R.
-    7.0 * n * k * k + 2.0 * n * n * k + 10.0 * k * k * k + crate::eigen::flops(k as usize)
+/// Floating-point operations of a step, every product counted with what symmetry and triangles leave of it, the decomposition as in [`crate::eigen::flops`]: those of the samples'
+/// filters and tails, and of what is done once for every point on the manifold, `K` experts and the anchor. The query and the head, a fiftieth of that at 60 channels, are not counted.
+fn flops(n: usize, k: usize, experts: usize) -> f64 {
+    let (n, k, experts) = (n as f64, k as f64, experts as f64);
+    // Mixture and its two gradients, of the weights and of the experts; Gram matrix, W, Y, then the gradient of the filter in two products; X W; the logarithm, four products of its
+    // derivative, and three for R.
+    let mixed = 6.0 * experts * n * k;
+    let sample = 7.0 * n * k * k + 2.0 * n * n * k + 10.0 * k * k * k;
+    // A projection is WᵀZ and W S, its pull-back twice that; Adam projects three times and makes columns orthonormal: a Gram matrix, its factor and its inverse, and a product.
+    let projection = 4.0 * n * k * k;
+    let tangents = 3.0 * experts * projection;
+    let moved = (experts + 1.0) * (3.0 * projection + 2.0 * n * k * k + 2.0 / 3.0 * k * k * k);
+    BATCH as f64 * (mixed + sample + crate::eigen::flops(k as usize)) + tangents + moved
 }
 
 fn table_row<T: Scalar>(case: &Case, [step, unit]: [&[f64]; 2], prototype: f64) {
     let (step, unit) = (tenth_percentile(step), tenth_percentile(unit));
-    let share = BATCH as f64 * flops(case.n, case.k) / crate::peak::flops(T::NAME) / step;
+    let share = flops(case.n, case.k, case.experts) / crate::peak::flops(T::NAME) / step;
     println!(
         "{:>12} {:>4} {:>4} {:>4} {:>4} {:>10.3} {:>10.3} {:>8.2} {:>10.2} {:>6.0}%",
         case.name,

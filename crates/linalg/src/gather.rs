@@ -58,7 +58,7 @@ pub fn scatter<T: Scalar>(lanes: &[T], add: bool, out: &mut [T]) -> Result<()> {
         lanes,
         stride: entries,
         add,
-        form: Form::Whole,
+        upper: None,
         out,
     })
 }
@@ -69,7 +69,7 @@ pub fn scatter_upper<T: Scalar>((n, factor): (usize, T), lanes: &[T], out: &mut 
         lanes,
         stride: n * (n + 1) / 2,
         add: false,
-        form: Form::Upper(n, factor),
+        upper: Some((n, factor)),
         out,
     })
 }
@@ -195,8 +195,8 @@ fn quarters_into<S: Simd, T: Scalar, const P: usize>(
             ]);
         }
         let x = l.turn(x);
-        for q in 0..P {
-            out[q] = x[q];
+        for (out, x) in out.iter_mut().zip(x) {
+            *out = x;
         }
     }
     whole * P
@@ -208,7 +208,8 @@ struct OutOfLanes<'a, T> {
     lanes: &'a [T],
     stride: usize,
     add: bool,
-    form: Form<T>,
+    /// Only the upper triangle of so many rows, what is off the diagonal times this.
+    upper: Option<(usize, T)>,
     out: &'a mut [T],
 }
 
@@ -220,18 +221,15 @@ impl<T: Scalar> WithSimd for OutOfLanes<'_, T> {
         let l = Lanes::<S, T>::new(simd);
         let lanes = T::view::<S>(self.lanes);
         let (stride, add, out) = (self.stride, self.add, self.out);
-        match self.form {
-            Form::Upper(n, factor) => {
-                let mut at = 0;
-                for r in 0..n {
-                    let row = &lanes[r * n + r..(r + 1) * n];
-                    row_out_of(l, row, (T::ONE, factor), false, (at, stride), out);
-                    at += row.len();
-                }
-            }
-            Form::Whole | Form::Lower(..) => {
-                row_out_of(l, lanes, (T::ONE, T::ONE), add, (0, stride), out);
-            }
+        let Some((n, factor)) = self.upper else {
+            row_out_of(l, lanes, (T::ONE, T::ONE), add, (0, stride), out);
+            return;
+        };
+        let mut at = 0;
+        for r in 0..n {
+            let row = &lanes[r * n + r..(r + 1) * n];
+            row_out_of(l, row, (T::ONE, factor), add, (at, stride), out);
+            at += row.len();
         }
     }
 }

@@ -361,13 +361,12 @@ fn check_ways<T: Scalar>(n: usize) {
         let size = n * (n + 1) / 2;
         let mut vectors = vec![T::ZERO; count * size];
         lanes::scatter_upper((n, two), out, &mut vectors).unwrap();
-        let mut at = 0;
-        for (r, c) in (0..n).flat_map(|r| (r..n).map(move |c| (r, c))) {
+        let upper = (0..n).flat_map(|r| (r..n).map(move |c| (r, c)));
+        for (at, (r, c)) in upper.enumerate() {
             for i in 0..count {
                 let factor = if r == c { T::ONE } else { two };
                 assert_eq!(vectors[i * size + at], factor * x.get(i, r, c));
             }
-            at += 1;
         }
         let half = T::from_f64(0.5);
         lanes::gather_upper((n, half), count, |i| &vectors[i * size..], out).unwrap();

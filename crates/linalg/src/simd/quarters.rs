@@ -1,6 +1,6 @@
 //! What lies in rows into lanes and back, a quarter of a register at a time, where registers have 512 bits.
 //!
-//! A quarter has 16 bytes: `p` numbers, four or two. [`quarters`] makes a register of four such stretches, each of another matrix; of `p` such registers [`turn`] transposes every quarter, `p × p`
+//! A quarter has 16 bytes: `p` numbers, four or two. [`quarters`] makes a register of four such stretches, each of another matrix; of `p` such registers [`turn_fours`] and [`turn_twos`] transpose every quarter, `p × p`
 //! numbers, so that a register becomes one entry of all matrices. The way back is the same.
 
 use super::Lane;

@@ -4,16 +4,28 @@
 //! without allocating. The contents of a buffer are whatever was there before; debug builds fill it with NaN, so that
 //! an operation which forgets to write an entry is found by its first test.
 
-use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stiefel_linalg::{Aligned, Scalar};
 
 #[derive(Default)]
 struct Pool<T> {
-    idle: HashMap<usize, Vec<Aligned<T>>>,
+    /// By length, the shortest first: a few dozen lengths are found faster than their hashes are computed.
+    idle: Vec<(usize, Vec<Aligned<T>>)>,
     fresh: usize,
     in_use: usize,
+}
+
+impl<T> Pool<T> {
+    /// The idle buffers of a length.
+    fn of(&mut self, len: usize) -> &mut Vec<Aligned<T>> {
+        let found = self.idle.binary_search_by_key(&len, |&(len, _)| len);
+        let at = found.unwrap_or_else(|at| {
+            self.idle.insert(at, (len, Vec::new()));
+            at
+        });
+        &mut self.idle[at].1
+    }
 }
 
 /// A handle to the pool of idle buffers; clones share the pool.
@@ -48,7 +60,7 @@ impl<T: Scalar> Arena<T> {
     pub fn new() -> Self {
         Self {
             pool: Arc::new(Mutex::new(Pool {
-                idle: HashMap::new(),
+                idle: Vec::new(),
                 fresh: 0,
                 in_use: 0,
             })),
@@ -59,7 +71,7 @@ impl<T: Scalar> Arena<T> {
     pub fn take(&self, len: usize) -> Buffer<T> {
         let mut pool = lock(&self.pool);
         pool.in_use += 1;
-        let idle = pool.idle.get_mut(&len).and_then(Vec::pop);
+        let idle = pool.of(len).pop();
         #[cfg_attr(not(debug_assertions), allow(unused_mut))]
         let mut data = idle.unwrap_or_else(|| {
             pool.fresh += 1;
@@ -124,7 +136,7 @@ impl<T> Drop for Buffer<T> {
         let data = std::mem::take(&mut self.data);
         let mut pool = lock(&self.pool);
         pool.in_use -= 1;
-        pool.idle.entry(self.len).or_default().push(data);
+        pool.of(self.len).push(data);
     }
 }
 

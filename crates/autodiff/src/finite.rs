@@ -4,17 +4,12 @@ use crate::Tape;
 use crate::error::{Result, TapeError};
 use crate::operation::view;
 use crate::tape::Node;
-use stiefel_linalg::{MatView, Scalar};
+use stiefel_linalg::{MatView, Scalar, sums};
 
 /// The first entry that is not finite: `(matrix, row, col, value)`.
 pub(crate) fn first_bad<T: Scalar>(x: MatView<'_, T>) -> Option<(usize, usize, usize, f64)> {
-    // By blocks without branches inside: the usual case is one fast pass.
-    let finite = |block: &[T]| {
-        block
-            .iter()
-            .fold(true, |all, &v| all & Scalar::is_finite(v))
-    };
-    if x.data().chunks(64).all(finite) {
+    // The usual case is one fast pass.
+    if sums::all_finite(x.data()) {
         return None;
     }
     let at = x.data().iter().position(|&v| !Scalar::is_finite(v))?;

@@ -5,7 +5,7 @@
 //! applied with [`Tape::apply`](crate::Tape::apply).
 
 use crate::{Arena, Buffer, OpResult, Shape};
-use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into};
+use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, sums};
 
 /// A differentiable map from batches to one batch.
 ///
@@ -179,7 +179,13 @@ impl<'a, T: Scalar> Gradient<'a, T> {
     /// # Panics
     /// If the number of values is not that of the input.
     pub fn add(&mut self, values: &[T]) {
-        self.add_map(values, |v| v);
+        let (data, add) = self.place();
+        if add {
+            assert_eq!(values.len(), data.len(), "a gradient of another size");
+            sums::add_scaled(data, T::ONE, values);
+        } else {
+            data.copy_from_slice(values);
+        }
     }
 
     /// Adds `f(a)`, entry by entry.

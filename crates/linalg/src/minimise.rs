@@ -5,6 +5,7 @@
 //! * [`line_search`]: the first of the steps 1, ½, ¼, … with `f(x + t d) ≤ f(x) + c t ∇f·d`, `c =` [`ARMIJO`](tolerance::ARMIJO)
 //!   (Armijo 1966), rounding allowed for.
 
+use crate::sums::add_scaled;
 use crate::{Scalar, tolerance};
 
 /// A linear system `H x = b`: its products, and how its sums are taken. The defaults are those of a system without preconditioner whose sums run
@@ -86,13 +87,6 @@ pub fn conjugate_gradients<T: Scalar, S: System<T>>(
         }
     }
     Ok(x)
-}
-
-/// `y ← y + t x`.
-pub fn add_scaled<T: Scalar>(y: &mut [T], t: T, x: &[T]) {
-    for (y, &x) in y.iter_mut().zip(x) {
-        *y += t * x;
-    }
 }
 
 /// The first of the steps 1, ½, ¼, … that lowers the objective `here` as its `slope` promises; `at(t)` gives the objective after a step, and

@@ -9,7 +9,10 @@
 //! the same bits in every instruction set. Compared with `erfc` of libm at `x/√2`, whose rounding alone is worth `x²/2` units in the last place, `Φ(x)` differs by at most `6 + x²` of them down to −37; below −37.5 it is zero.
 
 use crate::Scalar;
+use crate::simd::{Compiled, compiled};
 use pulp::{Arch, Simd, WithSimd};
+
+compiled!(Scalar; Each);
 
 /// `Q` in powers of `(t − MIDDLE)·SPREAD`, the highest first, from `t = 2/29.3` to 1: a Chebyshev fit.
 #[rustfmt::skip]
@@ -111,7 +114,7 @@ impl<T: Scalar> WithSimd for Each<'_, T> {
 /// ```
 pub fn gelu<T: Scalar>(numbers: &mut [T]) {
     let slope = false;
-    Arch::new().dispatch(Each { numbers, slope });
+    Each { numbers, slope }.run(Arch::new());
 }
 
 /// `x ← Φ(x) + xφ(x)` for every number: the slope of [`gelu`].
@@ -123,5 +126,5 @@ pub fn gelu<T: Scalar>(numbers: &mut [T]) {
 /// ```
 pub fn gelu_slope<T: Scalar>(numbers: &mut [T]) {
     let slope = true;
-    Arch::new().dispatch(Each { numbers, slope });
+    Each { numbers, slope }.run(Arch::new());
 }

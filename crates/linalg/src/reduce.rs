@@ -1,7 +1,10 @@
 //! Traces, norms, symmetry, and what is read off a row of numbers: its largest, its softmax.
 
+use crate::simd::{Compiled, compiled};
 use crate::{MatView, MatViewMut, Result, Scalar, sums};
 use pulp::{Arch, Simd, WithSimd};
+
+compiled!(Scalar; Symmetrised, Mirrored);
 
 /// `tr X_i` of each square matrix.
 pub fn trace<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
@@ -32,7 +35,7 @@ pub fn symmetrise<T: Scalar>(x: &mut MatViewMut<'_, T>) -> Result<()> {
     let n = x.as_view().check_square("symmetrise")?;
     for i in 0..x.shape().0 {
         let m = x.matrix(i);
-        Arch::new().dispatch(Symmetrised { m, n });
+        Symmetrised { m, n }.run(Arch::new());
     }
     Ok(())
 }
@@ -107,7 +110,7 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
     (0..x.count()).find_map(|i| {
         let m = x.matrix(i);
         // Covariances usually are symmetric, to the bit.
-        if Arch::new().dispatch(Mirrored { m, n }) {
+        if (Mirrored { m, n }).run(Arch::new()) {
             return None;
         }
         let abs = |a: T, &v: &T| Scalar::max(a, Scalar::abs(v));

@@ -289,7 +289,7 @@ impl<T: Scalar> Problem<'_, T> {
     /// `Z` with `Hessian·Z ≈ J` at the point evaluated last; `tolerance` is where the search ends.
     fn newton_step(&mut self, at: &Point<T>, tolerance: T) -> Result<MatBatch<T>> {
         let n = self.x.rows();
-        self.spectra.prepare_hessian();
+        self.spectra.prepare_hessian()?;
         let gradient = at.gradient.data().to_vec();
         let forcing = forcing(at.residual, tolerance);
         let mut system = Hessian {

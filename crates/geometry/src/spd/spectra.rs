@@ -11,7 +11,7 @@
 
 use crate::Result;
 use stiefel_linalg::lanes::{self, BAND, Laid, Product, Terms};
-use stiefel_linalg::{Aligned, MatBatch, MatView, Scalar, tolerance};
+use stiefel_linalg::{Aligned, MatBatch, MatView, Scalar, sums};
 
 /// Groups that are decomposed together.
 const TOGETHER: usize = 2;
@@ -157,13 +157,13 @@ impl<T: Scalar> Spectra<T> {
                 }
             }
             lanes::recompose(n, u, f, half, out)?;
-            add(sum, out);
+            sums::add_scaled(sum, T::ONE, out);
         }
         total(n, width, sum)
     }
 
     /// Makes `w_i K_i`, which [`hessian`](Self::hessian) needs once per decomposition.
-    pub(super) fn prepare_hessian(&mut self) {
+    pub(super) fn prepare_hessian(&mut self) -> Result<()> {
         let (n, width, square, groups) = (self.n, self.width, self.square(), self.groups());
         let mut powers = vec![T::ZERO; n * width];
         let curvatures = self.curvatures.get_mut(groups * square);
@@ -178,18 +178,9 @@ impl<T: Scalar> Spectra<T> {
                     powers[r * width + lane] = Scalar::exp(of(r) - largest);
                 }
             }
-            for r in 0..n {
-                let (l_r, p_r) = (&l[r * width..][..width], &powers[r * width..][..width]);
-                for c in 0..=r {
-                    let (l_c, p_c) = (&l[c * width..][..width], &powers[c * width..][..width]);
-                    let out = &mut k[(r * n + c) * width..][..width];
-                    for lane in 0..width {
-                        let u = l_r[lane] - l_c[lane];
-                        out[lane] = w[lane] * curvature(u, p_r[lane], p_c[lane]);
-                    }
-                }
-            }
+            lanes::curvatures(n, l, &powers, w, k)?;
         }
+        Ok(())
     }
 
     /// `Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ`, exactly symmetric.
@@ -205,7 +196,7 @@ impl<T: Scalar> Spectra<T> {
         let curvatures = self.curvatures.get(groups * square).chunks_exact(square);
         for (u, k) in vectors.zip(curvatures) {
             lanes::spectral_derivative(n, u, k, g, inner, out)?;
-            add(sum, out);
+            sums::add_scaled(sum, T::ONE, out);
         }
         total(n, width, sum)
     }
@@ -242,28 +233,10 @@ fn congruence<T: Scalar>(n: usize, a: &[T], half: &mut [T], c: &mut [T]) -> Resu
     Ok(())
 }
 
-fn add<T: Scalar>(sum: &mut [T], term: &[T]) {
-    for (sum, &x) in sum.iter_mut().zip(term) {
-        *sum += x;
-    }
-}
-
 /// The sum over lanes, in their order.
 fn total<T: Scalar>(n: usize, width: usize, sum: &[T]) -> Result<MatBatch<T>> {
     let entries = sum.chunks_exact(width).map(|x| x.iter().copied().sum());
     Ok(MatBatch::from_vec(1, n, n, entries.collect())?)
-}
-
-/// `(u/2)coth(u/2)` for `u = ln p − ln q`.
-#[inline]
-fn curvature<T: Scalar>(u: T, p: T, q: T) -> T {
-    let exact = T::from_f64(0.5) * u * (p + q) / (p - q);
-    let close = T::ONE + u * u * T::from_f64(1.0 / 12.0);
-    if Scalar::abs(u) < T::from_f64(tolerance::CLOSE_LOGARITHMS) {
-        close
-    } else {
-        exact
-    }
 }
 
 #[cfg(test)]
@@ -339,9 +312,19 @@ mod tests {
             (behind.get(0, r, c) - ahead.get(0, r, c)) / (2.0 * h)
         });
         let mut spectra = decomposed(None, x.view());
-        spectra.prepare_hessian();
+        spectra.prepare_hessian().unwrap();
         let image = spectra.hessian(&z).unwrap();
         assert_close("Hessian", image.data(), slope.data(), 1e-7);
+    }
+
+    /// `(u/2)coth(u/2)` for `u = ln p − ln q`.
+    fn curvature(u: f64, p: f64, q: f64) -> f64 {
+        let width = lanes::width::<f64>().unwrap();
+        let pair = |a: f64, b: f64| [vec![a; width], vec![b; width]].concat();
+        let mut out = vec![0.0; 4 * width];
+        let ones = vec![1.0; width];
+        lanes::curvatures(2, &pair(0.0, u), &pair(q, p), &ones, &mut out).unwrap();
+        out[2 * width]
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::qr::check_columns;
 use crate::Result;
 use crate::batch::{common_count, sum_to, with_transpose, zip_with};
 use crate::error::shape_error;
-use stiefel_linalg::minimise::add_scaled;
+use stiefel_linalg::sums::add_scaled;
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product, product_into, qr, solve_lower};
 
 /// `N = (I + ¼C − ½A₁)⁻¹` for symmetric `C` and skew `A₁`.

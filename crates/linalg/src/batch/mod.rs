@@ -113,31 +113,37 @@ impl<T: Scalar> MatBatch<T> {
     }
 
     /// `(count, rows, cols)`.
+    #[inline(always)]
     pub fn shape(&self) -> (usize, usize, usize) {
         (self.count, self.rows, self.cols)
     }
 
     /// How many matrices.
+    #[inline(always)]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// Rows of each matrix.
+    #[inline(always)]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Columns of each matrix.
+    #[inline(always)]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// All entries.
+    #[inline(always)]
     pub fn data(&self) -> &[T] {
         &self.data
     }
 
     /// All entries, to be changed.
+    #[inline(always)]
     pub fn data_mut(&mut self) -> &mut [T] {
         &mut self.data
     }
@@ -151,6 +157,7 @@ impl<T: Scalar> MatBatch<T> {
     ///
     /// # Panics
     /// If `i >= count`.
+    #[inline(always)]
     pub fn matrix(&self, i: usize) -> &[T] {
         let size = self.rows * self.cols;
         &self.data[i * size..(i + 1) * size]
@@ -160,6 +167,7 @@ impl<T: Scalar> MatBatch<T> {
     ///
     /// # Panics
     /// If `i >= count`.
+    #[inline(always)]
     pub fn matrix_mut(&mut self, i: usize) -> &mut [T] {
         let size = self.rows * self.cols;
         &mut self.data[i * size..(i + 1) * size]
@@ -169,6 +177,7 @@ impl<T: Scalar> MatBatch<T> {
     ///
     /// # Panics
     /// If an index is out of range.
+    #[inline(always)]
     pub fn get(&self, i: usize, r: usize, c: usize) -> T {
         assert!(r < self.rows && c < self.cols, "({r}, {c}) in {self:?}");
         self.matrix(i)[r * self.cols + c]
@@ -222,6 +231,7 @@ impl<T: Scalar> MatBatch<T> {
     }
 
     /// A borrowed view.
+    #[inline(always)]
     pub fn view(&self) -> MatView<'_, T> {
         MatView {
             count: self.count,
@@ -232,6 +242,7 @@ impl<T: Scalar> MatBatch<T> {
     }
 
     /// A mutably borrowed view.
+    #[inline(always)]
     pub fn view_mut(&mut self) -> MatViewMut<'_, T> {
         MatViewMut {
             count: self.count,
@@ -255,26 +266,31 @@ impl<'a, T: Scalar> MatView<'a, T> {
     }
 
     /// `(count, rows, cols)`.
+    #[inline(always)]
     pub fn shape(&self) -> (usize, usize, usize) {
         (self.count, self.rows, self.cols)
     }
 
     /// How many matrices.
+    #[inline(always)]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// Rows of each matrix.
+    #[inline(always)]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Columns of each matrix.
+    #[inline(always)]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// All entries.
+    #[inline(always)]
     pub fn data(&self) -> &'a [T] {
         self.data
     }
@@ -283,6 +299,7 @@ impl<'a, T: Scalar> MatView<'a, T> {
     ///
     /// # Panics
     /// If `i >= count`.
+    #[inline(always)]
     pub fn matrix(&self, i: usize) -> &'a [T] {
         let size = self.rows * self.cols;
         &self.data[i * size..(i + 1) * size]
@@ -370,11 +387,13 @@ impl<'a, T: Scalar> MatViewMut<'a, T> {
     }
 
     /// `(count, rows, cols)`.
+    #[inline(always)]
     pub fn shape(&self) -> (usize, usize, usize) {
         (self.count, self.rows, self.cols)
     }
 
     /// All entries.
+    #[inline(always)]
     pub fn data(&mut self) -> &mut [T] {
         self.data
     }
@@ -383,6 +402,7 @@ impl<'a, T: Scalar> MatViewMut<'a, T> {
     ///
     /// # Panics
     /// If `i >= count`.
+    #[inline(always)]
     pub fn matrix(&mut self, i: usize) -> &mut [T] {
         let size = self.rows * self.cols;
         &mut self.data[i * size..(i + 1) * size]

@@ -1,4 +1,4 @@
-//! Sums over entries, with several running sums so that additions overlap, compiled for the instructions of the processor.
+//! Sums and multiples over entries, with several running sums so that additions overlap, compiled for the instructions of the processor.
 //!
 //! | | formula |
 //! |---|---|
@@ -6,11 +6,16 @@
 //! | [`gap`] | `(Σ (x_i − y_i)²)^{1/2}` |
 //! | [`all_finite`] | `Σ 0·x_i = 0` |
 //! | [`mean`] | `Σ X_i / N`, a matrix |
+//! | [`add_scaled`] | `y_i ← y_i + t x_i` |
+//! | [`scale`] | `x_i ← a x_i` |
 //!
 //! The order of additions depends on the length alone, and nothing is fused: the same bits with every instruction set. What runs off the end of the shorter operand is left out.
 
+use crate::simd::{Compiled, compiled};
 use crate::{MatBatch, MatView, Scalar};
 use pulp::{Arch, Simd, WithSimd};
+
+compiled!(Scalar; Sum, Add, AddScaled, Scale);
 
 /// Running sums.
 const SUMS: usize = 16;
@@ -62,7 +67,7 @@ fn sum<T: Scalar>(x: &[T], y: &[T], term: impl Fn(T, T) -> T) -> T {
 }
 
 fn total<T: Scalar>(x: &[T], y: &[T], term: Term) -> T {
-    Arch::new().dispatch(Sum { x, y, term })
+    Sum { x, y, term }.run(Arch::new())
 }
 
 /// `Σ x_i y_i`.
@@ -90,15 +95,71 @@ pub fn all_finite<T: Scalar>(x: &[T]) -> bool {
 /// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays one.
 pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
-    Arch::new().dispatch(Add {
+    let add = Add {
         sum: sum.data_mut(),
         matrices: x.data(),
-    });
+    };
+    add.run(Arch::new());
     let count = T::from_f64(x.count() as f64);
     for x in sum.data_mut() {
         *x /= count;
     }
     sum
+}
+
+/// `y ← y + t x`, entry by entry.
+///
+/// ```
+/// let mut y = [1.0, 2.0];
+/// stiefel_linalg::sums::add_scaled(&mut y, 0.5, &[4.0, 6.0]);
+/// assert_eq!(y, [3.0, 5.0]);
+/// ```
+pub fn add_scaled<T: Scalar>(y: &mut [T], t: T, x: &[T]) {
+    AddScaled { y, t, x }.run(Arch::new());
+}
+
+struct AddScaled<'a, T> {
+    y: &'a mut [T],
+    t: T,
+    x: &'a [T],
+}
+
+impl<T: Scalar> WithSimd for AddScaled<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (y, &x) in self.y.iter_mut().zip(self.x) {
+            *y += self.t * x;
+        }
+    }
+}
+
+/// `x ← a x`, entry by entry.
+///
+/// ```
+/// let mut x = [1.0, 2.0];
+/// stiefel_linalg::sums::scale(&mut x, 3.0);
+/// assert_eq!(x, [3.0, 6.0]);
+/// ```
+pub fn scale<T: Scalar>(x: &mut [T], a: T) {
+    Scale { x, a }.run(Arch::new());
+}
+
+struct Scale<'a, T> {
+    x: &'a mut [T],
+    a: T,
+}
+
+impl<T: Scalar> WithSimd for Scale<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for x in self.x {
+            *x *= self.a;
+        }
+    }
 }
 
 /// `sum ← sum + Σ X_i`, four matrices at a time.

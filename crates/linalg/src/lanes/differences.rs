@@ -12,10 +12,12 @@
 //!
 //! No form cancels: logarithms enter as two numbers each, whose sum has the digits that the difference needs. Every pair is exact to a few
 //! roundings, as in `spd::SpectralFn::divided_difference`, without a logarithm per pair.
+//!
+//! [`curvatures`] are `(u/2)coth(u/2)` of the differences `u` of logarithms, `½u(λ_r + λ_c)/(λ_r − λ_c)`: without an exponential per pair.
 
 use crate::Scalar;
 use crate::simd::{Lanes, V};
-use crate::tolerance::ATANH_SERIES;
+use crate::tolerance::{ATANH_SERIES, CLOSE_LOGARITHMS};
 use pulp::Simd;
 
 /// `ln max(λ, ε)` of the eigenvalues of a group, each as the sum of two numbers.
@@ -64,6 +66,32 @@ pub(super) fn run<S: Simd, T: Scalar>(
             let low = l.sub(low[r], low[c]);
             let logs = l.abs(l.add(high, low));
             *out = difference(l, a, b, logs, epsilon);
+        }
+    }
+}
+
+/// The lower triangle of `w (u/2)coth(u/2)`, `u = l_r − l_c`, into `out`, whose rows have `n` registers; `values` are `e^l`, up to a factor that all have in common.
+#[inline(always)]
+pub(super) fn curvatures<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    n: usize,
+    logarithms: &[V<S, T>],
+    values: &[V<S, T>],
+    weights: V<S, T>,
+    out: &mut [V<S, T>],
+) {
+    let (half, one) = (l.splat(T::from_f64(0.5)), l.splat(T::ONE));
+    let (twelfth, close) = (T::from_f64(1.0 / 12.0), T::from_f64(CLOSE_LOGARITHMS));
+    let (twelfth, close) = (l.splat(twelfth), l.splat(close));
+    for r in 0..n {
+        let row = &mut out[r * n..=r * n + r];
+        for (c, out) in row.iter_mut().enumerate() {
+            let u = l.sub(logarithms[r], logarithms[c]);
+            let top = l.mul(l.mul(half, u), l.add(values[r], values[c]));
+            let exact = l.div(top, l.sub(values[r], values[c]));
+            let series = l.add(one, l.mul(l.mul(u, u), twelfth));
+            let near = l.less(l.abs(u), close);
+            *out = l.mul(weights, l.select(near, series, exact));
         }
     }
 }

@@ -19,7 +19,8 @@ compiled!(
     LaneWeightedSums,
     LaneEigen,
     LaneSpectral,
-    LaneDifferences
+    LaneDifferences,
+    LaneCurvatures
 );
 
 #[derive(Debug)]
@@ -243,5 +244,26 @@ impl<T: Scalar> WithSimd for LaneDifferences<'_, T> {
         let l = Lanes::<S, T>::new(simd);
         let (values, out) = (T::view::<S>(self.values), T::view_mut::<S>(self.out));
         differences::run(l, self.n, values, &self.logarithms, out);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LaneCurvatures<'a, T> {
+    pub(crate) n: usize,
+    pub(crate) logarithms: &'a [T],
+    pub(crate) values: &'a [T],
+    pub(crate) weights: &'a [T],
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for LaneCurvatures<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        let (logarithms, values) = (T::view::<S>(self.logarithms), T::view::<S>(self.values));
+        let (weights, out) = (T::view::<S>(self.weights)[0], T::view_mut::<S>(self.out));
+        differences::curvatures(l, self.n, logarithms, values, weights, out);
     }
 }

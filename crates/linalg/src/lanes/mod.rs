@@ -22,8 +22,8 @@ use crate::simd::{dispatch, instruction_set};
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, Result, Scalar};
 use kernel::{
-    LaneDifferences, LaneEigen, LaneFactor, LaneInnerProducts, LaneMixture, LaneProduct,
-    LaneSpectral, LaneWeightedSums, Spectral,
+    LaneCurvatures, LaneDifferences, LaneEigen, LaneFactor, LaneInnerProducts, LaneMixture,
+    LaneProduct, LaneSpectral, LaneWeightedSums, Spectral,
 };
 
 /// Matrices in a group: lanes of a register of the instruction set in use.
@@ -182,6 +182,24 @@ pub fn log_differences<T: Scalar>(
         n,
         values,
         logarithms: *logarithms,
+        out,
+    })
+}
+
+/// `w_i (u/2)coth(u/2)` of every pair of eigenvalues of a group, `u` the difference of their logarithms, lower triangles of squares: the second derivatives of squared distances. `values`
+/// are the eigenvalues up to a factor that those of a matrix have in common; `weights` is one register.
+pub fn curvatures<T: Scalar>(
+    n: usize,
+    logarithms: &[T],
+    values: &[T],
+    weights: &[T],
+    out: &mut [T],
+) -> Result<()> {
+    dispatch(LaneCurvatures {
+        n,
+        logarithms,
+        values,
+        weights,
         out,
     })
 }

@@ -14,7 +14,8 @@
 
 use super::regression::{Regression, Value};
 use crate::{ModelError, Result};
-use stiefel_linalg::minimise::{System, add_scaled, conjugate_gradients, line_search};
+use stiefel_linalg::minimise::{System, conjugate_gradients, line_search};
+use stiefel_linalg::sums::add_scaled;
 use stiefel_linalg::tolerance::{
     HEAD_GRADIENT, HEAD_ITERATIONS, HEAD_RESIDUAL, HEAD_ROUNDING_FLOOR, NEWTON_STEPS, NO_GAIN,
     noise,

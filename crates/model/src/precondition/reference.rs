@@ -12,6 +12,7 @@ use crate::{ModelError, Result};
 use stiefel_geometry::spd::{
     FrechetOptions, exp, frechet_mean, geodesic, log, mean_euclidean, mean_log_euclidean,
 };
+use stiefel_linalg::sums::add_scaled;
 use stiefel_linalg::{MatBatch, MatView};
 
 /// The mean of a batch, with equal weights.
@@ -68,12 +69,6 @@ fn weighted_mean(reference: Reference, x: &MatBatch<f64>, weights: &[f64]) -> Re
         }
     };
     Ok(mean.into_vec())
-}
-
-fn add_scaled(sum: &mut [f64], w: f64, x: &[f64]) {
-    for (s, &x) in sum.iter_mut().zip(x) {
-        *s += w * x;
-    }
 }
 
 /// A mean that grows by one trial at a time from a prior of weight κ.

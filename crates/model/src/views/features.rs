@@ -8,15 +8,13 @@ use std::collections::BTreeMap;
 use stiefel_geometry::spd::{SpectralFn, check_spectrum, inv_sqrt, upper_into, upper_len};
 use stiefel_linalg::{
     EigenScratch, MatBatch, MatView, MatViewMut, Op, congruence, eigh_map_into, product,
-    product_into, symmetrise,
+    product_into, sums, symmetrise,
 };
 
 /// `(1−s)X + s·(tr X/n)·I` of one matrix, in place.
 pub(super) fn shrink(x: &mut [f64], n: usize, share: f64) {
     let level = share * x.iter().step_by(n + 1).sum::<f64>() / n as f64;
-    for v in x.iter_mut() {
-        *v *= 1.0 - share;
-    }
+    sums::scale(x, 1.0 - share);
     for v in x.iter_mut().step_by(n + 1) {
         *v += level;
     }
@@ -66,7 +64,7 @@ pub(super) fn shrunk_at(x: &MatBatch<f64>, at: &[usize], share: f64) -> MatBatch
 pub(super) fn mean(x: &MatBatch<f64>) -> Vec<f64> {
     let mut sum = vec![0.0; x.rows() * x.cols()];
     for i in 0..x.count() {
-        sum.iter_mut().zip(x.matrix(i)).for_each(|(s, v)| *s += v);
+        sums::add_scaled(&mut sum, 1.0, x.matrix(i));
     }
     for s in &mut sum {
         *s /= x.count().max(1) as f64;
@@ -81,7 +79,7 @@ pub(super) fn scaled(filter: MatView<'_, f64>, x: MatView<'_, f64>) -> Result<Ma
     for i in 0..y.count() {
         let (trace, square) = trace_and_square(y.matrix(i), k);
         let scale = scale_of(i, trace, square)?;
-        y.matrix_mut(i).iter_mut().for_each(|v| *v *= scale);
+        sums::scale(y.matrix_mut(i), scale);
     }
     Ok(y)
 }

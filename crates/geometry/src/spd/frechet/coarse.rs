@@ -61,7 +61,7 @@ impl Search<'_> {
             }
             last = residual;
             let forcing = super::forcing(residual, 0.0);
-            self.spectra.prepare_hessian();
+            self.spectra.prepare_hessian()?;
             let gradient = gradient.into_vec();
             let mut system = Hessian {
                 goal: super::square(&gradient) * forcing * forcing,

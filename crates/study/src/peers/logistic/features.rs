@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 use std::ops::Range;
-use stiefel_linalg::minimise::add_scaled;
+use stiefel_linalg::sums::{add_scaled, dot};
 use stiefel_linalg::{LinalgError, MatView, MatViewMut, Op, product, product_into, tolerance};
 
 /// Rows of a partial sum: few enough that they stay in the cache between the two products.
@@ -138,24 +138,6 @@ impl Features {
         }
         weights
     }
-}
-
-/// `Σ a_i b_i` in eight sums, which the compiler keeps in vector registers.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a_chunks
-        .remainder()
-        .iter()
-        .zip(b_chunks.remainder())
-        .map(|(a, b)| a * b)
-        .sum();
-    for (a, b) in a_chunks.zip(b_chunks) {
-        for l in 0..8 {
-            sums[l] += a[l] * b[l];
-        }
-    }
-    rest + sums.iter().sum::<f64>()
 }
 
 /// The lower factor of a positive semi-definite matrix (row-major, in place). A pivot below rounding becomes rounding: that is a

@@ -26,8 +26,9 @@ mod newton;
 mod update;
 
 use super::PeerError;
-use features::{Features, dot};
+use features::Features;
 use loss::Loss;
+use stiefel_linalg::sums::dot;
 use stiefel_linalg::{argmax, softmax};
 
 const OP: &str = "logistic regression";

@@ -7,11 +7,12 @@
 //! are halved until the objective falls; the conjugate gradients stop at the share of the gradient that keeps convergence
 //! quadratic.
 
-use super::features::{Features, dot};
+use super::features::Features;
 use super::loss::Loss;
 use crate::peers::PeerError;
 use stiefel_linalg::LinalgError;
-use stiefel_linalg::minimise::{System, add_scaled, conjugate_gradients, line_search};
+use stiefel_linalg::minimise::{System, conjugate_gradients, line_search};
+use stiefel_linalg::sums::{add_scaled, dot};
 use stiefel_linalg::tolerance::{
     LOGISTIC_ENOUGH, LOGISTIC_GRADIENT, LOGISTIC_ITERATIONS, NEWTON_FORCING, NEWTON_STEPS, NO_GAIN,
 };

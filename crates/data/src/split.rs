@@ -15,8 +15,8 @@
 //! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
 
 use crate::{DataError, Result, Trials};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

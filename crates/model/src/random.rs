@@ -1,8 +1,8 @@
 //! Random streams, one per purpose: what one part draws never changes what another one gets.
 
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rand::SeedableRng;
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, Scalar};
 

@@ -1,8 +1,8 @@
 //! Reproducible random matrices.
 
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rand::SeedableRng;
 use stiefel_linalg::{MatBatch, Op, Scalar, product};
 
 /// A generator from a seed.

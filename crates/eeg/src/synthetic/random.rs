@@ -5,7 +5,7 @@
 //! product and one comparison. Source: Marsaglia & Tsang, J. Stat. Softw. 5 (2000), in the form of Doornik (2005).
 
 use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use std::sync::LazyLock;
 
 /// What random numbers are for.
@@ -24,7 +24,7 @@ pub(crate) enum Purpose {
 }
 
 /// A source of random numbers for one purpose.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Stream {
     rng: ChaCha8Rng,
     table: &'static Ziggurat,

@@ -12,7 +12,7 @@ use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product, tolerance};
 /// Drawn and orthonormalised in `f64`, so that a seed gives the same points in both precisions.
 ///
 /// ```
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// use rand::{SeedableRng, rngs::ChaCha8Rng};
 /// use stiefel_geometry::stiefel::{orthonormality_defect, random_points};
 ///
 /// let mut rng = ChaCha8Rng::seed_from_u64(1);

@@ -6,8 +6,8 @@
 //! never too small on average (Phipson & Smyth 2010).
 
 use super::{StatsError, check_finite, too_few};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
 use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
 

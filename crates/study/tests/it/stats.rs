@@ -1,8 +1,8 @@
 //! Statistics against SciPy and statsmodels, against their definitions, and under bad input.
 
 use proptest::prelude::*;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
 use serde_json::Value;
 use stiefel_linalg::tolerance::SIGNIFICANT;
 use stiefel_model::Measure;

@@ -82,7 +82,8 @@ fn normal(x: f64) -> (f64, f64) {
 
 struct Each<'a, T> {
     numbers: &'a mut [T],
-    slope: bool,
+    /// One for each number, or none at all.
+    slopes: &'a mut [T],
 }
 
 impl<T: Scalar> WithSimd for Each<'_, T> {
@@ -90,17 +91,18 @@ impl<T: Scalar> WithSimd for Each<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        if self.slope {
-            for number in self.numbers {
-                let x = number.to_f64();
-                let (cdf, density) = normal(x);
-                *number = T::from_f64(cdf + x * density);
-            }
-        } else {
+        if self.slopes.is_empty() {
             for number in self.numbers {
                 let x = number.to_f64();
                 *number = T::from_f64(x * normal(x).0);
             }
+            return;
+        }
+        for (number, slope) in self.numbers.iter_mut().zip(self.slopes) {
+            let x = number.to_f64();
+            let (cdf, density) = normal(x);
+            *number = T::from_f64(x * cdf);
+            *slope = T::from_f64(cdf + x * density);
         }
     }
 }
@@ -113,18 +115,21 @@ impl<T: Scalar> WithSimd for Each<'_, T> {
 /// assert!(x[0] == 0.0 && (x[1] - 0.841_344_746_068_543).abs() < 1e-15 && (x[2] + 0.158_655_253_931_457).abs() < 1e-15);
 /// ```
 pub fn gelu<T: Scalar>(numbers: &mut [T]) {
-    let slope = false;
-    Each { numbers, slope }.run(Arch::new());
+    let slopes = &mut [];
+    Each { numbers, slopes }.run(Arch::new());
 }
 
-/// `x ← Φ(x) + xφ(x)` for every number: the slope of [`gelu`].
+/// The same with the slopes `Φ(x) + xφ(x)`, which cost little once `Φ(x)` is computed.
 ///
 /// ```
-/// let mut x = [0.0_f32];
-/// stiefel_linalg::gelu_slope(&mut x);
-/// assert_eq!(x, [0.5]);
+/// let (mut x, mut slope) = ([0.0_f32], [0.0]);
+/// stiefel_linalg::gelu_with_slope(&mut x, &mut slope);
+/// assert_eq!((x, slope), ([0.0], [0.5]));
 /// ```
-pub fn gelu_slope<T: Scalar>(numbers: &mut [T]) {
-    let slope = true;
-    Each { numbers, slope }.run(Arch::new());
+///
+/// # Panics
+/// If there are not as many slopes as numbers.
+pub fn gelu_with_slope<T: Scalar>(numbers: &mut [T], slopes: &mut [T]) {
+    assert_eq!(numbers.len(), slopes.len(), "a slope for every number");
+    Each { numbers, slopes }.run(Arch::new());
 }

@@ -1,8 +1,8 @@
 //! Random streams, one per purpose: what one part draws never changes what another one gets.
 
 use rand::RngExt;
-use rand::rngs::ChaCha8Rng;
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, Scalar};
 

@@ -1,8 +1,8 @@
 //! Reproducible random matrices.
 
 use rand::RngExt;
-use rand::rngs::ChaCha8Rng;
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use stiefel_linalg::{MatBatch, Op, Scalar, product};
 
 /// A generator from a seed.

@@ -5,6 +5,7 @@ mod binary;
 mod broadcast;
 mod cholesky;
 mod cross_entropy;
+mod linear;
 mod matmul;
 mod norm;
 mod reduce;

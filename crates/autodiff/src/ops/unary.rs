@@ -1,7 +1,7 @@
 //! Entry-wise functions `y = f(x)` with pull-back `g·f′(x)`.
 
-use crate::{Context, Gradient, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar, gelu, gelu_slope};
+use crate::{Buffer, Context, Gradient, OpResult, Operation, Result, Shape, Var};
+use stiefel_linalg::{MatView, MatViewMut, Scalar, gelu, gelu_with_slope};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Unary<T> {
@@ -13,7 +13,6 @@ enum Unary<T> {
     Sqrt,
     Square,
     Relu,
-    Gelu,
     Tanh,
     ClampMin(T),
 }
@@ -33,7 +32,6 @@ impl<T: Scalar> Operation<T> for Unary<T> {
             Self::Sqrt => "sqrt",
             Self::Square => "square",
             Self::Relu => "relu",
-            Self::Gelu => "gelu",
             Self::Tanh => "tanh",
             Self::ClampMin(_) => "clamp_min",
         }
@@ -63,10 +61,6 @@ impl<T: Scalar> Operation<T> for Unary<T> {
             Self::Square => each(y, x, |x| x * x),
             // Written so that a NaN stays one: `max` would hide it.
             Self::Relu => each(y, x, |x| if x < T::ZERO { T::ZERO } else { x }),
-            Self::Gelu => {
-                y.copy_from_slice(x);
-                gelu(y);
-            }
             Self::Tanh => each(y, x, tanh),
             Self::ClampMin(s) => each(y, x, |x| if x < s { s } else { x }),
         }
@@ -79,7 +73,7 @@ impl<T: Scalar> Operation<T> for Unary<T> {
         output: MatView<'_, T>,
         g: MatView<'_, T>,
         gradients: &mut [Option<Gradient<'_, T>>],
-        context: &Context<'_, T>,
+        _: &Context<'_, T>,
     ) -> OpResult {
         let Some(dx) = &mut gradients[0] else {
             return Ok(());
@@ -95,14 +89,53 @@ impl<T: Scalar> Operation<T> for Unary<T> {
             Self::Sqrt => dx.add_map2(g, y, |g, y| half * g / y),
             Self::Square => dx.add_map2(g, x, |g, x| two * g * x),
             Self::Relu => dx.add_map2(g, x, |g, x| if x > T::ZERO { g } else { T::ZERO }),
-            Self::Gelu => {
-                let mut slopes = context.buffer(x.len());
-                slopes.copy_from_slice(x);
-                gelu_slope(&mut slopes);
-                dx.add_map2(g, &slopes, |g, slope| g * slope);
-            }
             Self::Tanh => dx.add_map2(g, y, |g, y| g * (T::ONE - y * y)),
             Self::ClampMin(s) => dx.add_map2(g, x, |g, x| if x > s { g } else { T::ZERO }),
+        }
+        Ok(())
+    }
+}
+
+/// `xΦ(x)`, whose slopes are made with its values.
+struct Gelu<T> {
+    slopes: Option<Buffer<T>>,
+}
+
+impl<T: Scalar> Operation<T> for Gelu<T> {
+    fn name(&self) -> &'static str {
+        "gelu"
+    }
+
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        Ok(inputs[0])
+    }
+
+    fn forward(
+        &mut self,
+        inputs: &[MatView<'_, T>],
+        output: &mut MatViewMut<'_, T>,
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        let y = output.data();
+        y.copy_from_slice(inputs[0].data());
+        if context.wants_gradient() {
+            gelu_with_slope(y, self.slopes.insert(context.buffer(y.len())));
+        } else {
+            gelu(y);
+        }
+        Ok(())
+    }
+
+    fn pull_back(
+        &self,
+        _: &[MatView<'_, T>],
+        _: MatView<'_, T>,
+        g: MatView<'_, T>,
+        gradients: &mut [Option<Gradient<'_, T>>],
+        _: &Context<'_, T>,
+    ) -> OpResult {
+        if let (Some(dx), Some(slopes)) = (&mut gradients[0], &self.slopes) {
+            dx.add_map2(g.data(), slopes, |g, slope| g * slope);
         }
         Ok(())
     }
@@ -164,7 +197,7 @@ impl<T: Scalar> Var<'_, T> {
     /// The exact GELU `x·Φ(x)`, `Φ` the standard normal distribution function.
     #[track_caller]
     pub fn gelu(self) -> Result<Self> {
-        self.tape.apply(Unary::Gelu, &[self])
+        self.tape.apply(Gelu { slopes: None }, &[self])
     }
 
     /// The hyperbolic tangent.

@@ -75,6 +75,25 @@ proptest! {
     }
 
     #[test]
+    fn linear(rows in 1..6_usize, cols in prop::collection::vec(1..5_usize, 1..4), out in 1..5_usize, seed in 0..1000_u64) {
+        let parts: Vec<MatBatch<f64>> = cols.iter().zip(seed..).map(|(&c, seed)| random(seed, (1, rows, c))).collect();
+        let (w, b) = (random(seed + 7, (1, out, cols.iter().sum())), random(seed + 8, (1, 1, out)));
+        // One product after the other: the reference.
+        let tape = Tape::new();
+        let on_tape = |x: &MatBatch<f64>| tape.parameter(x);
+        let x: Vec<Var<'_, f64>> = parts.iter().map(on_tape).collect();
+        let (w_var, b_var) = (on_tape(&w), on_tape(&b));
+        let expected = x[0].concat(&x[1..])?.matmul_nt(w_var)?.add(b_var)?;
+        let found = x[0].linear(&x[1..], w_var, b_var)?;
+        assert_close("linear", found.value().data(), expected.value().data(), 1e-13);
+        let mut inputs = parts;
+        inputs.extend([w, b]);
+        let last = inputs.len() - 2;
+        let error = gradient_error(&inputs, |v| v[0].linear(&v[1..last], v[last], v[last + 1])?.square())?;
+        prop_assert!(error < TOLERANCE, "linear {rows} {cols:?} {out}: {error:e}");
+    }
+
+    #[test]
     fn cross_entropy(s in shape(), seed in 0..1000_u64) {
         let labels = indices(seed, s.0 * s.1, s.2);
         let weights: Vec<f64> = (0..labels.len()).map(|i| 0.5 + (i % 3) as f64).collect();

@@ -4,8 +4,8 @@
 //! sessions or channels there are. The ziggurat cuts the density into 256 layers of equal area; 99 % of the draws are one
 //! product and one comparison. Source: Marsaglia & Tsang, J. Stat. Softw. 5 (2000), in the form of Doornik (2005).
 
-use rand::{Rng, SeedableRng};
 use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
 use std::sync::LazyLock;
 
 /// What random numbers are for.

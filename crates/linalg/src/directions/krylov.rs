@@ -10,8 +10,8 @@ use super::{Leading, leading_eigenvectors};
 use crate::tolerance::{KRYLOV_DEPENDENT, KRYLOV_MIN_SIDE, KRYLOV_OVERSAMPLING, KRYLOV_RESIDUAL};
 use crate::{MatBatch, MatView, Op, Result, product, product_into, qr};
 use rand::RngExt;
-use rand::rngs::ChaCha8Rng;
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 
 /// The `most` leading eigenpairs, or nothing where a whole decomposition is the better way: small matrices, many vectors asked for,
 /// low rank, or a spectrum too flat for quick convergence.

@@ -146,7 +146,7 @@ pub fn adapt_embedding<T: Scalar>(
         let rows = row.gather_rows(&vec![0; trials.len()])?;
         let (count, _, width) = trials.encoded.shape();
         let encoded = tape.constant(&trials.encoded).reshape(1, count, width)?;
-        let loss = entropy(query_scores(&bound, encoded.concat(&[rows])?)?)?;
+        let loss = entropy(query_scores(&bound, encoded, rows)?)?;
         let value = loss.item().unwrap_or(f64::NAN);
         let first = best.as_ref().map_or(value, |b| b.entropy_before);
         if best.as_ref().is_none_or(|b| value < b.entropy_after) {

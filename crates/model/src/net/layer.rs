@@ -208,7 +208,7 @@ fn query<'t, T: Scalar>(
     domains: &[Option<usize>],
 ) -> Result<Var<'t, T>> {
     let Some(embedding) = p.find("embedding") else {
-        return layers::query_of(p, rows);
+        return layers::query_of(p, rows, None);
     };
     let known: Vec<usize> = domains.iter().map(|d| d.unwrap_or(0)).collect();
     let mut found = embedding.gather_rows(&known)?;
@@ -217,7 +217,7 @@ fn query<'t, T: Scalar>(
         let mask = MatBatch::from_fn(1, domains.len(), 1, |_, i, _| one(i));
         found = found.mul(tape.constant(&mask))?;
     }
-    layers::query_of(p, rows.concat(&[found])?)
+    layers::query_of(p, rows, Some(found))
 }
 
 impl<T: Scalar> Recorded<T> {

@@ -22,22 +22,22 @@ pub(super) fn query<'t, T: Scalar>(
     p: &Bound<'t, T>,
     batch: &Batch<'_, T>,
 ) -> Result<Var<'t, T>> {
-    let mut input = tape.constant(&batch.encoded());
-    if let Some(embedding) = p.find("embedding") {
-        input = input.concat(&[embedding.gather_rows(&batch.domains())?])?;
-    }
-    query_of(p, input)
+    let rows = tape.constant(&batch.encoded());
+    let embedded = p.find("embedding");
+    let embedded = embedded.map(|e| e.gather_rows(&batch.domains()));
+    query_of(p, rows, embedded.transpose()?)
 }
 
-/// The MLP of the query on rows `[x̃; Emb(d)]`.
-pub(super) fn query_of<'t, T: Scalar>(p: &Bound<'t, T>, input: Var<'t, T>) -> Result<Var<'t, T>> {
-    let hidden = input
-        .matmul_nt(p.get("query.w1"))?
-        .add(p.get("query.b1"))?
+/// The MLP of the query on rows `x̃`, or `[x̃; Emb(d)]`.
+pub(super) fn query_of<'t, T: Scalar>(
+    p: &Bound<'t, T>,
+    rows: Var<'t, T>,
+    embedded: Option<Var<'t, T>>,
+) -> Result<Var<'t, T>> {
+    let hidden = rows
+        .linear(embedded.as_slice(), p.get("query.w1"), p.get("query.b1"))?
         .gelu()?;
-    Ok(hidden
-        .matmul_nt(p.get("query.w2"))?
-        .add(p.get("query.b2"))?)
+    Ok(hidden.linear(&[], p.get("query.w2"), p.get("query.b2"))?)
 }
 
 /// The query's parameters for an input of `width` and an output of `m`.
@@ -72,7 +72,7 @@ pub(super) fn head_parameters<T: Scalar>(
 pub(super) fn head<'t, T: Scalar>(p: &Bound<'t, T>, z: Var<'t, T>) -> Result<Var<'t, T>> {
     let (samples, _, width) = z.shape();
     let rows = z.reshape(1, samples, width)?;
-    Ok(rows.matmul_nt(p.get("head.w"))?.add(p.get("head.b"))?)
+    Ok(rows.linear(&[], p.get("head.w"), p.get("head.b"))?)
 }
 
 /// `Σ_j α_ij δ_j·z_i`: what a routed head adds; `own` is `K × C × p`.
@@ -103,9 +103,11 @@ pub(super) fn scores<'t, T: Scalar>(
 /// The scores of all keys for rows `[x̃; Emb(d)]` of the query's input, `1 × B × K`.
 pub(crate) fn query_scores<'t, T: Scalar>(
     p: &Bound<'t, T>,
-    input: Var<'t, T>,
+    rows: Var<'t, T>,
+    embedded: Var<'t, T>,
 ) -> Result<Var<'t, T>> {
-    Ok(scores(query_of(p, input)?, p.get("keys"))?.0)
+    let query = query_of(p, rows, Some(embedded))?;
+    Ok(scores(query, p.get("keys"))?.0)
 }
 
 /// The weights a pass uses in place of the learnt ones.

@@ -9,8 +9,8 @@
 
 use super::OP;
 use crate::{Measure, ModelError, Result};
-use rand::rngs::ChaCha8Rng;
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use stiefel_geometry::stiefel::{mean_pairwise_angle, random_points};
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigenvalues, product};

@@ -32,6 +32,7 @@ mod sandwich;
 mod scalar;
 mod simd;
 mod tall;
+mod tiles;
 pub mod tolerance;
 mod zeros;
 

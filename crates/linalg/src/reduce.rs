@@ -1,7 +1,7 @@
 //! Traces, norms, symmetry, and what is read off a row of numbers: its largest, its softmax.
 
 use crate::simd::{Compiled, compiled};
-use crate::{MatView, MatViewMut, Result, Scalar, sums};
+use crate::{MatView, MatViewMut, Result, Scalar, sums, tiles};
 use pulp::{Arch, Simd, WithSimd};
 
 compiled!(Scalar; Symmetrised, Mirrored);
@@ -50,47 +50,8 @@ impl<T: Scalar> WithSimd for Symmetrised<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { m, n } = self;
-        // Two tiles that mirror each other at a time: rows are read and written as they lie.
-        let whole = n - n % TILE;
-        for top in (0..whole).step_by(TILE) {
-            for left in (0..=top).step_by(TILE) {
-                let (below, above) = (whole_tile(m, n, top, left), whole_tile(m, n, left, top));
-                let (mut mean, mut mirrored) = (below, above);
-                for r in 0..TILE {
-                    for c in 0..TILE {
-                        mean[r][c] = T::from_f64(0.5) * (below[r][c] + above[c][r]);
-                        mirrored[c][r] = mean[r][c];
-                    }
-                }
-                for r in 0..TILE {
-                    m[(top + r) * n + left..][..TILE].copy_from_slice(&mean[r]);
-                    m[(left + r) * n + top..][..TILE].copy_from_slice(&mirrored[r]);
-                }
-            }
-        }
-        for r in whole..n {
-            for c in 0..r {
-                let mean = T::from_f64(0.5) * (m[r * n + c] + m[c * n + r]);
-                m[r * n + c] = mean;
-                m[c * n + r] = mean;
-            }
-        }
+        tiles::symmetrise(self.n, self.m, self.n);
     }
-}
-
-/// Rows and columns of a tile.
-const TILE: usize = 8;
-
-type Tile<T> = [[T; TILE]; TILE];
-
-#[inline(always)]
-fn whole_tile<T: Scalar>(m: &[T], n: usize, top: usize, left: usize) -> Tile<T> {
-    let mut tile = [[T::ZERO; TILE]; TILE];
-    for r in 0..TILE {
-        tile[r].copy_from_slice(&m[(top + r) * n + left..][..TILE]);
-    }
-    tile
 }
 
 /// The entry `(matrix, row, column)` below the diagonal that differs most from its mirror image, of the first matrix where the two
@@ -127,7 +88,7 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
     })
 }
 
-/// Whether `m = mᵀ`, in tiles that stay in registers.
+/// Whether `m = mᵀ`.
 struct Mirrored<'a, T> {
     m: &'a [T],
     n: usize,
@@ -138,23 +99,7 @@ impl<T: Scalar> WithSimd for Mirrored<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
-        let Self { m, n } = self;
-        let whole = n - n % TILE;
-        for top in (0..whole).step_by(TILE) {
-            for left in (0..=top).step_by(TILE) {
-                let (below, above) = (whole_tile(m, n, top, left), whole_tile(m, n, left, top));
-                let mut equal = true;
-                for r in 0..TILE {
-                    for c in 0..TILE {
-                        equal &= below[r][c] == above[c][r];
-                    }
-                }
-                if !equal {
-                    return false;
-                }
-            }
-        }
-        (whole..n).all(|r| (0..r).all(|c| m[r * n + c] == m[c * n + r]))
+        tiles::is_symmetric(self.n, self.m)
     }
 }
 

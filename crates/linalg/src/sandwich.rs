@@ -4,6 +4,7 @@
 
 use crate::simd::{Lanes, compiled, dispatch};
 use crate::tall::product::{Part, Product};
+use crate::tiles::{mirror, transpose};
 use crate::{Aligned, LinalgError, MatView, MatViewMut, Result, Scalar};
 use pulp::{Simd, WithSimd};
 
@@ -91,7 +92,10 @@ impl<T: Scalar> WithSimd for Sandwich<'_, T> {
         for (i, out) in self.out.chunks_exact_mut(n * n).enumerate() {
             let left = a.matrix(if a.count() == 1 { 0 } else { i });
             if i == 0 || a.count() > 1 {
-                transpose(n, left, right);
+                transpose(left, n, (n, n), right, row);
+                for right in right.chunks_exact_mut(row) {
+                    right[n..].fill(T::ZERO);
+                }
             }
             let middle = x.matrix(if x.count() == 1 { 0 } else { i });
             let first = Part {
@@ -105,7 +109,7 @@ impl<T: Scalar> WithSimd for Sandwich<'_, T> {
                 ..Part::default()
             };
             simd.vectorize(product(n, left, half, whole, second));
-            mirror(n, whole, out);
+            mirror(n, whole, row, out);
         }
     }
 }
@@ -123,27 +127,6 @@ fn product<'a, T>(n: usize, a: &'a [T], b: &'a [T], c: &'a mut [T], part: Part) 
         c,
         subtract: false,
         part,
-    }
-}
-
-/// `aᵀ` in padded rows; the padding is zero.
-fn transpose<T: Scalar>(n: usize, a: &[T], out: &mut [T]) {
-    let stride = out.len() / n;
-    for (c, out) in out.chunks_exact_mut(stride).enumerate() {
-        for r in 0..n {
-            out[r] = a[r * n + c];
-        }
-        out[n..].fill(T::ZERO);
-    }
-}
-
-/// The upper triangle of padded rows on both sides of the diagonal.
-pub(crate) fn mirror<T: Scalar>(n: usize, whole: &[T], out: &mut [T]) {
-    for (r, row) in whole.chunks_exact(whole.len() / n).enumerate() {
-        out[r * n + r..(r + 1) * n].copy_from_slice(&row[r..n]);
-        for (c, &x) in row[..n].iter().enumerate().skip(r + 1) {
-            out[c * n + r] = x;
-        }
     }
 }
 

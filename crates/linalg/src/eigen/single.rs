@@ -10,9 +10,9 @@
 use super::divide::{self, DivideScratch};
 use super::householder::{accumulate, reduce, reflect};
 use super::ql::iterate;
-use crate::sandwich::mirror;
 use crate::simd::{Lanes, compiled};
 use crate::tall::product::{Part, Product};
+use crate::tiles::{mirror, transpose};
 use crate::{Aligned, Scalar};
 use pulp::{Simd, WithSimd};
 
@@ -79,12 +79,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             if wanted {
                 accumulate(l, n, stride, a, tau, z, p);
                 // Columns of Q become rows.
-                for r in 0..n {
-                    for c in 0..n {
-                        a[c * row + r] = z[r * row + c];
-                    }
-                    a[r * row + n..(r + 1) * row].fill(T::ZERO);
-                }
+                turn(n, z, a, row);
             }
             let rotated = if wanted { &mut *a } else { &mut [] };
             if !iterate(l, (n, stride), d, e, rotated, rotations) {
@@ -111,12 +106,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             } else {
                 (&*a, &mut *z)
             };
-            for r in 0..n {
-                for c in 0..n {
-                    to[c * row + r] = from[r * row + c];
-                }
-                to[r * row + n..(r + 1) * row].fill(T::ZERO);
-            }
+            turn(n, from, to, row);
             for d in &mut d[..n] {
                 *d = f(*d * scale);
             }
@@ -140,7 +130,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
                     ..Part::default()
                 },
             });
-            mirror(n, product, self.vectors);
+            mirror(n, product, row, self.vectors);
             return true;
         }
         for (c, &k) in order.iter().enumerate() {
@@ -158,6 +148,15 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             }
         }
         true
+    }
+}
+
+/// The transpose of a matrix in padded rows.
+#[inline(always)]
+fn turn<T: Scalar>(n: usize, from: &[T], to: &mut [T], row: usize) {
+    transpose(from, row, (n, n), to, row);
+    for to in to.chunks_exact_mut(row) {
+        to[n..].fill(T::ZERO);
     }
 }
 

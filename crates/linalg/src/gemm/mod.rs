@@ -13,8 +13,6 @@ mod pack;
 mod panels;
 mod tile;
 
-pub(crate) use pack::transpose;
-
 use crate::aligned::with_room;
 use crate::simd::{Compiled, Lanes, compiled, widest_for};
 use crate::{Aligned, Result, Scalar};

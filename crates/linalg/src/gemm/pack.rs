@@ -3,6 +3,7 @@
 use super::Strided;
 use super::panels::Panel;
 use crate::Scalar;
+use crate::tiles::transpose;
 
 /// Terms `from..from + k` of a panel of `B`: `width` columns per register, term after term. Where `n` is less than a register, zeros follow.
 #[inline(always)]
@@ -37,51 +38,6 @@ pub(super) fn panel<T: Scalar>(
                     out[cols..].fill(T::ZERO);
                 }
             }
-        }
-    }
-}
-
-/// `out[t·long + i] = rows[i·stride + t]` for `i < count`, `t < k`.
-#[inline(always)]
-pub(crate) fn transpose<T: Scalar>(
-    rows: &[T],
-    stride: usize,
-    (count, k): (usize, usize),
-    out: &mut [T],
-    long: usize,
-) {
-    let mut i = 0;
-    while i + 8 <= count {
-        together::<T, 8>(&rows[i * stride..], stride, k, &mut out[i..], long);
-        i += 8;
-    }
-    if i + 4 <= count {
-        together::<T, 4>(&rows[i * stride..], stride, k, &mut out[i..], long);
-        i += 4;
-    }
-    while i < count {
-        together::<T, 1>(&rows[i * stride..], stride, k, &mut out[i..], long);
-        i += 1;
-    }
-}
-
-/// `R` rows, side by side.
-#[inline(always)]
-fn together<T: Scalar, const R: usize>(
-    rows: &[T],
-    stride: usize,
-    k: usize,
-    out: &mut [T],
-    long: usize,
-) {
-    let mut from = [&[][..]; R];
-    for r in 0..R {
-        from[r] = &rows[r * stride..][..k];
-    }
-    for t in 0..k {
-        let out = &mut out[t * long..][..R];
-        for r in 0..R {
-            out[r] = from[r][t];
         }
     }
 }

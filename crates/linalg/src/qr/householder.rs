@@ -3,8 +3,8 @@
 //! Columns lie one after the other, padded with zeros to whole registers; lanes are neighbouring rows. The matrix is scaled by a power of two, so that squares neither overflow
 //! nor vanish.
 
-use crate::gemm::transpose;
 use crate::simd::{Lanes, V, compiled};
+use crate::tiles::transpose;
 use crate::{Aligned, Scalar, tolerance};
 use pulp::{Simd, WithSimd};
 

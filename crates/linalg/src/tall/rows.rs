@@ -1,8 +1,8 @@
 //! Tall matrices in padded rows, and what points on the Stiefel manifold do with them.
 
 use super::product::{Part, Product};
-use crate::Scalar;
 use crate::simd::{Lanes, M};
+use crate::{Scalar, tiles};
 use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 
@@ -98,15 +98,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
     #[inline(always)]
     pub(super) fn symmetric_product(&self, a: &[T], b: &[T], s: &mut [T]) {
         self.transposed(a, b, Part::default(), s);
-        let (half, row) = (T::from_f64(0.5), self.row());
-        for r in 0..self.k {
-            let (above, own) = s.split_at_mut(r * row);
-            for (c, x) in own[..r].iter_mut().enumerate() {
-                let mirrored = &mut above[c * row + r];
-                let mean = half * (*x + *mirrored);
-                (*x, *mirrored) = (mean, mean);
-            }
-        }
+        tiles::symmetrise(self.k, s, self.row());
     }
 
     /// `S ← AᵀB`.

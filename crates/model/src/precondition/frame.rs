@@ -132,9 +132,7 @@ impl Frame {
                 scale_of(trial, trace, square)?
             }
         };
-        for y in out.iter_mut() {
-            *y *= scale;
-        }
+        sums::scale(out, scale);
         Ok(())
     }
 }

@@ -1,0 +1,218 @@
+//! What moves entries across the diagonal, in tiles of 32 bytes a row (8 × 8 or 4 × 4 numbers) that a compiler for wide registers turns into shuffles: rows are read and written as they lie.
+//! Tiles of 8 × 8 numbers of double precision do not fit the registers, and take longer than entry by entry.
+
+use crate::Scalar;
+
+/// A function for tiles of this type.
+macro_rules! in_tiles {
+    ($function:ident::<$t:ident>($($argument:expr),*)) => {
+        if size_of::<$t>() == 4 {
+            $function::<$t, 8>($($argument),*)
+        } else {
+            $function::<$t, 4>($($argument),*)
+        }
+    };
+}
+
+type Tile<T, const N: usize> = [[T; N]; N];
+
+#[inline(always)]
+fn load<T: Scalar, const N: usize>(x: &[T], row: usize, top: usize, left: usize) -> Tile<T, N> {
+    let mut tile = [[T::ZERO; N]; N];
+    for r in 0..N {
+        tile[r].copy_from_slice(&x[(top + r) * row + left..][..N]);
+    }
+    tile
+}
+
+#[inline(always)]
+fn store<T: Scalar, const N: usize>(
+    tile: &Tile<T, N>,
+    x: &mut [T],
+    row: usize,
+    top: usize,
+    left: usize,
+) {
+    for r in 0..N {
+        x[(top + r) * row + left..][..N].copy_from_slice(&tile[r]);
+    }
+}
+
+#[inline(always)]
+fn turned<T: Scalar, const N: usize>(tile: &Tile<T, N>) -> Tile<T, N> {
+    let mut out = [[T::ZERO; N]; N];
+    for r in 0..N {
+        for c in 0..N {
+            out[r][c] = tile[c][r];
+        }
+    }
+    out
+}
+
+/// `out[c·out_row + r] = x[r·row + c]` for `r < rows`, `c < cols`.
+#[inline(always)]
+pub(crate) fn transpose<T: Scalar>(
+    x: &[T],
+    row: usize,
+    (rows, cols): (usize, usize),
+    out: &mut [T],
+    out_row: usize,
+) {
+    in_tiles!(transpose_in::<T>(x, row, (rows, cols), out, out_row));
+}
+
+#[inline(always)]
+fn transpose_in<T: Scalar, const N: usize>(
+    x: &[T],
+    row: usize,
+    (rows, cols): (usize, usize),
+    out: &mut [T],
+    out_row: usize,
+) {
+    let (whole_rows, whole_cols) = (rows - rows % N, cols - cols % N);
+    for top in (0..whole_rows).step_by(N) {
+        for left in (0..whole_cols).step_by(N) {
+            let tile = load::<T, N>(x, row, top, left);
+            store(&turned(&tile), out, out_row, left, top);
+        }
+    }
+    for r in 0..rows {
+        let from = if r < whole_rows { whole_cols } else { 0 };
+        for c in from..cols {
+            out[c * out_row + r] = x[r * row + c];
+        }
+    }
+}
+
+/// The upper triangle of `n` rows, `row` numbers apart, on both sides of the diagonal of an `n × n` matrix.
+#[inline(always)]
+pub(crate) fn mirror<T: Scalar>(n: usize, x: &[T], row: usize, out: &mut [T]) {
+    in_tiles!(mirror_in::<T>(n, x, row, out));
+}
+
+#[inline(always)]
+fn mirror_in<T: Scalar, const N: usize>(n: usize, x: &[T], row: usize, out: &mut [T]) {
+    let whole = n - n % N;
+    for top in (0..whole).step_by(N) {
+        let mut tile = load::<T, N>(x, row, top, top);
+        for r in 0..N {
+            for c in 0..r {
+                tile[r][c] = tile[c][r];
+            }
+        }
+        store(&tile, out, n, top, top);
+        for left in (top + N..whole).step_by(N) {
+            let tile = load::<T, N>(x, row, top, left);
+            store(&tile, out, n, top, left);
+            store(&turned(&tile), out, n, left, top);
+        }
+    }
+    for r in 0..n {
+        for c in whole.max(r)..n {
+            out[r * n + c] = x[r * row + c];
+            out[c * n + r] = x[r * row + c];
+        }
+    }
+}
+
+/// `x ← (x + xᵀ)/2` of `n` rows, `row` numbers apart.
+#[inline(always)]
+pub(crate) fn symmetrise<T: Scalar>(n: usize, x: &mut [T], row: usize) {
+    in_tiles!(symmetrise_in::<T>(n, x, row));
+}
+
+#[inline(always)]
+fn symmetrise_in<T: Scalar, const N: usize>(n: usize, x: &mut [T], row: usize) {
+    let half = T::from_f64(0.5);
+    let whole = n - n % N;
+    for top in (0..whole).step_by(N) {
+        for left in (0..=top).step_by(N) {
+            let (mut mean, above) = (
+                load::<T, N>(x, row, top, left),
+                load::<T, N>(x, row, left, top),
+            );
+            for r in 0..N {
+                for c in 0..N {
+                    mean[r][c] = half * (mean[r][c] + above[c][r]);
+                }
+            }
+            store(&mean, x, row, top, left);
+            store(&turned(&mean), x, row, left, top);
+        }
+    }
+    for r in whole..n {
+        for c in 0..r {
+            let mean = half * (x[r * row + c] + x[c * row + r]);
+            x[r * row + c] = mean;
+            x[c * row + r] = mean;
+        }
+    }
+}
+
+/// Whether the `n × n` matrix is symmetric, to the bit.
+#[inline(always)]
+pub(crate) fn is_symmetric<T: Scalar>(n: usize, x: &[T]) -> bool {
+    in_tiles!(is_symmetric_in::<T>(n, x))
+}
+
+#[inline(always)]
+fn is_symmetric_in<T: Scalar, const N: usize>(n: usize, x: &[T]) -> bool {
+    let whole = n - n % N;
+    for top in (0..whole).step_by(N) {
+        for left in (0..=top).step_by(N) {
+            let (below, above) = (load::<T, N>(x, n, top, left), load::<T, N>(x, n, left, top));
+            let mut equal = true;
+            for r in 0..N {
+                for c in 0..N {
+                    equal &= below[r][c] == above[c][r];
+                }
+            }
+            if !equal {
+                return false;
+            }
+        }
+    }
+    (whole..n).all(|r| (0..r).all(|c| x[r * n + c] == x[c * n + r]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every entry is another number, in rows that are longer than the matrix is wide.
+    fn numbers(rows: usize, row: usize) -> Vec<f64> {
+        (0..rows * row).map(|i| i as f64).collect()
+    }
+
+    #[test]
+    fn entries_go_where_they_belong() {
+        for n in 0..27 {
+            let row = n + 3;
+            let x = numbers(n, row);
+            for cols in [n, n / 2, 1.min(n)] {
+                let mut out = vec![-1.0; cols * row];
+                transpose(&x, row, (n, cols), &mut out, row);
+                for (r, c) in (0..n).flat_map(|r| (0..cols).map(move |c| (r, c))) {
+                    assert_eq!(out[c * row + r], x[r * row + c], "{n} {cols} {r} {c}");
+                }
+                let untouched = out.chunks_exact(row.max(1)).flat_map(|row| &row[n..]);
+                assert!(untouched.into_iter().all(|&x| x == -1.0));
+            }
+            let mut both = vec![-1.0; n * n];
+            mirror(n, &x, row, &mut both);
+            let mut means = x.clone();
+            symmetrise(n, &mut means, row);
+            for (r, c) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
+                assert_eq!(both[r * n + c], x[r.min(c) * row + r.max(c)]);
+                let mean = 0.5 * (x[r * row + c] + x[c * row + r]);
+                assert_eq!(means[r * row + c], mean, "{n} {r} {c}");
+            }
+            assert!(is_symmetric(n, &both));
+            for at in 0..n * n {
+                let mut other = both.clone();
+                other[at] += 1.0;
+                assert_eq!(is_symmetric(n, &other), at / n == at % n, "{n} {at}");
+            }
+        }
+    }
+}

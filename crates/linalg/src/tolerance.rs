@@ -17,6 +17,10 @@ pub const DEFLATION: f64 = 8.0;
 /// Divide and conquer: a secular function below this many `ε` times the sum of its terms is zero; the rounding of that sum is not smaller.
 pub const SECULAR_RESIDUAL: f64 = 8.0;
 
+/// Divide and conquer: a step to a root of less than this many `√ε` times the distance to the nearest pole is the last one. The error after it is of the order of its square, and
+/// the secular function is at most the sum of its terms times the relative error.
+pub const SECULAR_SHORT: f64 = 0.125;
+
 /// Divide and conquer: steps allowed to a root. Five are usual; in the second half as many `ε` more as there are terms are allowed, which can always be reached.
 pub const SECULAR_STEPS: usize = 120;
 

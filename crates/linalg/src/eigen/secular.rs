@@ -18,7 +18,7 @@
 
 use crate::Scalar;
 use crate::simd::{Lanes, M, V};
-use crate::tolerance::{SECULAR_RESIDUAL, SECULAR_STEPS};
+use crate::tolerance::{SECULAR_RESIDUAL, SECULAR_SHORT, SECULAR_STEPS};
 use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 
@@ -168,6 +168,7 @@ fn solve<S: Simd, T: Scalar>(
     let inverse = l.splat(T::ONE / roots.matrix.rho);
     let small = l.splat(T::EPSILON * T::from_f64(SECULAR_RESIDUAL));
     let enough = l.splat(T::EPSILON * T::from_f64(SECULAR_RESIDUAL * k as f64));
+    let short = l.splat(Scalar::sqrt(T::EPSILON) * T::from_f64(SECULAR_SHORT));
     let middle = l.mul(half, distance);
     let mut eta = middle;
     let mut value = roots.value(eta);
@@ -225,9 +226,12 @@ fn solve<S: Simd, T: Scalar>(
         let next = l.add(eta, l.div(top, bottom));
         let inside = l.and(l.less(low, next), l.less(next, high));
         let next = l.select(inside, next, l.mul(half, l.add(low, high)));
-        // Where nothing moves any more, the bracket is as narrow as numbers are.
+        // Where nothing moves any more, the bracket is as narrow as numbers are. A short step squares the error, which is then below rounding: no other need be seen to be shorter.
+        let moved = l.abs(l.sub(next, eta));
+        let short = l.and(inside, l.less_equal(moved, l.mul(short, l.abs(next))));
         let still = l.equal(next, eta);
-        let active = l.select(done, zero, l.select(still, zero, l.splat(T::ONE)));
+        let active = l.select(short, zero, l.select(still, zero, l.splat(T::ONE)));
+        let active = l.select(done, zero, active);
         eta = l.select(done, eta, next);
         if cast_slice::<_, T>(&[active]).iter().all(|&x| x == T::ZERO) {
             return Some(eta);

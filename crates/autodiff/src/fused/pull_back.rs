@@ -81,7 +81,7 @@ pub(super) fn run<T: Scalar>(
     )
 }
 
-/// `G_Δ,j = Σ_i α_ij G_A,i` and `G_B = Σ_i G_A,i`, which is that of one more direction whose weights are ones. As many directions at a time as there are lanes.
+/// `G_Δ,j = Σ_i α_ij G_A,i`, as many directions at a time as there are lanes, and `G_B = Σ_i G_A,i`, which is that of one more direction whose weights are ones where a lane is left for it.
 fn mixed_gradient<T: Scalar>(
     groups: &Groups,
     weights: MatView<'_, T>,
@@ -97,7 +97,7 @@ fn mixed_gradient<T: Scalar>(
     let square = width * width;
     let mut own = context.buffer(groups.count() * square);
     let mut sums = context.buffer(groups.tall());
-    for first in (0..=experts).step_by(width) {
+    for first in (0..experts).step_by(width) {
         let last = (first + width).min(experts);
         own.fill(T::ZERO);
         // A register per sample of a group; what is left of the last group stays zero.
@@ -125,6 +125,11 @@ fn mixed_gradient<T: Scalar>(
             let register = experts - first;
             of_base.add_each(|e| sums[e * width + register]);
         }
+    }
+    if let (Some(of_base), true) = (of_base, experts.is_multiple_of(width)) {
+        let total = &mut sums[..len];
+        lanes::totals(groups.samples, d_a, total)?;
+        of_base.add(total);
     }
     Ok(())
 }
@@ -192,7 +197,7 @@ impl<T: Scalar> Task<'_, T> {
                 let mut wide = context.buffer(tall);
                 filter_gradient(&groups, &filtered, g_y, buffers, &mut wide)?;
                 if saved.shared {
-                    sum_lanes(width, groups.of(at).len(), &wide, self.d_a);
+                    lanes::totals(groups.of(at).len(), &wide, self.d_a)?;
                 } else {
                     lanes::scatter(&wide, self.add, self.d_a)?;
                 }
@@ -273,11 +278,4 @@ pub(super) fn from_upper_gradient<T: Scalar>(
     let share = (groups.k, T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
     let of = |i| g.matrix(samples.start + i);
     Ok(lanes::gather_upper(share, samples.len(), of, out)?)
-}
-
-/// The sum over the first `count` lanes, in their order.
-fn sum_lanes<T: Scalar>(width: usize, count: usize, lanes: &[T], out: &mut [T]) {
-    for (out, register) in out.iter_mut().zip(lanes.chunks_exact(width)) {
-        *out = register[..count].iter().copied().sum();
-    }
 }

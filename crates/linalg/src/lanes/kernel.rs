@@ -17,6 +17,7 @@ compiled!(
     LaneMixture,
     LaneInnerProducts,
     LaneWeightedSums,
+    LaneTotals,
     LaneEigen,
     LaneSpectral,
     LaneDifferences,
@@ -121,6 +122,23 @@ impl<T: Scalar> WithSimd for LaneWeightedSums<'_, T> {
         let l = Lanes::<S, T>::new(simd);
         let (weights, out) = (T::view::<S>(self.weights), T::view_mut::<S>(self.out));
         mixture::weighted_sums(l, weights, self.g, self.add, out);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LaneTotals<'a, T> {
+    pub(crate) samples: usize,
+    pub(crate) g: &'a [T],
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for LaneTotals<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let l = Lanes::<S, T>::new(simd);
+        mixture::totals(l, self.samples, T::view::<S>(self.g), self.out);
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::Scalar;
 use crate::simd::{Lanes, V, store};
 use pulp::Simd;
+use pulp::bytemuck::cast_slice_mut;
 
 /// Sums that are computed together: enough to hide the latency of one.
 const SUMS: usize = 8;
@@ -131,4 +132,28 @@ fn weighted<S: Simd, T: Scalar, const N: usize>(
         }
     }
     store(out, &sums);
+}
+
+/// `out[e] ← Σ_i g_i[e]` over the first `samples` matrices of several groups.
+#[inline(always)]
+pub(super) fn totals<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    samples: usize,
+    g: &[V<S, T>],
+    out: &mut [T],
+) {
+    let (width, len) = (Lanes::<S, T>::width(), out.len());
+    let (groups, rest) = (samples / width, samples % width);
+    let mut there = [l.splat(T::ZERO)];
+    cast_slice_mut::<_, T>(&mut there)[..rest].fill(T::ONE);
+    for (e, out) in out.iter_mut().enumerate() {
+        let mut sum = l.splat(T::ZERO);
+        for group in 0..groups {
+            sum = l.add(sum, g[group * len + e]);
+        }
+        if rest > 0 {
+            sum = l.mul_add(there[0], g[groups * len + e], sum);
+        }
+        *out = l.sum_of_lanes(sum);
+    }
 }

@@ -23,7 +23,7 @@ use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
 use crate::{LinalgError, Result, Scalar};
 use kernel::{
     LaneCurvatures, LaneDifferences, LaneEigen, LaneFactor, LaneInnerProducts, LaneMixture,
-    LaneProduct, LaneSpectral, LaneWeightedSums, Spectral,
+    LaneProduct, LaneSpectral, LaneTotals, LaneWeightedSums, Spectral,
 };
 
 /// Matrices in a group: lanes of a register of the instruction set in use.
@@ -80,6 +80,14 @@ pub fn weighted_sums<T: Scalar>(weights: &[T], g: &[T], add: bool, out: &mut [T]
         add,
         out,
     })
+}
+
+/// `Σ_i G_i` over the first `samples` matrices of several groups, one group after the other, entry by entry.
+///
+/// # Panics
+/// As [`mixture()`].
+pub fn totals<T: Scalar>(samples: usize, g: &[T], out: &mut [T]) -> Result<()> {
+    dispatch(LaneTotals { samples, g, out })
 }
 
 /// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read. The first `count` lanes must

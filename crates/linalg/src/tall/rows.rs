@@ -190,24 +190,28 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         Ok(())
     }
 
-    /// `R⁻¹` of what [`factor`](Self::factor) left, zeros below the diagonal, the last row first: `X_j = (e_j − Σ_{t > j} R_jt X_t)/R_jj`.
+    /// `R⁻¹` of what [`factor`](Self::factor) left, zeros below the diagonal, the last row first: `X_j = (e_j − Σ_{t > j} R_jt X_t)/R_jj`. A row that is done is taken from all those above it, which do not
+    /// wait for each other.
     #[inline(always)]
     fn invert(&self, r: &[T], x: &mut [T]) {
         let (l, k, row, width) = (self.l, self.k, self.row(), Lanes::<S, T>::width());
-        for j in (0..k).rev() {
-            let (own, below) = x[j * row..].split_at_mut(row);
+        for (j, own) in x.chunks_exact_mut(row).take(k).enumerate() {
             own.fill(T::ZERO);
             own[j] = T::ONE;
-            let from = &r[j * row..][..row];
-            for b in j / width..self.stride {
-                // Rows that have nothing in this register are left out.
-                let end = k.min((b + 1) * width);
-                let mut sum = T::view::<S>(own)[b];
-                for t in j + 1..end {
-                    let above = T::view::<S>(&below[(t - j - 1) * row..][..row])[b];
-                    sum = l.neg_mul_add(l.splat(from[t]), above, sum);
+        }
+        for j in (0..k).rev() {
+            let (above, own) = x[..(j + 1) * row].split_at_mut(j * row);
+            let own = &mut T::view_mut::<S>(own)[j / width..];
+            let scale = l.splat(r[j * row + j]);
+            for x in &mut *own {
+                *x = l.mul(*x, scale);
+            }
+            for (i, above) in above.chunks_exact_mut(row).enumerate() {
+                let factor = l.splat(r[i * row + j]);
+                let above = &mut T::view_mut::<S>(above)[j / width..];
+                for (x, &y) in above.iter_mut().zip(&*own) {
+                    *x = l.neg_mul_add(factor, y, *x);
                 }
-                T::view_mut::<S>(own)[b] = l.mul(sum, l.splat(from[j]));
             }
         }
     }

@@ -49,8 +49,8 @@ impl<T: Scalar> WithSimd for Symmetrised<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        tiles::symmetrise(self.n, self.m, self.n);
+    fn with_simd<S: Simd>(self, simd: S) {
+        tiles::symmetrise(simd, self.n, self.m, self.n);
     }
 }
 

@@ -92,7 +92,7 @@ impl<T: Scalar> WithSimd for Sandwich<'_, T> {
         for (i, out) in self.out.chunks_exact_mut(n * n).enumerate() {
             let left = a.matrix(if a.count() == 1 { 0 } else { i });
             if i == 0 || a.count() > 1 {
-                transpose(left, n, (n, n), right, row);
+                transpose(simd, left, n, (n, n), right, row);
                 for right in right.chunks_exact_mut(row) {
                     right[n..].fill(T::ZERO);
                 }
@@ -109,7 +109,7 @@ impl<T: Scalar> WithSimd for Sandwich<'_, T> {
                 ..Part::default()
             };
             simd.vectorize(product(n, left, half, whole, second));
-            mirror(n, whole, row, out);
+            mirror(simd, n, whole, row, out);
         }
     }
 }

@@ -195,7 +195,7 @@ pub(crate) fn store<X: Copy, const N: usize>(out: &mut [X], registers: &[X; N]) 
 /// The arithmetic of registers of lanes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lanes<S, T> {
-    simd: S,
+    pub(crate) simd: S,
     scalar: PhantomData<T>,
 }
 

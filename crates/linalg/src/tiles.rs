@@ -2,19 +2,56 @@
 //! Tiles of 8 × 8 numbers of double precision do not fit the registers, and take longer than entry by entry.
 
 use crate::Scalar;
-
-/// A function for tiles of this type.
-macro_rules! in_tiles {
-    ($function:ident::<$t:ident>($($argument:expr),*)) => {
-        if size_of::<$t>() == 4 {
-            $function::<$t, 8>($($argument),*)
-        } else {
-            $function::<$t, 4>($($argument),*)
-        }
-    };
-}
+use pulp::{Simd, WithSimd};
 
 type Tile<T, const N: usize> = [[T; N]; N];
+
+/// What is done; matrices come with the distance of their rows.
+enum Task<'a, T> {
+    Transpose {
+        x: (&'a [T], usize),
+        shape: (usize, usize),
+        out: (&'a mut [T], usize),
+    },
+    Mirror {
+        n: usize,
+        x: (&'a [T], usize),
+        out: &'a mut [T],
+    },
+    Symmetrise {
+        n: usize,
+        x: (&'a mut [T], usize),
+    },
+}
+
+/// One function for all who ask, or it would be compiled again in each of them.
+struct InTiles<'a, T>(Task<'a, T>);
+
+impl<T: Scalar> WithSimd for InTiles<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        if size_of::<T>() == 4 {
+            self.0.run::<8>();
+        } else {
+            self.0.run::<4>();
+        }
+    }
+}
+
+impl<T: Scalar> Task<'_, T> {
+    #[inline(always)]
+    fn run<const N: usize>(self) {
+        match self {
+            Self::Transpose { x, shape, out } => {
+                transpose_in::<T, N>(x.0, x.1, shape, out.0, out.1);
+            }
+            Self::Mirror { n, x, out } => mirror_in::<T, N>(n, x.0, x.1, out),
+            Self::Symmetrise { n, x } => symmetrise_in::<T, N>(n, x.0, x.1),
+        }
+    }
+}
 
 #[inline(always)]
 fn load<T: Scalar, const N: usize>(x: &[T], row: usize, top: usize, left: usize) -> Tile<T, N> {
@@ -51,14 +88,19 @@ fn turned<T: Scalar, const N: usize>(tile: &Tile<T, N>) -> Tile<T, N> {
 
 /// `out[c·out_row + r] = x[r·row + c]` for `r < rows`, `c < cols`.
 #[inline(always)]
-pub(crate) fn transpose<T: Scalar>(
+pub(crate) fn transpose<S: Simd, T: Scalar>(
+    simd: S,
     x: &[T],
     row: usize,
     (rows, cols): (usize, usize),
     out: &mut [T],
     out_row: usize,
 ) {
-    in_tiles!(transpose_in::<T>(x, row, (rows, cols), out, out_row));
+    simd.vectorize(InTiles(Task::Transpose {
+        x: (x, row),
+        shape: (rows, cols),
+        out: (out, out_row),
+    }));
 }
 
 #[inline(always)]
@@ -86,8 +128,12 @@ fn transpose_in<T: Scalar, const N: usize>(
 
 /// The upper triangle of `n` rows, `row` numbers apart, on both sides of the diagonal of an `n × n` matrix.
 #[inline(always)]
-pub(crate) fn mirror<T: Scalar>(n: usize, x: &[T], row: usize, out: &mut [T]) {
-    in_tiles!(mirror_in::<T>(n, x, row, out));
+pub(crate) fn mirror<S: Simd, T: Scalar>(simd: S, n: usize, x: &[T], row: usize, out: &mut [T]) {
+    simd.vectorize(InTiles(Task::Mirror {
+        n,
+        x: (x, row),
+        out,
+    }));
 }
 
 #[inline(always)]
@@ -117,8 +163,8 @@ fn mirror_in<T: Scalar, const N: usize>(n: usize, x: &[T], row: usize, out: &mut
 
 /// `x ← (x + xᵀ)/2` of `n` rows, `row` numbers apart.
 #[inline(always)]
-pub(crate) fn symmetrise<T: Scalar>(n: usize, x: &mut [T], row: usize) {
-    in_tiles!(symmetrise_in::<T>(n, x, row));
+pub(crate) fn symmetrise<S: Simd, T: Scalar>(simd: S, n: usize, x: &mut [T], row: usize) {
+    simd.vectorize(InTiles(Task::Symmetrise { n, x: (x, row) }));
 }
 
 #[inline(always)]
@@ -152,7 +198,11 @@ fn symmetrise_in<T: Scalar, const N: usize>(n: usize, x: &mut [T], row: usize) {
 /// Whether the `n × n` matrix is symmetric, to the bit.
 #[inline(always)]
 pub(crate) fn is_symmetric<T: Scalar>(n: usize, x: &[T]) -> bool {
-    in_tiles!(is_symmetric_in::<T>(n, x))
+    if size_of::<T>() == 4 {
+        is_symmetric_in::<T, 8>(n, x)
+    } else {
+        is_symmetric_in::<T, 4>(n, x)
+    }
 }
 
 #[inline(always)]
@@ -191,7 +241,7 @@ mod tests {
             let x = numbers(n, row);
             for cols in [n, n / 2, 1.min(n)] {
                 let mut out = vec![-1.0; cols * row];
-                transpose(&x, row, (n, cols), &mut out, row);
+                transpose(pulp::Scalar, &x, row, (n, cols), &mut out, row);
                 for (r, c) in (0..n).flat_map(|r| (0..cols).map(move |c| (r, c))) {
                     assert_eq!(out[c * row + r], x[r * row + c], "{n} {cols} {r} {c}");
                 }
@@ -199,9 +249,9 @@ mod tests {
                 assert!(untouched.into_iter().all(|&x| x == -1.0));
             }
             let mut both = vec![-1.0; n * n];
-            mirror(n, &x, row, &mut both);
+            mirror(pulp::Scalar, n, &x, row, &mut both);
             let mut means = x.clone();
-            symmetrise(n, &mut means, row);
+            symmetrise(pulp::Scalar, n, &mut means, row);
             for (r, c) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
                 assert_eq!(both[r * n + c], x[r.min(c) * row + r.max(c)]);
                 let mean = 0.5 * (x[r * row + c] + x[c * row + r]);

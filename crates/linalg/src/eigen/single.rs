@@ -79,7 +79,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             if wanted {
                 accumulate(l, n, stride, a, tau, z, p);
                 // Columns of Q become rows.
-                turn(n, z, a, row);
+                turn(simd, n, z, a, row);
             }
             let rotated = if wanted { &mut *a } else { &mut [] };
             if !iterate(l, (n, stride), d, e, rotated, rotations) {
@@ -106,7 +106,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             } else {
                 (&*a, &mut *z)
             };
-            turn(n, from, to, row);
+            turn(simd, n, from, to, row);
             for d in &mut d[..n] {
                 *d = f(*d * scale);
             }
@@ -130,7 +130,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
                     ..Part::default()
                 },
             });
-            mirror(n, product, row, self.vectors);
+            mirror(simd, n, product, row, self.vectors);
             return true;
         }
         for (c, &k) in order.iter().enumerate() {
@@ -153,8 +153,8 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
 
 /// The transpose of a matrix in padded rows.
 #[inline(always)]
-fn turn<T: Scalar>(n: usize, from: &[T], to: &mut [T], row: usize) {
-    transpose(from, row, (n, n), to, row);
+fn turn<S: Simd, T: Scalar>(simd: S, n: usize, from: &[T], to: &mut [T], row: usize) {
+    transpose(simd, from, row, (n, n), to, row);
     for to in to.chunks_exact_mut(row) {
         to[n..].fill(T::ZERO);
     }

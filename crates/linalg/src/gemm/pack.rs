@@ -4,10 +4,12 @@ use super::Strided;
 use super::panels::Panel;
 use crate::Scalar;
 use crate::tiles::transpose;
+use pulp::Simd;
 
 /// Terms `from..from + k` of a panel of `B`: `width` columns per register, term after term. Where `n` is less than a register, zeros follow.
 #[inline(always)]
-pub(super) fn panel<T: Scalar>(
+pub(super) fn panel<S: Simd, T: Scalar>(
+    simd: S,
     b: Strided<'_, T>,
     (from, k): (usize, usize),
     n: usize,
@@ -32,7 +34,7 @@ pub(super) fn panel<T: Scalar>(
                 }
             }
         } else {
-            transpose(b.data, b.col, (cols, k), &mut out[j * width..], long);
+            transpose(simd, b.data, b.col, (cols, k), &mut out[j * width..], long);
             if cols < width {
                 for out in out.chunks_exact_mut(long).take(k) {
                     out[cols..].fill(T::ZERO);

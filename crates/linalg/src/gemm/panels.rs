@@ -112,6 +112,7 @@ pub(super) fn run<S: Simd, T: Scalar>(
                 if copies_b && !copied {
                     let long = terms * panel.registers * width;
                     pack::panel(
+                        l.simd,
                         one.b,
                         (from, terms),
                         n,

@@ -43,7 +43,7 @@ impl<T: Scalar> WithSimd for ThinQr<'_, T> {
             largest = Scalar::max(largest, Scalar::abs(x));
         }
         let scale = T::power_of_two_below(largest);
-        transpose(self.a, k, (m, k), columns, column);
+        transpose(simd, self.a, k, (m, k), columns, column);
         for column in columns.chunks_exact_mut(column) {
             for x in &mut column[..m] {
                 *x /= scale;
@@ -78,7 +78,7 @@ impl<T: Scalar> WithSimd for ThinQr<'_, T> {
             let v = &vectors[j * column..][..column];
             apply(l, v, signs[j], j / width, own, column);
         }
-        transpose(columns, column, (k, m), self.q, k);
+        transpose(simd, columns, column, (k, m), self.q, k);
     }
 }
 

@@ -98,7 +98,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
     #[inline(always)]
     pub(super) fn symmetric_product(&self, a: &[T], b: &[T], s: &mut [T]) {
         self.transposed(a, b, Part::default(), s);
-        tiles::symmetrise(self.k, s, self.row());
+        tiles::symmetrise(self.simd, self.k, s, self.row());
     }
 
     /// `S ← AᵀB`.

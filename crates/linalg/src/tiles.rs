@@ -25,17 +25,15 @@ enum Task<'a, T> {
 }
 
 /// One function for all who ask, or it would be compiled again in each of them.
-struct InTiles<'a, T>(Task<'a, T>);
-
-impl<T: Scalar> WithSimd for InTiles<'_, T> {
+impl<T: Scalar> WithSimd for Task<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         if size_of::<T>() == 4 {
-            self.0.run::<8>();
+            self.run::<8>();
         } else {
-            self.0.run::<4>();
+            self.run::<4>();
         }
     }
 }
@@ -96,11 +94,11 @@ pub(crate) fn transpose<S: Simd, T: Scalar>(
     out: &mut [T],
     out_row: usize,
 ) {
-    simd.vectorize(InTiles(Task::Transpose {
+    simd.vectorize(Task::Transpose {
         x: (x, row),
         shape: (rows, cols),
         out: (out, out_row),
-    }));
+    });
 }
 
 #[inline(always)]
@@ -129,11 +127,11 @@ fn transpose_in<T: Scalar, const N: usize>(
 /// The upper triangle of `n` rows, `row` numbers apart, on both sides of the diagonal of an `n × n` matrix.
 #[inline(always)]
 pub(crate) fn mirror<S: Simd, T: Scalar>(simd: S, n: usize, x: &[T], row: usize, out: &mut [T]) {
-    simd.vectorize(InTiles(Task::Mirror {
+    simd.vectorize(Task::Mirror {
         n,
         x: (x, row),
         out,
-    }));
+    });
 }
 
 #[inline(always)]
@@ -164,7 +162,7 @@ fn mirror_in<T: Scalar, const N: usize>(n: usize, x: &[T], row: usize, out: &mut
 /// `x ← (x + xᵀ)/2` of `n` rows, `row` numbers apart.
 #[inline(always)]
 pub(crate) fn symmetrise<S: Simd, T: Scalar>(simd: S, n: usize, x: &mut [T], row: usize) {
-    simd.vectorize(InTiles(Task::Symmetrise { n, x: (x, row) }));
+    simd.vectorize(Task::Symmetrise { n, x: (x, row) });
 }
 
 #[inline(always)]

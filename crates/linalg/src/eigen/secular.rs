@@ -226,7 +226,7 @@ fn solve<S: Simd, T: Scalar>(
         let next = l.add(eta, l.div(top, bottom));
         let inside = l.and(l.less(low, next), l.less(next, high));
         let next = l.select(inside, next, l.mul(half, l.add(low, high)));
-        // Where nothing moves any more, the bracket is as narrow as numbers are. A short step squares the error, which is then below rounding: no other need be seen to be shorter.
+        // Where nothing moves any more, the bracket is as narrow as numbers are. A short step squares the error, which is then below rounding: the next step would only confirm it.
         let moved = l.abs(l.sub(next, eta));
         let short = l.and(inside, l.less_equal(moved, l.mul(short, l.abs(next))));
         let still = l.equal(next, eta);

@@ -115,6 +115,19 @@ fn weight<T: Scalar>(kind: Arrange) -> T {
     })
 }
 
+/// The rows of several values, one behind the other.
+pub(super) fn side_by_side<T: Scalar>(parts: &[MatView<'_, T>], out: &mut [T]) {
+    let total: usize = parts.iter().map(MatView::cols).sum();
+    let mut start = 0;
+    for x in parts.iter().filter(|x| x.cols() > 0) {
+        let rows = out.chunks_exact_mut(total);
+        for (y, x) in rows.zip(x.data().chunks_exact(x.cols())) {
+            y[start..start + x.len()].copy_from_slice(x);
+        }
+        start += x.cols();
+    }
+}
+
 #[derive(Debug)]
 struct Concat;
 
@@ -141,15 +154,7 @@ impl<T: Scalar> Operation<T> for Concat {
         output: &mut MatViewMut<'_, T>,
         _: &Context<'_, T>,
     ) -> OpResult {
-        let total = output.shape().2;
-        let mut start = 0;
-        for x in inputs.iter().filter(|x| x.cols() > 0) {
-            let rows = output.data().chunks_exact_mut(total);
-            for (y, x) in rows.zip(x.data().chunks_exact(x.cols())) {
-                y[start..start + x.len()].copy_from_slice(x);
-            }
-            start += x.cols();
-        }
+        side_by_side(inputs, output.data());
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! With `G = ∂ℓ/∂Y`: `∂ℓ/∂W = Gᵀ[X_1 … X_p]`, `∂ℓ/∂b = Σ_r G_r`, and `∂ℓ/∂X_i = G W_i` with the columns of `W` that go with `X_i`. An input whose gradient nobody wants, as that of data, costs
 //! nothing beside another whose gradient is.
 
+use super::arrange::side_by_side;
 use crate::operation::view;
 use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
 use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, sums};
@@ -45,7 +46,8 @@ impl<T: Scalar> Operation<T> for Linear<T> {
             return Ok(());
         };
         if parts.len() > 1 {
-            self.joined = Some(side_by_side(parts, w.cols(), context));
+            let joined = context.buffer(parts[0].rows() * w.cols());
+            side_by_side(parts, self.joined.insert(joined));
         }
         let x = self.rows(parts, w.cols());
         let out = crate::operation::view_mut(output.shape(), output.data());
@@ -98,23 +100,6 @@ impl<T: Scalar> Linear<T> {
             None => parts[0],
         }
     }
-}
-
-fn side_by_side<T: Scalar>(
-    parts: &[MatView<'_, T>],
-    columns: usize,
-    context: &Context<'_, T>,
-) -> Buffer<T> {
-    let mut joined = context.buffer(parts[0].rows() * columns);
-    for (r, row) in joined.chunks_exact_mut(columns.max(1)).enumerate() {
-        let mut rest = row;
-        for x in parts {
-            let (own, behind) = rest.split_at_mut(x.cols());
-            own.copy_from_slice(&x.data()[r * x.cols()..][..x.cols()]);
-            rest = behind;
-        }
-    }
-    joined
 }
 
 /// Columns of a matrix, as a matrix of their own.

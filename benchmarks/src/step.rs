@@ -1,5 +1,6 @@
 //! One training step (forward, backward, Adam, retraction; batch of 32, one thread) in units of the yardstick: the time faer takes to
-//! decompose that batch's `k × k` matrices one by one, interleaved in the same run.
+//! decompose that batch's `k × k` matrices one by one, interleaved in the same run. As JSON, for the comparison with PyTorch, whose steps follow each other as in a training: the
+//! steps alone, one after the other.
 
 use crate::arguments::Arguments;
 use crate::eigen::Yardstick;
@@ -88,21 +89,20 @@ fn problem<T: Scalar>(case: &Case) -> (DaspNet, Prepared<T>) {
     (net, data)
 }
 
-/// Seconds of every step and of every run of the yardstick.
-fn times<T: Scalar + RealField>(case: &Case, rounds: usize) -> [Vec<f64>; 2] {
+/// Seconds of every step and, where wanted, of every run of the yardstick in between.
+fn times<T: Scalar + RealField>(case: &Case, rounds: usize, between: bool) -> [Vec<f64>; 2] {
     let (net, data) = problem::<T>(case);
     let mut stepper = Stepper::new(AdamConfig::default(), net.initial(3)).expect("Adam");
     let batch = data.all();
+    let mut step = || {
+        stepper.step(&net, &batch).expect("a finite step");
+    };
+    if !between {
+        let [steps] = interleaved(rounds, [&mut step]);
+        return [steps, Vec::new()];
+    }
     let mut yardstick = Yardstick::new(random_spd::<T>(4, BATCH, case.k));
-    interleaved(
-        rounds,
-        [
-            &mut || {
-                stepper.step(&net, &batch).expect("a finite step");
-            },
-            &mut || yardstick.run(),
-        ],
-    )
+    interleaved(rounds, [&mut step, &mut || yardstick.run()])
 }
 
 /// Floating-point operations of a step, every product counted with what symmetry and triangles leave of it, the decomposition as in [`crate::eigen::flops`]: those of the samples'
@@ -154,7 +154,7 @@ fn row<T: Scalar + RealField>(
     json: Option<&mut Vec<Value>>,
 ) {
     let rounds = rounds.unwrap_or(if case.n > 40 { 150 } else { 600 });
-    let [step, unit] = times::<T>(case, rounds);
+    let [step, unit] = times::<T>(case, rounds, json.is_none());
     match json {
         Some(rows) => rows.push(json_row::<T>(case, &step)),
         None => table_row::<T>(case, [&step, &unit], prototype),

@@ -154,6 +154,13 @@ impl<'a, T: Scalar> Gradient<'a, T> {
     }
 
     /// The same as a batch.
+    pub(crate) fn place_view(&mut self) -> (MatViewMut<'_, T>, bool) {
+        let shape = self.shape;
+        let (data, add) = self.place();
+        (view_mut(shape, data), add)
+    }
+
+    /// [`accumulator`](Self::accumulator) as a batch.
     pub fn accumulator_view(&mut self) -> MatViewMut<'_, T> {
         let shape = self.shape;
         view_mut(shape, self.accumulator())

@@ -1,6 +1,6 @@
 //! Kernels on matrices in lanes against plain loops, for sizes around every block boundary.
 
-use stiefel_linalg::lanes::{self, BAND, Laid, Logarithms, Product, Terms};
+use stiefel_linalg::lanes::{self, BAND, Laid, Logarithms, Product, Sums, Terms};
 use stiefel_linalg::{Aligned, MatBatch, Scalar, eigh, inverse_cholesky};
 use stiefel_testkit::{random_batch, random_spd};
 
@@ -85,7 +85,7 @@ fn products_of_any_size() {
 #[test]
 fn triangular_and_symmetric_factors() {
     let width = lanes::width::<f64>().unwrap();
-    for n in 1..=15 {
+    for n in (1..=15).chain([18, 30]) {
         let a = random_batch::<f64>(5, 2.min(width), n, n);
         let spd = random_spd::<f64>(6, 2.min(width), n);
         let count = a.count();
@@ -109,9 +109,9 @@ fn triangular_and_symmetric_factors() {
             }
         });
         for (left, right, terms, whole) in [
-            (&a, &upper, Terms::UpperRight, &a),
-            (&a, &lower, Terms::LowerRight, &a),
-            (&banded, &a, Terms::SymmetricLeft, &spd),
+            (&a, &upper, Terms::UpperRight, (&a, &upper)),
+            (&a, &lower, Terms::LowerRight, (&a, &lower)),
+            (&banded, &a, Terms::SymmetricLeft, (&spd, &a)),
         ] {
             let (l, r) = (laid(left), laid(right));
             let mut out = Aligned::default();
@@ -125,7 +125,7 @@ fn triangular_and_symmetric_factors() {
             let found = scattered(count, (n, n), out);
             for i in 0..count {
                 for (r, c) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
-                    let gap = (found.get(i, r, c) - entry(&[(whole, right)], i, r, c)).abs();
+                    let gap = (found.get(i, r, c) - entry(&[whole], i, r, c)).abs();
                     assert!(gap < 1e-12, "{terms:?} n={n}: {gap:e}");
                 }
             }
@@ -133,23 +133,32 @@ fn triangular_and_symmetric_factors() {
     }
 }
 
-/// Symmetric results are exactly symmetric.
+/// Symmetric results are exactly symmetric, and their lower triangles are the same alone.
 #[test]
 fn symmetric_products() {
     let width = lanes::width::<f32>().unwrap();
-    for n in 1..=14 {
+    for n in (1..=14).chain([18, 30]) {
         let a = random_batch::<f32>(7, width.min(4), 9, n);
         let la = laid(&a);
         let la = Laid::new(la.get(9 * n * width), n);
         let mut out = Aligned::default();
         let out = out.room(n * n * width);
         lanes::product(Product {
-            symmetric: true,
+            sums: Sums::Symmetric,
             ..Product::new((n, n, 9), la.transposed(), la, out)
         })
         .unwrap();
         let found = scattered(a.count(), (n, n), out);
         assert_eq!(found, found.transposed());
+        lanes::product(Product {
+            sums: Sums::Lower,
+            ..Product::new((n, n, 9), la.transposed(), la, out)
+        })
+        .unwrap();
+        let lower = scattered(a.count(), (n, n), out);
+        for (r, c) in (0..n).flat_map(|r| (0..=r).map(move |c| (r, c))) {
+            assert_eq!(lower.get(0, r, c), found.get(0, r, c), "n={n}: {r}, {c}");
+        }
         let gap =
             (found.get(0, n - 1, 0).to_f64() - entry(&[(&a.transposed(), &a)], 0, n - 1, 0)).abs();
         assert!(gap < 1e-4, "n={n}: {gap:e}");
@@ -187,14 +196,12 @@ fn eigenvalues_as_from_rows() {
 #[test]
 fn inverse_factors_as_from_rows() {
     let width = lanes::width::<f64>().unwrap();
-    for n in [1, 3, 8, 13] {
+    for n in [1, 3, 8, 13, 30] {
         let x = random_spd::<f64>(9, width, n);
-        let lx = laid(&x);
+        let mut lx = laid(&x);
         let mut out = Aligned::default();
-        let (out, scratch) = out
-            .room((2 * n * n + n) * width)
-            .split_at_mut(n * n * width);
-        lanes::inverse_cholesky(n, width, lx.get(n * n * width), out, scratch).unwrap();
+        let (out, pivots) = out.room((n + 1) * n * width).split_at_mut(n * n * width);
+        lanes::inverse_cholesky(n, width, lx.room(n * n * width), out, pivots).unwrap();
         let expected = inverse_cholesky(x.view()).unwrap();
         assert_eq!(scattered(width, (n, n), out), expected, "n={n}");
     }
@@ -206,15 +213,16 @@ fn a_bad_lane_is_named() {
     let width = lanes::width::<f32>().unwrap();
     let mut x = MatBatch::<f32>::identity(width, 3);
     x.matrix_mut(width - 1)[4] = -1.0;
-    let (lx, mut out) = (laid(&x), Aligned::default());
-    let (out, scratch) = out.room(21 * width).split_at_mut(9 * width);
-    let x = lx.get(9 * width);
-    let error = lanes::inverse_cholesky(3, width, x, out, scratch).unwrap_err();
+    let mut out = Aligned::default();
+    let (out, pivots) = out.room(12 * width).split_at_mut(9 * width);
+    let mut factor =
+        |count| lanes::inverse_cholesky(3, count, laid(&x).room(9 * width), out, pivots);
+    let error = factor(width).unwrap_err();
     assert!(
         error.to_string().contains(&format!("matrix {}", width - 1)),
         "{error}"
     );
-    assert!(width == 1 || lanes::inverse_cholesky(3, width - 1, x, out, scratch).is_ok());
+    assert!(width == 1 || factor(width - 1).is_ok());
 }
 
 /// Equal, close, distant and clamped eigenvalues; each pair against a sum in twice the precision of f32.

@@ -67,11 +67,15 @@ fn check_projection<T: Scalar>(n: usize, k: usize, tolerance: f64) {
 
         let h = symmetric(&w, &g);
         let (mut in_w, mut in_z) = (w.clone(), given.clone());
-        let wanted = (Some(in_w.view_mut()), Some(in_z.view_mut()));
-        project_tall_pull_back((w.view(), given.view(), s.view()), g.view(), wanted)
-            .expect("shapes");
-        // Both are added to what was there.
+        let all = (w.view(), given.view(), s.view());
+        let wanted = (Some(in_w.view_mut()), Some((in_z.view_mut(), true)));
+        project_tall_pull_back(all, g.view(), wanted).expect("shapes");
+        // Both are added to what was there, the second one only if asked.
         let of_z = minus(&g, &times(&w, &h));
+        let mut written = MatBatch::from_fn(3, n, k, |_, _, _| T::from_f64(f64::NAN));
+        let wanted = (None, Some((written.view_mut(), false)));
+        project_tall_pull_back(all, g.view(), wanted).expect("shapes");
+        close(&name, written.data(), of_z.data(), tolerance);
         let expected: Vec<T> = (given.data().iter().zip(of_z.data()))
             .map(|(&a, &b)| a + b)
             .collect();

@@ -5,7 +5,7 @@ use super::{FilterTail, Saved};
 use crate::{Context, OpResult};
 use std::f64::consts::SQRT_2;
 use std::ops::Range;
-use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Terms};
+use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Sums, Terms};
 use stiefel_linalg::{LinalgError, MatView, MatViewMut, Scalar, sums};
 
 pub(super) fn run<T: Scalar>(
@@ -159,7 +159,7 @@ impl<T: Scalar> Task<'_, T> {
         })?;
         let y = &mut self.y[at * square..][..square];
         lanes::product(Product {
-            symmetric: true,
+            sums: Sums::Symmetric,
             ..Product::new((k, k, n), w.transposed(), Laid::new(xw, k), y)
         })?;
         check_finite(k, width, y)
@@ -215,16 +215,16 @@ fn orthonormalise<T: Scalar>(
     if l_inv.is_empty() {
         return write(w);
     }
-    let mut buffer = context.buffer(groups.tall() + 2 * groups.square() + groups.row());
+    let mut buffer = context.buffer(groups.tall() + groups.square() + groups.row());
     let (a, rest) = buffer.split_at_mut(groups.tall());
-    let (gram, scratch) = rest.split_at_mut(groups.square());
+    let (gram, pivots) = rest.split_at_mut(groups.square());
     write(a)?;
     let a = Laid::new(a, k);
     lanes::product(Product {
-        symmetric: true,
+        sums: Sums::Lower,
         ..Product::new((k, k, n), a.transposed(), a, gram)
     })?;
-    lanes::inverse_cholesky(k, count, gram, l_inv, scratch)?;
+    lanes::inverse_cholesky(k, count, gram, l_inv, pivots)?;
     lanes::product(Product {
         terms: Terms::UpperRight,
         ..Product::new((n, k, k), a, Laid::new(l_inv, k).transposed(), w)

@@ -3,7 +3,7 @@
 use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
 use crate::{Context, Gradient, OpResult};
-use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Terms};
+use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Sums, Terms};
 use stiefel_linalg::{MatView, Scalar};
 
 pub(super) fn run<T: Scalar>(
@@ -208,7 +208,7 @@ impl<T: Scalar> Task<'_, T> {
             let mut wide = context.buffer(tall);
             lanes::product(Product::new((n, k, k), w, Laid::new(g_y, k), &mut wide))?;
             lanes::product(Product {
-                symmetric: true,
+                sums: Sums::Symmetric,
                 ..Product::new((n, n, k), Laid::new(&wide, k), w.transposed(), &mut of_x)
             })?;
             lanes::scatter_lower(width, n, &of_x, self.d_x);
@@ -247,7 +247,7 @@ fn filter_gradient<T: Scalar>(
     // low(M) is symmetric, and made of the upper triangle of M = 2 Y G_Y: the lower one of 2 G_Y Y.
     lanes::product(Product {
         scale: -two,
-        symmetric: true,
+        sums: Sums::Symmetric,
         ..Product::new(square, g_y, Laid::new(y, k), low)
     })?;
     let l_inv = Laid::new(l_inv, k);

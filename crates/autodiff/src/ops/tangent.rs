@@ -67,7 +67,7 @@ impl<T: Scalar> Operation<T> for Project<T> {
         let (in_w, in_z) = gradients.split_at_mut(1);
         let wanted = (
             in_w[0].as_mut().map(Gradient::accumulator_view),
-            in_z[0].as_mut().map(Gradient::accumulator_view),
+            in_z[0].as_mut().map(Gradient::place_view),
         );
         let Some(symmetric) = &self.symmetric else {
             return Ok(());

@@ -10,7 +10,7 @@
 //! cost as much as the eigen-decompositions.
 
 use crate::Result;
-use stiefel_linalg::lanes::{self, BAND, Laid, Product, Terms};
+use stiefel_linalg::lanes::{self, BAND, Laid, Product, Sums, Terms};
 use stiefel_linalg::{Aligned, MatBatch, MatView, Scalar, sums};
 
 /// Groups that are decomposed together.
@@ -227,7 +227,7 @@ fn congruence<T: Scalar>(n: usize, a: &[T], half: &mut [T], c: &mut [T]) -> Resu
         ..Product::new(shape, Laid::new(c, n), a.transposed(), half)
     })?;
     lanes::product(Product {
-        symmetric: true,
+        sums: Sums::Symmetric,
         ..Product::new(shape, a, Laid::new(half, n), c)
     })?;
     Ok(())

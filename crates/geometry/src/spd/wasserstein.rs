@@ -17,7 +17,7 @@ use super::{check_spectrum, check_symmetric};
 use crate::Result;
 use crate::batch::{broadcast, common_count, position};
 use stiefel_linalg::{
-    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, eigh, eigh_map_into, product,
+    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, eigh, eigh_map_into, product, sums,
     symmetrise,
 };
 
@@ -91,14 +91,15 @@ pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> R
     common_count(OP, m, x)?;
     let at = factor("Bures–Wasserstein logarithm map, foot point", m)?;
     let root = root_between(OP, &at, x)?;
-    // T M = L⁻ᵀ (LᵀXL)^{1/2} Lᵀ.
-    let half = product(root.view(), Op::N, at.l.view(), Op::T)?;
+    // V = 2 sym(T M) − 2 M with 2 T M = L⁻ᵀ (LᵀXL)^{1/2} (2 Lᵀ).
+    let two = T::from_f64(2.0);
+    let mut right = at.l.transposed();
+    sums::scale(right.data_mut(), two);
+    let half = product(root.view(), Op::N, right.view(), Op::N)?;
     let mut v = product(at.l_inv.view(), Op::T, half.view(), Op::N)?;
     symmetrise(&mut v.view_mut())?;
-    let two = T::from_f64(2.0);
     for i in 0..v.count() {
-        let pairs = v.matrix_mut(i).iter_mut().zip(broadcast(m, i));
-        pairs.for_each(|(v, &m)| *v = two * (*v - m));
+        sums::add_scaled(v.matrix_mut(i), -two, broadcast(m, i));
     }
     Ok(v)
 }

@@ -9,7 +9,7 @@ use crate::error::shape_error;
 use rayon::prelude::*;
 use stiefel_linalg::{
     MatBatch, MatView, MatViewMut, Op, Scalar, product_into, project_tall, project_tall_pull_back,
-    symmetrise, threads_for,
+    sums, symmetrise, threads_for,
 };
 
 const OP: &str = "tangent projection";
@@ -111,16 +111,17 @@ pub fn project_pull_back<T: Scalar>(
     for i in 0..count {
         symmetric_product(of_pair(w, i), of_pair(z, i), &mut s.view_mut().single(i))?;
     }
-    let wanted = (Some(in_w.view_mut()), Some(in_z.view_mut()));
+    let wanted = (Some(in_w.view_mut()), Some((in_z.view_mut(), false)));
     project_pull_back_add((w, z, s.view()), g, wanted)?;
     Ok((in_w, in_z))
 }
 
-/// Adds the gradients `(in W, in Z)` to those that are wanted, given `W`, `Z` and what [`project_keeping`] left; see [`project_pull_back`].
+/// The gradients `(in W, in Z)` that are wanted, given `W`, `Z` and what [`project_keeping`] left; see [`project_pull_back`]. That in `W` is added to what is there, that in `Z` where its flag
+/// says so, and written otherwise.
 pub fn project_pull_back_add<T: Scalar>(
     (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,
-    (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
+    (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<(MatViewMut<'_, T>, bool)>),
 ) -> Result<()> {
     let (count, n, k) = g.shape();
     if s.shape() != (count, k, k) {
@@ -132,11 +133,11 @@ pub fn project_pull_back_add<T: Scalar>(
     }
     // Parts of a few matrices, whoever computes them: the sum over the parts has one order.
     let size = PART * n * k;
-    let mut of_z = in_z
+    let (of_z, add) = in_z
         .as_mut()
-        .map(MatViewMut::data)
-        .unwrap_or_default()
-        .chunks_mut(size.max(1));
+        .map(|(x, add)| (x.data(), *add))
+        .unwrap_or_default();
+    let mut of_z = of_z.chunks_mut(size.max(1));
     let wants_w = in_w.is_some();
     let parts: Vec<_> = (0..count)
         .step_by(PART)
@@ -148,7 +149,7 @@ pub fn project_pull_back_add<T: Scalar>(
         let mut own = MatBatch::zeros(usize::from(wants_w), n, k);
         let in_z = in_z.map(|x| MatViewMut::new(len, n, k, x)).transpose()?;
         let given = (w, z.range(range.clone()), s.range(range.clone()));
-        let wanted = (wants_w.then(|| own.view_mut()), in_z);
+        let wanted = (wants_w.then(|| own.view_mut()), in_z.map(|x| (x, add)));
         project_tall_pull_back(given, g.range(range), wanted)?;
         Ok(own)
     };
@@ -158,9 +159,10 @@ pub fn project_pull_back_add<T: Scalar>(
         parts.into_iter().map(one).collect()
     };
     for part in parts {
-        let (part, sum) = (part?, in_w.as_mut().map(MatViewMut::data));
-        let sum = sum.into_iter().flatten().zip(part.data());
-        sum.for_each(|(d, &x)| *d += x);
+        let part = part?;
+        if let Some(sum) = &mut in_w {
+            sums::add_scaled(sum.data(), T::ONE, part.data());
+        }
     }
     Ok(())
 }

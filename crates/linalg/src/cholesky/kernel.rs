@@ -1,8 +1,8 @@
 //! Cholesky and triangular inverse, one matrix per lane.
 //!
 //! Row by row: `L_rc = (X_rc − Σ_{k<c} L_rk L_ck)/L_cc`, and the inverse `M = L⁻¹` by
-//! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; two columns (four for the inverse) at a
-//! time share the loads of row `r`.
+//! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; four columns (eight for the inverse, where there are registers) at a
+//! time share the loads of row `r`, and their sums do not wait for each other.
 
 use crate::gather::{Form, IntoLanes};
 use crate::simd::{Lanes, V, compiled, store};
@@ -77,7 +77,7 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
                 invert_diagonal(l, n, a, pivots);
             } else {
                 factor(l, n, a, pivots);
-                check(n, end - begin, cast_slice(pivots)).map_err(|bad| BadPivot {
+                check(l, end - begin, pivots).map_err(|bad| BadPivot {
                     matrix: begin + bad.matrix,
                     ..bad
                 })?;
@@ -129,52 +129,80 @@ pub(crate) fn factor<S: Simd, T: Scalar>(
     for r in 0..n {
         let (above, row) = a.split_at_mut(r * n);
         let row = &mut row[..n];
-        let mut c = 0;
-        while c + 2 <= r {
-            let (first, second) = (&above[c * n..][..n], &above[(c + 1) * n..][..n]);
-            let (mut x, mut y) = (row[c], row[c + 1]);
-            for ((k, p), q) in row[..c].iter().zip(&first[..c]).zip(&second[..c]) {
-                x = l.neg_mul_add(*k, *p, x);
-                y = l.neg_mul_add(*k, *q, y);
-            }
-            let x = l.mul(x, first[c]);
-            row[c] = x;
-            row[c + 1] = l.mul(l.neg_mul_add(x, second[c], y), second[c + 1]);
-            c += 2;
+        let (mut c, mut pivot) = (0, row[r]);
+        while c + 4 <= r {
+            factor_columns::<S, T, 4>(l, n, above, row, c, &mut pivot);
+            c += 4;
         }
-        if c < r {
-            let mut x = row[c];
-            let other = &above[c * n..][..n];
-            for (k, p) in row[..c].iter().zip(&other[..c]) {
-                x = l.neg_mul_add(*k, *p, x);
-            }
-            row[c] = l.mul(x, other[c]);
-        }
-        let mut pivot = row[r];
-        for k in &row[..r] {
-            pivot = l.neg_mul_add(*k, *k, pivot);
+        while c < r {
+            factor_columns::<S, T, 1>(l, n, above, row, c, &mut pivot);
+            c += 1;
         }
         pivots[r] = pivot;
         row[r] = l.div(l.splat(T::ONE), l.sqrt(pivot));
     }
 }
 
-/// The first pivot of the first matrix that is not a positive, finite number.
-pub(crate) fn check<T: Scalar>(n: usize, count: usize, pivots: &[T]) -> Result<(), BadPivot<T>> {
-    let width = pivots.len() / n;
-    for matrix in 0..count {
-        for pivot in 0..n {
-            let value = pivots[pivot * width + matrix];
-            if !(value > T::ZERO && Scalar::is_finite(value)) {
-                return Err(BadPivot {
-                    matrix,
-                    pivot,
-                    value,
-                });
-            }
+/// `C` columns of a row, from `first` on, left of the diagonal, and what they take from its pivot. The sums of the columns do not wait for each other.
+#[inline(always)]
+fn factor_columns<S: Simd, T: Scalar, const C: usize>(
+    l: Lanes<S, T>,
+    n: usize,
+    above: &[V<S, T>],
+    row: &mut [V<S, T>],
+    first: usize,
+    pivot: &mut V<S, T>,
+) {
+    let others = &above[first * n..][..(C - 1) * n + first + C];
+    let (done, own) = row.split_at_mut(first);
+    let mut sums = [l.splat(T::ZERO); C];
+    for c in 0..C {
+        sums[c] = own[c];
+    }
+    for (k, x) in done.iter().enumerate() {
+        for c in 0..C {
+            sums[c] = l.neg_mul_add(*x, others[c * n + k], sums[c]);
         }
     }
-    Ok(())
+    for c in 0..C {
+        let other = &others[c * n + first..];
+        for k in 0..c {
+            sums[c] = l.neg_mul_add(sums[k], other[k], sums[c]);
+        }
+        sums[c] = l.mul(sums[c], other[c]);
+        *pivot = l.neg_mul_add(sums[c], sums[c], *pivot);
+    }
+    store(own, &sums);
+}
+
+/// An error that names the first pivot, of the first of `count` matrices, that is not a positive, finite number.
+#[inline(always)]
+pub(crate) fn check<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    count: usize,
+    pivots: &[V<S, T>],
+) -> Result<(), BadPivot<T>> {
+    let (zero, one) = (l.splat(T::ZERO), l.splat(T::ONE));
+    let mut good = one;
+    for &pivot in pivots {
+        let finite = l.equal(l.sub(pivot, pivot), zero);
+        good = l.select(l.and(l.less(zero, pivot), finite), good, zero);
+    }
+    let (pivots, width) = (cast_slice::<_, T>(pivots), Lanes::<S, T>::width());
+    let bad = |&matrix: &usize| cast_slice::<_, T>(&[good])[matrix] == T::ZERO;
+    let Some(matrix) = (0..count).find(bad) else {
+        return Ok(());
+    };
+    let of_matrix = pivots[matrix..].iter().step_by(width).copied();
+    let (pivot, value) = of_matrix
+        .enumerate()
+        .find(|&(_, value)| !(value > T::ZERO && Scalar::is_finite(value)))
+        .unwrap_or((0, T::ZERO));
+    Err(BadPivot {
+        matrix,
+        pivot,
+        value,
+    })
 }
 
 #[inline(always)]
@@ -211,6 +239,12 @@ pub(crate) fn invert<S: Simd, T: Scalar>(
     m: &mut [V<S, T>],
 ) {
     let mut c = 0;
+    if Lanes::<S, T>::WIDE {
+        while c + 8 <= n {
+            invert_columns::<S, T, 8>(l, n, a, m, c);
+            c += 8;
+        }
+    }
     while c + 4 <= n {
         invert_columns::<S, T, 4>(l, n, a, m, c);
         c += 4;

@@ -3,11 +3,10 @@
 use super::differences::{self, Logarithms};
 use super::eigen;
 use super::mixture;
-use super::product::{self, Laid, Product};
+use super::product::{self, Laid, Product, Sums};
 use crate::Scalar;
 use crate::cholesky::kernel::{self as cholesky, BadPivot};
 use crate::simd::{Lanes, V, compiled};
-use pulp::bytemuck::cast_slice;
 use pulp::{Simd, WithSimd};
 
 compiled!(
@@ -40,9 +39,9 @@ impl<T: Scalar> WithSimd for LaneProduct<'_, T> {
 pub(crate) struct LaneFactor<'a, T> {
     pub(crate) n: usize,
     pub(crate) count: usize,
-    pub(crate) x: &'a [T],
+    pub(crate) x: &'a mut [T],
     pub(crate) out: &'a mut [T],
-    pub(crate) scratch: &'a mut [T],
+    pub(crate) pivots: &'a mut [T],
 }
 
 impl<T: Scalar> WithSimd for LaneFactor<'_, T> {
@@ -52,16 +51,12 @@ impl<T: Scalar> WithSimd for LaneFactor<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let l = Lanes::<S, T>::new(simd);
         let n = self.n;
-        let scratch = &mut T::view_mut::<S>(self.scratch)[..n * n + n];
-        let (a, pivots) = scratch.split_at_mut(n * n);
-        let x = &T::view::<S>(self.x)[..n * n];
+        let x = &mut T::view_mut::<S>(self.x)[..n * n];
+        let pivots = &mut T::view_mut::<S>(self.pivots)[..n];
         let out = T::view_mut::<S>(self.out);
-        for r in 0..n {
-            a[r * n..=r * n + r].copy_from_slice(&x[r * n..=r * n + r]);
-        }
-        cholesky::factor(l, n, a, pivots);
-        cholesky::check(n, self.count, cast_slice(pivots))?;
-        cholesky::invert(l, n, a, out);
+        cholesky::factor(l, n, x, pivots);
+        cholesky::check(l, self.count, pivots)?;
+        cholesky::invert(l, n, x, out);
         for r in 0..n {
             out[r * n + r + 1..(r + 1) * n].fill(l.splat(T::ZERO));
         }
@@ -216,7 +211,7 @@ impl<T: Scalar> WithSimd for LaneSpectral<'_, T> {
                 let inner = &mut inner[..square];
                 let right = Laid::new(half, n);
                 let mut lower = Product::new(shape, u.transposed(), right, inner);
-                lower.symmetric = true;
+                lower.sums = Sums::Lower;
                 simd.vectorize(LaneProduct(lower));
                 weigh(l, n, T::view::<S>(divided), T::view_mut::<S>(inner));
                 simd.vectorize(LaneProduct(Product::new(
@@ -229,7 +224,7 @@ impl<T: Scalar> WithSimd for LaneSpectral<'_, T> {
         }
         let half = Laid::new(half, n);
         let mut lower = Product::new(shape, half, u.transposed(), self.out);
-        lower.symmetric = true;
+        lower.sums = Sums::Symmetric;
         simd.vectorize(LaneProduct(lower));
     }
 }

@@ -16,7 +16,7 @@ pub use crate::gather::{
     gather, gather_lower, gather_upper, scatter, scatter_lower, scatter_upper,
 };
 pub use differences::Logarithms;
-pub use product::{BAND, Laid, Product, Terms};
+pub use product::{BAND, Laid, Product, Sums, Terms};
 
 use crate::simd::{dispatch, instruction_set};
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
@@ -90,21 +90,21 @@ pub fn totals<T: Scalar>(samples: usize, g: &[T], out: &mut [T]) -> Result<()> {
     dispatch(LaneTotals { samples, g, out })
 }
 
-/// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read. The first `count` lanes must
-/// be positive definite. `scratch` holds a square and `n` registers.
+/// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read, and spoilt. The first `count` lanes must
+/// be positive definite. `pivots` gets `n` registers.
 pub fn inverse_cholesky<T: Scalar>(
     n: usize,
     count: usize,
-    x: &[T],
+    x: &mut [T],
     out: &mut [T],
-    scratch: &mut [T],
+    pivots: &mut [T],
 ) -> Result<()> {
     let done = dispatch(LaneFactor {
         n,
         count,
         x,
         out,
-        scratch,
+        pivots,
     })?;
     done.map_err(|bad| LinalgError::NotPositiveDefinite {
         op: "Cholesky factorisation",

@@ -45,6 +45,17 @@ pub enum Terms {
     SymmetricLeft,
 }
 
+/// Which sums are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sums {
+    /// All of them.
+    All,
+    /// `C` is square and symmetric, and its lower triangle alone is wanted: above the diagonal anything may be left.
+    Lower,
+    /// `C` is square and symmetric: its lower triangle is computed, and the same stands above the diagonal.
+    Symmetric,
+}
+
 /// Entries right of the diagonal that a symmetric left factor must have.
 pub const BAND: usize = ROWS - 1;
 
@@ -61,8 +72,8 @@ pub struct Product<'a, T> {
     pub terms: Terms,
     /// `α`.
     pub scale: T,
-    /// Whether `C` is symmetric: its lower triangle is computed and copied above the diagonal.
-    pub symmetric: bool,
+    /// Which sums are wanted.
+    pub sums: Sums,
     /// `C`, row after row. It is overwritten.
     pub out: &'a mut [T],
 }
@@ -81,7 +92,7 @@ impl<'a, T: Scalar> Product<'a, T> {
             more: None,
             terms: Terms::All,
             scale: T::ONE,
-            symmetric: false,
+            sums: Sums::All,
             out,
         }
     }
@@ -111,24 +122,18 @@ fn registers<'a, S: Simd, T: Scalar>(x: &Laid<'a, T>) -> Registers<'a, V<S, T>> 
     }
 }
 
-/// Blocks of at most [`ROWS`] rows, and of columns as even as they come: no entry is computed twice, and of a symmetric product few above the diagonal.
+/// Blocks of at most [`ROWS`] rows, and of columns as even as they come: no entry is computed twice, and of a symmetric product hardly one above the diagonal.
 #[inline(always)]
 pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
     let (_, n, _) = product.shape;
-    let symmetric = product.symmetric;
-    let most = if Lanes::<S, T>::WIDE {
-        MORE_COLUMNS
-    } else {
-        COLUMNS
-    };
     let Product {
         shape,
         factors,
         more,
         terms,
         scale,
+        sums,
         out,
-        ..
     } = product;
     let sum = Sum {
         shape,
@@ -140,7 +145,13 @@ pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
         terms,
         scale: l.splat(scale),
         plain: scale == T::ONE,
-        symmetric,
+        wanted: sums,
+    };
+    let most = match terms {
+        // Of a block on the diagonal of a triangular factor a part is zeros: the fewer columns, the smaller it is.
+        Terms::UpperRight | Terms::LowerRight => COLUMNS,
+        _ if Lanes::<S, T>::WIDE => MORE_COLUMNS,
+        _ => COLUMNS,
     };
     let out = T::view_mut::<S>(out);
     // Column by column of blocks: the block of B stays in the first-level cache.
@@ -164,13 +175,6 @@ pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
             }
         }
     }
-    if symmetric {
-        for r in 0..n {
-            for c in r + 1..n {
-                out[r * n + c] = out[c * n + r];
-            }
-        }
-    }
 }
 
 struct Sum<'a, X> {
@@ -180,7 +184,7 @@ struct Sum<'a, X> {
     terms: Terms,
     scale: X,
     plain: bool,
-    symmetric: bool,
+    wanted: Sums,
 }
 
 /// `C` columns from `c` on, from the diagonal down where the product is symmetric.
@@ -191,28 +195,40 @@ fn column<S: Simd, T: Scalar, const C: usize>(
     c: usize,
     out: &mut [V<S, T>],
 ) {
-    let (m, ..) = sum.shape;
-    let mut r = if sum.symmetric { c } else { 0 };
-    // On the diagonal, rows end where the block does.
-    if sum.symmetric && C > ROWS {
-        block::<S, T, ROWS, ROWS>(l, sum, r, c, out);
+    let (m, n, _) = sum.shape;
+    let symmetric = sum.wanted != Sums::All;
+    let diagonal = if symmetric { c + C } else { 0 };
+    let mut r = if symmetric { c } else { 0 };
+    if symmetric && C > ROWS {
+        block::<S, T, ROWS, ROWS, true>(l, sum, r, c, out);
         r += ROWS;
     }
-    while r + ROWS <= m {
-        block::<S, T, ROWS, C>(l, sum, r, c, out);
-        r += ROWS;
+    while r < m {
+        // Rows of the diagonal's block by themselves.
+        let left = if r < diagonal { diagonal - r } else { m - r };
+        if left >= ROWS {
+            block::<S, T, ROWS, C, false>(l, sum, r, c, out);
+            r += ROWS;
+        } else if left >= 2 {
+            block::<S, T, 2, C, false>(l, sum, r, c, out);
+            r += 2;
+        } else {
+            block::<S, T, 1, C, false>(l, sum, r, c, out);
+            r += 1;
+        }
     }
-    if r + 2 <= m {
-        block::<S, T, 2, C>(l, sum, r, c, out);
-        r += 2;
-    }
-    if r < m {
-        block::<S, T, 1, C>(l, sum, r, c, out);
+    if sum.wanted == Sums::Symmetric {
+        for r in c..c + C {
+            for c in r + 1..c + C {
+                out[r * n + c] = out[c * n + r];
+            }
+        }
     }
 }
 
+/// `R × C` sums; with `LOWER`, in every row those up to the column of its number alone.
 #[inline(always)]
-fn block<S: Simd, T: Scalar, const R: usize, const C: usize>(
+fn block<S: Simd, T: Scalar, const R: usize, const C: usize, const LOWER: bool>(
     l: Lanes<S, T>,
     sum: &Sum<'_, V<S, T>>,
     r: usize,
@@ -228,17 +244,17 @@ fn block<S: Simd, T: Scalar, const R: usize, const C: usize>(
     };
     let mut sums = [[l.splat(T::ZERO); C]; R];
     let (a, b) = sum.first;
-    sums = accumulate(l, sums, (a, r), (b, c), from, to);
+    sums = accumulate::<S, T, R, C, LOWER>(l, sums, (a, r), (b, c), from, to);
     if sum.terms == Terms::SymmetricLeft {
         let mirrored = Registers {
             row: a.col,
             col: a.row,
             ..a
         };
-        sums = accumulate(l, sums, (mirrored, r), (b, c), to, k);
+        sums = accumulate::<S, T, R, C, LOWER>(l, sums, (mirrored, r), (b, c), to, k);
     }
     if let Some((a, b)) = sum.second {
-        sums = accumulate(l, sums, (a, r), (b, c), from, to);
+        sums = accumulate::<S, T, R, C, LOWER>(l, sums, (a, r), (b, c), from, to);
     }
     if !sum.plain {
         for row in &mut sums {
@@ -250,11 +266,20 @@ fn block<S: Simd, T: Scalar, const R: usize, const C: usize>(
     for i in 0..R {
         store(&mut out[(r + i) * n + c..], &sums[i]);
     }
+    if sum.wanted == Sums::Symmetric && r >= c + C {
+        // From registers: what was just written need not be read again.
+        let above = &mut out[c * n + r..];
+        for j in 0..C {
+            for i in 0..R {
+                above[j * n + i] = sums[i][j];
+            }
+        }
+    }
 }
 
 /// Adds terms `from..to` of `R × C` sums. They come and go by value, so that they stay in registers.
 #[inline(always)]
-fn accumulate<S: Simd, T: Scalar, const R: usize, const C: usize>(
+fn accumulate<S: Simd, T: Scalar, const R: usize, const C: usize, const LOWER: bool>(
     l: Lanes<S, T>,
     mut sums: [[V<S, T>; C]; R],
     (a, r): (Registers<'_, V<S, T>>, usize),
@@ -282,7 +307,9 @@ fn accumulate<S: Simd, T: Scalar, const R: usize, const C: usize>(
         for i in 0..R {
             let x = a_data[left + i * a.row];
             for j in 0..C {
-                sums[i][j] = l.mul_add(x, y[j], sums[i][j]);
+                if !LOWER || j <= i {
+                    sums[i][j] = l.mul_add(x, y[j], sums[i][j]);
+                }
             }
         }
         left += a.col;

@@ -172,29 +172,28 @@ impl<T: Scalar> WithSimd for Project<'_, T> {
     }
 }
 
-/// Adds the gradients `(in W, in Z)` of what [`project_tall`] gave to those that are wanted, from its gradient `g` and the `s` that it left, one for each matrix; a single `W` or a single
-/// `Z` gets a sum.
+/// The gradients `(in W, in Z)` of what [`project_tall`] gave, those that are wanted, from its gradient `g` and the `s` that it left, one for each matrix; a single `W` or a single
+/// `Z` gets a sum. That in `W` is added to what is there, that in `Z` where its flag says so, and written otherwise.
 ///
 /// # Errors
 /// Shapes that do not fit.
 pub fn project_tall_pull_back<T: Scalar>(
     (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,
-    (in_w, in_z): (Option<MatViewMut<'_, T>>, Option<MatViewMut<'_, T>>),
+    (in_w, in_z): (Option<MatViewMut<'_, T>>, Option<(MatViewMut<'_, T>, bool)>),
 ) -> Result<()> {
     let (count, n, k) = g.shape();
     let fits =
         |x: MatView<'_, T>| (x.rows(), x.cols()) == (n, k) && [1, count].contains(&x.count());
-    let like = |x: &Option<MatViewMut<'_, T>>, y: MatView<'_, T>| {
-        x.as_ref().is_none_or(|x| x.shape() == y.shape())
-    };
-    let all = fits(w) && fits(z) && s.shape() == (count, k, k) && like(&in_w, w) && like(&in_z, z);
+    let w_like = in_w.as_ref().is_none_or(|x| x.shape() == w.shape());
+    let z_like = (in_z.as_ref()).is_none_or(|(x, _)| x.shape() == z.shape());
+    let all = fits(w) && fits(z) && s.shape() == (count, k, k) && w_like && z_like;
     check(all, "tangent projection", [w.shape(), z.shape(), s.shape()])?;
     if n * k == 0 {
         return Ok(());
     }
     with_room(|room| {
-        let scratch = room.room((5 * n + 2 * k) * padded(k));
+        let scratch = room.room((4 * n + 2 * k) * padded(k));
         dispatch(PullBack {
             given: (w, z, s),
             g,
@@ -208,7 +207,7 @@ pub fn project_tall_pull_back<T: Scalar>(
 struct PullBack<'a, T> {
     given: (MatView<'a, T>, MatView<'a, T>, MatView<'a, T>),
     g: MatView<'a, T>,
-    wanted: (Option<MatViewMut<'a, T>>, Option<MatViewMut<'a, T>>),
+    wanted: (Option<MatViewMut<'a, T>>, Option<(MatViewMut<'a, T>, bool)>),
     scratch: &'a mut [T],
 }
 
@@ -222,36 +221,42 @@ impl<T: Scalar> WithSimd for PullBack<'_, T> {
         let tall = Tall::<S, T>::new(simd, n, k);
         let (size, square) = (n * tall.row(), k * tall.row());
         let (w, rest) = self.scratch.split_at_mut(size);
-        let (z, rest) = rest.split_at_mut(size);
         let (g, rest) = rest.split_at_mut(size);
-        let (out, rest) = rest.split_at_mut(size);
+        let (own, rest) = rest.split_at_mut(size);
+        let (sum, rest) = rest.split_at_mut(size);
         let (s, rest) = rest.split_at_mut(square);
         let h = &mut rest[..square];
         for i in 0..count {
-            if i == 0 || w_all.count() > 1 {
+            let (first, last) = (i == 0, i + 1 == count);
+            if first || w_all.count() > 1 {
                 tall.load(of(w_all, i), w);
             }
             tall.load(self.g.matrix(i), g);
             tall.symmetric_product(w, g, h);
-            if let Some(in_z) = &mut in_z {
-                let at = if in_z.shape().0 == 1 { 0 } else { i };
-                let own = &mut in_z.data()[at * n * k..][..n * k];
-                tall.load(own, out);
-                for (out, &g) in out.iter_mut().zip(&*g) {
-                    *out += g;
-                }
-                tall.times(w, h, Part::default(), true, out);
-                tall.store(out, own);
-            }
             if let Some(in_w) = &mut in_w {
-                let at = if in_w.shape().0 == 1 { 0 } else { i };
-                let own = &mut in_w.data()[at * n * k..][..n * k];
-                tall.load(of(z_all, i), z);
+                let one = in_w.shape().0 == 1;
+                let of_w = &mut in_w.data()[if one { 0 } else { i * n * k }..][..n * k];
+                if first || !one {
+                    tall.load(of_w, sum);
+                }
                 tall.load(s_all.matrix(i), s);
-                tall.load(own, out);
-                tall.times(z, h, Part::default(), true, out);
-                tall.times(g, s, Part::default(), true, out);
-                tall.store(out, own);
+                tall.times((of(z_all, i), k), h, Part::default(), true, sum);
+                tall.times((g, tall.row()), s, Part::default(), true, sum);
+                if last || !one {
+                    tall.store(sum, of_w);
+                }
+            }
+            if let Some((in_z, add)) = &mut in_z {
+                let one = in_z.shape().0 == 1;
+                let of_z = &mut in_z.data()[if one { 0 } else { i * n * k }..][..n * k];
+                tall.times((w, tall.row()), h, Part::default(), true, g);
+                if *add || (one && !first) {
+                    tall.load(of_z, own);
+                    for (g, &own) in T::view_mut::<S>(g).iter_mut().zip(T::view::<S>(own)) {
+                        *g = tall.l.add(*g, own);
+                    }
+                }
+                tall.store(g, of_z);
             }
         }
     }

@@ -46,7 +46,17 @@ impl<T: Scalar> WithSimd for Product<'_, T> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let l = Lanes::<S, T>::new(simd);
         let stride = self.c.len() / self.rows.max(1) / Lanes::<S, T>::width();
-        let most = if Lanes::<S, T>::WIDE { MORE.1 } else { FEWER.1 };
+        let most = match self.part {
+            // Of a column of registers on a diagonal a part is not needed: the narrower it is, the less.
+            Part {
+                upper_out: true, ..
+            }
+            | Part {
+                upper_right: true, ..
+            } => 1,
+            _ if Lanes::<S, T>::WIDE => MORE.1,
+            _ => FEWER.1,
+        };
         let count = stride.div_ceil(most);
         for block in 0..count {
             let (at, end) = (block * stride / count, (block + 1) * stride / count);

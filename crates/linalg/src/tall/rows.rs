@@ -117,14 +117,21 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         });
     }
 
-    /// `C ← [C −] A S`.
+    /// `C ← [C −] A S`; rows of `A` are so many numbers apart.
     #[inline(always)]
-    pub(super) fn times(&self, a: &[T], s: &[T], part: Part, subtract: bool, c: &mut [T]) {
+    pub(super) fn times(
+        &self,
+        (a, row): (&[T], usize),
+        s: &[T],
+        part: Part,
+        subtract: bool,
+        c: &mut [T],
+    ) {
         self.simd.vectorize(Product {
             rows: self.n,
             terms: self.k,
             a,
-            row: self.row(),
+            row,
             term: 1,
             b: s,
             c,
@@ -137,7 +144,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
     #[inline(always)]
     pub(super) fn project(&self, w: &[T], z: &mut [T], s: &mut [T]) {
         self.symmetric_product(w, z, s);
-        self.times(w, s, Part::default(), true, z);
+        self.times((w, self.row()), s, Part::default(), true, z);
     }
 
     /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `inverse` are squares.
@@ -159,7 +166,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         self.transposed(a, a, upper_out, g);
         self.factor(g)?;
         self.invert(g, inverse);
-        self.times(a, inverse, upper_right, false, q);
+        self.times((a, self.row()), inverse, upper_right, false, q);
         Ok(())
     }
 

@@ -143,7 +143,7 @@ pub fn adam_tall<T: Scalar>(
         return Ok(());
     }
     let done = with_room(|room| {
-        let scratch = room.room((5 * n + 2 * k) * padded(k));
+        let scratch = room.room((5 * n + 2 * k + 1) * padded(k));
         dispatch(MovePoints {
             rates: *rates,
             sizes: (n, k),
@@ -189,7 +189,7 @@ impl<T: Scalar> WithSimd for MovePoints<'_, T> {
         let (m, rest) = rest.split_at_mut(size);
         let (v, rest) = rest.split_at_mut(size);
         let (s, rest) = rest.split_at_mut(square);
-        let inverse = &mut rest[..square];
+        let unit = &mut rest[..square + tall.row()];
         let each = n * k;
         let moments =
             (self.moments.0.chunks_exact_mut(each)).zip(self.moments.1.chunks_exact_mut(each));
@@ -211,7 +211,7 @@ impl<T: Scalar> WithSimd for MovePoints<'_, T> {
             for (step, &w) in T::view_mut::<S>(step).iter_mut().zip(T::view::<S>(w)) {
                 *step = l.add(*step, w);
             }
-            tall.orthonormalise(step, q, (s, inverse))
+            tall.orthonormalise(step, q, (s, unit))
                 .map_err(|bad| (i, bad))?;
             tall.project(q, m, s);
             tall.store(q, point);

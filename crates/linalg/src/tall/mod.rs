@@ -99,7 +99,7 @@ pub fn orthonormalise<T: Scalar>(a: &[T], (n, k): (usize, usize), q: &mut [T]) -
     let fits = a.len() == n * k && q.len() == n * k && n >= k && k > 0;
     check(fits, op, [shape, (1, 1, a.len()), (1, 1, q.len())])?;
     let done = with_room(|room| {
-        let scratch = room.room((2 * n + 2 * k) * padded(k));
+        let scratch = room.room((2 * n + 2 * k + 1) * padded(k));
         dispatch(Orthonormalise {
             sizes: (n, k),
             a,
@@ -134,7 +134,7 @@ impl<T: Scalar> WithSimd for Orthonormalise<'_, T> {
         let (q, rest) = rest.split_at_mut(n * tall.row());
         let (g, rest) = rest.split_at_mut(k * tall.row());
         tall.load(self.a, a);
-        tall.orthonormalise(a, q, (g, &mut rest[..k * tall.row()]))?;
+        tall.orthonormalise(a, q, (g, &mut rest[..(k + 1) * tall.row()]))?;
         tall.store(q, self.q);
         Ok(())
     }

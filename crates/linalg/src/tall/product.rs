@@ -53,7 +53,7 @@ impl<T: Scalar> WithSimd for Product<'_, T> {
             }
             | Part {
                 upper_right: true, ..
-            } => 1,
+            } => 2,
             _ if Lanes::<S, T>::WIDE => MORE.1,
             _ => FEWER.1,
         };

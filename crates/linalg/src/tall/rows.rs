@@ -147,13 +147,15 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         self.times((w, self.row()), s, Part::default(), true, z);
     }
 
-    /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `inverse` are squares.
+    /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `unit` are squares, the second with one row more.
+    ///
+    /// `AᵀA = UᵀDU` with ones on the diagonal of `U`, so that `R⁻¹ = U⁻¹D^{-1/2}`: a column waits for a division alone, and all roots are taken at once.
     #[inline(always)]
     pub(super) fn orthonormalise(
         &self,
         a: &[T],
         q: &mut [T],
-        (g, inverse): (&mut [T], &mut [T]),
+        (g, unit): (&mut [T], &mut [T]),
     ) -> Result<(), BadPivot<T>> {
         let upper_out = Part {
             upper_out: true,
@@ -163,32 +165,34 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
             upper_right: true,
             ..Part::default()
         };
+        let (unit, pivots) = unit.split_at_mut(self.k * self.row());
         self.transposed(a, a, upper_out, g);
-        self.factor(g)?;
-        self.invert(g, inverse);
-        self.times((a, self.row()), inverse, upper_right, false, q);
+        self.factor(g, unit, pivots)?;
+        self.invert(unit, pivots, g);
+        self.times((a, self.row()), g, upper_right, false, q);
         Ok(())
     }
 
-    /// The upper triangle of `G = RᵀR` becomes `R`, with the inverses of its diagonal in the place of the diagonal.
+    /// `U` and the pivots `D` of `G = UᵀDU`, of which the upper triangle is read, and spoilt. Pivots are ones beyond the columns.
     #[inline(always)]
-    fn factor(&self, g: &mut [T]) -> Result<(), BadPivot<T>> {
+    fn factor(&self, g: &mut [T], unit: &mut [T], pivots: &mut [T]) -> Result<(), BadPivot<T>> {
         let (l, k, row, width) = (self.l, self.k, self.row(), Lanes::<S, T>::width());
-        for j in 0..k {
+        pivots.fill(T::ONE);
+        for (j, unit) in unit.chunks_exact_mut(row).enumerate() {
             let (own, below) = g[j * row..].split_at_mut(row);
             let pivot = own[j];
             if !(pivot > T::ZERO && Scalar::is_finite(pivot)) {
                 return Err((j, pivot));
             }
-            let inverse = T::ONE / Scalar::sqrt(pivot);
-            let scale = l.splat(inverse);
-            for x in &mut T::view_mut::<S>(own)[j / width..] {
-                *x = l.mul(*x, scale);
+            pivots[j] = pivot;
+            let inverse = l.splat(T::ONE / pivot);
+            let unit = &mut T::view_mut::<S>(unit)[..self.stride];
+            for (x, &y) in unit.iter_mut().zip(T::view::<S>(own)).skip(j / width) {
+                *x = l.mul(y, inverse);
             }
-            own[j] = inverse;
             for (i, target) in (j + 1..k).zip(below.chunks_exact_mut(row)) {
                 let factor = l.splat(own[i]);
-                let from = &T::view::<S>(own)[i / width..];
+                let from = &unit[i / width..];
                 for (x, &y) in T::view_mut::<S>(target)[i / width..].iter_mut().zip(from) {
                     *x = l.neg_mul_add(factor, y, *x);
                 }
@@ -197,28 +201,33 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         Ok(())
     }
 
-    /// `R⁻¹` of what [`factor`](Self::factor) left, zeros below the diagonal, the last row first: `X_j = (e_j − Σ_{t > j} R_jt X_t)/R_jj`. A row that is done is taken from all those above it, which do not
-    /// wait for each other.
+    /// `X ← U⁻¹D^{-1/2}` of what [`factor`](Self::factor) left, zeros below the diagonal, the last row first: `X_j = e_j − Σ_{t > j} U_jt X_t`, columns scaled at the end. A row that is done is taken
+    /// from all those above it, which do not wait for each other.
     #[inline(always)]
-    fn invert(&self, r: &[T], x: &mut [T]) {
+    fn invert(&self, unit: &[T], pivots: &mut [T], x: &mut [T]) {
         let (l, k, row, width) = (self.l, self.k, self.row(), Lanes::<S, T>::width());
         for (j, own) in x.chunks_exact_mut(row).take(k).enumerate() {
             own.fill(T::ZERO);
             own[j] = T::ONE;
         }
-        for j in (0..k).rev() {
+        for j in (1..k).rev() {
             let (above, own) = x[..(j + 1) * row].split_at_mut(j * row);
-            let own = &mut T::view_mut::<S>(own)[j / width..];
-            let scale = l.splat(r[j * row + j]);
-            for x in &mut *own {
-                *x = l.mul(*x, scale);
-            }
+            let own = &T::view::<S>(own)[j / width..];
             for (i, above) in above.chunks_exact_mut(row).enumerate() {
-                let factor = l.splat(r[i * row + j]);
+                let factor = l.splat(unit[i * row + j]);
                 let above = &mut T::view_mut::<S>(above)[j / width..];
-                for (x, &y) in above.iter_mut().zip(&*own) {
+                for (x, &y) in above.iter_mut().zip(own) {
                     *x = l.neg_mul_add(factor, y, *x);
                 }
+            }
+        }
+        let scales = T::view_mut::<S>(pivots);
+        for scale in &mut *scales {
+            *scale = l.div(l.splat(T::ONE), l.sqrt(*scale));
+        }
+        for own in T::view_mut::<S>(x).chunks_exact_mut(self.stride).take(k) {
+            for (x, &scale) in own.iter_mut().zip(&*scales) {
+                *x = l.mul(*x, scale);
             }
         }
     }

@@ -58,6 +58,8 @@ pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
     #[doc(hidden)]
     fn sum_of_lanes<S: Simd>(s: S, x: Self::V<S>) -> Self;
     #[doc(hidden)]
+    fn largest_of_lanes<S: Simd>(s: S, x: Self::V<S>) -> Self;
+    #[doc(hidden)]
     fn turn<S: Simd>(s: S, x: [Self::V<S>; 4]) -> [Self::V<S>; 4];
     #[doc(hidden)]
     fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>];
@@ -69,7 +71,7 @@ macro_rules! lane {
     ($t:ty, $v:ident, $m:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
      $fma:ident, $fnma:ident, $sqrt:ident, $and_bits:ident, $xor_bits:ident,
      $lt:ident, $le:ident, $eq:ident, $and:ident, $select:ident,
-     $sum:ident, $turn:ident, $view:ident, $view_mut:ident) => {
+     $sum:ident, $max:ident, $turn:ident, $view:ident, $view_mut:ident) => {
         impl Lane for $t {
             type V<S: Simd> = S::$v;
             type M<S: Simd> = S::$m;
@@ -105,6 +107,7 @@ macro_rules! lane {
                 i as $t
             }
             lane!(@op $sum => sum_of_lanes(x: Self::V<S>) -> Self);
+            lane!(@op $max => largest_of_lanes(x: Self::V<S>) -> Self);
             #[inline(always)]
             fn turn<S: Simd>(s: S, x: [Self::V<S>; 4]) -> [Self::V<S>; 4] {
                 quarters::$turn(s, x)
@@ -147,6 +150,7 @@ lane!(
     and_m64s,
     select_u64s,
     reduce_sum_f64s,
+    reduce_max_f64s,
     turn_twos,
     as_simd_f64s,
     as_mut_simd_f64s
@@ -171,6 +175,7 @@ lane!(
     and_m32s,
     select_u32s,
     reduce_sum_f32s,
+    reduce_max_f32s,
     turn_fours,
     as_simd_f32s,
     as_mut_simd_f32s
@@ -265,6 +270,12 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
     #[inline(always)]
     pub(crate) fn sum_of_lanes(self, x: V<S, T>) -> T {
         T::sum_of_lanes(self.simd, x)
+    }
+
+    /// The largest of all lanes.
+    #[inline(always)]
+    pub(crate) fn largest_of_lanes(self, x: V<S, T>) -> T {
+        T::largest_of_lanes(self.simd, x)
     }
 
     forward! {

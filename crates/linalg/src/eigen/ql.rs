@@ -81,15 +81,18 @@ fn sweep<S: Simd, T: Scalar>(
             // 1/r as r/r²: the division need not wait for the root.
             let reciprocal = T::ONE / square;
             let root = Scalar::sqrt(square);
-            r = if g < T::ZERO { -root } else { root };
-            let inverse = r * reciprocal;
-            (s, c) = (f * inverse, g * inverse);
+            let signed;
+            (signed, r) = if g < T::ZERO { (-f, -root) } else { (f, root) };
+            (s, c) = (
+                signed * reciprocal * root,
+                Scalar::abs(g) * reciprocal * root,
+            );
         }
         let shifted = d[i + 1] - p;
-        let twice = (c + c) * b;
+        let twice = c * (b + b);
         let t = first::<_, T>(l.mul_add(l.splat(d[i] - shifted), l.splat(s), l.splat(twice)));
         p = s * t;
-        g = c * t - b;
+        g = first::<_, T>(l.mul_add(l.splat(c), l.splat(t), l.splat(-b)));
         if i + 1 < high {
             e[i + 1] = r;
         }

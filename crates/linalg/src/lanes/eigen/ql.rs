@@ -12,7 +12,6 @@ use super::rotations::Rotations;
 use crate::simd::{Lanes, V};
 use crate::{Scalar, tolerance};
 use pulp::Simd;
-use pulp::bytemuck::cast_slice;
 
 /// Where each lane's next sweep runs and what it starts from.
 #[derive(Clone, Copy)]
@@ -155,20 +154,20 @@ fn turn<S: Simd, T: Scalar>(
     let b = l.mul(c, e);
     let square = l.mul_add(f, f, l.mul(g, g));
     let negligible = l.less(square, l.splat(tolerance::negligible_square::<T>()));
-    // One division for two quotients, 1/r as r/r²: it need not wait for the root, and a sweep waits for both.
+    // A sweep waits for the root, and for as little as can be after it: 1/r is r/r², whose division does not wait for the root, and signs are set beside it.
     let reciprocal = l.div(one, square);
     let root = l.sqrt(square);
-    let r = l.select(l.less(g, zero), l.neg(root), root);
-    let inverse = l.mul(r, reciprocal);
-    let s = l.select(negligible, zero, l.mul(f, inverse));
-    let c = l.select(negligible, one, l.mul(g, inverse));
+    let negative = l.less(g, zero);
+    let f = l.mul(l.select(negative, l.neg(f), f), reciprocal);
+    let r = l.select(negative, l.neg(root), root);
+    let s = l.select(negligible, zero, l.mul(f, root));
+    let c = l.select(negligible, one, l.mul(l.mul(l.abs(g), reciprocal), root));
     let r = l.select(negligible, g, r);
 
     let shifted = l.sub(next, p);
-    let twice_cb = l.mul(l.add(c, c), b);
-    let t = l.mul_add(l.sub(d, shifted), s, twice_cb);
+    let t = l.mul_add(l.sub(d, shifted), s, l.mul(c, l.add(b, b)));
     let p = l.mul(s, t);
-    let g = l.sub(l.mul(c, t), b);
+    let g = l.mul_add(c, t, l.neg(b));
     *bulge = Bulge { c, s, g, p };
     Turned {
         r,
@@ -204,7 +203,7 @@ pub(super) fn iterate<S: Simd, T: Scalar, const R: usize>(
         for r in 0..R {
             windows[r] = scan(l, &d[r * n..][..n], &mut e[r * n..][..n], lowest);
         }
-        let Extent { low, high, inside } = extent::<S, T, R>(n, &windows);
+        let Extent { low, high, inside } = extent::<S, T, R>(l, n, &windows);
         if low >= high {
             rotations.apply(l, z);
             return true;
@@ -257,25 +256,30 @@ struct Extent {
 }
 
 #[inline(always)]
-fn extent<S: Simd, T: Scalar, const R: usize>(n: usize, windows: &[Window<S, T>; R]) -> Extent {
-    let (mut low, mut high) = (n, 0);
-    let (mut from, mut to) = (0, n);
+fn extent<S: Simd, T: Scalar, const R: usize>(
+    l: Lanes<S, T>,
+    n: usize,
+    windows: &[Window<S, T>; R],
+) -> Extent {
+    let all = l.splat(T::from_f64(n as f64));
+    let (mut low, mut from) = (all, l.splat(T::ZERO));
+    let (mut high, mut to) = (from, all);
     for window in windows {
-        for (first, last) in cast_slice::<_, T>(&[window.first])
-            .iter()
-            .zip(cast_slice::<_, T>(&[window.last]))
-        {
-            let first = first.to_f64() as usize;
-            // Of a lane that is done, `first` is n, and nothing is inside.
-            from = from.max(first + 1);
-            if first < n {
-                let last = last.to_f64() as usize;
-                low = low.min(first);
-                high = high.max(last);
-                to = to.min(last - 1);
-            }
-        }
+        let (first, last) = (window.first, window.last);
+        // Of a lane that is done, `first` is n and `last` is zero.
+        let end = l.select(l.less(first, all), last, all);
+        low = l.select(l.less(first, low), first, low);
+        from = l.select(l.less(from, first), first, from);
+        high = l.select(l.less(high, last), last, high);
+        to = l.select(l.less(end, to), end, to);
     }
+    let (low, to) = (
+        l.largest_of_lanes(l.neg(low)),
+        l.largest_of_lanes(l.neg(to)),
+    );
+    let (from, high) = (l.largest_of_lanes(from), l.largest_of_lanes(high));
+    let (low, high) = (-low.to_f64() as usize, high.to_f64() as usize);
+    let (from, to) = (from.to_f64() as usize + 1, -to.to_f64() as usize - 1);
     let inside = if from < to { (from, to) } else { (high, high) };
     Extent { low, high, inside }
 }

@@ -1,10 +1,13 @@
 //! Tall matrices in padded rows, and what points on the Stiefel manifold do with them.
 
 use super::product::{Part, Product};
-use crate::simd::{Lanes, M};
+use crate::simd::{Lanes, M, V};
 use crate::{Scalar, tiles};
 use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
+
+/// Rows of an inverse that are computed together: their sums do not wait for each other.
+const ROWS: usize = 4;
 
 /// A pivot that is not positive: its number and its value.
 pub(super) type BadPivot<T> = (usize, T);
@@ -187,22 +190,21 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
             pivots[j] = pivot;
             let inverse = l.splat(T::ONE / pivot);
             let unit = &mut T::view_mut::<S>(unit)[..self.stride];
-            for (x, &y) in unit.iter_mut().zip(T::view::<S>(own)).skip(j / width) {
-                *x = l.mul(y, inverse);
-            }
-            for (i, target) in (j + 1..k).zip(below.chunks_exact_mut(row)) {
-                let factor = l.splat(own[i]);
-                let from = &unit[i / width..];
-                for (x, &y) in T::view_mut::<S>(target)[i / width..].iter_mut().zip(from) {
-                    *x = l.neg_mul_add(factor, y, *x);
+            let below = T::view_mut::<S>(below);
+            for b in j / width..self.stride {
+                unit[b] = l.mul(T::view::<S>(own)[b], inverse);
+                // Rows that have something right of their diagonal in this column of registers.
+                let end = k.min((b + 1) * width);
+                for (i, row) in (j + 1..end).zip(below.chunks_exact_mut(self.stride)) {
+                    row[b] = l.neg_mul_add(l.splat(own[i]), unit[b], row[b]);
                 }
             }
         }
         Ok(())
     }
 
-    /// `X ← U⁻¹D^{-1/2}` of what [`factor`](Self::factor) left, zeros below the diagonal, the last row first: `X_j = e_j − Σ_{t > j} U_jt X_t`, columns scaled at the end. A row that is done is taken
-    /// from all those above it, which do not wait for each other.
+    /// `X ← U⁻¹D^{-1/2}` of what [`factor`](Self::factor) left, zeros below the diagonal, a column of registers after the other, the last rows first: `X_j = e_j − Σ_{t > j} U_jt X_t`, then
+    /// columns are scaled.
     #[inline(always)]
     fn invert(&self, unit: &[T], pivots: &mut [T], x: &mut [T]) {
         let (l, k, row, width) = (self.l, self.k, self.row(), Lanes::<S, T>::width());
@@ -210,25 +212,54 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
             own.fill(T::ZERO);
             own[j] = T::ONE;
         }
-        for j in (1..k).rev() {
-            let (above, own) = x[..(j + 1) * row].split_at_mut(j * row);
-            let own = &T::view::<S>(own)[j / width..];
-            for (i, above) in above.chunks_exact_mut(row).enumerate() {
-                let factor = l.splat(unit[i * row + j]);
-                let above = &mut T::view_mut::<S>(above)[j / width..];
-                for (x, &y) in above.iter_mut().zip(own) {
-                    *x = l.neg_mul_add(factor, y, *x);
-                }
-            }
-        }
-        let scales = T::view_mut::<S>(pivots);
-        for scale in &mut *scales {
+        let x = T::view_mut::<S>(x);
+        for b in 0..self.stride {
+            // Below this row there are zeros.
+            let end = k.min((b + 1) * width);
+            let scale = &mut T::view_mut::<S>(pivots)[b];
             *scale = l.div(l.splat(T::ONE), l.sqrt(*scale));
-        }
-        for own in T::view_mut::<S>(x).chunks_exact_mut(self.stride).take(k) {
-            for (x, &scale) in own.iter_mut().zip(&*scales) {
-                *x = l.mul(*x, scale);
+            let mut last = end;
+            while last >= ROWS {
+                self.substitute::<ROWS>(unit, x, b, (last - ROWS, end));
+                last -= ROWS;
             }
+            while last > 0 {
+                self.substitute::<1>(unit, x, b, (last - 1, end));
+                last -= 1;
+            }
+            for row in x.chunks_exact_mut(self.stride).take(end) {
+                row[b] = l.mul(row[b], *scale);
+            }
+        }
+    }
+
+    /// `R` rows from `first` on of `X`, in a column of registers, from the rows up to `end` after them.
+    #[inline(always)]
+    fn substitute<const R: usize>(
+        &self,
+        unit: &[T],
+        x: &mut [V<S, T>],
+        b: usize,
+        (first, end): (usize, usize),
+    ) {
+        let (l, row) = (self.l, self.row());
+        let unit = &unit[first * row..][..(R - 1) * row + end];
+        let mut sums = [l.splat(T::ZERO); R];
+        for i in 0..R {
+            sums[i] = x[(first + i) * self.stride + b];
+        }
+        for t in first + R..end {
+            let done = x[t * self.stride + b];
+            for i in 0..R {
+                sums[i] = l.neg_mul_add(l.splat(unit[i * row + t]), done, sums[i]);
+            }
+        }
+        for i in (0..R).rev() {
+            for t in i + 1..R {
+                let factor = l.splat(unit[i * row + first + t]);
+                sums[i] = l.neg_mul_add(factor, sums[t], sums[i]);
+            }
+            x[(first + i) * self.stride + b] = sums[i];
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `C = A B` in panels of `B`, up to [`REGISTERS`] registers wide, and blocks: `k` is cut so that a panel stays close, `m` so that a block of `A` stays in the second-level
 //! cache.
 
-use super::tile::{Tile, column, together};
+use super::tile::{Tile, column, row, together};
 use super::{One, Part, pack};
 use crate::simd::Lanes;
 use crate::{Aligned, Scalar};
@@ -9,6 +9,8 @@ use pulp::Simd;
 
 /// Registers of a row computed together.
 pub(super) const REGISTERS: usize = 3;
+/// The same of a product of one row: there are registers for more, and what is far from the processor is read as it lies.
+const REGISTERS_OF_ONE: usize = 6;
 /// Terms of a block: a panel of so many is read from the first-level cache, or from the second while sums are added up.
 const TERMS: usize = 256;
 /// Rows of a block of `A`.
@@ -32,14 +34,15 @@ pub(super) struct Panel {
 }
 
 impl Panel {
-    /// The panel from register `at` on, of `n` columns.
+    /// The panel from register `at` on, of `n` columns, `most` registers at most.
     #[inline(always)]
-    fn new(n: usize, at: usize, width: usize) -> Self {
+    fn new(n: usize, at: usize, width: usize, most: usize) -> Self {
         let left = n.div_ceil(width) - at;
         let registers = match left {
             _ if width == 1 => 1,
-            4 => 2,
-            _ => left.min(REGISTERS),
+            // A last one alone would have none before it to overlap.
+            _ if left == most + 1 => left / 2,
+            _ => left.min(most),
         };
         let start = at * width;
         let last = (registers - 1) * width;
@@ -79,6 +82,11 @@ pub(super) fn run<S: Simd, T: Scalar>(
     let copies_b = one.b.col != 1 || n < width || (m > FEW && n * k > SMALL);
     let copies_a = n > 4 * REGISTERS * width && m * k > SMALL;
     let registers = n.div_ceil(width);
+    let abreast = if Lanes::<S, T>::WIDE && m == 1 && !copies_b {
+        REGISTERS_OF_ONE
+    } else {
+        REGISTERS
+    };
     // A single panel may be longer: rows of `A` are then read in longer pieces.
     let most = if registers <= REGISTERS {
         4 * TERMS
@@ -108,7 +116,7 @@ pub(super) fn run<S: Simd, T: Scalar>(
             let mut end = first;
             let mut size = 0;
             while end < registers && (end - first) * width < COLUMNS {
-                let panel = Panel::new(n, end, width);
+                let panel = Panel::new(n, end, width, abreast);
                 if copies_b && !copied {
                     let long = terms * panel.registers * width;
                     pack::panel(
@@ -142,7 +150,7 @@ pub(super) fn run<S: Simd, T: Scalar>(
                     let mut at = first;
                     let mut begin = 0;
                     while at < end {
-                        let panel = Panel::new(n, at, width);
+                        let panel = Panel::new(n, at, width, abreast);
                         let long = panel.registers * width;
                         let (b, b_row, last) = if copies_b {
                             (&copy_b[begin..][..terms * long], long, long - width)
@@ -168,10 +176,11 @@ pub(super) fn run<S: Simd, T: Scalar>(
                         if panel.registers == 1 {
                             column::<S, T, 1>(l, &tile, rows, one.c);
                         } else if const { together::<S, T>() > 1 } {
-                            if panel.registers == 2 {
-                                column::<S, T, 2>(l, &tile, rows, one.c);
-                            } else {
-                                column::<S, T, 3>(l, &tile, rows, one.c);
+                            match panel.registers {
+                                2 => column::<S, T, 2>(l, &tile, rows, one.c),
+                                3 => column::<S, T, 3>(l, &tile, rows, one.c),
+                                more if Lanes::<S, T>::WIDE => row::<S, T>(l, &tile, more, one.c),
+                                _ => {}
                             }
                         }
                         begin += terms * long;

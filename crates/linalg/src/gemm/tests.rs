@@ -119,6 +119,40 @@ fn agrees_with_the_sums_as_written() {
     }
 }
 
+/// More registers of one row are computed together, to the same bits.
+#[test]
+fn a_row_alone_has_the_bits_of_a_row_among_others() {
+    fn check<T: Scalar>(n: usize, k: usize) {
+        let (a, b) = (numbers::<T>(5 * k, 1), numbers::<T>(k * n, 2));
+        let run = |rows: usize, a: &[T]| {
+            let mut c = vec![T::ZERO; rows * n];
+            Gemm {
+                count: 1,
+                shape: (rows, n, k),
+                add: false,
+                alpha: T::ONE,
+                part: Part::All,
+                a: (factor(a, (rows, k), false, 0), 0),
+                b: (factor(&b, (k, n), false, 0), 0),
+                c: (&mut c, n, 0),
+            }
+            .run()
+            .expect("an instruction set");
+            c
+        };
+        let all = run(5, &a);
+        for (r, row) in all.chunks_exact(n).enumerate() {
+            assert_eq!(row, run(1, &a[r * k..][..k]), "{} {n} {k}", T::NAME);
+        }
+    }
+    for n in [20, 24, 30, 40, 48, 61, 100] {
+        for k in [7, 300, 1100] {
+            check::<f64>(n, k);
+            check::<f32>(n, k);
+        }
+    }
+}
+
 #[test]
 fn long_sums_and_large_matrices_too() {
     for shape in [
@@ -127,6 +161,8 @@ fn long_sums_and_large_matrices_too() {
         (20, 30, 400),
         (1, 40, 300),
         (40, 1, 300),
+        (1, 100, 30),
+        (1, 97, 600),
         (140, 130, 150),
         (33, 1000, 20),
         (131, 17, 130),

@@ -114,6 +114,21 @@ pub(super) fn column<S: Simd, T: Scalar, const C: usize>(
     }
 }
 
+/// The only row of a panel of more registers than tiles have.
+#[inline(always)]
+pub(super) fn row<S: Simd, T: Scalar>(
+    l: Lanes<S, T>,
+    tile: &Tile<'_, T>,
+    registers: usize,
+    c: &mut [T],
+) {
+    match registers {
+        4 => compute::<S, T, 1, 4>(l, tile, c),
+        5 => compute::<S, T, 1, 5>(l, tile, c),
+        _ => compute::<S, T, 1, 6>(l, tile, c),
+    }
+}
+
 #[inline(always)]
 fn compute<S: Simd, T: Scalar, const R: usize, const C: usize>(
     l: Lanes<S, T>,

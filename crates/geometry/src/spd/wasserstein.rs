@@ -17,16 +17,16 @@ use super::{check_spectrum, check_symmetric};
 use crate::Result;
 use crate::batch::{broadcast, common_count, position};
 use stiefel_linalg::{
-    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, eigh, eigh_map_into, product, sums,
-    symmetrise,
+    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, eigh, eigh_map_into, product_into,
+    sums, symmetrise,
 };
 
-/// `(LᵀB_iL)^{1/2}`, exactly symmetric.
+/// `(LᵀB_iL)^{1/2}`, exactly symmetric, and matrices of the same shape that are no longer needed.
 fn root_between<T: Scalar>(
     op: &'static str,
     a: &Factor<T>,
     b: MatView<'_, T>,
-) -> Result<MatBatch<T>> {
+) -> Result<[MatBatch<T>; 2]> {
     let n = check_symmetric(op, b)?;
     let c = sandwich(a.l.transposed().view(), Outer::Full, b)?;
     let mut values = vec![T::ZERO; c.count() * n];
@@ -48,7 +48,7 @@ fn root_between<T: Scalar>(
             check_spectrum(op, n, &eigh(single)?.values).map_err(|e| at_trial(e, at))?;
         }
     }
-    Ok(root)
+    Ok([root, c])
 }
 
 /// The point at `t` of the Bures–Wasserstein geodesic from `A_i` to `B_i`; `t` is one number for all pairs, or one for each.
@@ -70,7 +70,7 @@ pub fn geodesic_wasserstein<T: Scalar>(
 ) -> Result<MatBatch<T>> {
     let count = common_count("geodesic", a, b)?;
     let from = factor("geodesic, first argument", a)?;
-    let root = root_between("geodesic, second argument", &from, b)?;
+    let [root, _] = root_between("geodesic, second argument", &from, b)?;
     let mut g = sandwich(from.l_inv.transposed().view(), Outer::Full, root.view())?;
     let n = a.rows();
     for i in 0..count {
@@ -87,21 +87,51 @@ pub fn geodesic_wasserstein<T: Scalar>(
 
 /// The tangent vector at `M_i` that points to `X_i`.
 pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    const OP: &str = "Bures–Wasserstein logarithm map";
-    common_count(OP, m, x)?;
-    let at = factor("Bures–Wasserstein logarithm map, foot point", m)?;
-    let root = root_between(OP, &at, x)?;
-    // V = 2 sym(T M) − 2 M with 2 T M = L⁻ᵀ (LᵀXL)^{1/2} (2 Lᵀ).
-    let two = T::from_f64(2.0);
-    let mut right = at.l.transposed();
-    sums::scale(right.data_mut(), two);
-    let half = product(root.view(), Op::N, right.view(), Op::N)?;
-    let mut v = product(at.l_inv.view(), Op::T, half.view(), Op::N)?;
-    symmetrise(&mut v.view_mut())?;
-    for i in 0..v.count() {
-        sums::add_scaled(v.matrix_mut(i), -two, broadcast(m, i));
+    LogarithmAt::new(m, x)?.of(x)
+}
+
+/// What the logarithms at foot points `M_i` have in common.
+pub(super) struct LogarithmAt<'a, T: Scalar> {
+    m: MatView<'a, T>,
+    factor: Factor<T>,
+    /// `2 Lᵀ`.
+    right: MatBatch<T>,
+}
+
+impl<'a, T: Scalar> LogarithmAt<'a, T> {
+    const OP: &'static str = "Bures–Wasserstein logarithm map";
+
+    /// At foot points that fit matrices `x`.
+    pub(super) fn new(m: MatView<'a, T>, x: MatView<'_, T>) -> Result<Self> {
+        common_count(Self::OP, m, x)?;
+        let factor = factor("Bures–Wasserstein logarithm map, foot point", m)?;
+        let mut right = factor.l.transposed();
+        sums::scale(right.data_mut(), T::from_f64(2.0));
+        Ok(Self { m, factor, right })
     }
-    Ok(v)
+
+    /// `V = 2 sym(T M) − 2 M` with `2 T M = L⁻ᵀ (LᵀXL)^{1/2} (2 Lᵀ)`.
+    pub(super) fn of(&self, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+        let [root, mut half] = root_between(Self::OP, &self.factor, x)?;
+        multiply(&mut half, (&root, Op::N), (&self.right, Op::N))?;
+        let mut v = root;
+        multiply(&mut v, (&self.factor.l_inv, Op::T), (&half, Op::N))?;
+        symmetrise(&mut v.view_mut())?;
+        for i in 0..v.count() {
+            sums::add_scaled(v.matrix_mut(i), T::from_f64(-2.0), broadcast(self.m, i));
+        }
+        Ok(v)
+    }
+}
+
+/// `C ← op(A)·op(B)`.
+fn multiply<T: Scalar>(
+    c: &mut MatBatch<T>,
+    (a, op_a): (&MatBatch<T>, Op),
+    (b, op_b): (&MatBatch<T>, Op),
+) -> Result<()> {
+    let (a, b) = (a.view(), b.view());
+    Ok(product_into(c.view_mut(), false, T::ONE, a, op_a, b, op_b)?)
 }
 
 /// The end of the geodesic that leaves `M_i` with velocity `V_i` (symmetric), at time 1.

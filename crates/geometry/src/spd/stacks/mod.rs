@@ -41,6 +41,7 @@ pub use distance::inverses;
 pub use parts::{sum_inverses, sum_spectral};
 pub use point::{differential, exp_map_log_euclidean, log_map_log_euclidean};
 
+use super::wasserstein::LogarithmAt;
 use super::{CholeskyChart, Metric, SpectralFn};
 use crate::Result;
 use crate::batch::zip_with;
@@ -244,7 +245,11 @@ pub fn from_log_cholesky<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Res
 
 /// The Bures–Wasserstein logarithmic map: [`log_map_wasserstein`](super::log_map_wasserstein).
 pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    in_parts([m, x], |_, [m, x]| super::log_map_wasserstein(m, x))
+    if m.count() > 1 {
+        return in_parts([m, x], |_, [m, x]| super::log_map_wasserstein(m, x));
+    }
+    let at = LogarithmAt::new(m, x)?;
+    in_parts([x], |_, [x]| at.of(x))
 }
 
 /// The Bures–Wasserstein exponential map: [`exp_map_wasserstein`](super::exp_map_wasserstein).

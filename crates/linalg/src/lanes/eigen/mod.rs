@@ -11,10 +11,11 @@ use pulp::bytemuck::{cast_slice, cast_slice_mut};
 pub(crate) use rotations::rotate;
 use rotations::{MOST, Rotations};
 
-/// How many sweeps are recorded before they are applied: about a first-level cache half full of rotations.
+/// How many sweeps are recorded before they are applied: about a first-level cache full of rotations. They are read in a stream, over and over, for blocks of rows that stay there; the fewer sweeps at a
+/// time, the more often those come and go.
 fn recorded_sweeps<T>(n: usize, width: usize) -> usize {
     let bytes = 2 * n * width * size_of::<T>();
-    (16 * 1024 / bytes.max(1)).clamp(2, MOST) & !1
+    (32 * 1024 / bytes.max(1)).clamp(2, MOST) & !1
 }
 
 /// From upper triangles `a` to eigenvalues `d` and, where `z` is not empty, eigenvectors: `R` squares of registers. False where a lane does not

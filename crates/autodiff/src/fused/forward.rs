@@ -110,8 +110,15 @@ impl<T: Scalar> Task<'_, T> {
                 .map_err(|error| error.offset(self.groups.of(self.range.start + at).start))?;
         }
         let mut scratch = context.buffer(lanes::eigen_room::<T>(k, len)?);
-        lanes::eigen(k, len, self.y, self.values, self.u, &mut scratch)
-            .map_err(|error| error.offset(first))?;
+        let done = lanes::eigen(k, len, self.y, self.values, self.u, &mut scratch);
+        // What is not finite leaves no eigenvalue of its matrix finite, or ends in no convergence; its place is looked for then.
+        if done.is_err() || !sums::all_finite(self.values) {
+            for (at, y) in self.y.chunks_exact(self.groups.square()).enumerate() {
+                check_finite(k, self.groups.width, y)
+                    .map_err(|error| error.offset(first + at * self.groups.width))?;
+            }
+        }
+        done.map_err(|error| error.offset(first))?;
         for at in 0..len {
             self.log_vectors(at, op.epsilon, context)?;
         }
@@ -161,8 +168,7 @@ impl<T: Scalar> Task<'_, T> {
         lanes::product(Product {
             sums: Sums::Symmetric,
             ..Product::new((k, k, n), w.transposed(), Laid::new(xw, k), y)
-        })?;
-        check_finite(k, width, y)
+        })
     }
 
     /// `upper(U log max(λ, ε) Uᵀ)` of a group, to the samples it belongs to.

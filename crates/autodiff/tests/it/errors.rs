@@ -1,7 +1,8 @@
 //! What is refused, and what the error says; where a NaN is traced to.
 
-use stiefel_autodiff::{Axis, OpError, Result, Tape, TapeError, Var};
-use stiefel_linalg::MatBatch;
+use std::sync::Arc;
+use stiefel_autodiff::{Axis, Covariances, OpError, Result, Tape, TapeError, Var};
+use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_testkit::random_batch;
 
 fn refused(result: Result<Var<'_, f64>>) -> (&'static str, OpError, u32) {
@@ -246,4 +247,34 @@ fn an_infinite_gradient_of_a_finite_loss_is_traced_to_its_pull_back() {
         text.contains("inf for its input 0, matrix 0, row 0, column 1"),
         "{text}"
     );
+}
+
+/// A covariance with something that is not finite, or that overflows on the way, is named by its place in the batch, for any place in its group of lanes.
+fn check_named<T: Scalar>(too_large: f64) {
+    let (count, n, k) = (40, 5, 3);
+    let w = random_batch::<T>(1, 1, n, k);
+    for (sample, at, value) in [
+        (0, 0..1, f64::NAN),
+        (17, 24..25, f64::INFINITY),
+        (39, 12..13, f64::NEG_INFINITY),
+        (31, 0..n * n, too_large),
+    ] {
+        let mut x = MatBatch::<T>::identity(count, n);
+        x.matrix_mut(sample)[at].fill(T::from_f64(value));
+        let tape = Tape::<T>::new();
+        let filters = tape.parameter(&w);
+        let covariances = Covariances::Shared(Arc::new(x), (0..count).collect());
+        let error = tape
+            .filtered_log_vectors(filters, covariances, true, 1e-4)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(&format!("matrix {sample}")), "{error}");
+        assert!(!error.contains("converge"), "{error}");
+    }
+}
+
+#[test]
+fn a_covariance_that_is_not_finite_is_named() {
+    check_named::<f64>(f64::MAX);
+    check_named::<f32>(f64::from(f32::MAX));
 }

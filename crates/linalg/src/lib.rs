@@ -62,6 +62,7 @@ pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;
 pub use simd::{InstructionSet, VARIABLE as INSTRUCTION_SET_VARIABLE, instruction_set};
 pub use tall::{
-    AdamRates, adam_flat, adam_tall, orthonormalise, project_tall, project_tall_pull_back,
+    AdamRates, ProjectionGradients, adam_flat, adam_tall, orthonormalise, project_tall,
+    project_tall_pull_back,
 };
 pub use zeros::zeros;

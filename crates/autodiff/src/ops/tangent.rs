@@ -7,7 +7,7 @@
 use crate::operation::{view, view_mut};
 use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
 use stiefel_geometry::stiefel::{
-    CayleyParametrisation, cayley_parametrisation, project_keeping, project_pull_back_add,
+    CayleyParametrisation, cayley_parametrisation, project_keeping, project_pull_back_into,
 };
 use stiefel_linalg::{MatView, MatViewMut, Scalar};
 
@@ -74,7 +74,7 @@ impl<T: Scalar> Operation<T> for Project<T> {
         };
         let (count, _, k) = g.shape();
         let given = (inputs[0], inputs[1], view((count, k, k), symmetric));
-        Ok(project_pull_back_add(given, g, wanted)?)
+        Ok(project_pull_back_into(given, g, wanted)?)
     }
 }
 

@@ -25,6 +25,6 @@ pub use cayley::{CayleyParametrisation, CayleyRetraction, cayley_parametrisation
 pub use point::{barycenter, check_orthonormal, orthonormality_defect, random_points};
 pub use polar::{PolarFactor, polar_factor, retract_polar};
 pub use project::{
-    project, project_in_place, project_keeping, project_pull_back, project_pull_back_add,
+    project, project_in_place, project_keeping, project_pull_back, project_pull_back_into,
 };
 pub use qr::{OrthonormalFactor, orthonormal_factor, retract_qr, retracted};

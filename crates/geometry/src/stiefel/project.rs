@@ -8,8 +8,8 @@ use crate::batch::common_count;
 use crate::error::shape_error;
 use rayon::prelude::*;
 use stiefel_linalg::{
-    MatBatch, MatView, MatViewMut, Op, Scalar, product_into, project_tall, project_tall_pull_back,
-    sums, symmetrise, threads_for,
+    MatBatch, MatView, MatViewMut, Op, ProjectionGradients, Scalar, product_into, project_tall,
+    project_tall_pull_back, sums, symmetrise, threads_for,
 };
 
 const OP: &str = "tangent projection";
@@ -51,7 +51,7 @@ pub fn project_in_place<T: Scalar>(w: MatView<'_, T>, z: &mut MatViewMut<'_, T>)
     project_keeping(w, z, &mut s.view_mut())
 }
 
-/// [`project_in_place`] that leaves `S = sym(WᵀZ)` of every pair in `s`, for [`project_pull_back_add`]; an `s` of one matrix is used again and again.
+/// [`project_in_place`] that leaves `S = sym(WᵀZ)` of every pair in `s`, for [`project_pull_back_into`]; an `s` of one matrix is used again and again.
 pub fn project_keeping<T: Scalar>(
     w: MatView<'_, T>,
     z: &mut MatViewMut<'_, T>,
@@ -112,16 +112,15 @@ pub fn project_pull_back<T: Scalar>(
         symmetric_product(of_pair(w, i), of_pair(z, i), &mut s.view_mut().single(i))?;
     }
     let wanted = (Some(in_w.view_mut()), Some((in_z.view_mut(), false)));
-    project_pull_back_add((w, z, s.view()), g, wanted)?;
+    project_pull_back_into((w, z, s.view()), g, wanted)?;
     Ok((in_w, in_z))
 }
 
-/// The gradients `(in W, in Z)` that are wanted, given `W`, `Z` and what [`project_keeping`] left; see [`project_pull_back`]. That in `W` is added to what is there, that in `Z` where its flag
-/// says so, and written otherwise.
-pub fn project_pull_back_add<T: Scalar>(
+/// The gradients that are wanted, given `W`, `Z` and what [`project_keeping`] left, into their places; see [`project_pull_back`].
+pub fn project_pull_back_into<T: Scalar>(
     (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,
-    (mut in_w, mut in_z): (Option<MatViewMut<'_, T>>, Option<(MatViewMut<'_, T>, bool)>),
+    (mut in_w, mut in_z): ProjectionGradients<'_, T>,
 ) -> Result<()> {
     let (count, n, k) = g.shape();
     if s.shape() != (count, k, k) {

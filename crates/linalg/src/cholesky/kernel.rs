@@ -145,6 +145,10 @@ pub(crate) fn factor<S: Simd, T: Scalar>(
 
 /// `C` columns of a row, from `first` on, left of the diagonal, and what they take from its pivot. The sums of the columns do not wait for each other.
 #[inline(always)]
+#[allow(
+    clippy::manual_memcpy,
+    reason = "sums that are copied by a call live in memory, not in registers"
+)]
 fn factor_columns<S: Simd, T: Scalar, const C: usize>(
     l: Lanes<S, T>,
     n: usize,

@@ -172,15 +172,18 @@ impl<T: Scalar> WithSimd for Project<'_, T> {
     }
 }
 
-/// The gradients `(in W, in Z)` of what [`project_tall`] gave, those that are wanted, from its gradient `g` and the `s` that it left, one for each matrix; a single `W` or a single
-/// `Z` gets a sum. That in `W` is added to what is there, that in `Z` where its flag says so, and written otherwise.
+/// The places of the gradients `(in W, in Z)` of a projection that are wanted. That in `W` is added to what is there, that in `Z` where its flag says so, and written otherwise.
+pub type ProjectionGradients<'a, T> =
+    (Option<MatViewMut<'a, T>>, Option<(MatViewMut<'a, T>, bool)>);
+
+/// The gradients of what [`project_tall`] gave, from its gradient `g` and the `s` that it left, one for each matrix; a single `W` or a single `Z` gets a sum.
 ///
 /// # Errors
 /// Shapes that do not fit.
 pub fn project_tall_pull_back<T: Scalar>(
     (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,
-    (in_w, in_z): (Option<MatViewMut<'_, T>>, Option<(MatViewMut<'_, T>, bool)>),
+    (in_w, in_z): ProjectionGradients<'_, T>,
 ) -> Result<()> {
     let (count, n, k) = g.shape();
     let fits =
@@ -207,7 +210,7 @@ pub fn project_tall_pull_back<T: Scalar>(
 struct PullBack<'a, T> {
     given: (MatView<'a, T>, MatView<'a, T>, MatView<'a, T>),
     g: MatView<'a, T>,
-    wanted: (Option<MatViewMut<'a, T>>, Option<(MatViewMut<'a, T>, bool)>),
+    wanted: ProjectionGradients<'a, T>,
     scratch: &'a mut [T],
 }
 

@@ -396,3 +396,25 @@ fn what_goes_into_lanes_comes_out_again() {
         check_ways::<f64>(n);
     }
 }
+
+/// One entry that is not finite leaves an eigenvalue that is not, or no convergence: who looks at the values need not look at the entries.
+#[test]
+fn eigenvalues_of_what_is_not_finite_are_not_finite() {
+    let width = lanes::width::<f64>().unwrap();
+    for n in 1..=6 {
+        for (r, c) in (0..n).flat_map(|r| (0..=r).map(move |c| (r, c))) {
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                let mut x = MatBatch::<f64>::identity(width, n);
+                x.matrix_mut(width - 1)[r * n + c] = bad;
+                let (lx, mut buffers) = (laid(&x), Aligned::default());
+                let (values, rest) = buffers
+                    .room((n + n * n) * width + lanes::eigen_room::<f64>(n, 1).unwrap())
+                    .split_at_mut(n * width);
+                let (u, scratch) = rest.split_at_mut(n * n * width);
+                let done = lanes::eigen(n, 1, lx.get(n * n * width), values, u, scratch);
+                let finite = values.iter().all(|v| v.is_finite());
+                assert!(done.is_err() || !finite, "n={n}: {bad} at {r}, {c}");
+            }
+        }
+    }
+}

@@ -179,8 +179,9 @@ pub(super) fn run<S: Simd, T: Scalar>(
                             match panel.registers {
                                 2 => column::<S, T, 2>(l, &tile, rows, one.c),
                                 3 => column::<S, T, 3>(l, &tile, rows, one.c),
+                                // So many only where registers are wide; elsewhere this is not even compiled.
                                 more if Lanes::<S, T>::WIDE => row::<S, T>(l, &tile, more, one.c),
-                                _ => {}
+                                more => unreachable!("{more} registers of narrow lanes"),
                             }
                         }
                         begin += terms * long;

@@ -1,7 +1,8 @@
 //! SPD(n) over stacks: functions of eigenvalues, distances, means, geodesics, tangent spaces. A stack of one is broadcast.
 
-use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack};
-use crate::error::value_error;
+use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack, view};
+use crate::error::{mixed_precision, value_error};
+use crate::threads::run;
 use pyo3::prelude::*;
 use stiefel::geometry::spd::{self, CholeskyChart, Metric, SpectralFn, stacks};
 use stiefel::linalg::{Scalar, sums};
@@ -186,6 +187,31 @@ fn recentre<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Boun
     on_stack!(py, give, m, x => |m, x: T| stacks::recentre(m, x))
 }
 
+/// `tr(M⁻¹ U M⁻¹ V)`; without `v`, of `u` and itself.
+#[pyfunction]
+#[pyo3(signature = (m, u, v=None))]
+fn inner_product<'py>(
+    py: Python<'py>,
+    m: Stack<'py>,
+    u: Stack<'py>,
+    v: Option<Stack<'py>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(v) = v else {
+        return on_stack!(py, give_vec, m, u => |m, u: T| stacks::inner_product(m, u, None));
+    };
+    match (&m, &u, &v) {
+        (Stack::F64(m), Stack::F64(u), Stack::F64(v)) => {
+            let [m, u, v] = [view(m)?, view(u)?, view(v)?];
+            give_vec(py, run(py, || stacks::inner_product(m, u, Some(v)))?)
+        }
+        (Stack::F32(m), Stack::F32(u), Stack::F32(v)) => {
+            let [m, u, v] = [view(m)?, view(u)?, view(v)?];
+            give_vec(py, run(py, || stacks::inner_product(m, u, Some(v)))?)
+        }
+        _ => Err(mixed_precision()),
+    }
+}
+
 /// `log(M^{-1/2} X M^{-1/2})`.
 #[pyfunction]
 fn whitened_log<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -255,6 +281,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(exp_map, module)?)?;
     module.add_function(wrap_pyfunction!(sandwich, module)?)?;
     module.add_function(wrap_pyfunction!(recentre, module)?)?;
+    module.add_function(wrap_pyfunction!(inner_product, module)?)?;
     module.add_function(wrap_pyfunction!(whitened_log, module)?)?;
     module.add_function(wrap_pyfunction!(tangent_space, module)?)?;
     module.add_function(wrap_pyfunction!(coloured_exp, module)?)?;

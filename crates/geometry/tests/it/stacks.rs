@@ -25,7 +25,7 @@ const METRICS: [Metric; 11] = [
 type Both = fn(MatView<'_, f64>, MatView<'_, f64>) -> Result<MatBatch<f64>>;
 
 /// Fast, careful, and whether the second argument is a tangent vector.
-const MAPS: [(Both, Both, bool); 7] = [
+const MAPS: [(Both, Both, bool); 8] = [
     (
         |m, x| stacks::geodesic(m, x, -0.3),
         |m, x| spd::geodesic(m, x, -0.3),
@@ -33,6 +33,7 @@ const MAPS: [(Both, Both, bool); 7] = [
     ),
     (stacks::log_map, spd::log_map, false),
     (stacks::exp_map, spd::exp_map, true),
+    (stacks::exp_map_wasserstein, spd::exp_map_wasserstein, true),
     (stacks::recentre, spd::recentre, false),
     (stacks::tangent_space, spd::tangent_space, false),
     (
@@ -104,6 +105,12 @@ proptest! {
                 let x = if tangent { v.view() } else { x.view() };
                 let (fast, careful) = (fast(foot.view(), x).unwrap(), careful(foot.view(), x).unwrap());
                 assert_close(&format!("map {at}"), fast.data(), careful.data(), 1e-9);
+            }
+            for (u, v) in [(&v, Some(&x)), (&v, None), (&v.single(0), Some(&x))] {
+                let (u, v) = (u.view(), v.map(MatBatch::view));
+                let fast = stacks::inner_product(foot.view(), u, v).unwrap();
+                let careful = spd::inner_product(foot.view(), u, v.unwrap_or(u)).unwrap();
+                assert_close("inner product", &fast, &careful, 1e-10);
             }
             let vectors = spd::upper(v.view()).unwrap();
             let fast = stacks::untangent_space(foot.view(), vectors.view()).unwrap();
@@ -184,4 +191,31 @@ fn a_matrix_has_the_same_result_alone_and_among_others() {
         let alone = stacks::distance(Metric::AffineInvariant, x.single(i).view(), one.view());
         assert_eq!(alone.unwrap()[0], all[i]);
     }
+}
+
+#[test]
+fn an_inner_product_names_the_vector_that_is_not_finite_wherever_the_entry_is() {
+    let (u, n) = (random_symmetric::<f64>(9, 80, 5), 5);
+    // Zeros of a foot point hide nothing.
+    for foot in [random_spd::<f64>(10, 1, n), MatBatch::identity(1, n)] {
+        for (r, c) in (0..n).flat_map(|r| (0..=r).map(move |c| (r, c))) {
+            for value in [f64::NAN, f64::INFINITY] {
+                let mut bad = u.clone();
+                bad.matrix_mut(63)[r * n + c] = value;
+                bad.matrix_mut(63)[c * n + r] = value;
+                for (u, v) in [(&bad, None), (&bad, Some(&u)), (&u, Some(&bad))] {
+                    let (u, v) = (u.view(), v.map(MatBatch::view));
+                    let error = stacks::inner_product(foot.view(), u, v).unwrap_err();
+                    assert!(
+                        error.to_string().contains("63"),
+                        "{error} for {value} at {r}, {c}"
+                    );
+                }
+            }
+        }
+    }
+    let three = random_spd::<f64>(6, 3, n);
+    assert!(stacks::inner_product(three.view(), u.view(), None).is_err());
+    let singular = MatBatch::zeros(1, n, n);
+    assert!(stacks::inner_product(singular.view(), u.view(), None).is_err());
 }

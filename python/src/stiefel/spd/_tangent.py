@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import _core
-from .._arrays import as_real, as_square, at, common, stack, unstack
+from .._arrays import as_real, as_square, at, common, leading, stack, unstack
 from ._calls import choose
 from ._cholesky import innerproduct_logchol, transport_logchol
 from ._function import ddexpm, ddlogm, invsqrtm, logm, sqrtm
@@ -186,10 +186,16 @@ def innerproduct_riemann(X, Y, Cref):
     >>> round(innerproduct_riemann(np.eye(2), np.eye(2), 2 * np.eye(2)), 12)
     0.5
     """
-    first = whiten(X, Cref)
-    second = first if Y is None else whiten(Y, Cref)
-    products = np.einsum("...ij,...ij->...", first, second)
-    return float(products) if products.ndim == 0 else products
+    if Y is None:
+        x, c, lead = at(X, Cref)
+        products = unstack(_core.inner_product(c, x), lead)
+    else:
+        x, y = common(as_square(X, "X"), as_square(Y, "Y"))
+        both = leading(x, y, ("X", "Y"))
+        x, y = (np.broadcast_to(a, (*both, *a.shape[-2:])) for a in (x, y))
+        x, c, lead = at(x, Cref)
+        products = unstack(_core.inner_product(c, x, at(y, Cref)[0]), lead)
+    return float(products) if lead == () else products
 
 
 @hermitian("doubled")

@@ -1,4 +1,4 @@
-//! The short ways to distances.
+//! The short ways to distances and inner products.
 //!
 //! | | short way |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | log-det | `(log det((A + B)/2) − (log det A + log det B)/2)^{1/2}` |
 //! | Cholesky, log-Cholesky | `‖φ(A) − φ(B)‖_F` |
 //! | Thompson | `max |ln λ|`, λ as for `δ` |
+//! | `⟨U, V⟩_M` | `Σ_rc (L⁻¹UL⁻ᵀ)_rc (L⁻¹VL⁻ᵀ)_rc`, `M = LLᵀ` |
 
 use super::steps::{
     Scratch, Steps, chain, common, conditioned, factor, inverse_factor, part, resolved, room,
@@ -17,9 +18,9 @@ use super::steps::{
 };
 use crate::spd::{CholeskyChart, Metric, SpectralFn};
 use std::ops::Range;
-use stiefel_linalg::sums::{dot, gap};
+use stiefel_linalg::sums::{all_finite, dot, gap};
 use stiefel_linalg::{
-    MatBatch, MatView, Outer, Scalar, eigenvalues_into, inverse_cholesky, sandwich_into,
+    MatBatch, MatView, Outer, Scalar, asymmetry, eigenvalues_into, inverse_cholesky, sandwich_into,
     symmetric_inverse_into, tolerance,
 };
 
@@ -70,6 +71,46 @@ fn riemann<T: Scalar>(metric: Metric, a: MatView<'_, T>, b: MatView<'_, T>) -> O
         let l_inv = inverse_factor(a, l_inv, steps)?;
         steps.whiten(l_inv, b, 0, out.len())?;
         steps.norms_of_logarithms(metric, a.rows(), out)
+    })
+}
+
+/// `⟨U_i, V_i⟩` at `M_i`; without `V`, `⟨U_i, U_i⟩`.
+pub(super) fn inner_product<T: Scalar>(
+    m: MatView<'_, T>,
+    u: MatView<'_, T>,
+    v: Option<MatView<'_, T>>,
+) -> Option<Vec<T>> {
+    let count = common(&[Some(u), v, Some(m)])?;
+    let (n, size) = (m.rows(), m.rows() * m.cols());
+    // A foot point that all share is factorised once.
+    let mut shared = Scratch::default();
+    let shared = match m.count() {
+        1 if symmetric(m) => Some(inverse_factor(m, &mut shared.l_inv, &mut shared.steps)?),
+        1 => return None,
+        _ => None,
+    };
+    stream(n, count, 1, |scratch, range, out| {
+        let Scratch { l_inv, steps, .. } = scratch;
+        let l_inv = if let Some(shared) = shared {
+            shared
+        } else {
+            let m = part(m, &range).filter(|m| symmetric(*m))?;
+            inverse_factor(m, l_inv, steps)?
+        };
+        for (at, x) in [Some(u), v].into_iter().flatten().enumerate() {
+            let x = part(x, &range)?;
+            let skew = asymmetry(x, tolerance::symmetry::<T>());
+            skew.is_none().then_some(())?;
+            steps.whiten(l_inv, x, at * out.len(), out.len())?;
+        }
+        let (first, second) = steps.first.split_at(out.len() * size);
+        let second = if v.is_some() { second } else { first };
+        let pairs = first.chunks_exact(size).zip(second.chunks_exact(size));
+        for (out, (u, v)) in out.iter_mut().zip(pairs) {
+            *out = dot(u, v);
+        }
+        // The last entry of a whitened matrix is made of all of them: what is not finite has come through.
+        all_finite(out).then_some(())
     })
 }
 

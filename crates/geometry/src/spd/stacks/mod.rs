@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`spectral`] | `f(X_i)` |
 //! | [`distance()`], [`pairwise_distances`], [`mutual_distances`], [`short_distance`] | `d(A_i, B_i)`, `d(A_i, B_j)`, `d(X_i, X_j)` |
+//! | [`inner_product`] | `tr(M_i⁻¹ U_i M_i⁻¹ V_i)` |
 //! | [`mean_log_euclidean`], [`inverses`] | `exp(Σ w_i log X_i)`, `X_i⁻¹` |
 //! | [`geodesic`], [`log_map`], [`exp_map`] | `L f(L⁻¹ X_i L⁻ᵀ) Lᵀ`, `M = LLᵀ` |
 //! | [`recentre`], [`whitened_log`], [`tangent_space`] | `R X_i R`, its logarithm, and the vector of that, `R = M^{-1/2}` |
@@ -39,7 +40,7 @@ mod steps;
 
 pub use distance::inverses;
 pub use parts::{sum_inverses, sum_spectral};
-pub use point::{differential, exp_map_log_euclidean, log_map_log_euclidean};
+pub use point::{differential, exp_map_log_euclidean, exp_map_wasserstein, log_map_log_euclidean};
 
 use super::wasserstein::LogarithmAt;
 use super::{CholeskyChart, Metric, SpectralFn};
@@ -85,6 +86,27 @@ pub fn short_distance<T: Scalar>(
     b: MatView<'_, T>,
 ) -> Option<Vec<T>> {
     distance::of_metric(metric, a, b)
+}
+
+/// `⟨U_i, V_i⟩` of tangent vectors at `M_i`, and `⟨U_i, U_i⟩` without `V`: [`inner_product`](super::inner_product).
+///
+/// ```
+/// use stiefel_geometry::spd::stacks;
+/// use stiefel_linalg::MatBatch;
+///
+/// let m = MatBatch::from_vec(1, 1, 1, vec![4.0])?;
+/// let u = MatBatch::from_vec(2, 1, 1, vec![8.0, 12.0])?;
+/// assert_eq!(stacks::inner_product(m.view(), u.view(), Some(m.view()))?, [2.0, 3.0]);
+/// assert_eq!(stacks::inner_product(m.view(), u.view(), None)?, [4.0, 9.0]);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn inner_product<T: Scalar>(
+    m: MatView<'_, T>,
+    u: MatView<'_, T>,
+    v: Option<MatView<'_, T>>,
+) -> Result<Vec<T>> {
+    let careful = || super::inner_product(m, u, v.unwrap_or(u));
+    distance::inner_product(m, u, v).map_or_else(careful, Ok)
 }
 
 /// All `d(A_i, B_j)`, `1 × Na × Nb`: [`pairwise_distances`](super::pairwise_distances).
@@ -250,9 +272,4 @@ pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> R
     }
     let at = LogarithmAt::new(m, x)?;
     in_parts([x], |_, [x]| at.of(x))
-}
-
-/// The Bures–Wasserstein exponential map: [`exp_map_wasserstein`](super::exp_map_wasserstein).
-pub fn exp_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    in_parts([m, x], |_, [m, x]| super::exp_map_wasserstein(m, x))
 }

@@ -1,12 +1,13 @@
-//! `U g(L ∘ (Uᵀ f(X_i) U) + D) Uᵀ`: derivatives of functions of eigenvalues at one point, in many directions, and the log-Euclidean
-//! maps, which are made of them.
+//! `U g(L ∘ (Uᵀ f(X_i) U) + D) Uᵀ`: derivatives of functions of eigenvalues at one point, in many directions, and the maps that are made of the like: the
+//! log-Euclidean ones, and the Bures–Wasserstein exponential, where `L_rc = 1/(λ_r + λ_c)`.
 
+use super::parts::in_parts;
 use super::spectral;
-use super::steps::{common, part, room, squares, stream, symmetric};
+use super::steps::{common, part, room, squares, squares_mut, stream, symmetric};
 use crate::Result;
 use crate::batch::{broadcast, common_count, zip_with};
-use crate::spd::{SpectralFn, check_symmetric, pull_back, spectral_map};
-use stiefel_linalg::{Eigen, MatBatch, MatView, Outer, Scalar};
+use crate::spd::{self, SpectralFn, check_symmetric, pull_back, spectral_map};
+use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Outer, Scalar, eigh, product_into};
 
 /// A point with the derivative of a function there: eigenvectors `U`, the Loewner matrix `L`, and a diagonal `D`.
 struct Point<T> {
@@ -21,12 +22,17 @@ impl<T: Scalar> Point<T> {
     /// The derivative of `f` at a point with eigenvectors `u` and eigenvalues `values`.
     fn new(f: SpectralFn<T>, u: MatBatch<T>, values: &[T]) -> Self {
         let n = u.rows();
-        let turned = MatBatch::from_fn(1, n, n, |_, r, c| u.matrix(0)[c * n + r]);
         let mut loewner = vec![T::ZERO; n * n];
         f.loewner_into(values, &mut loewner);
+        Self::weighted(u, loewner)
+    }
+
+    /// With eigenvectors `u` and weights of its own.
+    fn weighted(u: MatBatch<T>, loewner: Vec<T>) -> Self {
+        let n = u.rows();
         Self {
+            turned: u.transposed(),
             u,
-            turned,
             loewner,
             shift: vec![T::ZERO; n],
         }
@@ -176,4 +182,41 @@ pub fn exp_map_log_euclidean<T: Scalar>(
         |c, x| c + x,
     )?;
     spectral(SpectralFn::Exp, sum.view())
+}
+
+/// The Bures–Wasserstein exponential map: [`exp_map_wasserstein`](spd::exp_map_wasserstein).
+pub fn exp_map_wasserstein<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let careful = || in_parts([m, v], |_, [m, v]| spd::exp_map_wasserstein(m, v));
+    transported(m, v).map_or_else(careful, Ok)
+}
+
+/// `(I + H_i) M (I + H_i)` with `H_i M + M H_i = V_i`, at one point `M = U diag(λ) Uᵀ` that is decomposed once: `U K Kᵀ Uᵀ` with
+/// `K = Uᵀ(I + H_i)U diag(√λ)`, `K_rc = (UᵀV_iU)_rc √λ_c/(λ_r + λ_c) + δ_rc √λ_c`.
+fn transported<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Option<MatBatch<T>> {
+    let (count, n) = (v.count(), v.rows());
+    common(&[Some(v), Some(m)])?;
+    if m.count() > 1 || !symmetric(m) {
+        return None;
+    }
+    let Eigen { values, vectors } = eigh(m).ok()?;
+    spd::check_spectrum("", n, &values).ok()?;
+    let roots: Vec<T> = values.iter().map(|&l| Scalar::sqrt(l)).collect();
+    let weights = values.iter().flat_map(|&r| {
+        let columns = values.iter().zip(&roots);
+        columns.map(move |(&c, &root)| root / (r + c))
+    });
+    let point = Point::weighted(vectors, weights.collect()).shifted(|i, _| roots[i]);
+    let [u, turned] = [&point.u, &point.turned].map(|m| Some((m.view(), Outer::Full)));
+    let data = stream(n, count, n * n, |scratch, range, out| {
+        let v = part(v, &range).filter(|v| symmetric(*v))?;
+        let [k, square] = [&mut scratch.l, &mut scratch.l_inv].map(|b| room(b, out.len()));
+        scratch.steps.run(turned, v, None, None, k)?;
+        point.weigh(k);
+        let k = squares(n, k)?;
+        let place = squares_mut(n, square)?;
+        product_into(place, false, T::ONE, k, Op::N, k, Op::T).ok()?;
+        let square = squares(n, square)?;
+        scratch.steps.run(u, square, None, None, out)
+    })?;
+    MatBatch::from_vec(count, n, n, data).ok()
 }

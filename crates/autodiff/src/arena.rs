@@ -1,30 +1,48 @@
 //! Buffers that are used again: one list of idle vectors per length.
 //!
 //! Buffers start at a cache line, as vector instructions like it. A [`Buffer`] returns to its [`Arena`] when it is dropped, so that from the second training step on the same sizes are served
-//! without allocating. The contents of a buffer are whatever was there before; debug builds fill it with NaN, so that
+//! without allocating. A thread is given the buffer that it used last, where there is one: that is in its cache, and the cache of another core may be far. The contents of a buffer are whatever was there before; debug builds fill it with NaN, so that
 //! an operation which forgets to write an entry is found by its first test.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stiefel_linalg::{Aligned, Scalar};
 
+/// A thread of the current pool, or none of it.
+type Home = Option<usize>;
+
+fn home() -> Home {
+    rayon::current_thread_index()
+}
+
+/// Buffers of one length, each with the thread that used it last.
+type Idle<T> = Vec<(Home, Aligned<T>)>;
+
 #[derive(Default)]
 struct Pool<T> {
     /// By length, the shortest first: a few dozen lengths are found faster than their hashes are computed.
-    idle: Vec<(usize, Vec<Aligned<T>>)>,
+    idle: Vec<(usize, Idle<T>)>,
     fresh: usize,
     in_use: usize,
 }
 
 impl<T> Pool<T> {
     /// The idle buffers of a length.
-    fn of(&mut self, len: usize) -> &mut Vec<Aligned<T>> {
+    fn of(&mut self, len: usize) -> &mut Idle<T> {
         let found = self.idle.binary_search_by_key(&len, |&(len, _)| len);
         let at = found.unwrap_or_else(|at| {
             self.idle.insert(at, (len, Vec::new()));
             at
         });
         &mut self.idle[at].1
+    }
+
+    /// An idle buffer of a length: one of this thread, or else of any.
+    fn take(&mut self, len: usize) -> Option<Aligned<T>> {
+        let (home, idle) = (home(), self.of(len));
+        let own = idle.iter().rposition(|&(of, _)| of == home);
+        let at = own.or_else(|| idle.len().checked_sub(1))?;
+        Some(idle.swap_remove(at).1)
     }
 }
 
@@ -71,7 +89,7 @@ impl<T: Scalar> Arena<T> {
     pub fn take(&self, len: usize) -> Buffer<T> {
         let mut pool = lock(&self.pool);
         pool.in_use += 1;
-        let idle = pool.of(len).pop();
+        let idle = pool.take(len);
         #[cfg_attr(not(debug_assertions), allow(unused_mut))]
         let mut data = idle.unwrap_or_else(|| {
             pool.fresh += 1;
@@ -136,7 +154,7 @@ impl<T> Drop for Buffer<T> {
         let data = std::mem::take(&mut self.data);
         let mut pool = lock(&self.pool);
         pool.in_use -= 1;
-        pool.of(self.len).push(data);
+        pool.of(self.len).push((home(), data));
     }
 }
 
@@ -170,6 +188,27 @@ impl<T> std::fmt::Debug for Arena<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_is_given_its_own_buffers_first_and_those_of_others_before_new_ones() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+        let pool = pool.expect("threads");
+        let arena = Arena::<f32>::new();
+        let both = std::sync::Barrier::new(2);
+        // Both threads have a buffer at once; they may be returned in either order.
+        let once = || {
+            pool.broadcast(|_| {
+                let buffer = arena.take(8);
+                both.wait();
+                buffer.as_ptr() as usize
+            })
+        };
+        let places = once();
+        assert!((0..20).all(|_| once() == places));
+        drop((arena.take(8), arena.take(8)));
+        let taken = [arena.take(8), arena.take(8)];
+        assert_eq!((arena.fresh_allocations(), taken.len()), (2, 2));
+    }
 
     #[test]
     fn a_size_is_allocated_once() {

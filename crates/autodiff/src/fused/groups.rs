@@ -57,7 +57,7 @@ impl Groups {
     }
 
     /// The threads to use: more than one where the work is worth it. What is computed does not depend on it.
-    fn threads(&self) -> usize {
+    pub(super) fn threads(&self) -> usize {
         let (n, k) = (self.n, self.k);
         let work = self.samples * k * (n * n + 3 * n * k + 10 * k * k) / 2;
         threads_for(work)

@@ -50,8 +50,10 @@ pub(super) fn run<T: Scalar>(
             d_x: d_x.next(width * n * n),
         })
         .collect();
-    // The last groups were the last ones of the forward pass: more of them is still in the cache.
-    tasks.reverse();
+    // The last groups were the last ones of the forward pass: more of them is still in the cache. With several threads, each takes the groups that it had there.
+    if groups.threads() == 1 {
+        tasks.reverse();
+    }
     groups.run(tasks, |task| task.run(op, g, context))?;
     if beside.is_empty() {
         return Ok(());

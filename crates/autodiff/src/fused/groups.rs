@@ -85,20 +85,6 @@ impl Groups {
         // The first error in the order of the tasks, whichever thread was faster.
         done.into_iter().collect()
     }
-
-    /// Runs over the entries of a matrix in lanes, in parts where threads pay; a part is told its first entry.
-    pub(super) fn over_entries<T: Scalar>(
-        &self,
-        lanes: &mut [T],
-        part: impl Fn(usize, &mut [T]) -> OpResult + Sync + Send,
-    ) -> OpResult {
-        let entries = lanes.len() / self.width;
-        let each = entries.div_ceil(self.threads()).max(1);
-        let parts = lanes.chunks_mut(each * self.width).enumerate().collect();
-        self.run(parts, |(at, lanes): (usize, &mut [T])| {
-            part(at * each, lanes)
-        })
-    }
 }
 
 /// A buffer in parts, to be handed out one after the other; none where there is no buffer.

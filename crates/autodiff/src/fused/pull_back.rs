@@ -3,6 +3,7 @@
 use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
 use crate::{Context, Gradient, OpResult};
+use std::ops::Range;
 use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Sums, Terms};
 use stiefel_linalg::{MatView, Scalar};
 
@@ -83,7 +84,7 @@ pub(super) fn run<T: Scalar>(
     )
 }
 
-/// `G_Δ,j = Σ_i α_ij G_A,i`, as many directions at a time as there are lanes, and `G_B = Σ_i G_A,i`, which is that of one more direction whose weights are ones where a lane is left for it.
+/// `G_Δ,j = Σ_i α_ij G_A,i` and `G_B = Σ_i G_A,i`. Directions go together, as many as there are lanes, or fewer where every thread then has some: a direction's sum does not depend on the others.
 fn mixed_gradient<T: Scalar>(
     groups: &Groups,
     weights: MatView<'_, T>,
@@ -91,49 +92,89 @@ fn mixed_gradient<T: Scalar>(
     (of_directions, of_base): (&mut Option<Gradient<'_, T>>, &mut Option<Gradient<'_, T>>),
     context: &Context<'_, T>,
 ) -> OpResult {
-    if of_directions.is_none() && of_base.is_none() {
-        return Ok(());
+    let (experts, len) = (weights.cols(), groups.n * groups.k);
+    let together = experts.div_ceil(groups.threads()).min(groups.width);
+    let (place, add) = of_directions
+        .as_mut()
+        .map(Gradient::place)
+        .unwrap_or_default();
+    let (mut place, mut base) = (Parts::of(place), of_base.as_mut());
+    let mut tasks: Vec<DirectionTask<'_, '_, T>> = Vec::new();
+    for first in (0..experts).step_by(together) {
+        let directions = first..(first + together).min(experts);
+        let leaves_a_lane = directions.end == experts && !experts.is_multiple_of(groups.width);
+        tasks.push(DirectionTask {
+            d_directions: place.next(directions.len() * len),
+            add,
+            d_base: if leaves_a_lane { base.take() } else { None },
+            directions,
+        });
     }
-    let (width, experts, len) = (groups.width, weights.cols(), groups.n * groups.k);
-    let mut of_directions = of_directions.as_mut().map(Gradient::place);
-    let square = width * width;
-    let mut own = context.buffer(groups.count() * square);
-    let mut sums = context.buffer(groups.tall());
-    for first in (0..experts).step_by(width) {
-        let last = (first + width).min(experts);
+    if base.is_some() {
+        tasks.push(DirectionTask {
+            directions: 0..0,
+            d_directions: &mut [],
+            add,
+            d_base: base,
+        });
+    }
+    groups.run(tasks, |task| task.run(groups, weights, d_a, context))
+}
+
+/// Some directions, with their gradients; and the base, whose gradient is that of one more direction with ones for weights where a lane is left for it.
+struct DirectionTask<'a, 'g, T: Scalar> {
+    directions: Range<usize>,
+    d_directions: &'a mut [T],
+    /// Whether to add to what is in `d_directions`.
+    add: bool,
+    d_base: Option<&'a mut Gradient<'g, T>>,
+}
+
+impl<T: Scalar> DirectionTask<'_, '_, T> {
+    fn run(
+        self,
+        groups: &Groups,
+        weights: MatView<'_, T>,
+        d_a: &[T],
+        context: &Context<'_, T>,
+    ) -> OpResult {
+        let (width, count) = (groups.width, self.directions.len());
+        match self.d_base {
+            Some(d_base) if count == 0 => {
+                let mut total = context.buffer(groups.n * groups.k);
+                lanes::totals(groups.samples, d_a, &mut total)?;
+                d_base.add(&total);
+                return Ok(());
+            }
+            None if self.d_directions.is_empty() => return Ok(()),
+            _ => {}
+        }
+        let square = width * width;
+        let mut own = context.buffer(groups.count() * square);
         own.fill(T::ZERO);
         // A register per sample of a group; what is left of the last group stays zero.
         for (i, row) in own.chunks_exact_mut(width).take(groups.samples).enumerate() {
-            let of_sample = &weights.data()[i * experts..][..experts];
-            row[..last - first].copy_from_slice(&of_sample[first..last]);
-            if let Some(one) = row.get_mut(experts - first) {
+            let of_sample = &weights.data()[i * weights.cols()..][..weights.cols()];
+            row[..count].copy_from_slice(&of_sample[self.directions.clone()]);
+            if let Some(one) = row.get_mut(count) {
                 *one = T::ONE;
             }
         }
-        groups.over_entries(&mut sums, |from, sums| {
-            let of_groups = d_a
-                .chunks_exact(groups.tall())
-                .zip(own.chunks_exact(square));
-            for (group, (d_a, own)) in of_groups.enumerate() {
-                lanes::weighted_sums(own, &d_a[from * width..], group > 0, sums)?;
-            }
-            Ok(())
-        })?;
-        if let Some((data, add)) = &mut of_directions {
-            let data = &mut data[first * len..last * len];
-            lanes::scatter(&sums, *add, data)?;
+        let mut sums = context.buffer(groups.tall());
+        let of_groups = d_a
+            .chunks_exact(groups.tall())
+            .zip(own.chunks_exact(square));
+        for (group, (d_a, own)) in of_groups.enumerate() {
+            lanes::weighted_sums(own, d_a, group > 0, &mut sums)?;
         }
-        if let (Some(of_base), true) = (&mut *of_base, experts - first < width) {
-            let register = experts - first;
-            of_base.add_each(|e| sums[e * width + register]);
+        if !self.d_directions.is_empty() {
+            lanes::scatter(&sums, self.add, self.d_directions)?;
         }
+        if let Some(d_base) = self.d_base {
+            d_base.add_each(|e| sums[e * width + count]);
+        }
+        Ok(())
     }
-    if let (Some(of_base), true) = (of_base, experts.is_multiple_of(width)) {
-        let total = &mut sums[..len];
-        lanes::totals(groups.samples, d_a, total)?;
-        of_base.add(total);
-    }
-    Ok(())
 }
 
 /// Adds the sum of rows, in their order.

@@ -152,6 +152,7 @@ fn a_mixture_inside_equals_one_outside() {
         fused: bool,
         threads: usize,
         (samples, experts, retract): (usize, usize, bool),
+        frozen: Option<usize>,
     ) -> Vec<Vec<f64>> {
         let (n, k) = (22, 18);
         let weights = random_batch::<f64>(21, 1, samples, experts);
@@ -164,7 +165,12 @@ fn a_mixture_inside_equals_one_outside() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.expect("threads").install(|| {
             let tape = Tape::new();
-            let given = [&weights, &directions, &base, &x].map(|v| tape.parameter(v));
+            let given = [&weights, &directions, &base, &x];
+            let leaf = |i: usize| match frozen {
+                Some(frozen) if frozen == i => tape.constant(given[i]),
+                _ => tape.parameter(given[i]),
+            };
+            let given = [0, 1, 2, 3].map(leaf);
             let [weights, directions, base, x] = given;
             let filters = if fused {
                 Filters::Mixed {
@@ -183,18 +189,31 @@ fn a_mixture_inside_equals_one_outside() {
                 .mul(tape.constant(&loss_weights))
                 .and_then(|l| l.sum(Axis::All));
             let gradients = tape.backward(loss.expect("fits")).expect("finite");
-            let each = given.map(|v| gradients.get(v).expect("reached").data().to_vec());
+            let each = given.map(|v| gradients.get(v).map(|g| g.data().to_vec()));
             std::iter::once(z.value().data().to_vec())
-                .chain(each)
+                .chain(each.map(Option::unwrap_or_default))
                 .collect()
         })
     }
-    for case in [(1, 1, true), (5, 3, true), (37, 9, true), (37, 16, false)] {
-        let fused = run(true, 1, case);
+    // Of 61 samples, large enough for threads to be used; a register has 16, 8, 4 or 1 of the experts.
+    for case in [
+        (1, 1, true),
+        (5, 3, true),
+        (61, 9, true),
+        (61, 16, false),
+        (61, 2, true),
+    ] {
+        let fused = run(true, 1, case, None);
         for threads in [2, 3] {
-            assert!(fused == run(true, threads, case));
+            assert!(fused == run(true, threads, case, None));
+            // A gradient that nobody wants changes no other.
+            for frozen in 0..4 {
+                let mut expected = fused.clone();
+                expected[1 + frozen].clear();
+                assert!(expected == run(true, threads, case, Some(frozen)));
+            }
         }
-        let outside = run(false, 1, case);
+        let outside = run(false, 1, case, None);
         for (at, (fused, outside)) in fused.iter().zip(&outside).enumerate() {
             let error = relative_error(fused, outside);
             assert!(error < 1e-9, "{case:?}, part {at}: {error:e}");

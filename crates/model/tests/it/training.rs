@@ -1,6 +1,7 @@
 //! Training: what must be exact, what must stay on the manifold, what must be refused.
 
 use std::any::Any;
+use std::sync::Arc;
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Op, Scalar, product};
 use stiefel_model::diagnostics::routing_report;
@@ -91,6 +92,49 @@ fn bits(parameters: &Parameters<f64>) -> Vec<u64> {
         .iter()
         .flat_map(|p| p.value.data().iter().map(|x| x.to_bits()))
         .collect()
+}
+
+/// Steps of a network so large that filters, projections and Adam are all handed to threads.
+#[test]
+fn steps_have_the_same_bits_on_any_number_of_threads() {
+    let (channels, filters, domains, encoded, batch) = (64, 32, 5, 40, 33);
+    let sizes = Sizes {
+        channels,
+        classes: 2,
+        domains,
+        encoded,
+        views: 1,
+    };
+    let data = Prepared::<f32>::from_parts(
+        Arc::new(random_spd(1, batch, channels)),
+        random_batch(2, batch, 1, encoded),
+        (0..batch).map(|i| i % 2).collect(),
+        (0..batch).map(|i| i % domains).collect(),
+    )
+    .expect("SPD");
+    // Experts that fill registers, and experts that leave a lane for the anchor.
+    for experts in [16, 17] {
+        let config = DaspConfig {
+            filters,
+            experts,
+            ..DaspConfig::default()
+        };
+        let net = DaspNet::new(sizes, config).expect("valid");
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let start = Network::<f32>::initial(&net, 3);
+            let mut stepper = Stepper::new(AdamConfig::default(), start).expect("Adam");
+            pool.expect("a pool").install(|| {
+                for _ in 0..3 {
+                    let batch = data.batch((0..batch).collect());
+                    stepper.step(&net, &batch).expect("a finite step");
+                }
+            });
+            stepper.parameters
+        };
+        let one = run(1);
+        assert!([2, 3].into_iter().all(|threads| run(threads) == one));
+    }
 }
 
 #[test]

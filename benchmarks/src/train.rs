@@ -56,15 +56,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let (first, second) = steppers.split_at_mut(1);
     let steps = |stepper: &mut Stepper<f32>, at: &mut usize| {
-        for _ in 0..STEPS {
-            let indices = (0..BATCH)
-                .map(|i| (*at * BATCH + i * 71) % TRIALS)
-                .collect();
-            stepper
-                .step(&network, &data.batch(indices))
-                .expect("a finite step");
-            *at += 1;
-        }
+        let batch = |at: usize| {
+            let indices = (0..BATCH).map(|i| (at * BATCH + i * 71) % TRIALS);
+            data.batch(indices.collect())
+        };
+        let batches: Vec<_> = (*at..*at + STEPS).map(batch).collect();
+        stepper.steps(&network, &batches).expect("finite steps");
+        *at += STEPS;
     };
     let (mut at_first, mut at_second) = (0, 0);
     let times = interleaved(

@@ -52,7 +52,7 @@ pub use factored::Factored;
 pub use gram::{Layout, gram_lower};
 pub use jacobi::orthogonal_columns;
 pub use normal::{gelu, gelu_with_slope};
-pub use parallel::{on_this_thread, threads_for, with_threads_awake, worth_threads};
+pub use parallel::{on_this_thread, on_threads, threads_for, with_threads_awake, worth_threads};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
 pub use reduce::{

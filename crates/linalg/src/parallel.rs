@@ -92,6 +92,50 @@ fn look_for_work(ended: &AtomicBool, owner: Option<usize>) {
     }
 }
 
+/// `f` of every task, in their order, over the threads of the current pool. Who has ended first waits awake for the others, as long as threads are patient: parts of a training step
+/// take so little that a thread which sleeps meanwhile is woken too late.
+///
+/// ```
+/// assert_eq!(stiefel_linalg::on_threads(vec![1, 2, 3], |x| 10 * x), [10, 20, 30]);
+/// ```
+pub fn on_threads<X: Send, R: Send>(tasks: Vec<X>, f: impl Fn(X) -> R + Sync) -> Vec<R> {
+    halves(tasks, &f)
+}
+
+fn halves<X: Send, R: Send>(mut tasks: Vec<X>, f: &(impl Fn(X) -> R + Sync)) -> Vec<R> {
+    if tasks.len() < 2 {
+        return tasks.into_iter().map(f).collect();
+    }
+    let rest = tasks.split_off(tasks.len().div_ceil(2));
+    let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let first = || {
+        let results = halves(tasks, f);
+        // What nobody has begun with, rayon gives to this thread.
+        if begun.load(Ordering::Acquire) {
+            wait_awake(&ended);
+        }
+        results
+    };
+    let second = || {
+        begun.store(true, Ordering::Release);
+        let results = halves(rest, f);
+        ended.store(true, Ordering::Release);
+        results
+    };
+    let (mut results, rest) = rayon::join(first, second);
+    results.extend(rest);
+    results
+}
+
+fn wait_awake(ended: &AtomicBool) {
+    let begin = Instant::now();
+    while !ended.load(Ordering::Acquire) && begin.elapsed() < PATIENCE {
+        for _ in 0..16 {
+            std::hint::spin_loop();
+        }
+    }
+}
+
 /// Whether work of this size should be spread over the current rayon pool.
 pub(crate) fn pays(work: usize) -> bool {
     threads_for(work) > 1
@@ -119,6 +163,31 @@ mod tests {
         assert_eq!(pool.install(parts), expected);
         // From outside of a pool, too.
         assert_eq!(parts(), expected);
+    }
+
+    #[test]
+    fn results_have_the_order_of_the_tasks_on_any_number_of_threads_also_inside_each_other() {
+        for threads in 1..4 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.expect("threads");
+            for count in [0_u64, 1, 2, 3, 7, 64] {
+                let inner = |i: u64| on_threads((0..i).collect(), |j| j * i);
+                let found = pool.install(|| {
+                    with_threads_awake(usize::MAX, || on_threads((0..count).collect(), inner))
+                });
+                let expected = (0..count).map(|i| (0..i).map(|j| j * i).collect::<Vec<_>>());
+                assert_eq!(found, expected.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the last task")]
+    fn a_panic_on_another_thread_arrives() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+        let task = |x: i32| assert!(x < 3, "the last task");
+        let parts = || on_threads(vec![1, 2, 3], task);
+        pool.expect("threads").install(parts);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! How a batch is cut into groups of lanes, and groups into tasks for threads.
 
 use crate::{Buffer, OpResult};
-use rayon::prelude::*;
 use std::ops::Range;
-use stiefel_linalg::{Scalar, lanes, threads_for};
+use stiefel_linalg::{Scalar, lanes, on_threads, threads_for};
 
 /// Groups that one task takes: two share the latencies of the eigen-decomposition.
 const PER_TASK: usize = 2;
@@ -81,9 +80,8 @@ impl Groups {
         if self.threads() == 1 || tasks.len() == 1 {
             return tasks.into_iter().try_for_each(task);
         }
-        let done: Vec<OpResult> = tasks.into_par_iter().map(task).collect();
         // The first error in the order of the tasks, whichever thread was faster.
-        done.into_iter().collect()
+        on_threads(tasks, task).into_iter().collect()
     }
 }
 

@@ -6,10 +6,9 @@
 use crate::Result;
 use crate::batch::common_count;
 use crate::error::shape_error;
-use rayon::prelude::*;
 use stiefel_linalg::{
-    MatBatch, MatView, MatViewMut, Op, ProjectionGradients, Scalar, product_into, project_tall,
-    project_tall_pull_back, sums, symmetrise, threads_for,
+    MatBatch, MatView, MatViewMut, Op, ProjectionGradients, Scalar, on_threads, product_into,
+    project_tall, project_tall_pull_back, sums, symmetrise, threads_for,
 };
 
 const OP: &str = "tangent projection";
@@ -68,10 +67,8 @@ pub fn project_keeping<T: Scalar>(
     }
     let ((_, n, k), part) = (z.shape(), count.div_ceil(threads));
     let (z, s) = (z.data(), s.data());
-    let parts = z
-        .par_chunks_mut(part * n * k)
-        .zip(s.par_chunks_mut(part * k * k));
-    let done = parts.enumerate().map(|(at, (z, s))| {
+    let parts = z.chunks_mut(part * n * k).zip(s.chunks_mut(part * k * k));
+    let done = on_threads(parts.enumerate().collect(), |(at, (z, s))| {
         let count = s.len() / (k * k);
         let w = if w.count() == 1 {
             w
@@ -85,7 +82,7 @@ pub fn project_keeping<T: Scalar>(
         Ok(project_tall(w, &mut z, &mut s)?)
     });
     // The first error in the order of the matrices.
-    done.collect::<Vec<Result<()>>>().into_iter().collect()
+    done.into_iter().collect()
 }
 
 /// Multiplications of the projection of so many matrices.
@@ -153,7 +150,7 @@ pub fn project_pull_back_into<T: Scalar>(
         Ok(own)
     };
     let parts: Vec<Result<MatBatch<T>>> = if threads_for(2 * work(g.shape())) > 1 {
-        parts.into_par_iter().map(one).collect()
+        on_threads(parts, one)
     } else {
         parts.into_iter().map(one).collect()
     };

@@ -12,10 +12,9 @@
 //! back to the tangent space; the first moment is carried to the new point by projection. No weight decay.
 
 use crate::{Manifold, ModelError, Parameter, Parameters, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{
-    AdamRates, MatBatch, MatView, MatViewMut, Scalar, adam_flat, adam_tall, threads_for,
+    AdamRates, MatBatch, MatView, MatViewMut, Scalar, adam_flat, adam_tall, on_threads, threads_for,
 };
 
 /// Adam's constants.
@@ -114,9 +113,10 @@ impl AdamConfig {
         }
         let part = count.div_ceil(threads);
         let size = part * n * k;
-        let moments = (first.data().par_chunks_mut(size)).zip(second.data().par_chunks_mut(size));
-        let parts = (point.data().par_chunks_mut(size)).zip(g.data().par_chunks(size));
-        let done = parts.zip(moments).map(|((point, g), (first, second))| {
+        let moments = (first.data().chunks_mut(size)).zip(second.data().chunks_mut(size));
+        let parts = (point.data().chunks_mut(size)).zip(g.data().chunks(size));
+        let parts: Vec<_> = parts.zip(moments).collect();
+        let done = on_threads(parts, |((point, g), (first, second))| {
             let count = g.len() / (n * k);
             let view = |x| MatViewMut::new(count, n, k, x);
             let (mut first, mut second) = (view(first)?, view(second)?);
@@ -125,7 +125,7 @@ impl AdamConfig {
             Ok(adam_tall(&rates, &mut view(point)?, g, moments)?)
         });
         // The first error in the order of the points.
-        done.collect::<Vec<Result<()>>>().into_iter().collect()
+        done.into_iter().collect()
     }
 
     /// One step of numbers of a Euclidean space, with their moments, all where they lie; `steps` were taken before. A gradient that is not finite makes the

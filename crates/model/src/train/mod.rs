@@ -181,14 +181,22 @@ impl<T: Scalar> Run<'_, T> {
         let mut adam = Adam::resume(self.config.adam, &parameters, moments)?;
         let mut csp = self.state.csp.clone();
         let mut sums = observe::Sums::default();
-        for indices in order.chunks(self.config.batch) {
-            let batch = training.batch(indices.to_vec());
-            with_threads_awake(batch.work(), || {
-                self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)
-            })?;
-            if observer.step(epoch) == Flow::Stop {
-                return Ok(None);
+        let mut batches = order
+            .chunks(self.config.batch)
+            .map(|indices| training.batch(indices.to_vec()))
+            .peekable();
+        let work = batches.peek().map_or(0, Batch::work);
+        let flow = with_threads_awake(work, || -> Result<Flow> {
+            for batch in batches {
+                self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)?;
+                if observer.step(epoch) == Flow::Stop {
+                    return Ok(Flow::Stop);
+                }
             }
+            Ok(Flow::Continue)
+        })?;
+        if flow == Flow::Stop {
+            return Ok(None);
         }
         let scores = evaluate(self.network, &parameters, validation, Routing::Learnt)?;
         let record = sums.record(epoch, training.len(), &scores, validation, &parameters)?;
@@ -258,7 +266,19 @@ impl<T: Scalar> Stepper<T> {
 
     /// One step; gives the total loss before it.
     pub fn step(&mut self, network: &dyn Network<T>, batch: &Batch<'_, T>) -> Result<f64> {
-        with_threads_awake(batch.work(), || self.step_here(network, batch))
+        self.steps(network, std::slice::from_ref(batch))
+    }
+
+    /// Steps that follow each other, as in an epoch; gives the total loss before the last.
+    pub fn steps(&mut self, network: &dyn Network<T>, batches: &[Batch<'_, T>]) -> Result<f64> {
+        let work = batches.first().map_or(0, Batch::work);
+        with_threads_awake(work, || {
+            let mut loss = f64::NAN;
+            for batch in batches {
+                loss = self.step_here(network, batch)?;
+            }
+            Ok(loss)
+        })
     }
 
     fn step_here(&mut self, network: &dyn Network<T>, batch: &Batch<'_, T>) -> Result<f64> {

@@ -93,7 +93,7 @@ fn mixed_gradient<T: Scalar>(
     context: &Context<'_, T>,
 ) -> OpResult {
     let (experts, len) = (weights.cols(), groups.n * groups.k);
-    let together = experts.div_ceil(groups.threads()).min(groups.width);
+    let together = experts.div_ceil(groups.threads()).clamp(1, groups.width);
     let (place, add) = of_directions
         .as_mut()
         .map(Gradient::place)

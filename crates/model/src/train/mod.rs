@@ -186,9 +186,12 @@ impl<T: Scalar> Run<'_, T> {
             .map(|indices| training.batch(indices.to_vec()))
             .peekable();
         let work = batches.peek().map_or(0, Batch::work);
+        // Threads stay awake between steps, and are called again at each: an observer may have tried their patience.
         let flow = with_threads_awake(work, || -> Result<Flow> {
             for batch in batches {
-                self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)?;
+                with_threads_awake(work, || {
+                    self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)
+                })?;
                 if observer.step(epoch) == Flow::Stop {
                     return Ok(Flow::Stop);
                 }
@@ -275,7 +278,7 @@ impl<T: Scalar> Stepper<T> {
         with_threads_awake(work, || {
             let mut loss = f64::NAN;
             for batch in batches {
-                loss = self.step_here(network, batch)?;
+                loss = with_threads_awake(work, || self.step_here(network, batch))?;
             }
             Ok(loss)
         })

@@ -83,9 +83,9 @@ pub(super) fn inner_product<T: Scalar>(
     let count = common(&[Some(u), v, Some(m)])?;
     let (n, size) = (m.rows(), m.rows() * m.cols());
     // A foot point that all share is factorised once.
-    let mut shared = Scratch::default();
+    let mut own = Scratch::default();
     let shared = match m.count() {
-        1 if symmetric(m) => Some(inverse_factor(m, &mut shared.l_inv, &mut shared.steps)?),
+        1 if symmetric(m) => Some(inverse_factor(m, &mut own.l_inv, &mut own.steps)?),
         1 => return None,
         _ => None,
     };

@@ -62,6 +62,7 @@ fn decoder<T: Scalar>(case: &Case, x: MatBatch<f64>) -> Decoder<T> {
             epochs: 1,
             ..TrainConfig::default()
         },
+        frechet_means: false,
     };
     let model = Model::<T>::fit(&trials, &trials, &config, &mut Silent).expect("a model");
     Decoder::new(model).expect("a decoder")

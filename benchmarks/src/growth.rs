@@ -15,7 +15,7 @@ use std::time::Instant;
 use stiefel_linalg::MatBatch;
 use stiefel_model::scaling::ScalingRule;
 use stiefel_model::train::{Silent, TrainConfig};
-use stiefel_model::{Factor, FitConfig, FittedModel, ModelConfig, ModelError, Trials};
+use stiefel_model::{Factor, ModelSpec, FittedModel, ModelConfig, ModelError, Trials};
 use stiefel_testkit::{normal, rng};
 
 /// How many trials of how many people, and how large.
@@ -29,18 +29,18 @@ struct Size {
 /// What is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
-    /// The preset `recommended`.
-    Recommended,
+    /// CHOIR.
+    Choir,
     /// The routed network with the experts of the scaling rule, for one epoch.
     Dasp,
 }
 
 impl Fit {
-    const ALL: [Self; 2] = [Self::Recommended, Self::Dasp];
+    const ALL: [Self; 2] = [Self::Choir, Self::Dasp];
 
     fn name(self) -> &'static str {
         match self {
-            Self::Recommended => "recommended",
+            Self::Choir => "choir",
             Self::Dasp => "dasp",
         }
     }
@@ -90,14 +90,14 @@ fn point(fit: Fit, size: Size) -> Result<Taken, ModelError> {
     };
     let validation = trials(held_out, 2)?;
     let config = match fit {
-        Fit::Recommended => FitConfig::default(),
+        Fit::Choir => ModelSpec::default(),
         Fit::Dasp => {
             let rule = ScalingRule::default().recommend(size.channels, size.people)?;
             let training = TrainConfig {
                 epochs: 1,
                 ..TrainConfig::default()
             };
-            FitConfig::network(ModelConfig::sized(&rule, training))
+            ModelSpec::from(ModelConfig::sized(&rule, training))
         }
     };
     let start = Instant::now();
@@ -216,11 +216,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let by_channels = |channels| Size { channels, ..BASE };
     let trials = of(&[1_000, 3_000, 10_000, 30_000, 100_000], by_trials);
-    axis(Fit::Recommended, "trials", &trials)?;
+    axis(Fit::Choir, "trials", &trials)?;
     let people = of(&[25, 100, 400, 1_600], by_people);
-    axis(Fit::Recommended, "people", &people)?;
+    axis(Fit::Choir, "people", &people)?;
     let channels = of(&[8, 16, 32, 64, 128], by_channels);
-    axis(Fit::Recommended, "channels", &channels)?;
+    axis(Fit::Choir, "channels", &channels)?;
     axis(Fit::Dasp, "people", &of(&[25, 50, 100, 200], by_people))
 }
 

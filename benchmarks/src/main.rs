@@ -35,7 +35,7 @@ stiefel-bench [command]     without a command: eigen, step, train, decision, fre
   train [--rounds N]        one training with one thread and with two
   units [--rounds N]        ten short trainings with one thread and with two
   growth                    time and memory of a fit over trials, people and channels, with the exponents (minutes)
-    --point MODEL           one fit, recommended or dasp: its seconds, and the largest resident set in bytes
+    --point MODEL           one fit, choir or dasp: its seconds, and the largest resident set in bytes
     --trials, --people, --channels N
   views [--rounds N]        fit, calibration and decision of the preset with ten views
     --json                  all times, as JSON

@@ -1,10 +1,10 @@
-//! The preset `recommended` with ten views: one fit (53 people of 31 trials, 64 channels) and one decision, one thread.
+//! CHOIR with ten views: one fit (53 people of 31 trials, 64 channels) and one decision, one thread.
 
 use crate::arguments::Arguments;
 use crate::timing::tenth_percentile;
 use std::time::Instant;
 use stiefel_linalg::MatBatch;
-use stiefel_model::views::{ViewsConfig, ViewsModel};
+use stiefel_model::choir::{Choir, ChoirConfig};
 use stiefel_model::{Factor, Trials};
 use stiefel_testkit::random_spd;
 
@@ -37,12 +37,12 @@ fn trials() -> Trials {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let rounds = arguments.number("--rounds")?.unwrap_or(3_usize);
     let trials = trials();
-    let config = ViewsConfig::default();
-    let mut model = ViewsModel::fit(&trials, &config).map_err(|e| e.to_string())?;
+    let config = ChoirConfig::default();
+    let mut model = Choir::fit(&trials, &config).map_err(|e| e.to_string())?;
     let mut fits = Vec::new();
     for _ in 0..rounds.max(1) {
         let start = Instant::now();
-        model = ViewsModel::fit(&trials, &config).map_err(|e| e.to_string())?;
+        model = Choir::fit(&trials, &config).map_err(|e| e.to_string())?;
         fits.push(start.elapsed().as_secs_f64());
     }
     let trial: Vec<f64> = (0..VIEWS)

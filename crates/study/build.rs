@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 /// Sources, relative to this package; those of other crates are missing where it was unpacked alone, and its version stands in.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 6] = [
     "../linalg/src",
     "../data/src",
     "../geometry/src",
     "../autodiff/src",
     "../model/src",
-    "src/peers",
     "src/unit",
 ];
 

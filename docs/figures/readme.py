@@ -8,7 +8,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 
-OURS, COLOURS = "recommended", {"recommended": "#1668b5", "recentred-ts+lr": "#c4571a"}
+OURS, COLOURS = "choir", {"choir": "#1668b5", "recentred-ts+lr": "#c4571a"}
 LABELS = {"no labels": 0, "2 labels": 2, "4 labels": 4, "8 labels": 8, "16 labels": 16}
 
 

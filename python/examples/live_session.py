@@ -27,7 +27,7 @@ write_csv(folder / "S01R1.csv", signal[:, :half], onsets[:40], labels[:40])
 command = f"prepare {folder}/S01R1.csv -o {folder}/dataset.npz --classes hands=hands,feet=feet --causal"
 done = subprocess.run([sys.executable, "-m", "stiefel", *command.split()], capture_output=True, text=True, check=True)
 print(done.stdout)
-clf = stiefel.ViewsClassifier().fit(stiefel.load_dataset(folder / "dataset.npz"))
+clf = stiefel.ChoirClassifier().fit(stiefel.load_dataset(folder / "dataset.npz"))
 
 # %%
 # The blocks are a tenth of a second long. From 60 s to 75 s the electrode C3 is off: windows with it are rejected, with the reason, and never decided.

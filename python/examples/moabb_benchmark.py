@@ -25,7 +25,7 @@ dataset = FakeDataset(["left_hand", "right_hand"], n_subjects=3, n_sessions=1, n
 pipelines = {
     "DASP": stiefel.DaspClassifier(covariance="lwf", max_epochs=5, random_state=0),
     # A step before the classifier: this pipeline hands subjects and target trials on, scikit-learn's own does not.
-    "recommended": stiefel.make_pipeline(Covariances("lwf"), stiefel.PooledClassifier(random_state=0)),
+    "CHOIR": stiefel.make_pipeline(Covariances("lwf"), stiefel.ChoirClassifier(random_state=0)),
     "MDM": stiefel.make_pipeline(Covariances("lwf"), MDM()),
 }
 with tempfile.TemporaryDirectory() as folder:

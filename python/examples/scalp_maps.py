@@ -3,7 +3,7 @@ Scalp maps
 ==========
 
 Which places on the head does a model use? A filter does not show that: a large weight may be there to cancel noise. Its *activation patterns* (Haufe et al., 2014)
-show it, and the routing report has them for every model with a filter.
+show it, and the routing report has them for every model with a filter. Here it is CHOIR.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ import mne
 import stiefel
 
 data = stiefel.load_synthetic("Weibo2014", subjects=4, trials_per_class=30, random_state=1)
-clf = stiefel.PooledClassifier(random_state=0).fit(data[::2])
+clf = stiefel.ChoirClassifier(random_state=0).fit(data[::2])
 report = stiefel.routing_report(clf, data[1::2], X_train=data[::2])
 
 # %%

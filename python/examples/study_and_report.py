@@ -16,7 +16,11 @@ import stiefel
 # Six simulated people. Every finished unit of work is kept in the folder: the same call goes on after an interruption and ends in the same table.
 folder = tempfile.mkdtemp()
 results = stiefel.study(
-    "main", "synthetic:bnci2015001,subjects=6,sessions=1,trials=25", methods=["recommended", "ts+lr", "mdm"], folder=folder, progress=False
+    "main",
+    "synthetic:bnci2015001,subjects=6,sessions=1,trials=25",
+    methods=["choir", "ts+lr", "mdm"],
+    folder=folder,
+    progress=False,
 )
 print(results.attrs["table"])
 
@@ -27,10 +31,10 @@ scores = results.groupby(["subject", "pipeline"])["score"].mean().unstack()
 print(scores.round(3))
 
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-difference = (scores["recommended"] - scores["ts+lr"]).sort_values()
+difference = (scores["choir"] - scores["ts+lr"]).sort_values()
 ax.barh(difference.index.astype(str), difference, color=["tab:blue" if d > 0 else "tab:orange" for d in difference])
 ax.axvline(0, color="k", linewidth=0.8)
-ax.set(xlabel="balanced accuracy, recommended − ts+lr", ylabel="person")
+ax.set(xlabel="balanced accuracy, choir − ts+lr", ylabel="person")
 plt.show()
 
 # %%

@@ -34,7 +34,7 @@ clf.fit(data[~new], X_target_unlabeled=calibration)
 print(f"adapted to ten unlabelled trials: {clf.score(rest):.3f}")
 
 # As in a live session: trials come one by one, and the causal mean goes on from each to the next.
-clf = stiefel.PooledClassifier(whitening=stiefel.Whitening("causal"), random_state=0).fit(data[~new])
+clf = stiefel.ChoirClassifier(new_domain="causal", random_state=0).fit(data[~new])
 session = clf.session()
 decided = [session.predict(trial) for trial in data.X[new]]
 print(f"one by one: {(decided == data.y[new]).mean():.3f}; {session.note}")

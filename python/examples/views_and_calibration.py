@@ -2,7 +2,8 @@
 Several views, and a new person calibrated
 ==========================================
 
-The preset ``recommended`` takes covariances of several bands and windows per trial, and learns a new person's own weights from a few labelled trials.
+CHOIR takes covariances of several bands and windows per trial, and learns a new person's own
+weights from a few labelled trials.
 """
 
 import warnings
@@ -38,7 +39,7 @@ counts = [0, 2, 4, 8, 16]
 scores = np.zeros((8, len(counts)))
 for person in range(8):
     new = people == f"P{person}"
-    clf = stiefel.ViewsClassifier(new_domain="own-mean")
+    clf = stiefel.ChoirClassifier(new_domain="own-mean")
     clf.fit(X[~new], y[~new], subjects=people[~new])
     x_new, y_new = X[new], y[new]
     learnt, judged = 0, slice(16, None)  # the same trials are judged for every count

@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use stiefel::linalg::{MatBatch, MatView};
-use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
+use stiefel::model::diagnostics::RoutingEvidence;
 use stiefel::model::fitted::ClassType;
 use stiefel::model::{FittedModel, ModelError, Session, Unseen};
 
@@ -133,7 +133,7 @@ impl PyModel {
     }
 
     fn sizes(&self) -> (usize, usize) {
-        (self.model.classes().len(), self.model.views())
+        (self.model.classes().len(), self.model.view_count())
     }
 }
 
@@ -150,7 +150,7 @@ impl PyModel {
         seen: Option<PyReadonlyArray3<'py, f64>>,
     ) -> PyResult<Given<'py>> {
         let (view, unseen) = (crate::array::view(&x)?, policies(unseen)?);
-        let views = self.model.views();
+        let views = self.model.view_count();
         let all = crate::array::apart(view, views)?;
         let seen = match &seen {
             Some(seen) => Some(crate::array::apart(crate::array::view(seen)?, views)?),
@@ -171,7 +171,7 @@ impl PyModel {
         unseen: Option<&str>,
         seen: PyReadonlyArray3<'_, f64>,
     ) -> PyResult<PySession> {
-        let seen = crate::array::apart(crate::array::view(&seen)?, self.model.views())?;
+        let seen = crate::array::apart(crate::array::view(&seen)?, self.model.view_count())?;
         let unseen = policies(unseen)?;
         let session = py.detach(|| {
             let seen: Vec<MatView<'_, f64>> = seen.iter().map(MatBatch::view).collect();
@@ -216,7 +216,7 @@ impl PyModel {
         let names = trials.domains();
         let domains: Vec<&str> = names.present().into_iter().map(|d| names.name(d)).collect();
         let balance = model.balance(&domains).into_iter();
-        let uneven = balance.filter(stiefel::model::views::Balance::is_uneven);
+        let uneven = balance.filter(stiefel::model::choir::Balance::is_uneven);
         let said = uneven.map(|b| b.to_string()).collect();
         Ok((Self::new(model, self.seconds), said))
     }
@@ -235,11 +235,7 @@ impl PyModel {
             Ok::<_, ModelError>((report, !trained.is_empty() || !stopped.is_empty()))
         });
         let (report, chosen) = found.map_err(model_error)?;
-        let by = if self.model.is_network() {
-            RoutedBy::Trial
-        } else {
-            RoutedBy::Domain
-        };
+        let by = self.model.model().kind().routed_by();
         let verdict = RoutingEvidence::of(&report, by, chosen).verdict();
         let json = serde_json::to_string(&report).map_err(value_error)?;
         Ok((json, report.to_string(), verdict.sentence))
@@ -253,8 +249,18 @@ impl PyModel {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let training = training.trials()?;
         let n = training.channels_count();
-        let found = py.detach(|| self.model.patterns(&training, n));
-        found.map_err(model_error)?.map(|p| give(py, p)).transpose()
+        let found = py.detach(|| self.model.pictures(&training, n));
+        let found = found.map_err(model_error)?;
+        let Some(first) = found.first().map(|picture| &picture.patterns) else {
+            return Ok(None);
+        };
+        let (rows, cols) = (first.rows(), first.cols());
+        let all: Vec<f64> = (found.iter())
+            .flat_map(|picture| picture.patterns.data())
+            .copied()
+            .collect();
+        let all = MatBatch::from_vec(found.len(), rows, cols, all).map_err(value_error)?;
+        give(py, all).map(Some)
     }
 
     /// Writes the model file.
@@ -304,7 +310,7 @@ impl PyModel {
         crate::eeg::prepared(self.model.preparation())
     }
 
-    /// `"dasp"`, `"spdnet"`, `"recommended-1"` or `"recommended"`.
+    /// The name of its kind.
     #[getter]
     fn kind(&self) -> &'static str {
         self.model.name()
@@ -313,7 +319,7 @@ impl PyModel {
     /// How many covariances of a trial it takes.
     #[getter]
     fn views(&self) -> usize {
-        self.model.views()
+        self.model.view_count()
     }
 
     /// How long the core trained, where it did so here.
@@ -351,7 +357,7 @@ impl PyModel {
     /// Channels.
     #[getter]
     fn n_channels(&self) -> usize {
-        self.model.channels_count()
+        self.model.channel_count()
     }
 
     /// Whether trials of an unseen domain need something in place of an embedding.
@@ -360,10 +366,11 @@ impl PyModel {
         self.model.has_embedding()
     }
 
-    /// What was decided before the fit, as JSON.
+    /// How it was fitted: kind and settings, as JSON.
     #[getter]
-    fn config(&self) -> PyResult<String> {
-        serde_json::to_string(&self.model.config()).map_err(value_error)
+    fn spec(&self) -> PyResult<String> {
+        let spec = self.model.spec().map_err(model_error)?;
+        serde_json::to_string(&spec).map_err(value_error)
     }
 
     /// How a network was trained, as JSON.
@@ -379,34 +386,10 @@ impl PyModel {
         self.model.scaling().map(crate::scaling::told).transpose()
     }
 
-    /// The experts as points, `K × n × k`, where a network routes; the one filter of the preset.
+    /// The experts as points, `K × n × k`, where a network routes; the one filter of CHOIR.
     fn filters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let filters = self.model.filters().map_err(model_error)?;
         filters.map(|e| give(py, e)).transpose()
-    }
-
-    /// Of the preset: the weights everybody shares `1 × L × p`, what each domain adds to them `D × L × p` (zeros where it has none of its own), the
-    /// intercepts and the inverse penalty that was chosen.
-    #[allow(clippy::type_complexity, reason = "a tuple for Python to unpack")]
-    fn head<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<f64>, f64)>> {
-        let Some(preset) = self.model.preset() else {
-            return Ok(None);
-        };
-        let head = preset.head();
-        let (_, l, p) = head.shared().shape();
-        let own = MatBatch::from_fn(preset.domains().len(), l, p, |d, s, j| {
-            head.own(d).map_or(0.0, |own| own[s * p + j])
-        });
-        let shared = give(py, head.shared().clone())?;
-        Ok(Some((
-            shared,
-            give(py, own)?,
-            head.intercept().to_vec(),
-            head.c(),
-        )))
     }
 }
 

@@ -133,14 +133,15 @@ fn network<'py, T: Scalar + Element>(py: Python<'py>, model: &Model<T>) -> PyRes
 /// The network of a model.
 #[pyfunction]
 fn torch_network<'py>(py: Python<'py>, model: &PyModel) -> PyResult<Network<'py>> {
-    if let Some(model) = model.model.network::<f32>() {
+    if let Some(model) = model.model.get::<Model<f32>>() {
         return network(py, model);
     }
-    match model.model.network::<f64>() {
-        Some(model) => network(py, model),
-        None => Err(value_error(
-            "the file holds the preset \"recommended\", which is no network; stiefel.load opens it",
-        )),
+    match model.model.get::<Model<f64>>() {
+        Some(found) => network(py, found),
+        None => Err(value_error(format!(
+            "the file holds a model {}, which is no network; stiefel.load opens it",
+            model.model.name()
+        ))),
     }
 }
 

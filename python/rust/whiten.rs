@@ -7,7 +7,7 @@ use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use stiefel::linalg::MatBatch;
 use stiefel::model::precondition::{UnseenPolicy, WhitenScratch, WhitenerState};
-use stiefel::model::{ModelError, Preconditioning, Whitener};
+use stiefel::model::{Model, ModelError, Preconditioning, Whitener};
 
 /// Pre-conditioning fitted on training trials.
 #[pyclass(module = "stiefel._core", name = "Whitener", frozen)]
@@ -24,11 +24,14 @@ fn fit_whitener(py: Python<'_>, trials: Labelled<'_>, config: &str) -> PyResult<
     Ok(PyWhitener { whitener })
 }
 
-/// What whitens the trials of a model.
+/// What whitens the trials of a network.
 #[pyfunction]
 fn whitener_of(model: &crate::model::PyModel) -> PyResult<PyWhitener> {
-    let whitener = model.model.whitener().cloned();
-    let whitener = whitener.ok_or_else(|| value_error("the preset with views has no whitener"))?;
+    let single = model.model.get::<Model<f32>>().map(Model::frontend);
+    let double = || model.model.get::<Model<f64>>().map(Model::frontend);
+    let frontend = single.or_else(double);
+    let frontend = frontend.ok_or_else(|| value_error("the model is no network"))?;
+    let whitener = frontend.whitener.clone();
     Ok(PyWhitener { whitener })
 }
 

@@ -38,6 +38,19 @@ def interrupts():
 
 
 @pytest.fixture(scope="session")
+def policy():
+    """The parameter of an estimator that says how a domain without training trials is recentred."""
+
+    def of(estimator, unseen):
+        if isinstance(estimator, stiefel.ChoirClassifier):
+            return {"new_domain": unseen}
+        whitening = isinstance(estimator, stiefel.DomainWhitening)
+        return {"unseen" if whitening else "whitening__unseen": unseen}
+
+    return of
+
+
+@pytest.fixture(scope="session")
 def study():
     """Three people, 13 channels, two classes, 12 trials of each."""
     return stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=12, random_state=1)

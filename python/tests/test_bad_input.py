@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 import stiefel
-from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR
+from stiefel import (
+    ChoirClassifier,
+    DaspClassifier,
+    DomainWhitening,
+    SPDNetClassifier,
+    TangentSpaceLR,
+)
 
 QUICK = {"max_epochs": 2, "random_state": 0}
-CORE = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), PooledClassifier(random_state=0)]
+CORE = [DaspClassifier(**QUICK), SPDNetClassifier(**QUICK), ChoirClassifier(random_state=0)]
 CLASSIFIERS = [*CORE, TangentSpaceLR()]
 
 
@@ -131,26 +137,24 @@ def test_bad_options(small):
             DaspClassifier(**QUICK).set_params(**options).fit(x, y, sample_domain=d)
 
 
-def test_bad_options_of_the_preset(small):
+def test_bad_options_of_choir(small):
     x, y, d = small
     for options, message in [
-        ({"whitening__unseen": "guess"}, "whitening.unseen must be one of pooled, own-mean, causal, got 'guess'"),
-        ({"whitening__scaling": "guess"}, "whitening.scaling must be one of"),
+        ({"new_domain": "guess"}, "new_domain must be one of own-mean, causal, pooled, got 'guess'"),
         ({"covariance": "guess"}, "covariance must be None or one of scm, lwf, oas, sch, got 'guess'"),
         ({"validation_fraction": -0.1}, "validation_fraction must be"),
         ({"n_filters": 0}, "n_filters must be 'auto' or a whole number of at least 1, got 0"),
         ({"n_filters": 2.5}, "n_filters must be 'auto' or a whole number of at least 1, got 2.5"),
         ({"n_filters": "all"}, "n_filters must be 'auto' or a whole number of at least 1, got 'all'"),
-        ({"C": 0.0}, "C must be a positive number, or several, got 0.0"),
-        ({"C": []}, "C must be a positive number, or several, got "),
-        ({"C": [1.0, np.nan]}, "C must be a positive number, or several, got "),
-        ({"C": "strong"}, "C must be a positive number, or several, got 'strong'"),
-        ({"rho": -1.0}, "rho must be a number of at least 0, got -1.0"),
-        ({"rho": np.inf}, "rho must be a number of at least 0, got inf"),
-        ({"refit": "yes"}, "refit must be True or False, got 'yes'"),
+        ({"shared_variance": 0.0}, "shared_variance must be a number above 0, got 0.0"),
+        ({"shared_variance": np.nan}, "shared_variance must be a number above 0, got nan"),
+        ({"own_variance": -1.0}, "own_variance must be a number of at least 0, got -1.0"),
+        ({"own_variance": np.inf}, "own_variance must be a number of at least 0, got inf"),
+        ({"own_variance": "wide"}, "own_variance must be a number of at least 0, got 'wide'"),
+        ({"kappa": -1.0}, "kappa must be a number of at least 0, got -1.0"),
     ]:
         with pytest.raises(ValueError, match=message):
-            PooledClassifier().set_params(**options).fit(x, y, sample_domain=d)
+            ChoirClassifier().set_params(**options).fit(x, y, sample_domain=d)
 
 
 @pytest.mark.parametrize("estimator", CORE, ids=ids)
@@ -213,7 +217,7 @@ def test_packages_that_only_some_need(module, call, study, monkeypatch, tmp_path
 
 def test_a_report_is_of_a_network(study):
     peer = TangentSpaceLR().fit(study.X, study.y)
-    with pytest.raises(TypeError, match="routing_report takes a DaspClassifier, .*, got TangentSpaceLR"):
+    with pytest.raises(TypeError, match="routing_report takes a ChoirClassifier, .*, got TangentSpaceLR"):
         stiefel.routing_report(peer, study.X, study.y, study.domains)
 
 

@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, SPDNetClassifier, TangentSpaceLR
+from stiefel import (
+    ChoirClassifier,
+    DaspClassifier,
+    DomainWhitening,
+    SPDNetClassifier,
+    TangentSpaceLR,
+)
 
 QUICK = {"max_epochs": 4, "random_state": 0}
-CORE = [DaspClassifier(n_experts=2, **QUICK), SPDNetClassifier(**QUICK), PooledClassifier(random_state=0)]
+CORE = [
+    DaspClassifier(n_experts=2, **QUICK),
+    SPDNetClassifier(**QUICK),
+    ChoirClassifier(random_state=0),
+]
 ALL = [*CORE, TangentSpaceLR(whiten_domains=True), DomainWhitening()]
 
 
@@ -71,11 +81,11 @@ def test_a_domain_called_target_is_not_the_target(base, small):
 
 
 @pytest.mark.parametrize("base", ALL, ids=ids)
-def test_several_new_people_are_not_one(base, small):
+def test_several_new_people_are_not_one(base, small, policy):
     x, y, d = small
     carl, dora = x[:12] * 3, x[30:42] / 2
     test = x[12:18]
-    base = clone(base).set_params(**{"unseen" if isinstance(base, DomainWhitening) else "whitening__unseen": "own-mean"})
+    base = clone(base).set_params(**policy(base, "own-mean"))
 
     def alone(target):
         return decide(clone(base).fit(x, y, sample_domain=d, X_target_unlabeled=target), test)

@@ -29,7 +29,7 @@ SECONDS = 40
 def model(tmp_path_factory):
     """A model of synthetic imagery: 13 channels."""
     data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
-    return stiefel.PooledClassifier(random_state=0).fit(data)
+    return stiefel.ChoirClassifier(random_state=0).fit(data)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_what_cannot_be_is_refused(model, signal_):
         with pytest.raises(ValueError, match=reason):
             session(model, **options)
     with pytest.raises(ValueError, match="fitted classifier"):
-        live.Session(stiefel.PooledClassifier(), domain="S01")
+        live.Session(stiefel.ChoirClassifier(), domain="S01")
     with pytest.raises(FileNotFoundError):
         live.Session("nowhere.stiefel", domain="S01")
     good = session(model)
@@ -130,14 +130,14 @@ def test_what_cannot_be_is_refused(model, signal_):
     ]:
         with pytest.raises(ValueError, match=reason):
             good.push(samples, **more)
-    unknown = stiefel.PooledClassifier(random_state=0)
+    unknown = stiefel.ChoirClassifier(random_state=0)
     data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
     with pytest.raises(ValueError, match="does not know how"):
         live.Session(unknown.fit(data.X, data.y, subjects=data.domains), domain="S01")
 
 
 def test_somebody_new_is_learnt_from_until_frozen(model, signal_):
-    causal = stiefel.PooledClassifier(whitening=stiefel.Whitening("causal"), random_state=0)
+    causal = stiefel.ChoirClassifier(new_domain="causal", random_state=0)
     causal.fit(stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10))
     learning, frozen = (live.Session(causal, domain="new", unfamiliar=None) for _ in range(2))
     frozen.freeze()

@@ -15,7 +15,13 @@ from pyriemann.classification import MDM  # noqa: E402
 from pyriemann.estimation import Covariances  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 
-from stiefel import DaspClassifier, PooledClassifier, TangentSpaceLR, Whitening, make_pipeline  # noqa: E402
+from stiefel import (  # noqa: E402
+    ChoirClassifier,
+    DaspClassifier,
+    TangentSpaceLR,
+    Whitening,
+    make_pipeline,
+)
 
 
 def pipelines():
@@ -26,7 +32,7 @@ def pipelines():
             covariance="oas", unseen="nearest", whitening=Whitening("own-mean"), n_experts=2, **quick
         ),
         "DASP, adapted": make_pipeline(Covariances("oas"), DaspClassifier(unseen="transductive", n_experts=2, **quick)),
-        "recommended": make_pipeline(Covariances("oas"), PooledClassifier(whitening=Whitening("own-mean"), random_state=0)),
+        "CHOIR": make_pipeline(Covariances("oas"), ChoirClassifier(random_state=0)),
         "peer": make_pipeline(Covariances("oas"), TangentSpaceLR()),
         "pyRiemann": make_pipeline(Covariances("oas"), MDM()),
     }
@@ -69,14 +75,15 @@ def test_every_evaluation(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def by_mode(tmp_path_factory):
-    """Scores of the preset in every target-access mode: covariances inside, and in a step before."""
+    """Scores of CHOIR in every target-access mode: covariances inside, and in a step before."""
     folder = tmp_path_factory.mktemp("moabb")
     moabb.set_log_level("error")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MNE_DATA", str(folder))
         # Shrinkage makes the noise of the fake data the same matrix in several trials, and rounding then decides ties.
-        preset = PooledClassifier(whitening=Whitening("own-mean"), random_state=0)
-        both = {"inside": clone(preset).set_params(covariance="scm"), "before": make_pipeline(Covariances("cov"), preset)}
+        choir = ChoirClassifier(random_state=0)
+        before = make_pipeline(Covariances("cov"), choir)
+        both = {"inside": clone(choir).set_params(covariance="scm"), "before": before}
         dataset = fake(n_sessions=1, seed=2)
         return {
             mode: process(folder, mode.value, CrossSubjectEvaluation, dataset, both, cs_mode=mode).pivot(

@@ -11,11 +11,24 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import stiefel
-from stiefel import DaspClassifier, Experts, Losses, PooledClassifier, SeenTrialsWarning, SPDNetClassifier, Training, Whitening
+from stiefel import (
+    ChoirClassifier,
+    DaspClassifier,
+    Experts,
+    Losses,
+    SeenTrialsWarning,
+    SPDNetClassifier,
+    Training,
+    Whitening,
+)
 
 mne = pytest.importorskip("mne")
 QUICK = {"max_epochs": 4, "random_state": 0}
-CORE = [DaspClassifier(n_experts=2, **QUICK), SPDNetClassifier(**QUICK), PooledClassifier(random_state=0)]
+CORE = [
+    DaspClassifier(n_experts=2, **QUICK),
+    SPDNetClassifier(**QUICK),
+    ChoirClassifier(random_state=0),
+]
 SETTINGS = [
     *CORE,
     DaspClassifier(**QUICK),
@@ -28,8 +41,13 @@ SETTINGS = [
     DaspClassifier(n_experts=2, unseen="input-only", whitening=Whitening("causal", scaling="per-domain"), class_weight="balanced", **QUICK),
     SPDNetClassifier(precondition=False, batch_norm="before", handle_unknown="new", **QUICK),
     SPDNetClassifier(whitening=Whitening("causal"), training=Training(precision="f64"), label_format="class", **QUICK),
-    PooledClassifier(n_filters=3, C=0.1, rho=0.0, refit=False, whitening=Whitening("own-mean", reference="riemannian"), random_state=3),
-    PooledClassifier(C=np.array([0.3, 3.0]), handle_unknown="new", whitening=Whitening("causal", kappa=np.float64(1.3))),
+    SPDNetClassifier(
+        n_filters=3, whitening=Whitening("own-mean", reference="riemannian"), **QUICK
+    ),
+    ChoirClassifier(
+        n_filters=3, shared_variance=0.3, own_variance=0.0, new_domain="pooled", random_state=3
+    ),
+    ChoirClassifier(handle_unknown="new", new_domain="causal", kappa=np.float64(1.3)),
 ]  # fmt: skip
 
 
@@ -45,7 +63,7 @@ def all_decisions(clf, x, d):
 
 
 @pytest.mark.parametrize("base", SETTINGS, ids=ids)
-def test_a_file_keeps_parameters_classes_and_every_decision(base, small, tmp_path):
+def test_a_file_keeps_parameters_classes_and_every_decision(base, small, policy, tmp_path):
     x, y, d = small
     clf = clone(base).fit(x, y, sample_domain=d)
     file = tmp_path / "model.stiefel"
@@ -59,8 +77,9 @@ def test_a_file_keeps_parameters_classes_and_every_decision(base, small, tmp_pat
             np.testing.assert_array_equal(ours, theirs)
     assert clone(again).fit(x, y, sample_domain=d).predict_proba(x).shape == (48, 2)
     # A parameter of decisions that was changed after the fit is kept as it is now.
-    if clf.precondition:
-        clf.set_params(whitening__unseen="own-mean", whitening__kappa=0.9).save(file, overwrite=True)
+    if isinstance(clf, ChoirClassifier) or clf.precondition:
+        kappa = "kappa" if isinstance(clf, ChoirClassifier) else "whitening__kappa"
+        clf.set_params(**policy(clf, "own-mean"), **{kappa: 0.9}).save(file, overwrite=True)
         np.testing.assert_array_equal(stiefel.load(file).predict_proba(x[:12] * 3), clf.predict_proba(x[:12] * 3))
 
 
@@ -80,9 +99,9 @@ def test_a_file_keeps_the_type_of_classes(base, classes, small, tmp_path):
 
 
 @pytest.mark.parametrize("base", CORE, ids=ids)
-def test_a_file_keeps_target_trials(base, small, tmp_path):
+def test_a_file_keeps_target_trials(base, small, policy, tmp_path):
     x, y, d = small
-    base = clone(base).set_params(whitening__unseen="own-mean")
+    base = clone(base).set_params(**policy(base, "own-mean"))
     for extra, told in [
         ({"X_target_unlabeled": x[:10] * 3}, {}),
         ({"X_target_unlabeled": {"carl": x[:10] * 3, 7: x[10:20] / 2}}, {"subjects": ["carl", 7] * 6}),
@@ -96,17 +115,17 @@ def test_a_file_keeps_target_trials(base, small, tmp_path):
 def test_files_that_are_not_what_they_should_be(small, tmp_path):
     x, y, d = small
     file = tmp_path / "model"
-    dasp, spdnet, pooled = (clone(base).fit(x, y, sample_domain=d) for base in CORE)
+    dasp, spdnet, choir = (clone(base).fit(x, y, sample_domain=d) for base in CORE)
     dasp.save(file)
     before = file.read_bytes()
     with pytest.raises(FileExistsError, match="model"):
-        pooled.save(file)
+        choir.save(file)
     assert file.read_bytes() == before
-    for other in (SPDNetClassifier, PooledClassifier):
+    for other in (SPDNetClassifier, ChoirClassifier):
         with pytest.raises(ValueError, match=f"holds a DaspClassifier, not a {other.__name__}; stiefel.load opens any model"):
             other.load(file)
-    pooled.save(file, overwrite=True)
-    with pytest.raises(ValueError, match="holds a PooledClassifier, not a DaspClassifier"):
+    choir.save(file, overwrite=True)
+    with pytest.raises(ValueError, match="holds a ChoirClassifier, not a DaspClassifier"):
         DaspClassifier.load(file)
     spdnet.save(tmp_path / "spdnet")
     with pytest.raises(ValueError, match="holds a SPDNetClassifier, not a DaspClassifier"):
@@ -121,11 +140,12 @@ def test_files_that_are_not_what_they_should_be(small, tmp_path):
         DaspClassifier().save(tmp_path / "never")
 
 
-class Mine(PooledClassifier):
+class Mine(SPDNetClassifier):
     """A subclass of a user's."""
 
     def __init__(self, n_filters=4):
-        super().__init__(n_filters=n_filters, whitening=Whitening("own-mean", kappa=2.0), random_state=0)
+        whitening = Whitening("own-mean", kappa=2.0)
+        super().__init__(n_filters=n_filters, whitening=whitening, **QUICK)
 
 
 def test_a_subclass_is_saved_as_what_it_inherits_from(small, tmp_path):
@@ -133,7 +153,8 @@ def test_a_subclass_is_saved_as_what_it_inherits_from(small, tmp_path):
     clf = Mine(3).fit(x, y, sample_domain=d)
     clf.save(tmp_path / "model")
     plain, own = stiefel.load(tmp_path / "model"), Mine.load(tmp_path / "model")
-    assert type(plain) is PooledClassifier and plain.whitening == clf.whitening and type(own) is Mine and own.n_filters == 3
+    assert type(plain) is SPDNetClassifier and plain.whitening == clf.whitening
+    assert type(own) is Mine and own.n_filters == 3
     for again in (plain, own):
         np.testing.assert_array_equal(again.predict_proba(x[:12] * 2), clf.predict_proba(x[:12] * 2))
 
@@ -143,9 +164,9 @@ def test_a_subclass_is_saved_as_what_it_inherits_from(small, tmp_path):
 
 @pytest.mark.parametrize("whitening", ["pooled", "own-mean", "causal"])
 @pytest.mark.parametrize("base", CORE, ids=ids)
-def test_a_session_remembers_from_call_to_call(base, whitening, small):
+def test_a_session_remembers_from_call_to_call(base, whitening, small, policy):
     x, y, d = small
-    clf = clone(base).set_params(whitening__unseen=whitening).fit(x, y, sample_domain=d)
+    clf = clone(base).set_params(**policy(base, whitening)).fit(x, y, sample_domain=d)
     new = x[:12] * 2
     if whitening == "own-mean":
         with pytest.raises(ValueError, match="own-mean whitening.* needs? unlabelled trials of the new domain"):
@@ -173,9 +194,10 @@ def test_a_session_remembers_from_call_to_call(base, whitening, small):
 
 
 @pytest.mark.parametrize("base", CORE, ids=ids)
-def test_a_session_of_a_known_domain_needs_no_policy(base, small):
+def test_a_session_of_a_known_domain_needs_no_policy(base, small, policy):
     x, y, d = small
-    clf = clone(base).fit(x, y, subjects=np.array(["anna", "bob"])[d])
+    clf = clone(base).set_params(**policy(base, "pooled"))
+    clf.fit(x, y, subjects=np.array(["anna", "bob"])[d])
     session = clf.session("bob")
     np.testing.assert_array_equal(session.predict_proba(x[:7]), clf.predict_proba(x[:7], subjects=["bob"] * 7))
     assert (session.domain, session.note, repr(session)) == ("bob", None, "Session(domain='bob')")
@@ -249,9 +271,10 @@ def test_trials_in_the_place_of_arrays(study):
         with pytest.raises(ValueError, match="give the same channels in the same order"):
             model(reordered(study, np.arange(13)[::-1]))
     with pytest.raises(ValueError, match="X already holds covariances, but covariance='lwf'"):
-        PooledClassifier(covariance="lwf").fit(study)
+        ChoirClassifier(covariance="lwf").fit(study)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    assert len(cross_val_score(PooledClassifier(random_state=0), study, study.y, cv=folds, error_score="raise")) == 3
+    clf = ChoirClassifier(random_state=0)
+    assert len(cross_val_score(clf, study, study.y, cv=folds, error_score="raise")) == 3
 
 
 def test_selections_of_trials(study):
@@ -301,12 +324,12 @@ def test_a_score_is_of_new_trials(base, small, tmp_path):
         balanced = np.mean([right[~train & (y == c)].mean() for c in set(y[~train])])
         assert parts["new"] == {"trials": 12, "accuracy": right[~train].mean(), "balanced_accuracy": balanced}
         stopped = parts["stopping"]["trials"] if parts["stopping"] else 0
-        assert stopped == (0 if isinstance(base, PooledClassifier) else 4) and parts["training"]["trials"] == 36 - stopped
+        assert stopped == (0 if isinstance(base, ChoirClassifier) else 4) and parts["training"]["trials"] == 36 - stopped
         report = stiefel.routing_report(model, x, y, d)
         assert "12 of them are new to the model" in str(report)
 
 
 def test_seen_trials_are_known_in_another_order_of_channels(study):
-    clf = PooledClassifier(random_state=0).fit(study[::2])
+    clf = ChoirClassifier(random_state=0).fit(study[::2])
     parts = clf.judge(reordered(study, np.arange(13)[::-1]))
     assert parts["new"]["trials"] == len(study[1::2]) and parts["training"]["trials"] == len(study[::2])

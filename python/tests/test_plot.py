@@ -22,7 +22,7 @@ def closed():
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    methods = ["baseline", "dasp", "recommended-1", "mdm", "ts+lr"]
+    methods = ["baseline", "dasp", "choir", "mdm", "ts+lr"]
     return stiefel.study("main", DATA, methods=methods, epochs=3, retrained=False, folder=tmp_path_factory.mktemp("main"), progress=False)
 
 
@@ -144,7 +144,7 @@ def test_training_of_a_network():
         plot.training(clf, "dasp")
 
 
-@pytest.mark.parametrize("method", ["baseline", "dasp", "recommended-1"])
+@pytest.mark.parametrize("method", ["baseline", "dasp", "choir"])
 def test_patterns_are_those_of_the_record(summary, method):
     filters = next(u for u in summary["units"] if u["method"] == method)["outcome"]["patterns"]
     axes = plot.patterns(summary, method)
@@ -165,7 +165,7 @@ def test_electrodes_have_their_names(summary):
 
 
 def test_a_calibration_curve_is_that_of_the_rows(tmp_path):
-    methods = ["recommended", "recentred-ts+lr"]
+    methods = ["choir", "recentred-ts+lr"]
     results = stiefel.study("calibration", "synthetic:bnci2015001,subjects=2,trials=16", methods=methods, folder=tmp_path, progress=False)
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
     lines = {line.get_label(): line.get_xydata() for line in plot.calibration(results).get_lines()}
@@ -189,7 +189,7 @@ def test_bad_input_is_told(summary, tmp_path):
         (lambda: plot.differences(summary, "dasp", "magic"), "dasp and magic were not compared. These were compared: dasp and baseline"),
         (lambda: plot.confusion(summary, "magic"), "'magic' is not a method of this study that has a row in its table; these are: baseline, dasp"),
         (lambda: plot.weights(summary, "mdm"), "'mdm' is not a method of this study that has experts; these are: dasp"),
-        (lambda: plot.controls(summary, "mdm"), "that routes; these are: dasp, recommended-1"),
+        (lambda: plot.controls(summary, "mdm"), "that routes; these are: dasp, choir"),
         (lambda: plot.training(summary, "mdm"), "that is trained by epochs; these are: baseline, dasp"),
         (lambda: plot.patterns(summary, "mdm"), "'mdm' is not a method of this study that has filters whose patterns were recorded"),
         (lambda: plot.patterns(summary, "baseline", axes=[]), "axes must be 1 × 2, one for each pattern of each filter, got 0"),

@@ -62,11 +62,11 @@ def test_the_program_opens_networks_of_python(made, precision, study, dataset, t
     assert "FC3 FCz FC4" in run("inspect", tmp_path / "model.stiefel")
 
 
-def test_the_program_opens_the_preset_of_python(study, dataset, tmp_path):
-    clf = stiefel.PooledClassifier(random_state=0).fit(trials(study))
+def test_the_program_opens_choir_of_python(study, dataset, tmp_path):
+    clf = stiefel.ChoirClassifier(random_state=0).fit(trials(study))
     clf.save(tmp_path / "model.stiefel")
     assert_same(tmp_path / "model.stiefel", clf, dataset, study)
-    assert f"C = {clf.C_:g}" in run("inspect", tmp_path / "model.stiefel")
+    assert "FC3 FCz FC4" in run("inspect", tmp_path / "model.stiefel")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,7 @@ def test_the_program_opens_the_preset_of_python(study, dataset, tmp_path):
     [
         ("dasp", ["--epochs", 2], stiefel.DaspClassifier),
         ("spdnet", ["--epochs", 2], stiefel.SPDNetClassifier),
-        ("recommended-1", [], stiefel.PooledClassifier),
-        ("recommended", [], stiefel.ViewsClassifier),
+        ("choir", [], stiefel.ChoirClassifier),
     ],
 )
 def test_python_opens_what_the_program_saved(model, options, made, study, dataset, tmp_path):
@@ -83,12 +82,12 @@ def test_python_opens_what_the_program_saved(model, options, made, study, datase
     for opened in (made.load(tmp_path / "model.stiefel"), stiefel.load(tmp_path / "model.stiefel")):
         assert type(opened) is made and opened.channels_ == study.channels
         assert_same(tmp_path / "model.stiefel", opened, dataset, study)
-    if model == "recommended":
-        with pytest.raises(ValueError, match="holds a ViewsClassifier, not a DaspClassifier"):
+    if model == "choir":
+        with pytest.raises(ValueError, match="holds a ChoirClassifier, not a DaspClassifier"):
             stiefel.DaspClassifier.load(tmp_path / "model.stiefel")
 
 
-@pytest.mark.parametrize("name", ["recommended", "dasp"])
+@pytest.mark.parametrize("name", ["choir", "dasp"])
 def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
     """A study, `train`, the Rust library and Python."""
     source, settings = "synthetic:bnci2015001,subjects=3,sessions=1,trials=20", {"epochs": 2} if name == "dasp" else {}
@@ -112,7 +111,7 @@ def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
 
     fold = stiefel.folds(data, seed=3)[1]
     used = np.sort(np.concatenate([fold.train, fold.validation]))
-    clf = stiefel.method(name, seed=3, **settings).fit(data[used], validation=np.isin(used, fold.validation))
+    clf = stiefel.model(name, random_state=3, **settings).fit(data[used], validation=np.isin(used, fold.validation))
     p = clf.predict_proba(data[fold.test])[:, [clf.classes_.tolist().index(c) for c in order]]
     assert p.ravel().tolist() == record["probabilities"]
 
@@ -138,7 +137,7 @@ def test_the_package_brings_the_program(dataset):
 
 def test_ctrl_c_ends_the_packaged_program(dataset, tmp_path):
     script = Path(sysconfig.get_path("scripts")) / "stiefel"
-    words = [script, "train", dataset, "-o", tmp_path / "m.stiefel", "--model", "dasp", "--epochs", "100000", "--patience", "100000"]
+    words = [script, "train", dataset, "-o", tmp_path / "m.stiefel", "--model", "dasp", "--epochs", "100000", "--set", "patience=100000"]
     process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(4)
     assert process.poll() is None, process.stderr.read()

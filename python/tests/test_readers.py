@@ -233,11 +233,11 @@ def test_routing_report(study):
     assert unrouted.plot_topomap(info, component=1).get_title() == "pattern 1"
 
 
-def test_routing_report_of_the_preset(study):
+def test_routing_report_of_choir(study):
     import matplotlib
 
     matplotlib.use("Agg")
-    clf = stiefel.PooledClassifier(random_state=0).fit(study.X, study.y, subjects=study.domains)
+    clf = stiefel.ChoirClassifier(random_state=0).fit(study.X, study.y, subjects=study.domains)
     report = stiefel.routing_report(clf, study.X, study.y, study.domains)
     assert report["scores"]["balanced_accuracy"]["value"] == pytest.approx(clf.score(study.X, study.y, subjects=study.domains))
     assert report["controls"]["domain_mean"] == report["scores"]["balanced_accuracy"]["value"]

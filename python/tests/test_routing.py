@@ -11,7 +11,17 @@ from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, cohen_kappa_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 
-from stiefel import DaspClassifier, DomainWhitening, PooledClassifier, TangentSpaceLR, Whitening, make_pipeline, make_scorer
+from stiefel import (
+    ChoirClassifier,
+    DaspClassifier,
+    DomainWhitening,
+    SPDNetClassifier,
+    TangentSpaceLR,
+    Training,
+    Whitening,
+    make_pipeline,
+    make_scorer,
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +40,7 @@ def covariances(x):
 
 def test_a_scorer_hands_the_domains_on(epochs):
     x, y, who = covariances(epochs[0]), *epochs[1:]
-    clf = PooledClassifier(random_state=0).fit(x, y, subjects=who)
+    clf = ChoirClassifier(random_state=0).fit(x, y, subjects=who)
     decided, p = clf.predict(x, subjects=who), clf.predict_proba(x, subjects=who)[:, 1]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -47,7 +57,7 @@ def test_a_scorer_hands_the_domains_on(epochs):
     with pytest.raises(ValueError, match="labels cannot be set for a scorer by name"):
         make_scorer("accuracy", labels=[0, 1])
     encoded = np.array([f"{name}/{label}" for name, label in zip(who, y)])
-    by_label = PooledClassifier(random_state=0, label_format="domain/class").fit(x, encoded)
+    by_label = ChoirClassifier(random_state=0, label_format="domain/class").fit(x, encoded)
     assert make_scorer()(by_label, x, encoded) == np.mean(decided == y)
     assert repr(make_scorer("accuracy")) == "stiefel.make_scorer(make_scorer(accuracy_score, response_method='predict'))"
 
@@ -56,7 +66,7 @@ def test_scorers_inside_scikit_learn(epochs):
     x, y, who = covariances(epochs[0]), *epochs[1:]
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
     with config_context(enable_metadata_routing=True):
-        clf = PooledClassifier(random_state=0)
+        clf = ChoirClassifier(random_state=0)
         told = {"cv": folds, "params": {"subjects": who}, "error_score": "raise"}
         own = cross_val_score(clf, x, y, **told)
         with warnings.catch_warnings():
@@ -75,7 +85,10 @@ def test_scorers_inside_scikit_learn(epochs):
         assert cross_val_score(clf, x, y, cv=folds, scoring=weighted, params=params).shape == (4,)
 
 
-BASES = [PooledClassifier(random_state=0, whitening=Whitening("own-mean")), DaspClassifier(max_epochs=3, n_experts=2, unseen="nearest", random_state=0)]
+BASES = [
+    ChoirClassifier(random_state=0),
+    DaspClassifier(max_epochs=3, n_experts=2, unseen="nearest", random_state=0),
+]
 
 
 @pytest.mark.parametrize("routing", [False, True])
@@ -105,15 +118,21 @@ def test_a_pipeline_hands_domains_and_target_trials_on(base, routing, epochs):
 def test_whitening_in_a_pipeline_looks_at_the_target_trials(epochs):
     x, y, who = covariances(epochs[0]), *epochs[1:]
     target, test = x[:20] * 3, x[20:30] * 3
-    options = {"validation_fraction": 0}
+    options = {
+        "validation_fraction": 0,
+        "training": Training(precision="f64"),
+        "max_epochs": 3,
+        "random_state": 0,
+    }
     for extra, told in (
         ({"X_target_unlabeled": target}, {}),
         ({"X_target_unlabeled": {"carl": target, "dora": x[40:60]}}, {"subjects": ["carl"] * 10}),
     ):
         pipeline = make_pipeline(
-            DomainWhitening(unseen="own-mean"), PooledClassifier(precondition=False, **options)
+            DomainWhitening(unseen="own-mean"), SPDNetClassifier(precondition=False, **options)
         ).fit(x, y, subjects=who, **extra)
-        inside = PooledClassifier(whitening=Whitening("own-mean"), **options).fit(x, y, subjects=who, **extra)
+        inside = SPDNetClassifier(whitening=Whitening("own-mean"), **options)
+        inside.fit(x, y, subjects=who, **extra)
         np.testing.assert_allclose(pipeline.predict_proba(test, **told), inside.predict_proba(test, **told), atol=1e-9)
 
 
@@ -123,7 +142,7 @@ def test_what_a_pipeline_cannot_do_is_refused(epochs):
     assert list(pipeline.named_steps) == ["covariances", "tangentspacelr"] and not hasattr(pipeline, "transform")
     with pytest.raises(ValueError, match="has no option memory"):
         clone(pipeline).set_params(memory="here").fit(x, y)
-    plain = sklearn_pipeline.make_pipeline(Covariances("oas"), PooledClassifier())
+    plain = sklearn_pipeline.make_pipeline(Covariances("oas"), ChoirClassifier())
     with config_context(enable_metadata_routing=True):
         for extra in ({"X_target_unlabeled": x[:9]}, {"X_target_labeled": x[:9], "y_target_labeled": y[:9]}):
             with pytest.raises(ValueError, match="stiefel.make_pipeline hands them through"):

@@ -42,7 +42,7 @@ def test_columns_are_those_of_moabb(alone):
     summary = json.loads((folder / "summary.json").read_text())
     tested = sum(len(unit["outcome"]["test"]) for unit in summary["units"])
     assert results["samples_test"].sum() == tested
-    assert "recommended" not in results.attrs["table"] and "mdm" in results.attrs["table"]
+    assert "choir" not in results.attrs["table"] and "mdm" in results.attrs["table"]
     assert (folder / "report.html").exists()
 
 

@@ -10,6 +10,8 @@ mod memcheck;
 mod python;
 mod sets;
 #[cfg(test)]
+mod equations;
+#[cfg(test)]
 mod versions;
 
 use chore::{Step, cargo, run, step};

@@ -14,7 +14,8 @@ use stiefel_data::Trials;
 use stiefel_model::net::{BatchNormConfig, DaspConfig, Orthogonality, SpdNetConfig};
 use stiefel_model::train::{Silent, TrainConfig};
 use stiefel_model::{
-    Architecture, DspConfig, FitConfig, FittedModel, ModelConfig, Precision, Preconditioning,
+    Architecture, DspConfig, FittedModel, ModelConfig, ModelSpec, NetworkSettings, Precision,
+    Preconditioning,
 };
 
 /// Test balanced accuracy, and the figures of the routing report by name.
@@ -23,17 +24,15 @@ struct Score {
     figures: Vec<(&'static str, f64)>,
 }
 
-fn run(trials: &Trials, fold: &serde_json::Value, config: &FitConfig) -> Result<Score, Failure> {
+fn run(trials: &Trials, fold: &serde_json::Value, config: &ModelSpec) -> Result<Score, Failure> {
     let part = |key: &str| -> Result<Trials, Failure> {
         let indices: Vec<usize> = serde_json::from_value(fold[key].clone())?;
         Ok(trials.select(&indices)?)
     };
     let (training, validation, test) = (part("train")?, part("val")?, part("test")?);
     let model = FittedModel::fit(&training, &validation, config, &mut Silent)?;
-    let FitConfig::Network { model: network, .. } = config else {
-        return Err("not a network".into());
-    };
-    let report = model.report(&test, None, network.training.seed)?;
+    let seed = config.setting("seed").and_then(serde_json::Value::as_u64);
+    let report = model.report(&test, None, seed.unwrap_or(0))?;
     let accuracy = report
         .scores
         .balanced_accuracy
@@ -116,16 +115,15 @@ fn main() -> Result<(), Failure> {
                         seed,
                         ..TrainConfig::default()
                     },
+                    frechet_means: false,
                 };
-                let config = FitConfig::Network {
-                    model: Box::new(model),
-                    precision: if flag("--double") {
-                        Precision::F64
-                    } else {
-                        Precision::F32
-                    },
+                let precision = if flag("--double") {
+                    Precision::F64
+                } else {
+                    Precision::F32
                 };
-                run(&trials, &folds[fold], &config)
+                let spec = NetworkSettings::new(model, precision).into();
+                run(&trials, &folds[fold], &spec)
             })
             .collect();
         let scores = scores?;

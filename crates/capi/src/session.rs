@@ -87,7 +87,7 @@ impl StiefelSession {
     ) -> Result<Self, Refusal> {
         let (options, unseen) = options(given)?;
         let model = FittedModel::load(path).map_err(|e| (StiefelCode::File, e.to_string()))?;
-        let useless = |u: &Unseen| !model.heeds(domain, u, false);
+        let useless = |u: &Unseen| !model.policy_applies(domain, u, false);
         if unseen.as_ref().is_some_and(useless) {
             return Err((
                 StiefelCode::Setting,

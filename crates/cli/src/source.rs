@@ -7,7 +7,7 @@ use stiefel::data::{Phase, Preparation, Steps, Trials};
 use stiefel::eeg::load_as;
 use stiefel::eeg::select::{ChannelChoice, DataChoice};
 use stiefel::model::FittedModel;
-use stiefel::model::file::{AnyHeader, inspect_any};
+use stiefel::model::file::kind_of;
 
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
@@ -121,15 +121,9 @@ pub(crate) fn load_for(
 }
 
 fn load_with(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Result<Trials, Failure> {
-    let kind = match inspect_any(source) {
-        Ok(AnyHeader::Network(_)) => Some("a trained network"),
-        Ok(AnyHeader::Pooled(_)) => Some("a model `recommended-1`"),
-        Ok(AnyHeader::Views(_)) => Some("a model `recommended`"),
-        Err(_) => None,
-    };
-    if let Some(kind) = kind {
+    if let Some(kind) = kind_of(source) {
         return Err(Failure::Misuse(format!(
-            "{source} is {kind}, but data are needed here; give a .npz of covariances, a dataset of `stiefel data list`, or \
+            "{source} is a model {kind}, but data are needed here; give a .npz of covariances, a dataset of `stiefel data list`, or \
              synthetic:weibo2014"
         )));
     }

@@ -40,12 +40,6 @@ pub(crate) fn within(width: usize, name: &str, text: &str, indent: usize) -> Str
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// `3 of 1, 3, 10`: a value and those it was chosen from.
-pub(crate) fn of(value: f64, candidates: &[f64]) -> String {
-    let candidates: Vec<String> = candidates.iter().map(f64::to_string).collect();
-    format!("{value} of {}", candidates.join(", "))
-}
-
 /// Breaks a line at blanks; a word that is too long stays whole.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     // Indented lines (BibTeX) keep their shape.

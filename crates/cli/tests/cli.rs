@@ -6,6 +6,8 @@
 #[allow(dead_code, reason = "the tests of the library use the rest")]
 mod server;
 
+#[path = "cli/choir.rs"]
+mod choir;
 #[path = "cli/doors.rs"]
 mod doors;
 #[path = "cli/formats.rs"]
@@ -14,12 +16,12 @@ mod formats;
 mod identities;
 #[path = "cli/models.rs"]
 mod models;
+#[path = "cli/peers.rs"]
+mod peers;
 #[path = "cli/preparing.rs"]
 mod preparing;
 #[path = "cli/readme.rs"]
 mod readme;
-#[path = "cli/recommended.rs"]
-mod recommended;
 #[path = "cli/recordings.rs"]
 mod recordings;
 #[path = "cli/streaming.rs"]
@@ -184,7 +186,7 @@ fn the_demo_ends_in_a_report() {
         "scaling rule",
         "permuted",
         "baseline",
-        "recommended",
+        "choir",
         "report: ",
     ] {
         assert!(text.contains(part), "{part}: {text}");

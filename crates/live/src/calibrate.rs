@@ -77,7 +77,7 @@ impl Calibration {
     }
 
     fn labelled(&self) -> Result<Trials> {
-        let (n, count) = (self.start.channels_count(), self.trials.len());
+        let (n, count) = (self.start.channel_count(), self.trials.len());
         let view = |v: usize| {
             let each = self
                 .trials
@@ -90,7 +90,7 @@ impl Calibration {
             Factor::new("class", names, self.classes.clone()).map_err(ModelError::from)?;
         let domains = Factor::from_labels(vec![self.domain.as_str(); count]);
         let mut trials = Trials::new(view(0)?, classes, domains).map_err(ModelError::from)?;
-        for v in 1..self.start.views() {
+        for v in 1..self.start.view_count() {
             trials = trials.with_view(view(v)?).map_err(ModelError::from)?;
         }
         if let Some(channels) = self.start.channels() {

@@ -57,7 +57,7 @@ impl Familiar {
         } else {
             None
         };
-        let n = model.channels_count();
+        let n = model.channel_count();
         let number = model.domains().iter().position(|d| d == domain);
         Ok(Some(Self {
             limit: limit * distances.at(FAMILIAR_QUANTILE),

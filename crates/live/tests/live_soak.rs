@@ -1,6 +1,7 @@
 //! Hours of signal: constant memory, nothing allocated per decision once warm, no window missed or doubled.
 //!
-//! A network, and the presets with one view and with several. The suite plays ten minutes; `cargo xtask bench` plays six hours, and for somebody new too.
+//! A network, and CHOIR on one view and on several. The suite plays ten minutes;
+//! `cargo xtask bench` plays six hours, and for a new person too.
 
 #[path = "it/study.rs"]
 #[allow(dead_code, reason = "shared with the other tests")]
@@ -17,8 +18,8 @@ use stiefel_live::{Block, Event, Lines, Options, Session, Status, Summary};
 use stiefel_model::net::DaspConfig;
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::train::{Silent, TrainConfig};
-use stiefel_model::{Architecture, FitConfig, FittedModel, ModelConfig, Preconditioning, Unseen};
-use study::{RATE, STUDY, description, preset};
+use stiefel_model::{Architecture, FittedModel, ModelConfig, ModelSpec, Preconditioning, Unseen};
+use study::{RATE, STUDY, description, several_views};
 
 /// Counts what this thread allocates, and the bytes that are held.
 struct Counting;
@@ -69,7 +70,7 @@ fn network() -> FittedModel {
         domain_embedding: false,
         ..DaspConfig::default()
     };
-    let config = FitConfig::network(ModelConfig {
+    let config = ModelSpec::from(ModelConfig {
         preconditioning: Preconditioning::default(),
         encoder: None,
         architecture: Architecture::Dasp(dasp),
@@ -78,13 +79,6 @@ fn network() -> FittedModel {
     FittedModel::fit(&STUDY.trials, &STUDY.trials, &config, &mut Silent).unwrap()
 }
 
-/// The preset with one view.
-fn pooled() -> FittedModel {
-    let config = FitConfig::Preset {
-        config: Box::default(),
-    };
-    FittedModel::fit(&STUDY.trials, &STUDY.trials, &config, &mut Silent).unwrap()
-}
 
 /// Plays so many seconds; what is allocated counts from `warm_after` seconds on.
 fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_after: f64) {
@@ -150,17 +144,17 @@ fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_aft
     println!(
         "{} of {} views, {domain}: {:.2} h of signal, {ends} windows, {decided} decided, {silent} in gaps; {} KiB held, {grown:+} bytes since the start",
         model.name(),
-        model.views(),
+        model.view_count(),
         session.samples() as f64 / RATE / 3600.0,
         HELD.load(Ordering::Relaxed) / 1024,
     );
 }
 
 fn all(seconds: f64) {
-    let (preset, steps) = preset();
+    let (views, steps) = several_views();
     soak(&network(), &STUDY.steps, "S01", seconds, 0.0);
-    soak(&pooled(), &STUDY.steps, "S01", seconds, 0.0);
-    soak(&preset, &steps, "S01", seconds, 0.0);
+    soak(&STUDY.model, &STUDY.steps, "S01", seconds, 0.0);
+    soak(&views, &steps, "S01", seconds, 0.0);
 }
 
 #[test]
@@ -174,6 +168,6 @@ fn ten_minutes() {
 fn six_hours() {
     let seconds = 6.0 * 3600.0;
     all(seconds);
-    let (preset, steps) = preset();
-    soak(&preset, &steps, "new", seconds, 3600.0);
+    let (views, steps) = several_views();
+    soak(&views, &steps, "new", seconds, 3600.0);
 }

@@ -18,7 +18,7 @@ const OP: &str = "discriminative anchor";
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
-/// use stiefel_model::pooled::discriminative_anchor;
+/// use stiefel_model::anchor::discriminative_anchor;
 /// use stiefel_model::{Factor, Trials};
 ///
 /// // The classes differ in the second channel only.

@@ -62,8 +62,16 @@ impl<T: Scalar> Model<T> {
             ));
         }
         for (what, fitted, given) in [
-            ("classes", &self.classes[..], training.classes().names()),
-            ("domains", &self.domains[..], training.domains().names()),
+            (
+                "classes",
+                &self.names.classes[..],
+                training.classes().names(),
+            ),
+            (
+                "domains",
+                &self.names.domains[..],
+                training.domains().names(),
+            ),
         ] {
             if fitted != given {
                 return differs(format!(

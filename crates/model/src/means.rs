@@ -3,36 +3,27 @@
 //!
 //! A new domain borrows the embedding of the one it is nearest to; see [`UnseenEmbedding`](super::UnseenEmbedding).
 
+use crate::file::{Archive, Found, inconsistent};
 use crate::precondition::Reference;
 use crate::precondition::reference::mean;
 use crate::{ModelError, Result, Trials};
-use std::sync::OnceLock;
-use stiefel_geometry::spd::{Metric, distance};
+use stiefel_geometry::spd::{self, Metric, distance};
 use stiefel_linalg::MatBatch;
 
 const OP: &str = "means of the training domains";
 
-/// Means of the domains with training trials. The Fréchet means take as long as a training of a few epochs, and few ask for them: they are
-/// computed when somebody does.
-#[derive(Debug, Clone)]
+/// Means of the domains with training trials; the Fréchet means take as long as a training of a few
+/// epochs, and are there where the settings asked for them.
+#[derive(Debug, Clone, PartialEq)]
 pub struct DomainMeans {
     domains: Vec<usize>,
     tangent: MatBatch<f64>,
-    riemannian: OnceLock<MatBatch<f64>>,
-    // What the Fréchet means are of, until they are known.
-    whitened: Option<Trials>,
-}
-
-impl PartialEq for DomainMeans {
-    fn eq(&self, other: &Self) -> bool {
-        let same = self.domains == other.domains && self.tangent == other.tangent;
-        same && self.riemannian().ok() == other.riemannian().ok()
-    }
+    riemannian: Option<MatBatch<f64>>,
 }
 
 impl DomainMeans {
-    /// From the pre-conditioned training trials and their tangent vectors.
-    pub fn fit(whitened: &Trials, tangent: &MatBatch<f64>) -> Result<Self> {
+    /// Fits the means of pre-conditioned training trials, whose tangent vectors are given.
+    pub fn fit(whitened: &Trials, tangent: &MatBatch<f64>, frechet: bool) -> Result<Self> {
         let domains = whitened.domains().present();
         let rows = domains.iter().flat_map(|&d| {
             let own = whitened.of_domain(d);
@@ -40,38 +31,43 @@ impl DomainMeans {
         });
         let tangent = MatBatch::from_vec(domains.len(), 1, tangent.cols(), rows.collect())?;
         tangent.view().check_finite(OP)?;
+        let riemannian = frechet.then(|| {
+            let n = whitened.channels_count();
+            let mut matrices = Vec::with_capacity(domains.len() * n * n);
+            for &d in &domains {
+                let own = whitened.covariances().select(&whitened.of_domain(d));
+                matrices.extend(mean(Reference::Riemannian, &own)?);
+            }
+            Ok::<_, ModelError>(MatBatch::from_vec(domains.len(), n, n, matrices)?)
+        });
         Ok(Self {
+            riemannian: riemannian.transpose()?,
             domains,
             tangent,
-            riemannian: OnceLock::new(),
-            whitened: Some(whitened.clone()),
         })
     }
 
-    /// The mean tangent vector and the Fréchet mean of pre-conditioned trials.
-    pub(crate) fn of(whitened: &MatBatch<f64>) -> Result<(Vec<f64>, Vec<f64>)> {
-        let tangent = crate::tangent::vectors_of(whitened.view())?;
-        Ok((mean_row(&tangent), mean(Reference::Riemannian, whitened)?))
+    /// Returns means whose numbers are still to be read.
+    pub(crate) fn blank(domains: Vec<usize>, frechet: bool) -> Self {
+        Self {
+            domains,
+            tangent: MatBatch::default(),
+            riemannian: frechet.then(MatBatch::default),
+        }
     }
 
-    pub(crate) fn from_parts(
-        domains: Vec<usize>,
-        n: usize,
-        rows: Vec<f64>,
-        matrices: Vec<f64>,
-    ) -> Result<Self> {
-        let count = domains.len();
-        let p = n.saturating_mul(n.saturating_add(1)) / 2;
-        let tangent = MatBatch::from_vec(count, 1, p, rows)?;
-        let riemannian = MatBatch::from_vec(count, n, n, matrices)?;
-        tangent.view().check_finite(OP)?;
-        riemannian.view().check_finite(OP)?;
-        Ok(Self {
-            domains,
-            tangent,
-            riemannian: OnceLock::from(riemannian),
-            whitened: None,
-        })
+    /// Writes or reads the numbers.
+    pub(crate) fn numbers(&mut self, n: usize, file: &mut Archive) -> Found<()> {
+        let count = self.domains.len();
+        let p = spd::upper_len(n);
+        let mut rows = std::mem::take(&mut self.tangent).into_vec();
+        file.tensor("domains.tangent", &[count, p], &mut rows)?;
+        self.tangent = MatBatch::from_vec(count, 1, p, rows).map_err(|e| inconsistent(&e))?;
+        if let Some(means) = &mut self.riemannian {
+            file.batch("domains.riemannian", (count, n, n), means)?;
+            file.check_spd("domains.riemannian", means)?;
+        }
+        Ok(())
     }
 
     /// The domains that have means, by number.
@@ -84,22 +80,12 @@ impl DomainMeans {
         &self.tangent
     }
 
-    /// Their Fréchet means, `D′ × n × n`.
+    /// Returns their Fréchet means, `D′ × n × n`, where the settings asked for them.
     pub fn riemannian(&self) -> Result<&MatBatch<f64>> {
-        if let (None, Some(whitened)) = (self.riemannian.get(), &self.whitened) {
-            let n = whitened.channels_count();
-            let mut matrices = Vec::with_capacity(self.domains.len() * n * n);
-            for &d in &self.domains {
-                let own = whitened.covariances().select(&whitened.of_domain(d));
-                matrices.extend(mean(Reference::Riemannian, &own)?);
-            }
-            let means = MatBatch::from_vec(self.domains.len(), n, n, matrices)?;
-            // Whoever comes second computes the same.
-            let _ = self.riemannian.set(means);
-        }
-        self.riemannian.get().ok_or(ModelError::Empty {
+        self.riemannian.as_ref().ok_or(ModelError::Impossible {
             op: OP,
-            remedy: "the model knows no training domain",
+            why: "the model was trained without the Fréchet means of its domains".into(),
+            remedy: "train it with frechet_means, or choose another stand-in for the embedding",
         })
     }
 

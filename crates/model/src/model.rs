@@ -5,8 +5,8 @@
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
+use crate::kind::Names;
 use crate::means::DomainMeans;
-use crate::metrics::score;
 use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdNet, SpdNetConfig};
 use crate::scaling::Recommendation;
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train_from};
@@ -48,6 +48,10 @@ pub struct ModelConfig {
     pub architecture: Architecture,
     /// The protocol of training.
     pub training: TrainConfig,
+    /// Whether the Fréchet means of the training domains are kept, which the stand-in
+    /// [`NearestRiemannian`](crate::UnseenEmbedding::NearestRiemannian) for an embedding needs.
+    #[serde(default)]
+    pub frechet_means: bool,
 }
 
 impl ModelConfig {
@@ -67,6 +71,7 @@ impl ModelConfig {
             encoder: encoder.filter(|_| auto.routing.value),
             architecture,
             training,
+            frechet_means: false,
         }
     }
 }
@@ -220,16 +225,11 @@ pub struct Model<T: Scalar> {
     pub(crate) sizes: Sizes,
     pub(crate) frontend: Frontend,
     pub(crate) domain_means: DomainMeans,
-    /// Mean routing weights of each training domain's trials, `1 × D × K`; zeros without trials. Files of earlier versions lack them.
+    /// Mean routing weights of each training domain's trials, `1 × D × K`; zeros without trials.
     pub(crate) routing: Option<MatBatch<f64>>,
     pub(crate) network: Box<dyn Network<T>>,
     pub(crate) parameters: Parameters<T>,
-    pub(crate) classes: Vec<String>,
-    pub(crate) domains: Vec<String>,
-    pub(crate) channels: Option<Vec<String>>,
-    pub(crate) scaling: Option<Recommendation>,
-    /// Scores on the validation trials, where it was fitted here.
-    pub(crate) validation: Option<crate::metrics::Scores>,
+    pub(crate) names: Names,
     pub(crate) record: TrainingRecord,
 }
 
@@ -268,7 +268,7 @@ impl<T: Scalar> Model<T> {
                 start.frontend.encoder.clone(),
             )?,
         };
-        let domain_means = DomainMeans::fit(&whitened, &tangent)?;
+        let domain_means = DomainMeans::fit(&whitened, &tangent, config.frechet_means)?;
         let validation_set = frontend.prepare(validation)?;
         let sizes = sizes(training, &prepared);
         let network = config.architecture.network::<T>(sizes)?;
@@ -292,17 +292,6 @@ impl<T: Scalar> Model<T> {
             history: fitted.history,
         };
         let routing = mean_routing(&*network, &fitted.parameters, &prepared)?;
-        let validated = evaluate(
-            &*network,
-            &fitted.parameters,
-            &validation_set,
-            Routing::Learnt,
-        )?;
-        let scores = score(
-            validation_set.labels(),
-            validated.probabilities.data(),
-            sizes.classes,
-        )?;
         Ok(Self {
             config: *config,
             sizes,
@@ -311,24 +300,9 @@ impl<T: Scalar> Model<T> {
             routing,
             network,
             parameters: fitted.parameters,
-            classes: training.classes().names().to_vec(),
-            domains: training.domains().names().to_vec(),
-            channels: training.channels().map(<[String]>::to_vec),
-            scaling: None,
-            validation: Some(scores),
+            names: Names::of(training),
             record,
         })
-    }
-
-    /// Remembers why its options were chosen, for those who read the file later.
-    pub fn with_scaling(mut self, recommendation: Recommendation) -> Self {
-        self.scaling = Some(recommendation);
-        self
-    }
-
-    /// Why its options were chosen, where the scaling rule did.
-    pub fn scaling(&self) -> Option<&Recommendation> {
-        self.scaling.as_ref()
     }
 
     /// Probabilities and routing of trials of known domains.
@@ -383,17 +357,17 @@ impl<T: Scalar> Model<T> {
 
     /// Names of the classes, in the order of the probabilities.
     pub fn classes(&self) -> &[String] {
-        &self.classes
+        &self.names.classes
     }
 
     /// Names of the domains.
     pub fn domains(&self) -> &[String] {
-        &self.domains
+        &self.names.domains
     }
 
     /// Names of the channels, where they were known.
     pub fn channels(&self) -> Option<&[String]> {
-        self.channels.as_deref()
+        self.names.channels.as_deref()
     }
 
     /// How it came to be.

@@ -46,26 +46,29 @@ pub enum FileProblem {
         /// What is wrong there.
         why: String,
     },
-    /// A format of the future.
+    /// A format version that this library does not read.
     #[error(
-        "written in format version {found}, this version of stiefel reads up to {supported}; use a newer stiefel (it was written \
-         by {library})"
+        "written in format version {found} by stiefel {library}; this version reads {supported} only"
     )]
-    Newer {
+    Version {
         /// The file's format version.
         found: u64,
-        /// The newest one known.
+        /// The one that is read.
         supported: u64,
         /// The library that wrote it.
         library: String,
     },
-    /// A model of another kind.
-    #[error("it holds a \"{found}\", but a \"{wanted}\" was asked for")]
+    /// A kind of model that this library does not have.
+    #[error(
+        "it holds a model of the kind \"{found}\", written by stiefel {library}; known are {known}"
+    )]
     Kind {
-        /// The file's `format`.
+        /// The file's kind.
         found: String,
-        /// The caller's.
-        wanted: &'static str,
+        /// The kinds there are.
+        known: String,
+        /// The library that wrote it.
+        library: String,
     },
     /// A tensor that is not what the architecture says.
     #[error(

@@ -1,10 +1,12 @@
-//! A fold of a study by hand: `cargo run --release -p stiefel --example fold -- synthetic:bnci2015001 recommended 0 1`.
+//! A fold of a study by hand:
+//! `cargo run --release -p stiefel --example fold -- synthetic:bnci2015001 choir 0 1`.
 //!
-//! Fits a method, by the name it has in studies, on the fold of a seed, and prints the probabilities of its test trials as JSON: the bits of the study's own record. A
-//! fifth word says how many epochs a network trains at most.
+//! Fits a method, by the name it has in studies, on the fold of a seed, and prints the
+//! probabilities of its test trials as JSON: the bits of the study's own record. A fifth word says
+//! how many epochs a network trains at most.
 
 use stiefel::prelude::*;
-use stiefel::study::{Method, Study, StudyConfig};
+use stiefel::study::{Study, StudyConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,16 +22,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         config.training.epochs = epochs.parse()?;
     }
     let (channels, people) = (trials.channels_count(), trials.domains().names().len());
-    let Method::Model { fit, .. } = config.family(channels, people)?.by_name(method)?.method else {
-        return Err(format!("{method} is a peer and gives no model").into());
-    };
+    let method = config.family(channels, people)?.by_name(method)?.method;
 
     let folds = cross_domain_folds(trials.classes().indices(), trials.domains().indices(), seed)?;
     let fold = folds
         .get(fold)
         .ok_or("there are five folds, counted from 0")?;
     let [training, validation, test] = fold.of(&trials)?;
-    let model = FittedModel::fit(&training, &validation, &fit.seeded(seed), &mut Silent)?;
+    let model = method.fit(&training, &validation, seed, &mut Silent)?;
+    let test = method.views_of(&test)?;
     println!("{:?}", model.decide(&test, None)?.probabilities.data());
     Ok(())
 }

@@ -38,7 +38,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (classes, people) = (trials.classes().indices(), trials.domains().indices());
     let split = holdout(classes, people, 0.15, 0.15, 0)?;
     let [training, validation, test] = split.of(&trials)?;
-    let model = FittedModel::fit(&training, &validation, &FitConfig::default(), &mut Silent)?;
+    let model = FittedModel::fit(&training, &validation, &ModelSpec::default(), &mut Silent)?;
 
     // A file that needs nothing beside it.
     let file = std::env::temp_dir().join(format!("own-{}.stiefel", std::process::id()));

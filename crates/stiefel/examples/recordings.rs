@@ -37,7 +37,7 @@ pub(crate) fn report_on(words: &[String]) -> Result<String, Box<dyn std::error::
     write_trials(&dataset, &trials)?;
 
     let mut config = StudyConfig::new(Study::Main, dataset.to_string_lossy());
-    config.methods = ["recommended", "ts+lr", "mdm"].map(String::from).to_vec();
+    config.methods = ["choir", "ts+lr", "mdm"].map(String::from).to_vec();
     let plan = Plan::new(config, &trials)?;
     // Every finished unit of work is kept: after a crash the same call goes on.
     let store = Store::open(&out)?;

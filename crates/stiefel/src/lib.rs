@@ -1,8 +1,9 @@
 //! Decode EEG across people with Riemannian geometry.
 //!
-//! Covariances of EEG trials are whitened person by person and decoded by a model that all people share and each person owns a part of: the preset
-//! `recommended`, or networks with a pool of expert filters on the Stiefel manifold from which a filter is routed for every trial (Domain-Adaptive
-//! Stiefel Pool, DASP), with the diagnostics that tell whether routing really helps.
+//! Covariances of EEG trials are whitened person by person and decoded by a model that all people
+//! share and each person owns a part of: CHOIR, or networks with a pool of expert filters on the
+//! Stiefel manifold from which a filter is routed for every trial (Domain-Adaptive Stiefel Pool,
+//! DASP), with the diagnostics that tell whether routing really helps.
 //!
 //! # The way of the data
 //! ```text
@@ -24,8 +25,8 @@
 //! let fold = &cross_domain_folds(trials.classes().indices(), trials.domains().indices(), 0)?[0];
 //! let [training, validation, test] = fold.of(&trials)?;
 //!
-//! // The preset `recommended`, and what it says of trials it has not seen.
-//! let model = FittedModel::fit(&training, &validation, &FitConfig::default(), &mut Silent)?;
+//! // CHOIR, and what it says of trials it has not seen.
+//! let model = FittedModel::fit(&training, &validation, &ModelSpec::default(), &mut Silent)?;
 //! let judged = model.judge(&test, None)?;
 //! let scores = judged.new.ok_or("all trials were seen")?.scores;
 //! println!("balanced accuracy {}", scores.balanced_accuracy);
@@ -33,7 +34,7 @@
 //! // A network of the paper; the scaling rule chooses its sizes and says why.
 //! let auto = ScalingRule::default().recommend(13, 3)?;
 //! let config = ModelConfig::sized(&auto, TrainConfig { epochs: 3, ..TrainConfig::default() });
-//! let network = FittedModel::fit(&training, &validation, &FitConfig::network(config), &mut Silent)?;
+//! let network = FittedModel::fit(&training, &validation, &config.into(), &mut Silent)?;
 //!
 //! // Does routing help, and is it routing that helps?
 //! println!("{auto}\n{}", network.report(&test, None, 0)?);
@@ -73,8 +74,8 @@ pub mod prelude {
     pub use crate::model::scaling::{Preset, ScalingRule};
     pub use crate::model::train::{Observer, Silent, TrainConfig};
     pub use crate::model::{
-        Architecture, Decided, Decoder, Domain, DspConfig, FitConfig, FittedModel, Judged,
-        ModelConfig, PooledConfig, Precision, Preconditioning, Session, Unseen,
+        Architecture, Decided, Decoder, Domain, DspConfig, FittedModel, Judged, ModelConfig,
+        ModelSpec, NetworkSettings, Precision, Preconditioning, Session, Unseen,
     };
 }
 

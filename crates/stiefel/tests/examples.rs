@@ -19,7 +19,7 @@ fn own_covariances_become_a_model() {
 fn recordings_become_a_report() {
     let page = recordings::report_on(&[]).unwrap();
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("recommended") && text.contains("ts+lr"));
+    assert!(text.contains("choir") && text.contains("ts+lr"));
     std::fs::remove_dir_all(std::path::Path::new(&page).parent().unwrap()).unwrap();
     assert!(recordings::report_on(&["nowhere".into(), "T1=hands".into()]).is_err());
 }

@@ -14,85 +14,19 @@ pub fn about(study: Study, name: &str) -> Option<String> {
     let told = match (study, name) {
         (Study::Ablation, "dsp") => "b12 with queries from the frozen encoder of the domains",
         (Study::Scaling, "dsp") => "routed, queries from the frozen encoder of the domains",
-        _ => ABOUT.iter().find(|(n, _)| *n == name)?.1,
+        _ => match ABOUT.iter().find(|(n, _)| *n == name) {
+            Some((_, about)) => about,
+            None => {
+                let (kind, variant) = stiefel_model::kind::find(name).ok()?;
+                variant.map_or_else(|| kind.about(), |v| v.about)
+            }
+        },
     };
     Some(told.to_owned())
 }
 
 /// Names and what they stand for.
-const ABOUT: [(&str, &str); 42] = [
-    (
-        "recommended",
-        "preset: filters of every view, a head partly everybody's, partly each person's own",
-    ),
-    (
-        "recommended-1",
-        "preset on one view: one discriminative filter, a head partly everybody's, partly each person's own",
-    ),
-    (
-        "recommended-1-train-only",
-        "recommended-1 without the validation trials in its last fit",
-    ),
-    (
-        "pooled-head",
-        "recommended-1 with the same head for everybody",
-    ),
-    ("baseline", "SPDNet: one filter for everybody"),
-    (
-        "spdnet+bn",
-        "SPDNet with batch normalisation of each domain",
-    ),
-    (
-        "naive",
-        "routing around the first expert, without encoder and alignment",
-    ),
-    ("dasp", "the paper's routed network"),
-    (
-        "spdnet-views",
-        "SPDNet on all views: a filter of each, one head",
-    ),
-    (
-        "dasp-views",
-        "dasp on all views: a pool of experts of each, one routing of the trial, one head",
-    ),
-    ("dasp-per-view", "dasp-views with a routing of each view"),
-    ("dasp+bn", "dasp with batch normalisation of each domain"),
-    ("polar", "dasp, experts with a scale of their own"),
-    (
-        "barrier",
-        "dasp, experts of any scale, with a loss that keeps their rank",
-    ),
-    ("top-2", "dasp with the two strongest experts of each trial"),
-    (
-        "csp",
-        "dasp with each person's common spatial patterns as targets",
-    ),
-    ("routed-head", "dasp, whose head is routed too"),
-    ("near-anchor", "dasp, experts that start near the anchor"),
-    ("near-anchor+head", "near-anchor, whose head is routed too"),
-    (
-        "ts+lr",
-        "peer: tangent space and logistic regression for everybody",
-    ),
-    (
-        "ts+lr-per-domain",
-        "peer: tangent space and logistic regression, one for each person",
-    ),
-    (
-        "mdm",
-        "peer: nearest class mean on the covariances as they are",
-    ),
-    (
-        "recentred-ts+lr",
-        "peer: everybody recentred, then tangent space and logistic regression",
-    ),
-    (
-        "recentred-mdm",
-        "peer: everybody recentred, then the nearest class mean",
-    ),
-    ("fb-ts+lr", "peer on all views: ts+lr"),
-    ("fb-ts+lr-per-domain", "peer on all views: ts+lr-per-domain"),
-    ("fb-recentred-ts+lr", "peer on all views: recentred-ts+lr"),
+const ABOUT: [(&str, &str); 15] = [
     (
         "ref",
         "naive routing: anchored at the first expert, coupled keys, no auxiliary loss",
@@ -135,12 +69,11 @@ mod tests {
 
     #[test]
     fn every_method_that_a_study_can_run_is_explained() {
-        let names = [Family::names(), Family::models()].concat();
-        for name in names {
+        for name in Family::names()
+            .into_iter()
+            .chain(stiefel_model::kind::names())
+        {
             assert!(about(Study::Main, name).is_some(), "{name}");
-        }
-        for peer in crate::peers::Peer::ALL {
-            assert!(about(Study::Main, peer.name()).is_some(), "{peer}");
         }
         assert_ne!(about(Study::Ablation, "dsp"), about(Study::Scaling, "dsp"));
         let mut all: Vec<&str> = ABOUT.iter().map(|a| a.0).collect();

@@ -1,7 +1,6 @@
 //! Which methods of a study are compared, paired by subject, and the comparison that its first sentence is about.
 
 use crate::config::Study;
-use crate::method::Method;
 use crate::plan::{in_cell, own_name};
 use crate::stats::{CONFIDENCE, TEST_SEED, compare, holm, mean_interval, trial_interval};
 use crate::verdict::p_value;
@@ -11,8 +10,8 @@ use std::collections::BTreeMap;
 /// A row and what it is set against.
 type Pair<'a> = (&'a Row, &'a Row);
 
-/// Every row against the baseline of its cell; the recommended preset and the best method that is no peer against the strongest
-/// peer, whichever it is; the preset against the one of a single view. Paired by subject.
+/// Compares every row with the baseline of its cell, and CHOIR and the best method that is no peer
+/// with the strongest peer, whichever it is. Paired by subject.
 pub(crate) fn comparisons(
     plan: &Plan,
     rows: &[Row],
@@ -25,8 +24,7 @@ pub(crate) fn comparisons(
         pairs.extend(base.map(|b| (row, b)));
     }
     for cell in cells(rows) {
-        let both = named(rows, cell, "recommended").zip(named(rows, cell, "recommended-1"));
-        for (row, other) in rivals(plan, rows, cell).into_iter().chain(both) {
+        for (row, other) in rivals(plan, rows, cell) {
             let known = |&(a, b): &Pair| (a == row && b == other) || (a == other && b == row);
             if !pairs.iter().any(known) {
                 pairs.push((row, other));
@@ -62,14 +60,14 @@ fn rivals<'a>(plan: &Plan, rows: &'a [Row], cell: Option<&str>) -> Vec<Pair<'a>>
     let is_peer = |row: &&Row| {
         let of_row = |u: &&Unit| u.name == row.method;
         let unit = plan.units.iter().find(of_row);
-        unit.is_some_and(|u| matches!(u.method, Method::Peer { .. }))
+        unit.is_some_and(|u| u.method.spec.kind().is_peer())
     };
     let of = || rows.iter().filter(|r| r.cell.as_deref() == cell);
     let Some(strongest) = best(of().filter(is_peer)) else {
         return Vec::new();
     };
     let ours = best(of().filter(|r| !is_peer(r)));
-    let preset = named(rows, cell, "recommended");
+    let preset = named(rows, cell, "choir");
     let mut wanted: Vec<Pair> = (preset.into_iter().chain(ours))
         .map(|row| (row, strongest))
         .collect();

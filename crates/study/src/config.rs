@@ -3,17 +3,17 @@
 use crate::family::Family;
 use crate::{Result, StudyError};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use stiefel_data::split::{Fold, block_folds, cross_domain_folds};
 use stiefel_data::{Factor, Trials};
 use stiefel_eeg::select::DataChoice;
-use stiefel_model::Precision;
-use stiefel_model::Preconditioning;
+use stiefel_model::kind::DataSizes;
 use stiefel_model::net::Orthogonality;
+use stiefel_model::network::{Precision, Sizing};
 use stiefel_model::precondition::{Scaling, UnseenPolicy, Whitening};
-use stiefel_model::scaling::{Preset, ScalingRule};
 use stiefel_model::train::TrainConfig;
 
 /// Which study.
@@ -155,33 +155,6 @@ impl SplitUnit {
     }
 }
 
-/// Where the sizes of the networks come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sizing {
-    /// The scaling rule.
-    #[default]
-    Auto,
-    /// The paper's Weibo2014 setting.
-    Weibo2014,
-    /// The paper's BNCI2014001 setting.
-    Bnci2014001,
-    /// The paper's BNCI2015001 setting.
-    Bnci2015001,
-}
-
-impl Sizing {
-    /// The paper's sizes, where they are not the scaling rule's.
-    pub fn preset(self) -> Option<Preset> {
-        match self {
-            Self::Auto => None,
-            Self::Weibo2014 => Some(Preset::Weibo2014),
-            Self::Bnci2014001 => Some(Preset::Bnci2014001),
-            Self::Bnci2015001 => Some(Preset::Bnci2015001),
-        }
-    }
-}
-
 /// A study, resolved: the same configuration, data and code version give the same table to the bit.
 ///
 /// ```
@@ -283,29 +256,27 @@ impl StudyConfig {
         }
     }
 
-    /// The methods, sized for so many channels and training domains.
+    /// Returns the methods, sized for so many channels and training domains.
     pub fn family(&self, channels: usize, domains: usize) -> Result<Family> {
-        let auto = match self.sizing.preset() {
-            Some(preset) => preset.recommendation(),
-            None => ScalingRule::default().recommend(channels, domains)?,
-        };
         let unseen = match self.study {
             Study::Online => UnseenPolicy::Causal {
                 kappa: UnseenPolicy::DEFAULT_KAPPA,
             },
             _ => self.unseen,
         };
-        Ok(Family {
-            auto,
-            training: self.training,
-            preconditioning: Preconditioning {
-                whitening: self.whitening,
-                scaling: self.scaling,
-                unseen: Some(unseen),
-                ..Preconditioning::default()
+        let common = json!({
+            "precision": self.precision,
+            "orthogonality": self.orthogonality,
+            "preconditioning": {
+                "whitening": self.whitening, "scaling": self.scaling, "unseen": unseen,
             },
-            orthogonality: self.orthogonality,
-            precision: self.precision,
+            "training": self.training,
+        });
+        Ok(Family {
+            sizes: DataSizes { channels, domains },
+            sizing: json!(self.sizing),
+            common,
+            unseen,
             retrained: self.retrained,
         })
     }

@@ -20,9 +20,6 @@ pub enum StudyError {
     /// Fitting or evaluating.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A peer.
-    #[error(transparent)]
-    Peer(#[from] crate::peers::PeerError),
     /// A statistic.
     #[error(transparent)]
     Stats(#[from] crate::stats::StatsError),

@@ -34,7 +34,6 @@ mod made;
 pub mod method;
 mod nuisance;
 mod paper;
-pub mod peers;
 mod plan;
 mod record;
 pub mod report;
@@ -50,15 +49,13 @@ mod unit;
 mod verdict;
 
 pub use about::about;
-pub use config::{Sizing, SplitUnit, Study, StudyConfig};
+pub use config::{SplitUnit, Study, StudyConfig};
 pub use error::{Result, StudyError};
 pub use family::Family;
 pub use made::Made;
-pub use method::{FittedMethod, Method, Named};
+pub use method::{Method, Named};
 pub use plan::Plan;
-pub use record::{
-    Carried, CarriedBy, DatasetSummary, NewDomains, Outcome, Patterns, RoutingRecord, UnitRecord,
-};
+pub use record::{DatasetSummary, NewDomains, Outcome, Patterns, RoutingRecord, UnitRecord};
 pub use run::{StudyObserver, Unwatched, missing, run};
 pub use stats::MeanStd;
 pub use store::{Store, write_atomically};

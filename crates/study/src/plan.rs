@@ -3,14 +3,13 @@
 use crate::config::{SplitUnit, Study, StudyConfig};
 use crate::family::Family;
 use crate::method::Named;
-use crate::peers::Peer;
 use crate::unit::{Unit, identity};
 use crate::{DatasetSummary, Result, StudyError, nuisance};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stiefel_data::split::{Fold, loso_folds, session_folds};
 use stiefel_data::{Trials, fingerprint};
-use stiefel_model::Preconditioning;
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::scaling::ScalingRule;
 
@@ -130,56 +129,38 @@ fn cells(
     if config.study == Study::Calibration {
         return calibration_cells(config, &family, trials, &summary.fingerprint);
     }
-    let banks = if trials.views() > 1 {
-        family.banks()
-    } else {
-        Vec::new()
-    };
+    let several = trials.views() > 1;
     let methods = match config.study {
         Study::Ablation => {
-            let mut rows = vec![family.baseline()];
-            rows.extend(family.ablation(rule.rank, rule.lambda_align));
+            let mut rows = vec![family.by_name("baseline")?];
+            rows.extend(family.ablation(rule.rank, rule.lambda_align)?);
             rows
         }
         Study::Loso => {
-            let mut rows = family.loso();
-            rows.extend(
-                [Peer::TangentLrPooled, Peer::Mdm, Peer::RecentredLr].map(|p| family.peer(p)),
-            );
-            if trials.views() > 1 {
-                rows.push(family.by_name("spdnet-views")?);
+            let mut rows = family.loso()?;
+            rows.extend(family.all(&["ts+lr", "mdm", "recentred-ts+lr"])?);
+            if several {
+                rows.extend(family.all(&["spdnet-views", "fb-recentred-ts+lr"])?);
             }
-            rows.extend(banks.into_iter().filter(|m| m.name == "fb-recentred-ts+lr"));
             rows
         }
         Study::Online => {
-            let mut rows = family.loso();
-            rows.retain(|m| {
-                [
-                    "baseline",
-                    "input-only",
-                    "zero",
-                    "recommended-1",
-                    "recommended",
-                ]
-                .contains(&m.name.as_str())
-            });
-            rows.push(family.peer(Peer::TangentLrPooled));
+            let mut rows = family.loso()?;
+            rows.retain(|m| ["baseline", "input-only", "zero", "choir"].contains(&m.name.as_str()));
+            rows.extend(family.all(&["ts+lr"])?);
             rows
         }
-        _ => {
-            let names = if config.methods.is_empty() {
-                Family::names()
-            } else {
-                config.methods.iter().map(String::as_str).collect()
-            };
-            let found: Result<Vec<Named>> = names.into_iter().map(|m| family.by_name(m)).collect();
-            let mut found = found?;
-            if config.methods.is_empty() && trials.views() > 1 {
+        _ if config.methods.is_empty() => {
+            let mut found = family.all(&Family::names())?;
+            if several {
                 found.extend(family.view_networks()?);
-                found.extend(banks);
+                found.extend(family.banks()?);
             }
             found
+        }
+        _ => {
+            let names: Vec<&str> = config.methods.iter().map(String::as_str).collect();
+            family.all(&names)?
         }
     };
     Ok(vec![Cell {
@@ -233,32 +214,18 @@ fn calibration_cells(
         let name = format!("{labels} labels");
         (name, labels, UnseenPolicy::OwnMean { kappa })
     }));
-    let methods = |policy, labels| {
-        let family = Family {
-            preconditioning: Preconditioning {
-                unseen: Some(policy),
-                ..family.preconditioning
-            },
-            ..family.clone()
-        };
-        let mut rows = vec![family.recommended()];
-        if labels == 0 {
-            // It has no way to learn from them.
-            rows.push(family.recommended_1());
-        }
-        rows.push(family.peer(Peer::RecentredLr));
+    let methods = |policy| -> Result<Vec<Named>> {
+        let mut family = family.clone();
+        family.unseen = policy;
+        family.common["preconditioning"]["unseen"] = json!(policy);
+        let mut names = vec!["choir", "recentred-ts+lr"];
         if trials.views() > 1 {
-            let banks = family.banks().into_iter();
-            rows.extend(banks.filter(|m| m.name == "fb-recentred-ts+lr"));
+            names.push("fb-recentred-ts+lr");
         }
-        rows
+        family.all(&names)
     };
     let one = |(name, labels, policy): (String, usize, UnseenPolicy)| -> Result<Cell> {
-        let all = methods(policy, 0);
-        narrowed(all, &config.methods)?;
-        let mut methods = methods(policy, labels);
-        let wanted = &config.methods;
-        methods.retain(|m| wanted.is_empty() || wanted.contains(&m.name));
+        let methods = narrowed(methods(policy)?, &config.methods)?;
         Ok(Cell {
             name: Some(name),
             labels,
@@ -324,8 +291,8 @@ fn scaling_cells(config: &StudyConfig, trials: &Trials) -> Result<Vec<Cell>> {
             let keep: Vec<usize> = (0..trials.len()).filter(|&i| domains[i] < count).collect();
             let trials = trials.keep(&keep)?.pick(at)?;
             let family = config.family(at.len(), count)?;
-            let mut methods = vec![family.baseline()];
-            methods.extend(family.scaling(rule.rank, rule.lambda_align));
+            let mut methods = vec![family.by_name("baseline")?];
+            methods.extend(family.scaling(rule.rank, rule.lambda_align)?);
             let rho = (at.len() * (at.len() + 1)) as f64 / (2 * count) as f64;
             cells.push(Cell {
                 name: Some(format!("{} ch, D={count}, ρ={rho:.0}", at.len())),

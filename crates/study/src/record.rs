@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stiefel_data::{Trials, fingerprint};
 use stiefel_eeg::montage::position;
+use stiefel_model::diagnostics::Carried;
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::metrics::Scores;
 use stiefel_model::precondition::UnseenPolicy;
@@ -107,7 +108,7 @@ pub struct Outcome {
     pub scores: Scores,
     /// What routing did, where the method routes.
     pub routing: Option<RoutingRecord>,
-    /// Which views and electrodes carry the decision, of the preset `recommended` with several views.
+    /// Which views and electrodes carry the decision, of a model on several views that tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Carried>,
     /// What its filters see on the sensors, where it has filters.
@@ -117,7 +118,7 @@ pub struct Outcome {
     pub history: Vec<EpochRecord>,
     /// Choices made on validation and anything a reader should know, one sentence each.
     pub notes: Vec<String>,
-    /// Test domains without training trials; records of earlier versions do not say.
+    /// Test domains without training trials.
     #[serde(default)]
     pub new_domains: Option<NewDomains>,
 }
@@ -151,27 +152,4 @@ pub struct Patterns {
     pub filter: String,
     /// The leading patterns, most important first, one value per channel.
     pub patterns: Vec<Vec<f64>>,
-}
-
-/// What the views of a trial contribute: to the weights everybody shares, and person by person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Carried {
-    /// The views in words, in order.
-    pub views: Vec<String>,
-    /// Of the weights everybody shares.
-    pub shared: CarriedBy,
-    /// Of each person's own; in the first fold alone, which reports show.
-    pub people: Vec<CarriedBy>,
-}
-
-/// What the views contribute to one set of weights.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CarriedBy {
-    /// Whose weights: a domain, or `everybody`.
-    pub name: String,
-    /// The share of each view in the variance of the score.
-    pub shares: Vec<f64>,
-    /// For every view the leading activation patterns on the sensors, one value per channel. Where the largest value of a pattern is
-    /// positive, power of that source speaks for the second class (with more classes than two, for the first), where it is negative, against it.
-    pub patterns: Vec<Vec<Vec<f64>>>,
 }

@@ -9,6 +9,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 use stiefel_model::diagnostics::{RoutedBy, RoutingEvidence, RoutingFigures};
+use stiefel_model::kind::Kind;
 use stiefel_model::metrics::Confusion;
 
 /// What the records of a plan say.
@@ -128,7 +129,12 @@ fn evidence(plan: &Plan, units: &[&UnitRecord]) -> RoutingEvidence {
     let Some(first) = units.first() else {
         return RoutingEvidence::default();
     };
-    let preset = |u: &Unit| u.name == first.method && u.is_preset();
+    let of_method = |u: &&Unit| u.name == first.method;
+    let kind = plan
+        .units
+        .iter()
+        .find(of_method)
+        .map(|u| u.method.spec.kind());
     let new_people = plan.config.study.holds_out_people();
     let figures = |u: &&UnitRecord| {
         let figures = u.outcome.routing.as_ref()?.report.figures()?;
@@ -148,11 +154,7 @@ fn evidence(plan: &Plan, units: &[&UnitRecord]) -> RoutingEvidence {
     RoutingEvidence {
         sets: units.iter().filter_map(figures).collect(),
         trials,
-        routed_by: if plan.units.iter().any(preset) {
-            RoutedBy::Domain
-        } else {
-            RoutedBy::Trial
-        },
+        routed_by: kind.map_or_else(RoutedBy::default, Kind::routed_by),
         chosen: false,
     }
 }

@@ -1,12 +1,11 @@
 //! What a study means, in words, and how it was done, ready to paste.
 
 use crate::config::{SplitUnit, Study};
-use crate::method::Method;
 use crate::stats::{TEST_SEED, above_chance, attainable};
 use crate::{Comparison, Plan, Result, Row};
 use stiefel_linalg::tolerance::SIGNIFICANT;
+use stiefel_model::Precision;
 use stiefel_model::precondition::{Scaling, Whitening};
-use stiefel_model::{Architecture, FitConfig, Precision};
 
 pub(crate) fn verdict(
     plan: &Plan,
@@ -188,20 +187,17 @@ pub(crate) fn methods(plan: &Plan) -> String {
             Precision::F64 => "double precision",
         }
     ));
-    let routed = plan.units.iter().find_map(|u| match &u.method {
-        Method::Model {
-            fit: FitConfig::Network { model, .. },
-            ..
-        } => match model.architecture {
-            Architecture::Dasp(config) => Some(config),
-            Architecture::Spdnet(_) => None,
-        },
-        Method::Model { .. } | Method::Peer { .. } => None,
+    let routed = plan.units.iter().map(|u| &u.method.spec).find_map(|spec| {
+        let setting = |name| spec.setting(name)?.as_u64();
+        Some((
+            setting("architecture.filters")?,
+            setting("architecture.experts")?,
+            setting("architecture.embedding")?,
+        ))
     });
-    if let Some(c) = routed {
+    if let Some((filters, experts, embedding)) = routed {
         parts.push(format!(
-            "Routed networks: k = {}, K = {}, m = {}. ",
-            c.filters, c.experts, c.embedding
+            "Routed networks: k = {filters}, K = {experts}, m = {embedding}. "
         ));
     }
     let seeds: Vec<String> = plan.config.seeds.iter().map(u64::to_string).collect();

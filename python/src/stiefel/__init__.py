@@ -1,7 +1,9 @@
 """Decode EEG across people with Riemannian networks.
 
-* :class:`ViewsClassifier`, :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`PooledClassifier`, :class:`TangentSpaceLR`, :class:`DomainWhitening`:
-  scikit-learn estimators.
+* :class:`ChoirClassifier`: CHOIR (Common Head, Own Increments, Riemannian), for people known, new
+  and just met.
+* :class:`DaspClassifier`, :class:`SPDNetClassifier`, :class:`TangentSpaceLR`,
+  :class:`DomainWhitening`: networks, a baseline and whitening, as scikit-learn estimators.
 * :class:`Experts`, :class:`Losses`, :class:`Training`, :class:`Whitening`: groups of their parameters.
 * :mod:`stiefel.spd`: functions on stacks of SPD matrices, with pyRiemann's names.
 * :mod:`stiefel.manifold`: functions on stacks of points of the Stiefel manifold.
@@ -10,19 +12,21 @@
 * :func:`views`: covariances of epochs in several bands and windows.
 * :func:`make_pipeline`, :func:`make_scorer`: those of scikit-learn, which here also hand on domains and target trials.
 * :func:`load`: any model file.
-* :func:`study`: the paper's tables, on this machine or on a Dask cluster; :func:`method`, :func:`folds`: one method, one fold of it.
+* :func:`model`: an estimator of any kind of model, by the name it has in studies.
+* :func:`study`, :func:`folds`: the paper's tables, on this machine or on a Dask cluster; the folds
+  of a study.
 * :mod:`stiefel.plot`: the figures of a study's report, with matplotlib.
 * :func:`routing_report`: does routing help, and is it routing that helps?
 """
 
 from . import live, manifold, plot, spd
+from ._choir import ChoirClassifier
 from ._classifiers import DaspClassifier, SPDNetClassifier
 from ._core import __version__, get_num_threads, set_num_threads
 from ._judge import SeenTrialsWarning
 from ._load import load
-from ._method import method
+from ._model import model
 from ._options import Experts, Losses, Training, Whitening
-from ._pooled import PooledClassifier
 from ._readers import Recording, from_epochs, load_dataset, load_synthetic, read_raw, to_epochs
 from ._report import RoutingReport, routing_report
 from ._routing import make_pipeline, make_scorer
@@ -31,15 +35,15 @@ from ._session import Session
 from ._study import folds, study
 from ._tangent_lr import TangentSpaceLR
 from ._trials import Preparation, Trials
-from ._views import ViewsClassifier, views
+from ._views import views
 from ._whitening import DomainWhitening
 
 __all__ = [
+    "ChoirClassifier",
     "DaspClassifier",
     "DomainWhitening",
     "Experts",
     "Losses",
-    "PooledClassifier",
     "Preparation",
     "Recording",
     "RoutingReport",
@@ -50,7 +54,6 @@ __all__ = [
     "TangentSpaceLR",
     "Training",
     "Trials",
-    "ViewsClassifier",
     "Whitening",
     "__version__",
     "folds",
@@ -63,7 +66,7 @@ __all__ = [
     "make_pipeline",
     "make_scorer",
     "manifold",
-    "method",
+    "model",
     "plot",
     "read_raw",
     "recommend",

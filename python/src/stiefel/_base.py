@@ -43,8 +43,9 @@ class ByDomain(ClassifierMixin, Grouped):
     ) -> float:
         """Accuracy on trials that are new to the model.
 
-        Networks and the preset know the trials they were made with, also after they were saved and loaded. If some of these are among the
-        trials to score, a :class:`SeenTrialsWarning` says how many, and only the others are scored. If there are no others, all are scored.
+        Networks and CHOIR know the trials they were made with, also after they were saved and
+        loaded. If some of these are among the trials to score, a :class:`SeenTrialsWarning` says
+        how many, and only the others are scored. If there are no others, all are scored.
 
         Parameters
         ----------
@@ -87,8 +88,9 @@ class ByDomain(ClassifierMixin, Grouped):
         return check_trials(X, self.covariance, name)
 
     def _prepare(self, X, y, sample_weight, sample_domain, subjects, X_target_unlabeled):
-        """Labelled trials of positive weight (covariances, labels, domains or None, weights or None), the unlabelled ones of new domains, and
-        what the trials know of themselves."""
+        """Labelled trials of positive weight (covariances, labels, domains or None, weights or None),
+        the unlabelled ones of new domains, what the trials know of themselves, and which of them
+        are labelled and of positive weight."""
         own = told(X)
         y = check_given(self, own.y if y is None else y)
         self._check_parameters()
@@ -105,7 +107,7 @@ class ByDomain(ClassifierMixin, Grouped):
             targets.check(domains)
         if not keep.any():
             raise ValueError("No labelled trial of positive weight is left to train on.")
-        return x[keep], labels[keep], domains, None if weight is None else weight[keep], targets, own
+        return x[keep], labels[keep], domains, None if weight is None else weight[keep], targets, own, keep
 
 
 def check_given(estimator, y):

@@ -174,6 +174,7 @@ class DaspClassifier(NetworkClassifier):
         config = json.loads(_core.configuration(to_json(scaling)))
         network = config["architecture"]
         network.update(self._tail())
+        config["frechet_means"] = self.unseen == "riemannian-nearest"
         # With one domain there is one filter, and nothing to route.
         if network["network"] == "dasp":
             network.update(self._routing(experts))

@@ -14,7 +14,6 @@ _Path = str | PathLike[str]
 __version__: str
 __all__ = [
     "Applied",
-    "FittedMethod",
     "LiveSession",
     "Model",
     "Recorded",
@@ -36,7 +35,6 @@ __all__ = [
     "exp_map",
     "exp_map_logeuclid",
     "fit",
-    "fit_method",
     "fit_whitener",
     "folds",
     "geodesic",
@@ -44,6 +42,7 @@ __all__ = [
     "get_num_threads",
     "inner_product",
     "iterated_mean",
+    "kinds",
     "load",
     "load_source",
     "load_study_data",
@@ -53,7 +52,6 @@ __all__ = [
     "map_of",
     "masked_mean",
     "mean",
-    "method_of",
     "model_from_bytes",
     "mutual_distance",
     "nearest_spd",
@@ -62,7 +60,6 @@ __all__ = [
     "pairwise_distance",
     "plain_distance",
     "plain_mean",
-    "preset_configuration",
     "principal_angles",
     "program",
     "project",
@@ -73,6 +70,7 @@ __all__ = [
     "retract",
     "sandwich",
     "set_num_threads",
+    "spec",
     "spectral",
     "study_code",
     "study_configuration",
@@ -90,7 +88,6 @@ __all__ = [
     "unupper",
     "upper",
     "views",
-    "views_configuration",
     "whitened_log",
     "whitener_from_state",
     "whitener_of",
@@ -205,7 +202,6 @@ class Model:
     def to_bytes(self) -> bytes: ...
     def described(self, estimator: str, class_type: str) -> Model: ...
     def filters(self) -> NDArray[np.float64] | None: ...
-    def head(self) -> tuple[NDArray[np.float64], NDArray[np.float64], list[float], float] | None: ...
     @property
     def estimator(self) -> str | None: ...
     @property
@@ -213,7 +209,7 @@ class Model:
     @property
     def preparation(self) -> tuple[str, str]: ...
     @property
-    def kind(self) -> Literal["dasp", "spdnet", "recommended-1", "recommended"]: ...
+    def kind(self) -> str: ...
     @property
     def views(self) -> int: ...
     @property
@@ -231,16 +227,11 @@ class Model:
     @property
     def has_embedding(self) -> bool: ...
     @property
-    def config(self) -> str: ...
+    def spec(self) -> str: ...
     @property
     def record(self) -> str | None: ...
     @property
     def scaling(self) -> tuple[str, str] | None: ...
-
-@final
-class FittedMethod:
-    def probabilities(self, trials: _Labelled) -> NDArray[np.float64]: ...
-    def model(self) -> tuple[Model, str] | None: ...
 
 @final
 class Whitener:
@@ -252,20 +243,17 @@ class Whitener:
 def fit(
     trials: _Labelled,
     validation: list[int],
-    config: str,
+    spec: str,
     scaling: str | None,
     threads: int,
     on_epoch: Callable[[str], None] | None,
     start: Model | None,
 ) -> Model: ...
+def kinds() -> list[tuple[str, str]]: ...
+def spec(name: str, given: str, channels: int, domains: int) -> tuple[str, str | None]: ...
 def load(path: _Path) -> Model: ...
 def model_from_bytes(bytes: bytes) -> Model: ...
 def unseen(whitening: str, embedding: str) -> str: ...
-def preset_configuration(preconditioning: str) -> str: ...
-def fit_method(
-    name: str, settings: str, trials: _Labelled, validation: list[int], seed: int, threads: int
-) -> FittedMethod: ...
-def method_of(model: Model, unseen: str) -> FittedMethod: ...
 def fit_whitener(trials: _Labelled, config: str) -> Whitener: ...
 def whitener_of(model: Model) -> Whitener: ...
 def whitener_from_state(state: str) -> Whitener: ...
@@ -331,7 +319,6 @@ def views(
     order: int,
     causal: bool,
 ) -> tuple[NDArray[np.float64], int]: ...
-def views_configuration() -> str: ...
 def read_recordings(
     path: _Path,
     partial: bool = False,

@@ -103,6 +103,12 @@ def factor(names):
     return different, [at[name] for name in names]
 
 
+def places(values, names):
+    """The place of each value among names."""
+    at = {name: i for i, name in enumerate(names.tolist() if isinstance(names, np.ndarray) else names)}
+    return [at[value] for value in values]
+
+
 class Targets(dict):
     """Unlabelled trials of new domains that were given at fit, by the name of the domain; None is the name of those given without one."""
 

@@ -1,7 +1,8 @@
-"""What the classifiers of the core share: one model that is fitted, decides, judges, and is at work in a session."""
+"""The base of the classifiers of the core: a model that is fitted, decides, judges, and is at work in a session."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
 class DomainClassifier(FileModel, ByDomain):
     """A model of the core behind scikit-learn's interface: trials have classes and domains."""
 
-    __metadata_request__fit = {"X_target_labeled": True, "y_target_labeled": True}
+    __metadata_request__fit = {"X_target_labeled": True, "y_target_labeled": True, "validation": True}
 
     #: What stands in for the embedding of a new domain, where the model has one.
     unseen: str = "input-only"
-    #: Whether labelled trials of the target calibrate the model that the others were fitted to.
-    _calibrates = False
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
@@ -48,8 +47,9 @@ class DomainClassifier(FileModel, ByDomain):
         X_target_unlabeled: ArrayLike | Trials | dict[Any, ArrayLike] | None = None,
         X_target_labeled: ArrayLike | Trials | None = None,
         y_target_labeled: ArrayLike | None = None,
+        validation: ArrayLike | None = None,
     ) -> Self:
-        """Fit whitening, encoder and network.
+        """Fit the model.
 
         Parameters
         ----------
@@ -71,6 +71,9 @@ class DomainClassifier(FileModel, ByDomain):
         X_target_labeled, y_target_labeled : None | ndarray, default=None
             Labelled trials of the domain that will be decoded. It becomes one more training domain, called "target". At predict, trials
             without a domain belong to it. A model that can be calibrated is fitted without these trials, and then calibrated with them.
+        validation : None | ndarray, default=None
+            The trials that choose the epoch or the penalty, as a mask or by their places in ``X``.
+            None draws the share ``validation_fraction`` of each class of each domain.
 
         Returns
         -------
@@ -78,7 +81,8 @@ class DomainClassifier(FileModel, ByDomain):
             The fitted estimator.
         """
         prepared = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
-        x, labels, domains, weight, targets, own = prepared
+        x, labels, domains, weight, targets, own, kept = prepared
+        validates = None if validation is None else mask_of(validation, len(kept))[kept]
         domains = [_domains.ONLY] * len(x) if domains is None else domains
         if X_target_labeled is not None:
             if _domains.TARGET in domains:
@@ -89,35 +93,54 @@ class DomainClassifier(FileModel, ByDomain):
             target = target_trials(self, x.shape[-1], own.channels, X_target_labeled, "X_target_labeled")
             y_target_labeled = told(X_target_labeled).y if y_target_labeled is None else y_target_labeled
             y_target = check_labels(y_target_labeled, len(target), "y_target_labeled")
-            if not self._calibrates:
+            calibrates = self._can_calibrate(len(np.unique(labels)))
+            if not calibrates:
                 x = np.concatenate([x, target])
                 labels = np.concatenate([labels, y_target])
                 weight = None if weight is None else np.concatenate([weight, np.ones(len(target))])
                 domains += [_domains.TARGET] * len(target)
         elif y_target_labeled is not None:
             raise ValueError("y_target_labeled was given without X_target_labeled.")
-        self._fit(x, labels, domains, weight, own)
-        if X_target_labeled is not None and self._calibrates:
+        self._fit(x, labels, domains, weight, own, validates)
+        if X_target_labeled is not None and calibrates:
             self._calibrate(target, y_target, [_domains.TARGET] * len(target), told(X_target_labeled))
         self._targets, self._labelled, self._warned = targets, X_target_labeled is not None, False
         return self
 
-    def _fit(self, x, labels, domains, weight, own):
+    def _fit(self, x, labels, domains, weight, own, validates=None):
         check_classification_targets(labels)
-        names, classes = np.unique(labels, return_inverse=True)
-        check_classes(names, classes)
-        different, numbers = _domains.factor(domains)
-        indices = np.array(numbers, dtype=np.intp)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        validation = validation_trials(classes, indices, self.validation_fraction, np.random.RandomState(seed))
+        check_classes(*np.unique(labels, return_inverse=True))
+        names, different = self._orders(labels, domains, own)
+        classes = np.array(_domains.places(labels.tolist(), names), dtype=np.intp)
+        indices = np.array(_domains.places(domains, different), dtype=np.intp)
+        seed = self._seed()
+        if validates is None:
+            random = np.random.RandomState(seed)
+            validation = validation_trials(classes, indices, self.validation_fraction, random)
+        else:
+            validation = np.flatnonzero(validates).tolist()
+            if len(validation) == len(x):
+                raise ValueError("validation names all labelled trials: none is left to train on.")
         if self.class_weight is not None:
             balance = compute_sample_weight(self.class_weight, labels)
             weight = balance if weight is None else weight * balance
         trials = labelled(x, classes, names, indices, different, weight, own.channels, own.preparation)
         # Nothing is replaced before the core has succeeded: an error or Ctrl-C leaves the estimator as it was.
         self._model = self._train(trials, validation, seed)
-        self.classes_ = names
+        self.classes_ = np.unique(labels)
         self._describe()
+
+    def _seed(self):
+        """The seed of the core and of the validation part."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _orders(self, labels, domains, own):
+        """Classes and domains in the order in which the core numbers them."""
+        return np.unique(labels), list(dict.fromkeys(domains))
+
+    def _can_calibrate(self, class_count):
+        """Whether labelled trials of the target calibrate the model that the others were fitted to."""
+        return hasattr(self, "calibrate")
 
     def _train(self, data, validation, seed):
         """The core's model of labelled trials."""
@@ -127,12 +150,23 @@ class DomainClassifier(FileModel, ByDomain):
         """The core's model after a few labelled trials more."""
         raise NotImplementedError
 
+    @property
+    def _columns(self):
+        """The places of ``classes_`` among the classes of the core."""
+        return _domains.places(map(str, self.classes_.tolist()), self._model.classes)
+
     def _describe(self):
         """The fitted attributes that the core knows."""
         self.n_features_in_ = self._channels = self._model.n_channels
+        self.n_views_ = self._model.views
         self.domains_ = np.array(self._model.domains)
         self.channels_ = self._model.channels
         self.preparation_ = Preparation(*self._model.preparation)
+        if self._model.record is not None:
+            record = json.loads(self._model.record)
+            self.history_ = record["history"]
+            self.n_iter_ = len(self.history_)
+            self.best_epoch_ = record["best_epoch"]
 
     def _accept(self, X, name="X"):
         """Covariances with the channels of the model in its order, and what the trials know of themselves."""
@@ -161,13 +195,13 @@ class DomainClassifier(FileModel, ByDomain):
         """Probabilities and, where there is routing, weights of the experts."""
         x, own = self._accept(X)
         probabilities = np.empty((len(x), len(self.classes_)))
-        routing, policy = None, self._unseen()
+        routing, policy, columns = None, self._unseen(), self._columns
         for index, name, trials in _domains.groups(self, len(x), *own.whose(sample_domain, subjects)):
             part = x if len(trials) == len(x) else x[trials]
             unsettled = index < 0 or name in self._model.calibrated
             new = (policy, flat(self._beforehand(index >= 0, name))) if unsettled else (None, None)
             p, alpha = self._model.decide(flat(part), _domains.called(name, self.domains_), *new)
-            probabilities[trials] = p[0]
+            probabilities[trials] = p[0][:, columns]
             if alpha is not None:
                 routing = np.empty((len(x), alpha.shape[-1])) if routing is None else routing
                 routing[trials] = alpha[0]
@@ -321,3 +355,39 @@ class DomainClassifier(FileModel, ByDomain):
         labels, decided = self._answers(X, y, sample_domain, subjects)
         seen = self._seen(X)
         return {name: judged(labels[seen == i], decided[seen == i]) for i, name in reversed(list(enumerate(SEEN)))}
+
+
+def mask_of(places, count):
+    """Trials by a mask, or by their places, as a mask.
+
+    Raises
+    ------
+    ValueError
+        If the mask is of other trials, or a place is not that of a trial.
+    """
+    given = np.asarray(places)
+    if given.dtype == bool and given.shape == (count,):
+        return given
+    mask = np.zeros(count, dtype=bool)
+    try:
+        if given.dtype == bool:
+            raise IndexError
+        mask[given.astype(np.intp)] = True
+    except IndexError:
+        raise ValueError(f"validation must be a mask of {count} trials, or places of some of them.") from None
+    return mask
+
+
+def progress(name, epochs):
+    """Prints a line per epoch; plain lines work in a terminal, a log and a notebook."""
+
+    def tell(record):
+        epoch = json.loads(record)
+        loss = sum(value for _, value in epoch["losses"])
+        print(
+            f"[{name}] epoch {epoch['epoch'] + 1:>3}/{epochs}  loss {loss:.4f}  "
+            f"validation accuracy {epoch['validation_accuracy']:.3f}",
+            flush=True,
+        )
+
+    return tell

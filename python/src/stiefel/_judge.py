@@ -18,7 +18,7 @@ class SeenTrialsWarning(UserWarning):
     >>> import warnings
     >>> import stiefel
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
-    >>> clf = stiefel.PooledClassifier(random_state=0).fit(data)
+    >>> clf = stiefel.ChoirClassifier(random_state=0).fit(data)
     >>> with warnings.catch_warnings(record=True) as told:
     ...     warnings.simplefilter("always")
     ...     accuracy = clf.score(data)

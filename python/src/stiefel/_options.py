@@ -34,11 +34,11 @@ class Whitening(Group):
 
     Examples
     --------
-    >>> from stiefel import PooledClassifier, Whitening
-    >>> PooledClassifier(whitening=Whitening(unseen="own-mean"))
-    PooledClassifier(whitening=Whitening(unseen='own-mean'))
-    >>> PooledClassifier().set_params(whitening__unseen="causal", whitening__kappa=5)
-    PooledClassifier(whitening=Whitening(kappa=5, unseen='causal'))
+    >>> from stiefel import SPDNetClassifier, Whitening
+    >>> SPDNetClassifier(whitening=Whitening(unseen="own-mean"))
+    SPDNetClassifier(whitening=Whitening(unseen='own-mean'))
+    >>> SPDNetClassifier().set_params(whitening__unseen="causal", whitening__kappa=5)
+    SPDNetClassifier(whitening=Whitening(kappa=5, unseen='causal'))
     """
 
     def __init__(

@@ -21,16 +21,10 @@ class Rule:
     holds: Callable[[Any], bool]
 
 
-def _numbers(value):
-    found = np.ravel(value)
-    return found.dtype.kind in "iuf" and len(found) > 0 and bool((np.isfinite(found) & (found > 0)).all())
-
-
 Count = Annotated[int, Rule("a whole number of at least 1", lambda v: v >= 1)]
 Positive = Annotated[float, Rule("a number above 0", lambda v: v > 0)]
 NotNegative = Annotated[float, Rule("a number of at least 0", lambda v: v >= 0)]
 Share = Annotated[float, Rule("a number of at least 0 and below 1", lambda v: 0 <= v < 1)]
-Positives = Annotated[Any, Rule("a positive number, or several", _numbers)]
 
 Auto = Literal["auto"]
 Covariance = Literal["scm", "lwf", "oas", "sch"]

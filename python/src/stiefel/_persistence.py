@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._domains import Targets
 from ._parameters import Group
-from ._preconditioning import options_of
 from ._scaling import Scaling
 from ._validation import to_json
 
@@ -85,7 +84,7 @@ class FileModel:
     def _of(cls, model, said):
         """The estimator of a model, with what its file says."""
         self = cls()
-        values = options_of(json.loads(model.config)) if said is None else said["parameters"]
+        values = cls._parameters_of(model) if said is None else said["parameters"]
         values = {name: _restored(cls, name, value) for name, value in values.items()}
         unknown = set(values) - set(_saved_as(cls)._get_param_names())
         if unknown:
@@ -93,7 +92,7 @@ class FileModel:
         for name, value in values.items():
             setattr(self, name, value)
         self._model = model
-        self.classes_ = np.array([FROM_TEXT[model.class_type](name) for name in model.classes])
+        self.classes_ = np.unique([FROM_TEXT[model.class_type](name) for name in model.classes])
         self._targets, self._labelled, self._warned = Targets(), bool(said) and said["labelled"], False
         for name, shape, data in said["targets"] if said else ():
             self._targets[name] = np.frombuffer(base64.b64decode(data)).reshape(shape)
@@ -101,6 +100,11 @@ class FileModel:
         if model.scaling is not None:
             self.scaling_ = Scaling(json.loads(model.scaling[0]), model.scaling[1])
         return self
+
+    @classmethod
+    def _parameters_of(cls, model):
+        """The parameters that a model of the program was fitted with, where they are told."""
+        return {}
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -114,11 +118,15 @@ class FileModel:
         super().__setstate__(state)
 
 
+#: The classes of kinds that have one of their own, by the kind.
+NAMED = {"choir": "ChoirClassifier", "dasp": "DaspClassifier", "spdnet": "SPDNetClassifier"}
+
+
 def told_by(model):
-    """What the estimator that saved a model said of itself, or None, and the name of the class."""
+    """What the estimator that saved a model said of itself, or None, and the name of the class: that
+    of the package, or a name for :func:`stiefel.model`."""
     said = None if model.estimator is None else json.loads(model.estimator)
-    by_kind = {"dasp": "DaspClassifier", "spdnet": "SPDNetClassifier", "recommended-1": "PooledClassifier", "recommended": "ViewsClassifier"}
-    return said, by_kind[model.kind] if said is None else said["class"]
+    return said, NAMED.get(model.kind, model.kind) if said is None else said["class"]
 
 
 def _saved_as(cls):
@@ -148,4 +156,6 @@ def _restored(cls, name, value):
     ((mark, own),) = value.items()
     if mark == "group":
         return cls._groups()[name](**{key: _restored(cls, key, one) for key, one in own.items()})
-    return tuple(own) if mark == "tuple" else dict(map(tuple, own))
+    if mark == "tuple":
+        return tuple(_restored(cls, name, one) for one in own)
+    return {_restored(cls, name, key): _restored(cls, name, one) for key, one in own}

@@ -36,12 +36,9 @@ def preconditioning(options):
     }
 
 
-def options_of(config):
-    """Parameters of an estimator by the core's configuration of a model: how it whitens."""
-    if config["kind"] == "views":
-        own = config["config"]
-        return {"n_filters": own["blocks"][0]["filters"], "shared_variance": own["shared"], "own_variance": own["own"]}
-    said = config["model" if config["kind"] == "network" else "config"]["preconditioning"]
+def options_of(settings):
+    """Parameters of an estimator by the settings of a network: how it whitens."""
+    said = settings["preconditioning"]
     if said["whitening"] == "none":
         return {"precondition": False}
     tikhonov, unseen = said["tikhonov"], said["unseen"] or NONE["unseen"]

@@ -33,8 +33,10 @@ class RoutingReport(dict):
     experts : ndarray, shape (K, n, k) | None
         The experts.
     patterns : ndarray, shape (K, k, n) | None
-        What each expert sees: its activation patterns on the sensors. The direction in which the classes differ most comes first. For a
-        :class:`PooledClassifier` and a :class:`SPDNetClassifier`, they are those of its one filter. The sign of a pattern has no meaning.
+        What each expert sees: its activation patterns on the sensors. The direction in which the
+        classes differ most comes first. For a :class:`SPDNetClassifier`, they are those of its one
+        filter; for a :class:`ChoirClassifier`, those of the shared weights on each view. The sign
+        of a pattern has no meaning.
     verdict : str
         What the figures say about routing, in a sentence.
     seen : str | None
@@ -160,8 +162,9 @@ def routing_report(
 
     Parameters
     ----------
-    model : DaspClassifier | SPDNetClassifier | PooledClassifier
-        A fitted classifier. The last one routes by domain: each domain has its own weights, and the proxy is their mean.
+    model : ChoirClassifier | DaspClassifier | SPDNetClassifier
+        A fitted classifier. The first one routes by domain: each domain has its own weights, and
+        the proxy is their mean.
     X : ndarray, shape (trials, n, n) | Trials
         Test covariances.
     y, domains : None | ndarray, shape (trials,), default=None
@@ -188,8 +191,9 @@ def routing_report(
     """
     if not isinstance(model, DomainClassifier):
         raise TypeError(
-            f"routing_report takes a DaspClassifier, SPDNetClassifier or PooledClassifier, got {type(model).__name__}; of a pipeline, pass "
-            "the last step, and X as the steps before it transform it."
+            "routing_report takes a ChoirClassifier, DaspClassifier or SPDNetClassifier, got "
+            f"{type(model).__name__}; of a pipeline, pass the last step, and X as the steps before "
+            "it transform it."
         )
     check_is_fitted(model)
     test = _labelled(model, X, y, domains, "y")

@@ -93,7 +93,8 @@ def make_scorer(scoring: str | Callable[..., float] = "accuracy", **options: Any
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
     >>> with sklearn.config_context(enable_metadata_routing=True):
     ...     scores = cross_val_score(
-    ...         stiefel.PooledClassifier(random_state=0), data.X, data.y, scoring=stiefel.make_scorer("roc_auc"),
+    ...         stiefel.ChoirClassifier(random_state=0), data.X, data.y,
+    ...         scoring=stiefel.make_scorer("roc_auc"),
     ...         cv=StratifiedKFold(3, shuffle=True, random_state=0), params={"subjects": data.domains},
     ...     )
     >>> len(scores)
@@ -195,7 +196,8 @@ def make_pipeline(*steps: Any) -> DomainPipeline:
     >>> import stiefel
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
     >>> new = data.domains == "S03"
-    >>> pipeline = stiefel.make_pipeline(stiefel.DomainWhitening(), stiefel.PooledClassifier(precondition=False, random_state=0))
+    >>> clf = stiefel.SPDNetClassifier(precondition=False, max_epochs=5, random_state=0)
+    >>> pipeline = stiefel.make_pipeline(stiefel.DomainWhitening(), clf)
     >>> pipeline = pipeline.fit(data.X[~new], data.y[~new], subjects=data.domains[~new], X_target_unlabeled=data.X[new][:10])
     >>> pipeline.predict(data.X[new][:5]).shape
     (5,)

@@ -32,7 +32,7 @@ class Session:
     >>> import stiefel
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=10)
     >>> new = data.domains == "S03"
-    >>> clf = stiefel.PooledClassifier(whitening=stiefel.Whitening("causal"), random_state=0).fit(data[~new])
+    >>> clf = stiefel.ChoirClassifier(new_domain="causal", random_state=0).fit(data[~new])
     >>> session = clf.session()
     >>> one_by_one = np.stack([session.predict_proba(x) for x in data.X[new]])
     >>> bool((one_by_one == clf.session().predict_proba(data.X[new])).all())
@@ -40,7 +40,7 @@ class Session:
     """
 
     def __init__(self, estimator, domain, session):
-        self._estimator, self._session = estimator, session
+        self._estimator, self._session, self._columns = estimator, session, estimator._columns
         self.domain, self.classes_, self.note = domain, estimator.classes_, session.note
 
     def __repr__(self):
@@ -62,7 +62,7 @@ class Session:
         alone = 3 if getattr(self._estimator, "n_views_", 1) > 1 else 2
         one = not isinstance(X, Trials) and not is_epochs(X) and np.ndim(X) == alone
         x, _ = self._estimator._accept(np.asarray(X)[np.newaxis] if one else X)
-        p = self._session.decide(flat(x))[0][0]
+        p = self._session.decide(flat(x))[0][0][:, self._columns]
         return p[0] if one else p
 
     def predict(self, X: ArrayLike | Trials) -> Any:

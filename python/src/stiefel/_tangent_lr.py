@@ -127,7 +127,7 @@ class TangentSpaceLR(ByDomain):
             The fitted classifier.
         """
         prepared = self._prepare(X, y, sample_weight, sample_domain, subjects, X_target_unlabeled)
-        x, labels, domains, sample_weight, targets, own = prepared
+        x, labels, domains, sample_weight, targets, own, _ = prepared
         whitening = None
         if self.whiten_domains:
             whitening = DomainWhitening(handle_unknown=self.handle_unknown, **self._group("whitening").get_params())

@@ -125,6 +125,8 @@ class Told(NamedTuple):
     domains: Any = None
     channels: list | None = None
     preparation: str | None = None
+    #: The classes and the domains of the whole set, in its order.
+    names: tuple[list, list] | None = None
 
     def whose(self, sample_domain, subjects):
         """The two keywords; without either, the domains that the trials know."""
@@ -135,7 +137,7 @@ def told(X):
     """What trials, or epochs of MNE, know of themselves."""
     if isinstance(X, Trials):
         channels = None if X.channels is None else [str(c) for c in X.channels]
-        return Told(X.y, X.domains, channels, getattr(X.preparation, "text", None))
+        return Told(X.y, X.domains, channels, getattr(X.preparation, "text", None), X.names)
     if is_epochs(X):
         return Told(y=event_names(X), channels=list(X.copy().pick("eeg").ch_names))
     return Told()

@@ -179,5 +179,6 @@ def n_threads(n_jobs):
 
 
 def to_json(value):
-    """JSON for the core; numbers may be NumPy's."""
-    return json.dumps(value, default=lambda v: v.item() if isinstance(v, np.generic) else json.JSONEncoder().default(v))
+    """JSON for the core; numbers and lists may be NumPy's."""
+    numpy = (np.generic, np.ndarray)
+    return json.dumps(value, default=lambda v: v.tolist() if isinstance(v, numpy) else json.JSONEncoder().default(v))

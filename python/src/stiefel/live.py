@@ -5,7 +5,7 @@ Examples
 >>> import stiefel
 >>> from stiefel import live
 >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
->>> clf = stiefel.PooledClassifier(random_state=0).fit(data)
+>>> clf = stiefel.ChoirClassifier(random_state=0).fit(data)
 >>> session = live.Session(clf, domain="S01")
 >>> session.push([[0.0] * 13] * 100)
 []
@@ -53,7 +53,7 @@ class Decision:
     routing : None | list of float
         The weight of each expert, if a network routes.
     views : None | list of float
-        What each view of the preset added to the decision, in log-odds for the most probable class.
+        What each view of CHOIR added to the decision, in log-odds for the most probable class.
     cue, trial : None | dict
         The cue of the window, and the labelled trial in which it ends.
     stamp : None | float
@@ -111,7 +111,7 @@ class Session:
 
     Parameters
     ----------
-    model : path-like | DaspClassifier | SPDNetClassifier | PooledClassifier | ViewsClassifier
+    model : path-like | ChoirClassifier | DaspClassifier | SPDNetClassifier
         A model file or a fitted classifier. A domain that it was not trained on is treated as its ``whitening`` and ``unseen``, or its
         ``new_domain``, say.
     domain : str
@@ -152,7 +152,7 @@ class Session:
     >>> import stiefel
     >>> from stiefel import live
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
-    >>> clf = stiefel.PooledClassifier(random_state=0).fit(data)
+    >>> clf = stiefel.ChoirClassifier(random_state=0).fit(data)
     >>> session = live.Session(clf, domain="S01", unfamiliar=None)
     >>> samples = np.random.default_rng(0).normal(scale=10, size=(5000, 13))
     >>> decisions = session.push(samples)

@@ -173,9 +173,10 @@ def test_files_that_are_no_network(trials, tmp_path):
             stiefel.torch.load(newer)
     with pytest.raises(FileNotFoundError):
         stiefel.torch.load(tmp_path / "none.stiefel")
-    stiefel.PooledClassifier(random_state=0).fit(x, y, subjects=domains).save(tmp_path / "p.stiefel")
+    choir = stiefel.ChoirClassifier(random_state=0).fit(x, y, subjects=domains)
+    choir.save(tmp_path / "choir.stiefel")
     with pytest.raises(ValueError, match="no network"):
-        stiefel.torch.load(tmp_path / "p.stiefel")
+        stiefel.torch.load(tmp_path / "choir.stiefel")
 
 
 def test_networks_from_another_time_are_refused():

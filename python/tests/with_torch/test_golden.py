@@ -157,7 +157,7 @@ def test_training_is_the_cores_training(case, trials):
         training=stiefel.Training(batch_size=1000, precision="f64", patience=15), **experts, **losses,
     ).fit(x, y, subjects=domains)  # fmt: skip
     _, names, parameters, _ = _core.torch_network(clf._model)
-    seed = json.loads(clf._model.config)["model"]["training"]["seed"]
+    seed = json.loads(clf._model.spec)["settings"]["training"]["seed"]
     # The core holds some trials out: those it knows as training trials are left.
     kept = clf._seen(x) == 0
     whitening = stiefel.DomainWhitening().fit(x[kept], subjects=domains[kept])
@@ -166,7 +166,7 @@ def test_training_is_the_cores_training(case, trials):
     assert names == ["0", "1", "2"]
     from stiefel.torch import _file
 
-    config = json.loads(clf._model.config)["model"]["architecture"]
+    config = json.loads(clf._model.spec)["settings"]["architecture"]
     sizes = {"channels": 6, "classes": 2, "domains": 3, "encoded": 21}
     net = DaspNet(**_file._options(config, sizes, None), seed=seed, dtype=torch.float64)
     if net.norm is not None:

@@ -22,7 +22,7 @@ Only what the model knows of these people changes; for everybody else it decides
 person, and `evaluate`, `predict` and `stream` need no --unseen-whitening for them. If you give one (own-mean, causal), the mean of a calibrated
 person continues to learn from their unlabelled trials.
 
-Only models `recommended` can be calibrated. The trials count as seen: `evaluate` scores the others.")]
+Models choir can be calibrated, and peers with a regression of two classes. The trials count as seen: `evaluate` scores the others.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,

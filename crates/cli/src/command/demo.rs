@@ -13,7 +13,7 @@ use crate::failure::Outcome;
 use crate::output::Output;
 
 /// What the demonstration compares.
-const METHODS: [&str; 6] = ["baseline", "naive", "dasp", "recommended", "ts+lr", "mdm"];
+const METHODS: [&str; 6] = ["baseline", "naive", "dasp", "choir", "ts+lr", "mdm"];
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use stiefel::data::Trials;
-use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
+use stiefel::model::diagnostics::RoutingEvidence;
 use stiefel::model::{FittedModel, ModelError};
 use stiefel::study::DatasetSummary;
 
@@ -19,7 +19,7 @@ use crate::table::entry;
 #[command(after_help = "\
 Δ_K1 is the model's balanced accuracy minus that of the same model with uniform routing. It does not show by itself that routing
 helps, so the controls stand beside it: routing weights of other trials (permuted), the mean weights of the domain, the winner
-alone, and with --retrain one expert trained from scratch. A model `recommended` routes by domain: Δ_K1 compares each domain's own
+alone, and with --retrain one expert trained from scratch. A model choir routes by domain: Δ_K1 compares each domain's own
 weights with their mean, and permuted takes the weights of other trials' domains.
 
 Trials that are new to the model are judged, whatever file they are in. If there are none, the trials that chose its epoch or its penalty are judged.
@@ -46,9 +46,9 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         source::threads(self.threads)?;
         let model = FittedModel::load(&self.model)?;
-        if self.retrain && model.experts().is_none() {
+        if self.retrain && model.expert_count().is_none() {
             return Err(Failure::Misuse(
-                "--retrain is for networks that route; for a model `recommended`, the control is a model that was trained with --own-variance 0"
+                "--retrain is for networks that route; for a model choir, the control is one that was trained with --set own=0"
                     .into(),
             ));
         }
@@ -74,11 +74,7 @@ impl Arguments {
             report =
                 report.with_retrained(single(&model, &trials, &[trained, stopped.clone()], &test)?);
         }
-        let by = if model.is_network() {
-            RoutedBy::Trial
-        } else {
-            RoutedBy::Domain
-        };
+        let by = model.model().kind().routed_by();
         let verdict = RoutingEvidence::of(&report, by, chosen).verdict();
         if self.json {
             return output.json(&json!({
@@ -114,7 +110,7 @@ fn single(
             "--retrain needs the data the model was trained on, with the trials that chose its epoch".into(),
         ));
     }
-    let numbered = model.numbered(&model.accept(trials)?)?;
+    let numbered = model.names().renumber(&model.accept(trials)?)?;
     let (training, validation) = (numbered.select(trained)?, numbered.select(stopped)?);
     let mut cancel = interrupt::cancel()?;
     Ok(model.retrain_single((&training, &validation, test), None, &mut cancel)?)

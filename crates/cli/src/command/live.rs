@@ -241,11 +241,7 @@ fn marker_stream(text: &str) -> Result<Query, Failure> {
 
 /// The channels of the model, numbered where they have no names.
 pub(super) fn channels(model: &FittedModel) -> Vec<String> {
-    let numbered = || {
-        (1..=model.channels_count())
-            .map(|i| i.to_string())
-            .collect()
-    };
+    let numbered = || (1..=model.channel_count()).map(|i| i.to_string()).collect();
     model.channels().map_or_else(numbered, <[String]>::to_vec)
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// Seconds from the event, or from the first sample where the data are trials [default: the data set's; 0.5,3.5 for files]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
-    /// Covariances of a trial: broad (--band and --window alone), recommended (six bands and windows around them), or a list of bands and windows, the
+    /// Covariances of a trial: broad (--band and --window alone), choir (six bands and windows around them), or a list of bands and windows, the
     /// broad one first, for example 8-32@0.5-3.5,10-14@0.5-3.5 [default: broad]
     #[arg(long, value_name = "VIEWS", allow_hyphen_values = true)]
     views: Option<String>,

@@ -10,7 +10,7 @@ use crate::source::{Part, load};
 use crate::table::entry;
 
 /// The advice, wherever there are trials of several people.
-const ADVICE: &str = "recommended: features of all views of a trial, and a head that is partly shared by everybody and partly each domain's own. On real EEG, routing the head \
+const ADVICE: &str = "choir: features of all views of a trial, and a head that is partly shared by everybody and partly each domain's own. On real EEG, routing the head \
                       by person helps; routing filters as the paper does gave no gain there";
 
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ impl Arguments {
         let command = format!("stiefel train {source} -o model.stiefel");
         if self.json {
             return output.json(&json!({
-                "model": "recommended", "command": command, "trials": trials.len(), "channels": n, "domains": d, "networks": auto,
+                "model": "choir", "command": command, "trials": trials.len(), "channels": n, "domains": d, "networks": auto,
             }));
         }
         let data = format!(

@@ -9,9 +9,10 @@ use clap::Args;
 use serde_json::json;
 use stiefel::data::Trials;
 use stiefel::data::split::{Fold, holdout};
+use stiefel::model::kind::{DataSizes, KINDS};
 use stiefel::model::metrics::Scores;
 use stiefel::model::train::{EpochRecord, Flow, Observer};
-use stiefel::model::{FittedModel, ModelError};
+use stiefel::model::{FittedModel, ModelError, ModelSpec};
 use stiefel::study::{DatasetSummary, SplitUnit};
 
 use crate::bar::Bar;
@@ -20,8 +21,8 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::record::{Counts, Record};
 use crate::source::{self, Part, check_output, load};
-use crate::table::{entry, of};
-use options::{Chosen, Options};
+use crate::table::entry;
+use options::Options;
 
 /// Shares of trials that are kept from training, unless a fold says which.
 const VALIDATION: f64 = 0.15;
@@ -31,15 +32,14 @@ const VALIDATION: f64 = 0.15;
 A source is a dataset file (`stiefel prepare`), a public data set, or synthetic:weibo2014, synthetic:bnci2014001 and
 synthetic:bnci2015001 (with ,subjects=4,trials=20 and the like).
 
---model takes the methods of `stiefel study` that give a model: recommended (features of all views of a trial, and a head that is
-partly shared by everybody and partly each domain's own; solved exactly; the model that `calibrate` takes), recommended-1 (the same idea on one view, with a logistic head), dasp (a filter for every trial, routed from a pool of experts), naive, baseline (one filter for everybody; also
-called spdnet), spdnet+bn, spdnet-views and dasp-views (a filter, or a pool of experts, for every view of a trial, and one head), and on request dasp-per-view
-(the same with a routing for every view), pooled-head, recommended-1-train-only, polar, barrier, top-2, csp, routed-head, near-anchor, near-anchor+head,
-dasp+bn.
+Models: choir (features of all views of a trial, and a head that is partly shared by everybody and partly each domain's own; solved exactly),
+dasp (a filter for every trial, routed from a pool of experts), spdnet (one filter for everybody), the peers of `stiefel study` (ts+lr, mdm,
+recentred-ts+lr and others), and variants of the networks by name (naive, spdnet-views, polar, top-2 and others). Settings are given by name,
+--set filters=12 --set training.patience=5; a wrong name is refused with the list of those that the model has.
 
 With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is the one the study judged.
 
-Ctrl-C ends training after the current step, with the exit code 130. The best epoch so far is written; with --model recommended, which has no epochs,
+Ctrl-C ends training after the current step, with the exit code 130. The best epoch so far is written; of a model without epochs
 nothing is written. The model file holds everything a decision needs, how the trials were made, and which trials it has seen. A .json for people is
 written beside it: data, scores and options. `stiefel train --config model.stiefel.json` repeats the training.")]
 pub(crate) struct Arguments {
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     part: Part,
     #[command(flatten)]
     options: Options,
-    /// Share of the trials of each domain and class for validation: they choose the epoch or C, or give recommended its score [default: 0.15]
+    /// Share of the trials of each domain and class for validation: they choose an epoch or a penalty, and give the model a score [default: 0.15]
     #[arg(long, value_name = "SHARE")]
     validation: Option<f64>,
     /// Share of the trials of each domain and class that are held out, for `evaluate` and `diagnose` [default: 0]
@@ -84,24 +84,27 @@ impl Arguments {
         let split = self.fold(&trials)?;
         let part = |at: &[usize]| trials.select(at);
         let (training, validation) = (part(&split.train)?, part(&split.validation)?);
-        let domains = trials.domains().names().len();
-        let chosen = (self.options).chosen(&self.source, trials.channels_count(), domains)?;
-        if trials.views() > 1 && !chosen.takes_views {
+        let spec = self.options.spec(DataSizes {
+            channels: trials.channels_count(),
+            domains: trials.domains().names().len(),
+        })?;
+        if trials.views() > 1 && !spec.takes_views() {
             return Err(Failure::Misuse(format!(
-                "{} has {} views of every trial, but --model {} takes one; prepare the trials with --views broad, or train recommended, spdnet-views or dasp-views",
+                "{} has {} views of every trial, but --model {} takes one; prepare the trials with --views broad, or train {}",
                 self.source,
                 trials.views(),
-                chosen.name
+                self.options.model,
+                of_views().join(", ")
             )));
         }
         interrupt::cancel()?;
-        let steps = chosen.epochs.unwrap_or(0) * training.len().div_ceil(chosen.batch.max(1));
+        let steps = spec.kind().steps(spec.settings(), training.len());
         let mut watcher = Watcher {
             bar: Bar::new("training", steps),
         };
-        let fitted = FittedModel::fit(&training, &validation, &chosen.fit, &mut watcher);
+        let fitted = FittedModel::fit(&training, &validation, &spec, &mut watcher);
         drop(watcher);
-        let mut model = fitted.map_err(|error| match error {
+        let model = fitted.map_err(|error| match error {
             ModelError::Cancelled { .. } => Failure::Interrupted(
                 "interrupted before the fit was over; nothing was written".into(),
             ),
@@ -112,10 +115,7 @@ impl Arguments {
                 "interrupted before the first epoch was over; nothing was written".into(),
             ));
         }
-        if let Some(auto) = &chosen.explained {
-            model = model.with_scaling(auto.clone());
-        }
-        let model = model.with_about(|about| about.method = Some(chosen.name.clone()));
+        let model = model.with_about(|about| about.method = Some(self.options.model.clone()));
         model.save(&self.output, self.overwrite)?;
         let test = match &split.test[..] {
             [] => None,
@@ -123,7 +123,7 @@ impl Arguments {
         };
         let record = Record {
             format: "stiefel-training",
-            version: 2,
+            version: 1,
             library: env!("CARGO_PKG_VERSION"),
             dataset: DatasetSummary::of(&trials),
             trials: Counts {
@@ -135,7 +135,7 @@ impl Arguments {
             test,
             configuration: output.configuration().clone(),
         };
-        self.tell(&model, &chosen, &record, output)
+        self.tell(&model, &spec, &record, output)
     }
 
     /// Which trials train, choose and are held out.
@@ -166,31 +166,32 @@ impl Arguments {
     fn tell(
         &self,
         model: &FittedModel,
-        chosen: &Chosen,
+        spec: &ModelSpec,
         record: &Record,
         output: &mut Output,
     ) -> Outcome {
         record.write(&self.output)?;
         let trained = model.record();
         let stopped = trained.filter(|t| t.cancelled);
-        let choice = match (trained, model.preset()) {
-            (Some(t), _) => {
+        let choices = model.model().choices();
+        let choice = match trained {
+            Some(t) => {
                 let (best, epochs) = (t.best_epoch + 1, t.history.len());
                 ("best epoch", format!("{best} of {epochs}"))
             }
-            (None, Some(p)) => ("C", of(p.head().c(), &p.config().head.candidates)),
-            (None, None) => ("views", model.views().to_string()),
+            None if choices.is_empty() => ("views", model.view_count().to_string()),
+            None => ("chosen", choices.join(" ")),
         };
         if self.json {
             let mut value = serde_json::to_value(record)?;
             value["output"] = json!(self.output);
-            value["method"] = json!(chosen.name);
-            value["model"] = json!(model.config());
+            value["method"] = json!(self.options.model);
+            value["model"] = json!(spec);
             value["interrupted"] = json!(stopped.is_some());
             value["chosen"] = json!(choice.1);
             output.json(&value)?;
         } else {
-            output.line(&self.text(model, chosen, record, &choice))?;
+            output.line(&self.text(model, spec, record, &choice))?;
         }
         match stopped {
             None => Ok(()),
@@ -206,7 +207,7 @@ impl Arguments {
     fn text(
         &self,
         model: &FittedModel,
-        chosen: &Chosen,
+        spec: &ModelSpec,
         record: &Record,
         choice: &(&str, String),
     ) -> String {
@@ -219,22 +220,15 @@ impl Arguments {
             data.domains.len(),
             data.classes.join(", ")
         );
-        let what = if model.is_network() {
-            "choose the epoch"
-        } else if model.preset().is_some() {
-            "choose C"
-        } else {
-            "validate"
-        };
         let split = format!(
-            "{} train, {} {what}, {} are held out",
+            "{} train, {} are for validation, {} are held out",
             counts.train, counts.validation, counts.test
         );
         let mut lines = vec![
             entry("data", &about, 12),
             entry("made", &model.preparation().to_string(), 12),
             entry("split", &split, 12),
-            entry("model", &chosen.name, 12),
+            entry("model", &self.options.model, 12),
         ];
         lines.extend(model.scaling().map(|s| s.to_string().trim_end().to_owned()));
         let scores = |s: &Scores| {
@@ -245,9 +239,7 @@ impl Arguments {
         };
         lines.push(entry(choice.0, &choice.1, 12));
         lines.extend((record.validation.as_ref()).map(|v| entry("validation", &scores(v), 12)));
-        let refit = (model.preset().map(|p| p.config().refit))
-            .or(model.views_model().map(|v| v.config().refit));
-        if refit == Some(true) && counts.validation > 0 {
+        if spec.kind().refits(spec.settings()) && counts.validation > 0 {
             let again = "fitted again on training and validation trials";
             lines.push(entry("then", again, 12));
         }
@@ -255,6 +247,15 @@ impl Arguments {
         lines.push(entry("written", &self.output.display().to_string(), 12));
         lines.join("\n")
     }
+}
+
+/// Models that take all views of a trial.
+fn of_views() -> Vec<&'static str> {
+    let kinds = KINDS.iter().filter(|k| k.takes_views()).map(|k| k.name());
+    let variants = KINDS.iter().flat_map(|k| k.variants());
+    kinds
+        .chain(variants.filter(|v| v.all_views).map(|v| v.name))
+        .collect()
 }
 
 /// A bar, and the ear for Ctrl-C.

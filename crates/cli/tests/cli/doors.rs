@@ -11,8 +11,8 @@ use stiefel::eeg::select::DataChoice;
 use stiefel::eeg::synthetic::SyntheticConfig;
 use stiefel::eeg::{load, simulate};
 use stiefel::model::train::Silent;
-use stiefel::model::{FitConfig, FittedModel};
-use stiefel::study::{Method, Study, StudyConfig, UnitRecord};
+use stiefel::model::FittedModel;
+use stiefel::study::{Study, StudyConfig, UnitRecord};
 
 use super::models::{DATA, home, json};
 use super::recordings::write_study;
@@ -71,15 +71,12 @@ fn fitted(home: &Home, method: &str) -> Vec<f64> {
     config.training.epochs = EPOCHS;
     let (n, d) = (trials.channels_count(), trials.domains().names().len());
     let named = config.family(n, d).unwrap().by_name(method).unwrap();
-    let Method::Model { fit, .. } = named.method else {
-        panic!("{method} is no model");
-    };
     let (classes, domains) = (trials.classes().indices(), trials.domains().indices());
     let fold = &cross_domain_folds(classes, domains, SEED).unwrap()[FOLD];
     let part = |at: &[usize]| trials.select(at).unwrap();
-    let config: FitConfig = fit.seeded(SEED);
+    let spec = named.method.spec.seeded(SEED).unwrap();
     let (training, validation) = (part(&fold.train), part(&fold.validation));
-    let model = FittedModel::fit(&training, &validation, &config, &mut Silent).unwrap();
+    let model = FittedModel::fit(&training, &validation, &spec, &mut Silent).unwrap();
     let decided = model.decide(&part(&fold.test), None).unwrap();
     decided.probabilities.into_vec()
 }
@@ -88,11 +85,13 @@ fn fitted(home: &Home, method: &str) -> Vec<f64> {
 fn a_fold_is_the_same_bits_by_every_door() {
     let home = home();
     home.text(&format!(
-        "study main {DATA} --methods dasp,recommended --epochs {EPOCHS} --seeds {SEED} --retrained false --output s --quiet"
+        "study main {DATA} --methods dasp,choir,ts+lr,mdm --epochs {EPOCHS} --seeds {SEED} --retrained false --output s --quiet"
     ));
     for (method, options) in [
         ("dasp", format!("--epochs {EPOCHS}")),
-        ("recommended", String::new()),
+        ("choir", String::new()),
+        ("ts+lr", String::new()),
+        ("mdm", String::new()),
     ] {
         let (test, expected) = studied(&home, method);
         assert!(!test.is_empty());
@@ -104,7 +103,7 @@ fn a_fold_is_the_same_bits_by_every_door() {
     let record = json(&home.text(&format!(
         "train {DATA} -o other.stiefel --model dasp --epochs {EPOCHS} --fold {FOLD} --seed 4 --json"
     )));
-    assert_eq!(record["model"]["model"]["training"]["seed"], 4);
+    assert_eq!(record["model"]["settings"]["training"]["seed"], 4);
     let (exit, message) = code(&home.run(&format!("train {DATA} -o x.stiefel --fold 5")));
     assert_eq!(exit, 2);
     assert!(
@@ -246,7 +245,7 @@ fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
 fn single_precision_covariances_are_trained_on() {
     let home = home();
     single(&home.0.join(DATA), &home.0.join("f4.npz"));
-    for model in ["recommended", "dasp --epochs 1"] {
+    for model in ["choir", "ts+lr", "dasp --epochs 1"] {
         home.text(&format!(
             "train f4.npz -o m.stiefel --model {model} --test 0.2 --overwrite"
         ));
@@ -292,7 +291,7 @@ fn one_channel_means_the_same_in_studies_and_training() {
     let summary: Value = serde_json::from_slice(&summary).unwrap();
     assert_eq!(summary["dataset"]["channels"], serde_json::json!(["Cz"]));
     home.text(&format!(
-        "train {DATA} -o m.stiefel --channels Cz --filters 1"
+        "train {DATA} -o m.stiefel --channels Cz --set filters=1"
     ));
     let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
     assert_eq!(model.channels().unwrap(), ["Cz"]);

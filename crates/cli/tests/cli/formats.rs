@@ -145,7 +145,7 @@ fn options_that_cannot_apply_are_refused() {
     let home = Home::new();
     write_study(&home.0.join("eeg"));
     home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
-    home.text("train ds.npz -o m.stiefel --model recommended");
+    home.text("train ds.npz -o m.stiefel --model choir");
     for (line, reason) in [
         (
             "eeg/S01R1.edf --stream 1",

@@ -24,7 +24,7 @@ pub use naming::DomainFrom;
 pub use options::{DEFAULT_WINDOW, PrepareOptions};
 pub use pattern::{FileName, NamePattern};
 pub use record::{DomainRecord, FileRecord, Record};
-pub use views::{recommended_views, views_of};
+pub use views::{choir_views, views_of};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -29,8 +29,8 @@ pub struct PrepareOptions {
     pub window: Option<[f64; 2]>,
     /// Further views of each trial.
     pub others: Vec<View>,
-    /// Whether the further views are those of the preset `recommended`, placed around band and window ([`recommended_views`](super::recommended_views)).
-    pub recommended_views: bool,
+    /// Whether the further views are those of CHOIR, placed around band and window ([`choir_views`](super::choir_views)).
+    pub choir_views: bool,
     /// Event labels and the class each stands for. Without it the classes of the dataset, or all labels of trials; continuous
     /// files have no default.
     pub classes: Vec<(String, String)>,
@@ -72,7 +72,7 @@ impl Default for PrepareOptions {
             phase: Phase::Zero,
             window: None,
             others: Vec::new(),
-            recommended_views: false,
+            choir_views: false,
             classes: Vec::new(),
             channels: None,
             subjects: None,
@@ -149,26 +149,26 @@ impl PrepareOptions {
         self.pattern.as_deref().map(str::parse).transpose()
     }
 
-    /// The same with views by name: `broad` (band and window alone), `recommended`, or a list of bands and windows, the broad one first.
+    /// The same with views by name: `broad` (band and window alone), `choir`, or a list of bands and windows, the broad one first.
     ///
     /// ```
     /// use stiefel_eeg::prepare::PrepareOptions;
     ///
     /// let options = PrepareOptions::default().with_views("8-30@0.5-3.5,10-14@0.5-2.5")?;
     /// assert_eq!((options.band, options.others.len()), ([8.0, 30.0], 1));
-    /// assert!(PrepareOptions::default().with_views("recommended")?.recommended_views);
+    /// assert!(PrepareOptions::default().with_views("choir")?.choir_views);
     /// assert!(PrepareOptions::default().with_views("broadd").is_err());
     /// # Ok::<(), stiefel_eeg::EegError>(())
     /// ```
     pub fn with_views(mut self, text: &str) -> Result<Self> {
         self.others.clear();
-        self.recommended_views = text.trim() == "recommended";
-        if self.recommended_views || text.trim() == "broad" {
+        self.choir_views = text.trim() == "choir";
+        if self.choir_views || text.trim() == "broad" {
             return Ok(self);
         }
         let views: std::result::Result<Vec<View>, _> = text.split(',').map(str::parse).collect();
         let views = views.map_err(|error| {
-            EegError::setting(error.to_string(), "or choose broad or recommended")
+            EegError::setting(error.to_string(), "or choose broad or choir")
         })?;
         for (place, view) in views.iter().enumerate() {
             if views[..place].contains(view) {

@@ -1,4 +1,4 @@
-//! Bands and windows of the preset `recommended`, and views of trials that are at hand.
+//! Bands and windows of CHOIR, and views of trials that are at hand.
 
 use stiefel_data::{Trials, View};
 
@@ -7,9 +7,9 @@ use super::{DEFAULT_WINDOW, PrepareOptions};
 use crate::catalogue::Signal;
 use crate::{Epochs, Result};
 
-/// The further views of the preset `recommended`: 10–14 and 20–28 Hz in the window of the broad view, and all three bands in a window of two thirds its
+/// The further views of CHOIR: 10–14 and 20–28 Hz in the window of the broad view, and all three bands in a window of two thirds its
 /// length that begins a twelfth earlier (0.25–2.25 s for 0.5–3.5 s), but not before `earliest`.
-pub fn recommended_views(broad: View, earliest: f64) -> Vec<View> {
+pub fn choir_views(broad: View, earliest: f64) -> Vec<View> {
     let [from, to] = broad.window;
     let length = to - from;
     let begin = (from - length / 12.0).max(earliest);
@@ -27,12 +27,12 @@ pub fn recommended_views(broad: View, earliest: f64) -> Vec<View> {
 
 /// The further views of the options, once the window of the broad one is known; no window begins before `earliest`.
 pub(super) fn settle(options: &mut PrepareOptions, window: [f64; 2], earliest: f64) {
-    if options.recommended_views {
+    if options.choir_views {
         let broad = View {
             band: options.band,
             window,
         };
-        options.others = recommended_views(broad, earliest);
+        options.others = choir_views(broad, earliest);
     }
 }
 

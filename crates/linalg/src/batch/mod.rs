@@ -62,6 +62,13 @@ fn checked_len(count: usize, rows: usize, cols: usize, found: usize) -> Result<(
     })
 }
 
+impl<T: Scalar> Default for MatBatch<T> {
+    /// Returns a batch without a matrix.
+    fn default() -> Self {
+        Self::zeros(0, 0, 0)
+    }
+}
+
 impl<T: Scalar> MatBatch<T> {
     /// All entries zero.
     pub fn zeros(count: usize, rows: usize, cols: usize) -> Self {

@@ -79,14 +79,14 @@ impl Session {
         options: Options,
     ) -> Result<Self> {
         options.check()?;
-        if steps.views.len() != model.views() || steps.channels.len() != model.channels_count() {
+        if steps.views.len() != model.view_count() || steps.channels.len() != model.channel_count() {
             return Err(LiveError::setting(
                 format!(
                     "{} views of {} channels were described, but the model takes {} of {}",
                     steps.views.len(),
                     steps.channels.len(),
-                    model.views(),
-                    model.channels_count()
+                    model.view_count(),
+                    model.channel_count()
                 ),
                 "describe the signal as it was for training",
             ));
@@ -128,9 +128,9 @@ impl Session {
             good: Vec::new(),
             arrived: 0,
             decided: false,
-            covariances: vec![0.0; model.views() * n * n],
+            covariances: vec![0.0; model.view_count() * n * n],
             probabilities: vec![0.0; classes],
-            routing: vec![0.0; model.experts().unwrap_or(0)],
+            routing: vec![0.0; model.expert_count().unwrap_or(0)],
             channels: steps.channels.clone(),
             views: steps.views.clone(),
             model: model.clone(),
@@ -162,7 +162,7 @@ impl Session {
         if let Some(channels) = model.channels() {
             steps.channels = channels.to_vec();
         }
-        let unseen = unseen.filter(|u| model.heeds(domain, u, false));
+        let unseen = unseen.filter(|u| model.policy_applies(domain, u, false));
         let decider = model.session(domain, unseen, &[])?;
         let stream = stream.description(&steps);
         Self::new(model, decider, &steps, &stream, options)
@@ -233,8 +233,8 @@ impl Session {
     /// Goes on with another model of the same trials, from the next window on: one that was calibrated.
     pub fn exchange(&mut self, model: &FittedModel, decider: stiefel_model::Session) -> Result<()> {
         let same = model.classes() == self.model.classes()
-            && model.views() == self.model.views()
-            && model.channels_count() == self.model.channels_count();
+            && model.view_count() == self.model.view_count()
+            && model.channel_count() == self.model.channel_count();
         if !same {
             return Err(LiveError::setting(
                 "the model has other classes, views or channels",

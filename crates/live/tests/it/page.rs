@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use stiefel_live::{Lines, Options, Page, Session, Sink};
 
-use crate::study::{N, STUDY, description, frames, preset, session};
+use crate::study::{N, STUDY, description, frames, session, several_views};
 
 /// The answer to a request; of a stream of events what comes within a second.
 fn ask(address: &str, path: &str, host: &str) -> String {
@@ -78,7 +78,7 @@ fn a_page_on_the_loopback() {
 
 #[test]
 fn the_page_hears_what_each_view_adds() {
-    let (model, steps) = preset();
+    let (model, steps) = several_views();
     let decider = model.session("S01", None, &[]).unwrap();
     let options = Options::default();
     let mut live = Session::new(&model, decider, &steps, &description(), options).unwrap();

@@ -10,7 +10,7 @@ use stiefel_eeg::signal::{Band, Window};
 use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 use stiefel_live::{Block, Description, Event, Options, Session, Status};
 use stiefel_model::train::Silent;
-use stiefel_model::{FitConfig, FittedModel};
+use stiefel_model::{FittedModel, ModelSpec};
 
 pub(crate) const RATE: f64 = 128.0;
 pub(crate) const N: usize = 13;
@@ -59,7 +59,7 @@ pub(crate) static STUDY: LazyLock<Study> = LazyLock::new(|| {
     };
     let made = |trials: Trials| trials.with_preparation(Preparation::Made(Box::new(steps.clone())));
     let training = made(all.finish().unwrap().trials);
-    let model = FittedModel::fit(&training, &training, &FitConfig::default(), &mut Silent).unwrap();
+    let model = FittedModel::fit(&training, &training, &ModelSpec::default(), &mut Silent).unwrap();
     Study {
         model,
         trials: made(own.finish().unwrap().trials),
@@ -68,8 +68,8 @@ pub(crate) static STUDY: LazyLock<Study> = LazyLock::new(|| {
     }
 });
 
-/// The preset with three views, made as the trials of the study are.
-pub(crate) fn preset() -> (FittedModel, Steps) {
+/// CHOIR on three views, made as the trials of the study are.
+pub(crate) fn several_views() -> (FittedModel, Steps) {
     let mut steps = STUDY.steps.clone();
     steps.views.push(View {
         band: [10.0, 14.0],
@@ -94,8 +94,8 @@ pub(crate) fn preset() -> (FittedModel, Steps) {
     }
     let trials = preparing.finish().unwrap().trials;
     let trials = trials.with_preparation(Preparation::Made(Box::new(steps.clone())));
-    let model = FittedModel::fit(&trials, &trials, &FitConfig::default(), &mut Silent).unwrap();
-    assert_eq!((model.views(), model.name()), (3, "recommended"));
+    let model = FittedModel::fit(&trials, &trials, &ModelSpec::default(), &mut Silent).unwrap();
+    assert_eq!((model.view_count(), model.name()), (3, "choir"));
     (model, steps)
 }
 

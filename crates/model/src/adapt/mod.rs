@@ -9,10 +9,6 @@
 //! what the missing embedding took away; it cannot tell a right expert from a wrong one. The entropy is that of the softmax, also where
 //! routing keeps only the best experts.
 
-mod model;
-
-pub use model::Adapted;
-
 use crate::net::query_scores;
 use crate::optim::Adam;
 use crate::{AdamConfig, DspEncoder, ModelError, Parameter, Parameters, Prepared, Result, tangent};

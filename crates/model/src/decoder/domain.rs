@@ -294,7 +294,7 @@ impl<T: Scalar> Decoder<T> {
         if embedding != UnseenEmbedding::Initial {
             return Ok(0);
         }
-        let domains = &self.model.domains;
+        let domains = &self.model.names.domains;
         let at = domains.iter().position(|d| d == name);
         let row = at.ok_or_else(|| ModelError::UnknownName {
             what: "domain",
@@ -360,7 +360,7 @@ impl<T: Scalar> Decoder<T> {
 
     /// A handle may come from another model.
     fn checked_row(&self, row: Row, own: usize) -> Result<Row> {
-        let (has, count) = (self.network.has_embedding(), self.model.domains.len());
+        let (has, count) = (self.network.has_embedding(), self.model.names.domains.len());
         let fits = match row {
             Row::Absent => !has,
             Row::Zero => has,

@@ -93,7 +93,7 @@ impl<T: Scalar> Decoder<T> {
         let n = model.sizes.channels;
         Ok(Self {
             whitened: vec![0.0; model.sizes.views * n * n],
-            probabilities: vec![0.0; model.classes.len()],
+            probabilities: vec![0.0; model.names.classes.len()],
             routing: vec![0.0; network.experts().unwrap_or(0)],
             scratch: WhitenScratch::default(),
             network,

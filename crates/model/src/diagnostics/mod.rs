@@ -11,10 +11,12 @@
 //!
 //! What they mean together is a [`RoutingVerdict`], by one rule for all who ask.
 
+mod carried;
 mod patterns;
 mod report;
 pub mod verdict;
 
+pub use carried::{Carried, CarriedBy};
 pub use patterns::patterns;
 pub use report::{Controls, RoutingReport};
 pub use verdict::{RoutedBy, RoutingEvidence, RoutingFigures, RoutingFinding, RoutingVerdict};

@@ -2,6 +2,7 @@
 
 use super::familiar::Distances;
 use crate::metrics::Scores;
+use crate::scaling::Recommendation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stiefel_data::{Preparation, Seen};
@@ -21,7 +22,7 @@ pub enum ClassType {
     Boolean,
 }
 
-/// Origin and history of a model. Files of earlier versions say nothing of it.
+/// Origin and history of a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct About {
@@ -38,6 +39,9 @@ pub struct About {
     /// How far its training trials lie from the mean of their domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distances: Option<Distances>,
+    /// Why it has its sizes, where the scaling rule chose them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Recommendation>,
     /// What the Python estimator was constructed with.
     pub estimator: Option<Value>,
 }

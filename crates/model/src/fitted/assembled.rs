@@ -37,7 +37,7 @@ impl FittedModel {
     /// let x = MatBatch::from_fn(4, 3, 3, |i, r, c| if r == c { 1.0 + ((i + r) % 3) as f64 } else { 0.2 });
     /// let trials = Trials::new(x, Factor::from_labels(["a", "b", "a", "b"]), Factor::from_labels(["s", "s", "t", "t"]))?;
     /// let architecture = Architecture::Spdnet(SpdNetConfig { filters: 2, ..SpdNetConfig::default() });
-    /// let config = ModelConfig { preconditioning: Preconditioning::default(), encoder: None, architecture, training: TrainConfig::default() };
+    /// let config = ModelConfig { preconditioning: Preconditioning::default(), encoder: None, architecture, training: TrainConfig::default(), frechet_means: false };
     /// let sizes = Sizes { channels: 3, classes: 2, domains: 2, encoded: 6, views: 1 };
     /// let learnt = architecture.network::<f64>(sizes)?.initial(7);
     /// let learnt = learnt.iter().map(|p| (p.name.to_owned(), p.value.clone())).collect();
@@ -50,10 +50,7 @@ impl FittedModel {
         config: &ModelConfig,
         encoder: Option<DspEncoder>,
         learnt: Named<T>,
-    ) -> Result<Self>
-    where
-        Self: From<Model<T>>,
-    {
+    ) -> Result<Self> {
         let model = assembled(training, config, encoder, learnt)?;
         let mut model = Self::from(model).with_about(|about| {
             *about = About::new(training.preparation().clone());
@@ -102,15 +99,11 @@ fn assembled<T: Scalar>(
         config: *config,
         sizes,
         frontend,
-        domain_means: crate::means::DomainMeans::fit(&whitened, &tangent)?,
+        domain_means: crate::means::DomainMeans::fit(&whitened, &tangent, config.frechet_means)?,
         routing,
         network,
         parameters,
-        classes: training.classes().names().to_vec(),
-        domains: training.domains().names().to_vec(),
-        channels: training.channels().map(<[String]>::to_vec),
-        scaling: None,
-        validation: None,
+        names: crate::kind::Names::of(training),
         record: TrainingRecord {
             trials: training.len(),
             validation: 0,

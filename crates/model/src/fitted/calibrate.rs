@@ -1,13 +1,12 @@
 //! A few labelled trials of a person.
 
-use super::{FittedModel, Kind};
-use crate::views::{Balance, Person};
+use super::FittedModel;
+use crate::choir::Balance;
 use crate::{ModelError, Result, Unseen};
-use std::sync::Arc;
 use stiefel_data::Trials;
 
 impl FittedModel {
-    /// The same model after labelled trials of one or several domains, new or known: what they say of these domains alone is added, everything else
+    /// Returns the model after labelled trials of one or several domains, new or known: what they say of these domains alone is added, everything else
     /// stays as it is, to the bit. A new domain is a known one from then on, and more trials can follow.
     ///
     /// The trials count as trials that the model was trained on; those it knows already are refused.
@@ -15,12 +14,12 @@ impl FittedModel {
     /// ```
     /// use stiefel_linalg::MatBatch;
     /// use stiefel_model::train::Silent;
-    /// use stiefel_model::{Factor, FitConfig, FittedModel, Trials};
+    /// use stiefel_model::{Factor, ModelSpec, FittedModel, Trials};
     ///
     /// let x = |from: usize, count| MatBatch::from_fn(count, 3, 3, |i, r, c| if r == c { 1.0 + from as f64 / 10.0 + ((i * 3 + r) % 7) as f64 } else { 0.2 });
     /// let classes = |count: usize| Factor::new("class", vec!["hand".into(), "feet".into()], (0..count).map(|i| i % 2).collect());
     /// let trials = Trials::new(x(0, 8), classes(8)?, Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]))?;
-    /// let model = FittedModel::fit(&trials, &trials, &FitConfig::default(), &mut Silent)?;
+    /// let model = FittedModel::fit(&trials, &trials, &ModelSpec::default(), &mut Silent)?;
     /// let anna = Trials::new(x(3, 4), classes(4)?, Factor::from_labels(["anna"; 4]))?;
     /// let met = model.calibrate(&anna)?;
     /// assert!(!model.knows("anna") && met.knows("anna"));
@@ -28,42 +27,35 @@ impl FittedModel {
     /// ```
     pub fn calibrate(&self, trials: &Trials) -> Result<Self> {
         let trials = self.accept(trials)?;
-        if let Kind::Views(views) = &self.kind {
-            self.refuse_seen(&trials)?;
-            let mut about = self.about.clone();
-            about.seen.trained.extend(trials.identities());
-            return Ok(Self {
-                kind: Kind::Views(Arc::new(views.calibrate(&trials)?)),
-                about,
-            });
-        }
-        Err(ModelError::Impossible {
-            op: "calibration",
-            why: format!(
-                "a model {} has no weights for a new domain that a few labelled trials could set",
-                self.name()
-            ),
-            remedy: "train a model `recommended`",
+        self.refuse_seen(&trials)?;
+        let mut about = self.about.clone();
+        about.seen.trained.extend(trials.identities());
+        Ok(Self {
+            model: self.model.calibrate(&trials)?,
+            about,
         })
     }
 
-    /// Whether a domain is known from labelled trials that calibrated the model alone: its mean is then made of few trials, and goes on where a policy says so.
+    /// Tells whether a domain is known from labelled trials that calibrated the model alone: its mean
+    /// is then made of few trials, and goes on where a policy says so.
     pub fn is_calibrated(&self, domain: &str) -> bool {
-        let place = self.domains().iter().position(|d| d == domain);
-        let person = (self.views_model().zip(place)).and_then(|(views, d)| views.person(d));
-        person.is_some_and(Person::is_calibrated)
+        let place = self.names().domain(domain);
+        place.is_some_and(|d| self.model.is_calibrated(d))
     }
 
-    /// Whether a policy for domains without training trials has anything to do for this one: it is new, or the policy lets the mean of one that is known from a few labelled
-    /// trials alone go on with unlabelled ones, those to come (causal) or those that are `given`.
-    pub fn heeds(&self, domain: &str, unseen: &Unseen, given: bool) -> bool {
+    /// Tells whether a policy for domains without training trials has anything to do for this one: it
+    /// is new, or the policy lets the mean of one that is known from a few labelled trials alone go on
+    /// with unlabelled ones, those to come (causal) or those that are `given`.
+    pub fn policy_applies(&self, domain: &str, unseen: &Unseen, given: bool) -> bool {
         let learns = unseen.is_causal() || (given && unseen.uses_target_data());
         !self.knows(domain) || (self.is_calibrated(domain) && learns)
     }
 
-    /// How many labelled trials of each class there are of these domains, where the model can be calibrated: uneven ones calibrate worse.
+    /// Counts the labelled trials of each class of these domains, where the model can be calibrated:
+    /// uneven ones calibrate worse.
     pub fn balance(&self, domains: &[&str]) -> Vec<Balance> {
-        (self.views_model()).map_or_else(Vec::new, |views| views.balance(domains))
+        let one = |name: &&str| self.model.balance(self.names().domain(name)?);
+        domains.iter().filter_map(one).collect()
     }
 
     /// A trial counts once.

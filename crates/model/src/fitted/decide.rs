@@ -38,7 +38,7 @@ impl FittedModel {
         if let Some(c) = self.about.preparation.contradiction(trials.preparation()) {
             return Err(ModelError::Contradiction(c));
         }
-        let (views, found) = (self.views(), trials.views());
+        let (views, found) = (self.view_count(), trials.views());
         if views != found {
             let plural = |count: usize| if count == 1 { "view" } else { "views" };
             return Err(ModelError::Impossible {
@@ -50,7 +50,7 @@ impl FittedModel {
                 remedy: "prepare the trials with the views the model was trained on",
             });
         }
-        let (expected, found) = (self.channels_count(), trials.channels_count());
+        let (expected, found) = (self.channel_count(), trials.channels_count());
         let (Some(own), Some(names)) = (self.channels(), trials.channels()) else {
             return if expected == found {
                 Ok(trials.clone())
@@ -85,7 +85,7 @@ impl FittedModel {
     fn own_views(&self, trials: &Trials) -> Result<Trials> {
         let steps = |of: &Steps, count: usize| (of.views.len() == count).then(|| of.views.clone());
         let own = self.preparation().steps();
-        let own = own.and_then(|s| steps(s, self.views()));
+        let own = own.and_then(|s| steps(s, self.view_count()));
         let given = trials.preparation().steps();
         let given = given.and_then(|s| steps(s, trials.views()));
         let (Some(own), Some(given)) = (own, given) else {
@@ -113,7 +113,7 @@ impl FittedModel {
         routing: Routing<'_, f64>,
     ) -> Result<Decided> {
         let (count, classes) = (trials.len(), self.classes().len());
-        let experts = self.experts().unwrap_or(0);
+        let experts = self.expert_count().unwrap_or(0);
         let mut probabilities = MatBatch::zeros(1, count, classes);
         let mut alpha = MatBatch::zeros(1, count, experts);
         let (mut queries, mut notes) = (vec![Vec::new(); count], Vec::new());
@@ -195,7 +195,7 @@ impl FittedModel {
             return Ok(());
         };
         let counts = [
-            ("views", self.views(), seen.len()),
+            ("views", self.view_count(), seen.len()),
             (
                 "unlabelled trials of every view",
                 first.count(),

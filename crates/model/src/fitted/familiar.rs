@@ -8,8 +8,8 @@
 //! People differ: half of the trials of one lie beyond 4.6, of another beyond 9.1. So distances are told as multiples of the median of their own domain, which all
 //! people have alike, and what share of the training trials stays below a multiple is counted over all of them.
 
-use super::{FittedModel, Kind};
-use crate::precondition::{Reference, Tikhonov};
+use super::FittedModel;
+use crate::precondition::Tikhonov;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -33,33 +33,20 @@ pub struct Distances {
     medians: Vec<Option<f64>>,
 }
 
-/// Files may hold distances without their domains.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Stored {
-    Scaled {
-        ratios: Vec<f64>,
-        medians: Vec<Option<f64>>,
-    },
-    Plain(Vec<f64>),
+struct Stored {
+    ratios: Vec<f64>,
+    medians: Vec<Option<f64>>,
 }
 
 impl TryFrom<Stored> for Distances {
     type Error = &'static str;
 
-    fn try_from(stored: Stored) -> std::result::Result<Self, Self::Error> {
-        let found = match stored {
-            Stored::Plain(all) => Self::new(vec![all]).map(|found| Self {
-                medians: vec![Some(found.typical())],
-                ..found
-            }),
-            Stored::Scaled { ratios, medians } => {
-                let positive = |x: &f64| x.is_finite() && *x > 0.0;
-                let sound = ratios.iter().chain(medians.iter().flatten()).all(positive);
-                let some = medians.iter().any(Option::is_some) && !ratios.is_empty();
-                (sound && some && ratios.is_sorted()).then_some(Self { ratios, medians })
-            }
-        };
+    fn try_from(Stored { ratios, medians }: Stored) -> std::result::Result<Self, Self::Error> {
+        let positive = |x: &f64| x.is_finite() && *x > 0.0;
+        let sound = ratios.iter().chain(medians.iter().flatten()).all(positive);
+        let some = medians.iter().any(Option::is_some) && !ratios.is_empty();
+        let found = (sound && some && ratios.is_sorted()).then_some(Self { ratios, medians });
         found.ok_or("distances to training that are no distances")
     }
 }
@@ -115,16 +102,18 @@ impl Distances {
     /// Of the training trials of a model; none where matrices are singular, or every domain has one trial only.
     pub(super) fn of(model: &FittedModel, training: &Trials) -> Option<Self> {
         let (x, n) = (training.covariances(), training.channels_count());
-        let tikhonov = model.loading();
-        let reference = model.whitener().map(|w| w.config().reference);
-        let arithmetic = reference.is_none_or(|r| r == Reference::Euclidean);
+        let tikhonov = model.model.loading();
+        let arithmetic = model.model.has_arithmetic_means();
         let step = training.len().div_ceil(KEPT).max(1);
         let mut distances = vec![Vec::new(); model.domains().len()];
         let mut loaded = vec![0.0; n * n];
         for i in (0..training.len()).step_by(step) {
             let name = training.domains().name(training.domains().indices()[i]);
-            let d = model.domains().iter().position(|known| known == name)?;
-            let (mean, count) = (model.mean_of(d)?, model.trials_of(d) as f64);
+            let d = model.names().domain(name)?;
+            let (mean, count) = (
+                model.model.domain_mean(d)?,
+                model.model.trial_count(d) as f64,
+            );
             if count < 2.0 {
                 continue;
             }
@@ -215,7 +204,7 @@ impl Yardstick {
 }
 
 impl FittedModel {
-    /// How far its training trials lie from the mean of their domain; files of earlier versions do not say.
+    /// How far its training trials lie from the mean of their domain.
     pub fn distances(&self) -> Option<&Distances> {
         self.about.distances.as_ref()
     }
@@ -224,11 +213,11 @@ impl FittedModel {
     ///
     /// ```
     /// # use stiefel_linalg::MatBatch;
-    /// # use stiefel_model::{Factor, FitConfig, FittedModel, Trials, train::Silent};
+    /// # use stiefel_model::{Factor, ModelSpec, FittedModel, Trials, train::Silent};
     /// # let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
     /// # let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
     /// # let trials = Trials::new(x, classes, Factor::from_labels(vec!["s1"; 8]))?;
-    /// let model = FittedModel::fit(&trials, &trials, &FitConfig::default(), &mut Silent)?;
+    /// let model = FittedModel::fit(&trials, &trials, &ModelSpec::default(), &mut Silent)?;
     /// let mut yardstick = model.yardstick("s1", None)?.unwrap();
     /// let far = yardstick.distance(&[1e6, 0., 0., 0., 1e6, 0., 0., 0., 1e6])?;
     /// let distances = model.distances().unwrap();
@@ -236,40 +225,15 @@ impl FittedModel {
     /// # Ok::<(), stiefel_model::ModelError>(())
     /// ```
     pub fn yardstick(&self, domain: &str, mean: Option<&[f64]>) -> Result<Option<Yardstick>> {
-        let (n, tikhonov) = (self.channels_count(), self.loading());
+        let (n, tikhonov) = (self.channel_count(), self.model.loading());
         let loaded = |raw: &[f64]| {
             let mut loaded = raw.to_vec();
             tikhonov.load(&mut loaded, n);
             Cow::Owned(loaded)
         };
-        let known = || {
-            let at = self.domains().iter().position(|d| d == domain)?;
-            self.mean_of(at)
-        };
+        let known = || self.model.domain_mean(self.names().domain(domain)?);
         let mean = mean.map(loaded).or_else(known);
         mean.map(|mean| Yardstick::new(n, &mean, tikhonov))
             .transpose()
-    }
-
-    /// What is added to a covariance before it is compared with a mean.
-    fn loading(&self) -> Tikhonov {
-        match (&self.kind, self.whitener()) {
-            (Kind::Views(v), _) => {
-                let share = v.config().shrinkage;
-                Tikhonov::Relative(share / (1.0 - share))
-            }
-            (_, Some(whitener)) => whitener.config().tikhonov,
-            (_, None) => Tikhonov::None,
-        }
-    }
-
-    /// The mean of the loaded covariances of a domain, by number.
-    fn mean_of(&self, domain: usize) -> Option<Cow<'_, [f64]>> {
-        if let Kind::Views(v) = &self.kind {
-            let kept = 1.0 - v.config().shrinkage;
-            let mean = v.person(domain)?.mean.iter();
-            return Some(mean.map(|m| m / kept).collect());
-        }
-        self.whitener()?.mean_of(domain).map(Cow::Borrowed)
     }
 }

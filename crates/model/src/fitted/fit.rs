@@ -1,160 +1,101 @@
 //! From trials to a model.
 
-use super::{About, Distances, FitConfig, FittedModel, Kind, OP, Precision};
-use crate::ViewsConfig;
-use crate::metrics::score;
-use crate::train::{Flow, Observer};
-use crate::{Model, ModelConfig, ModelError, PooledModel, Result, ViewsModel};
-use std::cell::RefCell;
-use std::sync::Arc;
+use super::{About, Distances, FittedModel, OP};
+use crate::kind::{Fit, ModelSpec};
+use crate::metrics::{Scores, score};
+use crate::train::Observer;
+use crate::{ModelError, Result};
 use stiefel_data::{Seen, Trials};
-use stiefel_linalg::Scalar;
 
 impl FittedModel {
-    /// Fits on training trials; validation trials choose the epoch of a network, or the penalty of the preset. An observer that stops a network
-    /// gets the best epoch so far; stopping the preset is [`ModelError::Cancelled`].
+    /// Fits on training trials; validation trials choose the epoch of a network or a penalty, and
+    /// give the model a score. An observer that stops a network gets the best epoch so far; stopping
+    /// what has no epochs is [`ModelError::Cancelled`].
     pub fn fit(
         training: &Trials,
         validation: &Trials,
-        config: &FitConfig,
+        spec: &ModelSpec,
         observer: &mut dyn Observer,
     ) -> Result<Self> {
-        Self::fit_from(training, validation, config, None, observer)
+        Self::fit_from(training, validation, spec, None, observer)
     }
 
-    /// The same from the network and the encoder of a model that was fitted before, whose channels, classes, domains and options of the network
-    /// are the same.
+    /// Fits from the network and the encoder of a model that was fitted before, whose channels,
+    /// classes, domains and options of the network are the same.
     pub fn fit_from(
         training: &Trials,
         validation: &Trials,
-        config: &FitConfig,
+        spec: &ModelSpec,
         start: Option<&Self>,
         observer: &mut dyn Observer,
     ) -> Result<Self> {
-        check_views(training, validation, config)?;
+        check_views(training, validation)?;
         if let Some(c) = (training.preparation()).contradiction(validation.preparation()) {
             return Err(ModelError::Contradiction(c));
         }
-        let mut about = About::new(training.preparation().clone());
-        about.seen = Seen::of(training, validation);
-        let kind = match config {
-            FitConfig::Network { model, precision } => {
-                let of = (training, validation, &**model);
-                match (precision, start.map(|s| &s.kind)) {
-                    (Precision::F32, None) => {
-                        Kind::Single(network(of, None, observer, &mut about)?)
-                    }
-                    (Precision::F64, None) => {
-                        Kind::Double(network(of, None, observer, &mut about)?)
-                    }
-                    (Precision::F32, Some(Kind::Single(m))) => {
-                        Kind::Single(network(of, Some(m), observer, &mut about)?)
-                    }
-                    (Precision::F64, Some(Kind::Double(m))) => {
-                        Kind::Double(network(of, Some(m), observer, &mut about)?)
-                    }
-                    (_, Some(_)) => {
-                        return Err(other_kind(
-                            "the model was trained in another precision, or is not a network",
-                        ));
-                    }
-                }
-            }
-            FitConfig::Preset { config } => {
-                if start.is_some() {
-                    return Err(other_kind(
-                        "the preset is solved exactly and cannot start from a fitted model",
-                    ));
-                }
-                let observer = RefCell::new(observer);
-                let go_on = || observer.borrow_mut().step(0) == Flow::Continue;
-                let chosen = PooledModel::choose_while(training, validation, config, &go_on)?;
-                // Judged before a second fit has seen the trials that judge.
-                about.validation = Some(chosen.score(validation)?);
-                if config.refit {
-                    about.seen.trained.append(&mut about.seen.stopped);
-                    Kind::Preset(Arc::new(chosen.refit_while(training, validation, &go_on)?))
-                } else {
-                    Kind::Preset(Arc::new(chosen))
-                }
-            }
-            FitConfig::Views { config } => {
-                if start.is_some() {
-                    return Err(other_kind(
-                        "the preset is solved exactly and cannot start from a fitted model",
-                    ));
-                }
-                let observer = RefCell::new(observer);
-                let go_on = || observer.borrow_mut().step(0) == Flow::Continue;
-                views((training, validation), config, &go_on, &mut about)?
-            }
+        let (kind, settings) = (spec.kind(), spec.settings());
+        let fit = Fit {
+            training,
+            validation,
+            start: start.map(Self::model),
+            observer: &mut *observer,
         };
-        let mut model = Self { kind, about };
-        model.about.distances = Distances::of(&model, training);
-        Ok(model)
+        let mut fitted = Self {
+            model: kind.fit(settings, fit)?,
+            about: About::new(training.preparation().clone()),
+        };
+        fitted.about.seen = Seen::of(training, validation);
+        fitted.about.scaling.clone_from(&spec.scaling);
+        if !fitted.about.seen.stopped.is_empty() {
+            // Judged before a second fit has seen the trials that judge.
+            fitted.about.validation = fitted.validated(validation)?;
+            if kind.refits(settings) {
+                let about = fitted.about.clone();
+                // What the first fit holds is not needed while the second one needs memory.
+                drop(fitted);
+                fitted = Self::refitted(training, validation, spec, about, observer)?;
+            }
+        }
+        fitted.about.distances = Distances::of(&fitted, training);
+        Ok(fitted)
     }
-}
 
-/// The preset on the training trials, judged on those of the validation trials that are not among them, then fitted on both.
-fn views(
-    (training, validation): (&Trials, &Trials),
-    config: &ViewsConfig,
-    go_on: &dyn Fn() -> bool,
-    about: &mut About,
-) -> Result<Kind> {
-    let apart = !about.seen.stopped.is_empty();
-    let model = ViewsModel::fit_while(training, config, go_on)?;
-    if !apart {
-        return Ok(Kind::Views(Arc::new(model)));
+    fn refitted(
+        training: &Trials,
+        validation: &Trials,
+        spec: &ModelSpec,
+        mut about: About,
+        observer: &mut dyn Observer,
+    ) -> Result<Self> {
+        let both = training.joined(validation)?;
+        let fit = Fit {
+            training: &both,
+            validation: &both,
+            start: None,
+            observer,
+        };
+        about.seen.trained.append(&mut about.seen.stopped);
+        Ok(Self {
+            model: spec.kind().fit(spec.settings(), fit)?,
+            about,
+        })
     }
-    let fitted = FittedModel::from(model).with_about(|own| *own = about.clone());
-    let known = |&i: &usize| fitted.knows(validation.domains().label(i));
-    let at: Vec<usize> = (0..validation.len()).filter(known).collect();
-    if !at.is_empty() {
+
+    /// Scores the validation trials of domains that had training trials.
+    fn validated(&self, validation: &Trials) -> Result<Option<Scores>> {
+        let known = |&i: &usize| self.knows(validation.domains().label(i));
+        let at: Vec<usize> = (0..validation.len()).filter(known).collect();
+        if at.is_empty() {
+            return Ok(None);
+        }
         let judged = validation.select(&at)?;
-        let p = fitted.decide(&judged, None)?.probabilities;
-        about.validation = Some(score(&fitted.truth(&judged)?, p.data(), p.cols())?);
-    }
-    if !config.refit {
-        return Ok(fitted.kind);
-    }
-    // It keeps the features of its trials, half as much as the trials.
-    drop(fitted);
-    about.seen.trained.append(&mut about.seen.stopped);
-    let both = training.joined(validation)?;
-    Ok(Kind::Views(Arc::new(ViewsModel::fit_while(
-        &both, config, go_on,
-    )?)))
-}
-
-fn other_kind(why: &str) -> ModelError {
-    ModelError::Impossible {
-        op: "warm start",
-        why: why.into(),
-        remedy: "start afresh, or keep the precision",
+        let p = self.decide(&judged, None)?.probabilities;
+        Ok(Some(score(&self.truth(&judged)?, p.data(), p.cols())?))
     }
 }
 
-fn network<T: Scalar>(
-    (training, validation, config): (&Trials, &Trials, &ModelConfig),
-    start: Option<&Model<T>>,
-    observer: &mut dyn Observer,
-    about: &mut About,
-) -> Result<Arc<Model<T>>> {
-    let model = match start {
-        None => Model::fit(training, validation, config, observer)?,
-        Some(start) => start.fit_on(training, validation, config, observer)?,
-    };
-    about.validation.clone_from(&model.validation);
-    Ok(Arc::new(model))
-}
-
-/// One view, unless the model takes several; as many in both parts.
-fn check_views(training: &Trials, validation: &Trials, config: &FitConfig) -> Result<()> {
-    if matches!(config, FitConfig::Preset { .. }) {
-        check_one_view(training)?;
-        return check_one_view(validation);
-    }
+/// Checks that both parts have as many views.
+fn check_views(training: &Trials, validation: &Trials) -> Result<()> {
     if training.views() == validation.views() {
         return Ok(());
     }
@@ -164,15 +105,4 @@ fn check_views(training: &Trials, validation: &Trials, config: &FitConfig) -> Re
         expected: training.views(),
         found: validation.views(),
     })
-}
-
-fn check_one_view(trials: &Trials) -> Result<()> {
-    match trials.views() {
-        1 => Ok(()),
-        views => Err(ModelError::Impossible {
-            op: OP,
-            why: format!("the trials have {views} views, but `recommended-1` takes one"),
-            remedy: "prepare the trials with one view, or train a model `recommended`",
-        }),
-    }
 }

@@ -5,10 +5,10 @@
 
 use super::{Decided, FittedModel};
 use crate::metrics::{Decisions, DomainScores, Scores};
-use crate::{ModelError, Result, Unseen};
+use crate::{Result, Unseen};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use stiefel_data::{Factor, Trials};
+use stiefel_data::Trials;
 use stiefel_linalg::argmax;
 
 /// Scores of one part of the judged trials.
@@ -29,49 +29,17 @@ pub struct Judged {
     pub stopped: Option<Part>,
     /// Trials it was trained on: no score.
     pub trained: Option<Part>,
-    /// Whether the model remembers its trials; files of earlier versions do not, and everything is then called new.
+    /// Whether the model remembers its trials; a model that was put together elsewhere may not, and
+    /// everything is then called new.
     pub remembers: bool,
     /// The decisions, of all trials.
     pub decided: Decided,
 }
 
 impl FittedModel {
-    /// The class of each trial as the model numbers them.
+    /// Returns the class of each trial as the model numbers them.
     pub fn truth(&self, trials: &Trials) -> Result<Vec<usize>> {
-        let names = trials.classes();
-        let place = |&c: &usize| {
-            let at = self
-                .classes()
-                .iter()
-                .position(|known| known == names.name(c));
-            at.ok_or_else(|| ModelError::UnknownName {
-                what: "class",
-                found: names.name(c).to_owned(),
-                known: self.classes().join(", "),
-            })
-        };
-        names.indices().iter().map(place).collect()
-    }
-
-    /// The same trials with classes and domains numbered as in the model; all domains must have had training trials.
-    pub fn numbered(&self, trials: &Trials) -> Result<Trials> {
-        let names = trials.domains();
-        let place = |&d: &usize| {
-            let name = names.name(d);
-            let at = self.domains().iter().position(|known| known == name);
-            at.filter(|_| self.knows(name))
-                .ok_or_else(|| ModelError::NewDomain {
-                    name: name.to_owned(),
-                    known: self.known_domains().join(", "),
-                })
-        };
-        let domains: Result<Vec<usize>> = names.indices().iter().map(place).collect();
-        let classes = Factor::new("class", self.classes().to_vec(), self.truth(trials)?)?;
-        let domains = Factor::new("domain", self.domains().to_vec(), domains?)?;
-        Ok(trials
-            .clone()
-            .with_classes(classes)?
-            .with_domains(domains)?)
+        self.names().class_of_each(trials)
     }
 
     /// Places of trials by what the model knows of them: trained on, stopped on, new.

@@ -3,6 +3,8 @@
 use super::frame::Frame;
 use super::whitener::Pooled;
 use super::{OP, Preconditioning, Whitener};
+use crate::file::{Archive, Found};
+use crate::kind::Names;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_data::check_distinct;
@@ -100,6 +102,40 @@ impl Whitener {
 }
 
 impl WhitenerState {
+    /// Returns a state whose numbers are still to be read.
+    pub(crate) fn blank(config: &Preconditioning, names: &Names, trials: &[usize]) -> Result<Self> {
+        config.check()?;
+        Ok(Self {
+            config: *config,
+            n: names.channel_count,
+            channels: names.channels.clone(),
+            domains: names.domains.clone(),
+            trials: trials.to_vec(),
+            means: Vec::new(),
+            whitening: Vec::new(),
+            betas: Vec::new(),
+            pooled_mean: Vec::new(),
+            pooled_whitening: Vec::new(),
+            pooled_trace: 0.0,
+            pooled_square: 0.0,
+        })
+    }
+
+    /// Writes or reads the numbers of a view's whitening.
+    pub(crate) fn numbers(&mut self, view: usize, file: &mut Archive) -> Found<()> {
+        let (n, known) = (self.n, self.trials.iter().filter(|t| **t > 0).count());
+        let name = |of: &str| format!("whitener.{view}.{of}");
+        file.tensor(&name("means"), &[known, n, n], &mut self.means)?;
+        file.tensor(&name("matrices"), &[known, n, n], &mut self.whitening)?;
+        file.tensor(&name("scales"), &[known], &mut self.betas)?;
+        file.tensor(&name("pooled.mean"), &[n, n], &mut self.pooled_mean)?;
+        file.tensor(&name("pooled.matrix"), &[n, n], &mut self.pooled_whitening)?;
+        let mut moments = vec![self.pooled_trace, self.pooled_square];
+        file.tensor(&name("pooled.moments"), &[2], &mut moments)?;
+        (self.pooled_trace, self.pooled_square) = (moments[0], moments[1]);
+        Ok(())
+    }
+
     fn check(&self) -> Result<()> {
         self.config.check()?;
         check_distinct("domains", &self.domains)?;

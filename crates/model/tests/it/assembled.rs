@@ -5,7 +5,7 @@ use stiefel_model::fitted::{Named, initial};
 use stiefel_model::net::{DaspConfig, LossWeights, Routing, Sizes};
 use stiefel_model::train::{Silent, TrainConfig};
 use stiefel_model::{
-    Architecture, DspConfig, Factor, FitConfig, FittedModel, ModelConfig, Precision,
+    Architecture, DspConfig, Factor, FittedModel, Model, ModelConfig, NetworkSettings, Precision,
     Preconditioning, Trials, diagnostics,
 };
 use stiefel_testkit::random_spd;
@@ -38,19 +38,17 @@ fn config() -> ModelConfig {
             epochs: 2,
             ..TrainConfig::default()
         },
+        frechet_means: false,
     }
 }
 
 fn fitted() -> FittedModel {
-    let config = FitConfig::Network {
-        model: Box::new(config()),
-        precision: Precision::F64,
-    };
-    FittedModel::fit(&trials(), &trials(), &config, &mut Silent).expect("fits")
+    let spec = NetworkSettings::new(config(), Precision::F64).into();
+    FittedModel::fit(&trials(), &trials(), &spec, &mut Silent).expect("fits")
 }
 
 fn learnt(model: &FittedModel) -> Named<f64> {
-    let network = model.network::<f64>().expect("a network");
+    let network = model.get::<Model<f64>>().expect("a network");
     let named = network.parameters().iter();
     named
         .map(|p| (p.name.to_owned(), p.value.clone()))
@@ -61,7 +59,7 @@ fn learnt(model: &FittedModel) -> Named<f64> {
 fn parameters_of_a_model_make_the_same_model() {
     let (model, trials) = (fitted(), trials());
     let encoder = model
-        .network::<f64>()
+        .get::<Model<f64>>()
         .and_then(|m| m.frontend().encoder.clone());
     let again = FittedModel::assemble(&trials, &config(), encoder, learnt(&model)).expect("fits");
     let (a, b) = (model.decide(&trials, None), again.decide(&trials, None));
@@ -84,7 +82,7 @@ fn what_does_not_fit_is_refused() {
     let (model, trials) = (fitted(), trials());
     let encoder = || {
         model
-            .network::<f64>()
+            .get::<Model<f64>>()
             .and_then(|m| m.frontend().encoder.clone())
     };
     let refused = |config: &ModelConfig, encoder, values: Named<f64>| {
@@ -129,7 +127,7 @@ fn first_values_are_those_of_training() {
 #[test]
 fn a_report_of_decisions_from_elsewhere_is_the_report_of_the_model() {
     let (model, trials) = (fitted(), trials());
-    let network = model.network::<f64>().expect("a network");
+    let network = model.get::<Model<f64>>().expect("a network");
     let prepared = network.frontend().prepare::<f64>(&trials).expect("ready");
     let expected = model.report(&trials, None, 3).expect("report");
     let decide = |routing: Routing<'_, f64>| {

@@ -325,6 +325,7 @@ fn fitted(architecture: Architecture, whitening: Whitening) -> (Model<f64>, stie
             batch: 16,
             ..TrainConfig::default()
         },
+        frechet_means: false,
     };
     let model = Model::<f64>::fit(&trials, &trials, &config, &mut Silent).expect("fitted");
     (model, trials)
@@ -372,7 +373,7 @@ fn files_and_decoders_carry_the_statistics() {
             let (model, trials) = fitted(architecture, Whitening::None);
             let expected = model.evaluate(&trials).expect("evaluated").probabilities;
             let (fitted, again) = through_file(model);
-            let loaded = again.network::<f64>().expect("double");
+            let loaded = again.get::<Model<f64>>().expect("double");
             assert_eq!(
                 loaded.evaluate(&trials).expect("evaluated").probabilities,
                 expected

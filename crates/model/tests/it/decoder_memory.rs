@@ -1,12 +1,12 @@
 //! A decision allocates nothing once the decoder is warm.
 
+use crate::choir::{several, small, trial};
 use crate::models;
-use crate::views::{several, small, trial};
 use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_model::choir::Choir;
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::precondition::UnseenPolicy;
-use stiefel_model::views::ViewsModel;
-use stiefel_model::{FittedModel, ModelConfig, PooledConfig, PooledModel, Unseen, UnseenEmbedding};
+use stiefel_model::{FittedModel, ModelConfig, Unseen, UnseenEmbedding};
 
 fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
     let all = models::trials();
@@ -46,20 +46,20 @@ fn nothing_is_allocated_after_the_first_decision() {
     }
 }
 
-/// The preset with views: somebody it knows, and somebody new whose mean stays as it is.
+/// CHOIR with views: somebody it knows, and somebody new whose mean stays as it is.
 #[test]
-fn the_preset_with_views_allocates_nothing_either() {
+fn choir_with_views_allocates_nothing_either() {
     let trials = several(3, 36, 3, 3);
-    let model = FittedModel::from(ViewsModel::fit(&trials, &small()).unwrap());
+    let model = FittedModel::from(Choir::fit(&trials, &small()).unwrap());
     let own = [trial(&trials, 4), trial(&trials, 5), trial(&trials, 6)];
     known_and_frozen(&model, "s1", &own);
 }
 
-/// The preset with one view likewise.
+/// CHOIR with one view likewise.
 #[test]
-fn the_preset_with_one_view_allocates_nothing_either() {
+fn choir_with_one_view_allocates_nothing_either() {
     let trials = models::trials();
-    let model = PooledModel::fit(&trials, &trials, &PooledConfig::default()).unwrap();
+    let model = Choir::fit(&trials, &small()).unwrap();
     let own = [4, 5, 6].map(|i| trials.covariances().matrix(i).to_vec());
     known_and_frozen(&FittedModel::from(model), "s1", &own);
 }

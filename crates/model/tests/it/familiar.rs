@@ -3,7 +3,7 @@
 use stiefel_linalg::MatBatch;
 use stiefel_model::fitted::Distances;
 use stiefel_model::train::Silent;
-use stiefel_model::{Factor, FitConfig, FittedModel, Trials};
+use stiefel_model::{Factor, FittedModel, ModelSpec, Trials};
 use stiefel_testkit::random_batch;
 
 const N: usize = 6;
@@ -38,7 +38,7 @@ fn held_out_trials_are_spread_evenly_whoever_it_is() {
     let classes = vec!["a".to_owned(), "b".to_owned()];
     let classes = Factor::new("class", classes, (0..3 * count).map(|i| i % 2).collect());
     let trials = Trials::new(x, classes.unwrap(), domains.unwrap()).unwrap();
-    let config = FitConfig::default();
+    let config = ModelSpec::default();
     let model = FittedModel::fit(&trials, &trials, &config, &mut Silent).unwrap();
     let distances = model.distances().unwrap();
     for (d, (name, samples)) in scatter.iter().enumerate() {

@@ -7,13 +7,13 @@ use stiefel_data::{Estimator, Phase, Steps, View};
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::diagnostics::routing_report;
 use stiefel_model::fitted::ClassType;
+use stiefel_model::kind::DataSizes;
 use stiefel_model::net::{Anchor, Orthogonality, Retraction};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::train::{Flow, Observer, Silent};
 use stiefel_model::{
-    Architecture, Decided, Factor, FitConfig, FittedModel, Model, ModelConfig, ModelError,
-    PooledConfig, Precision, Preparation, TransductiveConfig, Trials, Unseen, UnseenEmbedding,
-    ViewsConfig,
+    Architecture, ChoirConfig, Decided, Factor, FittedModel, Model, ModelConfig, ModelError,
+    ModelSpec, NetworkSettings, Precision, Preparation, Trials, Unseen, UnseenEmbedding,
 };
 use stiefel_testkit::assert_close;
 
@@ -21,44 +21,38 @@ fn routed() -> ModelConfig {
     dasp(Anchor::Dedicated, Retraction::Qr, true, true)
 }
 
-fn network(config: &ModelConfig, precision: Precision) -> FitConfig {
-    FitConfig::Network {
-        model: Box::new(*config),
-        precision,
-    }
+fn network(config: &ModelConfig, precision: Precision) -> ModelSpec {
+    NetworkSettings::new(*config, precision).into()
 }
 
-fn preset(refit: bool) -> FitConfig {
-    let config = PooledConfig {
-        filters: 3,
+fn choir(refit: bool) -> ModelSpec {
+    let config = ChoirConfig {
         refit,
-        ..PooledConfig::default()
+        ..ChoirConfig::default()
     };
-    FitConfig::Preset {
-        config: Box::new(config),
-    }
+    config.into()
 }
 
-fn views(refit: bool) -> FitConfig {
-    let config = ViewsConfig {
-        refit,
-        ..ViewsConfig::default()
+fn peer(name: &str) -> ModelSpec {
+    let sizes = DataSizes {
+        channels: 7,
+        domains: 3,
     };
-    FitConfig::Views {
-        config: Box::new(config),
-    }
+    ModelSpec::named(name, &json!({}), sizes).unwrap()
 }
 
 /// One of each kind.
-fn kinds() -> Vec<FitConfig> {
+fn kinds() -> Vec<ModelSpec> {
     vec![
         network(&routed(), Precision::F64),
         network(&routed(), Precision::F32),
         network(&spdnet(Orthogonality::Riemannian), Precision::F64),
-        preset(true),
-        preset(false),
-        views(true),
-        views(false),
+        choir(true),
+        choir(false),
+        peer("ts+lr"),
+        peer("recentred-ts+lr"),
+        peer("ts+lr-per-domain"),
+        peer("recentred-mdm"),
     ]
 }
 
@@ -74,7 +68,7 @@ fn parts() -> [Trials; 3] {
     [part(&[0, 1, 2]), part(&[3]), part(&[4])]
 }
 
-fn fitted(config: &FitConfig) -> FittedModel {
+fn fitted(config: &ModelSpec) -> FittedModel {
     let [training, validation, _] = parts();
     FittedModel::fit(&training, &validation, config, &mut Silent).unwrap()
 }
@@ -120,13 +114,10 @@ fn row(decided: &Decided, i: usize) -> &[f64] {
     &decided.probabilities.data()[i * classes..][..classes]
 }
 
-fn same_as_the_tape<T: Scalar>(config: &ModelConfig, tolerance: f64)
-where
-    FittedModel: From<Model<T>>,
-{
+fn same_as_the_tape<T: Scalar>(config: &ModelConfig, tolerance: f64) {
     let [training, _, test] = parts();
     let model = FittedModel::from(fit::<T>(&training, config));
-    let network = model.network::<T>().unwrap();
+    let network = model.get::<Model<T>>().unwrap();
     for trials in [&training, &test] {
         let expected = network.evaluate(trials).unwrap();
         let decided = model.decide(trials, None).unwrap();
@@ -160,17 +151,6 @@ fn decisions_are_those_of_the_tape() {
         same_as_the_tape::<f64>(config, 1e-12);
         same_as_the_tape::<f32>(config, 1e-5);
     }
-    let model = fitted(&preset(false));
-    let [training, ..] = parts();
-    let expected = model.preset().unwrap().predict_proba(&training).unwrap();
-    let decided = model.decide(&training, None).unwrap();
-    assert_close(
-        "preset",
-        decided.probabilities.data(),
-        expected.data(),
-        1e-12,
-    );
-    assert!(decided.routing.is_none() && decided.queries.is_none());
 }
 
 #[test]
@@ -218,10 +198,7 @@ fn a_decision_depends_on_its_trial_alone() {
     }
 }
 
-fn same_as_the_bare_report<T: Scalar>(config: &ModelConfig, tolerance: f64)
-where
-    FittedModel: From<Model<T>>,
-{
+fn same_as_the_bare_report<T: Scalar>(config: &ModelConfig, tolerance: f64) {
     let [training, validation, test] = parts();
     let bare = Model::<T>::fit(&training, &validation, config, &mut Silent).unwrap();
     let prepare = |trials| bare.frontend().prepare::<T>(trials).unwrap();
@@ -292,24 +269,6 @@ fn uniform_routing_has_no_gap_at_all() {
 }
 
 #[test]
-fn an_adapted_domain_has_no_mean_weights_of_training_trials() {
-    // Its row was there and had no trials; adapted, its trials are whitened as if it had some.
-    let all = trials();
-    let training = of_domain(&all, 1, false);
-    let new = of_domain(&all, 1, true);
-    let model = fit::<f64>(&training, &routed());
-    let whitening = UnseenPolicy::OwnMean { kappa: 10.0 };
-    let config = TransductiveConfig::default();
-    let adapted = model.adapt("s1", new.covariances().view(), whitening, &config);
-    let (model, loaded) = through_file(adapted.unwrap().model);
-    let report = model.report(&new, None, 1).unwrap();
-    assert_eq!(loaded.report(&new, None, 1).unwrap(), report);
-    // Each trial keeps its own weights.
-    let own = report.scores.balanced_accuracy.value().unwrap();
-    assert_eq!(report.controls.unwrap().domain_mean, own);
-}
-
-#[test]
 fn everything_survives_a_file() {
     let [training, validation, test] = parts().map(|t| t.with_preparation(made(steps())));
     let estimator = json!({
@@ -330,7 +289,7 @@ fn everything_survives_a_file() {
             model.decide(&test, None).unwrap()
         );
         assert_eq!(loaded.about(), model.about());
-        assert_eq!(loaded.config(), config);
+        assert_eq!(loaded.spec().unwrap(), config);
         assert_eq!(loaded.preparation(), &made(steps()));
         assert_eq!(loaded.channels(), training.channels());
         assert_eq!(
@@ -407,12 +366,8 @@ fn trials_it_has_seen_are_never_called_new() {
     for config in kinds() {
         let model = fitted(&config);
         let (a, b, c) = (training.len(), validation.len(), test.len());
-        // A preset that was fitted again with the validation trials has been trained on them.
-        let refitted = match &config {
-            FitConfig::Preset { config } => config.refit,
-            FitConfig::Views { config } => config.refit,
-            FitConfig::Network { .. } => false,
-        };
+        // What was fitted again with the validation trials has been trained on them.
+        let refitted = config.kind().refits(config.settings());
         let expected = if refitted { (0, 0, b) } else { (0, b, 0) };
         let (_, loaded) = through_file(model.clone());
         for model in [&model, &loaded] {
@@ -444,7 +399,7 @@ fn trials_it_has_seen_are_never_called_new() {
         assert!(said.contains("9 trials that are new"), "{said}");
         assert!(said.contains("that it was trained on"), "{said}");
     }
-    // A model of an earlier version does not remember, and says so.
+    // A model that was put together by hand does not remember, and says so.
     let forgetful = FittedModel::from(fit::<f64>(&training, &routed()));
     let judged = forgetful.judge(&training, None).unwrap();
     assert!(!judged.remembers && judged.trained.is_none() && judged.new.is_some());
@@ -457,7 +412,7 @@ fn a_class_it_does_not_know_is_named() {
     let names = vec!["hand".to_owned(), "tongue".to_owned()];
     let classes = Factor::new("class", names, test.classes().indices().to_vec()).unwrap();
     let test = test.with_classes(classes).unwrap();
-    let model = fitted(&preset(true));
+    let model = fitted(&choir(true));
     let error = model.judge(&test, None).unwrap_err().to_string();
     assert!(
         error.contains("tongue") && error.contains("hand, feet"),
@@ -492,11 +447,11 @@ fn channels_are_put_right_or_refused() {
         let model = fitted(&config);
         let expected = model.decide(&test, None).unwrap();
         let report = model.report(&test, None, 1).unwrap();
-        let patterns = model.patterns(&test, 2).unwrap();
+        let patterns = model.pictures(&test, 2).unwrap();
         for trials in [&permuted, &quiet(&test, ""), &quiet(&permuted, ""), &wide] {
             assert_eq!(model.decide(trials, None).unwrap(), expected);
             assert_eq!(model.report(trials, None, 1).unwrap(), report);
-            assert_eq!(model.patterns(trials, 2).unwrap(), patterns);
+            assert_eq!(model.pictures(trials, 2).unwrap(), patterns);
             assert_eq!(counts(&model, trials), (test.len(), 0, 0));
             let accepted = model.accept(trials).unwrap();
             assert_eq!(accepted.channels(), model.channels());
@@ -535,7 +490,7 @@ fn channels_are_put_right_or_refused() {
 #[test]
 fn other_preparations_are_refused_with_both_values() {
     let [training, validation, test] = parts().map(|t| t.with_preparation(made(steps())));
-    let model = FittedModel::fit(&training, &validation, &preset(true), &mut Silent).unwrap();
+    let model = FittedModel::fit(&training, &validation, &choir(true), &mut Silent).unwrap();
     let expected = model.decide(&test, None).unwrap();
     // Steps that change no matrix.
     let mut harmless = steps();
@@ -578,7 +533,7 @@ fn other_preparations_are_refused_with_both_values() {
             model.decide(&trials, None).unwrap_err(),
             model.judge(&trials, None).unwrap_err(),
             model.report(&trials, None, 1).unwrap_err(),
-            model.patterns(&trials, 1).unwrap_err(),
+            model.pictures(&trials, 1).unwrap_err(),
         ];
         for error in errors {
             assert!(matches!(error, ModelError::Contradiction(_)), "{error}");
@@ -605,7 +560,7 @@ fn a_new_domain_needs_a_policy() {
                 model.decide(trials, None).unwrap_err(),
                 model.judge(trials, None).unwrap_err(),
                 model.report(trials, None, 1).unwrap_err(),
-                model.patterns(trials, 1).map(|_| ()).err().unwrap_or(
+                model.pictures(trials, 1).map(|_| ()).err().unwrap_or(
                     // A network without experts has no patterns to give.
                     ModelError::NewDomain {
                         name: name.into(),
@@ -701,9 +656,9 @@ fn policies_that_contradict_each_other_are_refused() {
     let error = model.decide(&new, Some(&with(causal, UnseenEmbedding::NearestTangent)));
     let error = error.unwrap_err().to_string();
     assert!(error.contains("own-mean whitening"), "{error}");
-    // The preset and a plain network have nothing to stand in for.
+    // CHOIR and a plain network have nothing to stand in for.
     let plain = network(&spdnet(Orthogonality::Riemannian), Precision::F32);
-    for model in [fitted(&preset(true)), fitted(&plain)] {
+    for model in [fitted(&choir(true)), fitted(&plain)] {
         for embedding in UnseenEmbedding::all() {
             let decided = model.decide(&new, Some(&with(UnseenPolicy::Pooled, embedding)));
             let fits = embedding == UnseenEmbedding::InputOnly;
@@ -729,7 +684,7 @@ fn a_fit_starts_from_a_model_of_its_own_kind() {
     let [training, validation, _] = parts();
     let config = network(&routed(), Precision::F64);
     let start = fitted(&config);
-    let from = |config: &FitConfig, start: &FittedModel| {
+    let from = |config: &ModelSpec, start: &FittedModel| {
         FittedModel::fit_from(&training, &validation, config, Some(start), &mut Silent)
     };
     let (a, b) = (
@@ -738,7 +693,7 @@ fn a_fit_starts_from_a_model_of_its_own_kind() {
     );
     assert_eq!(a.to_bytes().unwrap(), b.to_bytes().unwrap());
     assert_ne!(a.to_bytes().unwrap(), start.to_bytes().unwrap());
-    for other in [network(&routed(), Precision::F32), preset(true)] {
+    for other in [network(&routed(), Precision::F32), choir(true)] {
         let error = from(&other, &start).unwrap_err().to_string();
         assert!(error.contains("warm start"), "{error}");
         assert!(from(&config, &fitted(&other)).is_err());
@@ -770,12 +725,12 @@ fn a_fit_can_be_stopped() {
     let training = mixed_trials(31, 120, 7, 3);
     for steps in [0, 2] {
         let mut stop = Patience(steps);
-        let stopped = FittedModel::fit(&training, &training, &preset(true), &mut stop);
+        let stopped = FittedModel::fit(&training, &training, &choir(true), &mut stop);
         let error = stopped.unwrap_err();
         assert!(matches!(error, ModelError::Cancelled { .. }), "{error}");
     }
     let config = network(&routed(), Precision::F64);
     let stopped = FittedModel::fit(&training, &training, &config, &mut Patience(10)).unwrap();
-    assert!(stopped.network::<f64>().unwrap().record().cancelled);
+    assert!(stopped.record().unwrap().cancelled);
     assert!(stopped.decide(&training, None).is_ok());
 }

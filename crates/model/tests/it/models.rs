@@ -68,6 +68,7 @@ fn with(architecture: Architecture, encoded: bool) -> ModelConfig {
             seed: 3,
             ..TrainConfig::default()
         },
+        frechet_means: false,
     }
 }
 

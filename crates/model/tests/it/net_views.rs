@@ -1,8 +1,8 @@
 //! Networks of several views: gradients, the decoder against the tape, the file, new domains, controls, and what is refused.
 
+use crate::choir::several;
 use crate::gradients::worst_gradient;
 use crate::models::{dasp, spdnet, through_file};
-use crate::views::several;
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{
@@ -14,8 +14,8 @@ use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::routing_stats;
 use stiefel_model::train::{Silent, evaluate};
 use stiefel_model::{
-    Architecture, FitConfig, FittedModel, Model, ModelConfig, Precision, Prepared, Trials, Unseen,
-    UnseenEmbedding,
+    Architecture, FittedModel, Model, ModelConfig, ModelSpec, NetworkSettings, Precision, Prepared,
+    Trials, Unseen, UnseenEmbedding,
 };
 
 const SIZES: Sizes = Sizes {
@@ -220,14 +220,11 @@ fn models_of_several_views_survive_their_file() {
     let trials = trials();
     for config in all() {
         for precision in [Precision::F32, Precision::F64] {
-            let fit = FitConfig::Network {
-                model: Box::new(config),
-                precision,
-            };
+            let fit = NetworkSettings::new(config, precision).into();
             let model = FittedModel::fit(&trials, &trials, &fit, &mut Silent).unwrap();
-            assert_eq!(model.views(), 3);
+            assert_eq!(model.view_count(), 3);
             let (model, again) = through_file(model);
-            assert_eq!(again.views(), 3);
+            assert_eq!(again.view_count(), 3);
             let (a, b) = (
                 model.decide(&trials, None).unwrap(),
                 again.decide(&trials, None).unwrap(),
@@ -244,7 +241,7 @@ fn somebody_new_is_whitened_in_every_view() {
     let known: Vec<usize> = (0..36).filter(|i| i % 3 != 2).collect();
     let new: Vec<usize> = (0..36).filter(|i| i % 3 == 2).collect();
     let (training, new) = (all.select(&known).unwrap(), all.select(&new).unwrap());
-    let config = FitConfig::network(dasp(Anchor::Dedicated, Retraction::Qr, true, true));
+    let config = ModelSpec::from(dasp(Anchor::Dedicated, Retraction::Qr, true, true));
     let model = FittedModel::fit(&training, &training, &config, &mut Silent).unwrap();
     let decided = |trials: &Trials, whitening| {
         let unseen = Unseen {
@@ -319,7 +316,7 @@ fn somebody_new_is_whitened_in_every_view() {
     let model = FittedModel::fit(
         &training,
         &training,
-        &FitConfig::network(per_view),
+        &ModelSpec::from(per_view),
         &mut Silent,
     )
     .unwrap();
@@ -343,13 +340,13 @@ fn controls_and_statistics_know_one_routing_per_view() {
             c.view_routing = view_routing;
         }
         let model =
-            FittedModel::fit(&trials, &trials, &FitConfig::network(config), &mut Silent).unwrap();
+            FittedModel::fit(&trials, &trials, &ModelSpec::from(config), &mut Silent).unwrap();
         let weights = if view_routing == ViewRouting::Trial {
             3
         } else {
             9
         };
-        assert_eq!(model.experts(), Some(weights));
+        assert_eq!(model.expert_count(), Some(weights));
         let (report, decided) = model.examine(&trials, None, 1).unwrap();
         assert_eq!(decided.routing.as_ref().unwrap().cols(), weights);
         let entropy = report.stats.as_ref().unwrap().entropy.value().unwrap();
@@ -428,8 +425,7 @@ fn options_of_one_view_are_refused_with_several() {
             .contains("the trials have 2 views, but the model takes 3"),
         "{error}"
     );
-    let error =
-        FittedModel::fit(&trials, &two, &FitConfig::network(config), &mut Silent).unwrap_err();
+    let error = FittedModel::fit(&trials, &two, &ModelSpec::from(config), &mut Silent).unwrap_err();
     assert!(
         error.to_string().contains("views of the validation trials"),
         "{error}"

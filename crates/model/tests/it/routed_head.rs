@@ -5,11 +5,11 @@ use crate::models::through_file;
 use crate::support::mixed_trials;
 use stiefel_geometry::stiefel::{orthonormality_defect, principal_angles};
 use stiefel_linalg::MatBatch;
+use stiefel_model::anchor::discriminative_anchor;
 use stiefel_model::net::{
     Anchor, DaspConfig, DaspNet, HeadKind, InitialAnchor, InitialExperts, LossWeights, Network,
     Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig,
 };
-use stiefel_model::pooled::discriminative_anchor;
 use stiefel_model::train::{Silent, TrainConfig, evaluate};
 use stiefel_model::{Architecture, Model, ModelConfig, Parameters, Preconditioning, Prepared};
 use stiefel_testkit::{assert_close, random_batch};
@@ -117,6 +117,7 @@ fn model_config(architecture: Architecture) -> ModelConfig {
             batch: 16,
             ..TrainConfig::default()
         },
+        frechet_means: false,
     }
 }
 
@@ -140,8 +141,8 @@ fn the_decoder_and_the_file_know_the_routed_head() {
     );
     let expected = model.evaluate(&trials).expect("evaluated").probabilities;
     let (fitted, again) = through_file(model);
-    assert_eq!(again.config(), fitted.config());
-    let network = again.network::<f64>().expect("double");
+    assert_eq!(again.spec().unwrap(), fitted.spec().unwrap());
+    let network = again.get::<Model<f64>>().expect("double");
     assert_eq!(
         network.evaluate(&trials).expect("evaluated").probabilities,
         expected

@@ -43,6 +43,7 @@ fn fitted(training: &Trials) -> Vec<f64> {
             batch: 8,
             ..TrainConfig::default()
         },
+        frechet_means: false,
     };
     let validation = trials(alternating());
     let model = Model::<f64>::fit(training, &validation, &config, &mut Silent).expect("trains");

@@ -8,7 +8,7 @@ use stiefel_model::net::{
 };
 use stiefel_model::train::{Evaluation, Silent, evaluate};
 use stiefel_model::{
-    Architecture, FitConfig, FittedModel, Model, ModelConfig, Parameters, Precision, Prepared,
+    Architecture, FittedModel, Model, ModelConfig, NetworkSettings, Parameters, Precision, Prepared,
 };
 
 fn with_rule(config: &ModelConfig, routing: RoutingRule) -> ModelConfig {
@@ -149,10 +149,7 @@ fn the_retrained_control_has_one_expert_whatever_the_rule() {
     let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
     let of = |rule| {
         let config = with_rule(&config, rule);
-        let config = FitConfig::Network {
-            model: Box::new(config),
-            precision: Precision::F64,
-        };
+        let config = NetworkSettings::new(config, Precision::F64).into();
         let all = trials();
         let model = FittedModel::fit(&all, &all, &config, &mut Silent).unwrap();
         model

@@ -14,8 +14,8 @@ use stiefel_model::train::{
     orthonormality_defect, resume, train,
 };
 use stiefel_model::{
-    AdamConfig, Architecture, DspConfig, Factor, FitConfig, FittedModel, Model, ModelConfig,
-    Parameters, Precision, Preconditioning, Prepared, Trials,
+    AdamConfig, Architecture, DspConfig, Factor, FittedModel, Model, ModelConfig, Parameters,
+    Preconditioning, Prepared, Trials,
 };
 use stiefel_testkit::{assert_close, random_batch, random_spd, rng};
 
@@ -381,6 +381,7 @@ fn learns_what_is_there_to_learn() {
         encoder,
         architecture,
         training: config(20),
+        frechet_means: false,
     };
     let dasp = DaspConfig {
         filters: 4,
@@ -399,10 +400,7 @@ fn learns_what_is_there_to_learn() {
             None,
         ),
     ] {
-        let config = FitConfig::Network {
-            model: Box::new(settings(architecture, encoder)),
-            precision: Precision::F32,
-        };
+        let config = settings(architecture, encoder).into();
         let model = FittedModel::fit(&a, &b, &config, &mut Silent).expect("fitted");
         let report = model.report(&test, None, 1).expect("a report");
         let accuracy = report.scores.balanced_accuracy.value().expect("trials");
@@ -554,6 +552,7 @@ fn bad_data_is_refused_with_the_reason() {
             ..SpdNetConfig::default()
         }),
         training: config(1),
+        frechet_means: false,
     };
     let fit = |a: &Trials, b: &Trials| Model::<f64>::fit(a, b, &config, &mut Silent).map(|_| ());
     let error = fit(&all.select(&only_a).expect("in range"), &all).expect_err("a class is missing");

@@ -1,9 +1,9 @@
 //! Transductive adaptation: one row moves, nothing else, and no label is read.
 
-use crate::models::{dasp, fit, of_domain, spdnet, through_file, trials};
-use stiefel_linalg::MatBatch;
+use crate::models::{dasp, fit, of_domain, spdnet, trials};
+use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::adapt::{StartRow, TransductiveConfig, Unlabelled, adapt_embedding};
-use stiefel_model::decoder::{Decoder, Domain};
+use stiefel_model::decoder::Decoder;
 use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::routing_stats;
@@ -11,7 +11,6 @@ use stiefel_model::train::evaluate;
 use stiefel_model::{
     Architecture, Factor, Model, ModelError, Parameters, Prepared, Trials, Unseen, UnseenEmbedding,
 };
-use stiefel_testkit::assert_close;
 
 const OWN: UnseenPolicy = UnseenPolicy::OwnMean { kappa: 10.0 };
 
@@ -96,84 +95,6 @@ fn entropy_falls_and_is_the_network_s_own() {
 }
 
 #[test]
-fn a_model_gains_a_domain_and_keeps_every_other_bit() {
-    let (model, new) = model_and_new();
-    let x = new.covariances();
-    for policy in [OWN, UnseenPolicy::Pooled] {
-        let config = TransductiveConfig::default();
-        let adapted = model.adapt("s3", x.view(), policy, &config).unwrap();
-        let more = &adapted.model;
-        assert_eq!((adapted.domain, more.domains().len()), (3, 4));
-        assert!(bits(more.parameters(), "embedding") == bits(model.parameters(), "embedding"));
-        let (a, b) = (model.parameters(), more.parameters());
-        let (a, b) = (a.get("embedding").unwrap(), b.get("embedding").unwrap());
-        assert_eq!(&b.value.data()[..15], a.value.data());
-        assert_eq!(&b.value.data()[15..], &adapted.embedding.row[..]);
-        // Old domains decide as before.
-        let old = of_domain(&trials(), 1, true);
-        let old = old.select(&[0, 1, 2]).unwrap();
-        let p = more.evaluate(&old).unwrap().probabilities;
-        let three = Factor::new("domain", model.domains().to_vec(), vec![1; 3]).unwrap();
-        let same = Trials::new(old.covariances().clone(), old.classes().clone(), three);
-        let same = same
-            .unwrap()
-            .with_channels(old.channels().unwrap().to_vec());
-        assert_eq!(model.evaluate(&same.unwrap()).unwrap().probabilities, p);
-        // The new one decides as a decoder does that adapted it, and survives a file.
-        let whole = more.evaluate(&new).unwrap().probabilities;
-        let mut decoder = Decoder::new(model_and_new().0).unwrap();
-        let unseen = Unseen {
-            whitening: policy,
-            embedding: UnseenEmbedding::Transductive(config),
-        };
-        let mut handle = decoder.adapt_domain("s3", x.view(), &unseen).unwrap();
-        assert_eq!(handle.adapted().unwrap().row, adapted.embedding.row);
-        let mut p = vec![0.0; whole.data().len()];
-        let domain = Domain::Unseen(&mut handle);
-        decoder
-            .decide_batch(x.view(), domain, &mut p, None)
-            .unwrap();
-        assert_close("decoder", &p, whole.data(), 1e-11);
-        let (_, again) = through_file(adapted.model);
-        let again = again.network::<f64>().unwrap();
-        assert_eq!(again.evaluate(&new).unwrap().probabilities, whole);
-        let error = again.adapt("s3", x.view(), policy, &config).unwrap_err();
-        assert!(matches!(error, ModelError::KnownDomain { .. }), "{error}");
-    }
-}
-
-#[test]
-fn a_held_out_domain_keeps_its_number() {
-    let all = trials();
-    let config = dasp(Anchor::Dedicated, Retraction::Qr, true, false);
-    let model = fit::<f64>(&of_domain(&all, 1, false), &config);
-    let new = of_domain(&all, 1, true);
-    let start = TransductiveConfig {
-        start: StartRow::Row(1),
-        ..TransductiveConfig::default()
-    };
-    let adapted = model
-        .adapt("s1", new.covariances().view(), OWN, &start)
-        .unwrap();
-    let more = &adapted.model;
-    assert_eq!((adapted.domain, more.domains()), (1, model.domains()));
-    assert_eq!(more.domain_means().domains(), [0, 1, 2, 3]);
-    let whitened = |m: &Model<f64>, of: usize| {
-        let t = of_domain(&all, of, true);
-        m.frontend().whitener.transform(&t).unwrap()
-    };
-    for other in [0, 2, 3] {
-        assert_eq!(whitened(more, other), whitened(&model, other));
-    }
-    let own = model
-        .frontend()
-        .whitener
-        .transform_unseen(&new, OWN)
-        .unwrap();
-    assert_eq!(whitened(more, 1), own);
-}
-
-#[test]
 fn labels_are_never_read() {
     let (model, new) = model_and_new();
     let whitener = &model.frontend().whitener;
@@ -200,13 +121,19 @@ fn what_cannot_be_adapted_is_refused() {
     let x = new.covariances();
     let config = TransductiveConfig::default();
     let none = MatBatch::<f64>::zeros(0, 7, 7);
-    let error = model.adapt("s3", none.view(), OWN, &config).unwrap_err();
-    assert!(matches!(error, ModelError::Empty { .. }), "{error}");
-    let causal = UnseenPolicy::Causal { kappa: 10.0 };
-    let error = model.adapt("s3", x.view(), causal, &config).unwrap_err();
-    assert!(error.to_string().contains("causal"), "{error}");
-    let error = model.adapt("s1", x.view(), OWN, &config).unwrap_err();
-    assert!(matches!(error, ModelError::KnownDomain { trials: 15, .. }));
+    let encoder = model.frontend().encoder.as_ref();
+    let decoder = Decoder::new(model_and_new().0).unwrap();
+    let adapt = |trials: MatView<'_, f64>, config| {
+        let unseen = Unseen {
+            whitening: OWN,
+            embedding: UnseenEmbedding::Transductive(config),
+        };
+        decoder.adapt_domain("s3", trials, &unseen).unwrap_err()
+    };
+    assert!(matches!(
+        adapt(none.view(), config),
+        ModelError::Empty { .. }
+    ));
     for bad in [
         TransductiveConfig {
             learning_rate: -1.0,
@@ -221,14 +148,18 @@ fn what_cannot_be_adapted_is_refused() {
             ..config
         },
     ] {
-        assert!(model.adapt("s3", x.view(), OWN, &bad).is_err(), "{bad:?}");
+        let good = Unlabelled::<f64>::new(x.view(), encoder).unwrap();
+        let found = adapt_embedding(model.parameters(), &good, &bad);
+        assert!(found.is_err(), "{bad:?}");
     }
     let mut spoilt = x.clone();
     spoilt.matrix_mut(2)[0] = f64::NAN;
-    let error = model.adapt("s3", spoilt.view(), OWN, &config).unwrap_err();
-    assert!(error.to_string().contains("matrix 2"), "{error}");
-    let small = MatBatch::<f64>::identity(3, 6);
-    assert!(model.adapt("s3", small.view(), OWN, &config).is_err());
+    let error = adapt(spoilt.view(), config).to_string();
+    assert!(
+        error.contains("matrix 2") || error.contains("trial 2"),
+        "{error}"
+    );
+    adapt(MatBatch::<f64>::identity(3, 6).view(), config);
     let unlabelled = Unlabelled::<f64>::new(x.view(), None).unwrap();
     let error = adapt_embedding(model.parameters(), &unlabelled, &config).unwrap_err();
     assert!(error.to_string().contains("inputs of the query"), "{error}");
@@ -243,13 +174,12 @@ fn what_cannot_be_adapted_is_refused() {
         (single, "one expert"),
     ] {
         let model = fit::<f64>(&of_domain(&trials(), 3, false), &other);
-        let error = model.adapt("new", x.view(), OWN, &config).unwrap_err();
-        assert!(error.to_string().contains(why), "{error}");
         let decoder = Decoder::new(model).unwrap();
         let unseen = Unseen {
             whitening: OWN,
             embedding: UnseenEmbedding::Transductive(config),
         };
-        assert!(decoder.adapt_domain("new", x.view(), &unseen).is_err());
+        let error = decoder.adapt_domain("new", x.view(), &unseen).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
     }
 }

@@ -60,6 +60,7 @@ fn it_takes_the_place_of_whitening() {
             batch: 16,
             ..TrainConfig::default()
         },
+        frechet_means: false,
     };
     let model = Model::<f32>::fit(&training, &part(0), &config, &mut Silent).expect("fitted");
     let model = FittedModel::from(model);

@@ -3,15 +3,11 @@
 //! Its identity is the SHA-256 of everything that decides the result: code version, instruction set, matrices and labels, the method's whole
 //! configuration, the trials of each part, fold and seed. The same identity means the same result to the bit.
 
-mod carried;
 mod model;
-mod peer;
 mod pictures;
 
 use crate::method::Method;
-use crate::{
-    Carried, NewDomains, Outcome, Patterns, Result, RoutingRecord, StudyError, UnitRecord,
-};
+use crate::{NewDomains, Outcome, Patterns, Result, RoutingRecord, StudyError, UnitRecord};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,10 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stiefel_data::split::Fold;
 use stiefel_data::{Trials, hex};
+use stiefel_model::diagnostics::Carried;
 use stiefel_model::metrics::Decisions;
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::train::{EpochRecord, Flow, Observer};
-use stiefel_model::{FitConfig, UnseenEmbedding};
+use stiefel_model::{Unseen, UnseenEmbedding};
 
 /// The version of the code that decides results: the package's, and a hash of the sources.
 pub const CODE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STIEFEL_CODE"));
@@ -113,22 +110,18 @@ pub(crate) fn identity(
         });
         Ok(hex(&Sha256::digest(content.to_string().as_bytes())))
     };
-    let mut trained = method.clone();
-    match &mut trained {
-        // Validation trials are of training domains: nobody new is whitened in a fit.
-        Method::Model { fit, unseen, .. } => {
-            unseen.embedding = UnseenEmbedding::Initial;
-            unseen.whitening = UnseenPolicy::Pooled;
-            match fit {
-                FitConfig::Network { model, .. } => model.preconditioning.unseen = None,
-                FitConfig::Preset { config } => config.preconditioning.unseen = None,
-                FitConfig::Views { .. } => {}
-            }
-        }
-        Method::Peer {
-            preconditioning, ..
-        } => preconditioning.unseen = None,
-    }
+    // Validation trials are of training domains: nobody new is whitened in a fit.
+    let trained = Method {
+        spec: method
+            .spec
+            .clone()
+            .with_known(&serde_json::json!({ "unseen": null }))?,
+        unseen: Unseen {
+            whitening: UnseenPolicy::Pooled,
+            embedding: UnseenEmbedding::Initial,
+        },
+        ..method.clone()
+    };
     Ok(Identity {
         unit: digest(method, &fold.test)?,
         training: digest(&trained, &[])?,
@@ -137,17 +130,11 @@ pub(crate) fn identity(
 
 /// Runs units that share their training; gives a record for each, in order.
 pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
-    let Some(first) = units.first() else {
+    if units.is_empty() {
         return Ok(Vec::new());
-    };
+    }
     let start = Instant::now();
-    let outcomes = match &first.method {
-        Method::Model { .. } => model::run(units, cancel)?,
-        Method::Peer {
-            peer,
-            preconditioning,
-        } => peer::run(units, *peer, preconditioning)?,
-    };
+    let outcomes = model::run(units, cancel)?;
     if cancel.is_cancelled() {
         return Err(StudyError::Interrupted);
     }
@@ -173,13 +160,6 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
 }
 
 impl Unit {
-    /// Whether it is a preset, whose routing is the domain.
-    pub(crate) fn is_preset(&self) -> bool {
-        let preset =
-            |fit: &FitConfig| matches!(fit, FitConfig::Preset { .. } | FitConfig::Views { .. });
-        matches!(&self.method, Method::Model { fit, .. } if preset(fit))
-    }
-
     /// The test trials and the labelled ones of the same people, with the views that the method takes.
     fn tested(&self) -> Result<[Trials; 2]> {
         let trials = self.method.views_of(&self.trials)?;

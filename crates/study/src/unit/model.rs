@@ -1,9 +1,8 @@
-//! Networks and the preset on one fold: fitted as everybody fits them, the test trials decided once.
+//! A model on one fold: fitted once, then asked under every policy and with every number of labelled
+//! trials.
 
-use super::carried::{carried, in_words};
 use super::pictures::{filters, pictures};
 use super::{Cancel, Found, Unit};
-use crate::method::{FittedMethod, Method};
 use crate::{Outcome, Result, StudyError};
 use stiefel_data::Trials;
 use stiefel_model::FittedModel;
@@ -20,20 +19,13 @@ pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
     };
     let mut observer = cancel.clone();
     let fitted = (first.method).fit(&training, &validation, first.seed, &mut observer);
-    let FittedMethod::Model(model, _) = fitted.map_err(stopped)? else {
-        return Ok(Vec::new());
-    };
+    let model = fitted.map_err(stopped)?;
     let mut outcomes = Vec::with_capacity(units.len());
     let patterns = filters(&model, &training)?;
     let mut single = None;
     for unit in units {
-        let Method::Model {
-            retrained, unseen, ..
-        } = &unit.method
-        else {
-            continue;
-        };
-        if *retrained && single.is_none() {
+        let unseen = &unit.method.unseen;
+        if unit.method.retrained && single.is_none() {
             let parts = (&training, &validation, &test);
             let control = model.retrain_single(parts, Some(unseen), &mut observer);
             single = control.map_err(|e| stopped(e.into()))?;
@@ -55,17 +47,11 @@ pub(super) fn run(units: &[Unit], cancel: &Cancel) -> Result<Vec<Outcome>> {
             let (met, said) = calibrated(&model, &labelled)?;
             (met.decide(&test, Some(unseen))?, None, said)
         };
-        let mut notes = decided.notes.clone();
+        let carried = model.carried(&training, unit.index == 0)?;
+        let mut notes: Vec<String> = carried.iter().map(ToString::to_string).collect();
+        notes.extend(model.model().choices());
+        notes.extend(decided.notes.iter().cloned());
         notes.extend(said);
-        if let Some(preset) = model.preset() {
-            notes.insert(0, format!("C = {} on validation", preset.head().c()));
-        }
-        let preset = model.views_model().filter(|p| p.views() > 1);
-        let carried = preset.map(|p| carried(p, &training, unit.index == 0));
-        let carried = carried.transpose()?;
-        if let Some(carried) = &carried {
-            notes.insert(0, in_words(carried));
-        }
         let found = Found {
             decided: decided.classes(),
             probabilities: decided.probabilities.into_vec(),

@@ -1,49 +1,42 @@
 //! What a report draws of a router: weights per domain, queries in the plane, angles between experts, and the two leading
-//! [`patterns`](FittedModel::patterns) of each.
+//! [`pictures`](FittedModel::pictures) of each.
 
 use crate::{Patterns, Result, RoutingRecord};
 use stiefel_data::Trials;
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, MatView, Op, eigh, peak, product};
 use stiefel_model::diagnostics::RoutingReport;
+use stiefel_model::kind::Picture;
 use stiefel_model::{Decided, FittedModel, ModelError};
 
 /// Patterns shown of each filter.
 const PATTERNS: usize = 2;
 
-/// What the filters of a model see: the leading patterns of each. Of a preset on several views nothing, for they have figures of their own.
+/// What the filters of a model see: the leading patterns of each. Of a model on several views nothing,
+/// for it has figures of its own.
 pub(super) fn filters(model: &FittedModel, training: &Trials) -> Result<Vec<Patterns>> {
-    if model.views() > 1 {
+    if model.view_count() > 1 {
         return Ok(Vec::new());
     }
-    let Some(found) = model.patterns(training, PATTERNS)? else {
-        return Ok(Vec::new());
+    let all = model.pictures(training, PATTERNS)?.into_iter();
+    let one = |picture: Picture| Patterns {
+        filter: picture.filter,
+        patterns: (picture.patterns.data())
+            .chunks(picture.patterns.cols().max(1))
+            .map(<[f64]>::to_vec)
+            .collect(),
     };
-    let (count, n) = (found.count(), found.cols());
-    let name = |j: usize| match count {
-        1 => "filter".to_owned(),
-        _ if model.is_network() => format!("expert {}", j + 1),
-        // One for each class, where there are more than two.
-        _ => model
-            .classes()
-            .get(j)
-            .map_or_else(|| format!("score {}", j + 1), Clone::clone),
-    };
-    let one = |j: usize| Patterns {
-        filter: name(j),
-        patterns: found.matrix(j).chunks(n).map(<[f64]>::to_vec).collect(),
-    };
-    Ok((0..count).map(one).collect())
+    Ok(all.map(one).collect())
 }
 
-/// Pictures of a router on its test trials. The preset routes by domain and has one filter: there is nothing to draw but its figures.
+/// Pictures of a router on its test trials. What routes by domain has one filter: there is nothing to draw but its figures.
 pub(super) fn pictures(
     model: &FittedModel,
     decided: &Decided,
     test: &Trials,
     report: RoutingReport,
 ) -> Result<RoutingRecord> {
-    let experts = model.filters()?.filter(|_| model.is_network());
+    let experts = model.filters()?.filter(|_| model.expert_count().is_some());
     let domains = test.domains().names().len();
     Ok(RoutingRecord {
         report,

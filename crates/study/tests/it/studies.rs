@@ -1,14 +1,14 @@
-//! Whole studies on small simulated data: nothing leaks, nothing is lost, nothing depends on the order of work.
+//! Whole studies on small simulated data: nothing leaks, nothing is lost, nothing depends on the
+//! order of work.
 
 use std::path::PathBuf;
 use stiefel_data::{Factor, Trials};
 use stiefel_eeg::load;
 use stiefel_eeg::select::{ChannelChoice, DataChoice};
 use stiefel_linalg::MatBatch;
-use stiefel_model::FitConfig;
-use stiefel_study::peers::Peer;
+use stiefel_model::kind::{self, Kind};
 use stiefel_study::{
-    Cancel, Comparison, Method, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary,
+    Cancel, Comparison, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary,
     UnitRecord, Unwatched, conclude, execute, missing, report, run, summarise, table,
 };
 
@@ -90,7 +90,7 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
     assert!(records.iter().all(|r| r.seconds.is_some()));
     assert!(missing(&plan, &one).is_empty());
     let summary = summarise(&plan, records).unwrap();
-    assert_eq!(summary.rows.len(), 11);
+    assert_eq!(summary.rows.len(), 10);
     check_comparisons(&summary);
     let text = table::text(&summary);
     for method in [
@@ -98,8 +98,7 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
         "naive",
         "dasp",
         "spdnet+bn",
-        "recommended-1",
-        "recommended",
+        "choir",
         "ts+lr",
         "ts+lr-per-domain",
         "mdm",
@@ -111,29 +110,27 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
     assert!(!text.contains("NaN"), "{text}");
 }
 
-/// The preset meets the one of a single view; it and the best method of ours meet the strongest peer; and three people are told that they could not show anything.
+/// CHOIR and the best method of ours meet the strongest peer; three people are told that they could
+/// not show anything.
 fn check_comparisons(summary: &StudySummary) {
     let mean = |r: &&Row| r.accuracy.mean;
-    let peer = |r: &&Row| r.method.parse::<Peer>().is_ok();
+    let peer = |r: &&Row| kind::kind(&r.method).is_some_and(Kind::is_peer);
     let best = |rows: Vec<&Row>| rows.iter().map(mean).fold(0.0, f64::max);
     let rows = || summary.rows.iter();
     let strongest = best(rows().filter(peer).collect());
     let ours = best(rows().filter(|r| !peer(r)).collect());
-    let single = |c: &&Comparison| c.method == "recommended" && c.against == "recommended-1";
-    assert_eq!(summary.comparisons.iter().filter(single).count(), 1);
     let met = |row: &Row| {
-        let against =
-            |c: &&Comparison| c.method == row.method && c.against != "baseline" && !single(c);
+        let against = |c: &&Comparison| c.method == row.method && c.against != "baseline";
         let others: Vec<&Row> = (summary.comparisons.iter().filter(against))
             .filter_map(|c| rows().find(|r| r.method == c.against))
             .collect();
         others.len() == 1 && peer(&others[0]) && mean(&others[0]) == strongest
     };
-    let (preset, winner) = (
-        rows().find(|r| r.method == "recommended").unwrap(),
+    let (choir, winner) = (
+        rows().find(|r| r.method == "choir").unwrap(),
         rows().find(|r| !peer(r) && mean(r) == ours).unwrap(),
     );
-    assert!(met(preset), "{:?}", summary.comparisons);
+    assert!(met(choir), "{:?}", summary.comparisons);
     assert!(
         met(winner) || winner.method == "baseline",
         "{:?}",
@@ -202,7 +199,7 @@ fn what_is_fitted_has_not_seen_the_test_trials() {
         );
         compared += 1;
     }
-    assert_eq!(compared, 11);
+    assert_eq!(compared, 10);
 }
 
 #[test]
@@ -301,13 +298,7 @@ fn another_configuration_is_another_unit() {
     other.training.adam.learning_rate = 0.02;
     let other = Plan::new(other, &data()).unwrap();
     for (a, b) in plan.units.iter().zip(&other.units) {
-        let network = matches!(
-            &a.method,
-            Method::Model {
-                fit: FitConfig::Network { .. },
-                ..
-            }
-        );
+        let network = a.method.spec.setting("learning_rate").is_some();
         assert_eq!(a.ids != b.ids, network, "{}", a.name);
     }
 }
@@ -413,7 +404,8 @@ fn wrong_settings_are_refused_with_what_to_do() {
     );
 }
 
-/// People without labels and with a few: every cell has its rows, units of one person share their fit, and the curve is drawn.
+/// People without labels and with a few: every cell has its rows, units of one person share their
+/// fit, and the curve is drawn.
 #[test]
 fn a_few_labels_of_new_people_are_studied() {
     let folder = Folder::new("calibration");
@@ -424,8 +416,8 @@ fn a_few_labels_of_new_people_are_studied() {
     let trials = one.with_view(other).unwrap();
     let plan = Plan::new(config(Study::Calibration), &trials).unwrap();
     let store = Store::open(&folder.0).unwrap();
-    // Four methods, three people: one fit each, whatever the cell.
-    assert_eq!(missing(&plan, &store).len(), 4 * 3);
+    // Three methods, three people: one fit each, whatever the cell.
+    assert_eq!(missing(&plan, &store).len(), 3 * 3);
     let records = run(&plan, &store, 1, &Cancel::default(), &Unwatched).unwrap();
     let summary = summarise(&plan, records).unwrap();
     let labels = |method: &str| -> Vec<Option<usize>> {
@@ -433,11 +425,10 @@ fn a_few_labels_of_new_people_are_studied() {
         own.map(|r| r.labels).collect()
     };
     assert_eq!(
-        labels(": recommended"),
+        labels(": choir"),
         // Sixteen trials of each day: with as many labels nothing is left to test.
         [Some(0), None, Some(2), Some(4), Some(8)]
     );
-    assert_eq!(labels(": recommended-1"), [Some(0), None]);
     assert!(labels(": fb-recentred-ts+lr").len() >= 4);
     assert!(report::html(&summary).contains("labelled trials per new person"));
 }
@@ -467,7 +458,7 @@ fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() 
     let folder = Folder::new("views");
     let mut wanted = config(Study::Main);
     wanted.methods = [
-        "recommended",
+        "choir",
         "baseline",
         "spdnet-views",
         "dasp-views",
@@ -486,8 +477,8 @@ fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() 
     );
     let weights = |name: &str| of(name).outcome.routing.as_ref().unwrap().domain_weights[0].len();
     assert_eq!(2 * weights("dasp-views"), weights("dasp-per-view"));
-    // What the preset looks at, as data and as pictures.
-    for record in records.iter().filter(|r| r.method == "recommended") {
+    // What CHOIR looks at, as data and as pictures.
+    for record in records.iter().filter(|r| r.method == "choir") {
         let carried = record.outcome.carried.as_ref().unwrap();
         assert_eq!((carried.views.len(), carried.shared.patterns.len()), (2, 2));
         let people = trials.domains().names().len();
@@ -506,9 +497,9 @@ fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() 
         .map(|(name, _)| name)
         .collect();
     for name in [
-        "views-recommended.svg",
-        "shares-recommended.svg",
-        "people-recommended.svg",
+        "views-choir.svg",
+        "shares-choir.svg",
+        "people-choir.svg",
     ] {
         assert!(files.iter().any(|f| f == name), "{files:?}");
     }
@@ -518,11 +509,11 @@ fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() 
 
 /// The first sentence is about the strongest peer, and its picture is made of the pairs of the tests.
 #[test]
-fn the_first_sentence_sets_the_preset_against_the_strongest_peer() {
+fn the_first_sentence_sets_choir_against_the_strongest_peer() {
     let folder = Folder::new("headline");
     let store = Store::open(&folder.0).unwrap();
     let mut config = config(Study::Main);
-    config.methods = ["baseline", "recommended", "mdm", "ts+lr", "recentred-ts+lr"]
+    config.methods = ["baseline", "choir", "mdm", "ts+lr", "recentred-ts+lr"]
         .map(String::from)
         .to_vec();
     let plan = Plan::new(config, &data()).unwrap();
@@ -538,13 +529,13 @@ fn the_first_sentence_sets_the_preset_against_the_strongest_peer() {
             .accuracy
             .mean
     };
-    assert_eq!(headline.method, "recommended");
+    assert_eq!(headline.method, "choir");
     for peer in ["mdm", "ts+lr", "recentred-ts+lr"] {
         assert!(mean(&headline.against) >= mean(peer), "{peer}");
     }
     let start = format!(
-        "recommended reaches a balanced accuracy of {:.3}, {}, the strongest peer, {:.3}.",
-        mean("recommended"),
+        "choir reaches a balanced accuracy of {:.3}, {}, the strongest peer, {:.3}.",
+        mean("choir"),
         headline.against,
         mean(&headline.against)
     );
@@ -577,7 +568,7 @@ fn the_first_sentence_sets_the_preset_against_the_strongest_peer() {
     // Every method with a filter has patterns, one value per channel; peers have none.
     for unit in &summary.units {
         let filters = &unit.outcome.patterns;
-        let expected = usize::from(matches!(unit.method.as_str(), "baseline" | "recommended"));
+        let expected = usize::from(matches!(unit.method.as_str(), "baseline" | "choir"));
         assert_eq!(filters.len(), expected, "{}", unit.method);
         for filter in filters {
             assert_eq!(filter.filter, "filter");

@@ -31,11 +31,12 @@ def calibration(study: Study, ax: Any = None) -> Any:
     >>> import tempfile
     >>> import stiefel
     >>> results = stiefel.study(
-    ...     "calibration", "synthetic:bnci2015001,subjects=2,trials=16", methods=["recommended", "recentred-ts+lr"],
+    ...     "calibration", "synthetic:bnci2015001,subjects=2,trials=16",
+    ...     methods=["choir", "recentred-ts+lr"],
     ...     folder=tempfile.mkdtemp(), progress=False,
     ... )
     >>> [line.get_label() for line in stiefel.plot.calibration(results).get_lines()]
-    ['recommended', 'recentred-ts+lr']
+    ['choir', 'recentred-ts+lr']
     """
     summary = summary_of(study)
     points = [(own_name(row), row["labels"], row["accuracy"]["mean"]) for row in summary["rows"] if row.get("labels") is not None]

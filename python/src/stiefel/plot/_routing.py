@@ -42,7 +42,8 @@ def controls(study: Study, method: str | None = None, ax: Any = None) -> Any:
     >>> import tempfile
     >>> import stiefel
     >>> results = stiefel.study(
-    ...     "main", "synthetic:bnci2015001,subjects=2,trials=10", methods=["recommended-1", "mdm"], folder=tempfile.mkdtemp(), progress=False,
+    ...     "main", "synthetic:bnci2015001,subjects=2,trials=10", methods=["choir", "mdm"],
+    ...     folder=tempfile.mkdtemp(), progress=False,
     ... )
     >>> ax = stiefel.plot.controls(results)
     >>> ax.get_yticklabels()[0].get_text()

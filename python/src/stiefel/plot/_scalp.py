@@ -33,7 +33,8 @@ def patterns(study: Study, method: str | None = None, axes: Any = None) -> Any:
     >>> import tempfile
     >>> import stiefel
     >>> results = stiefel.study(
-    ...     "main", "synthetic:bnci2015001,subjects=2,trials=10", methods=["recommended-1"], folder=tempfile.mkdtemp(), progress=False,
+    ...     "main", "synthetic:bnci2015001,subjects=2,trials=10", methods=["choir"],
+    ...     folder=tempfile.mkdtemp(), progress=False,
     ... )
     >>> stiefel.plot.patterns(results).shape
     (1, 2)

@@ -38,7 +38,7 @@ def differences(study: Study, method: str | None = None, against: str | None = N
     >>> import tempfile
     >>> import stiefel
     >>> results = stiefel.study(
-    ...     "main", "synthetic:bnci2015001,subjects=3,trials=10", methods=["recommended-1", "mdm", "ts+lr"],
+    ...     "main", "synthetic:bnci2015001,subjects=3,trials=10", methods=["choir", "mdm", "ts+lr"],
     ...     folder=tempfile.mkdtemp(), progress=False,
     ... )
     >>> ax = stiefel.plot.differences(results)

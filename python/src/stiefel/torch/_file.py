@@ -244,7 +244,7 @@ def load(path: str | PathLike[str], dtype: torch.dtype | None = None) -> DaspNet
     Parameters
     ----------
     path : path-like
-        A file that holds a network; the preset ``recommended`` is not a network.
+        A file that holds a network; CHOIR is not a network.
     dtype : None | torch.dtype, default=None
         Precision of the parameters; None takes that of the file.
 
@@ -273,8 +273,8 @@ def load(path: str | PathLike[str], dtype: torch.dtype | None = None) -> DaspNet
 
     model = _core.load(Path(path))
     sizes, domains, parameters, encoder = _core.torch_network(model)
-    config = json.loads(model.config)
-    architecture = config["model"]["architecture"]
+    config = json.loads(model.spec)["settings"]
+    architecture = config["architecture"]
     _check_known(architecture, json.loads(sizes), path)
     kind = DaspNet if architecture["network"] == "dasp" else SPDNet
     found = torch.float32 if config["precision"] == "f32" else torch.float64
@@ -286,7 +286,7 @@ def load(path: str | PathLike[str], dtype: torch.dtype | None = None) -> DaspNet
         if encoder is not None:
             net.encoder.projection = torch.from_numpy(encoder[0][0])
             net.encoder.between.fill_(encoder[1])
-            net.encoder.fill = config["model"]["encoder"]["fill"]
+            net.encoder.fill = config["encoder"]["fill"]
     net.classes, net.domains, net.channels = model.classes, domains, model.channels
     net.preparation = Preparation(*model.preparation)
     net.whitening = _whitening(model, domains, options_of(config))

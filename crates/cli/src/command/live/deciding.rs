@@ -114,7 +114,7 @@ impl Deciding {
         }
         // Somebody who is known from calibration alone goes on learning: as they go, or from unlabelled trials that are given.
         let given = self.calibration.is_some();
-        let heeded = (unseen.as_ref()).is_some_and(|u| model.heeds(name, u, given));
+        let heeded = (unseen.as_ref()).is_some_and(|u| model.policy_applies(name, u, given));
         if unseen.is_some() && !heeded {
             let why = if model.is_calibrated(name) {
                 "the model was calibrated for domain \"{name}\"; only causal whitening, or own-mean with --calibration, goes on learning from unlabelled signal"
@@ -211,11 +211,7 @@ impl Deciding {
         };
         let streamed = || stream.map(|s| s.channels.iter().map(|c| c.name.clone()).collect());
         let own = model.channels().map(<[String]>::to_vec);
-        let numbered = || {
-            (1..=model.channels_count())
-                .map(|i| i.to_string())
-                .collect()
-        };
+        let numbered = || (1..=model.channel_count()).map(|i| i.to_string()).collect();
         Ok(Steps {
             views: vec![View {
                 band: self.band.unwrap_or([0.0, rate]),

@@ -6,7 +6,8 @@ use super::super::base::text::{count, figure};
 use super::super::chart::matrix::Matrix;
 use super::scalp::heads;
 use super::{Figure, Section, file_name, finite, unit_name};
-use crate::{Carried, CarriedBy, StudySummary, UnitRecord};
+use crate::{StudySummary, UnitRecord};
+use stiefel_model::diagnostics::{Carried, CarriedBy};
 
 /// Figures with a row or a map for each of more people than this are long.
 const MANY: usize = 16;

@@ -3,13 +3,13 @@
 use serde_json::json;
 use stiefel_eeg::montage::position;
 use stiefel_model::Measure;
-use stiefel_model::diagnostics::{Controls, RoutingReport};
+use stiefel_model::diagnostics::{Carried, CarriedBy, Controls, RoutingReport};
 use stiefel_model::metrics::{Decisions, Scores};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
-    Carried, CarriedBy, Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome,
+    Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome,
     PaperRow, Patterns, PersonDifference, RoutingRecord, Row, StudySummary, UnitRecord, UnitScore,
 };
 
@@ -47,7 +47,8 @@ pub(super) fn names(stem: &str, count: usize) -> Vec<String> {
     (1..=count).map(|i| format!("{stem}{i}")).collect()
 }
 
-/// Gives the first method views that carry its decision, of everybody and of every domain, as the preset has them.
+/// Gives the first method views that carry its decision, of everybody and of every domain, as CHOIR
+/// has them.
 pub(super) fn with_views(mut summary: StudySummary) -> StudySummary {
     let (channels, views) = (summary.dataset.channels.len(), 6);
     let of = |name: &str| CarriedBy {

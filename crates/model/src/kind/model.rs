@@ -1,0 +1,340 @@
+//! Fitted models, whatever their kind.
+
+use super::Kind;
+use crate::choir::Balance;
+use crate::decoder::{Decision, Weights};
+use crate::diagnostics::{Carried, RoutingReport};
+use crate::file::{Archive, Found};
+use crate::net::Routing;
+use crate::precondition::{Tikhonov, UnseenPolicy};
+use crate::{Decided, ModelError, Result, TrainingRecord, Trials, Unseen};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use stiefel_data::{Factor, check_distinct};
+use stiefel_linalg::{MatBatch, MatView};
+
+/// What every model knows by name, and the sizes of a trial.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Names {
+    /// Classes, in the order of the probabilities.
+    pub classes: Vec<String>,
+    /// Domains that were named at training, or calibrated the model.
+    pub domains: Vec<String>,
+    /// Channels in the order of the rows, where known.
+    pub channels: Option<Vec<String>>,
+    /// Channels of a trial.
+    pub channel_count: usize,
+    /// Covariances of a trial.
+    pub view_count: usize,
+}
+
+impl Names {
+    /// Returns those of a set of trials.
+    pub fn of(trials: &Trials) -> Self {
+        Self {
+            classes: trials.classes().names().to_vec(),
+            domains: trials.domains().names().to_vec(),
+            channels: trials.channels().map(<[String]>::to_vec),
+            channel_count: trials.channels_count(),
+            view_count: trials.views(),
+        }
+    }
+
+    /// Finds a domain by name.
+    pub fn domain(&self, name: &str) -> Option<usize> {
+        self.domains.iter().position(|d| d == name)
+    }
+
+    /// Returns the class of each trial as these names number them.
+    pub fn class_of_each(&self, trials: &Trials) -> Result<Vec<usize>> {
+        let names = trials.classes();
+        let place = |&c: &usize| {
+            let at = self.classes.iter().position(|known| known == names.name(c));
+            at.ok_or_else(|| ModelError::UnknownName {
+                what: "class",
+                found: names.name(c).to_owned(),
+                known: self.classes.join(", "),
+            })
+        };
+        names.indices().iter().map(place).collect()
+    }
+
+    /// Renumbers classes and domains of trials as here; all their names are among these.
+    pub fn renumber(&self, trials: &Trials) -> Result<Trials> {
+        let names = trials.domains();
+        let place = |&d: &usize| {
+            let name = names.name(d);
+            self.domain(name).ok_or_else(|| ModelError::NewDomain {
+                name: name.to_owned(),
+                known: self.domains.join(", "),
+            })
+        };
+        let domains: Result<Vec<usize>> = names.indices().iter().map(place).collect();
+        let classes = Factor::new("class", self.classes.clone(), self.class_of_each(trials)?)?;
+        let domains = Factor::new("domain", self.domains.clone(), domains?)?;
+        Ok(trials
+            .clone()
+            .with_classes(classes)?
+            .with_domains(domains)?)
+    }
+
+    /// Checks that names are distinct and as many as the sizes say.
+    pub(crate) fn check(&self) -> Result<()> {
+        check_distinct("classes", &self.classes)?;
+        check_distinct("domains", &self.domains)?;
+        check_distinct("channels", self.channels.as_deref().unwrap_or(&[]))?;
+        let named = self.channels.as_ref().map_or(self.channel_count, Vec::len);
+        let counts = [
+            (
+                "classes, at least",
+                self.classes.len().max(2),
+                self.classes.len(),
+            ),
+            (
+                "channels, at least",
+                self.channel_count.max(1),
+                self.channel_count,
+            ),
+            ("views, at least", self.view_count.max(1), self.view_count),
+            ("channel names", self.channel_count, named),
+        ];
+        match counts
+            .into_iter()
+            .find(|(_, expected, found)| expected != found)
+        {
+            None => Ok(()),
+            Some((what, expected, found)) => Err(ModelError::Count {
+                op: "model file",
+                what,
+                expected,
+                found,
+            }),
+        }
+    }
+}
+
+/// A fitted model of any kind.
+pub trait Model: Any + fmt::Debug + Send + Sync {
+    /// Returns its kind.
+    fn kind(&self) -> &'static dyn Kind;
+
+    /// Returns the settings it was fitted with.
+    fn settings(&self) -> Result<Value>;
+
+    /// Returns what it knows by name.
+    fn names(&self) -> &Names;
+
+    /// Counts the trials of a domain, by number, that it was trained or calibrated on.
+    fn trial_count(&self, domain: usize) -> usize;
+
+    /// Starts decisions for one domain.
+    fn start(self: Arc<Self>, start: &Start<'_>) -> Result<Box<dyn Engine>>;
+
+    /// Writes everything but names and origin into its file.
+    fn write(&self, file: &mut Archive) -> Found<()>;
+
+    /// Returns the mean of the loaded covariances of a domain, by number.
+    fn domain_mean(&self, domain: usize) -> Option<Cow<'_, [f64]>>;
+
+    /// Returns what is loaded onto a covariance before it is compared with a mean.
+    fn loading(&self) -> Tikhonov;
+
+    /// Tells whether the means of domains are arithmetic.
+    fn has_arithmetic_means(&self) -> bool {
+        true
+    }
+
+    /// Describes it line by line, each with a heading, for people.
+    fn describe(&self) -> Vec<Describe>;
+
+    /// Returns the model after labelled trials of domains, new or known.
+    fn calibrate(&self, _trials: &Trials) -> Result<Arc<dyn Model>> {
+        Err(ModelError::Impossible {
+            op: "calibration",
+            why: format!(
+                "a model {} has nothing that a few labelled trials of a domain could set",
+                self.kind().name()
+            ),
+            remedy: "train a model that can be calibrated, such as choir",
+        })
+    }
+
+    /// Tells whether a domain, by number, is known from labelled trials that calibrated it alone.
+    fn is_calibrated(&self, _domain: usize) -> bool {
+        false
+    }
+
+    /// Counts the labelled trials of a domain, by number, class by class, where it can be calibrated.
+    fn balance(&self, _domain: usize) -> Option<Balance> {
+        None
+    }
+
+    /// Counts the experts among which trials are routed, over all views.
+    fn expert_count(&self) -> Option<usize> {
+        None
+    }
+
+    /// Tells whether something must stand in for the embedding of a new domain.
+    fn has_embedding(&self) -> bool {
+        false
+    }
+
+    /// Returns the filters as points, `K × n × k`, where it has any.
+    fn filters(&self) -> Result<Option<MatBatch<f64>>> {
+        Ok(None)
+    }
+
+    /// Judges its routing on labelled test trials; none where it does not route these.
+    fn examine(&self, _exam: &mut Examination<'_>) -> Result<Option<RoutingReport>> {
+        Ok(None)
+    }
+
+    /// Returns what its filters see on the sensors.
+    fn pictures(&self, _training: &Trials, _count: usize) -> Result<Vec<Picture>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns which views and electrodes carry its decisions, with `people` person by person too.
+    fn carried(&self, _training: &Trials, _people: bool) -> Result<Option<Carried>> {
+        Ok(None)
+    }
+
+    /// Returns sentences about choices made in the fit.
+    fn choices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns how it was trained, epoch by epoch, where it was.
+    fn record(&self) -> Option<&TrainingRecord> {
+        None
+    }
+}
+
+/// A heading and a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Describe {
+    /// The heading, a word.
+    pub heading: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+impl Describe {
+    /// Returns a line of a description.
+    pub fn line(heading: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            heading,
+            text: text.into(),
+        }
+    }
+}
+
+/// The patterns of one filter on the sensors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// Which filter.
+    pub filter: String,
+    /// One pattern per row, most important first, one value per channel.
+    pub patterns: MatBatch<f64>,
+}
+
+/// Whose trials are decided, and what is known of them.
+#[derive(Debug)]
+pub struct Start<'a> {
+    /// The domain.
+    pub name: &'a str,
+    /// Its number, where it had training trials or calibrated the model.
+    pub known: Option<usize>,
+    /// What is done about its mean and embedding, where that is not settled by training trials.
+    pub unseen: Option<&'a Unseen>,
+    /// Unlabelled trials of it that are known beforehand, one batch per view; none is an empty list.
+    pub seen: &'a [MatView<'a, f64>],
+    /// The domains that had training trials, for messages.
+    pub known_domains: &'a [&'a str],
+}
+
+impl Start<'_> {
+    /// Returns the policy for a domain without training trials.
+    pub fn policy(&self) -> Result<&Unseen> {
+        self.unseen.ok_or_else(|| ModelError::NewDomain {
+            name: self.name.to_owned(),
+            known: self.known_domains.join(", "),
+        })
+    }
+
+    /// Returns the policy of a model without embedding.
+    pub fn policy_without_embedding(&self) -> Result<UnseenPolicy> {
+        let policy = self.policy()?;
+        if policy.embedding == crate::UnseenEmbedding::InputOnly {
+            return Ok(policy.whitening);
+        }
+        Err(ModelError::Impossible {
+            op: "fitted model",
+            why: format!(
+                "{} stands in for an embedding, but the model has none",
+                policy.embedding
+            ),
+            remedy: "choose input-only, or leave it out",
+        })
+    }
+}
+
+/// Decisions for one domain, trial by trial.
+pub trait Engine: fmt::Debug + Send {
+    /// Decides a trial, its raw covariances one view after the other, under the given weights of
+    /// the experts where it routes.
+    fn decide(&mut self, covariances: &[f64], weights: Weights<'_>) -> Result<Decision<'_>>;
+
+    /// Stops, or continues, learning from unlabelled trials.
+    fn freeze(&mut self, _frozen: bool) {}
+
+    /// Returns the query of the last decision, where trials are routed.
+    fn query(&self) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// Returns what every view added to the last decision, as log-odds of the class decided.
+    fn contributions(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// Returns how the trials of a domain without training trials are whitened.
+    fn adaptation(&self) -> Option<UnseenPolicy> {
+        None
+    }
+
+    /// Says what else is done for such a domain, in the order of a sentence.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Labelled test trials on which routing is judged.
+pub struct Examination<'a> {
+    /// The trials, as the model takes them.
+    pub test: &'a Trials,
+    /// Their classes as the model numbers them.
+    pub truth: &'a [usize],
+    /// The number of each trial's domain in the model; none where it had no training trials.
+    pub domains: &'a [Option<usize>],
+    /// The seed of permutations.
+    pub seed: u64,
+    /// Decides the trials under other weights of the experts.
+    pub decide: &'a mut dyn FnMut(Routing<'_, f64>) -> Result<Decided>,
+}
+
+impl fmt::Debug for Examination<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Examination({} trials, seed {})",
+            self.truth.len(),
+            self.seed
+        )
+    }
+}

@@ -1,0 +1,179 @@
+//! A kind with its settings: everything that decides a fit, but the trials.
+
+use super::{Kind, find, kind, settings};
+use crate::scaling::Recommendation;
+use crate::{ModelError, Result};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+/// Sizes of the data that default settings may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataSizes {
+    /// Channels.
+    pub channels: usize,
+    /// Training domains.
+    pub domains: usize,
+}
+
+/// A kind with its complete settings.
+///
+/// Written as `{"kind": "choir", "settings": {…}}`; settings that are left out have the defaults of
+/// a kind whose defaults do not depend on the data.
+#[derive(Debug, Clone)]
+pub struct ModelSpec {
+    kind: &'static dyn Kind,
+    settings: Value,
+    all_views: bool,
+    /// Why the sizes were chosen, where a rule chose them.
+    pub scaling: Option<Recommendation>,
+}
+
+impl ModelSpec {
+    /// Returns the spec of a kind or a variant, its defaults on data of these sizes changed by the
+    /// settings that are given.
+    pub fn named(name: &str, given: &Value, sizes: DataSizes) -> Result<Self> {
+        let (kind, variant) = find(name)?;
+        let mut tree = kind.defaults(variant.map(|v| v.name), given, sizes)?;
+        settings::set_all(kind.name(), &mut tree, given)?;
+        let spec = Self {
+            all_views: kind.takes_views() || variant.is_some_and(|v| v.all_views),
+            scaling: kind.scaling(&tree, sizes)?,
+            ..Self::complete(kind, tree.clone())?
+        };
+        Ok(spec)
+    }
+
+    /// Returns the spec of typed settings; they are checked when they fit.
+    pub(crate) fn of<S: Serialize>(kind: &'static dyn Kind, settings: &S) -> Self {
+        Self {
+            kind,
+            // Settings that JSON cannot hold are refused with the fit.
+            settings: serde_json::to_value(settings).unwrap_or_default(),
+            all_views: kind.takes_views(),
+            scaling: None,
+        }
+    }
+
+    /// Returns the spec of complete settings.
+    pub fn complete(kind: &'static dyn Kind, settings: Value) -> Result<Self> {
+        kind.check(&settings)?;
+        Ok(Self {
+            kind,
+            settings,
+            all_views: kind.takes_views(),
+            scaling: None,
+        })
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> &'static dyn Kind {
+        self.kind
+    }
+
+    /// Returns all settings.
+    pub fn settings(&self) -> &Value {
+        &self.settings
+    }
+
+    /// Returns the value of one setting.
+    pub fn setting(&self, name: &str) -> Option<&Value> {
+        settings::get(&self.settings, name)
+    }
+
+    /// Changes one setting.
+    pub fn with(mut self, name: &str, value: Value) -> Result<Self> {
+        settings::set(self.kind.name(), &mut self.settings, name, value)?;
+        self.kind.check(&self.settings)?;
+        Ok(self)
+    }
+
+    /// Changes those of the given settings that the kind has.
+    pub fn with_known(mut self, given: &Value) -> Result<Self> {
+        for (name, value) in settings::object(given)? {
+            if self.setting(name).is_some() {
+                self = self.with(name, value.clone())?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Changes the seed, where the kind has one.
+    pub fn seeded(self, seed: u64) -> Result<Self> {
+        self.with_known(&json!({ "seed": seed }))
+    }
+
+    /// Tells whether it takes all views of a trial.
+    pub fn takes_views(&self) -> bool {
+        self.all_views
+    }
+
+    /// Makes it take all views of a trial.
+    pub fn on_all_views(mut self) -> Self {
+        self.all_views = true;
+        self
+    }
+
+    /// Returns the control with a single expert, where trials are routed.
+    pub fn single_expert(&self) -> Result<Option<Self>> {
+        let settings = self.kind.single_expert(&self.settings)?;
+        let spec = settings.map(|settings| Self {
+            settings,
+            scaling: None,
+            ..self.clone()
+        });
+        Ok(spec)
+    }
+}
+
+impl PartialEq for ModelSpec {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind.name(), &self.settings, self.all_views)
+            == (other.kind.name(), &other.settings, other.all_views)
+    }
+}
+
+impl Default for ModelSpec {
+    /// CHOIR with its defaults.
+    fn default() -> Self {
+        crate::choir::ChoirConfig::default().into()
+    }
+}
+
+impl Serialize for ModelSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Written {
+            kind: self.kind.name().into(),
+            settings: self.settings.clone(),
+            all_views: self.all_views,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ModelSpec {
+    fn deserialize<D>(deserializer: D) -> std::result::Result<Self, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        let written = Written::deserialize(deserializer)?;
+        let found = kind(&written.kind).ok_or_else(|| ModelError::UnknownName {
+            what: "kind of model",
+            found: written.kind.clone(),
+            known: super::KINDS.map(Kind::name).join(", "),
+        });
+        let spec = found.and_then(|kind| Self::complete(kind, written.settings));
+        let mut spec = spec.map_err(D::Error::custom)?;
+        spec.all_views |= written.all_views;
+        Ok(spec)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    kind: String,
+    settings: Value,
+    #[serde(default)]
+    all_views: bool,
+}

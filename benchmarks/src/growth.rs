@@ -15,7 +15,7 @@ use std::time::Instant;
 use stiefel_linalg::MatBatch;
 use stiefel_model::scaling::ScalingRule;
 use stiefel_model::train::{Silent, TrainConfig};
-use stiefel_model::{Factor, ModelSpec, FittedModel, ModelConfig, ModelError, Trials};
+use stiefel_model::{Factor, FittedModel, ModelConfig, ModelError, ModelSpec, Trials};
 use stiefel_testkit::{normal, rng};
 
 /// How many trials of how many people, and how large.

@@ -52,7 +52,8 @@ fn the_page_names_what_there_is() {
 #[test]
 fn what_is_not_there_is_named() {
     let root = crate::chore::root().join("xtask");
-    let page = "| a | `src/equations.rs`: `missing`, `Spans::spans`, `absent_name_`; `src/none.rs`: `x` |";
+    let page =
+        "| a | `src/equations.rs`: `missing`, `Spans::spans`, `absent_name_`; `src/none.rs`: `x` |";
     let page = page.replace("name_", "from_here");
     let expected = [
         "src/equations.rs has no absent_from_here",

@@ -4,13 +4,13 @@ mod bench;
 mod chore;
 mod dist;
 mod docs;
+#[cfg(test)]
+mod equations;
 mod header;
 mod layers;
 mod memcheck;
 mod python;
 mod sets;
-#[cfg(test)]
-mod equations;
 #[cfg(test)]
 mod versions;
 

@@ -16,8 +16,6 @@ mod formats;
 mod identities;
 #[path = "cli/models.rs"]
 mod models;
-#[path = "cli/peers.rs"]
-mod peers;
 #[path = "cli/preparing.rs"]
 mod preparing;
 #[path = "cli/readme.rs"]

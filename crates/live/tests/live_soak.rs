@@ -79,7 +79,6 @@ fn network() -> FittedModel {
     FittedModel::fit(&STUDY.trials, &STUDY.trials, &config, &mut Silent).unwrap()
 }
 
-
 /// Plays so many seconds; what is allocated counts from `warm_after` seconds on.
 fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_after: f64) {
     let causal = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });

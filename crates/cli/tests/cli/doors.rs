@@ -10,8 +10,8 @@ use stiefel::eeg::io::read;
 use stiefel::eeg::select::DataChoice;
 use stiefel::eeg::synthetic::SyntheticConfig;
 use stiefel::eeg::{load, simulate};
-use stiefel::model::train::Silent;
 use stiefel::model::FittedModel;
+use stiefel::model::train::Silent;
 use stiefel::study::{Study, StudyConfig, UnitRecord};
 
 use super::models::{DATA, home, json};

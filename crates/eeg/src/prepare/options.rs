@@ -167,9 +167,8 @@ impl PrepareOptions {
             return Ok(self);
         }
         let views: std::result::Result<Vec<View>, _> = text.split(',').map(str::parse).collect();
-        let views = views.map_err(|error| {
-            EegError::setting(error.to_string(), "or choose broad or choir")
-        })?;
+        let views = views
+            .map_err(|error| EegError::setting(error.to_string(), "or choose broad or choir"))?;
         for (place, view) in views.iter().enumerate() {
             if views[..place].contains(view) {
                 return Err(EegError::setting(

@@ -79,7 +79,8 @@ impl Session {
         options: Options,
     ) -> Result<Self> {
         options.check()?;
-        if steps.views.len() != model.view_count() || steps.channels.len() != model.channel_count() {
+        if steps.views.len() != model.view_count() || steps.channels.len() != model.channel_count()
+        {
             return Err(LiveError::setting(
                 format!(
                     "{} views of {} channels were described, but the model takes {} of {}",

@@ -8,8 +8,8 @@ use stiefel_eeg::select::{ChannelChoice, DataChoice};
 use stiefel_linalg::MatBatch;
 use stiefel_model::kind::{self, Kind};
 use stiefel_study::{
-    Cancel, Comparison, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary,
-    UnitRecord, Unwatched, conclude, execute, missing, report, run, summarise, table,
+    Cancel, Comparison, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary, UnitRecord,
+    Unwatched, conclude, execute, missing, report, run, summarise, table,
 };
 
 const DATA: &str = "synthetic:bnci2015001,subjects=3,trials=8";
@@ -496,11 +496,7 @@ fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() 
     let files: Vec<String> = (report::figures(&summary).into_iter())
         .map(|(name, _)| name)
         .collect();
-    for name in [
-        "views-choir.svg",
-        "shares-choir.svg",
-        "people-choir.svg",
-    ] {
+    for name in ["views-choir.svg", "shares-choir.svg", "people-choir.svg"] {
         assert!(files.iter().any(|f| f == name), "{files:?}");
     }
     let page = report::html(&summary);

@@ -9,8 +9,8 @@ use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
-    Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome,
-    PaperRow, Patterns, PersonDifference, RoutingRecord, Row, StudySummary, UnitRecord, UnitScore,
+    Comparison, DatasetSummary, Headline, Made, MeanStd, NewDomains, Outcome, PaperRow, Patterns,
+    PersonDifference, RoutingRecord, Row, StudySummary, UnitRecord, UnitScore,
 };
 
 /// The shape of a study; names are used as they are.

@@ -1,4 +1,4 @@
-"""The preset with ten views beside scikit-learn's logistic regression on as many features, one thread.
+"""CHOIR with ten views beside scikit-learn's logistic regression on as many features, one thread.
 
     python benchmarks/views.py
 """
@@ -24,7 +24,7 @@ def main():
         fits.append(ours["fit"])
         decisions.append(ours["decision"])
     print(f"{ours['trials']} trials, {ours['features']} features; seconds of a fit, microseconds of a decision, middle (smallest–largest)")
-    print(f"preset, covariances to weights and probabilities   {spread(fits, 3)}   {spread([1e6 * d for d in decisions], 0)}")
+    print(f"CHOIR, covariances to weights and probabilities   {spread(fits, 3)}   {spread([1e6 * d for d in decisions], 0)}")
     print(f"scikit-learn's regression, from features on        {spread(theirs, 3)}   {spread([1e6 * d for d in rows], 0)}")
 
 

@@ -38,8 +38,7 @@ pub(crate) fn covariances(seed: u64, trials: usize, n: usize) -> MatBatch<f64> {
             }
         }
         let sources = product(g.view(), Op::N, g.view(), Op::T).expect("matching sizes");
-        let a = MatBatch::from_vec(1, n, n, mixings.matrix(t % SUBJECTS).to_vec());
-        let a = a.expect("a square matrix").transposed();
+        let a = mixings.single(t % SUBJECTS).transposed();
         let x = congruence(a.view(), sources.view()).expect("matching sizes");
         all.extend_from_slice(x.data());
     }

@@ -6,7 +6,7 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::traits::RealField;
 use faer::{Mat, MatRef, Par, Spec};
 use std::hint::black_box;
-use stiefel_linalg::{EigenScratch, MatBatch, Scalar, eigh_into};
+use stiefel_linalg::{EigenWorkspace, MatBatch, Scalar, Wanted};
 use stiefel_testkit::random_spd;
 
 const COUNT: usize = 32;
@@ -61,13 +61,14 @@ fn row<T: Scalar + RealField>(n: usize) {
     let mut faer = Yardstick::new(x.clone());
     let mut values = vec![T::ZERO; COUNT * n];
     let mut vectors = MatBatch::zeros(COUNT, n, n);
-    let mut scratch = EigenScratch::default();
+    let mut scratch = EigenWorkspace::default();
     let rounds = 4_000_000 / (n * n * n) + 20;
     let [ours, theirs] = side_by_side(
         rounds,
         [
             &mut || {
-                eigh_into(x.view(), &mut values, vectors.view_mut(), &mut scratch)
+                let wanted = Wanted::Vectors(vectors.data_mut());
+                (scratch.decompose(x.view(), &mut values, wanted))
                     .expect("a finite symmetric matrix");
             },
             &mut || faer.run(),

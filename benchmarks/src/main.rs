@@ -37,7 +37,7 @@ stiefel-bench [command]     without a command: eigen, step, train, decision, fre
   growth                    time and memory of a fit over trials, people and channels, with the exponents (minutes)
     --point MODEL           one fit, choir or dasp: its seconds, and the largest resident set in bytes
     --trials, --people, --channels N
-  views [--rounds N]        fit, calibration and decision of the preset with ten views
+  views [--rounds N]        fit, calibration and decision of CHOIR with ten views
     --json                  all times, as JSON
   data FILE.npy             writes the 500 covariances, 22 × 22, of `frechet`
 ";

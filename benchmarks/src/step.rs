@@ -7,7 +7,6 @@ use crate::eigen::Yardstick;
 use crate::timing::{interleaved, tenth_percentile};
 use faer::traits::RealField;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use stiefel_linalg::Scalar;
 use stiefel_model::net::{DaspConfig, DaspNet, LossWeights, Network, Sizes};
 use stiefel_model::train::Stepper;
@@ -80,7 +79,7 @@ fn problem<T: Scalar>(case: &Case) -> (DaspNet, Prepared<T>) {
     };
     let net = DaspNet::new(sizes, config).expect("a valid network");
     let data = Prepared::from_parts(
-        Arc::new(random_spd(1, BATCH, case.n)),
+        random_spd(1, BATCH, case.n),
         random_batch(2, BATCH, 1, encoded),
         (0..BATCH).map(|i| i % 2).collect(),
         (0..BATCH).map(|i| i % case.domains).collect(),

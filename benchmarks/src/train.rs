@@ -3,7 +3,6 @@
 
 use crate::arguments::Arguments;
 use crate::timing::{interleaved, tenth_percentile};
-use std::sync::Arc;
 use stiefel_model::net::{DaspConfig, DaspNet, Network, Sizes};
 use stiefel_model::train::Stepper;
 use stiefel_model::{AdamConfig, Prepared};
@@ -41,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let (experts, filters) = (config.experts, config.filters);
     let network = DaspNet::new(sizes, config).map_err(|error| error.to_string())?;
     let data = Prepared::<f32>::from_parts(
-        Arc::new(random_spd(1, TRIALS, CHANNELS)),
+        random_spd(1, TRIALS, CHANNELS),
         random_batch(2, TRIALS, 1, ENCODED),
         (0..TRIALS).map(|i| i % 2).collect(),
         (0..TRIALS).map(|i| i % PEOPLE).collect(),
@@ -58,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let steps = |stepper: &mut Stepper<f32>, at: &mut usize| {
         let batch = |at: usize| {
             let indices = (0..BATCH).map(|i| (at * BATCH + i * 71) % TRIALS);
-            data.batch(indices.collect())
+            data.batch(indices.collect::<Vec<_>>())
         };
         let batches: Vec<_> = (*at..*at + STEPS).map(batch).collect();
         stepper.steps(&network, &batches).expect("finite steps");

@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         return Ok(());
     }
     println!(
-        "\nthe preset with {VIEWS} views, {PEOPLE} people, {} trials of {CHANNELS} channels, {features} features, one thread",
+        "\nCHOIR with {VIEWS} views, {PEOPLE} people, {} trials of {CHANNELS} channels, {features} features, one thread",
         trials.len()
     );
     println!(

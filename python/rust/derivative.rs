@@ -3,7 +3,7 @@
 use crate::array::{Stack, give, on_stack};
 use crate::spd::spectral_fn;
 use pyo3::prelude::*;
-use stiefel::geometry::spd::stacks;
+use stiefel::geometry::spd;
 
 /// The derivative of a function of eigenvalues at `c` in the directions `x`, `U (L ∘ (Uᵀ X U)) Uᵀ`.
 #[pyfunction]
@@ -14,7 +14,7 @@ fn differential<'py>(
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let f = spectral_fn(name, 0.0)?;
-    on_stack!(py, give, c, x => |c, x: T| stacks::differential(f.cast::<T>(), c, x))
+    on_stack!(py, give, c, x => |c, x: T| spd::differential(f.cast::<T>(), c, x))
 }
 
 /// The log-Euclidean logarithmic map, `D exp(log C)[log X − log C]`.
@@ -24,7 +24,7 @@ fn log_map_logeuclid<'py>(
     c: Stack<'py>,
     x: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, c, x => |c, x: T| stacks::log_map_log_euclidean(c, x))
+    on_stack!(py, give, c, x => |c, x: T| spd::log_map_log_euclidean(c, x))
 }
 
 /// The log-Euclidean exponential map, `exp(log C + D log(C)[X])`.
@@ -34,7 +34,7 @@ fn exp_map_logeuclid<'py>(
     c: Stack<'py>,
     x: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, c, x => |c, x: T| stacks::exp_map_log_euclidean(c, x))
+    on_stack!(py, give, c, x => |c, x: T| spd::exp_map_log_euclidean(c, x))
 }
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {

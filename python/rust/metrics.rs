@@ -5,7 +5,7 @@ use crate::error::value_error;
 use crate::spd::cast;
 use pyo3::prelude::*;
 use stiefel::geometry::Result;
-use stiefel::geometry::spd::{self, CholeskyChart, stacks};
+use stiefel::geometry::spd::{self, CholeskyChart};
 use stiefel::linalg::{MatBatch, MatView, Scalar};
 
 /// Points of the geodesics from `a` to `b`, at one `t` for all or one for each.
@@ -24,10 +24,10 @@ fn geodesic_of<'py>(
     on_stack!(py, give, a, b => |a, b: T| {
         let t: Vec<T> = cast(Some(&t)).unwrap_or_default();
         match name {
-            "chol" => stacks::geodesic_cholesky(CholeskyChart::Factor, a, b, &t),
-            "logchol" => stacks::geodesic_cholesky(CholeskyChart::LogFactor, a, b, &t),
-            "wasserstein" => stacks::geodesic_wasserstein(a, b, &t),
-            _ => stacks::geodesic_thompson(a, b, &t),
+            "chol" => spd::geodesic_cholesky(CholeskyChart::Factor, a, b, &t),
+            "logchol" => spd::geodesic_cholesky(CholeskyChart::LogFactor, a, b, &t),
+            "wasserstein" => spd::geodesic_wasserstein(a, b, &t),
+            _ => spd::geodesic_thompson(a, b, &t),
         }
     })
 }
@@ -58,12 +58,12 @@ impl Map {
 
     fn run<T: Scalar>(self, m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
         match self {
-            Self::LogWasserstein => stacks::log_map_wasserstein(m, x),
-            Self::ExpWasserstein => stacks::exp_map_wasserstein(m, x),
-            Self::LogLogCholesky => stacks::log_map_log_cholesky(m, x),
-            Self::ExpLogCholesky => stacks::exp_map_log_cholesky(m, x),
-            Self::ToLogCholesky => stacks::to_log_cholesky(m, x),
-            Self::FromLogCholesky => stacks::from_log_cholesky(m, x),
+            Self::LogWasserstein => spd::log_map_wasserstein(m, x),
+            Self::ExpWasserstein => spd::exp_map_wasserstein(m, x),
+            Self::LogLogCholesky => spd::log_map_log_cholesky(m, x),
+            Self::ExpLogCholesky => spd::exp_map_log_cholesky(m, x),
+            Self::ToLogCholesky => spd::to_log_cholesky(m, x),
+            Self::FromLogCholesky => spd::from_log_cholesky(m, x),
         }
     }
 }

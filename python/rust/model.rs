@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use stiefel::linalg::{MatBatch, MatView};
 use stiefel::model::diagnostics::RoutingEvidence;
 use stiefel::model::fitted::ClassType;
+use stiefel::model::kind::Balance;
 use stiefel::model::{FittedModel, ModelError, Session, Unseen};
 
 /// A fitted model.
@@ -216,7 +217,7 @@ impl PyModel {
         let names = trials.domains();
         let domains: Vec<&str> = names.present().into_iter().map(|d| names.name(d)).collect();
         let balance = model.balance(&domains).into_iter();
-        let uneven = balance.filter(stiefel::model::choir::Balance::is_uneven);
+        let uneven = balance.filter(Balance::is_uneven);
         let said = uneven.map(|b| b.to_string()).collect();
         Ok((Self::new(model, self.seconds), said))
     }

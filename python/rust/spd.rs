@@ -4,7 +4,7 @@ use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack, vi
 use crate::error::{mixed_precision, value_error};
 use crate::threads::run;
 use pyo3::prelude::*;
-use stiefel::geometry::spd::{self, CholeskyChart, Metric, SpectralFn, stacks};
+use stiefel::geometry::spd::{self, CholeskyChart, Metric, SpectralFn};
 use stiefel::linalg::{Scalar, sums};
 
 /// A function of eigenvalues by its name; [`SpectralFn::cast`] brings it to the precision of a stack.
@@ -46,7 +46,7 @@ fn spectral<'py>(
     parameter: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let f = spectral_fn(name, parameter)?;
-    on_stack!(py, give, x => |x: T| stacks::spectral(f.cast::<T>(), x))
+    on_stack!(py, give, x => |x: T| spd::map(f.cast::<T>(), x))
 }
 
 /// Distances of pairs.
@@ -58,7 +58,7 @@ fn distance<'py>(
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let metric = metric(name)?;
-    on_stack!(py, give_vec, a, b => |a, b: T| stacks::distance(metric, a, b))
+    on_stack!(py, give_vec, a, b => |a, b: T| spd::distance(metric, a, b))
 }
 
 /// Distances of pairs that need no eigenvalues; `None` where a matrix does not allow the short way.
@@ -71,9 +71,9 @@ fn plain_distance<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let metric = metric(name)?;
     if metric == Metric::Euclidean {
-        return on_stack!(here py, give_some_vec, a, b => |a, b: T| Ok(stacks::short_distance(metric, a, b)));
+        return on_stack!(here py, give_some_vec, a, b => |a, b: T| Ok(spd::short_distance(metric, a, b)));
     }
-    on_stack!(py, give_some_vec, a, b => |a, b: T| Ok(stacks::short_distance(metric, a, b)))
+    on_stack!(py, give_some_vec, a, b => |a, b: T| Ok(spd::short_distance(metric, a, b)))
 }
 
 /// `Σ X_i / N`, or that of the inverses; `None` where an inverse has no short way.
@@ -81,7 +81,7 @@ fn plain_distance<'py>(
 fn plain_mean<'py>(py: Python<'py>, x: Stack<'py>, inverse: bool) -> PyResult<Bound<'py, PyAny>> {
     if inverse {
         return on_stack!(py, give_some, x => |x: T| {
-            Ok(stacks::inverses(x).map(|x| sums::mean(x.view())))
+            Ok(spd::inverses(x).map(|x| sums::mean(x.view())))
         });
     }
     on_stack!(here py, give, x => |x: T| Ok(sums::mean(x)))
@@ -95,13 +95,13 @@ fn blend<'py>(
     b: Stack<'py>,
     t: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(here py, give, a, b => |a, b: T| stacks::blend(a, b, t as T))
+    on_stack!(here py, give, a, b => |a, b: T| spd::blend(a, b, t as T))
 }
 
 /// `E_i X_i E_iᵀ` of symmetric matrices; `None` where one is not.
 #[pyfunction]
 fn sandwich<'py>(py: Python<'py>, e: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give_some, e, x => |e, x: T| Ok(stacks::sandwich(e, x)))
+    on_stack!(py, give_some, e, x => |e, x: T| Ok(spd::sandwich(e, x)))
 }
 
 /// All distances between two stacks.
@@ -113,14 +113,14 @@ fn pairwise_distance<'py>(
     name: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let metric = metric(name)?;
-    on_stack!(py, give, a, b => |a, b: T| stacks::pairwise_distances(metric, a, b))
+    on_stack!(py, give, a, b => |a, b: T| spd::pairwise_distances(metric, a, b))
 }
 
 /// All distances within a stack.
 #[pyfunction]
 fn mutual_distance<'py>(py: Python<'py>, x: Stack<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let metric = metric(name)?;
-    on_stack!(py, give, x => |x: T| stacks::mutual_distances(metric, x))
+    on_stack!(py, give, x => |x: T| spd::mutual_distances(metric, x))
 }
 
 /// The mean of a stack under a closed formula.
@@ -146,7 +146,7 @@ fn mean<'py>(
         let weights: Option<Vec<T>> = cast(weights.as_deref());
         let weights = weights.as_deref();
         match metric {
-            Metric::LogEuclidean => stacks::mean_log_euclidean(x, weights),
+            Metric::LogEuclidean => spd::mean_log_euclidean(x, weights),
             Metric::Cholesky => spd::mean_cholesky(CholeskyChart::Factor, x, weights),
             Metric::LogCholesky => spd::mean_cholesky(CholeskyChart::LogFactor, x, weights),
             _ => spd::mean_euclidean(x, weights),
@@ -166,25 +166,25 @@ fn geodesic<'py>(
     b: Stack<'py>,
     t: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, a, b => |a, b: T| stacks::geodesic(a, b, t as T))
+    on_stack!(py, give, a, b => |a, b: T| spd::geodesic(a, b, t as T))
 }
 
 /// `M^{1/2} log(M^{-1/2} X M^{-1/2}) M^{1/2}`.
 #[pyfunction]
 fn log_map<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| stacks::log_map(m, x))
+    on_stack!(py, give, m, x => |m, x: T| spd::log_map(m, x))
 }
 
 /// `M^{1/2} exp(M^{-1/2} V M^{-1/2}) M^{1/2}`.
 #[pyfunction]
 fn exp_map<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| stacks::exp_map(m, x))
+    on_stack!(py, give, m, x => |m, x: T| spd::exp_map(m, x))
 }
 
 /// `M^{-1/2} X M^{-1/2}`.
 #[pyfunction]
 fn recentre<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| stacks::recentre(m, x))
+    on_stack!(py, give, m, x => |m, x: T| spd::recentre(m, x))
 }
 
 /// `tr(M⁻¹ U M⁻¹ V)`; without `v`, of `u` and itself.
@@ -197,16 +197,16 @@ fn inner_product<'py>(
     v: Option<Stack<'py>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some(v) = v else {
-        return on_stack!(py, give_vec, m, u => |m, u: T| stacks::inner_product(m, u, None));
+        return on_stack!(py, give_vec, m, u => |m, u: T| spd::inner_product(m, u, None));
     };
     match (&m, &u, &v) {
         (Stack::F64(m), Stack::F64(u), Stack::F64(v)) => {
             let [m, u, v] = [view(m)?, view(u)?, view(v)?];
-            give_vec(py, run(py, || stacks::inner_product(m, u, Some(v)))?)
+            give_vec(py, run(py, || spd::inner_product(m, u, Some(v)))?)
         }
         (Stack::F32(m), Stack::F32(u), Stack::F32(v)) => {
             let [m, u, v] = [view(m)?, view(u)?, view(v)?];
-            give_vec(py, run(py, || stacks::inner_product(m, u, Some(v)))?)
+            give_vec(py, run(py, || spd::inner_product(m, u, Some(v)))?)
         }
         _ => Err(mixed_precision()),
     }
@@ -215,7 +215,7 @@ fn inner_product<'py>(
 /// `log(M^{-1/2} X M^{-1/2})`.
 #[pyfunction]
 fn whitened_log<'py>(py: Python<'py>, m: Stack<'py>, x: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| stacks::whitened_log(m, x))
+    on_stack!(py, give, m, x => |m, x: T| spd::whitened_log(m, x))
 }
 
 /// `upper(log(M^{-1/2} X M^{-1/2}))`, `count × 1 × n(n+1)/2`.
@@ -225,13 +225,13 @@ fn tangent_space<'py>(
     m: Stack<'py>,
     x: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, x => |m, x: T| stacks::tangent_space(m, x))
+    on_stack!(py, give, m, x => |m, x: T| spd::tangent_space(m, x))
 }
 
 /// `M^{1/2} exp(V) M^{1/2}` of symmetric matrices.
 #[pyfunction]
 fn coloured_exp<'py>(py: Python<'py>, m: Stack<'py>, v: Stack<'py>) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, v => |m, v: T| stacks::coloured_exp(m, v))
+    on_stack!(py, give, m, v => |m, v: T| spd::coloured_exp(m, v))
 }
 
 /// The same of tangent vectors `count × 1 × n(n+1)/2`.
@@ -241,7 +241,7 @@ fn untangent_space<'py>(
     m: Stack<'py>,
     v: Stack<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    on_stack!(py, give, m, v => |m, v: T| stacks::untangent_space(m, v))
+    on_stack!(py, give, m, v => |m, v: T| spd::untangent_space(m, v))
 }
 
 /// The upper triangles, off-diagonals times √2, `count × 1 × n(n+1)/2`.

@@ -6,7 +6,7 @@ use crate::torch::{Precision, run, tidy};
 use numpy::{PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
-use stiefel::linalg::{MatBatch, MatView};
+use stiefel::linalg::{MatBatch, MatRef, MatView};
 use stiefel::model::Architecture;
 use stiefel::model::net::{LayerInput, Recorded, RoutedLayer, Routing, Sizes};
 
@@ -262,8 +262,7 @@ impl PyRecorded {
         };
         let weights = weights.map(of_weights).transpose()?;
         let loss = loss.map(|loss| [T::from_f64(loss)]);
-        let of_loss = |loss| MatView::new(1, 1, 1, loss).map_err(value_error);
-        let loss = loss.as_ref().map(|x| of_loss(x)).transpose()?;
+        let loss = loss.as_ref().map(|x| MatRef::new(1, 1, x).view());
         let found = run::<T, _>(py, threads, value.as_slice(), || {
             // Not before the interpreter lock is given up, or two threads could wait for each other.
             let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

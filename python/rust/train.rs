@@ -11,7 +11,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
-use stiefel::model::kind::{DataSizes, KINDS};
+use stiefel::model::kind::{self, DataSizes};
 use stiefel::model::scaling::Recommendation;
 use stiefel::model::train::{EpochRecord, Flow, Observer};
 use stiefel::model::{FittedModel, ModelSpec};
@@ -103,9 +103,15 @@ fn fit(
 /// Kinds of models and their variants: name, and what it is.
 #[pyfunction]
 fn kinds() -> Vec<(&'static str, &'static str)> {
-    let variants = KINDS.iter().flat_map(|k| k.variants());
-    let kinds = KINDS.iter().map(|k| (k.name(), k.about()));
-    kinds.chain(variants.map(|v| (v.name, v.about))).collect()
+    let about = |name| (name, kind::about(name).unwrap_or_default());
+    kind::names().into_iter().map(about).collect()
+}
+
+/// Tells whether labelled trials of a domain calibrate a kind or a variant for so many classes.
+#[pyfunction]
+fn calibrates(name: &str, classes: usize) -> PyResult<bool> {
+    let (kind, _) = kind::find(name).map_err(model_error)?;
+    Ok(kind.calibrates(classes))
 }
 
 /// The complete spec of a kind or a variant on data of so many channels and training domains, with some settings given by name, as JSON; and why it
@@ -128,5 +134,6 @@ fn spec(
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(calibrates, module)?)?;
     module.add_function(wrap_pyfunction!(spec, module)?)
 }

@@ -5,7 +5,7 @@ use crate::error::{model_error, value_error};
 use crate::labelled::Labelled;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
-use stiefel::linalg::MatBatch;
+use stiefel::linalg::{Mat, MatBatch};
 use stiefel::model::precondition::{UnseenPolicy, WhitenScratch, WhitenerState};
 use stiefel::model::{Model, ModelError, Preconditioning, Whitener};
 
@@ -84,12 +84,7 @@ impl PyWhitener {
     /// The mean of a domain, `1 × n × n`.
     fn mean_of<'py>(&self, py: Python<'py>, domain: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         let n = self.whitener.channels_count();
-        let give = |mean: &[f64]| {
-            give(
-                py,
-                MatBatch::from_vec(1, n, n, mean.to_vec()).map_err(value_error)?,
-            )
-        };
+        let give = |mean: &[f64]| give(py, Mat::new(n, n, mean.to_vec()).into());
         self.whitener.mean_of(domain).map(give).transpose()
     }
 

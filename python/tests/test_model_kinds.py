@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import stiefel
-from stiefel import _core
+from stiefel import _core, spd
 from stiefel._study import in_memory
 from stiefel._trials import in_order
 
@@ -56,6 +56,24 @@ def test_every_kind_is_an_estimator(name, study, stacked, tmp_path):
     one = clf.session(domain=study.domains[0])
     np.testing.assert_array_equal(one.predict_proba(stacked[:1])[0], p[0])
     assert clf.score(stacked, study.y, subjects=study.domains) >= 0
+
+
+@pytest.mark.skipif("toy" not in NAMES, reason="the package was built without the feature test-kind")
+def test_a_new_kind_is_found_here_without_a_line_of_python(study, tmp_path):
+    """The toy of the core's tests is the nearest mean logarithm of a class."""
+    train, test = study[::2], study[1::2]
+    clf = stiefel.model("toy", sharpness=0.5, validation_fraction=0.0).fit(train)
+    assert "sharpness : object, default=None" in type(clf).__doc__
+    logs = spd.upper(spd.logm(train.X))
+    means = np.stack([logs[train.y == c].mean(axis=0) for c in clf.classes_])
+    squares = ((spd.upper(spd.logm(test.X))[:, np.newaxis] - means) ** 2).sum(axis=-1)
+    expected = np.exp(-0.5 * (squares - squares.min(axis=1, keepdims=True)))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(clf.predict_proba(test), expected, rtol=1e-9, atol=1e-12)
+    clf.save(tmp_path / "model.stiefel")
+    assert repr(stiefel.load(tmp_path / "model.stiefel")) == repr(clf)
+    with pytest.raises(ValueError, match="the sharpness"):
+        stiefel.model("toy", sharpness=0.0).fit(train)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -20,6 +20,7 @@ from stiefel import (
     TangentSpaceLR,
     Training,
     Whitening,
+    model,
     spd,
 )
 
@@ -76,6 +77,11 @@ def quick(base):
     return on_tables(base)(max_epochs=30, random_state=0, training=Training(learning_rate=0.05), whitening=Whitening(scaling="none"))
 
 
+def named(name):
+    """The estimator of a kind by its name, for tables."""
+    return on_tables(type(model(name)))(random_state=0)
+
+
 RANDOM = "mini-batches, the validation part and the order of trials are drawn by position: a repeated trial is not a weight of two"
 CHOICE = "the epoch kept is the one of the best balanced accuracy on the validation part, which class weights do not tilt"
 SPLIT = "the validation part is drawn by position, and whitening counts every trial once: a repeated trial is not a weight of two"
@@ -100,15 +106,18 @@ def expected(estimator):
 
 
 OTHERS = [on_tables(TangentSpaceLR)(), on_tables(DomainWhitening)(scaling="none")]
+#: Kinds by name, one for each way of fitting and deciding.
+KINDS = [named(name) for name in ("choir", "ts+lr", "recentred-mdm", "fb-ts+lr-per-domain")]
 
 
-@parametrize_with_checks([*NETWORKS, CHOIR, *OTHERS], expected_failed_checks=expected)
+@parametrize_with_checks([*NETWORKS, CHOIR, *OTHERS, *KINDS], expected_failed_checks=expected)
 def test_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize(
-    "base", [ChoirClassifier, DaspClassifier, SPDNetClassifier, TangentSpaceLR, DomainWhitening]
+    "base",
+    [ChoirClassifier, DaspClassifier, SPDNetClassifier, TangentSpaceLR, DomainWhitening, type(model("dasp")), type(model("mdm"))],
 )
 def test_the_constructor_only_stores(base):
     estimator = base()

@@ -75,7 +75,7 @@ pub(crate) fn peers() -> Vec<Step> {
             ["benchmarks/step_pytorch.py", "--check"],
         ),
         step(
-            "preset with ten views beside scikit-learn",
+            "CHOIR with ten views beside scikit-learn",
             &python,
             ["benchmarks/views.py"],
         ),

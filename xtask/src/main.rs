@@ -12,6 +12,8 @@ mod memcheck;
 mod python;
 mod sets;
 #[cfg(test)]
+mod toy;
+#[cfg(test)]
 mod versions;
 
 use chore::{Step, cargo, run, step};
@@ -28,7 +30,7 @@ cargo xtask <command>
   docs            the documentation as a site, target/docs/html: pages, executed gallery, rustdoc, links (needs python3)
   torch           the tests of stiefel.torch alone
   bench           timings of the kernels, the training step, the Fréchet mean, several trainings at once, the extensions,
-                  the preset and the peers
+                  CHOIR and the peers
   bench --peers   the same, and beside pyRiemann and PyTorch (installed under target/peers; needs python3)
   audit           licences and known defects of all dependencies, by cargo-deny, which is installed below target if it is not there
   dist            a release below target/dist: wheel with the program inside, sources, the program alone, sums (needs python3)

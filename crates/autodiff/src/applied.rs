@@ -16,7 +16,14 @@
 
 mod pairs;
 
-use crate::{Arena, Context, Gradient, OpError, OpResult, Operation, Shape, fused, ops};
+use crate::fused::{FilterTail, logarithm::LogVectors};
+use crate::ops::{
+    retract::{Retract, Retraction},
+    spectral::Spectral,
+    tangent::Project,
+    vector::Vectorise,
+};
+use crate::{Arena, Context, Forward, Gradient, OpError, OpResult, Operation, PullBack, Shape};
 use stiefel_geometry::spd::{SpectralFn, check_symmetric};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
@@ -75,16 +82,18 @@ impl<T: Scalar> Kernel<T> {
 
     fn operation(self) -> Box<dyn Operation<T>> {
         match self {
-            Self::Spectral(f) => ops::spectral::operation(f),
-            Self::Upper => ops::vector::operation(false),
-            Self::FromUpper => ops::vector::operation(true),
-            Self::Congruence => pairs::congruence(),
-            Self::Project => ops::tangent::operation(),
-            Self::RetractQr => ops::retract::operation(false),
-            Self::RetractPolar => ops::retract::operation(true),
-            Self::SquaredDistance => pairs::squared_distance(),
-            Self::LogVectors => fused::logarithm::operation(),
-            Self::FilteredLog { retract, epsilon } => fused::operation(retract, epsilon),
+            Self::Spectral(f) => Box::new(Spectral { f, eigen: None }),
+            Self::Upper => Box::new(Vectorise::Upper),
+            Self::FromUpper => Box::new(Vectorise::FromUpper),
+            Self::Congruence => Box::new(pairs::Congruence::default()),
+            Self::Project => Box::new(Project { symmetric: None }),
+            Self::RetractQr => Box::new(Retract::new(Retraction::Qr)),
+            Self::RetractPolar => Box::new(Retract::new(Retraction::Polar)),
+            Self::SquaredDistance => Box::new(pairs::Distance { saved: None }),
+            Self::LogVectors => Box::new(LogVectors { saved: None }),
+            Self::FilteredLog { retract, epsilon } => {
+                Box::new(FilterTail::of_each(retract, epsilon))
+            }
         }
     }
 
@@ -136,8 +145,13 @@ impl<T: Scalar> Kernel<T> {
         let context = Context {
             arena,
             wants_gradient,
+            along_rows: false,
         };
-        operation.forward(inputs, &mut value.view_mut(), &context)?;
+        operation.forward(&mut Forward {
+            inputs,
+            output: &mut value.view_mut(),
+            context: &context,
+        })?;
         let applied = Applied {
             operation,
             shapes,
@@ -182,8 +196,15 @@ impl<T: Scalar> Applied<T> {
         let context = Context {
             arena: &self.arena,
             wants_gradient: true,
+            along_rows: false,
         };
-        (self.operation).pull_back(inputs, value, g, &mut gradients, &context)?;
+        self.operation.pull_back(&mut PullBack {
+            inputs,
+            output: value,
+            g,
+            gradients: &mut gradients,
+            context: &context,
+        })?;
         drop(gradients);
         Ok(found)
     }

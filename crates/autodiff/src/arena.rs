@@ -6,7 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use stiefel_linalg::{Aligned, Scalar};
+use stiefel_linalg::{Aligned, EigenWorkspace, Scalar};
 
 /// A thread of the current pool, or none of it.
 type Home = Option<usize>;
@@ -24,6 +24,7 @@ struct Pool<T> {
     idle: Vec<(usize, Idle<T>)>,
     fresh: usize,
     in_use: usize,
+    eigen: Vec<EigenWorkspace<T>>,
 }
 
 impl<T> Pool<T> {
@@ -81,6 +82,7 @@ impl<T: Scalar> Arena<T> {
                 idle: Vec::new(),
                 fresh: 0,
                 in_use: 0,
+                eigen: Vec::new(),
             })),
         }
     }
@@ -119,6 +121,14 @@ impl<T: Scalar> Arena<T> {
         let mut buffer = self.take(values.len());
         buffer.copy_from_slice(values);
         buffer
+    }
+
+    /// Runs a decomposition in the workspace of the one before.
+    pub(crate) fn with_eigen<R>(&self, f: impl FnOnce(&mut EigenWorkspace<T>) -> R) -> R {
+        let mut workspace = lock(&self.pool).eigen.pop().unwrap_or_default();
+        let done = f(&mut workspace);
+        lock(&self.pool).eigen.push(workspace);
+        done
     }
 
     /// How many buffers were ever allocated; constant once every size has been seen.

@@ -4,9 +4,9 @@
 
 use crate::error::{Result, TapeError};
 use crate::finite::first_bad;
-use crate::operation::{Gradient, view};
+use crate::operation::{Gradient, PullBack, view};
 use crate::tape::{Few, Node, misfit};
-use crate::{Buffer, Context, Shape, Tape, Var};
+use crate::{Buffer, Context, Mark, Shape, Tape, Var};
 use stiefel_linalg::{MatView, Scalar};
 
 /// The gradients of one loss.
@@ -21,14 +21,16 @@ pub struct Gradients<T> {
 }
 
 impl<T: Scalar> Gradients<T> {
-    /// `∂ℓ/∂var` in the shape of `var`, or `None` where the loss does not depend on `var` (its gradient is zero), where it is
-    /// detached or a constant, or where it is an intermediate value not marked to be kept.
-    pub fn get(&self, var: Var<'_, T>) -> Option<MatView<'_, T>> {
-        if var.tape.step != self.step || !var.wants_gradient() {
+    /// Returns `∂ℓ/∂x` of a value or of its mark, in its shape; `None` where the loss does not depend
+    /// on it (its gradient is zero), where it is detached or a constant, or where it is an intermediate
+    /// value not marked to be kept.
+    pub fn get(&self, of: impl Into<Mark>) -> Option<MatView<'_, T>> {
+        let of = of.into();
+        if of.step != self.step || of.detached {
             return None;
         }
-        let at = self.kept.binary_search_by_key(&var.node, |k| k.0).ok()?;
-        Some(view(var.shape(), &self.kept[at].2))
+        let at = self.kept.binary_search_by_key(&of.node, |k| k.0).ok()?;
+        Some(view(of.shape, &self.kept[at].2))
     }
 }
 
@@ -187,15 +189,16 @@ impl<T: Scalar> Tape<T> {
         let context = Context {
             arena: &self.arena,
             wants_gradient: false,
+            along_rows: false,
         };
         operation
-            .pull_back(
-                &views,
-                view(node.shape, node.value.data()),
-                view(node.shape, gradient),
-                &mut gradients,
-                &context,
-            )
+            .pull_back(&mut PullBack {
+                inputs: &views,
+                output: view(node.shape, node.value.data()),
+                g: view(node.shape, gradient),
+                gradients: &mut gradients,
+                context: &context,
+            })
             .map_err(|source| TapeError::Operation {
                 op: node.name,
                 at: node.at,

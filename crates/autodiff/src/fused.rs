@@ -27,20 +27,20 @@ mod groups;
 pub(crate) mod logarithm;
 mod pull_back;
 
-use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Tape, Var};
+use crate::ops::wrong_shape;
+use crate::tape::Few;
+use crate::{Buffer, Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Tape, Var};
 use groups::Groups;
-use std::sync::Arc;
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar};
+use stiefel_linalg::{MatView, Scalar};
 
 /// Where the covariances of a batch of samples come from.
-#[derive(Debug, Clone)]
-pub enum Covariances<'t, T: Scalar> {
+#[derive(Debug, Clone, Copy)]
+pub enum Covariances<'t, 'a, T: Scalar> {
     /// A value of the tape, `count × n × n`; its gradient is computed where wanted. Must be symmetric.
     Value(Var<'t, T>),
-    /// Matrices of a shared data set at the given positions: nothing is copied.
-    Shared(Arc<MatBatch<T>>, Vec<usize>),
-    /// Matrices that the forward pass alone reads: nothing is copied, and there is no gradient. Must be symmetric.
-    Read(MatView<'t, T>),
+    /// Matrices of a data set at the given positions, or all of it in order. The forward pass alone
+    /// reads them: nothing is copied, and there is no gradient. Must be symmetric.
+    Read(MatView<'a, T>, Option<&'a [usize]>),
 }
 
 /// The filters of a batch of samples.
@@ -66,16 +66,17 @@ impl<'t, T: Scalar> From<Var<'t, T>> for Filters<'t, T> {
 }
 
 /// Inputs: the filters, or weights, directions and base; then the covariances, where they are a value of the tape.
-struct FilterTail<T: Scalar> {
+pub(crate) struct FilterTail<T: Scalar> {
     mixed: bool,
     retract: bool,
     epsilon: T,
-    shared: Option<(Arc<MatBatch<T>>, Vec<usize>)>,
+    /// The positions of the samples' covariances, where they are not all in order.
+    at: Option<Few<usize>>,
     saved: Option<Saved<T>>,
 }
 
-/// What the pull-back needs of the forward pass, in lanes, group after group.
-struct Saved<T: Scalar> {
+/// State of the forward pass for the pull-back, in lanes, group after group.
+pub(crate) struct Saved<T: Scalar> {
     groups: Groups,
     /// Whether all samples share one filter: `w` and `l_inv` are then of one group.
     shared: bool,
@@ -91,6 +92,17 @@ struct Saved<T: Scalar> {
 }
 
 impl<T: Scalar> FilterTail<T> {
+    /// The operation with the inputs `(A, X)`.
+    pub(crate) fn of_each(retract: bool, epsilon: T) -> Self {
+        Self {
+            mixed: false,
+            retract,
+            epsilon,
+            at: None,
+            saved: None,
+        }
+    }
+
     /// How many inputs make the filters.
     fn filter_inputs(&self) -> usize {
         if self.mixed { 3 } else { 1 }
@@ -98,17 +110,13 @@ impl<T: Scalar> FilterTail<T> {
 
     /// Covariance `i` of the batch.
     fn covariance<'a>(&'a self, inputs: &[MatView<'a, T>], i: usize) -> &'a [T] {
-        match &self.shared {
-            Some((data, indices)) => data.matrix(indices[i]),
-            None => inputs[self.filter_inputs()].matrix(i),
-        }
+        let i = self.at.as_ref().map_or(i, |at| at[i]);
+        inputs[self.filter_inputs()].matrix(i)
     }
 
     fn samples(&self, inputs: &[Shape]) -> usize {
-        self.shared.as_ref().map_or_else(
-            || inputs[self.filter_inputs()].0,
-            |(_, indices)| indices.len(),
-        )
+        let all = inputs[self.filter_inputs()].0;
+        self.at.as_ref().map_or(all, |at| at.len())
     }
 }
 
@@ -123,22 +131,20 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
             let (weights, directions, base) = (inputs[0], inputs[1], inputs[2]);
             let (experts, n, k) = directions;
             if base != (1, n, k) || (weights.0, weights.2) != (1, experts) {
-                return Err(OpError::Shape {
-                    needs: "weights 1 × samples × K, directions K × n × k, and a base 1 × n × k",
-                    found: inputs.to_vec(),
-                });
+                return wrong_shape(
+                    "weights 1 × samples × K, directions K × n × k, and a base 1 × n × k",
+                    inputs,
+                );
             }
             (weights.1, n, k)
         } else {
             inputs[0]
         };
-        let side = if let Some((data, indices)) = &self.shared {
-            super::ops::check_indices("covariance", indices, data.count())?;
-            (data.rows(), data.cols())
-        } else {
-            let x = inputs[self.filter_inputs()];
-            (x.1, x.2)
-        };
+        let (available, rows, cols) = inputs[self.filter_inputs()];
+        if let Some(at) = &self.at {
+            super::ops::check_indices("covariance", at, available)?;
+        }
+        let side = (rows, cols);
         let one_for_all = count == 1 && !self.mixed;
         if side != (n, n) || k > n || k == 0 || (count != samples && !one_for_all) {
             return Err(OpError::Shape {
@@ -149,40 +155,20 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
         Ok((samples, 1, k * (k + 1) / 2))
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        self.saved = Some(forward::run(self, inputs, output, context)?);
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        if pass.context.alone(pass.output.shape().0) {
+            return forward::alone(self, pass);
+        }
+        self.saved = Some(forward::run(self, pass)?);
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        context: &Context<'_, T>,
-    ) -> OpResult {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
         match &self.saved {
-            Some(saved) => pull_back::run(self, saved, inputs, g, gradients, context),
+            Some(saved) => pull_back::run(self, saved, pass),
             None => Ok(()),
         }
     }
-}
-
-/// The operation by itself, inputs `(A, X)`.
-pub(crate) fn operation<T: Scalar>(retract: bool, epsilon: T) -> Box<dyn Operation<T>> {
-    Box::new(FilterTail {
-        mixed: false,
-        retract,
-        epsilon,
-        shared: None,
-        saved: None,
-    })
 }
 
 impl<T: Scalar> Tape<T> {
@@ -207,30 +193,32 @@ impl<T: Scalar> Tape<T> {
     pub fn filtered_log_vectors<'t>(
         &'t self,
         filters: impl Into<Filters<'t, T>>,
-        covariances: Covariances<'t, T>,
+        covariances: Covariances<'t, '_, T>,
         retract: bool,
         epsilon: f64,
     ) -> Result<Var<'t, T>> {
         let (mixed, mut inputs) = match filters.into() {
-            Filters::Each(filters) => (false, vec![filters]),
+            Filters::Each(filters) => (false, Few::from_slice(&[filters])),
             Filters::Mixed {
                 weights,
                 directions,
                 base,
-            } => (true, vec![weights, directions, base]),
+            } => (true, Few::from_slice(&[weights, directions, base])),
         };
-        let (mut shared, mut read) = (None, None);
+        let (mut at, mut read) = (None, None);
         match covariances {
             Covariances::Value(x) => inputs.push(x),
-            Covariances::Shared(data, indices) => shared = Some((data, indices)),
-            Covariances::Read(x) => read = Some(x),
+            Covariances::Read(x, positions) => {
+                at = positions.map(Few::from_slice);
+                read = Some(x);
+            }
         }
         self.apply_reading(
             FilterTail {
                 mixed,
                 retract,
                 epsilon: T::from_f64(epsilon),
-                shared,
+                at,
                 saved: None,
             },
             &inputs,

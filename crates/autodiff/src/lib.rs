@@ -92,6 +92,8 @@
 //! identical step takes them from there: [`Arena::fresh_allocations`] stays constant. Maps of `stiefel_geometry` allocate
 //! their own results.
 
+mod adam;
+mod alone;
 mod applied;
 mod arena;
 mod backward;
@@ -99,18 +101,21 @@ mod check;
 mod error;
 mod finite;
 mod fused;
+mod gelu;
 mod operation;
 mod ops;
 mod store;
 mod tape;
 
+pub use adam::{AdamRates, adam_flat, adam_tall};
 pub use applied::{Applied, Kernel};
 pub use arena::{Arena, Buffer};
 pub use backward::Gradients;
 pub use check::{gradient_error, gradient_error_along};
 pub use error::{OpError, OpResult, Result, TapeError};
 pub use fused::{Covariances, Filters};
-pub use operation::{Context, Gradient, Operation};
+pub use gelu::{gelu, gelu_with_slope};
+pub use operation::{Context, Forward, Gradient, Operation, PullBack};
 pub use ops::Axis;
 pub use tape::{Mark, Tape, Var};
 

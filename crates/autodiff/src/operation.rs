@@ -1,21 +1,22 @@
 //! The door for operations: a forward map and its pull-back.
 //!
-//! For `y = f(x_0, x_1, …)` and a loss `ℓ`, the pull-back turns `∂ℓ/∂y` into the terms that `f` adds to each `∂ℓ/∂x_j`.
-//! Every operation of this crate is an [`Operation`], and a fused one with its own pull-back is written the same way and
-//! applied with [`Tape::apply`](crate::Tape::apply).
+//! For `y = f(x_0, x_1, …)` and a loss `ℓ`, the pull-back turns `∂ℓ/∂y` into the terms that `f` adds
+//! to each `∂ℓ/∂x_j`. Every operation of this crate is an [`Operation`]; a fused one with a pull-back
+//! of its own is written in the same way and applied with [`Tape::apply`](crate::Tape::apply).
 
 use crate::{Arena, Buffer, OpResult, Shape};
 use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, sums};
 
 /// A differentiable map from batches to one batch.
 ///
-/// The life of an operation: [`shape`](Self::shape), then [`forward`](Self::forward) once; if a gradient may be
-/// wanted it is kept, with whatever state `forward` put into `self`, and [`pull_back`](Self::pull_back) may
-/// be called any number of times. State in [`Buffer`]s goes back to the arena with the operation.
+/// The life of an operation: [`shape`](Self::shape), then [`forward`](Self::forward) once; if a
+/// gradient may be wanted it is kept, with whatever state `forward` put into `self`, and
+/// [`pull_back`](Self::pull_back) may be called any number of times. State in [`Buffer`]s goes back to
+/// the arena with the operation.
 ///
 /// ```
-/// use stiefel_autodiff::{Context, Gradient, OpResult, Operation, Shape, Tape};
-/// use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar};
+/// use stiefel_autodiff::{Forward, OpResult, Operation, PullBack, Tape};
+/// use stiefel_linalg::{MatBatch, Scalar};
 ///
 /// /// y = x³.
 /// struct Cube;
@@ -24,30 +25,18 @@ use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, sums};
 ///     fn name(&self) -> &'static str {
 ///         "cube"
 ///     }
-///     fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
-///         Ok(inputs[0])
-///     }
-///     fn forward(
-///         &mut self,
-///         x: &[MatView<'_, T>],
-///         y: &mut MatViewMut<'_, T>,
-///         _: &Context<'_, T>,
-///     ) -> OpResult {
-///         for (y, &x) in y.data().iter_mut().zip(x[0].data()) {
+///
+///     fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+///         for (y, &x) in pass.output.data().iter_mut().zip(pass.inputs[0].data()) {
 ///             *y = x * x * x;
 ///         }
 ///         Ok(())
 ///     }
-///     fn pull_back(
-///         &self,
-///         x: &[MatView<'_, T>],
-///         _: MatView<'_, T>,
-///         g: MatView<'_, T>,
-///         gradients: &mut [Option<Gradient<'_, T>>],
-///         _: &Context<'_, T>,
-///     ) -> OpResult {
-///         if let Some(dx) = &mut gradients[0] {
-///             dx.add_each(|e| T::from_f64(3.0) * x[0].data()[e] * x[0].data()[e] * g.data()[e]);
+///
+///     fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+///         if let Some(dx) = &mut pass.gradients[0] {
+///             let (x, g) = (pass.inputs[0].data(), pass.g.data());
+///             dx.add_map2(g, x, |g, x| T::from_f64(3.0) * x * x * g);
 ///         }
 ///         Ok(())
 ///     }
@@ -64,34 +53,51 @@ pub trait Operation<T: Scalar>: Send + 'static {
     /// What errors call it.
     fn name(&self) -> &'static str;
 
-    /// The shape of the result, or what does not fit. Every check of shapes, indices and arguments belongs here.
-    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape>;
+    /// The shape of the result, that of the first input unless said otherwise. Every check of shapes,
+    /// indices and arguments belongs here.
+    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
+        Ok(inputs[0])
+    }
 
-    /// Writes **every** entry of `output`, whose contents are unspecified before.
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult;
+    /// Writes **every** entry of the output, whose contents are unspecified before.
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult;
 
-    /// Adds to the gradient of each input, given the value and the gradient of the output. `gradients[j]` is `None` where no
-    /// gradient of input `j` is wanted.
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        output: MatView<'_, T>,
-        output_gradient: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        context: &Context<'_, T>,
-    ) -> OpResult;
+    /// Adds to the gradient of each input.
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult;
 }
 
-/// What an operation may ask the tape for.
+/// The arguments of [`Operation::forward`].
+#[derive(Debug)]
+pub struct Forward<'a, T> {
+    /// The values of the inputs.
+    pub inputs: &'a [MatView<'a, T>],
+    /// The place of the result.
+    pub output: &'a mut MatViewMut<'a, T>,
+    /// The services of the tape.
+    pub context: &'a Context<'a, T>,
+}
+
+/// The arguments of [`Operation::pull_back`].
+#[derive(Debug)]
+pub struct PullBack<'a, 'g, T> {
+    /// The values of the inputs.
+    pub inputs: &'a [MatView<'a, T>],
+    /// The value of the output.
+    pub output: MatView<'a, T>,
+    /// The gradient in the output.
+    pub g: MatView<'a, T>,
+    /// The gradients in the inputs; `None` where none is wanted.
+    pub gradients: &'a mut [Option<Gradient<'g, T>>],
+    /// The services of the tape.
+    pub context: &'a Context<'a, T>,
+}
+
+/// The services of a tape: buffers, and whether a gradient is wanted.
 #[derive(Debug)]
 pub struct Context<'a, T> {
     pub(crate) arena: &'a Arena<T>,
     pub(crate) wants_gradient: bool,
+    pub(crate) along_rows: bool,
 }
 
 impl<T: Scalar> Context<'_, T> {
@@ -109,12 +115,18 @@ impl<T: Scalar> Context<'_, T> {
     pub fn wants_gradient(&self) -> bool {
         self.wants_gradient
     }
+
+    /// Tells whether so many matrices are to be computed along their rows: a single one without
+    /// gradient, where [`Tape::decide_along_rows`](crate::Tape::decide_along_rows) asks for it.
+    pub(crate) fn alone(&self, count: usize) -> bool {
+        self.along_rows && !self.wants_gradient && count == 1
+    }
 }
 
 /// The gradient of one input, to be added to.
 ///
-/// The first contribution is written instead of added, so that nothing has to be zeroed beforehand; every method here
-/// knows which of the two it is.
+/// The first contribution is written instead of added, so that nothing has to be zeroed beforehand;
+/// every method here knows which of the two it is.
 #[derive(Debug)]
 pub struct Gradient<'a, T> {
     shape: Shape,
@@ -146,14 +158,15 @@ impl<'a, T: Scalar> Gradient<'a, T> {
         self.data
     }
 
-    /// The place of the gradient, and whether to add to what is there: where not, every entry is to be written.
+    /// The place of the gradient, and whether to add to what is there: where not, every entry is to be
+    /// written.
     pub(crate) fn place(&mut self) -> (&mut [T], bool) {
         let add = !self.empty;
         self.empty = false;
         (self.data, add)
     }
 
-    /// The same as a batch.
+    /// [`place`](Self::place) as a batch.
     pub(crate) fn place_view(&mut self) -> (MatViewMut<'_, T>, bool) {
         let shape = self.shape;
         let (data, add) = self.place();
@@ -211,6 +224,25 @@ impl<'a, T: Scalar> Gradient<'a, T> {
         }
     }
 
+    /// Adds `f(a, b, c)`, entry by entry.
+    ///
+    /// # Panics
+    /// If the number of values is not that of the input.
+    #[inline]
+    pub(crate) fn add_map3(&mut self, a: &[T], b: &[T], c: &[T], f: impl Fn(T, T, T) -> T) {
+        assert!(
+            [a.len(), b.len(), c.len()] == [self.data.len(); 3],
+            "a gradient of another size"
+        );
+        let all = self.data.iter_mut().zip(a).zip(b).zip(c);
+        if self.empty {
+            self.empty = false;
+            all.for_each(|(((d, &a), &b), &c)| *d = f(a, b, c));
+        } else {
+            all.for_each(|(((d, &a), &b), &c)| *d += f(a, b, c));
+        }
+    }
+
     /// Adds `f(a, b)`, entry by entry.
     ///
     /// # Panics
@@ -228,7 +260,8 @@ impl<'a, T: Scalar> Gradient<'a, T> {
         }
     }
 
-    /// Adds `α·op(A_i)·op(B_i)` to matrix `i`; where the input is a single matrix, the sum over `i`, in ascending order.
+    /// Adds `α·op(A_i)·op(B_i)` to matrix `i`; where the input is a single matrix, the sum over `i`,
+    /// in ascending order.
     pub fn add_product(
         &mut self,
         alpha: T,

@@ -42,15 +42,15 @@ impl<N> Store<N> {
         index
     }
 
-    /// Empties the list; the slots stay for the next step.
-    pub(crate) fn clear(&mut self) {
-        for index in 0..self.len.get() {
+    /// Keeps the first `len` entries; the slots of the others stay for the next step.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        for index in len..self.len.get() {
             let (chunk, offset) = locate(index);
             if let Some(slots) = self.chunks[chunk].get_mut() {
                 slots[offset].take();
             }
         }
-        self.len.set(0);
+        self.len.set(len.min(self.len.get()));
     }
 }
 
@@ -60,7 +60,7 @@ impl<N> Index<usize> for Store<N> {
     fn index(&self, index: usize) -> &N {
         let (chunk, offset) = locate(index);
         let node = self.chunks[chunk].get().and_then(|s| s[offset].get());
-        node.expect("an index returned by push since the last clear")
+        node.expect("an index returned by push and not truncated since")
     }
 }
 
@@ -78,7 +78,10 @@ mod tests {
         }
         assert_eq!(*kept, 0);
         assert!((0..1000).all(|i| store[i] == i));
-        store.clear();
+        store.truncate(3);
+        assert_eq!((store.len(), store[2]), (3, 2));
+        assert_eq!(store.push(7), 3);
+        store.truncate(0);
         assert_eq!(store.len(), 0);
         assert_eq!(store.push(7), 0);
         assert_eq!(store[0], 7);

@@ -9,8 +9,11 @@ mod study;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use stiefel_live::{At, Block, Event, Marker, Options, Status};
-use study::{N, STUDY, frames, session};
+use stiefel_live::{At, Block, Event, Marker, Options, Session, Status};
+use stiefel_model::kind::DataSizes;
+use stiefel_model::train::Silent;
+use stiefel_model::{FittedModel, ModelSpec};
+use study::{N, STUDY, description, frames};
 
 // Links the library, so that it is built before these tests are run.
 use stiefel_capi as _;
@@ -58,9 +61,22 @@ fn compiled(cc: &str, name: &str, link: &[&str]) -> PathBuf {
     program
 }
 
+/// A model of a kind, fitted on the recording of one person.
+fn fitted(name: &str) -> FittedModel {
+    let sizes = DataSizes {
+        channels: N,
+        domains: 1,
+    };
+    let spec = ModelSpec::named(name, &().into(), sizes).unwrap();
+    FittedModel::fit(&STUDY.trials, &STUDY.trials, &spec, &mut Silent).unwrap()
+}
+
 /// What a session in Rust says, as the C program prints it.
-fn expected(samples: &[f64], cue: &Marker) -> Vec<String> {
-    let mut session = session(Options::default());
+fn expected(model: &FittedModel, samples: &[f64], cue: &Marker) -> Vec<String> {
+    let decider = model.session("S01", None, &[]).unwrap();
+    let options = Options::default();
+    let session = Session::new(model, decider, &STUDY.steps, &description(), options);
+    let mut session = session.unwrap();
     let mut said = Vec::new();
     let mut first = true;
     for piece in samples.chunks(37 * N) {
@@ -125,8 +141,7 @@ fn a_c_program_decides_what_a_session_decides() {
         return;
     };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (model, file) = (folder.join("capi.stiefel"), folder.join("capi.f64"));
-    STUDY.model.save(&model, true).unwrap();
+    let file = folder.join("capi.f64");
     let mut samples = frames(&STUDY.recording);
     samples[3000 * N + 2] = f64::NAN;
     let bytes: Vec<u8> = samples.iter().flat_map(|x| x.to_ne_bytes()).collect();
@@ -135,8 +150,15 @@ fn a_c_program_decides_what_a_session_decides() {
         at: At::Sample(1000),
         label: "feet".into(),
     };
-    let wanted = expected(&samples, &cue);
-    assert!(wanted.len() > 100 && wanted.iter().any(|line| line.contains("non-finite")));
+    let saved = |(name, model): (&str, &FittedModel)| {
+        let path = folder.join(format!("capi-{name}.stiefel"));
+        model.save(&path, true).unwrap();
+        let wanted = expected(model, &samples, &cue);
+        assert!(wanted.len() > 100 && wanted.iter().any(|line| line.contains("non-finite")));
+        (path, wanted)
+    };
+    let peer = fitted("recentred-ts+lr");
+    let models = [("choir", &STUDY.model), ("peer", &peer)].map(saved);
 
     let folder = libraries();
     let (search, archive) = (
@@ -150,19 +172,23 @@ fn a_c_program_decides_what_a_session_decides() {
         ("decide-shared", &shared[..]),
         ("decide-static", &fixed[..]),
     ] {
-        let run = Command::new(compiled(&cc, name, link))
-            .args([&model, &file])
-            .args(["1000", "feet"])
-            .output()
-            .unwrap();
-        assert!(
-            run.status.success(),
-            "{name}: {:?} {}",
-            run.status,
-            String::from_utf8_lossy(&run.stderr)
-        );
-        let said = String::from_utf8(run.stdout).unwrap();
-        assert_eq!(said.lines().map(read).collect::<Vec<_>>(), wanted, "{name}");
+        let program = compiled(&cc, name, link);
+        for (model, wanted) in &models {
+            let run = Command::new(&program)
+                .args([model, &file])
+                .args(["1000", "feet"])
+                .output()
+                .unwrap();
+            assert!(
+                run.status.success(),
+                "{name}: {:?} {}",
+                run.status,
+                String::from_utf8_lossy(&run.stderr)
+            );
+            let said = String::from_utf8(run.stdout).unwrap();
+            let said: Vec<String> = said.lines().map(read).collect();
+            assert_eq!(said, *wanted, "{name}, {}", model.display());
+        }
     }
 }
 

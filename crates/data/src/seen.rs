@@ -27,7 +27,7 @@ impl Seen {
         }
     }
 
-    /// Whether nothing is remembered, as of a file that an earlier version wrote.
+    /// Tells whether nothing is remembered, as of a model that another program wrote.
     pub fn is_empty(&self) -> bool {
         self.trained.is_empty() && self.stopped.is_empty()
     }

@@ -36,6 +36,7 @@ pub mod select;
 pub mod signal;
 mod source;
 pub mod synthetic;
+pub mod tolerance;
 
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{EegError, Result};

@@ -89,7 +89,12 @@ macro_rules! room {
 room!(f32 f64);
 
 /// Works with the room of this thread. Work inside other work finds none, and makes its own.
-pub(crate) fn with_room<T: Room, R>(work: impl FnOnce(&mut Aligned<T>) -> R) -> R {
+///
+/// ```
+/// let sum = stiefel_linalg::with_room(|room| room.room(3).iter_mut().map(|x| { *x = 2.0; *x }).sum());
+/// assert_eq!(sum, 6.0_f64);
+/// ```
+pub fn with_room<T: Room, R>(work: impl FnOnce(&mut Aligned<T>) -> R) -> R {
     let mut room = T::room().take();
     let done = work(&mut room);
     T::room().set(room);

@@ -1,12 +1,23 @@
 //! Into lanes and out of them.
 
-use crate::simd::{Lanes, V, compiled, dispatch, instruction_set};
-use crate::{Result, Scalar};
+use crate::simd::{Lanes, V, chosen_arch, instruction_set};
+use crate::{Result, Scalar, kernel};
+use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
-use pulp::{Simd, WithSimd};
 
 /// Lanes of the widest register of the narrowest numbers.
 const MOST: usize = 16;
+
+/// Matrices into lanes, with the chosen instruction set.
+fn into_lanes<'a, T: Scalar>(
+    count: usize,
+    of: impl Fn(usize) -> &'a [T],
+    form: Form<T>,
+    out: &mut [T],
+) -> Result<()> {
+    IntoLanes::new(count, of, form, out).run(chosen_arch()?);
+    Ok(())
+}
 
 /// One slice per lane; the last matrix is repeated.
 fn per_lane<'a, T>(count: usize, of: impl Fn(usize) -> &'a [T]) -> [&'a [T]; MOST] {
@@ -22,7 +33,7 @@ pub fn gather<'a, T: Scalar>(
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
 ) -> Result<()> {
-    dispatch(IntoLanes::new(count, of, Form::Whole, out))
+    into_lanes(count, of, Form::Whole, out)
 }
 
 /// Lower triangles of symmetric `n × n` matrices into lanes, with `band` entries of every row right of the diagonal; what stands beyond is of no meaning.
@@ -35,7 +46,7 @@ pub fn gather_lower<'a, T: Scalar>(
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
 ) -> Result<()> {
-    dispatch(IntoLanes::new(count, of, Form::Lower(n, band), out))
+    into_lanes(count, of, Form::Lower(n, band), out)
 }
 
 /// Symmetric `n × n` matrices from the rows of their upper triangles, one after the other, into lanes: entries off the diagonal are `factor` times what is given, on either side.
@@ -48,30 +59,18 @@ pub fn gather_upper<'a, T: Scalar>(
     of: impl Fn(usize) -> &'a [T],
     out: &mut [T],
 ) -> Result<()> {
-    dispatch(IntoLanes::new(count, of, Form::Upper(n, factor), out))
+    into_lanes(count, of, Form::Upper(n, factor), out)
 }
 
 /// `out[lane][e] = lanes[e·width + lane]` for the first matrices of a group, as many as `out` holds; added to what is there where `add`.
 pub fn scatter<T: Scalar>(lanes: &[T], add: bool, out: &mut [T]) -> Result<()> {
     let entries = lanes.len() / instruction_set()?.lanes::<T>();
-    dispatch(OutOfLanes {
-        lanes,
-        stride: entries,
-        add,
-        upper: None,
-        out,
-    })
+    out_of_lanes(lanes, entries, add, None, out)
 }
 
 /// The rows of the upper triangles of symmetric `n × n` matrices out of lanes, one after the other, entries off the diagonal times `factor`; as many matrices as `out` holds.
 pub fn scatter_upper<T: Scalar>((n, factor): (usize, T), lanes: &[T], out: &mut [T]) -> Result<()> {
-    dispatch(OutOfLanes {
-        lanes,
-        stride: n * (n + 1) / 2,
-        add: false,
-        upper: Some((n, factor)),
-        out,
-    })
+    out_of_lanes(lanes, n * (n + 1) / 2, false, Some((n, factor)), out)
 }
 
 /// What of a matrix there is.
@@ -85,36 +84,16 @@ pub(crate) enum Form<T> {
     Upper(usize, T),
 }
 
-compiled!(Scalar; IntoLanes, OutOfLanes);
-
-/// Rows of matrices into lanes.
-#[derive(Debug)]
-pub(crate) struct IntoLanes<'a, T> {
-    from: [&'a [T]; MOST],
-    form: Form<T>,
-    out: &'a mut [T],
-}
-
-impl<'a, T: Scalar> IntoLanes<'a, T> {
-    pub(crate) fn new<'b: 'a>(
-        count: usize,
-        of: impl Fn(usize) -> &'b [T],
+kernel! {
+    /// Rows of matrices into lanes.
+    pub(crate) struct IntoLanes<'a, S, T>(
+        l: Lanes<S, T>,
+        from: [&'a [T]; MOST],
         form: Form<T>,
         out: &'a mut [T],
-    ) -> Self {
-        let from = per_lane(count, of);
-        Self { from, form, out }
-    }
-}
-
-impl<T: Scalar> WithSimd for IntoLanes<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let (l, from) = (Lanes::<S, T>::new(simd), &self.from);
-        let out = T::view_mut::<S>(self.out);
-        match self.form {
+    ) {
+        let (from, out) = (&from, T::view_mut::<S>(out));
+        match form {
             Form::Whole => row_into(l, from, (0, out.len()), out),
             Form::Lower(n, band) => {
                 let together = Lanes::<S, T>::TOGETHER;
@@ -143,6 +122,18 @@ impl<T: Scalar> WithSimd for IntoLanes<'_, T> {
                 }
             }
         }
+    }
+}
+
+impl<'a, T: Scalar> IntoLanes<'a, T> {
+    pub(crate) fn new<'b: 'a>(
+        count: usize,
+        of: impl Fn(usize) -> &'b [T],
+        form: Form<T>,
+        out: &'a mut [T],
+    ) -> Self {
+        let from = per_lane(count, of);
+        Self { from, form, out }
     }
 }
 
@@ -202,26 +193,19 @@ fn quarters_into<S: Simd, T: Scalar, const P: usize>(
     whole * P
 }
 
-/// Lanes into rows of matrices, which begin `stride` numbers after each other.
-#[derive(Debug)]
-struct OutOfLanes<'a, T> {
-    lanes: &'a [T],
-    stride: usize,
-    add: bool,
-    /// Only the upper triangle of so many rows, what is off the diagonal times this.
-    upper: Option<(usize, T)>,
-    out: &'a mut [T],
-}
-
-impl<T: Scalar> WithSimd for OutOfLanes<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let l = Lanes::<S, T>::new(simd);
-        let lanes = T::view::<S>(self.lanes);
-        let (stride, add, out) = (self.stride, self.add, self.out);
-        let Some((n, factor)) = self.upper else {
+kernel! {
+    /// Lanes into rows of matrices, which begin `stride` numbers after each other; with `upper`, the
+    /// upper triangle of so many rows alone, entries off the diagonal times a factor.
+    fn out_of_lanes<'a, S, T>(
+        l: Lanes<S, T>,
+        lanes: &'a [T],
+        stride: usize,
+        add: bool,
+        upper: Option<(usize, T)>,
+        out: &'a mut [T],
+    ) {
+        let lanes = T::view::<S>(lanes);
+        let Some((n, factor)) = upper else {
             row_out_of(l, lanes, (T::ONE, T::ONE), add, (0, stride), out);
             return;
         };

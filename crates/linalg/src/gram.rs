@@ -1,6 +1,8 @@
 //! `G ← [G +] α·X·Xᵀ`: the lower triangle of a Gram matrix.
 
-use crate::gemm::{Gemm, Part, Strided};
+use crate::Result;
+use crate::gemm::{Gemm, Strided};
+use crate::parts::Sums;
 
 /// How the values of a matrix lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,9 +20,13 @@ pub enum Layout {
 /// use stiefel_linalg::{Layout, gram_lower};
 ///
 /// let mut g = [0.0; 4];
-/// gram_lower(&mut g, false, 0.5, &[1.0, 2.0, 3.0, 4.0], (2, 2), Layout::Rows);
+/// gram_lower(&mut g, false, 0.5, &[1.0, 2.0, 3.0, 4.0], (2, 2), Layout::Rows)?;
 /// assert_eq!(g, [2.5, 0.0, 5.5, 12.5]);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
 /// ```
+///
+/// # Errors
+/// Where `STIEFEL_SIMD` asks for instructions that cannot be had.
 ///
 /// # Panics
 /// If the slices do not have `n²` and `n·t` values.
@@ -31,7 +37,7 @@ pub fn gram_lower(
     x: &[f64],
     (n, t): (usize, usize),
     layout: Layout,
-) {
+) -> Result<()> {
     assert_eq!((g.len(), x.len()), (n * n, n * t), "the sizes of G and X");
     let x = match layout {
         Layout::Rows => Strided::rows(x, t),
@@ -42,10 +48,10 @@ pub fn gram_lower(
         shape: (n, n, t),
         add,
         alpha,
-        part: Part::Lower,
+        sums: Sums::Lower,
         a: (x, 0),
         b: (x.transposed(), 0),
         c: (g, n, 0),
     }
-    .run_anyway();
+    .run()
 }

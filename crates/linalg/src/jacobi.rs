@@ -3,9 +3,9 @@
 //! Small singular values keep their digits where `A` is a well-conditioned matrix times a diagonal one, or triangular and graded (Demmel & Veselić, SIAM J. Matrix Anal.
 //! Appl. 13, 1992), which the eigenvalues of `AᵀA` cannot give.
 
-use crate::simd::{Lanes, V, compiled, dispatch};
-use crate::{Aligned, LinalgError, MatBatch, MatView, Result, Scalar, tolerance};
-use pulp::{Simd, WithSimd};
+use crate::simd::{Lanes, V};
+use crate::{Aligned, LinalgError, MatBatch, MatView, Result, Scalar, kernel, tolerance};
+use pulp::Simd;
 
 /// Columns to rotate and, with them, what begins as the identity and becomes `V`.
 pub(crate) struct Rotated<T> {
@@ -27,12 +27,7 @@ pub(crate) fn orthogonalise<T: Scalar>(
         columns: columns.to_vec(),
         v: vec![T::ZERO; if vectors { n * n } else { 0 }],
     };
-    let converged = dispatch(Rotate {
-        m,
-        columns: &mut done.columns,
-        v: &mut done.v,
-        room: &mut Aligned::new(),
-    })?;
+    let converged = rotate(m, &mut done.columns, &mut done.v, &mut Aligned::new())?;
     Ok(converged.then_some(done))
 }
 
@@ -65,32 +60,19 @@ pub fn orthogonal_columns<T: Scalar>(a: MatView<'_, T>) -> Result<MatBatch<T>> {
     Ok(columns)
 }
 
-compiled!(Scalar; Rotate);
-
-#[derive(Debug)]
-struct Rotate<'a, T> {
-    m: usize,
-    columns: &'a mut [T],
-    v: &'a mut [T],
-    room: &'a mut Aligned<T>,
-}
-
-impl<T: Scalar> WithSimd for Rotate<'_, T> {
-    type Output = bool;
-
-    /// Columns are padded with zeros to whole registers, and followed by those of `V`.
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let Self {
-            m,
-            columns,
-            v,
-            room,
-        } = self;
+kernel! {
+    /// Rotates columns, and those of `V` behind them, until they are orthogonal; false where too few
+    /// sweeps are allowed. Columns are padded with zeros to whole registers.
+    fn rotate<'a, S, T>(
+        l: Lanes<S, T>,
+        m: usize,
+        columns: &'a mut [T],
+        v: &'a mut [T],
+        room: &'a mut Aligned<T>,
+    ) -> bool {
         if columns.is_empty() {
             return true;
         }
-        let l = Lanes::<S, T>::new(simd);
         let width = Lanes::<S, T>::width();
         let n = columns.len() / m;
         let (own, beside) = (

@@ -8,7 +8,7 @@
 //! * A matrix's result depends neither on its neighbours in the batch nor on the number of threads, to the bit; the instruction set
 //!   ([`instruction_set`], chosen at run time or by `STIEFEL_SIMD`) may change its last bits.
 //!
-//! Nothing in this crate knows what an SPD matrix means. Every threshold is in [`tolerance`].
+//! Nothing in this crate knows what an SPD matrix means. Thresholds are in [`tolerance`].
 
 mod aligned;
 mod batch;
@@ -23,36 +23,32 @@ mod gram;
 mod jacobi;
 pub mod lanes;
 pub mod minimise;
-mod normal;
 mod parallel;
+mod parts;
 mod product;
 mod qr;
 mod reduce;
 mod sandwich;
 mod scalar;
-mod simd;
-mod tall;
+pub mod simd;
+pub mod tall;
 mod tiles;
 pub mod tolerance;
 mod zeros;
 
-pub use aligned::Aligned;
-pub use batch::{MatBatch, MatView, MatViewMut, sums};
+pub use aligned::{Aligned, with_room};
+pub use batch::{Mat, MatBatch, MatRef, MatView, MatViewMut, sums};
 pub use cholesky::{
     CholeskyScratch, cholesky, cholesky_into, inverse_cholesky, inverse_cholesky_into,
     invert_lower, solve_lower, symmetric_inverse_into,
 };
 pub use directions::{leading_directions, smallest_singular_values};
-pub use eigen::{
-    Eigen, EigenScratch, SingleScratch, eigenvalues, eigenvalues_into, eigenvalues_single_into,
-    eigh, eigh_into, eigh_map_into, eigh_map_single_into, eigh_single_into,
-};
+pub use eigen::{Eigen, EigenWorkspace, Wanted, eigenvalues, eigh};
 pub use error::{LinalgError, Result};
 pub use factored::Factored;
 pub use gram::{Layout, gram_lower};
 pub use jacobi::orthogonal_columns;
-pub use normal::{gelu, gelu_with_slope};
-pub use parallel::{on_this_thread, on_threads, threads_for, with_threads_awake, worth_threads};
+pub use parallel::{on_this_thread, on_threads, threads_for, with_threads_spinning, worth_threads};
 pub use product::{Op, congruence, matmul, product, product_into, product_shape};
 pub use qr::{CholeskyQr, Qr, cholesky_qr, qr};
 pub use reduce::{
@@ -61,8 +57,5 @@ pub use reduce::{
 pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;
 pub use simd::{InstructionSet, VARIABLE as INSTRUCTION_SET_VARIABLE, instruction_set};
-pub use tall::{
-    AdamRates, ProjectionGradients, adam_flat, adam_tall, orthonormalise, project_tall,
-    project_tall_pull_back,
-};
+pub use tall::{ProjectionGradients, orthonormalise, project_tall, project_tall_pull_back};
 pub use zeros::zeros;

@@ -1,32 +1,36 @@
-//! When to use more than one thread.
+//! Threads: whether work pays for them, and how they wait for each other.
 
 use rayon::Yield;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Cubic work (sums of n³) below which handing it to other threads costs more than it saves: about a millisecond.
+/// Cubic work (sums of n³) below which handing it to other threads costs more than it saves: about a
+/// millisecond.
 const WORTHWHILE: usize = 2_000_000;
 
 thread_local! {
-    static ALONE: Cell<bool> = const { Cell::new(false) };
+    static SINGLE_THREADED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether work of this size (`count·n³`) is ever handed to other threads: below it, a kernel stays on the thread that calls it.
+/// Whether work of this size (`count·n³`) is ever handed to other threads: below it, a kernel stays on
+/// the thread that calls it.
 pub fn worth_threads(work: usize) -> bool {
     work >= WORTHWHILE
 }
 
-/// How many threads work of this size should be spread over: those of the current rayon pool where it pays, else the calling one.
+/// The number of threads to spread work of this size over: those of the current rayon pool where it
+/// pays, else the calling one.
 pub fn threads_for(work: usize) -> usize {
-    if worth_threads(work) && !ALONE.get() {
+    if worth_threads(work) && !SINGLE_THREADED.get() {
         rayon::current_num_threads()
     } else {
         1
     }
 }
 
-/// Runs a function whose kernels stay on the calling thread, whatever their size. A pool of one thread would do the same on another one, which has to be woken, and whose caches have nothing of the data.
+/// Runs a function whose kernels stay on the calling thread, whatever their size. A pool of one thread
+/// would run it on another one, which has to be woken and has none of the data in its caches.
 ///
 /// ```
 /// use stiefel_linalg::{on_this_thread, threads_for};
@@ -34,28 +38,29 @@ pub fn threads_for(work: usize) -> usize {
 /// assert_eq!(on_this_thread(|| threads_for(usize::MAX)), 1);
 /// ```
 pub fn on_this_thread<R>(f: impl FnOnce() -> R) -> R {
-    /// Puts things back, also where the function panics.
+    /// Restores the flag, also where the function panics.
     struct Before(bool);
     impl Drop for Before {
         fn drop(&mut self) {
-            ALONE.set(self.0);
+            SINGLE_THREADED.set(self.0);
         }
     }
-    let _before = Before(ALONE.replace(true));
+    let _before = Before(SINGLE_THREADED.replace(true));
     f()
 }
 
-/// How long a thread looks for work before it sleeps after all: two functions of one pool that wait for each other's threads go on then.
-const PATIENCE: Duration = Duration::from_millis(2);
+/// The time a thread spins before it sleeps: two functions of one pool that wait for each other's
+/// threads go on then.
+const SPIN_TIMEOUT: Duration = Duration::from_millis(2);
 
-/// Runs a function of this much work while the other threads of the current pool stay awake, so that what it hands over is taken at once. A thread that sleeps
-/// has to be woken, again for every part of a training step.
+/// Runs a function of this much work while the other threads of the current pool spin for work, so that
+/// its parts are taken at once. A sleeping thread has to be woken for every part of a training step.
 ///
 /// ```
-/// assert_eq!(stiefel_linalg::with_threads_awake(usize::MAX, || 1 + 1), 2);
+/// assert_eq!(stiefel_linalg::with_threads_spinning(usize::MAX, || 1 + 1), 2);
 /// ```
-pub fn with_threads_awake<R>(work: usize, f: impl FnOnce() -> R) -> R {
-    /// Says that the function has ended, also where it panics.
+pub fn with_threads_spinning<R>(work: usize, f: impl FnOnce() -> R) -> R {
+    /// Marks the end of the function, also where it panics.
     struct Ends<'a>(&'a AtomicBool);
     impl Drop for Ends<'_> {
         fn drop(&mut self) {
@@ -70,20 +75,20 @@ pub fn with_threads_awake<R>(work: usize, f: impl FnOnce() -> R) -> R {
     rayon::in_place_scope(|scope| {
         let _ends = Ends(&ended);
         for _ in 1..threads {
-            scope.spawn(|_| look_for_work(&ended, owner));
+            scope.spawn(|_| spin_for_work(&ended, owner));
         }
         f()
     })
 }
 
 /// Takes work of the pool until the function of the thread `owner` has ended.
-fn look_for_work(ended: &AtomicBool, owner: Option<usize>) {
-    // That thread itself would wait for itself.
+fn spin_for_work(ended: &AtomicBool, owner: Option<usize>) {
+    // The owner would wait for itself.
     if rayon::current_thread_index() == owner {
         return;
     }
     let mut last = Instant::now();
-    while !ended.load(Ordering::Relaxed) && last.elapsed() < PATIENCE {
+    while !ended.load(Ordering::Relaxed) && last.elapsed() < SPIN_TIMEOUT {
         if rayon::yield_now() == Some(Yield::Executed) {
             last = Instant::now();
         } else {
@@ -92,8 +97,9 @@ fn look_for_work(ended: &AtomicBool, owner: Option<usize>) {
     }
 }
 
-/// `f` of every task, in their order, over the threads of the current pool. Who has ended first waits awake for the others, as long as threads are patient: parts of a training step
-/// take so little that a thread which sleeps meanwhile is woken too late.
+/// `f` of every task, in their order, over the threads of the current pool. A finished thread spins for
+/// up to 2 ms before it sleeps: the parts of a training step are so short that it would be woken too
+/// late.
 ///
 /// ```
 /// assert_eq!(stiefel_linalg::on_threads(vec![1, 2, 3], |x| 10 * x), [10, 20, 30]);
@@ -110,9 +116,9 @@ fn halves<X: Send, R: Send>(mut tasks: Vec<X>, f: &(impl Fn(X) -> R + Sync)) -> 
     let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let first = || {
         let results = halves(tasks, f);
-        // What nobody has begun with, rayon gives to this thread.
+        // Rayon gives a task that no thread has begun to this one.
         if begun.load(Ordering::Acquire) {
-            wait_awake(&ended);
+            spin_until(&ended);
         }
         results
     };
@@ -127,9 +133,9 @@ fn halves<X: Send, R: Send>(mut tasks: Vec<X>, f: &(impl Fn(X) -> R + Sync)) -> 
     results
 }
 
-fn wait_awake(ended: &AtomicBool) {
+fn spin_until(ended: &AtomicBool) {
     let begin = Instant::now();
-    while !ended.load(Ordering::Acquire) && begin.elapsed() < PATIENCE {
+    while !ended.load(Ordering::Acquire) && begin.elapsed() < SPIN_TIMEOUT {
         for _ in 0..16 {
             std::hint::spin_loop();
         }
@@ -146,9 +152,9 @@ mod tests {
     use super::*;
     use rayon::prelude::*;
 
-    /// Sums of a parallel part, a few times over, as the parts of a training step are.
+    /// Sums of a parallel part, a few times over, like the parts of a training step.
     fn parts() -> Vec<u64> {
-        with_threads_awake(usize::MAX, || {
+        with_threads_spinning(usize::MAX, || {
             (0..20)
                 .map(|i| (0..100_u64).into_par_iter().map(|x| x * i).sum())
                 .collect()
@@ -156,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_are_kept_awake_do_the_work_and_let_go() {
+    fn spinning_threads_do_the_work_and_let_go() {
         let expected: Vec<u64> = (0..20).map(|i| 4950 * i).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
         let pool = pool.expect("threads");
@@ -173,7 +179,7 @@ mod tests {
             for count in [0_u64, 1, 2, 3, 7, 64] {
                 let inner = |i: u64| on_threads((0..i).collect(), |j| j * i);
                 let found = pool.install(|| {
-                    with_threads_awake(usize::MAX, || on_threads((0..count).collect(), inner))
+                    with_threads_spinning(usize::MAX, || on_threads((0..count).collect(), inner))
                 });
                 let expected = (0..count).map(|i| (0..i).map(|j| j * i).collect::<Vec<_>>());
                 assert_eq!(found, expected.collect::<Vec<_>>());

@@ -1,7 +1,8 @@
 //! Products of batches: `C_i ← C_i + α·op(A_i)·op(B_i)` or `C_i ← α·op(A_i)·op(B_i)`, where `op` is the matrix or its transpose. An operand with
 //! one matrix is used with every matrix of the other (broadcast).
 
-use crate::gemm::{Gemm, Part, Strided};
+use crate::gemm::{Gemm, Strided};
+use crate::parts::Sums;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar};
 
 /// Whether an operand enters a product as it is or transposed.
@@ -103,7 +104,7 @@ pub fn product_into<T: Scalar>(
         shape: (rows, cols, inner),
         add,
         alpha,
-        part: Part::All,
+        sums: Sums::All,
         a: factor(a, op_a),
         b: factor(b, op_b),
         c: (out.data(), cols, rows * cols),

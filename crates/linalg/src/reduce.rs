@@ -1,10 +1,6 @@
 //! Traces, norms, symmetry, and what is read off a row of numbers: its largest, its softmax.
 
-use crate::simd::{Compiled, compiled};
-use crate::{MatView, MatViewMut, Result, Scalar, sums, tiles};
-use pulp::{Arch, Simd, WithSimd};
-
-compiled!(Scalar; Symmetrised, Mirrored);
+use crate::{MatView, MatViewMut, Result, Scalar, kernel, sums, tiles};
 
 /// `tr X_i` of each square matrix.
 pub fn trace<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
@@ -34,23 +30,14 @@ pub fn frobenius_norm<T: Scalar>(x: MatView<'_, T>) -> Vec<T> {
 pub fn symmetrise<T: Scalar>(x: &mut MatViewMut<'_, T>) -> Result<()> {
     let n = x.as_view().check_square("symmetrise")?;
     for i in 0..x.shape().0 {
-        let m = x.matrix(i);
-        Symmetrised { m, n }.run(Arch::new());
+        symmetrise_one(x.matrix(i), n);
     }
     Ok(())
 }
 
-struct Symmetrised<'a, T> {
-    m: &'a mut [T],
-    n: usize,
-}
-
-impl<T: Scalar> WithSimd for Symmetrised<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        tiles::symmetrise(simd, self.n, self.m, self.n);
+kernel! {
+    fn symmetrise_one<'a, S, T>(simd: S, m: &'a mut [T], n: usize) {
+        tiles::symmetrise(simd, n, m, n);
     }
 }
 
@@ -71,7 +58,7 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
     (0..x.count()).find_map(|i| {
         let m = x.matrix(i);
         // Covariances usually are symmetric, to the bit.
-        if (Mirrored { m, n }).run(Arch::new()) {
+        if is_symmetric(m, n) {
             return None;
         }
         let abs = |a: T, &v: &T| Scalar::max(a, Scalar::abs(v));
@@ -88,18 +75,10 @@ pub fn asymmetry<T: Scalar>(x: MatView<'_, T>, share: T) -> Option<(usize, usize
     })
 }
 
-/// Whether `m = mᵀ`.
-struct Mirrored<'a, T> {
-    m: &'a [T],
-    n: usize,
-}
-
-impl<T: Scalar> WithSimd for Mirrored<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> bool {
-        tiles::is_symmetric(self.n, self.m)
+kernel! {
+    /// Whether `m = mᵀ`.
+    fn is_symmetric<'a, S, T>(_simd: S, m: &'a [T], n: usize) -> bool {
+        tiles::is_symmetric(n, m)
     }
 }
 

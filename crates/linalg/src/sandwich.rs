@@ -2,11 +2,11 @@
 //!
 //! `H = X Aᵀ`, then the upper triangle of `A H`, mirrored. Rows are padded to whole registers.
 
-use crate::simd::{Lanes, compiled, dispatch};
-use crate::tall::product::{Part, Product};
-use crate::tiles::{mirror, transpose};
-use crate::{Aligned, LinalgError, MatView, MatViewMut, Result, Scalar};
-use pulp::{Simd, WithSimd};
+use crate::parts::{Sums, Terms};
+use crate::simd::{Lanes, chosen_arch};
+use crate::tall::product::{Product, multiply};
+use crate::tiles::{mirror, transpose_padded};
+use crate::{Aligned, LinalgError, MatView, MatViewMut, Result, Scalar, kernel};
 
 /// Buffers of one matrix, reused from matrix to matrix and from call to call.
 #[derive(Debug, Clone, Default)]
@@ -54,79 +54,53 @@ pub fn sandwich_into<T: Scalar>(
         });
     }
     if n > 0 && count > 0 {
-        dispatch(Sandwich {
+        let sandwich = Sandwich {
             n,
             a,
             outer,
             x,
             out: out.data(),
             scratch,
-        })?;
+        };
+        sandwich.run(chosen_arch()?);
     }
     Ok(())
 }
 
-compiled!(Scalar; Sandwich);
-
-#[derive(Debug)]
-struct Sandwich<'a, T> {
-    n: usize,
-    a: MatView<'a, T>,
-    outer: Outer,
-    x: MatView<'a, T>,
-    out: &'a mut [T],
-    scratch: &'a mut SandwichScratch<T>,
-}
-
-impl<T: Scalar> WithSimd for Sandwich<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let (n, a, x) = (self.n, self.a, self.x);
+kernel! {
+    struct Sandwich<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        a: MatView<'a, T>,
+        outer: Outer,
+        x: MatView<'a, T>,
+        out: &'a mut [T],
+        scratch: &'a mut SandwichScratch<T>,
+    ) {
         let row = n.next_multiple_of(Lanes::<S, T>::width());
         let size = n * row;
-        let lower = self.outer == Outer::Lower;
-        let (right, rest) = self.scratch.lanes.room(3 * size).split_at_mut(size);
+        let lower = outer == Outer::Lower;
+        let (right, rest) = scratch.lanes.room(3 * size).split_at_mut(size);
         let (half, whole) = rest.split_at_mut(size);
-        for (i, out) in self.out.chunks_exact_mut(n * n).enumerate() {
+        for (i, out) in out.chunks_exact_mut(n * n).enumerate() {
             let left = a.matrix(if a.count() == 1 { 0 } else { i });
             if i == 0 || a.count() > 1 {
-                transpose(simd, left, n, (n, n), right, row);
-                for right in right.chunks_exact_mut(row) {
-                    right[n..].fill(T::ZERO);
-                }
+                transpose_padded(l.simd, n, (left, n), (right, row));
             }
             let middle = x.matrix(if x.count() == 1 { 0 } else { i });
-            let first = Part {
-                upper_right: lower,
-                ..Part::default()
-            };
-            simd.vectorize(product(n, middle, right, half, first));
-            let second = Part {
-                upper_out: true,
-                lower_left: lower,
-                ..Part::default()
-            };
-            simd.vectorize(product(n, left, half, whole, second));
-            mirror(simd, n, whole, row, out);
+            let mut first = Product::new((n, n), (middle, n, 1), right, half);
+            if lower {
+                first.terms = Terms::UpperRight;
+            }
+            multiply(l.simd, first);
+            let mut second = Product::new((n, n), (left, n, 1), half, whole);
+            second.sums = Sums::Upper;
+            if lower {
+                second.terms = Terms::LowerLeft;
+            }
+            multiply(l.simd, second);
+            mirror(l.simd, n, whole, row, out);
         }
-    }
-}
-
-/// `A B` of `n × n` matrices, `A` row after row, the others in padded rows.
-#[inline(always)]
-fn product<'a, T>(n: usize, a: &'a [T], b: &'a [T], c: &'a mut [T], part: Part) -> Product<'a, T> {
-    Product {
-        rows: n,
-        terms: n,
-        a,
-        row: n,
-        term: 1,
-        b,
-        c,
-        subtract: false,
-        part,
     }
 }
 
@@ -134,6 +108,7 @@ fn product<'a, T>(n: usize, a: &'a [T], b: &'a [T], c: &'a mut [T], part: Part) 
 mod tests {
     use super::*;
     use crate::{MatBatch, Op, product};
+    use pulp::WithSimd;
 
     /// Against plain products, for sizes around every block boundary, in both precisions and on plain scalars.
     #[test]

@@ -1,16 +1,23 @@
 //! Vectors of lanes: one matrix per lane.
 //!
-//! [`Lane`] says how a scalar type travels in the registers of an instruction set `S` (a token of the
+//! [`Lane`] lays a scalar type out in the registers of an instruction set `S` (a token of the
 //! `pulp` crate that exists only where the CPU has those instructions); [`Lanes`] carries the token
-//! and gives the arithmetic. The same kernel compiles for AVX-512, AVX2+FMA, NEON or plain scalars, and
-//! [`dispatch`] picks at run time ([`set`]). Every operation acts on each lane alone, so a lane's result cannot
-//! depend on its neighbours.
+//! and gives the arithmetic. One [`kernel!`](crate::kernel) compiles for AVX-512, AVX2+FMA, NEON and
+//! plain scalars, and the set is chosen at run time. Every operation acts on each lane alone, so a
+//! lane's result cannot depend on its neighbours.
 
+mod kernel;
 mod quarters;
 mod set;
 
-pub(crate) use set::{Compiled, compiled, dispatch, lanes_for, same, widest_for};
+#[doc(hidden)]
+pub use kernel::same;
+#[doc(hidden)]
+pub use pulp;
+#[doc(hidden)]
+pub use set::chosen_arch;
 pub use set::{InstructionSet, VARIABLE, instruction_set};
+pub(crate) use set::{lanes_for, widest_for};
 
 use pulp::Simd;
 use pulp::bytemuck::{cast, cast_slice_mut};
@@ -61,10 +68,20 @@ pub trait Lane: Sized + Copy + pulp::bytemuck::Pod {
     fn largest_of_lanes<S: Simd>(s: S, x: Self::V<S>) -> Self;
     #[doc(hidden)]
     fn turn<S: Simd>(s: S, x: [Self::V<S>; 4]) -> [Self::V<S>; 4];
-    #[doc(hidden)]
-    fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>];
-    #[doc(hidden)]
-    fn view_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::V<S>];
+    /// The whole registers at the beginning of a slice.
+    #[inline(always)]
+    fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>] {
+        Self::split::<S>(slice).0
+    }
+    /// The whole registers at the beginning of a slice, to be written.
+    #[inline(always)]
+    fn view_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::V<S>] {
+        Self::split_mut::<S>(slice).0
+    }
+    /// Whole registers, and numbers behind them.
+    fn split<S: Simd>(slice: &[Self]) -> (&[Self::V<S>], &[Self]);
+    /// Whole registers, and numbers behind them, to be written.
+    fn split_mut<S: Simd>(slice: &mut [Self]) -> (&mut [Self::V<S>], &mut [Self]);
 }
 
 macro_rules! lane {
@@ -113,12 +130,12 @@ macro_rules! lane {
                 quarters::$turn(s, x)
             }
             #[inline(always)]
-            fn view<S: Simd>(slice: &[Self]) -> &[Self::V<S>] {
-                S::$view(slice).0
+            fn split<S: Simd>(slice: &[Self]) -> (&[Self::V<S>], &[Self]) {
+                S::$view(slice)
             }
             #[inline(always)]
-            fn view_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::V<S>] {
-                S::$view_mut(slice).0
+            fn split_mut<S: Simd>(slice: &mut [Self]) -> (&mut [Self::V<S>], &mut [Self]) {
+                S::$view_mut(slice)
             }
         }
     };
@@ -182,12 +199,12 @@ lane!(
 );
 
 /// Registers of lanes of `T` on the instruction set `S`.
-pub(crate) type V<S, T> = <T as Lane>::V<S>;
+pub type V<S, T> = <T as Lane>::V<S>;
 /// One truth value per lane.
-pub(crate) type M<S, T> = <T as Lane>::M<S>;
+pub type M<S, T> = <T as Lane>::M<S>;
 
-/// Writes registers one by one. A copy of the whole array is a call of `memcpy` where it has 256 bytes or more, and sums that are copied so live in memory,
-/// not in registers.
+/// Writes registers one by one. A copy of the whole array is a call of `memcpy` where it has 256
+/// bytes or more, and sums that are copied so live in memory, not in registers.
 #[inline(always)]
 #[allow(clippy::manual_memcpy)]
 pub(crate) fn store<X: Copy, const N: usize>(out: &mut [X], registers: &[X; N]) {
@@ -197,35 +214,40 @@ pub(crate) fn store<X: Copy, const N: usize>(out: &mut [X], registers: &[X; N]) 
     }
 }
 
-/// The arithmetic of registers of lanes.
+/// The arithmetic of registers of lanes; [`kernel!`](crate::kernel) hands it to its kernels.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lanes<S, T> {
-    pub(crate) simd: S,
+pub struct Lanes<S, T> {
+    /// The proof that the CPU has the instructions.
+    pub simd: S,
     scalar: PhantomData<T>,
 }
 
 macro_rules! forward {
-    ($($name:ident($($arg:ident: $ty:ident),*) -> $out:ident;)*) => {
-        $(#[inline(always)]
-        pub(crate) fn $name(self, $($arg: $ty<S, T>),*) -> $out<S, T> {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ident),*) -> $out:ident;)*) => {
+        $($(#[$doc])*
+        #[inline(always)]
+        pub fn $name(self, $($arg: $ty<S, T>),*) -> $out<S, T> {
             T::$name(self.simd, $($arg),*)
         })*
     };
 }
 
 impl<S: Simd, T: Lane> Lanes<S, T> {
+    #[doc(hidden)]
     #[inline(always)]
-    pub(crate) fn new(simd: S) -> Self {
+    pub fn new(simd: S) -> Self {
         Self {
             simd,
             scalar: PhantomData,
         }
     }
 
-    /// Whether registers have 512 bits; there are 32 of them then, not 16. A constant, so that what is written for the other case is not even compiled.
-    pub(crate) const WIDE: bool = size_of::<V<S, T>>() == 64;
+    /// Whether registers have 512 bits; there are 32 of them then, not 16. A constant, so that code
+    /// for the other case is not even compiled.
+    pub const WIDE: bool = size_of::<V<S, T>>() == 64;
 
-    /// Numbers of one matrix that go into lanes or out of them together: those of a quarter of a wide register, or one.
+    /// Numbers of one matrix that go into lanes or out of them together: those of a quarter of a wide
+    /// register, or one.
     pub(crate) const TOGETHER: usize = if cfg!(target_arch = "x86_64") && Self::WIDE {
         16 / size_of::<T>()
     } else {
@@ -238,7 +260,7 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
         quarters::quarters(self.simd, from)
     }
 
-    /// Every quarter of the first [`TOGETHER`](Self::TOGETHER) registers is transposed.
+    /// Transposes every quarter of the first [`TOGETHER`](Self::TOGETHER) registers.
     #[inline(always)]
     pub(crate) fn turn(self, x: [V<S, T>; 4]) -> [V<S, T>; 4] {
         T::turn(self.simd, x)
@@ -246,12 +268,13 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
 
     /// Lanes per register.
     #[inline(always)]
-    pub(crate) fn width() -> usize {
+    pub fn width() -> usize {
         size_of::<V<S, T>>() / size_of::<T>()
     }
 
+    /// One number in all lanes.
     #[inline(always)]
-    pub(crate) fn splat(self, x: T) -> V<S, T> {
+    pub fn splat(self, x: T) -> V<S, T> {
         T::splat(self.simd, x)
     }
 
@@ -268,30 +291,44 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
 
     /// The sum of all lanes.
     #[inline(always)]
-    pub(crate) fn sum_of_lanes(self, x: V<S, T>) -> T {
+    pub fn sum_of_lanes(self, x: V<S, T>) -> T {
         T::sum_of_lanes(self.simd, x)
     }
 
     /// The largest of all lanes.
     #[inline(always)]
-    pub(crate) fn largest_of_lanes(self, x: V<S, T>) -> T {
+    pub fn largest_of_lanes(self, x: V<S, T>) -> T {
         T::largest_of_lanes(self.simd, x)
     }
 
     forward! {
+        /// `a + b`.
         add(a: V, b: V) -> V;
+        /// `a − b`.
         sub(a: V, b: V) -> V;
+        /// `a b`.
         mul(a: V, b: V) -> V;
+        /// `a/b`.
         div(a: V, b: V) -> V;
+        /// `a b + c`, fused.
         mul_add(a: V, b: V, c: V) -> V;
+        /// `c − a b`, fused.
         neg_mul_add(a: V, b: V, c: V) -> V;
+        /// `√a`.
         sqrt(a: V) -> V;
+        /// `|a|`.
         abs(a: V) -> V;
+        /// `−a`.
         neg(a: V) -> V;
+        /// `a < b`.
         less(a: V, b: V) -> M;
+        /// `a ≤ b`.
         less_equal(a: V, b: V) -> M;
+        /// `a = b`.
         equal(a: V, b: V) -> M;
+        /// Both.
         and(a: M, b: M) -> M;
+        /// `a` where the mask holds, else `b`.
         select(m: M, a: V, b: V) -> V;
     }
 }

@@ -1,52 +1,51 @@
 //! What moves entries across the diagonal, in tiles of 32 bytes a row (8 × 8 or 4 × 4 numbers) that a compiler for wide registers turns into shuffles: rows are read and written as they lie.
 //! Tiles of 8 × 8 numbers of double precision do not fit the registers, and take longer than entry by entry.
 
-use crate::Scalar;
-use pulp::{Simd, WithSimd};
+use crate::{Scalar, kernel};
+use pulp::Simd;
 
 type Tile<T, const N: usize> = [[T; N]; N];
 
-/// What is done; matrices come with the distance of their rows.
-enum Task<'a, T> {
-    Transpose {
-        x: (&'a [T], usize),
-        shape: (usize, usize),
-        out: (&'a mut [T], usize),
-    },
-    Mirror {
-        n: usize,
-        x: (&'a [T], usize),
-        out: &'a mut [T],
-    },
-    Symmetrise {
-        n: usize,
-        x: (&'a mut [T], usize),
-    },
+/// Whether numbers have single precision, and tiles 8 × 8 of them; else 4 × 4.
+#[inline(always)]
+const fn is_single<T>() -> bool {
+    size_of::<T>() == 4
 }
 
-/// One function for all who ask, or it would be compiled again in each of them.
-impl<T: Scalar> WithSimd for Task<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        if size_of::<T>() == 4 {
-            self.run::<8>();
+// One function each for all callers: inlined, it would be compiled again in each of them.
+kernel! {
+    struct Transpose<'a, S, T>(
+        _simd: S,
+        x: &'a [T],
+        row: usize,
+        shape: (usize, usize),
+        out: &'a mut [T],
+        out_row: usize,
+    ) {
+        if is_single::<T>() {
+            transpose_in::<T, 8>(x, row, shape, out, out_row);
         } else {
-            self.run::<4>();
+            transpose_in::<T, 4>(x, row, shape, out, out_row);
         }
     }
 }
 
-impl<T: Scalar> Task<'_, T> {
-    #[inline(always)]
-    fn run<const N: usize>(self) {
-        match self {
-            Self::Transpose { x, shape, out } => {
-                transpose_in::<T, N>(x.0, x.1, shape, out.0, out.1);
-            }
-            Self::Mirror { n, x, out } => mirror_in::<T, N>(n, x.0, x.1, out),
-            Self::Symmetrise { n, x } => symmetrise_in::<T, N>(n, x.0, x.1),
+kernel! {
+    struct Mirror<'a, S, T>(_simd: S, n: usize, x: &'a [T], row: usize, out: &'a mut [T]) {
+        if is_single::<T>() {
+            mirror_in::<T, 8>(n, x, row, out);
+        } else {
+            mirror_in::<T, 4>(n, x, row, out);
+        }
+    }
+}
+
+kernel! {
+    struct Symmetrise<'a, S, T>(_simd: S, n: usize, x: &'a mut [T], row: usize) {
+        if is_single::<T>() {
+            symmetrise_in::<T, 8>(n, x, row);
+        } else {
+            symmetrise_in::<T, 4>(n, x, row);
         }
     }
 }
@@ -90,15 +89,31 @@ pub(crate) fn transpose<S: Simd, T: Scalar>(
     simd: S,
     x: &[T],
     row: usize,
-    (rows, cols): (usize, usize),
+    shape: (usize, usize),
     out: &mut [T],
     out_row: usize,
 ) {
-    simd.vectorize(Task::Transpose {
-        x: (x, row),
-        shape: (rows, cols),
-        out: (out, out_row),
+    simd.vectorize(Transpose {
+        x,
+        row,
+        shape,
+        out,
+        out_row,
     });
+}
+
+/// The transpose of an `n × n` matrix into rows of `out_row` numbers, zeros at their ends.
+#[inline(always)]
+pub(crate) fn transpose_padded<S: Simd, T: Scalar>(
+    simd: S,
+    n: usize,
+    (x, row): (&[T], usize),
+    (out, out_row): (&mut [T], usize),
+) {
+    transpose(simd, x, row, (n, n), out, out_row);
+    for out in out.chunks_exact_mut(out_row) {
+        out[n..].fill(T::ZERO);
+    }
 }
 
 #[inline(always)]
@@ -127,11 +142,7 @@ fn transpose_in<T: Scalar, const N: usize>(
 /// The upper triangle of `n` rows, `row` numbers apart, on both sides of the diagonal of an `n × n` matrix.
 #[inline(always)]
 pub(crate) fn mirror<S: Simd, T: Scalar>(simd: S, n: usize, x: &[T], row: usize, out: &mut [T]) {
-    simd.vectorize(Task::Mirror {
-        n,
-        x: (x, row),
-        out,
-    });
+    simd.vectorize(Mirror { n, x, row, out });
 }
 
 #[inline(always)]
@@ -162,7 +173,7 @@ fn mirror_in<T: Scalar, const N: usize>(n: usize, x: &[T], row: usize, out: &mut
 /// `x ← (x + xᵀ)/2` of `n` rows, `row` numbers apart.
 #[inline(always)]
 pub(crate) fn symmetrise<S: Simd, T: Scalar>(simd: S, n: usize, x: &mut [T], row: usize) {
-    simd.vectorize(Task::Symmetrise { n, x: (x, row) });
+    simd.vectorize(Symmetrise { n, x, row });
 }
 
 #[inline(always)]
@@ -196,7 +207,7 @@ fn symmetrise_in<T: Scalar, const N: usize>(n: usize, x: &mut [T], row: usize) {
 /// Whether the `n × n` matrix is symmetric, to the bit.
 #[inline(always)]
 pub(crate) fn is_symmetric<T: Scalar>(n: usize, x: &[T]) -> bool {
-    if size_of::<T>() == 4 {
+    if is_single::<T>() {
         is_symmetric_in::<T, 8>(n, x)
     } else {
         is_symmetric_in::<T, 4>(n, x)

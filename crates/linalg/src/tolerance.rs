@@ -1,4 +1,4 @@
-//! Every threshold of the project, each with its reason.
+//! Thresholds of kernels and solvers, each with its reason.
 
 use crate::Scalar;
 
@@ -51,9 +51,6 @@ pub fn trace_bound<T: Scalar>(n: usize) -> T {
     T::EPSILON * T::from_f64(5.0 * n as f64)
 }
 
-/// ReEig threshold: eigenvalues are clamped from below to this (SPDNet, Huang & Van Gool 2017).
-pub const REEIG_EPSILON: f64 = 1e-4;
-
 /// Principal directions of `m` rows of length `p`, from the eigenvalues of their Gram matrix: a direction counts where its
 /// eigenvalue exceeds this fraction of the largest one, and of the total sum of squares of the rows before any mean was removed.
 /// The Gram matrix is exact to `max(m, p)·ε` of its largest eigenvalue; a factor of ten keeps rounding noise out. Directions dropped
@@ -75,13 +72,6 @@ pub const KRYLOV_MIN_SIDE: usize = 400;
 /// Block Krylov iteration: a column of a new block of which no more than this share (√ε) lies outside the space depends on the others: the matrix
 /// is of low rank.
 pub const KRYLOV_DEPENDENT: f64 = 1.490_116_119_384_765_6e-8;
-
-/// Routing weights of a sample must sum to one within this: softmax in f32 over some hundred experts is well inside.
-pub const SIMPLEX_SUM: f64 = 1e-4;
-
-/// Routing weights whose standard deviation over samples (all experts together) is below this are constant: it is the
-/// rounding of a softmax in f32, and a ratio of variances of rounding means nothing.
-pub const CONSTANT_ROUTING: f64 = 1e-7;
 
 /// Fréchet mean: the iteration stops when the norm of the Riemannian gradient per √n falls below this.
 pub const FRECHET_TOLERANCE: f64 = 1e-9;
@@ -127,7 +117,7 @@ pub fn jacobi_ratio<T: Scalar>() -> T {
 }
 
 /// Whitened pairs where digits of the result are to be kept, not only those of the eigenvalues: below this ratio of smallest to largest
-/// eigenvalue the short formulas over whole stacks leave the pair to the careful ones. The smallest eigenvalue keeps `ε/1e-6`, ten digits
+/// eigenvalue the short formulas over whole batches leave the pair to the careful ones. The smallest eigenvalue keeps `ε/1e-6`, ten digits
 /// in f64.
 pub const RESOLVED_RATIO: f64 = 1e-6;
 
@@ -208,47 +198,6 @@ pub const ATANH_SERIES: f64 = 0.171_572_875_253_809_9;
 /// out is under 2e-11.
 pub const CLOSE_LOGARITHMS: f64 = 1e-2;
 
-/// CSP filters: what of a filter must be new, as a share of its length, for it to widen the basis. Filters that repeat each other
-/// agree to the rounding of their generalised eigenproblem, some 1e-10.
-pub const NEW_DIRECTION: f64 = 1e-6;
-
-/// Hierarchical head: largest entry of the gradient accepted, relative to the sum of all `|z|` of a feature: a few hundred roundings.
-pub const HEAD_GRADIENT: f64 = 1e-13;
-
-/// Hierarchical head: within this many times [`HEAD_GRADIENT`] a Newton step that leaves more than [`NO_GAIN`] of the gradient has reached
-/// the floor of rounding, and what it reached is the minimum.
-pub const HEAD_ROUNDING_FLOOR: f64 = 1e3;
-
-/// Newton's method close to a minimum: a step that leaves more than this share of the gradient does not converge any more.
-pub const NO_GAIN: f64 = 0.5;
-
-/// Newton steps before giving up; 5 to 10 are usual.
-pub const NEWTON_STEPS: usize = 100;
-
-/// Hierarchical head: conjugate-gradient iterations per step at most.
-pub const HEAD_ITERATIONS: usize = 500;
-
-/// Logistic regression: conjugate-gradient iterations per step at most; what they found by then is still a direction downhill.
-pub const LOGISTIC_ITERATIONS: usize = 1000;
-
-/// Hierarchical head: decrease of the residual asked of conjugate gradients, so that Newton's steps converge quadratically to
-/// [`HEAD_GRADIENT`].
-pub const HEAD_RESIDUAL: f64 = 1e-10;
-
-/// Logistic regression: a fit ends at this share of the gradient at zero, or earlier only where rounding leaves no further step and
-/// [`LOGISTIC_ENOUGH`] is met.
-pub const LOGISTIC_GRADIENT: f64 = 1e-12;
-
-/// Logistic regression: the largest share of the gradient at zero that counts as a minimum.
-pub const LOGISTIC_ENOUGH: f64 = 1e-10;
-
-/// Link of scores to probabilities: the smallest and the largest slope. Below the first every class is equally probable to a thousandth, and decisions
-/// still follow the scores; beyond the second a score of 0.1 is certain to 4e-5.
-pub const LINK_SLOPES: (f64, f64) = (1e-3, 1e2);
-
-/// Link of scores to probabilities: a step below this share of the slope ends the search, which gains a digit or more a step.
-pub const LINK_STEP: f64 = 1e-12;
-
 /// Line search: the share of the decrease promised by the gradient that a step has to bring (Armijo's usual one).
 pub const ARMIJO: f64 = 1e-4;
 
@@ -258,93 +207,9 @@ pub const HALVINGS: usize = 40;
 /// Line search: rounding of the objective, as a share of it; a sum of some thousand terms.
 pub const OBJECTIVE_ROUNDING: f64 = 1e-13;
 
-/// Scores and their differences closer than this share are equal: they are the same fractions summed in another order.
-pub const EQUAL_SCORES: f64 = 1e-12;
-
-/// Routing entropy `H̄` below which routing counts as sharp (the paper's "Routing Diagnostics").
-pub const SHARP_ENTROPY: f64 = 0.70;
-
-/// Domain alignment `r_d` above which routing counts as structured by domain (the paper's "Routing Diagnostics").
-pub const STRUCTURED_ALIGNMENT: f64 = 0.10;
-
-/// Verdict on routing: a difference of balanced accuracy up to this is none. It is the paper's threshold of `Δ_K1`; one threshold
-/// for the gap and for the controls keeps the verdict from contradicting itself.
-pub const ROUTING_GAIN: f64 = 0.01;
-
-/// Verdict on routing: percent of the sets of test trials (folds) whose `Δ_K1` must exceed [`ROUTING_GAIN`]. The paper asks for 3 of 5.
-pub const ROUTING_FOLDS_PERCENT: usize = 60;
-
-/// Verdict on routing: the fewest trials that can tell two decoders apart. Where five trials differ, all in favour of one decoder, the
-/// sign test has p = 2/2⁵ = .06; six have p = 2/2⁶ = .03. Fewer can never be significant, whatever the other trials are.
-pub const TELLING_TRIALS: usize = 6;
-
-/// Verdicts of a study: a corrected p-value below this is called significant.
-pub const SIGNIFICANT: f64 = 0.05;
-
-/// Rank of a covariance: eigenvalues below this part of the largest count as zero. Averages taken in single precision leave about
-/// 1e-14 of the power behind, and the smallest real source in EEG is well above 1e-10.
-pub const RANK_TOLERANCE: f64 = 1e-12;
-
-/// Live: a filter has settled where what it remembers of its start has fallen to this share: a millionth of the power, far below the noise of an
-/// amplifier. Windows before that are not decided.
-pub const SETTLED: f64 = 1e-3;
-
 /// Marker channels: a line that is at its largest value for at least this share of its samples rests there, and its pulses go down. Pulses are
 /// short; a code that is held from event to event fills less.
 pub const MARKER_RESTS_HIGH: f64 = 0.9;
 
 /// Marker channels: a line that changes to a new code in more than this share of its samples is a signal, not a marker line.
 pub const MARKER_CHANGES: f64 = 0.25;
-
-/// Live, flat electrode: a channel whose range within a window is at most this share of the median range of all channels. Ranges of working
-/// electrodes are within a factor of about thirty of each other, blinks included.
-pub const FLAT_SHARE: f64 = 1e-3;
-
-/// Live, flat electrode: a channel that does not change for this many seconds. Even at a microvolt of resolution no EEG stands still that long.
-pub const FLAT_SECONDS: f64 = 0.5;
-
-/// Live, saturated amplifier: a channel that stays at the largest or the smallest value of its window for this many seconds. The peak of an alpha wave stays
-/// within one step of a coarse converter (a microvolt) for a tenth of that.
-pub const SATURATED_SECONDS: f64 = 0.05;
-
-/// Live, saturated amplifier: and for at least this many samples, for slow amplifiers.
-pub const SATURATED_SAMPLES: usize = 6;
-
-/// Live: a channel whose range within a window exceeds this, in microvolts, is no EEG. Blinks reach 0.5 mV, drifts of an electrode some millivolts; a
-/// loose plug reaches a hundred.
-pub const OUT_OF_RANGE: f64 = 5_000.0;
-
-/// Live: the quantile of the training trials' distances to their own domain's mean that is the yardstick of what is familiar.
-pub const FAMILIAR_QUANTILE: f64 = 0.99;
-
-/// Live: a window is unfamiliar beyond this many times the distance at [`FAMILIAR_QUANTILE`]. On EEGMMIDB, 64 channels, trained on two runs of a person and tried on
-/// the third: 24 of the 26 people of 1–26 have no window beyond it (the two others change between runs: 3.3 % of all windows), 26 of the 27 of 27–53 (0.5 %); 78 and
-/// 73 % of the windows of somebody else are beyond it, and 83 and 91 % of those with ten times the power at eight electrodes.
-pub const UNFAMILIAR: f64 = 1.5;
-
-/// Live: windows of a new domain that must be known before the distance to their mean says something; fewer leave out directions.
-pub const FAMILIAR_WINDOWS: usize = 10;
-
-/// Live: unlabelled windows after which a running mean changes no more. Each further one would move it by less than a five-hundredth, and what a session keeps
-/// must not grow for ever.
-pub const ADAPTATION_WINDOWS: usize = 500;
-
-/// Live clock: a time stamp later than expected by this many samples is a gap, where stamps are exact. Half a sample would be rounding.
-pub const GAP_SAMPLES: f64 = 0.75;
-
-/// Live clock: where stamps jitter, a gap is this many times their mean deviation: a normal deviate exceeds it once in some ten thousand samples.
-pub const GAP_DEVIATIONS: f64 = 5.0;
-
-/// Live clock: seconds of samples that must agree on a gap, before it is believed. A machine that hiccups delivers late and then catches up within this time.
-pub const GAP_SECONDS: f64 = 0.1;
-
-/// Live clock: seconds over which the measured rate and the deviation of stamps are averaged. Crystals differ by some 20 ppm; at 160 Hz that is a tenth of a sample in
-/// half a minute.
-pub const CLOCK_SECONDS: f64 = 10.0;
-
-/// Live clock: the share by which a measured rate may differ from the model's. A band edge moves by as much; more than this is another setting of the
-/// amplifier.
-pub const RATE_OFF: f64 = 5e-3;
-
-/// Live, evidence over time: probabilities of a window count as at least this, so that one window that is certain of a class does not decide for all others.
-pub const LEAST_PROBABILITY: f64 = 1e-3;

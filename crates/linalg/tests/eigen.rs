@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 use stiefel_linalg::{
-    Eigen, EigenScratch, LinalgError, MatBatch, MatView, MatViewMut, Op, Scalar, SingleScratch,
-    eigenvalues, eigenvalues_single_into, eigh, eigh_map_into, eigh_single_into, product, qr,
-    symmetrise,
+    Eigen, EigenWorkspace, LinalgError, MatBatch, Op, Scalar, Wanted, eigenvalues, eigh, product,
+    qr, symmetrise,
 };
 use stiefel_testkit::{random_batch, random_spd, random_symmetric};
 
@@ -57,11 +56,11 @@ fn check<T: Scalar>(what: &str, x: &MatBatch<T>) {
 fn one_by_one<T: Scalar>(what: &str, x: &MatBatch<T>) -> Eigen<T> {
     let (count, n, _) = x.shape();
     let (mut values, mut vectors) = (vec![T::ZERO; count * n], MatBatch::zeros(count, n, n));
-    let mut scratch = SingleScratch::default();
+    let mut workspace = EigenWorkspace::default();
     for i in 0..count {
-        let matrix = MatView::new(1, n, n, x.matrix(i)).unwrap();
-        let out = MatViewMut::new(1, n, n, vectors.matrix_mut(i)).unwrap();
-        eigh_single_into(matrix, &mut values[i * n..(i + 1) * n], out, &mut scratch)
+        let wanted = Wanted::Vectors(vectors.matrix_mut(i));
+        workspace
+            .decompose_one(x.matrix_ref(i), &mut values[i * n..(i + 1) * n], wanted)
             .unwrap_or_else(|error| panic!("{what}[{i}] alone: {error}"));
     }
     Eigen { values, vectors }
@@ -300,8 +299,9 @@ fn results_do_not_depend_on_neighbours_batch_size_or_threads() {
 fn mapped<T: Scalar>(x: &MatBatch<T>, f: &(dyn Fn(T) -> T + Sync)) -> (Vec<T>, MatBatch<T>) {
     let (count, n, _) = x.shape();
     let (mut values, mut out) = (vec![T::ZERO; count * n], MatBatch::zeros(count, n, n));
-    let scratch = &mut EigenScratch::default();
-    eigh_map_into(x.view(), f, &mut values, out.view_mut(), scratch).expect("finite");
+    let wanted = Wanted::Map(f, out.data_mut());
+    let done = EigenWorkspace::default().decompose(x.view(), &mut values, wanted);
+    done.expect("finite");
     (values, out)
 }
 
@@ -340,9 +340,9 @@ fn functions_without_eigenvectors_agree_with_the_decomposition() {
     let two = pool.expect("a pool").install(|| mapped(&large, &f64::ln));
     assert_eq!(two, mapped(&large, &f64::ln));
     let (x, mut values) = (MatBatch::<f64>::identity(2, 3), [0.0; 6]);
-    let mut out = MatBatch::zeros(1, 3, 3);
-    let scratch = &mut EigenScratch::default();
-    let error = eigh_map_into(x.view(), &f64::ln, &mut values, out.view_mut(), scratch);
+    let mut out = MatBatch::<f64>::zeros(1, 3, 3);
+    let wanted = Wanted::Map(&f64::ln, out.data_mut());
+    let error = EigenWorkspace::default().decompose(x.view(), &mut values, wanted);
     assert!(matches!(error, Err(LinalgError::Shape { .. })));
 }
 
@@ -402,13 +402,13 @@ proptest! {
 
 #[test]
 fn one_matrix_alone_refuses_bad_input() {
-    let mut scratch = SingleScratch::default();
+    let mut workspace = EigenWorkspace::default();
     let mut run = |x: &MatBatch<f64>, values: usize| {
-        let mut vectors = MatBatch::zeros(x.count(), x.rows(), x.cols());
+        let mut vectors = MatBatch::zeros(1, x.rows(), x.cols());
         let mut values = vec![0.0; values];
-        eigh_single_into(x.view(), &mut values, vectors.view_mut(), &mut scratch)
+        let wanted = Wanted::Vectors(vectors.data_mut());
+        workspace.decompose_one(x.matrix_ref(0), &mut values, wanted)
     };
-    assert!(run(&MatBatch::identity(2, 3), 3).is_err());
     assert!(run(&MatBatch::identity(1, 3), 4).is_err());
     assert!(run(&MatBatch::zeros(1, 2, 3), 2).is_err());
     let mut bad = MatBatch::identity(1, 3);
@@ -423,15 +423,21 @@ fn one_matrix_alone_refuses_bad_input() {
 /// Without the vectors nothing else is computed of the values.
 #[test]
 fn values_alone_have_the_bits_of_values_with_vectors() {
-    let mut scratch = SingleScratch::default();
+    let mut workspace = EigenWorkspace::default();
     for n in [1, 2, 7, 23, 24, 31, 32, 33, 47, 64, 65, 100, 129] {
         let wave = |_, r: usize, c: usize| ((r * c + 3 * (r + c)) as f64).sin();
         let mut x = MatBatch::from_fn(1, n, n, wave);
         symmetrise(&mut x.view_mut()).unwrap();
         let (mut alone, mut beside) = (vec![0.0; n], vec![0.0; n]);
-        let mut vectors = MatBatch::zeros(1, n, n);
-        eigenvalues_single_into(x.view(), &mut alone, &mut scratch).unwrap();
-        eigh_single_into(x.view(), &mut beside, vectors.view_mut(), &mut scratch).unwrap();
+        let mut vectors = vec![0.0; n * n];
+        for (values, wanted) in [
+            (&mut alone, Wanted::Values),
+            (&mut beside, Wanted::Vectors(&mut vectors)),
+        ] {
+            workspace
+                .decompose_one(x.matrix_ref(0), values, wanted)
+                .unwrap();
+        }
         assert_eq!(alone, beside, "{n}");
     }
 }

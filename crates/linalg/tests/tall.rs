@@ -1,8 +1,8 @@
 //! What points on the Stiefel manifold do, against plain formulas, around every boundary of registers and blocks.
 
 use stiefel_linalg::{
-    AdamRates, MatBatch, Op, Scalar, adam_flat, adam_tall, orthonormalise, product, project_tall,
-    project_tall_pull_back, qr, symmetrise,
+    MatBatch, Op, Scalar, orthonormalise, product, project_tall, project_tall_pull_back, qr,
+    symmetrise,
 };
 use stiefel_testkit::random_batch;
 
@@ -123,82 +123,4 @@ fn orthonormal_columns_are_those_of_qr() {
     let error = orthonormalise(&[1.0, 0.0, 1.0, 0.0], (2, 2), &mut q).expect_err("rank 1");
     assert!(error.to_string().contains("orthonormal columns"), "{error}");
     assert!(orthonormalise(&[1.0, 1.0], (1, 2), &mut q[..2]).is_err());
-}
-
-fn rates<T: Scalar>() -> AdamRates<T> {
-    AdamRates {
-        keep: [0.9, 0.999].map(T::from_f64),
-        take: [0.1, 0.001].map(T::from_f64),
-        rate: T::from_f64(-0.1),
-        unbias: T::from_f64(31.0),
-        epsilon: T::from_f64(1e-8),
-    }
-}
-
-/// Plain Adam, number by number.
-fn plain<T: Scalar>(g: &[T], m: &mut [T], v: &mut [T]) -> Vec<T> {
-    let rates = rates::<T>();
-    let moments = m.iter_mut().zip(v);
-    let step = |(&g, (m, v)): (&T, (&mut T, &mut T))| {
-        *m = rates.keep[0] * *m + rates.take[0] * g;
-        *v = rates.keep[1] * *v + rates.take[1] * g * g;
-        rates.rate * *m / (Scalar::sqrt(*v) * rates.unbias + rates.epsilon)
-    };
-    g.iter().zip(moments).map(step).collect()
-}
-
-fn check_adam<T: Scalar>(n: usize, k: usize, tolerance: f64) {
-    let name = format!("{} {n} × {k}", T::NAME);
-    let w = points::<T>(6, 3, n, k);
-    let g = random_batch::<T>(7, 3, n, k);
-    let first = random_batch::<T>(8, 3, n, k);
-    let mut second = random_batch::<T>(9, 3, n, k);
-    second.data_mut().iter_mut().for_each(|v| *v = *v * *v);
-    let (mut moved, mut m, mut v) = (w.clone(), first.clone(), second.clone());
-    let moments = (&mut m.view_mut(), &mut v.view_mut());
-    adam_tall(&rates(), &mut moved.view_mut(), g.view(), moments).expect("full rank");
-
-    let project = |w: &MatBatch<T>, z: &MatBatch<T>| minus(z, &times(w, &symmetric(w, z)));
-    let (mut em, mut ev) = (first.clone(), second.clone());
-    let step = plain(project(&w, &g).data(), em.data_mut(), ev.data_mut());
-    let step = project(&w, &MatBatch::from_vec(3, n, k, step).expect("shape"));
-    let sum: Vec<T> = (w.data().iter().zip(step.data()))
-        .map(|(&a, &b)| a + b)
-        .collect();
-    let sum = MatBatch::from_vec(3, n, k, sum).expect("shape");
-    let q = qr(sum.view()).expect("full rank").q;
-    close(&name, moved.data(), q.data(), tolerance);
-    close(&name, v.data(), ev.data(), tolerance);
-    close(&name, m.data(), project(&q, &em).data(), tolerance);
-
-    // One by one to the same bits.
-    for i in 0..3 {
-        let (mut one, mut m1, mut v1) = (w.single(i), first.single(i), second.single(i));
-        let moments = (&mut m1.view_mut(), &mut v1.view_mut());
-        let g = g.single(i);
-        adam_tall(&rates(), &mut one.view_mut(), g.view(), moments).expect("full rank");
-        assert_eq!(one.data(), moved.matrix(i), "{name}");
-        assert_eq!(m1.data(), m.matrix(i), "{name}");
-    }
-}
-
-#[test]
-fn adam_on_the_manifold() {
-    for (n, k) in SIZES {
-        check_adam::<f64>(n, k, 1e-10);
-        check_adam::<f32>(n, k, 2e-3);
-    }
-}
-
-#[test]
-fn adam_of_plain_numbers_has_the_bits_of_the_formula() {
-    for len in [0, 1, 7, 16, 37] {
-        let g = random_batch::<f64>(1, 1, 1, len);
-        let (mut x, mut m, mut v) = (vec![1.0; len], vec![0.5; len], vec![0.25; len]);
-        let (mut em, mut ev) = (m.clone(), v.clone());
-        adam_flat(&rates(), &mut x, g.data(), (&mut m, &mut v)).expect("a set");
-        let step = plain(g.data(), &mut em, &mut ev);
-        let expected: Vec<f64> = step.iter().map(|s| 1.0 + s).collect();
-        assert_eq!((x, m, v), (expected, em, ev), "{len} numbers");
-    }
 }

@@ -13,9 +13,7 @@
 
 use std::collections::VecDeque;
 
-use stiefel_linalg::tolerance::{
-    CLOCK_SECONDS, GAP_DEVIATIONS, GAP_SAMPLES, GAP_SECONDS, RATE_OFF,
-};
+use crate::tolerance::{CLOCK_SECONDS, GAP_DEVIATIONS, GAP_SAMPLES, GAP_SECONDS, RATE_OFF};
 
 /// The clock of a stream.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@
 //! so that the log-odds of two classes are the running mean of their log-odds. A mean and not a sum: windows that overlap are no independent
 //! witnesses, and adding them up would be sure of itself for no reason. Probabilities below [`LEAST_PROBABILITY`] count as that: no single window decides alone.
 
-use stiefel_linalg::tolerance::LEAST_PROBABILITY;
+use crate::tolerance::LEAST_PROBABILITY;
 
 /// A running mean of log-odds.
 #[derive(Debug, Clone)]

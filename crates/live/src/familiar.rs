@@ -7,7 +7,7 @@
 //! A domain with training trials has its mean and its median in the model. The mean of a new one is that of its own windows so far, from the tenth on; before,
 //! nothing is said. Its median is that of the windows that entered the mean, each measured before it did; until there are ten of them, that of the training domains.
 
-use stiefel_linalg::tolerance::{ADAPTATION_WINDOWS, FAMILIAR_QUANTILE, FAMILIAR_WINDOWS};
+use crate::tolerance::{ADAPTATION_WINDOWS, FAMILIAR_QUANTILE, FAMILIAR_WINDOWS};
 use stiefel_model::FittedModel;
 use stiefel_model::fitted::{Distances, Yardstick};
 

@@ -29,6 +29,7 @@ pub mod source;
 mod stream;
 mod summary;
 mod timing;
+pub mod tolerance;
 mod window;
 
 pub use block::{At, Block, Marker};

@@ -4,7 +4,7 @@
 //! changes for [`FLAT_SECONDS`]; **saturated** where the largest or the smallest value stays for [`SATURATED_SECONDS`]; **out of range** where
 //! `R_c > `[`OUT_OF_RANGE`] µV. One bad electrode is enough: a covariance mixes all of them.
 
-use stiefel_linalg::tolerance::{
+use crate::tolerance::{
     FLAT_SECONDS, FLAT_SHARE, OUT_OF_RANGE, SATURATED_SAMPLES, SATURATED_SECONDS,
 };
 

@@ -88,7 +88,7 @@ pub struct Window<'a> {
     pub probabilities: Option<&'a [f64]>,
     /// The weight of every expert, where a network routes.
     pub routing: Option<&'a [f64]>,
-    /// What every view added to the decision, of a preset with several: log-odds for the most probable class.
+    /// What every view added to the decision, of a model that tells: log-odds for the most probable class.
     pub contributions: Option<&'a [f64]>,
     /// The probability of every class from this window and those before it.
     pub evidence: Option<&'a [f64]>,

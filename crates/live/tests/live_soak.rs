@@ -75,6 +75,7 @@ fn network() -> FittedModel {
         encoder: None,
         architecture: Architecture::Dasp(dasp),
         training,
+        frechet_means: false,
     });
     FittedModel::fit(&STUDY.trials, &STUDY.trials, &config, &mut Silent).unwrap()
 }

@@ -21,6 +21,7 @@ pub mod dsp;
 mod error;
 pub mod file;
 pub mod fitted;
+mod kernel;
 pub mod kind;
 mod means;
 pub mod measure;
@@ -39,6 +40,7 @@ pub mod routing_stats;
 pub mod scaling;
 mod sizes;
 pub mod tangent;
+pub mod tolerance;
 pub mod train;
 mod unseen;
 
@@ -54,7 +56,7 @@ pub use model::{Architecture, Frontend, Model, ModelConfig, Ready, TrainingRecor
 pub use network::{NetworkSettings, Precision};
 pub use optim::AdamConfig;
 pub use parameters::{Bound, Manifold, Parameter, Parameters};
-pub use precondition::{CausalWhitener, Preconditioning, Whitener};
+pub use precondition::{DomainState, Preconditioning, Whitener};
 pub use prepared::{Batch, Prepared};
 pub use stiefel_data::{Factor, Preparation, Trials};
 pub use tangent::tangent_vectors;

@@ -7,8 +7,8 @@ use crate::file::{Archive, Found, inconsistent};
 use crate::precondition::Reference;
 use crate::precondition::reference::mean;
 use crate::{ModelError, Result, Trials};
-use stiefel_geometry::spd::{self, Metric, distance};
-use stiefel_linalg::MatBatch;
+use stiefel_geometry::spd::{log_vectors, pair_spectrum, upper_len};
+use stiefel_linalg::{Mat, MatBatch};
 
 const OP: &str = "means of the training domains";
 
@@ -59,7 +59,7 @@ impl DomainMeans {
     /// Writes or reads the numbers.
     pub(crate) fn numbers(&mut self, n: usize, file: &mut Archive) -> Found<()> {
         let count = self.domains.len();
-        let p = spd::upper_len(n);
+        let p = upper_len(n);
         let mut rows = std::mem::take(&mut self.tangent).into_vec();
         file.tensor("domains.tangent", &[count, p], &mut rows)?;
         self.tangent = MatBatch::from_vec(count, 1, p, rows).map_err(|e| inconsistent(&e))?;
@@ -91,8 +91,7 @@ impl DomainMeans {
 
     /// `‖μ − μ_d‖₂` to every training domain, `μ` of pre-conditioned trials.
     pub fn tangent_distances(&self, whitened: &MatBatch<f64>) -> Result<Vec<f64>> {
-        let log = stiefel_geometry::spd::log(whitened.view())?;
-        let new = mean_row(&stiefel_geometry::spd::upper(log.view())?);
+        let new = mean_row(&log_vectors(whitened.view())?);
         let rows = self.tangent.data().chunks_exact(new.len());
         let square =
             |row: &[f64]| -> f64 { row.iter().zip(&new).map(|(a, b)| (a - b) * (a - b)).sum() };
@@ -102,12 +101,8 @@ impl DomainMeans {
     /// `δ(M, M_d)` to every training domain, `M` of pre-conditioned trials.
     pub fn riemannian_distances(&self, whitened: &MatBatch<f64>) -> Result<Vec<f64>> {
         let n = whitened.rows();
-        let new = MatBatch::from_vec(1, n, n, mean(Reference::Riemannian, whitened)?)?;
-        Ok(distance(
-            Metric::AffineInvariant,
-            new.view(),
-            self.riemannian()?.view(),
-        )?)
+        let new = Mat::new(n, n, mean(Reference::Riemannian, whitened)?);
+        Ok(pair_spectrum(new.view(), self.riemannian()?.view())?.distances())
     }
 
     /// The domain at the smallest of distances in the order of [`domains`](Self::domains); the first of equals.

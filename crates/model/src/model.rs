@@ -7,7 +7,8 @@
 
 use crate::kind::Names;
 use crate::means::DomainMeans;
-use crate::net::{DaspConfig, DaspNet, LossWeights, Network, Routing, Sizes, SpdNet, SpdNetConfig};
+use crate::net::{DaspConfig, DaspNet, FilterSlots, LossWeights, Network, Routing};
+use crate::net::{Sizes, SpdNet, SpdNetConfig};
 use crate::scaling::Recommendation;
 use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train_from};
 use crate::{
@@ -341,18 +342,22 @@ impl<T: Scalar> Model<T> {
         &self.parameters
     }
 
-    /// The experts as points, `K × n × k`, where the network routes; of polar ones the orthonormal columns, of several views those of the broad one.
+    /// The experts as points, `K × n × k`, where the network routes; of polar ones the orthonormal
+    /// columns, of several views those of the broad one.
     pub fn experts(&self) -> Result<Option<MatBatch<T>>> {
-        let broad = self.parameters.of_view(0, self.sizes.views)?;
-        let experts = broad.get("experts");
-        experts.map(crate::Parameter::point).transpose()
+        match self.network.filter_slots() {
+            FilterSlots::Pool(..) => self.filters(),
+            FilterSlots::Shared(_) => Ok(None),
+        }
     }
 
-    /// The filters as points: the experts, `K × n × k`, or the one filter of a network that does not route, `1 × n × k`; of several views those of the broad one.
+    /// The filters as points: the experts, `K × n × k`, or the one filter of a network that does not
+    /// route, `1 × n × k`; of several views those of the broad one.
     pub fn filters(&self) -> Result<Option<MatBatch<T>>> {
-        let broad = self.parameters.of_view(0, self.sizes.views)?;
-        let of = |name| broad.get(name).map(crate::Parameter::point);
-        of("experts").or_else(|| of("filter")).transpose()
+        let (FilterSlots::Pool(slot, _) | FilterSlots::Shared(slot)) = self.network.filter_slots();
+        let all = self.parameters.at(slot).map(crate::Parameter::point);
+        let broad: Vec<usize> = (0..self.network.experts()).collect();
+        Ok(all.transpose()?.map(|all| all.select(&broad)))
     }
 
     /// Names of the classes, in the order of the probabilities.

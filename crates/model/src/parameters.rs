@@ -1,10 +1,11 @@
 //! What is learnt: named batches of matrices, each on its manifold.
 //!
 //! A network says which parameters it has ([`Parameters`]); the optimiser moves each one on its [`Manifold`]; the tape sees
-//! them as leaves ([`Parameters::bind`]). Nobody else needs to know how a point stays on its manifold.
+//! them as leaves ([`Network::bind`](crate::net::Network::bind)). Nobody else needs to know how a point stays on its manifold.
 
+use crate::net::{Derived, Slot};
 use crate::{ModelError, Result};
-use stiefel_autodiff::{Tape, Var};
+use stiefel_autodiff::{Mark, Tape, Var};
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{LinalgError, MatBatch, Scalar};
 
@@ -23,15 +24,6 @@ pub enum Manifold<T> {
     },
     /// Not learnt: running statistics, which a training step replaces. They have no gradient.
     State,
-}
-
-/// What a network has for every view: filters, the experts of a pool, its anchor. They stand view by view in one batch of matrices.
-const PER_VIEW: [&str; 3] = ["filter", "experts", "anchor"];
-
-/// The matrices of a view, of `count` in all.
-fn of_view(view: usize, views: usize, count: usize) -> Vec<usize> {
-    let each = count / views.max(1);
-    (view * each..(view + 1) * each).collect()
 }
 
 /// A named parameter.
@@ -95,66 +87,88 @@ pub struct Parameters<T> {
     list: Vec<Parameter<T>>,
 }
 
-/// Parameters on a tape.
+/// Parameters on a tape, and what a network computes of them alone.
 #[derive(Debug, Clone)]
-pub struct Bound<'t, T: Scalar> {
-    names: Vec<&'static str>,
+pub struct Bound {
     /// The leaves, whose gradients the optimiser takes.
-    pub leaves: Vec<Var<'t, T>>,
-    points: Vec<Var<'t, T>>,
+    pub leaves: Vec<Mark>,
+    points: Vec<Mark>,
     training: bool,
+    pub(crate) derived: Derived,
 }
 
-impl<'t, T: Scalar> Bound<'t, T> {
-    /// Points that are on a tape already, by name.
-    pub(crate) fn of_points(points: Vec<(&'static str, Var<'t, T>)>) -> Self {
-        let (names, points): (Vec<_>, Vec<_>) = points.into_iter().unzip();
+impl Bound {
+    /// Binds points that are on a tape already.
+    pub(crate) fn of_points(points: Vec<Mark>) -> Self {
         Self {
-            names,
             leaves: points.clone(),
             points,
             training: true,
+            derived: Derived::default(),
         }
     }
 
-    /// Whether layers with running statistics take the batch in (training) or use the statistics as they stand (evaluation).
-    pub fn is_training(&self) -> bool {
-        self.training
+    /// Looks at the parameters where they stand.
+    pub(crate) fn on<'t, 'p, T: Scalar>(&'p self, tape: &'t Tape<T>) -> Points<'t, 'p, T> {
+        Points { tape, bound: self }
+    }
+}
+
+/// Bound parameters and their tape: what layers read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Points<'t, 'p, T: Scalar> {
+    tape: &'t Tape<T>,
+    bound: &'p Bound,
+}
+
+impl<'t, 'p, T: Scalar> Points<'t, 'p, T> {
+    /// Returns the tape.
+    pub(crate) fn tape(&self) -> &'t Tape<T> {
+        self.tape
     }
 
-    /// The point called `name`.
-    ///
-    /// # Panics
-    /// If the network has no such parameter: names are constants of the code.
-    pub fn get(&self, name: &'static str) -> Var<'t, T> {
-        self.find(name).unwrap_or_else(|| {
-            panic!(
-                "there is no parameter {name}; the parameters are {:?}",
-                self.names
-            )
-        })
+    /// Returns what the network computed of the parameters alone.
+    pub(crate) fn derived(&self) -> &'p Derived {
+        &self.bound.derived
     }
 
-    /// The same with the filters of one of so many views alone; everything else is shared. With one view nothing is added to the tape.
-    pub(crate) fn of_view(&self, view: usize, views: usize) -> Result<Self> {
-        let mut own = self.clone();
+    /// Tells whether layers with running statistics take the batch in (training) or use the
+    /// statistics as they stand (evaluation).
+    pub(crate) fn is_training(&self) -> bool {
+        self.bound.training
+    }
+
+    /// Returns the point of a parameter.
+    pub(crate) fn at(&self, slot: Slot) -> Result<Var<'t, T>> {
+        self.bound.points.get(slot.0).map_or_else(
+            || Err(other_network("has other parameters")),
+            |&mark| self.var(mark),
+        )
+    }
+
+    /// Returns the matrices of one of so many views. With one view nothing is added to the tape.
+    pub(crate) fn of_view(&self, slot: Slot, view: usize, views: usize) -> Result<Var<'t, T>> {
+        let all = self.at(slot)?;
         if views == 1 {
-            return Ok(own);
+            return Ok(all);
         }
-        for (name, point) in own.names.iter().zip(&mut own.points) {
-            if PER_VIEW.contains(name) {
-                *point = point.gather(&of_view(view, views, point.shape().0))?;
-            }
-        }
-        Ok(own)
+        let each = all.shape().0 / views;
+        let own: Vec<usize> = (view * each..(view + 1) * each).collect();
+        Ok(all.gather(&own)?)
     }
 
-    /// The point called `name`, where the network has one.
-    pub fn find(&self, name: &'static str) -> Option<Var<'t, T>> {
-        self.names
-            .iter()
-            .position(|n| *n == name)
-            .map(|at| self.points[at])
+    /// Returns a value that was marked when the parameters were bound.
+    pub(crate) fn var(&self, mark: Mark) -> Result<Var<'t, T>> {
+        let found = self.tape.marked(mark);
+        found.ok_or_else(|| other_network("was bound to another tape, or to an earlier step"))
+    }
+}
+
+fn other_network(why: &str) -> ModelError {
+    ModelError::Impossible {
+        op: "network",
+        why: format!("what is bound {why}"),
+        remedy: "bind the parameters of this network to this tape",
     }
 }
 
@@ -188,20 +202,6 @@ impl<T: Scalar> Parameters<T> {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
-    }
-
-    /// The same with the filters of one of so many views alone, as points; for decisions, not for training.
-    pub(crate) fn of_view(&self, view: usize, views: usize) -> Result<Self> {
-        let one = |parameter: &Parameter<T>| -> Result<Parameter<T>> {
-            if views == 1 || !PER_VIEW.contains(&parameter.name) {
-                return Ok(parameter.clone());
-            }
-            let all = parameter.point()?;
-            let own = all.select(&of_view(view, views, all.count()));
-            Ok(Parameter::stiefel(parameter.name, own))
-        };
-        let list: Result<Vec<_>> = self.list.iter().map(one).collect();
-        Ok(Self { list: list? })
     }
 
     /// How many numbers are learnt; running statistics do not count.
@@ -244,21 +244,16 @@ impl<T: Scalar> Parameters<T> {
     /// Replaces rows of running statistics.
     pub fn update(&mut self, updates: &[StateUpdate<T>]) -> Result<()> {
         for update in updates {
-            let state = (self.list.iter_mut())
-                .find(|p| p.name == update.name && p.manifold == Manifold::State);
-            let Some(state) = state else {
-                return Err(ModelError::UnknownName {
-                    what: "running statistic",
-                    found: update.name.into(),
-                    known: self.iter().map(|p| p.name).collect::<Vec<_>>().join(", "),
-                });
+            let state = self.list.get_mut(update.slot.0);
+            let Some(state) = state.filter(|p| p.manifold == Manifold::State) else {
+                return Err(other_network("has no such running statistic"));
             };
             for (i, &row) in update.rows.iter().enumerate() {
                 let (count, rows, cols) = state.value.shape();
                 if (rows, cols) != (update.values.rows(), update.values.cols()) {
                     return Err(LinalgError::Shape {
                         op: "running statistics",
-                        expected: format!("{rows} × {cols} values of {}", update.name),
+                        expected: format!("{rows} × {cols} values of {}", state.name),
                         found: format!("{} × {}", update.values.rows(), update.values.cols()),
                     }
                     .into());
@@ -278,13 +273,8 @@ impl<T: Scalar> Parameters<T> {
     }
 
     /// Puts all parameters on a tape, for training.
-    pub fn bind<'t>(&self, tape: &'t Tape<T>) -> Result<Bound<'t, T>> {
-        let mut bound = Bound {
-            names: Vec::new(),
-            leaves: Vec::new(),
-            points: Vec::new(),
-            training: true,
-        };
+    pub(crate) fn bind(&self, tape: &Tape<T>) -> Result<Bound> {
+        let mut bound = Bound::of_points(Vec::with_capacity(self.len()));
         for parameter in &self.list {
             let leaf = match &parameter.manifold {
                 Manifold::State => tape.constant(&parameter.value),
@@ -295,21 +285,17 @@ impl<T: Scalar> Parameters<T> {
                 Manifold::Cayley { base } => leaf.cayley_parametrisation(tape.constant(base))?,
                 Manifold::Euclidean | Manifold::Stiefel | Manifold::State => leaf,
             };
-            bound.names.push(parameter.name);
-            bound.leaves.push(leaf);
-            bound.points.push(point);
+            bound.leaves.push(leaf.mark());
+            bound.points.push(point.mark());
         }
         Ok(bound)
     }
 
-    /// Puts all points on a tape as constants, for evaluation: nothing is recorded for a backward pass.
-    pub fn bind_frozen<'t>(&self, tape: &'t Tape<T>) -> Result<Bound<'t, T>> {
-        let mut bound = Bound {
-            names: Vec::new(),
-            leaves: Vec::new(),
-            points: Vec::new(),
-            training: false,
-        };
+    /// Puts all points on a tape as constants, for evaluation: nothing is recorded for a backward
+    /// pass.
+    pub(crate) fn bind_frozen(&self, tape: &Tape<T>) -> Result<Bound> {
+        let mut bound = Bound::of_points(Vec::with_capacity(self.len()));
+        bound.training = false;
         for parameter in &self.list {
             let point = match &parameter.manifold {
                 Manifold::Cayley { .. } => tape.constant(&parameter.point()?),
@@ -317,10 +303,19 @@ impl<T: Scalar> Parameters<T> {
                     tape.constant(&parameter.value)
                 }
             };
-            bound.names.push(parameter.name);
-            bound.points.push(point.named(parameter.name));
+            bound.points.push(point.named(parameter.name).mark());
         }
         Ok(bound)
+    }
+
+    /// Returns the value of a parameter by its place.
+    pub(crate) fn at(&self, slot: Slot) -> Option<&Parameter<T>> {
+        self.list.get(slot.0)
+    }
+
+    /// Returns a parameter by its place, to be moved.
+    pub(crate) fn at_mut(&mut self, slot: Slot) -> Option<&mut Parameter<T>> {
+        self.list.get_mut(slot.0)
     }
 }
 
@@ -346,9 +341,9 @@ impl<'a, T> IntoIterator for &'a mut Parameters<T> {
 #[derive(Debug, Clone)]
 pub struct StateUpdate<T> {
     /// Which state.
-    pub name: &'static str,
+    pub(crate) slot: Slot,
     /// Which of its matrices.
-    pub rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
     /// Their new values.
-    pub values: MatBatch<T>,
+    pub(crate) values: MatBatch<T>,
 }

@@ -1,14 +1,16 @@
 //! A split ready for the network: everything that depends only on the data, computed once.
 
 use crate::{DspEncoder, ModelError, Result, Trials, tangent_vectors};
-use std::sync::Arc;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use stiefel_autodiff::{Covariances, Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
 
 /// Pre-conditioned covariances with the input of the query, classes and domains, in the precision of the network. The query sees the broad view.
 #[derive(Debug, Clone)]
 pub struct Prepared<T> {
     /// One batch per view, the broad one first.
-    covariances: Vec<Arc<MatBatch<T>>>,
+    covariances: Vec<MatBatch<T>>,
     encoded: MatBatch<T>,
     labels: Vec<usize>,
     domains: Vec<usize>,
@@ -21,8 +23,44 @@ pub struct Batch<'a, T> {
     /// The split.
     pub data: &'a Prepared<T>,
     /// Which of its samples.
-    pub indices: Vec<usize>,
+    pub indices: Cow<'a, [usize]>,
+    /// What stands for the domain of all of them, where it had no training trials.
+    pub(crate) new: Option<&'a NewDomain<T>>,
 }
+
+/// What a network knows of a domain without training trials.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NewDomain<T> {
+    /// What stands in for its row of the embedding.
+    pub(crate) row: Row<T>,
+    /// What its trials are normalised with, where the network has batch normalisation.
+    pub(crate) norm: Option<NormFrame<T>>,
+}
+
+/// What stands in for a row of the embedding.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Row<T> {
+    /// Nothing: the network has no embedding.
+    Absent,
+    /// Zeros.
+    Zero,
+    /// The row of a training domain.
+    At(usize),
+    /// A row of its own.
+    Given(Vec<T>),
+}
+
+/// The statistics of a new domain in batch normalisation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NormFrame<T> {
+    /// `R^{-1/2}` of its mean, `1 × m × m`.
+    pub(crate) inverse_root: MatBatch<T>,
+    /// Its dispersion.
+    pub(crate) dispersion: f64,
+}
+
+/// Lists of a batch; what is longer than a usual batch is allocated.
+pub(crate) type PerSample<X> = SmallVec<[X; 32]>;
 
 impl<T: Scalar> Prepared<T> {
     /// From pre-conditioned trials: tangent vectors `upper(log X)`, projected by the encoder where there is one.
@@ -41,7 +79,7 @@ impl<T: Scalar> Prepared<T> {
             None => tangent.cast(),
         };
         let prepared = Self::from_parts(
-            Arc::new(trials.covariances().cast()),
+            trials.covariances().cast(),
             encoded,
             trials.classes().indices().to_vec(),
             trials.domains().indices().to_vec(),
@@ -56,9 +94,20 @@ impl<T: Scalar> Prepared<T> {
         )
     }
 
+    /// From pre-conditioned covariances of the broad view, without classes and domains.
+    pub(crate) fn unlabelled(x: &MatBatch<f64>, encoder: Option<&DspEncoder>) -> Result<Self> {
+        let tangent = stiefel_geometry::spd::log_vectors(x.view())?;
+        let encoded = match encoder {
+            Some(encoder) => encoder.encode(tangent.view())?,
+            None => tangent,
+        };
+        let none = vec![0; x.count()];
+        Self::from_parts(x.cast(), encoded.cast(), none.clone(), none)
+    }
+
     /// From parts: covariances `N × n × n`, query input `N × 1 × r`, a class and a domain for each.
     pub fn from_parts(
-        covariances: Arc<MatBatch<T>>,
+        covariances: MatBatch<T>,
         encoded: MatBatch<T>,
         labels: Vec<usize>,
         domains: Vec<usize>,
@@ -98,7 +147,7 @@ impl<T: Scalar> Prepared<T> {
                 remedy: "give every view the same trials and channels",
             });
         }
-        self.covariances.push(Arc::new(covariances));
+        self.covariances.push(covariances);
         Ok(self)
     }
 
@@ -118,7 +167,7 @@ impl<T: Scalar> Prepared<T> {
     }
 
     /// The covariances of the broad view, `N × n × n`.
-    pub fn covariances(&self) -> &Arc<MatBatch<T>> {
+    pub fn covariances(&self) -> &MatBatch<T> {
         &self.covariances[0]
     }
 
@@ -126,7 +175,7 @@ impl<T: Scalar> Prepared<T> {
     ///
     /// # Panics
     /// If there are not so many views.
-    pub fn view(&self, view: usize) -> &Arc<MatBatch<T>> {
+    pub fn view(&self, view: usize) -> &MatBatch<T> {
         &self.covariances[view]
     }
 
@@ -145,28 +194,65 @@ impl<T: Scalar> Prepared<T> {
         &self.domains
     }
 
+    /// Puts one trial in the place of all: its whitened covariances, one view after the other, and
+    /// its row of the query's input.
+    pub(crate) fn load(&mut self, whitened: &[f64], encoded: &[f64], domain: usize) {
+        let size = self.covariances[0].rows() * self.covariances[0].cols();
+        let views = self
+            .covariances
+            .iter_mut()
+            .zip(whitened.chunks_exact(size.max(1)));
+        for (view, x) in views {
+            write(view.data_mut(), x);
+        }
+        write(self.encoded.data_mut(), encoded);
+        self.domains.fill(domain);
+    }
+
     /// All samples.
     pub fn all(&self) -> Batch<'_, T> {
-        self.batch((0..self.len()).collect())
+        self.batch((0..self.len()).collect::<Vec<_>>())
     }
 
     /// The samples at `indices`.
-    pub fn batch(&self, indices: Vec<usize>) -> Batch<'_, T> {
+    pub fn batch<'a>(&'a self, indices: impl Into<Cow<'a, [usize]>>) -> Batch<'a, T> {
         Batch {
             data: self,
-            indices,
+            indices: indices.into(),
+            new: None,
         }
     }
 }
 
-impl<T: Scalar> Batch<'_, T> {
+fn write<T: Scalar>(to: &mut [T], from: &[f64]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = T::from_f64(from);
+    }
+}
+
+impl<'a, T: Scalar> Batch<'a, T> {
+    /// Says that all samples are of a domain without training trials.
+    pub(crate) fn of_new(self, new: Option<&'a NewDomain<T>>) -> Self {
+        Self { new, ..self }
+    }
+
+    /// How many samples.
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+
     /// The class of each sample.
     pub fn labels(&self) -> Vec<usize> {
         self.indices.iter().map(|&i| self.data.labels[i]).collect()
     }
 
     /// The domain of each sample.
-    pub fn domains(&self) -> Vec<usize> {
+    pub(crate) fn domains(&self) -> PerSample<usize> {
         self.indices.iter().map(|&i| self.data.domains[i]).collect()
     }
 
@@ -186,15 +272,32 @@ impl<T: Scalar> Batch<'_, T> {
         self.indices.len() * cubes.sum::<usize>()
     }
 
-    /// The input of the query, one row per sample.
-    pub fn encoded(&self) -> MatBatch<T> {
+    /// The input of the query on a tape, one row per sample.
+    pub(crate) fn rows<'t>(&self, tape: &'t Tape<T>) -> Var<'t, T> {
         let all = &self.data.encoded;
-        let mut rows = MatBatch::zeros(1, self.indices.len(), all.cols());
-        let each = rows.data_mut().chunks_exact_mut(all.cols().max(1));
-        for (row, &i) in each.zip(&self.indices) {
-            row.copy_from_slice(all.matrix(i));
-        }
-        rows
+        let cols = all.cols();
+        tape.constant_with((1, self.len(), cols), |rows| {
+            let each = rows.chunks_exact_mut(cols.max(1));
+            for (row, &i) in each.zip(&*self.indices) {
+                row.copy_from_slice(all.matrix(i));
+            }
+        })
+    }
+
+    /// The covariances of a view, not copied.
+    pub(crate) fn covariances<'t>(&self, view: usize) -> Covariances<'t, '_, T> {
+        Covariances::Read(self.data.view(view).view(), Some(&self.indices))
+    }
+
+    /// The covariances of the broad view on a tape.
+    pub(crate) fn selected<'t>(&self, tape: &'t Tape<T>) -> Var<'t, T> {
+        let all = self.data.covariances();
+        let (_, n, m) = all.shape();
+        tape.constant_with((self.len(), n, m), |to| {
+            for (to, &i) in to.chunks_exact_mut((n * m).max(1)).zip(&*self.indices) {
+                to.copy_from_slice(all.matrix(i));
+            }
+        })
     }
 }
 

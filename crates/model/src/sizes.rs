@@ -13,7 +13,7 @@ pub struct Sizes {
     pub domains: usize,
     /// Width of the query's data input: `r` with the encoder, else `n(n+1)/2`.
     pub encoded: usize,
-    /// Covariances of a trial, `V`. Files of earlier versions have one.
+    /// Covariances of a trial, `V`; one where it is left out.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub views: usize,
 }

@@ -2,9 +2,10 @@
 //!
 //! They depend on the data alone: computed once per split in f64, then cast to the precision of the network.
 
-use crate::{Result, Trials};
-use stiefel_geometry::spd::{log, upper};
-use stiefel_linalg::{MatBatch, MatView, Scalar};
+use crate::kernel::{Spectrum, multiply};
+use crate::{DspEncoder, Result, Trials};
+use stiefel_geometry::spd::{SpectralFn, log_vectors, upper_len};
+use stiefel_linalg::{MatBatch, Op, Scalar};
 
 /// The tangent vectors of pre-conditioned trials.
 ///
@@ -22,10 +23,37 @@ use stiefel_linalg::{MatBatch, MatView, Scalar};
 ///
 /// A covariance that is not positive definite beyond rounding is an error that names the trial.
 pub fn tangent_vectors<T: Scalar>(trials: &Trials) -> Result<MatBatch<T>> {
-    Ok(vectors_of(trials.covariances().view())?.cast())
+    Ok(log_vectors(trials.covariances().view())?.cast())
 }
 
-/// The tangent vectors of SPD matrices.
-pub(crate) fn vectors_of(x: MatView<'_, f64>) -> Result<MatBatch<f64>> {
-    Ok(upper(log(x)?.view())?)
+/// The input of the query for one trial after another, with its buffers: nothing is allocated.
+#[derive(Debug, Clone)]
+pub(crate) struct Encode {
+    log: Spectrum<f64>,
+    tangent: Vec<f64>,
+    encoded: Vec<f64>,
+}
+
+impl Encode {
+    /// Makes room for trials of `n` channels.
+    pub(crate) fn new(n: usize, encoder: Option<&DspEncoder>) -> Self {
+        Self {
+            log: Spectrum::new(n),
+            tangent: vec![0.0; upper_len(n)],
+            encoded: vec![0.0; encoder.map_or(0, DspEncoder::outputs)],
+        }
+    }
+
+    /// `upper(log X)` of a pre-conditioned trial, projected by the encoder where there is one.
+    pub(crate) fn run(&mut self, x: &[f64], encoder: Option<&DspEncoder>) -> Result<&[f64]> {
+        self.log.vector(SpectralFn::Log, x, &mut self.tangent)?;
+        let Some(encoder) = encoder else {
+            return Ok(&self.tangent);
+        };
+        let (p, r) = (encoder.inputs(), encoder.outputs());
+        let projection = (encoder.projection().data(), (p, r), Op::N);
+        let tangent = (&self.tangent[..], (1, p), Op::N);
+        multiply((&mut self.encoded, (1, r)), false, tangent, projection)?;
+        Ok(&self.encoded)
+    }
 }

@@ -1,6 +1,7 @@
 //! What the methods of the tables are, in a line each.
 
 use crate::config::Study;
+use stiefel_model::kind;
 
 /// What a method of a study is, in a line, by its name in the table.
 ///
@@ -16,10 +17,7 @@ pub fn about(study: Study, name: &str) -> Option<String> {
         (Study::Scaling, "dsp") => "routed, queries from the frozen encoder of the domains",
         _ => match ABOUT.iter().find(|(n, _)| *n == name) {
             Some((_, about)) => about,
-            None => {
-                let (kind, variant) = stiefel_model::kind::find(name).ok()?;
-                variant.map_or_else(|| kind.about(), |v| v.about)
-            }
+            None => kind::about(name)?,
         },
     };
     Some(told.to_owned())

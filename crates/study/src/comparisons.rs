@@ -2,16 +2,18 @@
 
 use crate::config::Study;
 use crate::plan::{in_cell, own_name};
+use crate::roster::{BASELINE, CALIBRATION};
 use crate::stats::{CONFIDENCE, TEST_SEED, compare, holm, mean_interval, trial_interval};
 use crate::verdict::p_value;
 use crate::{Comparison, Headline, PersonDifference, Plan, Result, Row, Unit, UnitRecord};
 use std::collections::BTreeMap;
+use stiefel_model::kind;
 
 /// A row and what it is set against.
 type Pair<'a> = (&'a Row, &'a Row);
 
-/// Compares every row with the baseline of its cell, and CHOIR and the best method that is no peer
-/// with the strongest peer, whichever it is. Paired by subject.
+/// Compares every row with the baseline of its cell, and the default model and the best method that
+/// is no peer with the strongest peer, whichever it is. Paired by subject.
 pub(crate) fn comparisons(
     plan: &Plan,
     rows: &[Row],
@@ -19,7 +21,7 @@ pub(crate) fn comparisons(
 ) -> Result<Vec<Comparison>> {
     let mut pairs: Vec<Pair> = Vec::new();
     for row in rows {
-        let base = in_cell(row.cell.as_deref(), "baseline");
+        let base = in_cell(row.cell.as_deref(), BASELINE);
         let base = rows.iter().find(|b| b.method == base && *b != row);
         pairs.extend(base.map(|b| (row, b)));
     }
@@ -55,7 +57,8 @@ fn cells(rows: &[Row]) -> Vec<Option<&str>> {
     cells
 }
 
-/// The preset and the best method that is no peer, each against the strongest peer of the cell; the first pair is what a reader asks for first.
+/// Pairs the default model and the best method that is no peer with the strongest peer of the cell;
+/// the first pair is what a reader asks for first.
 fn rivals<'a>(plan: &Plan, rows: &'a [Row], cell: Option<&str>) -> Vec<Pair<'a>> {
     let is_peer = |row: &&Row| {
         let of_row = |u: &&Unit| u.name == row.method;
@@ -67,12 +70,12 @@ fn rivals<'a>(plan: &Plan, rows: &'a [Row], cell: Option<&str>) -> Vec<Pair<'a>>
         return Vec::new();
     };
     let ours = best(of().filter(|r| !is_peer(r)));
-    let preset = named(rows, cell, "choir");
+    let preset = named(rows, cell, kind::DEFAULT);
     let mut wanted: Vec<Pair> = (preset.into_iter().chain(ours))
         .map(|row| (row, strongest))
         .collect();
     if plan.config.study == Study::Calibration {
-        wanted.extend(preset.zip(named(rows, cell, "recentred-ts+lr")));
+        wanted.extend(preset.zip(named(rows, cell, CALIBRATION[1])));
     }
     wanted
 }
@@ -178,7 +181,7 @@ pub(crate) fn headline(plan: &Plan, rows: &[Row], comparisons: &[Comparison]) ->
             .map(|pair| (pair, ", the strongest peer"))
             .or_else(|| {
                 let of = || rows.iter().filter(|r| r.cell.as_deref() == cell);
-                let base = in_cell(cell, "baseline");
+                let base = in_cell(cell, BASELINE);
                 let other = best(of().filter(|r| r.method != base))?;
                 Some(((other, of().find(|r| r.method == base)?), ""))
             })

@@ -2,17 +2,12 @@
 
 use crate::Result;
 use crate::method::{Method, Named};
+use crate::roster::{self, BASELINE};
 use serde_json::{Value, json};
-use stiefel_model::kind::{self, DataSizes, KINDS, Kind};
+use stiefel_model::kind::{self, DataSizes, KINDS};
 use stiefel_model::network::{LAMBDA_BALANCE, LAMBDA_ENTROPY};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::{DspConfig, ModelSpec, TransductiveConfig, Unseen, UnseenEmbedding};
-
-/// Networks on all views of a trial, which studies run where there are several.
-const OF_VIEWS: [&str; 2] = ["spdnet-views", "dasp-views"];
-
-/// Methods of the main table that are no peers.
-const OWN: [&str; 5] = ["baseline", "naive", "dasp", "spdnet+bn", "choir"];
 
 /// Everything the methods of a study share.
 #[derive(Debug, Clone)]
@@ -35,7 +30,7 @@ impl Family {
         &self,
         name: &str,
         model: &str,
-        given: Value,
+        given: &Value,
         embedding: UnseenEmbedding,
     ) -> Result<Named> {
         let (kind, _) = kind::find(model)?;
@@ -71,9 +66,8 @@ impl Family {
 
     /// Returns a method by its name: a kind, or a variant of one.
     pub fn by_name(&self, name: &str) -> Result<Named> {
-        // The network with a single filter is the baseline of the tables.
-        let name = if name == "spdnet" { "baseline" } else { name };
-        self.method(name, name, json!({}), UnseenEmbedding::Initial)
+        let name = roster::in_tables(name);
+        self.method(name, name, &json!({}), UnseenEmbedding::Initial)
     }
 
     /// Returns methods by their names.
@@ -99,7 +93,7 @@ impl Family {
                 }),
             ),
         ];
-        let row = |(name, given)| self.method(name, "naive", given, UnseenEmbedding::Initial);
+        let row = |(name, given)| self.method(name, "naive", &given, UnseenEmbedding::Initial);
         rows.into_iter().map(row).collect()
     }
 
@@ -115,15 +109,16 @@ impl Family {
                 UnseenEmbedding::Transductive(TransductiveConfig::default()),
             ),
         ];
-        let mut rows = vec![self.by_name("baseline")?];
+        let mut rows = vec![self.by_name(BASELINE)?];
         // All conditions are one training, and one of them needs the means.
+        let with_means = json!({ "frechet_means": true });
         for (name, embedding) in conditions {
-            rows.push(self.method(name, "dasp", json!({ "frechet_means": true }), embedding)?);
+            rows.push(self.method(name, "dasp", &with_means, embedding)?);
         }
         let blind = json!({ "domain_embedding": false });
-        let blind = self.method("input-only", "dasp", blind, UnseenEmbedding::InputOnly)?;
+        let blind = self.method("input-only", "dasp", &blind, UnseenEmbedding::InputOnly)?;
         rows.insert(2, blind);
-        rows.extend(self.all(&["spdnet+bn", "choir"])?);
+        rows.extend(self.all(&roster::LOSO)?);
         Ok(rows)
     }
 
@@ -143,7 +138,7 @@ impl Family {
             ("dsp", given(false, &encoder)),
             ("dsp+align", given(true, &encoder)),
         ];
-        let row = |(name, given)| self.method(name, "dasp", given, UnseenEmbedding::Initial);
+        let row = |(name, given)| self.method(name, "dasp", &given, UnseenEmbedding::Initial);
         rows.into_iter().map(row).collect()
     }
 
@@ -154,12 +149,12 @@ impl Family {
 
     /// Returns the networks that take all views of a trial.
     pub fn view_networks(&self) -> Result<Vec<Named>> {
-        self.all(&OF_VIEWS)
+        self.all(&roster::VIEW_NETWORKS)
     }
 
     /// Lists the methods of the main table; [`by_name`](Self::by_name) knows more.
     pub fn names() -> Vec<&'static str> {
-        OWN.into_iter().chain(peers(false)).collect()
+        roster::MAIN.into_iter().chain(peers(false)).collect()
     }
 }
 
@@ -173,7 +168,7 @@ fn encoder(rank: usize) -> Value {
 
 /// The peers, of all views or of one.
 fn peers(all_views: bool) -> Vec<&'static str> {
-    let peers = KINDS.into_iter().filter(|k| k.is_peer());
+    let peers = KINDS.iter().filter(|k| k.is_peer());
     let peers = peers.filter(|k| k.takes_views() == all_views);
-    peers.map(Kind::name).collect()
+    peers.map(|k| k.name()).collect()
 }

@@ -37,6 +37,7 @@ mod paper;
 mod plan;
 mod record;
 pub mod report;
+mod roster;
 mod run;
 mod settings;
 pub mod stats;
@@ -45,6 +46,7 @@ mod subject_score;
 mod summarise;
 mod summary;
 pub mod table;
+pub mod tolerance;
 mod unit;
 mod verdict;
 

@@ -203,7 +203,7 @@ mod tests {
     fn every_figure_stands_beside_a_method() {
         let of = |study| StudyConfig::new(study, "weibo2014").family(60, 9).unwrap();
         let all = |rows: Vec<crate::Named>| -> Vec<String> {
-            let own = std::iter::once(of(Study::Main).baseline());
+            let own = std::iter::once(of(Study::Main).by_name(crate::roster::BASELINE).unwrap());
             own.chain(rows).map(|m| m.name).collect()
         };
         let found = |dataset: &str, study, methods: &[String]| {
@@ -217,9 +217,13 @@ mod tests {
         for dataset in ["weibo2014", "bnci2014001:paper", "bnci2015001"] {
             found(dataset, Study::Main, &main);
         }
-        let rows = of(Study::Ablation).ablation(8, 0.1);
+        let rows = of(Study::Ablation).ablation(8, 0.1).unwrap();
         found("weibo2014:paper", Study::Ablation, &all(rows));
-        found("weibo2014", Study::Loso, &all(of(Study::Loso).loso()));
+        found(
+            "weibo2014",
+            Study::Loso,
+            &all(of(Study::Loso).loso().unwrap()),
+        );
         assert!(super::rows("synthetic:weibo2014", Study::Main).is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use crate::config::{SplitUnit, Study, StudyConfig};
 use crate::family::Family;
 use crate::method::Named;
+use crate::roster;
 use crate::unit::{Unit, identity};
 use crate::{DatasetSummary, Result, StudyError, nuisance};
 use serde_json::json;
@@ -132,22 +133,20 @@ fn cells(
     let several = trials.views() > 1;
     let methods = match config.study {
         Study::Ablation => {
-            let mut rows = vec![family.by_name("baseline")?];
+            let mut rows = vec![family.by_name(roster::BASELINE)?];
             rows.extend(family.ablation(rule.rank, rule.lambda_align)?);
             rows
         }
         Study::Loso => {
             let mut rows = family.loso()?;
-            rows.extend(family.all(&["ts+lr", "mdm", "recentred-ts+lr"])?);
             if several {
-                rows.extend(family.all(&["spdnet-views", "fb-recentred-ts+lr"])?);
+                rows.extend(family.all(&roster::LOSO_VIEWS)?);
             }
             rows
         }
         Study::Online => {
             let mut rows = family.loso()?;
-            rows.retain(|m| ["baseline", "input-only", "zero", "choir"].contains(&m.name.as_str()));
-            rows.extend(family.all(&["ts+lr"])?);
+            rows.retain(|m| roster::ONLINE.contains(&m.name.as_str()));
             rows
         }
         _ if config.methods.is_empty() => {
@@ -178,9 +177,7 @@ fn narrowed(methods: Vec<Named>, wanted: &[String]) -> Result<Vec<Named>> {
         return Ok(methods);
     }
     // Two names of one method are that method.
-    let wanted: Vec<&str> = (wanted.iter())
-        .map(|w| if w == "spdnet" { "baseline" } else { w })
-        .collect();
+    let wanted: Vec<&str> = (wanted.iter()).map(|w| roster::in_tables(w)).collect();
     let known: Vec<String> = methods.iter().map(|m| m.name.clone()).collect();
     if let Some(bad) = wanted.iter().find(|w| !known.iter().any(|k| k == *w)) {
         return Err(StudyError::setting(
@@ -218,11 +215,11 @@ fn calibration_cells(
         let mut family = family.clone();
         family.unseen = policy;
         family.common["preconditioning"]["unseen"] = json!(policy);
-        let mut names = vec!["choir", "recentred-ts+lr"];
+        let mut found = family.all(&roster::CALIBRATION)?;
         if trials.views() > 1 {
-            names.push("fb-recentred-ts+lr");
+            found.extend(family.all(&roster::CALIBRATION_VIEWS)?);
         }
-        family.all(&names)
+        Ok(found)
     };
     let one = |(name, labels, policy): (String, usize, UnseenPolicy)| -> Result<Cell> {
         let methods = narrowed(methods(policy)?, &config.methods)?;
@@ -291,7 +288,7 @@ fn scaling_cells(config: &StudyConfig, trials: &Trials) -> Result<Vec<Cell>> {
             let keep: Vec<usize> = (0..trials.len()).filter(|&i| domains[i] < count).collect();
             let trials = trials.keep(&keep)?.pick(at)?;
             let family = config.family(at.len(), count)?;
-            let mut methods = vec![family.by_name("baseline")?];
+            let mut methods = vec![family.by_name(roster::BASELINE)?];
             methods.extend(family.scaling(rule.rank, rule.lambda_align)?);
             let rho = (at.len() * (at.len() + 1)) as f64 / (2 * count) as f64;
             cells.push(Cell {

@@ -68,7 +68,7 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
     let scores: Vec<f64> = own.iter().map(|u| accuracy(u)).collect();
     let unit = plan.units.iter().find(|u| u.name == method);
     let cell = unit.and_then(|u| u.cell.clone());
-    let base = in_cell(cell.as_deref(), "baseline");
+    let base = in_cell(cell.as_deref(), crate::roster::BASELINE);
     let reference = |u: &UnitRecord| {
         let same = |b: &&UnitRecord| b.method == base && b.fold == u.fold && b.seed == u.seed;
         units.iter().find(same).map(accuracy)

@@ -2,8 +2,8 @@
 
 use crate::config::{SplitUnit, Study};
 use crate::stats::{TEST_SEED, above_chance, attainable};
+use crate::tolerance::SIGNIFICANT;
 use crate::{Comparison, Plan, Result, Row};
-use stiefel_linalg::tolerance::SIGNIFICANT;
 use stiefel_model::Precision;
 use stiefel_model::precondition::{Scaling, Whitening};
 

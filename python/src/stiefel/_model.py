@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import keyword
-from collections import Counter
 from functools import cache
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._calibration import CalibratedClassifier
-from ._base import labelled
 from ._choir import NewDomain, new_person
 from ._fitted import progress
 from ._parameters import (
@@ -153,7 +151,7 @@ class ModelClassifier(CalibratedClassifier):
         return new_person(self.new_domain, 10.0 if self.kappa is None else self.kappa)
 
     def _can_calibrate(self, class_count):
-        return can_calibrate(self._name, class_count)
+        return _core.calibrates(self._name, class_count)
 
     def _seed(self):
         return super()._seed() if self._draws() else int(self.random_state)
@@ -264,18 +262,25 @@ def _is_policy(path, tree):
     return path.rpartition(".")[2] == "unseen" and isinstance(tree[path], dict) and "policy" in tree[path]
 
 
+def _outermost(short, tree):
+    """The path that a short name stands for, or None: the outermost of those that end in it."""
+    matching = [path for path in tree if path.rpartition(".")[2] == short]
+    least = min(path.count(".") for path in matching)
+    first, *others = [path for path in matching if path.count(".") == least]
+    return None if others else first
+
+
 @cache
 def _paths(name):
     """The path of the setting that each parameter of a kind or variant sets."""
     tree = defaults_of(name)
-    last = Counter(path.rpartition(".")[2] for path in tree)
     policies = [path for path in tree if _is_policy(path, tree)]
     found = {}
     for path in tree:
         short = path.rpartition(".")[2]
         if path == "kappa" or _is_seed(path) or any(f"{path}.".startswith(f"{p}.") for p in policies):
             continue
-        taken = short in COMMON or last[short] > 1 or hasattr(ModelClassifier, short)
+        taken = short in COMMON or _outermost(short, tree) != path or hasattr(ModelClassifier, short)
         parameter = (path if taken else short).replace(".", "__").replace("-", "_")
         while parameter in COMMON or keyword.iskeyword(parameter) or hasattr(ModelClassifier, parameter):
             parameter += "_"
@@ -285,35 +290,6 @@ def _paths(name):
 
 def _no_setting(name, wrong, known):
     return f"stiefel.model({name!r}) has no setting {wrong!r}; it has {', '.join(known)}."
-
-
-@cache
-def can_calibrate(name, class_count):
-    """Whether labelled trials calibrate a model of a kind for so many classes: tried on a few trials.
-
-    Parameters
-    ----------
-    name : str
-        The kind or variant.
-    class_count : int
-        How many classes there are.
-    """
-    count, random = 8 * class_count, np.random.RandomState(0)
-    classes, domains = np.arange(count) % class_count, np.arange(count) * 2 // count
-    views = 1 + class_of(name)._takes_views
-    noise = random.standard_normal((count, views, 3, 12))
-    noise[:, :, 0] *= 1 + classes[:, np.newaxis, np.newaxis]
-    x = noise @ np.swapaxes(noise, -1, -2) / 12
-    epochs = {path: 1 for path in defaults_of(name) if path.rpartition(".")[2] == "epochs"}
-    spec, scaling = _core.spec(name, to_json(epochs), 3, 2)
-    data = labelled(x, classes, range(class_count), domains, ["a", "b"])
-    few = labelled(x[: 2 * class_count], classes[: 2 * class_count], range(class_count), [0] * 2 * class_count, ["c"])
-    few["x"] = few["x"] * 1.1
-    try:
-        _core.fit(data, [], spec, scaling, 1, None, None).calibrate(few)
-    except ValueError:
-        return False
-    return True
 
 
 @cache
@@ -404,8 +380,9 @@ def model(name: str, **settings: Any) -> ModelClassifier:
         ``covariance``, ``validation_fraction``, ``class_weight``, ``random_state``, ``n_jobs`` and
         ``verbose``. ``help(stiefel.model(name))`` explains them, and an unknown one is an error
         that lists them. None is the default of the kind; False turns off a part that has settings
-        of its own, as in ``encoder=False``. A setting whose name is not unique has its whole path
-        as name, with two underscores in the place of each dot.
+        of its own, as in ``encoder=False``. Of several settings of one name the outermost has
+        it, and the others have their whole path as name, with two underscores in the place of each
+        dot.
 
     Returns
     -------

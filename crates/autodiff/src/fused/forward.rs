@@ -2,20 +2,18 @@
 
 use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
-use crate::{Context, OpResult};
+use crate::operation::{view, view_mut};
+use crate::{Context, Forward, OpResult};
 use std::f64::consts::SQRT_2;
 use std::ops::Range;
+use stiefel_geometry::spd::{SpectralFn, upper_into};
 use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Sums, Terms};
-use stiefel_linalg::{LinalgError, MatView, MatViewMut, Scalar, sums};
+use stiefel_linalg::{LinalgError, MatView, Op, Scalar, product_into, sums};
 
-pub(super) fn run<T: Scalar>(
-    op: &FilterTail<T>,
-    inputs: &[MatView<'_, T>],
-    output: &mut MatViewMut<'_, T>,
-    context: &Context<'_, T>,
-) -> OpResult<Saved<T>> {
+pub(super) fn run<T: Scalar>(op: &FilterTail<T>, pass: &mut Forward<'_, T>) -> OpResult<Saved<T>> {
+    let (inputs, context) = (pass.inputs, pass.context);
     let (filters, n, k) = inputs[usize::from(op.mixed)].shape();
-    let groups = Groups::new::<T>(output.shape().0, n, k)?;
+    let groups = Groups::new::<T>(pass.output.shape().0, n, k)?;
     let count = groups.count();
     let shared = !op.mixed && filters == 1 && groups.samples != 1;
     let filter_groups = if shared { 1 } else { count };
@@ -38,9 +36,44 @@ pub(super) fn run<T: Scalar>(
         let gather = |out: &mut [T]| lanes::gather(1, |_| inputs[0].matrix(0), out);
         orthonormalise(&groups, 1, gather, &mut saved.w, l_inv, context)?;
     }
-    let tasks = tasks(&mut saved, output.data());
+    let tasks = tasks(&mut saved, pass.output.data());
     groups.run(tasks, |task| task.run(op, inputs, context))?;
     Ok(saved)
+}
+
+/// The forward pass of one sample of a decision, along the rows of its matrices.
+pub(super) fn alone<T: Scalar>(op: &FilterTail<T>, pass: &mut Forward<'_, T>) -> OpResult {
+    let (inputs, context) = (pass.inputs, pass.context);
+    let (_, n, k) = inputs[usize::from(op.mixed)].shape();
+    let (mut mixed, mut orthonormal) = (context.buffer(n * k), context.buffer(n * k));
+    let mut w = if op.mixed {
+        let (alpha, directions, base) = (inputs[0].data(), inputs[1].data(), inputs[2].data());
+        crate::alone::mixture(base, alpha, directions, &mut mixed)?;
+        &*mixed
+    } else {
+        inputs[0].matrix(0)
+    };
+    if op.retract {
+        stiefel_linalg::orthonormalise(w, (n, k), &mut orthonormal)?;
+        w = &*orthonormal;
+    }
+    let (w, x) = (
+        view((1, n, k), w),
+        view((1, n, n), op.covariance(inputs, 0)),
+    );
+    let (mut xw, mut y, mut z) = (
+        context.buffer(n * k),
+        context.buffer(k * k),
+        context.buffer(k * k),
+    );
+    let out = view_mut((1, n, k), &mut xw);
+    product_into(out, false, T::ONE, x, Op::N, w, Op::N)?;
+    let (out, xw) = (view_mut((1, k, k), &mut y), view((1, n, k), &xw));
+    product_into(out, false, T::ONE, w, Op::T, xw, Op::N)?;
+    // Symmetric to rounding.
+    crate::alone::map(SpectralFn::ReLog(op.epsilon), k, &y, &mut z, context)?;
+    upper_into(k, &z, pass.output.data());
+    Ok(())
 }
 
 /// A few groups, with their parts of what is saved.

@@ -11,32 +11,27 @@
 use super::forward::check_finite;
 use super::groups::{Groups, Parts};
 use super::pull_back::from_upper_gradient;
-use crate::{Buffer, Context, Gradient, OpResult, Operation, Shape};
+use crate::{Buffer, Context, Forward, OpResult, Operation, PullBack, Shape};
 use std::f64::consts::SQRT_2;
 use std::ops::Range;
 use stiefel_geometry::spd::{check_spectrum, check_symmetric, upper_len};
 use stiefel_linalg::lanes::{self, Logarithms};
 use stiefel_linalg::tolerance::noise;
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use stiefel_linalg::{MatView, Scalar};
 
 const OP: &str = "matrix logarithm";
 
-struct LogVectors<T: Scalar> {
-    saved: Option<Saved<T>>,
+pub(crate) struct LogVectors<T: Scalar> {
+    pub(crate) saved: Option<Saved<T>>,
 }
 
-/// What the pull-back needs, in lanes, group after group.
-struct Saved<T: Scalar> {
+/// State for the pull-back, in lanes, group after group.
+pub(crate) struct Saved<T: Scalar> {
     groups: Groups,
     u: Buffer<T>,
     values: Buffer<T>,
     /// Two rows per group: the parts of the logarithms.
     logarithms: Buffer<T>,
-}
-
-/// The operation by itself.
-pub(crate) fn operation<T: Scalar>() -> Box<dyn Operation<T>> {
-    Box::new(LogVectors { saved: None })
 }
 
 impl<T: Scalar> Operation<T> for LogVectors<T> {
@@ -49,37 +44,25 @@ impl<T: Scalar> Operation<T> for LogVectors<T> {
         Ok((inputs[0].0, 1, upper_len(n)))
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let x = inputs[0];
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let x = pass.inputs[0];
         let n = check_symmetric(OP, x)?;
         let groups = Groups::new::<T>(x.count(), n, n)?;
         let count = groups.count();
         let mut saved = Saved {
             groups,
-            u: context.buffer(count * groups.square()),
-            values: context.buffer(count * groups.row()),
-            logarithms: context.buffer(2 * count * groups.row()),
+            u: pass.context.buffer(count * groups.square()),
+            values: pass.context.buffer(count * groups.row()),
+            logarithms: pass.context.buffer(2 * count * groups.row()),
         };
-        let tasks = tasks(&mut saved, output.data());
-        groups.run(tasks, |task| task.run(x, context))?;
-        self.saved = context.wants_gradient().then_some(saved);
+        let tasks = tasks(&mut saved, pass.output.data());
+        groups.run(tasks, |task| task.run(x, pass.context))?;
+        self.saved = pass.context.wants_gradient().then_some(saved);
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let (Some(saved), Some(d_x)) = (&self.saved, &mut gradients[0]) else {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let (Some(saved), Some(d_x)) = (&self.saved, &mut pass.gradients[0]) else {
             return Ok(());
         };
         let groups = saved.groups;
@@ -90,7 +73,7 @@ impl<T: Scalar> Operation<T> for LogVectors<T> {
         // What the forward pass left last is still in the cache.
         tasks.reverse();
         groups.run(tasks, |(at, d_x)| {
-            saved.pull_back(at, g, (d_x, add), context)
+            saved.pull_back(at, pass.g, (d_x, add), pass.context)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::groups::{Groups, Parts};
 use super::{FilterTail, Saved};
-use crate::{Context, Gradient, OpResult};
+use crate::{Context, Gradient, OpResult, PullBack};
 use std::ops::Range;
 use stiefel_linalg::lanes::{self, Laid, Logarithms, Product, Sums, Terms};
 use stiefel_linalg::{MatView, Scalar};
@@ -10,14 +10,12 @@ use stiefel_linalg::{MatView, Scalar};
 pub(super) fn run<T: Scalar>(
     op: &FilterTail<T>,
     saved: &Saved<T>,
-    inputs: &[MatView<'_, T>],
-    g: MatView<'_, T>,
-    gradients: &mut [Option<Gradient<'_, T>>],
-    context: &Context<'_, T>,
+    pass: &mut PullBack<'_, '_, T>,
 ) -> OpResult {
+    let (inputs, g, context) = (pass.inputs, pass.g, pass.context);
     let groups = saved.groups;
     let Groups { width, n, k, .. } = groups;
-    let (of_filters, of_data) = gradients.split_at_mut(op.filter_inputs());
+    let (of_filters, of_data) = pass.gradients.split_at_mut(op.filter_inputs());
     let wants_filters = of_filters.iter().any(Option::is_some);
     // What is computed beside the place of the gradient: a filter that all samples share gets a sum, group by group, its parts in the order of the groups, whoever
     // computed them; a mixture's parts get sums of the gradients of the filters, which stay in lanes.

@@ -1,8 +1,9 @@
 //! Operations that move entries without changing them: transpose, the lower triangle, the diagonal, columns side by side, and
 //! the symmetric part `(X + Xᵀ)/2`. Each is linear; its pull-back is its adjoint.
 
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use super::wrong_shape;
+use crate::{Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{MatView, Scalar};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrange {
@@ -62,39 +63,25 @@ impl<T: Scalar> Operation<T> for Arrange {
             Self::Symmetrise => super::square(inputs).map(|n| (count, n, n)),
             Self::Diagonal => super::square(inputs).map(|n| (count, 1, n)),
             Self::ToDiagonal if rows == 1 => Ok((count, cols, cols)),
-            Self::ToDiagonal => Err(OpError::Shape {
-                needs: "one row per matrix",
-                found: inputs.to_vec(),
-            }),
+            Self::ToDiagonal => wrong_shape("one row per matrix", inputs),
         }
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let (count, rows, cols) = inputs[0].shape();
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (count, rows, cols) = pass.inputs[0].shape();
         let half = weight::<T>(*self);
-        output.data().fill(T::ZERO);
+        pass.output.data().fill(T::ZERO);
         for i in 0..count {
-            let (x, y) = (inputs[0].matrix(i), output.matrix(i));
+            let (x, y) = (pass.inputs[0].matrix(i), pass.output.matrix(i));
             moves(*self, rows, cols, |to, from| y[to] += half * x[from]);
         }
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        if let Some(dx) = &mut gradients[0] {
-            let (count, rows, cols) = inputs[0].shape();
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        if let Some(dx) = &mut pass.gradients[0] {
+            let (count, rows, cols) = pass.inputs[0].shape();
             let half = weight::<T>(*self);
             let mut dx = dx.accumulator_view();
             for i in 0..count {
@@ -148,26 +135,15 @@ impl<T: Scalar> Operation<T> for Concat {
         Ok((count, rows, inputs.iter().map(|s| s.2).sum()))
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        side_by_side(inputs, output.data());
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        side_by_side(pass.inputs, pass.output.data());
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
         let (total, mut start) = (g.cols(), 0);
-        for (x, dx) in inputs.iter().zip(gradients) {
+        for (x, dx) in pass.inputs.iter().zip(pass.gradients.iter_mut()) {
             let cols = x.cols();
             if let Some(dx) = dx {
                 dx.add_each(|e| g.data()[e / cols * total + start + e % cols]);

@@ -4,8 +4,8 @@
 
 use super::broadcast::{common, map, reduce};
 use crate::operation::view;
-use crate::{Context, Gradient, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use crate::{Forward, Gradient, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{MatView, Scalar};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Binary {
@@ -45,14 +45,9 @@ impl<T: Scalar> Operation<T> for Binary {
         common(inputs[0], inputs[1])
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let (full, out) = (output.shape(), output.data());
-        let (a, b) = (inputs[0], inputs[1]);
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (full, out) = (pass.output.shape(), pass.output.data());
+        let (a, b) = (pass.inputs[0], pass.inputs[1]);
         match self {
             Self::Add => map(out, full, a, b, |x, y| x + y),
             Self::Sub => map(out, full, a, b, |x, y| x - y),
@@ -62,35 +57,28 @@ impl<T: Scalar> Operation<T> for Binary {
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        output: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let (full, g) = (output.shape(), g.data());
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let (full, g) = (pass.output.shape(), pass.g.data());
         let one = [T::ONE];
         let one = view((1, 1, 1), &one);
-        if let Some(da) = &mut gradients[0] {
+        if let Some(da) = &mut pass.gradients[0] {
             match self {
                 Self::Add | Self::Sub if da.shape() == full => da.add(g),
                 Self::Add | Self::Sub => add_reduced(da, full, g, one, |g, _| g),
-                Self::Mul => add_reduced(da, full, g, inputs[1], |g, b| g * b),
-                Self::Div => add_reduced(da, full, g, inputs[1], |g, b| g / b),
+                Self::Mul => add_reduced(da, full, g, pass.inputs[1], |g, b| g * b),
+                Self::Div => add_reduced(da, full, g, pass.inputs[1], |g, b| g / b),
             }
         }
-        if let Some(db) = &mut gradients[1] {
+        if let Some(db) = &mut pass.gradients[1] {
             match self {
                 Self::Add if db.shape() == full => db.add(g),
                 Self::Add => add_reduced(db, full, g, one, |g, _| g),
                 Self::Sub => add_reduced(db, full, g, one, |g, _| -g),
-                Self::Mul => add_reduced(db, full, g, inputs[0], |g, a| g * a),
+                Self::Mul => add_reduced(db, full, g, pass.inputs[0], |g, a| g * a),
                 Self::Div => {
-                    let mut gy = context.buffer(g.len());
-                    map(&mut gy, full, view(full, g), output, |g, y| -(g * y));
-                    add_reduced(db, full, &gy, inputs[1], |gy, b| gy / b);
+                    let mut gy = pass.context.buffer(g.len());
+                    map(&mut gy, full, view(full, g), pass.output, |g, y| -(g * y));
+                    add_reduced(db, full, &gy, pass.inputs[1], |gy, b| gy / b);
                 }
             }
         }
@@ -98,23 +86,19 @@ impl<T: Scalar> Operation<T> for Binary {
     }
 }
 
+#[allow(
+    clippy::should_implement_trait,
+    reason = "an operator could not return an error"
+)]
 impl<'t, T: Scalar> Var<'t, T> {
     /// `a + b`, broadcast over axes of size one.
     #[track_caller]
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "an operator could not return an error"
-    )]
     pub fn add(self, other: Var<'t, T>) -> Result<Self> {
         self.tape.apply(Binary::Add, &[self, other])
     }
 
     /// `a − b`, broadcast over axes of size one.
     #[track_caller]
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "an operator could not return an error"
-    )]
     pub fn sub(self, other: Var<'t, T>) -> Result<Self> {
         self.tape.apply(Binary::Sub, &[self, other])
     }
@@ -132,20 +116,12 @@ impl<'t, T: Scalar> Var<'t, T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "an operator could not return an error"
-    )]
     pub fn mul(self, other: Var<'t, T>) -> Result<Self> {
         self.tape.apply(Binary::Mul, &[self, other])
     }
 
     /// `a/b` entry by entry, broadcast over axes of size one.
     #[track_caller]
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "an operator could not return an error"
-    )]
     pub fn div(self, other: Var<'t, T>) -> Result<Self> {
         self.tape.apply(Binary::Div, &[self, other])
     }

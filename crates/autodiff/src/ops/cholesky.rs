@@ -3,10 +3,8 @@
 //! With `Φ(A)` the lower triangle of `A` with its diagonal halved, the pull-back of the factor is `sym(L⁻ᵀ Φ(Lᵀ tril(G)) L⁻¹)` (Murray,
 //! *Differentiation of the Cholesky decomposition*, 2016); of the log-determinant, `g X⁻¹`. Both gradients are symmetric.
 
-use crate::{Buffer, Context, Gradient, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{
-    MatBatch, MatView, MatViewMut, Op, Scalar, cholesky, invert_lower, product, solve_lower,
-};
+use crate::{Buffer, Forward, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{MatBatch, MatView, Op, Scalar, cholesky, invert_lower, product, solve_lower};
 
 #[derive(Debug)]
 struct Cholesky;
@@ -46,31 +44,21 @@ impl<T: Scalar> Operation<T> for Cholesky {
         Ok(inputs[0])
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        output.data().copy_from_slice(cholesky(inputs[0])?.data());
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        pass.output
+            .data()
+            .copy_from_slice(cholesky(pass.inputs[0])?.data());
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        l: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let Some(dx) = &mut gradients[0] else {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let Some(dx) = &mut pass.gradients[0] else {
             return Ok(());
         };
-        let mut phi = product(l, Op::T, lower(g).view(), Op::N)?;
+        let mut phi = product(pass.output, Op::T, lower(pass.g).view(), Op::N)?;
         half_lower(&mut phi);
-        let left = solve_lower(l, Op::T, phi.view())?.transposed();
-        let mut both = solve_lower(l, Op::T, left.view())?;
+        let left = solve_lower(pass.output, Op::T, phi.view())?.transposed();
+        let mut both = solve_lower(pass.output, Op::T, left.view())?;
         stiefel_linalg::symmetrise(&mut both.view_mut())?;
         dx.add(both.data());
         Ok(())
@@ -93,39 +81,28 @@ impl<T: Scalar> Operation<T> for LogDet<T> {
         Ok((inputs[0].0, 1, 1))
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let l = cholesky(inputs[0])?;
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let l = cholesky(pass.inputs[0])?;
         let n = l.rows();
-        for (i, y) in output.data().iter_mut().enumerate() {
+        for (i, y) in pass.output.data().iter_mut().enumerate() {
             let diagonal = l.matrix(i).iter().step_by(n + 1);
             *y = T::from_f64(2.0) * diagonal.map(|&d| Scalar::ln(d)).sum::<T>();
         }
-        self.factor = context
+        self.factor = pass
+            .context
             .wants_gradient()
-            .then(|| context.arena().copy_of(l.data()));
+            .then(|| pass.context.arena().copy_of(l.data()));
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let (Some(dx), Some(factor)) = (&mut gradients[0], &self.factor) else {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let (Some(dx), Some(factor)) = (&mut pass.gradients[0], &self.factor) else {
             return Ok(());
         };
-        let l_inv = invert_lower(crate::operation::view(inputs[0].shape(), factor))?;
+        let l_inv = invert_lower(crate::operation::view(pass.inputs[0].shape(), factor))?;
         let inverse = product(l_inv.view(), Op::T, l_inv.view(), Op::N)?;
         let size = inverse.rows() * inverse.cols();
-        dx.add_each(|e| g.data()[e / size] * inverse.data()[e]);
+        dx.add_each(|e| pass.g.data()[e / size] * inverse.data()[e]);
         Ok(())
     }
 }

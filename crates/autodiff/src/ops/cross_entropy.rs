@@ -2,8 +2,9 @@
 //!
 //! Pull-back `g·w_i/Σw·(softmax(z_i) − e_{y_i})`. Without weights all are one: the mean over samples.
 
-use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar, log_sum_exp};
+use super::wrong_shape;
+use crate::{Buffer, Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{Scalar, log_sum_exp};
 
 #[derive(Debug)]
 struct CrossEntropy<T> {
@@ -49,10 +50,7 @@ impl<T: Scalar> Operation<T> for CrossEntropy<T> {
         let (count, rows, classes) = inputs[0];
         let samples = count * rows;
         if samples == 0 || classes == 0 {
-            return Err(OpError::Shape {
-                needs: "at least one sample and one class",
-                found: inputs.to_vec(),
-            });
+            return wrong_shape("at least one sample and one class", inputs);
         }
         if self.labels.len() != samples {
             return Err(OpError::Length {
@@ -66,19 +64,17 @@ impl<T: Scalar> Operation<T> for CrossEntropy<T> {
         Ok((1, 1, 1))
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let (z, classes) = (inputs[0].data(), inputs[0].cols());
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (z, classes) = (pass.inputs[0].data(), pass.inputs[0].cols());
         let total = match &self.weights {
             Some(w) => w.iter().copied().sum::<T>(),
             None => T::from_f64(self.labels.len() as f64),
         };
         let share = |i: usize| self.weights.as_ref().map_or(T::ONE, |w| w[i]) / total;
-        let mut slope = context.wants_gradient().then(|| context.buffer(z.len()));
+        let mut slope = pass
+            .context
+            .wants_gradient()
+            .then(|| pass.context.buffer(z.len()));
         let mut loss = T::ZERO;
         for (i, (row, &label)) in z.chunks_exact(classes).zip(&self.labels).enumerate() {
             let (top, rest) = log_sum_exp(row);
@@ -90,20 +86,14 @@ impl<T: Scalar> Operation<T> for CrossEntropy<T> {
                 slope[label] -= share(i);
             }
         }
-        output.data()[0] = loss;
+        pass.output.data()[0] = loss;
         self.slope = slope;
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        if let (Some(dz), Some(slope)) = (&mut gradients[0], &self.slope) {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        if let (Some(dz), Some(slope)) = (&mut pass.gradients[0], &self.slope) {
             let g = g.data()[0];
             dz.add_map(slope, |s| g * s);
         }

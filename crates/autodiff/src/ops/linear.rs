@@ -5,8 +5,9 @@
 
 use super::arrange::side_by_side;
 use crate::operation::view;
-use crate::{Buffer, Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, sums};
+use crate::tape::Few;
+use crate::{Buffer, Context, Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{MatView, Op, Scalar, product_into, sums};
 
 /// Inputs: `X_1 … X_p`, `W`, `b`.
 struct Linear<T> {
@@ -36,43 +37,33 @@ impl<T: Scalar> Operation<T> for Linear<T> {
         Ok((1, rows, w.1))
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let [parts @ .., w, b] = inputs else {
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let [parts @ .., w, b] = pass.inputs else {
             return Ok(());
         };
         if parts.len() > 1 {
-            let joined = context.buffer(parts[0].rows() * w.cols());
+            let joined = pass.context.buffer(parts[0].rows() * w.cols());
             side_by_side(parts, self.joined.insert(joined));
         }
         let x = self.rows(parts, w.cols());
-        let out = crate::operation::view_mut(output.shape(), output.data());
+        let out = crate::operation::view_mut(pass.output.shape(), pass.output.data());
         product_into(out, false, T::ONE, x, Op::N, *w, Op::T)?;
-        for row in output.data().chunks_exact_mut(w.rows().max(1)) {
+        for row in pass.output.data().chunks_exact_mut(w.rows().max(1)) {
             sums::add_scaled(row, T::ONE, b.data());
         }
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let ([parts @ .., w, _], [in_parts @ .., in_w, in_b]) = (inputs, gradients) else {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        let ([parts @ .., w, _], [in_parts @ .., in_w, in_b]) = (pass.inputs, &mut *pass.gradients)
+        else {
             return Ok(());
         };
         let mut from = 0;
         for (x, in_x) in parts.iter().zip(in_parts) {
             if let Some(in_x) = in_x {
-                let own = columns(*w, from, x.cols(), context);
+                let own = columns(*w, from, x.cols(), pass.context);
                 let own = view((1, w.rows(), x.cols()), &own);
                 in_x.add_product(T::ONE, g, Op::N, own, Op::N)?;
             }
@@ -139,8 +130,7 @@ impl<'t, T: Scalar> Var<'t, T> {
         weights: Var<'t, T>,
         bias: Var<'t, T>,
     ) -> Result<Self> {
-        let mut inputs = Vec::with_capacity(beside.len() + 3);
-        inputs.push(self);
+        let mut inputs = Few::from_slice(&[self]);
         inputs.extend_from_slice(beside);
         inputs.extend([weights, bias]);
         self.tape.apply(Linear { joined: None }, &inputs)

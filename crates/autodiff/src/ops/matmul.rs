@@ -5,8 +5,8 @@
 //! `(B·r)×c · c×p`, forward and backward.
 
 use crate::tape::misfit;
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, product_shape};
+use crate::{Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{Op, Scalar, product_into, product_shape};
 
 #[derive(Debug, Clone, Copy)]
 struct Product {
@@ -38,33 +38,30 @@ impl<T: Scalar> Operation<T> for Product {
         })
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let out = crate::operation::view_mut(output.shape(), output.data());
-        product_into(out, false, T::ONE, inputs[0], self.a, inputs[1], self.b)?;
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let out = crate::operation::view_mut(pass.output.shape(), pass.output.data());
+        product_into(
+            out,
+            false,
+            T::ONE,
+            pass.inputs[0],
+            self.a,
+            pass.inputs[1],
+            self.b,
+        )?;
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let (a, b) = (inputs[0], inputs[1]);
-        if let Some(da) = &mut gradients[0] {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        let (a, b) = (pass.inputs[0], pass.inputs[1]);
+        if let Some(da) = &mut pass.gradients[0] {
             match self.a {
                 Op::N => da.add_product(T::ONE, g, Op::N, b, transposed(self.b))?,
                 Op::T => da.add_product(T::ONE, b, self.b, g, Op::T)?,
             }
         }
-        if let Some(db) = &mut gradients[1] {
+        if let Some(db) = &mut pass.gradients[1] {
             match self.b {
                 Op::N => db.add_product(T::ONE, a, transposed(self.a), g, Op::N)?,
                 Op::T => db.add_product(T::ONE, g, Op::T, a, self.a)?,

@@ -45,8 +45,27 @@ pub(crate) fn square(inputs: &[crate::Shape]) -> crate::OpResult<usize> {
     if rows == cols {
         return Ok(rows);
     }
-    Err(crate::OpError::Shape {
-        needs: "square matrices",
-        found: inputs.to_vec(),
-    })
+    wrong_shape("square matrices", inputs)
+}
+
+/// The error of inputs that do not fit.
+pub(crate) fn wrong_shape<X>(needs: &'static str, inputs: &[crate::Shape]) -> crate::OpResult<X> {
+    let found = inputs.to_vec();
+    Err(crate::OpError::Shape { needs, found })
+}
+
+/// The count of two batches, of which either may be a single matrix.
+pub(crate) fn common_count(a: crate::Shape, b: crate::Shape) -> Option<usize> {
+    (a.0 == b.0 || a.0 == 1 || b.0 == 1).then_some(if a.0 == 1 { b.0 } else { a.0 })
+}
+
+/// The shape of pairs of points of St(n, k) and vectors there.
+pub(crate) fn tall_pairs(a: crate::Shape, b: crate::Shape) -> crate::OpResult<crate::Shape> {
+    match common_count(a, b) {
+        Some(count) if (a.1, a.2) == (b.1, b.2) && a.1 >= a.2 => Ok((count, a.1, a.2)),
+        _ => wrong_shape(
+            "equally sized matrices, not wider than tall, and equal counts or a count of one",
+            &[a, b],
+        ),
+    }
 }

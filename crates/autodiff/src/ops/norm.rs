@@ -3,8 +3,8 @@
 //! For a row `x` with length `s = ‖x‖`, `y = x/s` and the pull-back is `(g − ⟨g, y⟩y)/s`. A row of zeros stays zero and
 //! passes no gradient.
 
-use crate::{Axis, Buffer, Context, Gradient, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use crate::{Axis, Buffer, Forward, OpResult, Operation, PullBack, Result, Var};
+use stiefel_linalg::Scalar;
 
 #[derive(Debug)]
 struct NormaliseRows<T> {
@@ -29,24 +29,15 @@ impl<T: Scalar> Operation<T> for NormaliseRows<T> {
         "normalise_rows"
     }
 
-    fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
-        Ok(inputs[0])
-    }
-
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let (count, rows, cols) = inputs[0].shape();
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (count, rows, cols) = pass.inputs[0].shape();
         if cols == 0 {
             return Ok(());
         }
-        let mut inverse = context.buffer(count * rows);
-        let pairs = output.data().chunks_exact_mut(cols);
+        let mut inverse = pass.context.buffer(count * rows);
+        let pairs = pass.output.data().chunks_exact_mut(cols);
         for ((y, x), inverse) in pairs
-            .zip(inputs[0].data().chunks_exact(cols))
+            .zip(pass.inputs[0].data().chunks_exact(cols))
             .zip(&mut *inverse)
         {
             let s = length(x);
@@ -58,20 +49,15 @@ impl<T: Scalar> Operation<T> for NormaliseRows<T> {
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        output: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let (Some(dx), Some(inverse)) = (&mut gradients[0], &self.inverse) else {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        let (Some(dx), Some(inverse)) = (&mut pass.gradients[0], &self.inverse) else {
             return Ok(());
         };
         let cols = g.cols();
         let rows = dx.accumulator().chunks_exact_mut(cols).zip(&**inverse);
-        let given = output
+        let given = pass
+            .output
             .data()
             .chunks_exact(cols)
             .zip(g.data().chunks_exact(cols));

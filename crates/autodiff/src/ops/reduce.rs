@@ -2,8 +2,8 @@
 
 use super::broadcast::{map, reduce};
 use crate::operation::view;
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use crate::{Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::Scalar;
 
 /// What a reduction runs over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,21 +56,16 @@ impl<T: Scalar> Operation<T> for Reduce<T> {
         Ok(reduced)
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let (full, shape) = (inputs[0].shape(), output.shape());
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (full, shape) = (pass.inputs[0].shape(), pass.output.shape());
         let factor = [self.factor];
-        output.data().fill(T::ZERO);
-        let out = output.data();
+        pass.output.data().fill(T::ZERO);
+        let out = pass.output.data();
         reduce(
             out,
             shape,
             full,
-            inputs[0].data(),
+            pass.inputs[0].data(),
             view((1, 1, 1), &factor),
             |x, _| x,
         );
@@ -80,21 +75,15 @@ impl<T: Scalar> Operation<T> for Reduce<T> {
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let Some(dx) = &mut gradients[0] else {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        let Some(dx) = &mut pass.gradients[0] else {
             return Ok(());
         };
-        let full = inputs[0].shape();
+        let full = pass.inputs[0].shape();
         let factor = [self.factor];
         let factor = view((1, 1, 1), &factor);
-        let mut repeated = context.buffer(inputs[0].data().len());
+        let mut repeated = pass.context.buffer(pass.inputs[0].data().len());
         map(&mut repeated, full, g, factor, |g, f| g * f);
         dx.add(&repeated);
         Ok(())

@@ -7,16 +7,17 @@
 //! Maps and pull-backs are those of `stiefel_geometry::stiefel`.
 
 use super::broadcast::reduce;
+use super::{tall_pairs, wrong_shape};
 use crate::operation::view;
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
+use crate::{Forward, Gradient, OpResult, Operation, PullBack, Result, Shape, Var, alone};
 use stiefel_geometry::stiefel::{
     CayleyRetraction, OrthonormalFactor, PolarFactor, orthonormal_factor, polar_factor,
     retract_cayley, retract_polar, retract_qr,
 };
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar};
+use stiefel_linalg::{MatBatch, Scalar};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Retraction {
     Qr,
     Polar,
     Cayley,
@@ -44,9 +45,16 @@ impl<T: Scalar> Saved<T> {
 
 /// A retraction has the inputs `(W, Δ)`, a factor `A` alone.
 #[derive(Debug)]
-struct Retract<T> {
-    kind: Kind,
+pub(crate) struct Retract<T> {
+    factor: Retraction,
     saved: Option<Saved<T>>,
+}
+
+impl<T> Retract<T> {
+    pub(crate) fn new(factor: Retraction) -> Self {
+        let saved = None;
+        Self { factor, saved }
+    }
 }
 
 /// `dx ← dx + Σ g` over the axis that was broadcast.
@@ -62,54 +70,45 @@ fn add_broadcast<T: Scalar>(dx: &mut Gradient<'_, T>, g: &MatBatch<T>) {
 
 impl<T: Scalar> Operation<T> for Retract<T> {
     fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::Qr => "retract_qr",
-            Kind::Polar => "retract_polar",
-            Kind::Cayley => "retract_cayley",
-            Kind::QrFactor => "orthonormal_factor",
-            Kind::PolarFactor => "polar_factor",
+        match self.factor {
+            Retraction::Qr => "retract_qr",
+            Retraction::Polar => "retract_polar",
+            Retraction::Cayley => "retract_cayley",
+            Retraction::QrFactor => "orthonormal_factor",
+            Retraction::PolarFactor => "polar_factor",
         }
     }
 
     fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
-        let (first, last) = (inputs[0], inputs[inputs.len() - 1]);
-        let counts_fit = first.0 == last.0 || first.0 == 1 || last.0 == 1;
-        if counts_fit && (first.1, first.2) == (last.1, last.2) && first.1 >= first.2 {
-            let count = if first.0 == 1 { last.0 } else { first.0 };
-            return Ok((count, first.1, first.2));
+        match *inputs {
+            [a] if a.1 < a.2 => wrong_shape("matrices not wider than tall", inputs),
+            [a] => Ok(a),
+            _ => tall_pairs(inputs[0], inputs[1]),
         }
-        Err(OpError::Shape {
-            needs: "equally sized matrices, not wider than tall, and equal counts or a count of one",
-            found: inputs.to_vec(),
-        })
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let saved = match self.kind {
-            Kind::Qr => Saved::Qr(retract_qr(inputs[0], inputs[1])?),
-            Kind::Polar => Saved::Polar(retract_polar(inputs[0], inputs[1])?),
-            Kind::Cayley => Saved::Cayley(retract_cayley(inputs[0], inputs[1])?),
-            Kind::QrFactor => Saved::Qr(orthonormal_factor(inputs[0])?),
-            Kind::PolarFactor => Saved::Polar(polar_factor(inputs[0])?),
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (count, n, k) = pass.output.shape();
+        if pass.context.alone(count) && matches!(self.factor, Retraction::Qr | Retraction::Polar) {
+            let (w, delta) = (pass.inputs[0].data(), pass.inputs[1].data());
+            let is_polar = self.factor == Retraction::Polar;
+            let out = pass.output.data();
+            return alone::retract(is_polar, (n, k), w, delta, out, pass.context);
+        }
+        let saved = match self.factor {
+            Retraction::Qr => Saved::Qr(retract_qr(pass.inputs[0], pass.inputs[1])?),
+            Retraction::Polar => Saved::Polar(retract_polar(pass.inputs[0], pass.inputs[1])?),
+            Retraction::Cayley => Saved::Cayley(retract_cayley(pass.inputs[0], pass.inputs[1])?),
+            Retraction::QrFactor => Saved::Qr(orthonormal_factor(pass.inputs[0])?),
+            Retraction::PolarFactor => Saved::Polar(polar_factor(pass.inputs[0])?),
         };
-        output.data().copy_from_slice(saved.value().data());
-        self.saved = context.wants_gradient().then_some(saved);
+        pass.output.data().copy_from_slice(saved.value().data());
+        self.saved = pass.context.wants_gradient().then_some(saved);
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
         let Some(saved) = &self.saved else {
             return Ok(());
         };
@@ -118,7 +117,7 @@ impl<T: Scalar> Operation<T> for Retract<T> {
             Saved::Polar(f) => f.pull_back(g)?,
             Saved::Cayley(f) => {
                 let (in_w, in_delta) = f.pull_back(g)?;
-                for (dx, g) in gradients.iter_mut().zip([in_w, in_delta]) {
+                for (dx, g) in pass.gradients.iter_mut().zip([in_w, in_delta]) {
                     if let Some(dx) = dx {
                         add_broadcast(dx, &g);
                     }
@@ -126,24 +125,17 @@ impl<T: Scalar> Operation<T> for Retract<T> {
                 return Ok(());
             }
         };
-        for dx in gradients.iter_mut().flatten() {
+        for dx in pass.gradients.iter_mut().flatten() {
             add_broadcast(dx, &in_sum);
         }
         Ok(())
     }
 }
 
-/// The retraction by QR or polar factors by itself, inputs `(W, Δ)`.
-pub(crate) fn operation<T: Scalar>(polar: bool) -> Box<dyn Operation<T>> {
-    let kind = if polar { Kind::Polar } else { Kind::Qr };
-    Box::new(Retract { kind, saved: None })
-}
-
 impl<'t, T: Scalar> Var<'t, T> {
     #[track_caller]
-    fn retract(kind: Kind, inputs: &[Var<'t, T>]) -> Result<Self> {
-        let saved = None;
-        inputs[0].tape.apply(Retract { kind, saved }, inputs)
+    fn retract(factor: Retraction, inputs: &[Var<'t, T>]) -> Result<Self> {
+        inputs[0].tape.apply(Retract::new(factor), inputs)
     }
 
     /// `qf(W + Δ)`; `self` is `W` on St(n, k), `Δ` is tangent there.
@@ -161,30 +153,30 @@ impl<'t, T: Scalar> Var<'t, T> {
     /// ```
     #[track_caller]
     pub fn retract_qr(self, delta: Var<'t, T>) -> Result<Self> {
-        Self::retract(Kind::Qr, &[self, delta])
+        Self::retract(Retraction::Qr, &[self, delta])
     }
 
     /// The polar factor of `W + Δ`; `self` is `W` on St(n, k), `Δ` is tangent there.
     #[track_caller]
     pub fn retract_polar(self, delta: Var<'t, T>) -> Result<Self> {
-        Self::retract(Kind::Polar, &[self, delta])
+        Self::retract(Retraction::Polar, &[self, delta])
     }
 
     /// The Cayley retraction of `Δ`, tangent at `W`; `self` is `W` on St(n, k).
     #[track_caller]
     pub fn retract_cayley(self, delta: Var<'t, T>) -> Result<Self> {
-        Self::retract(Kind::Cayley, &[self, delta])
+        Self::retract(Retraction::Cayley, &[self, delta])
     }
 
     /// `qf(A)` of matrices of full column rank: `A = QR` with positive diagonal of `R`.
     #[track_caller]
     pub fn orthonormal_factor(self) -> Result<Self> {
-        Self::retract(Kind::QrFactor, &[self])
+        Self::retract(Retraction::QrFactor, &[self])
     }
 
     /// The polar factor `A(AᵀA)^{−1/2}` of matrices of full column rank.
     #[track_caller]
     pub fn polar_factor(self) -> Result<Self> {
-        Self::retract(Kind::PolarFactor, &[self])
+        Self::retract(Retraction::PolarFactor, &[self])
     }
 }

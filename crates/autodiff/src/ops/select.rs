@@ -2,8 +2,9 @@
 //! added to where the value was read, in the order of the indices.
 
 use super::check_indices;
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use crate::tape::Few;
+use crate::{Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::Scalar;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum From {
@@ -15,7 +16,7 @@ enum From {
 #[derive(Debug)]
 struct Select {
     from: From,
-    indices: Box<[usize]>,
+    indices: Few<usize>,
 }
 
 impl Select {
@@ -74,30 +75,19 @@ impl<T: Scalar> Operation<T> for Select {
         }
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let (x, y) = (inputs[0].data(), output.data());
-        self.stretches(inputs[0].shape(), |to, from, len| {
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (x, y) = (pass.inputs[0].data(), pass.output.data());
+        self.stretches(pass.inputs[0].shape(), |to, from, len| {
             y[to..to + len].copy_from_slice(&x[from..from + len]);
         });
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        if let Some(dx) = &mut gradients[0] {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        if let Some(dx) = &mut pass.gradients[0] {
             let (dx, g) = (dx.accumulator(), g.data());
-            self.stretches(inputs[0].shape(), |to, from, len| {
+            self.stretches(pass.inputs[0].shape(), |to, from, len| {
                 let pairs = dx[from..from + len].iter_mut().zip(&g[to..to + len]);
                 pairs.for_each(|(d, &g)| *d += g);
             });
@@ -141,7 +131,7 @@ impl<T: Scalar> Var<'_, T> {
 
     #[track_caller]
     fn select(self, from: From, indices: &[usize]) -> Result<Self> {
-        let indices = indices.into();
+        let indices = Few::from_slice(indices);
         self.tape.apply(Select { from, indices }, &[self])
     }
 

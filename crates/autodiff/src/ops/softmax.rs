@@ -2,8 +2,9 @@
 //!
 //! `y_c = e^{x_c}/Σ e^{x}`, pull-back `y∘(g − Σ g y)`; `y_c = x_c − log Σ e^{x}`, pull-back `g − e^{y} Σ g`.
 
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar, log_sum_exp, softmax};
+use super::wrong_shape;
+use crate::{Forward, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{Scalar, log_sum_exp, softmax};
 
 #[derive(Debug, Clone, Copy)]
 enum Softmax {
@@ -21,23 +22,15 @@ impl<T: Scalar> Operation<T> for Softmax {
 
     fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
         if inputs[0].2 == 0 {
-            return Err(OpError::Shape {
-                needs: "at least one column",
-                found: inputs.to_vec(),
-            });
+            return wrong_shape("at least one column", inputs);
         }
         Ok(inputs[0])
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let cols = inputs[0].cols();
-        let rows = output.data().chunks_exact_mut(cols);
-        for (y, x) in rows.zip(inputs[0].data().chunks_exact(cols)) {
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let cols = pass.inputs[0].cols();
+        let rows = pass.output.data().chunks_exact_mut(cols);
+        for (y, x) in rows.zip(pass.inputs[0].data().chunks_exact(cols)) {
             match self {
                 Self::Plain => {
                     y.copy_from_slice(x);
@@ -54,20 +47,15 @@ impl<T: Scalar> Operation<T> for Softmax {
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        output: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let Some(dx) = &mut gradients[0] else {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        let Some(dx) = &mut pass.gradients[0] else {
             return Ok(());
         };
         let cols = g.cols();
         let rows = dx.accumulator().chunks_exact_mut(cols);
-        let given = output
+        let given = pass
+            .output
             .data()
             .chunks_exact(cols)
             .zip(g.data().chunks_exact(cols));

@@ -3,14 +3,14 @@
 //! Pull-back by divided differences (Daleckii–Krein): `U (L ∘ (Uᵀ sym(G) U)) Uᵀ`, finite for repeated eigenvalues, computed by
 //! `stiefel_geometry::spd`. Input must be symmetric to rounding; its gradient is exactly symmetric.
 
-use crate::{Context, Gradient, OpResult, Operation, Result, Shape, Var};
+use crate::{Forward, OpResult, Operation, PullBack, Result, Shape, Var, alone};
 use stiefel_geometry::spd::{self, SpectralFn};
-use stiefel_linalg::{Eigen, MatView, MatViewMut, Scalar};
+use stiefel_linalg::{Eigen, Scalar};
 
 #[derive(Debug)]
-struct Spectral<T> {
-    f: SpectralFn<T>,
-    eigen: Option<Eigen<T>>,
+pub(crate) struct Spectral<T> {
+    pub(crate) f: SpectralFn<T>,
+    pub(crate) eigen: Option<Eigen<T>>,
 }
 
 impl<T: Scalar> Operation<T> for Spectral<T> {
@@ -32,36 +32,25 @@ impl<T: Scalar> Operation<T> for Spectral<T> {
         Ok(inputs[0])
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        context: &Context<'_, T>,
-    ) -> OpResult {
-        let map = spd::spectral_map(self.f, inputs[0])?;
-        output.data().copy_from_slice(map.value.data());
-        self.eigen = context.wants_gradient().then_some(map.eigen);
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (count, n, _) = pass.inputs[0].shape();
+        if pass.context.alone(count) {
+            let (x, out) = (pass.inputs[0].data(), pass.output.data());
+            return alone::spectral(self.f, n, x, out, pass.context);
+        }
+        let map = spd::spectral_map(self.f, pass.inputs[0])?;
+        pass.output.data().copy_from_slice(map.value.data());
+        self.eigen = pass.context.wants_gradient().then_some(map.eigen);
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        if let (Some(dx), Some(eigen)) = (&mut gradients[0], &self.eigen) {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        if let (Some(dx), Some(eigen)) = (&mut pass.gradients[0], &self.eigen) {
             dx.add(spd::pull_back(self.f, eigen, g)?.data());
         }
         Ok(())
     }
-}
-
-/// The operation by itself.
-pub(crate) fn operation<T: Scalar>(f: SpectralFn<T>) -> Box<dyn Operation<T>> {
-    Box::new(Spectral { f, eigen: None })
 }
 
 impl<T: Scalar> Var<'_, T> {

@@ -1,7 +1,8 @@
 //! Straight-through: the value of one expression with the gradient of another.
 
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use super::wrong_shape;
+use crate::{Forward, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::Scalar;
 
 /// Inputs `(soft, hard)`.
 #[derive(Debug)]
@@ -16,32 +17,17 @@ impl<T: Scalar> Operation<T> for StraightThrough {
         if inputs[0] == inputs[1] {
             return Ok(inputs[0]);
         }
-        Err(OpError::Shape {
-            needs: "equal shapes",
-            found: inputs.to_vec(),
-        })
+        wrong_shape("equal shapes", inputs)
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        output.data().copy_from_slice(inputs[1].data());
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        pass.output.data().copy_from_slice(pass.inputs[1].data());
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        if let Some(soft) = &mut gradients[0] {
-            soft.add(g.data());
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        if let Some(soft) = &mut pass.gradients[0] {
+            soft.add(pass.g.data());
         }
         Ok(())
     }

@@ -3,8 +3,9 @@
 //! With `H = op(L)⁻ᵀ G`: `∂ℓ/∂B = H`, `∂ℓ/∂L = −tril(H Xᵀ)` for `L` as it is and `−tril(X Hᵀ)` for its transpose.
 
 use super::cholesky::lower;
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
-use stiefel_linalg::{MatBatch, MatView, MatViewMut, Op, Scalar, product, solve_lower};
+use super::wrong_shape;
+use crate::{Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
+use stiefel_linalg::{MatBatch, Op, Scalar, product, solve_lower};
 
 #[derive(Debug, Clone, Copy)]
 struct SolveLower(Op);
@@ -22,49 +23,38 @@ impl<T: Scalar> Operation<T> for SolveLower {
         if l.1 == l.2 && l.0 == b.0 && l.1 == b.1 {
             return Ok(b);
         }
-        Err(OpError::Shape {
-            needs: "square matrices and as many right-hand sides with as many rows",
-            found: inputs.to_vec(),
-        })
+        wrong_shape(
+            "square matrices and as many right-hand sides with as many rows",
+            inputs,
+        )
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let l = inputs[0];
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let l = pass.inputs[0];
         for matrix in 0..l.count() {
             let diagonal = l.matrix(matrix).iter().step_by(l.rows() + 1);
             if let Some(row) = diagonal.copied().position(|d: T| d == T::ZERO) {
                 return Err(OpError::Singular { matrix, row });
             }
         }
-        output
+        pass.output
             .data()
-            .copy_from_slice(solve_lower(l, self.0, inputs[1])?.data());
+            .copy_from_slice(solve_lower(l, self.0, pass.inputs[1])?.data());
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        inputs: &[MatView<'_, T>],
-        x: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
         let other = if self.0 == Op::N { Op::T } else { Op::N };
-        let h = solve_lower(inputs[0], other, g)?;
-        if let Some(dl) = &mut gradients[0] {
+        let h = solve_lower(pass.inputs[0], other, g)?;
+        if let Some(dl) = &mut pass.gradients[0] {
             let outer = match self.0 {
-                Op::N => product(h.view(), Op::N, x, Op::T)?,
-                Op::T => product(x, Op::N, h.view(), Op::T)?,
+                Op::N => product(h.view(), Op::N, pass.output, Op::T)?,
+                Op::T => product(pass.output, Op::N, h.view(), Op::T)?,
             };
             dl.add_map(lower(outer.view()).data(), |v| -v);
         }
-        if let Some(db) = &mut gradients[1] {
+        if let Some(db) = &mut pass.gradients[1] {
             db.add(h.data());
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! Symmetric matrices as vectors: the upper triangle row by row, off-diagonals times √2, `count × n × n` to `count × 1 × n(n+1)/2`, and back.
 //! Both keep inner products, so the two are mutually adjoint.
 
-use crate::{Context, Gradient, OpError, OpResult, Operation, Result, Shape, Var};
+use super::wrong_shape;
+use crate::{Forward, OpResult, Operation, PullBack, Result, Shape, Var};
 use stiefel_geometry::spd;
-use stiefel_linalg::{MatView, MatViewMut, Scalar};
+use stiefel_linalg::Scalar;
 
 #[derive(Debug, Clone, Copy)]
-enum Vectorise {
+pub(crate) enum Vectorise {
     Upper,
     FromUpper,
 }
@@ -24,36 +25,22 @@ impl<T: Scalar> Operation<T> for Vectorise {
         match (self, rows, spd::side_of_upper(cols)) {
             (Self::Upper, ..) => Ok((count, 1, spd::upper_len(super::square(inputs)?))),
             (Self::FromUpper, 1, Some(n)) => Ok((count, n, n)),
-            _ => Err(OpError::Shape {
-                needs: "one row of n(n+1)/2 entries",
-                found: inputs.to_vec(),
-            }),
+            _ => wrong_shape("one row of n(n+1)/2 entries", inputs),
         }
     }
 
-    fn forward(
-        &mut self,
-        inputs: &[MatView<'_, T>],
-        output: &mut MatViewMut<'_, T>,
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        let value = match self {
-            Self::Upper => spd::upper(inputs[0])?,
-            Self::FromUpper => spd::from_upper(inputs[0])?,
-        };
-        output.data().copy_from_slice(value.data());
+    fn forward(&mut self, pass: &mut Forward<'_, T>) -> OpResult {
+        let (x, out) = (pass.inputs[0], pass.output.data());
+        match self {
+            Self::Upper => spd::upper_into(x.rows(), x.data(), out),
+            Self::FromUpper => out.copy_from_slice(spd::from_upper(x)?.data()),
+        }
         Ok(())
     }
 
-    fn pull_back(
-        &self,
-        _: &[MatView<'_, T>],
-        _: MatView<'_, T>,
-        g: MatView<'_, T>,
-        gradients: &mut [Option<Gradient<'_, T>>],
-        _: &Context<'_, T>,
-    ) -> OpResult {
-        if let Some(dx) = &mut gradients[0] {
+    fn pull_back(&self, pass: &mut PullBack<'_, '_, T>) -> OpResult {
+        let g = pass.g;
+        if let Some(dx) = &mut pass.gradients[0] {
             let pulled = match self {
                 Self::Upper => spd::upper_pull_back(g)?,
                 Self::FromUpper => spd::from_upper_pull_back(g)?,
@@ -62,15 +49,6 @@ impl<T: Scalar> Operation<T> for Vectorise {
         }
         Ok(())
     }
-}
-
-/// The upper triangle by itself, or its inverse.
-pub(crate) fn operation<T: Scalar>(inverse: bool) -> Box<dyn Operation<T>> {
-    Box::new(if inverse {
-        Vectorise::FromUpper
-    } else {
-        Vectorise::Upper
-    })
 }
 
 impl<T: Scalar> Var<'_, T> {

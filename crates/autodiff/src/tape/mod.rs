@@ -6,7 +6,7 @@ pub(crate) use var::misfit;
 pub use var::{Mark, Var};
 
 use crate::error::{Result, TapeError};
-use crate::operation::{view, view_mut};
+use crate::operation::{Forward, view, view_mut};
 use crate::store::Store;
 use crate::{Arena, Buffer, Context, Operation, Shape};
 use smallvec::SmallVec;
@@ -50,6 +50,16 @@ pub struct Tape<T: Scalar> {
     pub(crate) nodes: Store<Node<T>>,
     pub(crate) arena: Arena<T>,
     pub(crate) step: u64,
+    prefix: Option<Prefix>,
+    /// Whether single matrices are computed along their rows.
+    along_rows: bool,
+}
+
+/// The values that [`Tape::keep`] keeps, and the step they were made in.
+#[derive(Clone, Copy)]
+struct Prefix {
+    len: usize,
+    step: u64,
 }
 
 pub(crate) struct Node<T: Scalar> {
@@ -100,6 +110,8 @@ impl<T: Scalar> Tape<T> {
             nodes: Store::new(),
             arena,
             step: next_step(),
+            prefix: None,
+            along_rows: false,
         }
     }
 
@@ -124,6 +136,22 @@ impl<T: Scalar> Tape<T> {
     #[track_caller]
     pub fn constant_shared(&self, batch: Arc<MatBatch<T>>) -> Var<'_, T> {
         self.leaf("constant", batch.shape(), Value::Shared(batch), false)
+    }
+
+    /// A leaf without gradient, whose values `write` writes, every one.
+    ///
+    /// ```
+    /// use stiefel_autodiff::Tape;
+    ///
+    /// let tape = Tape::<f64>::new();
+    /// let x = tape.constant_with((1, 1, 2), |values| values.copy_from_slice(&[1.0, 2.0]));
+    /// assert_eq!(x.value().data(), [1.0, 2.0]);
+    /// ```
+    #[track_caller]
+    pub fn constant_with(&self, shape: Shape, write: impl FnOnce(&mut [T])) -> Var<'_, T> {
+        let mut buffer = self.arena.take(shape.0 * shape.1 * shape.2);
+        write(&mut buffer);
+        self.leaf("constant", shape, Value::Pooled(buffer), false)
     }
 
     /// One number as a constant `1 × 1 × 1`.
@@ -203,8 +231,14 @@ impl<T: Scalar> Tape<T> {
         let context = Context {
             arena: &self.arena,
             wants_gradient: needs_gradient,
+            along_rows: self.along_rows,
         };
-        if let Err(source) = operation.forward(&views, &mut view_mut(shape, &mut value), &context) {
+        let done = operation.forward(&mut Forward {
+            inputs: &views,
+            output: &mut view_mut(shape, &mut value),
+            context: &context,
+        });
+        if let Err(source) = done {
             // A kernel that met a NaN knows only where it saw it; the tape knows where it came from.
             inputs.iter().try_for_each(|v| self.trace(v.node))?;
             return Err(refuse(source));
@@ -227,9 +261,46 @@ impl<T: Scalar> Tape<T> {
         })
     }
 
-    /// Forgets all values and returns their buffers to the arena. No [`Var`] of the step can be alive; gradients may be.
+    /// Forgets all values and returns their buffers to the arena. No [`Var`] of the step can be
+    /// alive; gradients may be.
     pub fn reset(&mut self) {
-        self.nodes.clear();
+        self.prefix = None;
+        self.nodes.truncate(0);
+        self.step = next_step();
+    }
+
+    /// Keeps all values recorded so far over every [`rewind`](Self::rewind): what a decision needs
+    /// of a network's parameters is computed once.
+    ///
+    /// ```
+    /// use stiefel_autodiff::Tape;
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let mut tape = Tape::<f64>::new();
+    /// let w = tape.constant(&MatBatch::from_vec(1, 1, 1, vec![3.0])?).square()?.mark();
+    /// tape.keep();
+    /// for x in [1.0, 2.0] {
+    ///     tape.rewind();
+    ///     let w = tape.marked(w).expect("it is kept");
+    ///     assert_eq!(tape.scalar(x).mul(w)?.item(), Some(9.0 * x));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn keep(&mut self) {
+        let (len, step) = (self.len(), self.step);
+        self.prefix = Some(Prefix { len, step });
+        self.step = next_step();
+    }
+
+    /// Computes single matrices that need no gradient along their rows from here on. That is faster
+    /// than a register full of matrices of which one is there, and equal to rounding.
+    pub fn decide_along_rows(&mut self) {
+        self.along_rows = true;
+    }
+
+    /// Forgets the values recorded since [`keep`](Self::keep), all where nothing is kept.
+    pub fn rewind(&mut self) {
+        self.nodes.truncate(self.prefix.map_or(0, |p| p.len));
         self.step = next_step();
     }
 
@@ -248,9 +319,10 @@ impl<T: Scalar> Tape<T> {
         self.len() == 0
     }
 
-    /// The value that [`Var::mark`] marked; `None` after a [`reset`](Self::reset), or on another tape.
+    /// The value that [`Var::mark`] marked; `None` once it is forgotten, or on another tape.
     pub fn marked(&self, mark: Mark) -> Option<Var<'_, T>> {
-        (mark.step == self.step).then(|| Var::at(self, mark))
+        let kept = self.prefix.is_some_and(|p| p.step == mark.step);
+        (kept || mark.step == self.step).then(|| Var::at(self, mark))
     }
 
     /// The value of one input of a node, in the shape in which the node reads it.

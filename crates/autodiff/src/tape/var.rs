@@ -37,10 +37,16 @@ pub struct Var<'t, T: Scalar> {
 /// Where a value stands on its tape, for those who keep the tape and not a borrow of it; see [`Tape::marked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    pub(super) step: u64,
-    node: usize,
-    shape: Shape,
-    detached: bool,
+    pub(crate) step: u64,
+    pub(crate) node: usize,
+    pub(crate) shape: Shape,
+    pub(crate) detached: bool,
+}
+
+impl<T: Scalar> From<Var<'_, T>> for Mark {
+    fn from(value: Var<'_, T>) -> Self {
+        value.mark()
+    }
 }
 
 impl<T: Scalar> std::fmt::Debug for Var<'_, T> {

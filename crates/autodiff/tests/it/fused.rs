@@ -1,7 +1,7 @@
 //! The fused tail against the same chain of single operations, and against central differences.
 
 use proptest::prelude::*;
-use std::sync::Arc;
+
 use stiefel_autodiff::{Axis, Covariances, Filters, Result, Tape, Var, gradient_error_along};
 use stiefel_linalg::MatBatch;
 use stiefel_testkit::{assert_close, random_batch, random_spd, relative_error};
@@ -83,22 +83,22 @@ fn central_differences() {
 }
 
 #[test]
-fn shared_data_by_index() {
-    let data = Arc::new(random_spd::<f64>(3, 9, 6));
+fn data_by_position() {
+    let data = random_spd::<f64>(3, 9, 6);
     let a = random_batch::<f64>(4, 3, 6, 2);
     let tape = Tape::new();
     let filters = tape.parameter(&a);
     let indices = vec![7, 0, 7];
     let x = tape.constant(&data.select(&indices));
-    let shared = Covariances::Shared(Arc::clone(&data), indices);
+    let read = Covariances::Read(data.view(), Some(&indices));
     let one = tape
-        .filtered_log_vectors(filters, shared, true, 1e-4)
+        .filtered_log_vectors(filters, read, true, 1e-4)
         .expect("fits");
     let two = tape
         .filtered_log_vectors(filters, Covariances::Value(x), true, 1e-4)
         .expect("fits");
     assert_eq!(one.value().data(), two.value().data());
-    let beyond = Covariances::Shared(data, vec![0, 9, 1]);
+    let beyond = Covariances::Read(data.view(), Some(&[0, 9, 1]));
     let error = tape
         .filtered_log_vectors(filters, beyond, true, 1e-4)
         .expect_err("out of range");
@@ -309,5 +309,39 @@ fn errors_name_the_place() {
             tape.filtered_log_vectors(a, Covariances::Value(x), true, 1e-4)
                 .is_err()
         );
+    }
+}
+
+/// One sample of a decision takes kernels along the rows of its matrices.
+#[test]
+fn a_decision_equals_the_batch() {
+    let (n, k, experts) = (9, 5, 3);
+    let x = random_spd::<f64>(1, 4, n);
+    let (base, directions) = (
+        random_batch::<f64>(2, 1, n, k),
+        random_batch(3, experts, n, k),
+    );
+    let weights = MatBatch::from_fn(1, 4, experts, |_, i, j| 0.1 + (i + 2 * j) as f64 / 20.0);
+    let alpha = |i: usize| MatBatch::from_fn(1, 1, experts, |_, _, j| weights.get(0, i, j));
+    let forward = |tape: &Tape<f64>, alpha: &MatBatch<f64>, x: Covariances<'_, '_, f64>| {
+        let filters = Filters::Mixed {
+            weights: tape.constant(alpha),
+            directions: tape.constant(&directions),
+            base: tape.constant(&base),
+        };
+        let z = tape
+            .filtered_log_vectors(filters, x, true, 1e-4)
+            .expect("fits");
+        z.value().data().to_vec()
+    };
+    let all = forward(&Tape::new(), &weights, Covariances::Read(x.view(), None));
+    let mut tape = Tape::new();
+    tape.decide_along_rows();
+    for (i, expected) in all.chunks_exact(k * (k + 1) / 2).enumerate() {
+        tape.rewind();
+        let one = forward(&tape, &alpha(i), Covariances::Read(x.view(), Some(&[i])));
+        for (a, b) in one.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-13, "{a} and {b}");
+        }
     }
 }

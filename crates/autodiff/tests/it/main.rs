@@ -1,9 +1,11 @@
 //! The tape against central differences, closed forms and golden files.
 
+mod adam;
 mod applied;
 mod arithmetic;
 mod errors;
 mod fused;
+mod gelu;
 mod golden;
 mod riemannian;
 mod selection_and_losses;

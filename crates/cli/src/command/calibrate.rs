@@ -6,23 +6,31 @@ use clap::Args;
 use serde_json::json;
 use stiefel::data::Trials;
 use stiefel::model::FittedModel;
+use stiefel::model::kind::KINDS;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::source::{Part, check_output, load_for};
 use crate::table::entry;
 
+const HELP: &str = "\
+The data are labelled trials of one or several people, new or known: a dataset file, a public data
+set, synthetic:…, or recordings. Recordings are prepared as the model's training trials were. Two
+trials of two classes are enough to begin with; more can follow, in one file or one after the other,
+with the same result. Take equally many trials of each class, if you can: uneven trials calibrate
+worse, though the classes are weighted alike.
+
+Only what the model knows of these people changes; for everybody else it decides as before, to the
+bit. From then on the model knows a calibrated person, and `evaluate`, `predict` and `stream` need
+no --unseen-whitening for them. If you give one (own-mean, causal), the mean of a calibrated person
+continues to learn from their unlabelled trials.
+
+The trials count as seen: `evaluate` scores the others.
+
+";
+
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The data are labelled trials of one or several people, new or known: a dataset file, a public data set, synthetic:…, or recordings. Recordings are
-prepared as the model's training trials were. Two trials of two classes are enough to begin with; more can follow, in one file or one after the
-other, with the same result. Take equally many trials of each class, if you can: uneven trials calibrate worse, though the classes are weighted alike.
-
-Only what the model knows of these people changes; for everybody else it decides as before, to the bit. From then on the model knows a calibrated
-person, and `evaluate`, `predict` and `stream` need no --unseen-whitening for them. If you give one (own-mean, causal), the mean of a calibrated
-person continues to learn from their unlabelled trials.
-
-Models choir can be calibrated, and peers with a regression of two classes. The trials count as seen: `evaluate` scores the others.")]
+#[command(after_help = help())]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -42,6 +50,21 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Returns what follows the options in the help; the models are those of the registry.
+fn help() -> String {
+    let calibrate = |two: bool| {
+        let kinds = KINDS.iter().filter(|k| k.calibrates(2));
+        let kinds = kinds.filter(|k| k.calibrates(3) != two).map(|k| k.name());
+        kinds.collect::<Vec<_>>().join(", ")
+    };
+    let said = format!(
+        "Models that can be calibrated are {}; for two classes also {}.",
+        calibrate(false),
+        calibrate(true)
+    );
+    format!("{HELP}{}", entry("", &said, 0).trim_start())
 }
 
 impl Arguments {

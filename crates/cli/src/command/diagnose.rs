@@ -19,7 +19,7 @@ use crate::table::entry;
 #[command(after_help = "\
 Δ_K1 is the model's balanced accuracy minus that of the same model with uniform routing. It does not show by itself that routing
 helps, so the controls stand beside it: routing weights of other trials (permuted), the mean weights of the domain, the winner
-alone, and with --retrain one expert trained from scratch. A model choir routes by domain: Δ_K1 compares each domain's own
+alone, and with --retrain one expert trained from scratch. Where it is domains that are routed, Δ_K1 compares each domain's own
 weights with their mean, and permuted takes the weights of other trials' domains.
 
 Trials that are new to the model are judged, whatever file they are in. If there are none, the trials that chose its epoch or its penalty are judged.
@@ -46,11 +46,11 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         source::threads(self.threads)?;
         let model = FittedModel::load(&self.model)?;
-        if self.retrain && model.expert_count().is_none() {
-            return Err(Failure::Misuse(
-                "--retrain is for networks that route; for a model choir, the control is one that was trained with --set own=0"
-                    .into(),
-            ));
+        if self.retrain && model.spec()?.single_expert()?.is_none() {
+            return Err(Failure::Misuse(format!(
+                "--retrain is for models that route trials among experts, and a model {} does not",
+                model.name()
+            )));
         }
         let trials = load_for(&model, &self.source, &self.part, false)?;
         let [trained, stopped, new] = model.divide(&trials)?;

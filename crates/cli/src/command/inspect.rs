@@ -22,8 +22,8 @@ use crate::source::{Part, load};
 #[command(after_help = "\
 Recordings: channels, rate, duration, events, and what the reader left out or assumed. A folder: a line for every file, with a short reason where
 a file cannot be read; -v gives the whole reason. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
-domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: network
-or preset, sizes, domains, training.")]
+domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: kind,
+classes, domains and training.")]
 pub(crate) struct Arguments {
     /// A file, a folder of recordings, a public data set, or synthetic:…
     source: String,

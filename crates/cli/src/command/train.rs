@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use stiefel::data::Trials;
 use stiefel::data::split::{Fold, holdout};
-use stiefel::model::kind::{DataSizes, KINDS};
+use stiefel::model::kind::{self, DataSizes, KINDS};
 use stiefel::model::metrics::Scores;
 use stiefel::model::train::{EpochRecord, Flow, Observer};
 use stiefel::model::{FittedModel, ModelError, ModelSpec};
@@ -27,21 +27,26 @@ use options::Options;
 /// Shares of trials that are kept from training, unless a fold says which.
 const VALIDATION: f64 = 0.15;
 
+const HELP: &str = "\
+A source is a dataset file (`stiefel prepare`), a public data set, or synthetic:weibo2014,
+synthetic:bnci2014001 and synthetic:bnci2015001 (with ,subjects=4,trials=20 and the like).
+
+Models:
+MODELS
+
+Settings are given by name, --set filters=12 --set training.patience=5; a wrong name is refused with
+the list of those that the model has.
+
+With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is
+the one that the study judged.
+
+Ctrl-C ends training after the current step, with the exit code 130. Of a model with epochs the best
+one so far is written, of any other nothing. The model file holds everything a decision needs, how
+the trials were made, and which trials it has seen. A .json for people is written beside it: data,
+scores and options. `stiefel train --config model.stiefel.json` repeats the training.";
+
 #[derive(Debug, Args)]
-#[command(after_help = "\
-A source is a dataset file (`stiefel prepare`), a public data set, or synthetic:weibo2014, synthetic:bnci2014001 and
-synthetic:bnci2015001 (with ,subjects=4,trials=20 and the like).
-
-Models: choir (features of all views of a trial, and a head that is partly shared by everybody and partly each domain's own; solved exactly),
-dasp (a filter for every trial, routed from a pool of experts), spdnet (one filter for everybody), the peers of `stiefel study` (ts+lr, mdm,
-recentred-ts+lr and others), and variants of the networks by name (naive, spdnet-views, polar, top-2 and others). Settings are given by name,
---set filters=12 --set training.patience=5; a wrong name is refused with the list of those that the model has.
-
-With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is the one the study judged.
-
-Ctrl-C ends training after the current step, with the exit code 130. The best epoch so far is written; of a model without epochs
-nothing is written. The model file holds everything a decision needs, how the trials were made, and which trials it has seen. A .json for people is
-written beside it: data, scores and options. `stiefel train --config model.stiefel.json` repeats the training.")]
+#[command(after_help = help())]
 pub(crate) struct Arguments {
     /// The data
     source: String,
@@ -256,6 +261,16 @@ fn of_views() -> Vec<&'static str> {
     kinds
         .chain(variants.filter(|v| v.all_views).map(|v| v.name))
         .collect()
+}
+
+/// Returns what follows the options in the help; the models are those of the registry.
+fn help() -> String {
+    let one = |name| {
+        let about = kind::about(name).unwrap_or_default();
+        entry(&format!("  {name}"), about, 24)
+    };
+    let models: Vec<String> = kind::names().into_iter().map(one).collect();
+    HELP.replace("MODELS", &models.join("\n"))
 }
 
 /// A bar, and the ear for Ctrl-C.

@@ -1,18 +1,21 @@
-//! The preset `recommended-1`: `train`, `predict`, `evaluate`, `diagnose`, `inspect`.
+//! CHOIR on one view: `train`, `predict`, `evaluate`, `diagnose`, `inspect`.
 
 use serde_json::Value;
-use stiefel::data::Trials;
+use stiefel::data::{Factor, Trials};
+use stiefel::eeg::io::write_trials;
 use stiefel::eeg::load;
 use stiefel::eeg::select::DataChoice;
+use stiefel::linalg::MatBatch;
+use stiefel::model::choir::{Choir, ChoirConfig};
 use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
-use stiefel::model::pooled::{PooledConfig, PooledModel};
+use stiefel::model::metrics::{Scores, score};
 use stiefel::model::precondition::UnseenPolicy;
 use stiefel::model::{FittedModel, Unseen};
 
 use super::models::{DATA, home, json};
 use super::{Home, code, compare, finish, started};
 
-const TRAIN: &str = "train d.npz --subjects 1-2 --test 0.2 --model recommended-1";
+const TRAIN: &str = "train d.npz --subjects 1-2 --test 0.2 --model choir";
 
 /// A home with a model of the first two people.
 fn trained(options: &str) -> Home {
@@ -35,6 +38,23 @@ fn data(home: &Home, subjects: &str) -> Trials {
 
 fn record(home: &Home) -> Value {
     json(&std::fs::read_to_string(home.0.join("m.stiefel.json")).unwrap())
+}
+
+/// What the model says of trials of people it was trained on, one by one.
+fn decisions(model: &FittedModel, trials: &Trials) -> Vec<f64> {
+    let choir: &Choir = model.get().unwrap();
+    let one = |i: usize| {
+        let domain = model.names().domain(trials.domains().label(i)).unwrap();
+        choir
+            .decide(domain, trials.covariances().matrix(i))
+            .unwrap()
+    };
+    (0..trials.len()).flat_map(one).collect()
+}
+
+fn scores(model: &FittedModel, trials: &Trials) -> Scores {
+    let truth = model.names().class_of_each(trials).unwrap();
+    score(&truth, &decisions(model, trials), model.classes().len()).unwrap()
 }
 
 /// The probabilities that `predict` prints, trial after trial.
@@ -60,23 +80,25 @@ fn close(found: &[f64], expected: &[f64]) {
 
 #[test]
 fn figures_are_those_of_the_library() {
-    let home = trained("--filters 6 --seed 3");
+    let home = trained("--set filters=6 --seed 3");
     let (model, trials, record) = (model(&home), data(&home, "1-2"), record(&home));
-    let preset = model.preset().unwrap();
-    assert_eq!(preset.anchor().cols(), 6);
-    let all = preset.evaluate(&trials).unwrap();
+    let choir: &Choir = model.get().unwrap();
+    assert_eq!(choir.anchor().cols(), 6);
     let lines = predicted(&home, "--subjects 1-2", &model);
-    close(&lines, all.probabilities.data());
+    close(&lines, &decisions(&model, &trials));
 
     let [_, _, new] = model.divide(&trials).unwrap();
     let test = trials.select(&new).unwrap();
-    let scores = serde_json::to_value(preset.score(&test).unwrap()).unwrap();
+    let scores = serde_json::to_value(scores(&model, &test)).unwrap();
     let judged = json(&home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2 --json")));
     assert_eq!(judged["new"]["scores"], scores);
     assert_eq!(record["test"], scores);
     assert_eq!(judged["new"]["domains"].as_array().unwrap().len(), 4);
     let report = json(&home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2 --json")));
-    let expected = preset.report(&test, 0).unwrap();
+    let truth = model.names().class_of_each(&test).unwrap();
+    let domain = |i: usize| model.names().domain(test.domains().label(i)).unwrap();
+    let domains: Vec<usize> = (0..test.len()).map(domain).collect();
+    let expected = choir.report(&test, (&truth, &domains), 0).unwrap();
     assert_eq!(report["report"], serde_json::to_value(&expected).unwrap());
     let verdict = RoutingEvidence::of(&expected, RoutedBy::Domain, false).verdict();
     assert_eq!(report["verdict"], serde_json::to_value(&verdict).unwrap());
@@ -94,8 +116,7 @@ fn files_of_others_are_judged_too() {
     let trials = data(&home, "1-2");
     let (classes, domains) = (trials.classes().clone(), trials.domains().clone());
     let unnamed = Trials::new(trials.covariances().clone(), classes, domains).unwrap();
-    let own = PooledModel::fit(&unnamed, &unnamed, &PooledConfig::default()).unwrap();
-    let model = FittedModel::from(own.clone());
+    let model = FittedModel::from(Choir::fit(&unnamed, &ChoirConfig::default()).unwrap());
     model.save(home.0.join("m.stiefel"), false).unwrap();
     let text = home.text("inspect m.stiefel");
     assert!(
@@ -103,7 +124,7 @@ fn files_of_others_are_judged_too() {
         "{text}"
     );
     let value = json(&home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2 --json")));
-    let scores = serde_json::to_value(own.score(&unnamed).unwrap()).unwrap();
+    let scores = serde_json::to_value(scores(&model, &unnamed)).unwrap();
     assert_eq!(value["new"]["scores"], scores);
     // Nobody told it which trials these were, and it says so.
     let judged = value["judged"].as_str().unwrap();
@@ -126,17 +147,19 @@ fn validation_figures_are_from_before_the_second_fit() {
     let [again, chose, _] = model(&home).divide(&trials).unwrap();
     let counts = &twice["trials"];
     let count = |name: &str| counts[name].as_u64().unwrap() as usize;
-    // Trials that chose C were fitted in the end: there is no score of them.
+    // Validation trials were fitted in the end: there is no score of them.
     assert_eq!(again.len(), count("train") + count("validation"));
     assert!(chose.is_empty());
 
-    home.text(&format!("{TRAIN} -o m.stiefel --no-refit --overwrite"));
+    home.text(&format!(
+        "{TRAIN} -o m.stiefel --set refit=false --overwrite"
+    ));
     let once = record(&home);
     assert_eq!(once["trials"], twice["trials"]);
     assert_eq!(once["validation"], twice["validation"]);
     let [_, chose, _] = model(&home).divide(&trials).unwrap();
     let validation = trials.select(&chose).unwrap();
-    let scores = model(&home).preset().unwrap().score(&validation).unwrap();
+    let scores = scores(&model(&home), &validation);
     assert_eq!(once["validation"], serde_json::to_value(scores).unwrap());
     let value = json(&home.text(&format!("evaluate m.stiefel {DATA} --subjects 1-2 --json")));
     assert_eq!(value["chose"]["scores"], once["validation"]);
@@ -181,23 +204,25 @@ fn people_it_never_saw_are_decided_by_the_shared_weights() {
             "{evaluate} --unseen-whitening pooled --unseen-embedding {embedding}"
         )));
         assert_eq!(exit, 2);
-        assert!(message.contains("`recommended` has none"), "{message}");
+        assert!(message.contains("but the model has none"), "{message}");
     }
 }
 
 #[test]
 fn a_training_is_told_and_replayed_to_the_byte() {
     let home = home();
-    let train = format!("{TRAIN} --c 2,0.5 --rho 3 --no-refit");
+    let train = format!("{TRAIN} --set own=3 --set shared=0.25 --set refit=false");
     let told = json(&home.text(&format!("{train} -o a.stiefel --json")));
-    let c = told["chosen"].as_str().unwrap();
-    assert!(c == "2 of 2, 0.5" || c == "0.5 of 2, 0.5", "{told}");
-    assert_eq!(told["model"]["config"]["head"]["ratio"], 3.0);
-    assert_eq!(told["model"]["config"]["refit"], false);
+    let settings = &told["model"]["settings"];
+    assert_eq!(
+        (&settings["own"], &settings["shared"]),
+        (&3.0.into(), &0.25.into())
+    );
+    assert_eq!(settings["refit"], false);
     assert!(told.get("epochs").is_none() && told["validation"].is_object());
     let kept = &told["configuration"]["train"];
     assert!(
-        kept.get("epochs").is_none() && kept["rho"] == "3",
+        kept.get("epochs").is_none() && kept["set"][0] == "own=3",
         "nothing that does not apply: {kept}"
     );
     home.text("train --config a.stiefel.json -o b.stiefel");
@@ -226,15 +251,18 @@ fn a_training_is_told_and_replayed_to_the_byte() {
         let found = home.text(command).replace(version, "VERSION");
         texts.push(format!("\n$ stiefel {command}\n{found}"));
     }
-    compare("recommended", &texts.concat());
+    compare("choir", &texts.concat());
     let value = json(&home.text("inspect a.stiefel --json"));
-    assert_eq!(value["format"], "stiefel-pooled");
-    assert_eq!(value["model"]["sizes"]["channels"], 13);
-    assert!(c.starts_with(&format!("{} of", value["model"]["c"].as_f64().unwrap())));
-    home.text(&format!("{TRAIN} --rho 0 -o m.stiefel --overwrite"));
+    assert_eq!(
+        (&value["model"], &value["settings"]),
+        (&"choir".into(), settings)
+    );
+    assert_eq!(value["names"]["channel_count"], 13);
+    home.text(&format!("{TRAIN} --set own=0 -o m.stiefel --overwrite"));
     let text = home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2"));
     assert!(text.contains("the same weights"), "{text}");
-    assert!(home.text("inspect m.stiefel").contains("everybody (ρ = 0)"));
+    let text = home.text("inspect m.stiefel");
+    assert!(text.contains("the same weights for everybody"), "{text}");
 }
 
 #[test]
@@ -242,51 +270,42 @@ fn bad_input_at_every_door() {
     let home = trained("");
     let good = std::fs::read(home.0.join("m.stiefel")).unwrap();
     std::fs::write(home.0.join("cut.stiefel"), &good[..good.len() - 9]).unwrap();
-    let name = b"stiefel-pooled";
+    let name = br#""kind":"choir""#;
     let at = good.windows(name.len()).position(|w| w == name).unwrap();
     let mut other = good.clone();
-    other[at] = b'S';
+    other[at + 8] = b'C';
     std::fs::write(home.0.join("other.stiefel"), &other).unwrap();
     home.text(&format!(
         "train {DATA} -o n.stiefel --model spdnet --epochs 1"
     ));
     let mut said = Vec::new();
     for (arguments, exit, reason) in [
-        ("TRAIN --experts 4", 2, "leave out --experts"),
         (
-            "TRAIN --epochs 40 --learning-rate 0.01",
+            "TRAIN --set experts=4",
             2,
-            "leave out --epochs, --learning-rate",
-        ),
-        ("TRAIN --patience 3 --batch 8", 2, "--patience, --batch"),
-        ("TRAIN --preset auto", 2, "leave out --preset"),
-        ("TRAIN --precision f64", 2, "leave out --precision"),
-        ("TRAIN --no-embedding", 2, "leave out --no-embedding"),
-        (
-            "train DATA -o x.stiefel --model dasp --rho 8 --c 1 --no-refit",
-            2,
-            "leave out --c, --rho, --no-refit",
-        ),
-        ("TRAIN --own-variance 1", 2, "leave out --own-variance"),
-        (
-            "train DATA -o x.stiefel --rho 8 --c 1",
-            2,
-            "--model recommended does not train a network, and has no penalty to choose; leave out --c, --rho",
+            "one of: filters, further_filters, kappa",
         ),
         (
-            "train DATA -o x.stiefel --shared-variance 0",
+            "TRAIN --epochs 40 --set learning_rate=0.01",
             2,
-            "0.1 is usual",
+            "--epochs 40: setting \"epochs\" is not known",
         ),
-        ("TRAIN --filters 0", 2, "at least 1"),
-        ("TRAIN --rho=-1", 2, "zero or above"),
-        ("TRAIN --c 1,0", 2, "above 0"),
-        ("TRAIN --c one", 2, "invalid"),
-        ("TRAIN --validation 0", 2, "validation trials"),
+        ("TRAIN --set precision=f64", 2, "--set precision=\"f64\": "),
+        ("TRAIN --set experts", 2, "give a name and a value"),
+        ("TRAIN --set own=many", 2, "invalid type"),
+        (
+            "train DATA -o x.stiefel --model dasp --set own=8",
+            2,
+            "one of: anchor, batch_norm, ",
+        ),
+        ("TRAIN --set shared=0", 2, "0.1 is usual"),
+        ("TRAIN --set filters=0", 2, "at least 1"),
+        ("TRAIN --set own=-1", 2, "zero or above"),
+        ("TRAIN --set view_weights=[1,0]", 2, "above 0"),
         ("TRAIN --classes feet", 2, "the number of classes"),
         ("predict cut.stiefel DATA", 1, "cut off"),
         ("inspect cut.stiefel", 1, "cut off"),
-        ("predict other.stiefel DATA", 1, "Stiefel-pooled"),
+        ("predict other.stiefel DATA", 1, "\"Choir\""),
         (
             "predict m.stiefel DATA --channels C3,C4",
             2,
@@ -315,17 +334,13 @@ fn bad_input_at_every_door() {
         (
             "diagnose m.stiefel DATA --retrain",
             2,
-            "--retrain is for networks",
+            "--retrain is for models that route",
         ),
-        (
-            "predict m.stiefel m.stiefel",
-            2,
-            "is a model `recommended-1`",
-        ),
-        ("predict n.stiefel n.stiefel", 2, "is a trained network"),
+        ("predict m.stiefel m.stiefel", 2, "is a model choir"),
+        ("predict n.stiefel n.stiefel", 2, "is a model spdnet"),
         ("predict DATA DATA", 1, "DATA: not a stiefel model"),
     ] {
-        let train = "train DATA -o x.stiefel --model recommended-1";
+        let train = "train DATA -o x.stiefel --model choir";
         let line = arguments.replace("TRAIN", train).replace("DATA", DATA);
         let (found, message) = code(&home.run(&line));
         assert_eq!(found, exit, "{line}: {message}");
@@ -337,33 +352,55 @@ fn bad_input_at_every_door() {
     assert!(!home.0.join("x.stiefel").exists());
 }
 
+/// Trials of many channels, on which a fit takes seconds.
+#[cfg(unix)]
+fn write_large(home: &Home) {
+    const N: usize = 60;
+    let count = 600;
+    let level = |i: usize, r: usize| 1.0 + ((i * 31 + r * 17) % 23) as f64 / 9.0;
+    let x = MatBatch::from_fn(count, N, N, |i, r, c| {
+        let near = ((i + r * c) % 7) as f64 / 200.0;
+        if r == c { level(i, r) } else { near }
+    });
+    let classes = Factor::from_labels((0..count).map(|i| ["hand", "feet"][i % 2]));
+    let domains = Factor::from_labels((0..count).map(|i| format!("s{}", i / 100)));
+    let trials = Trials::new(x, classes, domains).unwrap();
+    write_trials(home.0.join("large.npz"), &trials).unwrap();
+}
+
+/// A fit without epochs has nothing to keep when it is stopped.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_nothing() {
-    let home = home();
-    // As many fits as would take minutes.
-    let many: Vec<String> = (1..=200_000).map(|c| format!("{c}")).collect();
-    let file = format!(
-        "[train]\nsource = \"{DATA}\"\noutput = \"m.stiefel\"\nmodel = \"recommended-1\"\nc = [{}]\n",
-        many.join(",")
-    );
-    std::fs::write(home.0.join("slow.toml"), file).unwrap();
-    for milliseconds in [1_000_u64, 4_000, 16_000] {
-        let child = started(&mut home.command("train --config slow.toml"));
-        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-        let id = child.id().to_string();
-        let kill = std::process::Command::new("kill")
-            .args(["-INT", &id])
-            .status();
-        assert!(kill.unwrap().success());
-        let output = finish(child);
-        assert!(!home.0.join("m.stiefel").exists() && !home.0.join("m.stiefel.json").exists());
-        // Before the fit, Ctrl-C ends the program as usual.
-        if output.status.code() == Some(130) {
-            let (_, message) = code(&output);
-            assert!(message.contains("nothing was written"), "{message}");
-            return;
-        }
+    let home = Home::new();
+    write_large(&home);
+    for model in ["choir --set filters=60", "recentred-mdm"] {
+        let train = format!("train large.npz -o m.stiefel --model {model}");
+        let stopped = [300_u64, 600, 1_200, 2_400, 4_800]
+            .into_iter()
+            .any(|milliseconds| {
+                let child = started(&mut home.command(&train));
+                std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+                let id = child.id().to_string();
+                let kill = std::process::Command::new("kill")
+                    .args(["-INT", &id])
+                    .status();
+                assert!(kill.unwrap().success());
+                let output = finish(child);
+                for file in ["m.stiefel", "m.stiefel.json"] {
+                    assert!(
+                        !home.0.join(file).exists(),
+                        "{model}, {milliseconds} ms: {file}"
+                    );
+                }
+                // Before the fit, Ctrl-C ends the program as usual.
+                let ended = output.status.code() == Some(130);
+                if ended {
+                    let (_, message) = code(&output);
+                    assert!(message.contains("nothing was written"), "{message}");
+                }
+                ended
+            });
+        assert!(stopped, "{model}: the fit had not begun after five seconds");
     }
-    panic!("the fit had not begun after a quarter of a minute");
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use stiefel::eeg::io::write_trials;
 use stiefel::eeg::load;
 use stiefel::eeg::select::DataChoice;
-use stiefel::model::FittedModel;
+use stiefel::model::{FittedModel, Model};
 
 use super::{Home, code, compare, finish, started};
 
@@ -42,9 +42,9 @@ fn trained(model: &str, options: &str) -> Home {
 
 #[test]
 fn a_trained_model_predicts_what_the_library_does() {
-    let home = trained("dasp", "--precision f64 --seed 3");
+    let home = trained("dasp", "--set precision=f64 --seed 3");
     let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
-    assert!(model.network::<f64>().is_some() && model.domains().len() == 4);
+    assert!(model.get::<Model<f64>>().is_some() && model.domains().len() == 4);
     let choice = DataChoice {
         subjects: Some("1-2".into()),
         ..DataChoice::default()
@@ -163,7 +163,7 @@ fn a_model_is_judged_on_what_it_was_not_trained_on() {
 
 #[test]
 fn people_the_model_never_saw_need_a_policy() {
-    let home = trained("dasp", "--no-embedding");
+    let home = trained("dasp", "--set domain_embedding=false");
     let evaluate = format!("evaluate m.stiefel {DATA} --subjects 3");
     let (exit, message) = code(&home.run(&evaluate));
     assert_eq!(exit, 2);
@@ -188,7 +188,7 @@ fn people_the_model_never_saw_need_a_policy() {
     assert_eq!(exit, 2);
     assert!(message.contains("input-only"), "{message}");
 
-    let home = trained("naive", "");
+    let home = trained("naive", "--set frechet_means=true");
     let (exit, message) = code(&home.run(&format!("{evaluate} --unseen-whitening pooled")));
     assert_eq!(exit, 2);
     assert!(
@@ -196,7 +196,7 @@ fn people_the_model_never_saw_need_a_policy() {
         "{message}"
     );
     for embedding in ["zero", "nearest", "riemannian-nearest"] {
-        home.run(&format!(
+        home.text(&format!(
             "{evaluate} --unseen-whitening own-mean --unseen-embedding {embedding}"
         ));
     }
@@ -211,18 +211,22 @@ fn people_the_model_never_saw_need_a_policy() {
 fn a_configuration_is_replayed_and_options_win() {
     let home = home();
     let file = format!(
-        "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \"a.stiefel\"\nmodel = \"dasp\"\nseed = 5\nno_embedding = true\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
+        "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \"a.stiefel\"\nmodel = \"dasp\"\nseed = 5\nset = [\"domain_embedding=false\", \"patience=1\"]\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
     );
     std::fs::write(home.0.join("run.toml"), file).unwrap();
     let first = json(&home.text("train --config run.toml --json"));
     assert_eq!(
         (
-            first["model"]["model"]["training"]["epochs"].as_u64(),
-            first["model"]["model"]["training"]["seed"].as_u64()
+            first["model"]["settings"]["training"]["epochs"].as_u64(),
+            first["model"]["settings"]["training"]["patience"].as_u64(),
+            first["model"]["settings"]["training"]["seed"].as_u64()
         ),
-        (Some(1), Some(5))
+        (Some(1), Some(1), Some(5))
     );
-    assert_eq!(first["model"]["model"]["architecture"]["network"], "dasp");
+    assert_eq!(
+        first["model"]["settings"]["architecture"]["domain_embedding"],
+        false
+    );
     let resolved = &first["configuration"]["train"];
     assert_eq!(
         (resolved["source"].as_str(), resolved["seed"].as_str()),
@@ -234,7 +238,7 @@ fn a_configuration_is_replayed_and_options_win() {
     let bytes = |name: &str| std::fs::read(home.0.join(name)).unwrap();
     assert_eq!(bytes("a.stiefel"), bytes("b.stiefel"));
     let won = json(&home.text("train --config run.toml --seed 6 -o c.stiefel --json"));
-    assert_eq!(won["model"]["model"]["training"]["seed"], 6);
+    assert_eq!(won["model"]["settings"]["training"]["seed"], 6);
     assert_ne!(bytes("a.stiefel"), bytes("c.stiefel"));
 
     std::fs::write(home.0.join("bad.toml"), "[train]\nepoch = 3\n").unwrap();
@@ -274,15 +278,15 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --model magic",
             2,
-            "the models are recommended, recommended-1, dasp",
+            "one of: choir, dasp, spdnet, ts+lr",
         ),
         (
-            "train DATA -o x.stiefel --model ts+lr",
+            "train DATA -o x.stiefel --model ts+lr --validation 0",
             2,
-            "it is a peer in studies and does not give a model; the models are recommended, recommended-1, dasp",
+            "keep some",
         ),
         (
-            "train DATA -o x.stiefel --model dasp --preset bnci",
+            "train DATA -o x.stiefel --model dasp --set sizes=bnci",
             2,
             "bnci2014001",
         ),
@@ -292,7 +296,7 @@ fn bad_input_at_every_door() {
             "the number of epochs",
         ),
         (
-            "train DATA -o x.stiefel --model dasp --learning-rate 0",
+            "train DATA -o x.stiefel --model dasp --set learning_rate=0",
             2,
             "learning rate",
         ),
@@ -307,7 +311,7 @@ fn bad_input_at_every_door() {
             "validation set is empty",
         ),
         (
-            "train DATA -o x.stiefel --model dasp --filters 14",
+            "train DATA -o x.stiefel --model dasp --set filters=14",
             2,
             "from 1 to the number of channels",
         ),
@@ -353,7 +357,7 @@ fn bad_input_at_every_door() {
         (
             "diagnose m.stiefel DATA --subjects 1 --retrain",
             2,
-            "--retrain is for networks that route",
+            "--retrain is for models that route",
         ),
         ("completions tcsh", 2, "possible values"),
     ] {
@@ -375,7 +379,7 @@ fn bad_input_at_every_door() {
             .contains("does not route")
     );
     let model = json(&home.text("inspect m.stiefel --json"));
-    assert_eq!(model["model"]["sizes"]["channels"], 13);
+    assert_eq!(model["names"]["channel_count"], 13);
     assert!(home.text("inspect m.stiefel").contains("SPDNet"));
 }
 
@@ -416,7 +420,7 @@ fn ctrl_c_keeps_the_best_epoch() {
     let home = Home::new();
     super::recordings::write_study(&home.0.join("eeg"));
     home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
-    let train = "train ds.npz -o m.stiefel --model dasp --epochs 1000000 --patience 1000000";
+    let train = "train ds.npz -o m.stiefel --model dasp --epochs 1000000 --set patience=1000000";
     // Long enough for an epoch on any machine, in the end.
     for milliseconds in [500_u64, 2_000, 8_000, 30_000] {
         let child = started(&mut home.command(train));

@@ -13,6 +13,7 @@ use stiefel::eeg::load;
 use stiefel::eeg::select::DataChoice;
 use stiefel::eeg::signal::{Band, Sos};
 use stiefel::linalg::MatBatch;
+use stiefel::model::choir::Choir;
 use stiefel::model::precondition::UnseenPolicy;
 use stiefel::model::{Factor, FittedModel, Trials, Unseen};
 
@@ -21,7 +22,7 @@ use super::{Home, code, finish, started};
 
 /// A home with a model of two people.
 fn home() -> Home {
-    home_with("--model dasp --epochs 1 --precision f64 --no-embedding")
+    home_with("--model dasp --epochs 1 --set precision=f64 --set domain_embedding=false")
 }
 
 fn home_with(options: &str) -> Home {
@@ -213,10 +214,10 @@ fn somebody_new_needs_a_policy() {
     assert!(message.contains("is for other domains"), "{message}");
 }
 
-/// The preset decides windows as it decides trials: those of known people, and of somebody new under every policy.
+/// CHOIR decides windows as it decides trials, of known people and of a new person under every policy.
 #[test]
-fn the_preset_streams_what_it_evaluates() {
-    let home = home_with("--model recommended-1");
+fn choir_streams_what_it_evaluates() {
+    let home = home_with("--model choir");
     let recording = study().recording(0, 0, 0).unwrap();
     let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
     let windows: Vec<f64> = windows(&frames(&recording))
@@ -235,9 +236,11 @@ fn the_preset_streams_what_it_evaluates() {
     };
     let source = home.0.join("ds.npz");
     let seen = load(source.to_str().unwrap(), &DataChoice::default()).unwrap();
-    let preset = model.preset().unwrap();
+    let choir: &Choir = model.get().unwrap();
     let own = UnseenPolicy::OwnMean { kappa: 10.0 };
-    let after = preset.decide_unseen(seen.covariances().view(), windows.view(), own);
+    let mut new = choir.newcomer(None, &seen.matrices(), own).unwrap();
+    let after = (0..count).flat_map(|i| new.decide(choir, windows.matrix(i)).unwrap());
+    let after = MatBatch::from_vec(1, count, model.classes().len(), after.collect());
     for (options, expected) in [
         ("--domain S01", decided("S01", None)),
         (
@@ -265,12 +268,12 @@ fn the_preset_streams_what_it_evaluates() {
         ("--unseen-whitening own-mean", "--calibration"),
         (
             "--unseen-whitening causal --unseen-embedding zero",
-            "`recommended` has none",
+            "but the model has none",
         ),
         ("--domain S01 --unseen-embedding nearest", "embedding"),
         (
             "--unseen-whitening own-mean --calibration m.stiefel",
-            "is a model `recommended-1`",
+            "is a model choir",
         ),
     ] {
         let (exit, message) = code(&stream(&home, options, b""));
@@ -384,7 +387,7 @@ fn write_aligned(folder: &std::path::Path) {
 /// Band, window and estimator are the model's: nobody says them again, and nobody can say others.
 #[test]
 fn a_stream_is_decoded_as_the_model_was_trained() {
-    for model in ["recommended", "dasp --epochs 1"] {
+    for model in ["choir", "dasp --epochs 1", "recentred-ts+lr"] {
         let home = Home::new();
         write_aligned(&home.0.join("eeg"));
         home.text(
@@ -462,7 +465,8 @@ fn a_stream_is_decoded_as_the_model_was_trained() {
 /// Covariances that came without their preparation: what makes a window must be said.
 #[test]
 fn a_model_of_unknown_origin_must_be_told() {
-    let home = home_with("--model dasp --epochs 1 --precision f64 --no-embedding");
+    let home =
+        home_with("--model dasp --epochs 1 --set precision=f64 --set domain_embedding=false");
     let known = read(home.0.join("ds.npz")).unwrap().into_trials().unwrap();
     let unknown = known.with_preparation(Preparation::Unknown);
     write_trials(home.0.join("bare.npz"), &unknown).unwrap();
@@ -470,7 +474,7 @@ fn a_model_of_unknown_origin_must_be_told() {
     let samples = csv(&recording, true);
     let expected = lines(&stream(&home, "--domain S01", &samples));
     home.text(
-        "train bare.npz -o m.stiefel --model dasp --epochs 1 --precision f64 --no-embedding --overwrite",
+        "train bare.npz -o m.stiefel --model dasp --epochs 1 --set precision=f64 --set domain_embedding=false --overwrite",
     );
     let (exit, message) = code(&stream(&home, "--domain S01", &samples));
     assert_eq!(exit, 2);
@@ -656,7 +660,7 @@ fn who_was_calibrated_on_the_spot_goes_on_learning_where_asked() {
     let home = Home::new();
     write_study(&home.0.join("eeg"));
     home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
-    home.text("train ds.npz -o m.stiefel --model recommended --subjects 2");
+    home.text("train ds.npz -o m.stiefel --model choir --subjects 2");
     let replay = "--from replay:eeg/S01R1.edf --speed max --domain S01";
     let calibrated = home.run(&format!(
         "live m.stiefel {replay} --unseen-whitening causal --calibrate c.stiefel"

@@ -149,12 +149,12 @@ fn options_that_do_not_apply_are_refused() {
         ("study loso d.npz --split block", "leave --split out"),
         ("study session d.npz --split trial", "leave --split out"),
         (
-            "train d.npz -o x --model spdnet --experts 8",
-            "leave out --experts",
+            "train d.npz -o x --model spdnet --set experts=8",
+            "--set experts=8: ",
         ),
         (
-            "train d.npz -o x --model spdnet --no-embedding",
-            "leave out --no-embedding",
+            "train d.npz -o x --model spdnet --set domain_embedding=false",
+            "--set domain_embedding=false: ",
         ),
         ("train d.npz -o x --split block", "--fold"),
         ("train d.npz -o x --fold 0 --test 0.2", "--test"),

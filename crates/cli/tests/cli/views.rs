@@ -1,4 +1,4 @@
-//! Several views of a trial: `prepare --views`, the preset `recommended`, `calibrate`.
+//! Several views of a trial: `prepare --views`, CHOIR on all of them, `calibrate`.
 
 use stiefel::eeg::io::read;
 use stiefel::model::FittedModel;
@@ -19,7 +19,7 @@ const PREPARE: &str = "prepare eeg --classes T1=hands,T2=feet --reject off";
 #[test]
 fn views_are_prepared_trained_on_and_asked_for_again() {
     let home = recorded();
-    let text = home.text(&format!("{PREPARE} -o six.npz --views recommended"));
+    let text = home.text(&format!("{PREPARE} -o six.npz --views choir"));
     assert!(text.contains("6 views"), "{text}");
     let six = read(home.0.join("six.npz")).unwrap().into_trials().unwrap();
     let views = &six.preparation().steps().unwrap().views;
@@ -43,7 +43,10 @@ fn views_are_prepared_trained_on_and_asked_for_again() {
     // Recordings are prepared as the model wants them; what lacks its views is refused.
     home.text("train six.npz -o m.stiefel --test 0.25");
     let text = home.text("inspect m.stiefel");
-    assert!(text.contains("recommended: 6 views"), "{text}");
+    assert!(
+        text.contains("13, 12, 12, 12, 12, 12 directions by view"),
+        "{text}"
+    );
     home.text("evaluate m.stiefel eeg");
     home.text("evaluate m.stiefel six.npz");
     home.text("diagnose m.stiefel six.npz");
@@ -51,7 +54,7 @@ fn views_are_prepared_trained_on_and_asked_for_again() {
     assert_eq!(exit, 2);
     assert!(message.contains("bands and windows"), "{message}");
     // A model of one view finds it among several.
-    home.text("train one.npz -o one.stiefel --model recommended-1 --test 0.25");
+    home.text("train one.npz -o one.stiefel --model ts+lr --test 0.25");
     home.text("evaluate one.stiefel six.npz");
     let (exit, message) = code(&home.run("train six.npz -o x.stiefel --model dasp"));
     assert_eq!(exit, 2);
@@ -73,7 +76,7 @@ fn views_that_cannot_be_are_refused_with_numbers() {
         ("8-32@0.5-3.5,60-70@0.5-3.5", "64"),
         ("8-32@0.5-3.5,8-32@0.5-5000", "does not fit a recording"),
         (
-            "recommended --band 8,30 --window 0.5,900",
+            "choir --band 8,30 --window 0.5,900",
             "does not fit a recording",
         ),
         ("8-32@0.5-3.5 --band 8,30", "leave out --band and --window"),
@@ -140,11 +143,14 @@ fn a_few_labelled_trials_make_a_person_known() {
         assert!(message.contains(reason), "{line}: {message}");
     }
     home.text(&format!(
-        "train {DATA} -o one.stiefel --subjects 1-2 --model recommended-1"
+        "train {DATA} -o one.stiefel --subjects 1-2 --model mdm"
     ));
     let (exit, message) = code(&home.run(&format!("calibrate one.stiefel {third} -o x.stiefel")));
     assert_eq!(
-        (exit, message.contains("train a model `recommended`")),
+        (
+            exit,
+            message.contains("train a model that can be calibrated, such as choir")
+        ),
         (2, true),
         "{message}"
     );

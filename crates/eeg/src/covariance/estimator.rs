@@ -11,7 +11,7 @@
 //!   `γ = Σ_{i≠j} Var(r_ij) / Σ_{i≠j} r_ij²` kept in 0…1. Stat. Appl. Genet. Mol. Biol. 4 (2005); pyRiemann's numbers.
 
 use stiefel_data::Estimator;
-use stiefel_linalg::{Layout, gram_lower};
+use stiefel_linalg::{Layout, Result, gram_lower};
 
 /// Buffers for one trial, reused from trial to trial.
 #[derive(Debug, Clone, Default)]
@@ -28,10 +28,10 @@ pub(crate) fn estimate<'a>(
     t: usize,
     scratch: &mut Scratch,
     out: &mut [f64],
-) {
+) -> Result<()> {
     let n = centre(rows, t, &mut scratch.centred);
     let centred = &mut scratch.centred;
-    gram_lower(out, false, 1.0 / t as f64, centred, (n, t), Layout::Rows);
+    gram_lower(out, false, 1.0 / t as f64, centred, (n, t), Layout::Rows)?;
     mirror(out, n);
     match estimator {
         Estimator::Sample => unbiased(out, t),
@@ -43,10 +43,11 @@ pub(crate) fn estimate<'a>(
             }
             scratch.fourth.resize(n * n, 0.0);
             let fourth = &mut scratch.fourth;
-            gram_lower(fourth, false, 1.0, centred, (n, t), Layout::Rows);
+            gram_lower(fourth, false, 1.0, centred, (n, t), Layout::Rows)?;
             schaefer_strimmer(&scratch.fourth, out, n, t);
         }
     }
+    Ok(())
 }
 
 /// Copies the lower triangle to the upper.

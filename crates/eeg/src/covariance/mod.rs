@@ -87,7 +87,8 @@ fn reduce<'a, R: Iterator<Item = &'a [f64]>>(
     let mut data = memory::zeros(trials.len(), n * n, what)?;
     let mut scratch = Scratch::default();
     for (trial, out) in data.chunks_exact_mut(n * n).enumerate() {
-        estimate(estimator, rows(trial), t, &mut scratch, out);
+        estimate(estimator, rows(trial), t, &mut scratch, out)
+            .map_err(stiefel_data::DataError::from)?;
         // A value that is not finite anywhere reaches some variance.
         if (0..n).any(|i| !out[i * n + i].is_finite()) {
             return Err(not_finite(channels, trial, &trials[trial], rows(trial)));

@@ -6,11 +6,11 @@
 //! independent components leave behind.
 
 use std::fmt;
-use stiefel_linalg::{MatView, eigenvalues};
+use stiefel_linalg::{MatRef, eigenvalues};
 
 use crate::{EegError, Result};
 
-pub use stiefel_linalg::tolerance::RANK_TOLERANCE;
+pub use crate::tolerance::RANK_TOLERANCE;
 
 /// Why directions are missing from a covariance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,9 +70,8 @@ impl Rank {
                 remedy: "pass a finite square matrix with one channel name per row".into(),
             });
         }
-        let values = MatView::new(1, n, n, matrix)
-            .and_then(eigenvalues)
-            .map_err(|error| EegError::Invalid {
+        let values =
+            eigenvalues(MatRef::new(n, n, matrix).view()).map_err(|error| EegError::Invalid {
                 what: format!("the eigenvalues of a {n}×{n} covariance were not found: {error}"),
                 remedy: "look for huge values in the trials".into(),
             })?;

@@ -1,7 +1,7 @@
 //! The filtered samples of one band, with the mean and the centred products of every block of them; the formulas are in the parent module.
 
 use crate::covariance::{Estimator, Scratch, estimate, mirror, oas, unbiased};
-use stiefel_linalg::{Layout, gram_lower};
+use stiefel_linalg::{Layout, Result, gram_lower};
 
 /// Samples of a block.
 pub const BLOCK: usize = 16;
@@ -129,9 +129,9 @@ impl Blocks {
     }
 
     /// Takes in frames that begin at sample `at` of a stretch that began at sample `began`.
-    pub(super) fn push(&mut self, mut frames: &[f64], mut at: u64, began: u64) {
+    pub(super) fn push(&mut self, mut frames: &[f64], mut at: u64, began: u64) -> Result<()> {
         while !frames.is_empty() {
-            self.settle();
+            self.settle()?;
             let inside = (at % BLOCK as u64) as usize;
             let count = (frames.len() / self.n).min(BLOCK - inside);
             let (now, later) = frames.split_at(count * self.n);
@@ -140,28 +140,30 @@ impl Blocks {
             at += count as u64;
             frames = later;
             if at.is_multiple_of(BLOCK as u64) && at.saturating_sub(BLOCK as u64) >= began {
-                self.finish(0, at - BLOCK as u64);
+                self.finish(0, at - BLOCK as u64)?;
                 self.due = Some((at, began));
             }
         }
+        Ok(())
     }
 
     /// Makes the larger blocks that ended with the last sample. No window that ends there has one among its [pieces](Self::advance): they can wait until it was decided.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle(&mut self) -> Result<()> {
         let Some((at, began)) = self.due.take() else {
-            return;
+            return Ok(());
         };
         for (level, &size) in SIZES.iter().enumerate().skip(1) {
             let start = at.saturating_sub(size as u64);
             if !at.is_multiple_of(size as u64) || start < began {
                 break;
             }
-            self.finish(level, start);
+            self.finish(level, start)?;
         }
+        Ok(())
     }
 
     /// Mean and products of the block of a level that begins at a sample: from its samples, or from the four blocks it is made of.
-    fn finish(&mut self, level: usize, start: u64) {
+    fn finish(&mut self, level: usize, start: u64) -> Result<()> {
         let place = (start % self.capacity as u64) as usize;
         let (n, packed) = (self.n, triangle(self.n));
         let (smaller, rest) = self.levels.split_at_mut(level);
@@ -175,14 +177,13 @@ impl Blocks {
         let products = &mut products[block * packed..][..packed];
         let buffers = (&mut self.centred[..], &mut self.gram[..]);
         let Some(parts) = smaller.last() else {
-            sums(
+            return sums(
                 &self.ring[place * n..][..*size * n],
                 n,
                 buffers,
                 mean,
                 products,
             );
-            return;
         };
         let (first, count) = (place / parts.size, *size / parts.size);
         sums(
@@ -191,13 +192,14 @@ impl Blocks {
             buffers,
             mean,
             products,
-        );
+        )?;
         for product in products.iter_mut() {
             *product *= parts.size as f64;
         }
         for part in parts.products[first * packed..][..count * packed].chunks_exact(packed) {
             add(products, part);
         }
+        Ok(())
     }
 
     /// The covariance of `samples` samples from `start` on.
@@ -208,12 +210,12 @@ impl Blocks {
         pieces: &mut Pieces,
         summary: &mut Summary,
         out: &mut [f64],
-    ) {
+    ) -> Result<()> {
         match estimator {
             Estimator::Sample | Estimator::Oas => {
                 let end = start + samples as u64;
-                self.advance((start, end), end, pieces, summary);
-                central_moments(pieces, self.n, &mut summary.mean, out);
+                self.advance((start, end), end, pieces, summary)?;
+                central_moments(pieces, self.n, &mut summary.mean, out)?;
                 // The means are spent.
                 pieces.restart(0, 0);
                 mirror(out, self.n);
@@ -221,6 +223,7 @@ impl Blocks {
                     Estimator::Oas => oas(out, self.n, samples),
                     _ => unbiased(out, samples),
                 }
+                Ok(())
             }
             Estimator::LedoitWolf | Estimator::SchaeferStrimmer => {
                 let n = self.n;
@@ -232,7 +235,7 @@ impl Blocks {
                     summary.gathered.extend(column);
                 }
                 let rows = summary.gathered.chunks_exact(samples);
-                estimate(estimator, rows, samples, &mut summary.scratch, out);
+                estimate(estimator, rows, samples, &mut summary.scratch, out)
             }
         }
     }
@@ -244,7 +247,7 @@ impl Blocks {
         now: u64,
         sum: &mut Pieces,
         summary: &mut Summary,
-    ) {
+    ) -> Result<()> {
         let n = self.n;
         if (sum.start, sum.end) != (start, end) {
             sum.restart(start, end);
@@ -278,7 +281,7 @@ impl Blocks {
                     (&mut self.centred, &mut self.gram),
                     &mut sum.means[first..],
                     &mut summary.piece,
-                );
+                )?;
                 add_all(&mut sum.products, &pieces[..held]);
                 add_all(&mut sum.products, &[&summary.piece]);
                 held = 0;
@@ -291,11 +294,12 @@ impl Blocks {
             sum.at += count as u64;
         }
         add_all(&mut sum.products, &pieces[..held]);
+        Ok(())
     }
 }
 
 /// The lower triangle of `C`, of a window whose pieces are all there; their means are overwritten.
-fn central_moments(sum: &mut Pieces, n: usize, mean: &mut [f64], out: &mut [f64]) {
+fn central_moments(sum: &mut Pieces, n: usize, mean: &mut [f64], out: &mut [f64]) -> Result<()> {
     let samples = (sum.end - sum.start) as f64;
     between(sum, mean, samples);
     // The products of the pieces' means about the mean of the window, onto those within the pieces.
@@ -303,12 +307,13 @@ fn central_moments(sum: &mut Pieces, n: usize, mean: &mut [f64], out: &mut [f64]
         row[..=i].copy_from_slice(&sum.products[triangle(i)..][..=i]);
     }
     let pieces = sum.weights.len();
-    gram_lower(out, true, 1.0, &sum.means, (n, pieces), Layout::Columns);
+    gram_lower(out, true, 1.0, &sum.means, (n, pieces), Layout::Columns)?;
     pulp::Arch::new().dispatch(DivideLower {
         out,
         n,
         by: samples,
     });
+    Ok(())
 }
 
 /// Pieces of a window whose products are added in one pass.
@@ -397,7 +402,7 @@ fn sums(
     (centred, gram): (&mut [f64], &mut [f64]),
     mean: &mut [f64],
     products: &mut [f64],
-) {
+) -> Result<()> {
     let count = frames.len() / n;
     mean.fill(0.0);
     for frame in frames.chunks_exact(n) {
@@ -412,10 +417,11 @@ fn sums(
             *y = x - m;
         }
     }
-    gram_lower(gram, false, 1.0, centred, (n, count), Layout::Columns);
+    gram_lower(gram, false, 1.0, centred, (n, count), Layout::Columns)?;
     for (i, row) in gram.chunks_exact(n).enumerate() {
         products[triangle(i)..][..=i].copy_from_slice(&row[..=i]);
     }
+    Ok(())
 }
 
 fn add(sum: &mut [f64], x: &[f64]) {

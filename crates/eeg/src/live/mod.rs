@@ -24,10 +24,11 @@ mod blocks;
 
 use crate::covariance::Estimator;
 use crate::signal::{FilterState, Sos, kernel};
+use crate::tolerance::SETTLED;
 use crate::{EegError, Result};
 pub use blocks::BLOCK;
 use blocks::{Blocks, Pieces, Summary};
-use stiefel_linalg::tolerance::SETTLED;
+use stiefel_data::DataError;
 
 /// One covariance of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +161,9 @@ impl Live {
                 if let Some((sos, state)) = filter {
                     filter_frames(sos, state, &mut self.frames, n, &mut self.lanes);
                 }
-                blocks.push(&self.frames, self.seen, self.began);
+                blocks
+                    .push(&self.frames, self.seen, self.began)
+                    .map_err(DataError::from)?;
             }
             self.seen += (piece.len() / n) as u64;
         }
@@ -183,9 +186,11 @@ impl Live {
         let oldest = self.seen.saturating_sub(self.config.memory as u64);
         if moments && start >= self.began.max(oldest) {
             let window = (start, start.saturating_add(samples as u64));
-            self.blocks[band].settle();
-            let pieces = &mut self.pieces[view];
-            self.blocks[band].advance(window, self.seen, pieces, &mut self.summary);
+            let (blocks, pieces) = (&mut self.blocks[band], &mut self.pieces[view]);
+            // A refusal is found again, and said, where the covariance is asked for.
+            let _ = blocks
+                .settle()
+                .and_then(|()| blocks.advance(window, self.seen, pieces, &mut self.summary));
         }
     }
 
@@ -213,14 +218,14 @@ impl Live {
                 "ask for a window after the last gap and within the memory",
             ));
         }
-        self.blocks[band].covariance(
+        let found = self.blocks[band].covariance(
             (start, samples),
             self.config.estimator,
             &mut self.pieces[view],
             &mut self.summary,
             out,
         );
-        Ok(())
+        Ok(found.map_err(DataError::from)?)
     }
 
     fn check_block(&self, block: &[f64]) -> Result<()> {

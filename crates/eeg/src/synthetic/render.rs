@@ -1,7 +1,7 @@
 //! From sources to a recording, in blocks: `X ← L·S`, then drift and noise of the electrodes.
 
 use stiefel_data::DataError;
-use stiefel_linalg::{MatView, MatViewMut, Op, product_into};
+use stiefel_linalg::{MatRef, MatViewMut, Op, product_into};
 
 use super::artefacts::Artefacts;
 use super::config::{SyntheticConfig, SyntheticReference};
@@ -94,9 +94,9 @@ fn mix(
     x: &mut [f64],
     (n, count): (usize, usize),
 ) -> stiefel_linalg::Result<()> {
-    let l = MatView::new(1, n, SOURCES, l)?;
-    let s = MatView::new(1, count, SOURCES, s)?;
-    let x = MatViewMut::new(1, count, n, x)?;
+    let l = MatRef::new(n, SOURCES, l).view();
+    let s = MatRef::new(count, SOURCES, s).view();
+    let x = MatViewMut::one(count, n, x);
     product_into(x, false, 1.0, s, Op::N, l, Op::T)
 }
 

@@ -23,6 +23,7 @@
 //! A single operand is broadcast everywhere.
 
 use super::check_symmetric;
+use super::fast::{in_parts, of_range};
 use super::mean::{normalised, weighted_sum};
 use super::whiten::{Factor, factor, whiten};
 use crate::Result;
@@ -104,6 +105,17 @@ pub fn geodesic_cholesky<T: Scalar>(
     b: MatView<'_, T>,
     t: &[T],
 ) -> Result<MatBatch<T>> {
+    in_parts([a, b], |range, [a, b]| {
+        geodesic_of_part(chart, a, b, of_range(t, &range))
+    })
+}
+
+fn geodesic_of_part<T: Scalar>(
+    chart: CholeskyChart,
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    t: &[T],
+) -> Result<MatBatch<T>> {
     let count = common_count("geodesic", a, b)?;
     let a = coordinates("geodesic, first argument", chart, a)?;
     let b = coordinates("geodesic, second argument", chart, b)?;
@@ -121,9 +133,11 @@ pub fn geodesic_cholesky<T: Scalar>(
 /// `Dφ(C_i)[V_i]` of the log-Cholesky chart, lower triangular: coordinates in which the metric is that of Euclid.
 pub fn to_log_cholesky<T: Scalar>(c: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
     const OP: &str = "log-Cholesky coordinates";
-    common_count(OP, c, v)?;
-    check_symmetric("log-Cholesky coordinates, tangent vector", v)?;
-    derivative(&factor("log-Cholesky coordinates, foot point", c)?, v)
+    in_parts([c, v], |_, [c, v]| {
+        common_count(OP, c, v)?;
+        check_symmetric("log-Cholesky coordinates, tangent vector", v)?;
+        derivative(&factor("log-Cholesky coordinates, foot point", c)?, v)
+    })
 }
 
 fn derivative<T: Scalar>(at: &Factor<T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
@@ -156,19 +170,21 @@ fn derivative<T: Scalar>(at: &Factor<T>, v: MatView<'_, T>) -> Result<MatBatch<T
 /// `Dφ(C_i)⁻¹[W_i]`, the tangent vectors of coordinates of [`to_log_cholesky`], exactly symmetric.
 pub fn from_log_cholesky<T: Scalar>(c: MatView<'_, T>, w: MatView<'_, T>) -> Result<MatBatch<T>> {
     const OP: &str = "log-Cholesky tangent vectors";
-    common_count(OP, c, w)?;
-    w.check_finite(OP)?;
-    let n = w.rows();
-    let above =
-        |m: &[T]| (0..n).any(|r| m[r * n + r + 1..(r + 1) * n].iter().any(|&x| x != T::ZERO));
-    if (0..w.count()).any(|i| above(w.matrix(i))) {
-        return Err(shape_error(
-            OP,
-            "lower triangular coordinates",
-            "a value above the diagonal",
-        ));
-    }
-    inverse_derivative(&factor("log-Cholesky tangent vectors, foot point", c)?, w)
+    in_parts([c, w], |_, [c, w]| {
+        common_count(OP, c, w)?;
+        w.check_finite(OP)?;
+        let n = w.rows();
+        let above =
+            |m: &[T]| (0..n).any(|r| m[r * n + r + 1..(r + 1) * n].iter().any(|&x| x != T::ZERO));
+        if (0..w.count()).any(|i| above(w.matrix(i))) {
+            return Err(shape_error(
+                OP,
+                "lower triangular coordinates",
+                "a value above the diagonal",
+            ));
+        }
+        inverse_derivative(&factor("log-Cholesky tangent vectors, foot point", c)?, w)
+    })
 }
 
 fn inverse_derivative<T: Scalar>(at: &Factor<T>, w: MatView<'_, T>) -> Result<MatBatch<T>> {
@@ -208,12 +224,14 @@ pub fn log_map_log_cholesky<T: Scalar>(
     x: MatView<'_, T>,
 ) -> Result<MatBatch<T>> {
     const OP: &str = "log-Cholesky logarithm map";
-    common_count(OP, c, x)?;
-    let at = factor("log-Cholesky logarithm map, foot point", c)?;
-    let there = coordinates(OP, CholeskyChart::LogFactor, x)?;
-    let here = in_chart(CholeskyChart::LogFactor, at.l.clone());
-    let apart = zip_with(OP, there.view(), here.view(), |x, c| x - c)?;
-    inverse_derivative(&at, apart.view())
+    in_parts([c, x], |_, [c, x]| {
+        common_count(OP, c, x)?;
+        let at = factor("log-Cholesky logarithm map, foot point", c)?;
+        let there = coordinates(OP, CholeskyChart::LogFactor, x)?;
+        let here = in_chart(CholeskyChart::LogFactor, at.l.clone());
+        let apart = zip_with(OP, there.view(), here.view(), |x, c| x - c)?;
+        inverse_derivative(&at, apart.view())
+    })
 }
 
 /// The end of the log-Cholesky geodesic that leaves `C_i` with velocity `V_i` (symmetric), at time 1.
@@ -222,13 +240,15 @@ pub fn exp_map_log_cholesky<T: Scalar>(
     v: MatView<'_, T>,
 ) -> Result<MatBatch<T>> {
     const OP: &str = "log-Cholesky exponential map";
-    common_count(OP, c, v)?;
-    check_symmetric("log-Cholesky exponential map, velocity", v)?;
-    let at = factor("log-Cholesky exponential map, foot point", c)?;
-    let moved = derivative(&at, v)?;
-    let here = in_chart(CholeskyChart::LogFactor, at.l);
-    let there = zip_with(OP, here.view(), moved.view(), |c, w| c + w)?;
-    from_coordinates(CholeskyChart::LogFactor, there)
+    in_parts([c, v], |_, [c, v]| {
+        common_count(OP, c, v)?;
+        check_symmetric("log-Cholesky exponential map, velocity", v)?;
+        let at = factor("log-Cholesky exponential map, foot point", c)?;
+        let moved = derivative(&at, v)?;
+        let here = in_chart(CholeskyChart::LogFactor, at.l);
+        let there = zip_with(OP, here.view(), moved.view(), |c, w| c + w)?;
+        from_coordinates(CholeskyChart::LogFactor, there)
+    })
 }
 
 /// Parallel transport of tangent vectors `V_i` at `A_i` to `B_i` in the log-Cholesky metric, which does not depend on the way.

@@ -16,8 +16,9 @@
 //! the same number without the cancellation between nearby matrices; `tr(B⁻¹A)` as `‖L_B⁻¹L_A‖²_F`.
 
 use super::cholesky::{CholeskyChart, in_chart};
-use super::whiten::{Factor, factor, log_spectrum};
-use super::{check_symmetric, log, stacks};
+use super::fast::{mutual_riemann, of_metric, pairwise_riemann};
+use super::whiten::{Factor, factor, log_eigenvalues};
+use super::{blend, check_symmetric, log};
 use crate::batch::{broadcast, common_count};
 use crate::error::shape_error;
 use crate::singular::singular_values;
@@ -70,6 +71,42 @@ pub(super) const SECOND: &str = "distance, second argument";
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn distance<T: Scalar>(metric: Metric, a: MatView<'_, T>, b: MatView<'_, T>) -> Result<Vec<T>> {
+    let short = match metric {
+        // The short way would take matrices that are not symmetric.
+        Metric::Euclidean => None,
+        _ => short_distance(metric, a, b),
+    };
+    short.map_or_else(|| careful_distance(metric, a, b), Ok)
+}
+
+/// `d(A_i, B_i)` by the short formula, or nothing where a matrix does not allow it.
+///
+/// For callers with a careful way of their own, such as one for matrices that are invertible and not
+/// positive definite. The Euclidean distance is that of any square matrices.
+///
+/// ```
+/// use stiefel_geometry::spd::{Metric, short_distance};
+/// use stiefel_linalg::MatBatch;
+///
+/// let a = MatBatch::from_vec(1, 1, 1, vec![1.0])?;
+/// let b = MatBatch::from_vec(1, 1, 1, vec![-0.25])?;
+/// assert_eq!(short_distance(Metric::Harmonic, a.view(), a.view()), Some(vec![0.0]));
+/// assert_eq!(short_distance(Metric::Harmonic, a.view(), b.view()), None);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn short_distance<T: Scalar>(
+    metric: Metric,
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+) -> Option<Vec<T>> {
+    of_metric(metric, a, b)
+}
+
+pub(super) fn careful_distance<T: Scalar>(
+    metric: Metric,
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+) -> Result<Vec<T>> {
     let count = common_count("distance", a, b)?;
     let left = Prepared::new(metric, FIRST, a)?;
     let right = Prepared::new(metric, SECOND, b)?;
@@ -89,6 +126,11 @@ pub fn pairwise_distances<T: Scalar>(
             (a.shape(), b.shape()),
         ));
     }
+    if of_pair_spectrum(metric)
+        && let Some(short) = pairwise_riemann(metric, a, b)
+    {
+        return Ok(short);
+    }
     let left = Prepared::new(metric, FIRST, a)?;
     let right = Prepared::new(metric, SECOND, b)?;
     let mut out = MatBatch::zeros(1, a.count(), b.count());
@@ -105,6 +147,11 @@ pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<
     if metric == Metric::KullbackLeibler {
         return pairwise_distances(metric, x, x);
     }
+    if of_pair_spectrum(metric)
+        && let Some(short) = mutual_riemann(metric, x)
+    {
+        return Ok(short);
+    }
     let all = Prepared::new(metric, FIRST, x)?;
     let count = x.count();
     let mut out = MatBatch::zeros(1, count, count);
@@ -118,6 +165,11 @@ pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<
         }
     }
     Ok(out)
+}
+
+/// Whether a distance is made of the eigenvalues of `A⁻¹B`.
+fn of_pair_spectrum(metric: Metric) -> bool {
+    matches!(metric, Metric::AffineInvariant | Metric::Thompson)
 }
 
 /// A batch with what its metric needs once per matrix.
@@ -163,7 +215,7 @@ impl<T: Scalar> Prepared<T> {
         match (self.metric, &self.factor, &other.factor) {
             (Metric::AffineInvariant | Metric::Thompson, Some(left), _) => {
                 let n = self.x.rows();
-                let logs = log_spectrum(SECOND, left, other.x.view())?.values;
+                let logs = log_eigenvalues(SECOND, left, other.x.view())?;
                 let of = match self.metric {
                     Metric::Thompson => |l: &[T]| Scalar::max(l[l.len() - 1], -l[0]),
                     _ => crate::singular::norm,
@@ -203,9 +255,8 @@ fn bures_wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Result<
         }
         Err(GeometryError::RankDeficient { .. }) if m.count() > 1 => {
             let one = |i: usize| -> Result<T> {
-                let at =
-                    |x: MatView<'_, T>| x.to_owned().single(if x.count() == 1 { 0 } else { i });
-                Ok(bures_wasserstein(at(a).view(), at(b).view())?[0])
+                let at = |x: MatView<'_, T>| if x.count() == 1 { 0 } else { i };
+                Ok(bures_wasserstein(a.single(at(a)), b.single(at(b)))?[0])
             };
             (0..m.count()).map(one).collect()
         }
@@ -240,7 +291,7 @@ fn log_det<T: Scalar>(
     l_b: &Factor<T>,
 ) -> Result<Vec<T>> {
     let half = T::from_f64(0.5);
-    let middle = stacks::blend(a.x.view(), b.x.view(), half)?;
+    let middle = blend(a.x.view(), b.x.view(), half)?;
     let middle = factor(FIRST, middle.view())?.l;
     let one = |i: usize| {
         let of_middle = log_diagonal(&middle, i);

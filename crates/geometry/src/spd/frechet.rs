@@ -25,8 +25,8 @@ use crate::singular::norm;
 use crate::{GeometryError, Result};
 use stiefel_linalg::minimise::{System, conjugate_gradients};
 use stiefel_linalg::{
-    MatBatch, MatView, Op, Scalar, SingleScratch, eigenvalues_single_into, eigh,
-    orthogonal_columns, product, symmetrise, tolerance,
+    EigenWorkspace, Mat, MatBatch, MatView, Op, Scalar, Wanted, eigh, orthogonal_columns, product,
+    symmetrise, tolerance,
 };
 
 const OP: &str = "Fréchet mean";
@@ -181,7 +181,7 @@ pub fn frechet_mean<T: Scalar>(
 /// The mean of one matrix is that matrix.
 fn of_one<T: Scalar>(x: MatView<'_, T>) -> Result<FrechetMean<T>> {
     let mut values = vec![T::ZERO; x.rows()];
-    eigenvalues_single_into(x, &mut values, &mut SingleScratch::default())?;
+    EigenWorkspace::default().decompose_one(x.matrix_ref(0), &mut values, Wanted::Values)?;
     check_spectrum(OP, x.rows(), &values).map_err(|error| at_trial(error, 0))?;
     let mut mean = x.to_owned();
     symmetrise(&mut mean.view_mut())?;
@@ -294,11 +294,10 @@ impl<T: Scalar> Problem<'_, T> {
         let forcing = forcing(at.residual, tolerance);
         let mut system = Hessian {
             spectra: &mut self.spectra,
-            n,
             goal: square(&gradient) * forcing * forcing,
         };
         let z = conjugate_gradients(&mut system, gradient, None, n * (n + 1) / 2)?;
-        Ok(MatBatch::from_vec(1, n, n, z)?)
+        Ok(Mat::new(n, n, z).into())
     }
 }
 
@@ -315,10 +314,9 @@ fn forcing<T: Scalar>(residual: T, tolerance: T) -> T {
     }
 }
 
-/// The Hessian at the point evaluated last, on `n × n` matrices written as vectors.
+/// The Hessian at the point evaluated last.
 struct Hessian<'a, T> {
     spectra: &'a mut Spectra<T>,
-    n: usize,
     /// The squared residual that is small enough.
     goal: T,
 }
@@ -327,8 +325,7 @@ impl<T: Scalar> System<T> for Hessian<'_, T> {
     type Error = GeometryError;
 
     fn times(&mut self, v: &[T]) -> Result<Vec<T>> {
-        let v = MatBatch::from_vec(1, self.n, self.n, v.to_vec())?;
-        Ok(self.spectra.hessian(&v)?.into_vec())
+        Ok(self.spectra.hessian(v)?.into_vec())
     }
 
     fn is_small(&self, residual: &[T]) -> bool {
@@ -342,9 +339,9 @@ fn orthogonal_factor<T: Scalar>(
     x: MatView<'_, T>,
     i: usize,
 ) -> Result<MatBatch<T>> {
-    let n = x.rows();
-    let single = MatView::new(1, n, n, x.matrix(i))?;
-    let l = factor(OP, single).map_err(|error| at_trial(error, i))?.l;
+    let l = factor(OP, x.single(i))
+        .map_err(|error| at_trial(error, i))?
+        .l;
     let f = product(s_inv.view(), Op::N, l.view(), Op::N)?;
     Ok(orthogonal_columns(f.view())?)
 }

@@ -3,6 +3,7 @@
 //! Euclidean `Σ w_i X_i`, and log-Euclidean `exp(Σ w_i log X_i)` (Arsigny et al. 2007), weights normalised to sum one.
 
 use super::{check_symmetric, exp, log};
+use crate::batch::zip_with;
 use crate::error::shape_error;
 use crate::{GeometryError, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
@@ -32,6 +33,12 @@ pub fn mean_log_euclidean<T: Scalar>(
 ) -> Result<MatBatch<T>> {
     let weights = normalised("log-Euclidean mean", x.count(), weights)?;
     exp(weighted_sum(log(x)?.view(), &weights).view())
+}
+
+/// `(1 − t) A_i + t B_i` of any matrices: the Euclidean geodesic.
+pub fn blend<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>, t: T) -> Result<MatBatch<T>> {
+    let s = T::ONE - t;
+    zip_with("blend", a, b, |a, b| s * a + t * b)
 }
 
 /// `Σ w_i X_i`, in the order of the batch.

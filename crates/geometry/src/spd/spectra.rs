@@ -11,7 +11,7 @@
 
 use crate::Result;
 use stiefel_linalg::lanes::{self, BAND, Laid, Product, Sums, Terms};
-use stiefel_linalg::{Aligned, MatBatch, MatView, Scalar, sums};
+use stiefel_linalg::{Aligned, Mat, MatBatch, MatView, Scalar, sums};
 
 /// Groups that are decomposed together.
 const TOGETHER: usize = 2;
@@ -184,14 +184,14 @@ impl<T: Scalar> Spectra<T> {
     }
 
     /// `Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ`, exactly symmetric.
-    pub(super) fn hessian(&mut self, z: &MatBatch<T>) -> Result<MatBatch<T>> {
+    pub(super) fn hessian(&mut self, z: &[T]) -> Result<MatBatch<T>> {
         let (n, width, square, groups) = (self.n, self.width, self.square(), self.groups());
         let scratch = self.scratch.room(5 * square);
         let (sum, rest) = scratch.split_at_mut(square);
         let (out, rest) = rest.split_at_mut(square);
         let (g, inner) = rest.split_at_mut(square);
         sum.fill(T::ZERO);
-        lanes::gather(1, |_| z.matrix(0), g)?;
+        lanes::gather(1, |_| z, g)?;
         let vectors = self.vectors.get(groups * square).chunks_exact(square);
         let curvatures = self.curvatures.get(groups * square).chunks_exact(square);
         for (u, k) in vectors.zip(curvatures) {
@@ -236,7 +236,7 @@ fn congruence<T: Scalar>(n: usize, a: &[T], half: &mut [T], c: &mut [T]) -> Resu
 /// The sum over lanes, in their order.
 fn total<T: Scalar>(n: usize, width: usize, sum: &[T]) -> Result<MatBatch<T>> {
     let entries = sum.chunks_exact(width).map(|x| x.iter().copied().sum());
-    Ok(MatBatch::from_vec(1, n, n, entries.collect())?)
+    Ok(Mat::new(n, n, entries.collect()).into())
 }
 
 #[cfg(test)]
@@ -313,7 +313,7 @@ mod tests {
         });
         let mut spectra = decomposed(None, x.view());
         spectra.prepare_hessian().unwrap();
-        let image = spectra.hessian(&z).unwrap();
+        let image = spectra.hessian(z.data()).unwrap();
         assert_close("Hessian", image.data(), slope.data(), 1e-7);
     }
 

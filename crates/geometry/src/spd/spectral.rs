@@ -4,7 +4,11 @@
 //! `U (L ∘ (Uᵀ sym(G) U)) Uᵀ` with the Loewner matrix `L_rc = f[λ_r, λ_c]` (Daleckii & Krein 1965; Ionescu et al. 2015
 //! for networks). The divided differences are exact for repeated and nearly equal eigenvalues (see [`SpectralFn`]), so
 //! the gradient is finite everywhere. Values and gradients are exactly symmetric.
+//!
+//! [`map`] and its short names compute the value alone, a few matrices at a time. [`spectral_map`]
+//! keeps the decomposition; its values agree with those of [`map`] to rounding, not to the bit.
 
+use super::fast::chain;
 use super::{SpectralFn, check_spectrum, check_symmetric};
 use crate::Result;
 use crate::error::shape_error;
@@ -129,37 +133,44 @@ fn check_eigen<T: Scalar>(f: SpectralFn<T>, eigen: &Eigen<T>) -> Result<()> {
     Err(shape_error(f.name(), expected, eigen.values.len()))
 }
 
+/// Returns `f(X_i)` without the decomposition: [`spectral_map`] where nothing is pulled back.
+///
+/// ```
+/// use stiefel_geometry::spd::{SpectralFn, map};
+/// use stiefel_linalg::MatBatch;
+///
+/// let x = MatBatch::from_vec(2, 1, 1, vec![4.0, 9.0])?;
+/// assert_eq!(map(SpectralFn::Sqrt, x.view())?.data(), [2.0, 3.0]);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn map<T: Scalar>(f: SpectralFn<T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    f.check()?;
+    // Whatever has no fast way is an error, which the decomposition names.
+    let careful = || Ok(spectral_map(f, x)?.value);
+    chain(None, x, Some(f), None).map_or_else(careful, Ok)
+}
+
 /// The matrix logarithm of SPD matrices.
 pub fn log<T: Scalar>(x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    Ok(spectral_map(SpectralFn::Log, x)?.value)
+    map(SpectralFn::Log, x)
 }
 
 /// The matrix exponential of symmetric matrices.
 pub fn exp<T: Scalar>(x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    Ok(spectral_map(SpectralFn::Exp, x)?.value)
+    map(SpectralFn::Exp, x)
 }
 
 /// The SPD square root of SPD matrices.
 pub fn sqrt<T: Scalar>(x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    Ok(spectral_map(SpectralFn::Sqrt, x)?.value)
+    map(SpectralFn::Sqrt, x)
 }
 
 /// `X^{-1/2}` of SPD matrices.
 pub fn inv_sqrt<T: Scalar>(x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    Ok(spectral_map(SpectralFn::InvSqrt, x)?.value)
+    map(SpectralFn::InvSqrt, x)
 }
 
 /// `Xᵖ` of SPD matrices.
 pub fn power<T: Scalar>(x: MatView<'_, T>, p: T) -> Result<MatBatch<T>> {
-    Ok(spectral_map(SpectralFn::Pow(p), x)?.value)
-}
-
-/// `U max(λ, ε) Uᵀ` of symmetric matrices.
-pub fn reeig<T: Scalar>(x: MatView<'_, T>, epsilon: T) -> Result<MatBatch<T>> {
-    Ok(spectral_map(SpectralFn::ReEig(epsilon), x)?.value)
-}
-
-/// `U log max(λ, ε) Uᵀ` of symmetric matrices: ReEig and LogEig with one decomposition.
-pub fn reeig_log<T: Scalar>(x: MatView<'_, T>, epsilon: T) -> Result<MatBatch<T>> {
-    Ok(spectral_map(SpectralFn::ReLog(epsilon), x)?.value)
+    map(SpectralFn::Pow(p), x)
 }

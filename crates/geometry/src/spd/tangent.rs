@@ -13,11 +13,13 @@
 //! defined with the symmetric one (pyRiemann's `tangent_space`, metric `riemann`). Sources: Pennec, Fillard & Ayache 2006;
 //! Barachant et al. 2013; transport: Sra & Hosseini 2015. A single operand is broadcast everywhere.
 
-use super::whiten::{colour, exp_scaled, factor, log_spectrum, whiten};
-use super::{SpectralFn, check_symmetric, exp, from_upper, log, spectral_map, upper};
+use super::fast::{self, around, chain};
+use super::pair::PairSpectrum;
+use super::whiten::{colour, factor, whiten};
+use super::{SpectralFn, check_symmetric, exp, from_upper, inv_sqrt, log, log_vectors, sqrt};
 use crate::Result;
-use crate::batch::common_count;
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, congruence, product, symmetrise};
+use crate::batch::{common_count, zip_with};
+use stiefel_linalg::{MatBatch, MatView, Scalar, congruence};
 
 /// The point at `t` on the geodesic with `γ_0 = A`, `γ_1 = B`; `t = ½` is the geometric mean, any real `t` is allowed.
 ///
@@ -40,22 +42,28 @@ pub fn geodesic<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>, t: T) -> Result
             expected: "a finite number",
         });
     }
-    let left = factor("geodesic, first argument", a)?;
-    let logs = log_spectrum("geodesic, second argument", &left, b)?;
-    colour(&left, exp_scaled(&logs, t)?.view())
+    if let Some(short) = around(a, b, SpectralFn::Pow(t)) {
+        return Ok(short);
+    }
+    let operands = ["geodesic, first argument", "geodesic, second argument"];
+    PairSpectrum::named(operands, a, b)?.geodesic(t)
 }
 
 /// The tangent vector at `M` that points to `X`: `exp_map(M, log_map(M, X)) = X`.
 pub fn log_map<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
     common_count("logarithm map", m, x)?;
-    let at = factor("logarithm map, foot point", m)?;
-    let logs = log_spectrum("logarithm map", &at, x)?;
-    colour(&at, diagonalised(&logs)?.view())
+    if let Some(short) = around(m, x, SpectralFn::Log) {
+        return Ok(short);
+    }
+    PairSpectrum::named(["logarithm map, foot point", "logarithm map"], m, x)?.log_map()
 }
 
 /// The end of the geodesic that leaves `M` with velocity `V` (symmetric), at time 1.
 pub fn exp_map<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
     common_count("exponential map", m, v)?;
+    if let Some(short) = around(m, v, SpectralFn::Exp) {
+        return Ok(short);
+    }
     check_symmetric("exponential map, velocity", v)?;
     let at = factor("exponential map, foot point", m)?;
     colour(&at, exp(whiten(&at, v)?.view())?.view())
@@ -71,64 +79,90 @@ pub fn transport<T: Scalar>(
 ) -> Result<MatBatch<T>> {
     common_count("parallel transport", a, b)?;
     check_symmetric("parallel transport, tangent vector", v)?;
-    let from = factor("parallel transport, from", a)?;
-    let logs = log_spectrum("parallel transport, to", &from, b)?;
-    // E = (B A⁻¹)^{1/2} = L C^{1/2} L⁻¹.
-    let root = exp_scaled(&logs, T::from_f64(0.5))?;
-    let half = product(from.l.view(), Op::N, root.view(), Op::N)?;
-    let e = product(half.view(), Op::N, from.l_inv.view(), Op::N)?;
+    let operands = ["parallel transport, from", "parallel transport, to"];
+    let e = PairSpectrum::named(operands, a, b)?.transport()?;
     Ok(congruence(e.transposed().view(), v)?)
 }
 
-/// `⟨U_i, V_i⟩_M = tr(M⁻¹ U M⁻¹ V)` of each pair of tangent vectors.
+/// `⟨U_i, V_i⟩_M = tr(M⁻¹ U M⁻¹ V)` of tangent vectors at `M`, and `⟨U_i, U_i⟩_M` without `V`.
+///
+/// ```
+/// use stiefel_geometry::spd::inner_product;
+/// use stiefel_linalg::MatBatch;
+///
+/// let m = MatBatch::from_vec(1, 1, 1, vec![4.0])?;
+/// let u = MatBatch::from_vec(2, 1, 1, vec![8.0, 12.0])?;
+/// assert_eq!(inner_product(m.view(), u.view(), Some(m.view()))?, [2.0, 3.0]);
+/// assert_eq!(inner_product(m.view(), u.view(), None)?, [4.0, 9.0]);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
 pub fn inner_product<T: Scalar>(
     m: MatView<'_, T>,
     u: MatView<'_, T>,
-    v: MatView<'_, T>,
+    v: Option<MatView<'_, T>>,
 ) -> Result<Vec<T>> {
     const OP: &str = "inner product";
+    if let Some(short) = fast::inner_product(m, u, v) {
+        return Ok(short);
+    }
+    let v = v.unwrap_or(u);
     common_count(OP, m, u)?;
     common_count(OP, u, v)?;
     check_symmetric(OP, u)?;
     check_symmetric(OP, v)?;
     let at = factor("inner product, foot point", m)?;
     let (u, v) = (whiten(&at, u)?, whiten(&at, v)?);
-    let products = crate::batch::zip_with(OP, u.view(), v.view(), |u, v| u * v)?;
+    let products = zip_with(OP, u.view(), v.view(), |u, v| u * v)?;
     Ok((0..products.count())
         .map(|i| products.matrix(i).iter().copied().sum())
         .collect())
 }
 
+/// `E_i X_i E_iᵀ` of symmetric matrices, exactly symmetric.
+///
+/// Nothing where a matrix is not symmetric or finite, or the sizes do not fit.
+pub fn sandwich<T: Scalar>(e: MatView<'_, T>, x: MatView<'_, T>) -> Option<MatBatch<T>> {
+    chain(Some(e), x, None, None)
+}
+
 /// `M^{-1/2} X_i M^{-1/2}`, which moves `M` to the identity: what makes people and sessions comparable.
 pub fn recentre<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let root = inv_sqrt(m)?;
+    if let Some(short) = sandwich(root.view(), x) {
+        return Ok(short);
+    }
     common_count("recentring", m, x)?;
     check_symmetric("recentring", x)?;
-    let root = spectral_map(SpectralFn::InvSqrt, m)?.value;
     Ok(congruence(root.view(), x)?)
+}
+
+/// `log(M^{-1/2} X_i M^{-1/2})`.
+pub fn whitened_log<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let root = inv_sqrt(m)?;
+    let careful = || log(recentre(m, x)?.view());
+    chain(Some(root.view()), x, Some(SpectralFn::Log), None).map_or_else(careful, Ok)
 }
 
 /// Tangent vectors `upper(log(M^{-1/2} X_i M^{-1/2}))` at `M`, `count × 1 × n(n+1)/2`: an isometry at `M`.
 pub fn tangent_space<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    upper(log(recentre(m, x)?.view())?.view())
+    let root = inv_sqrt(m)?;
+    fast::tangent(root.view(), x).map_or_else(|| log_vectors(recentre(m, x)?.view()), Ok)
+}
+
+/// `M^{1/2} exp(V_i) M^{1/2}` of symmetric matrices: the inverse of [`whitened_log`].
+pub fn coloured_exp<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let root = sqrt(m)?;
+    let careful = || Ok(congruence(root.view(), exp(v)?.view())?);
+    chain(None, v, Some(SpectralFn::Exp), Some(root.view())).map_or_else(careful, Ok)
 }
 
 /// The SPD matrices `M^{1/2} exp(from_upper(v_i)) M^{1/2}` of tangent vectors at `M`: the inverse of [`tangent_space`].
 pub fn untangent_space<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
-    const OP: &str = "untangent space";
+    let root = sqrt(m)?;
+    if let Some(short) = fast::untangent(root.view(), v) {
+        return Ok(short);
+    }
     let s = from_upper(v)?;
-    common_count(OP, m, s.view())?;
-    let root = spectral_map(SpectralFn::Sqrt, m)?.value;
-    Ok(congruence(root.view(), exp(s.view())?.view())?)
-}
-
-/// `U diag(values) Uᵀ`.
-fn diagonalised<T: Scalar>(logs: &stiefel_linalg::Eigen<T>) -> Result<MatBatch<T>> {
-    let n = logs.vectors.rows();
-    let u = logs.vectors.view();
-    let scaled = MatBatch::from_fn(u.count(), n, n, |i, r, c| {
-        u.matrix(i)[r * n + c] * logs.values[i * n + c]
-    });
-    let mut out = product(scaled.view(), Op::N, u, Op::T)?;
-    symmetrise(&mut out.view_mut())?;
-    Ok(out)
+    common_count("untangent space", m, s.view())?;
+    coloured_exp(m, s.view())
 }

@@ -11,6 +11,7 @@
 //! Sources: Nussbaum 1994; Mostajeran, Da Costa, Van Goffrier & Sepulchre 2024. A single operand is broadcast.
 
 use super::SpectralFn;
+use super::fast::{in_parts, of_range};
 use super::whiten::{factor, log_eigenvalues};
 use crate::Result;
 use crate::batch::{broadcast, common_count, position};
@@ -28,6 +29,16 @@ use stiefel_linalg::{MatBatch, MatView, Scalar};
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn geodesic_thompson<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    t: &[T],
+) -> Result<MatBatch<T>> {
+    in_parts([a, b], |range, [a, b]| {
+        geodesic_of_part(a, b, of_range(t, &range))
+    })
+}
+
+fn geodesic_of_part<T: Scalar>(
     a: MatView<'_, T>,
     b: MatView<'_, T>,
     t: &[T],

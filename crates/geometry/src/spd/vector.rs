@@ -7,6 +7,7 @@
 //! `upper` reads the upper triangle only. Its pull-back gives the *symmetric* gradient, the one that belongs to
 //! symmetric matrices.
 
+use super::{SpectralFn, spectral_map};
 use crate::Result;
 use crate::error::shape_error;
 use stiefel_linalg::{MatBatch, MatView, Scalar};
@@ -66,6 +67,22 @@ pub fn upper_into<T: Scalar>(n: usize, x: &[T], out: &mut [T]) {
             out = rest;
         }
     }
+}
+
+/// The tangent vectors `upper(log X_i)` of SPD matrices at the identity, `count × 1 × n(n+1)/2`.
+///
+/// The bits are those of [`spectral_map`], by which networks are trained.
+///
+/// ```
+/// use stiefel_geometry::spd::log_vectors;
+/// use stiefel_linalg::MatBatch;
+///
+/// let x = MatBatch::from_vec(1, 2, 2, vec![1.0_f64.exp(), 0.0, 0.0, 1.0])?;
+/// assert_eq!(log_vectors(x.view())?.data(), [1.0, 0.0, 0.0]);
+/// # Ok::<(), stiefel_geometry::GeometryError>(())
+/// ```
+pub fn log_vectors<T: Scalar>(x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    upper(spectral_map(SpectralFn::Log, x)?.value.view())
 }
 
 /// The symmetric matrices of vectors `count × 1 × n(n+1)/2`: the inverse of [`upper`].

@@ -12,13 +12,14 @@
 //! The Lyapunov equation is solved in the basis of `A = U diag(λ) Uᵀ`: `(UᵀHU)_rc = (UᵀVU)_rc/(λ_r + λ_c)`. Sources: Malagò, Montrucchio & Pistone 2018;
 //! Bhatia, Jain & Lim 2019. A single operand is broadcast everywhere.
 
+use super::fast::{self, in_parts, of_range};
 use super::whiten::{Factor, at_trial, factor, is_resolved, sandwich};
 use super::{check_spectrum, check_symmetric};
 use crate::Result;
 use crate::batch::{broadcast, common_count, position};
 use stiefel_linalg::{
-    Eigen, EigenScratch, MatBatch, MatView, Op, Outer, Scalar, eigh, eigh_map_into, product_into,
-    sums, symmetrise,
+    Eigen, EigenWorkspace, MatBatch, MatView, Op, Outer, Scalar, Wanted, eigh, product_into, sums,
+    symmetrise,
 };
 
 /// `(LᵀB_iL)^{1/2}`, exactly symmetric, and matrices of the same shape that are no longer needed.
@@ -32,20 +33,13 @@ fn root_between<T: Scalar>(
     let mut values = vec![T::ZERO; c.count() * n];
     let mut root = MatBatch::zeros(c.count(), n, n);
     let square_root = |l: T| Scalar::sqrt(Scalar::max(l, T::ZERO));
-    let scratch = &mut EigenScratch::default();
-    eigh_map_into(
-        c.view(),
-        &square_root,
-        &mut values,
-        root.view_mut(),
-        scratch,
-    )?;
+    let wanted = Wanted::Map(&square_root, root.data_mut());
+    EigenWorkspace::default().decompose(c.view(), &mut values, wanted)?;
     for (i, lambda) in values.chunks_exact(n).enumerate() {
         // So wide a spectrum may be that of a good B seen from a bad A, or that of a bad B.
         if !is_resolved(lambda) {
             let at = if b.count() == 1 { 0 } else { i };
-            let single = MatView::new(1, n, n, b.matrix(at))?;
-            check_spectrum(op, n, &eigh(single)?.values).map_err(|e| at_trial(e, at))?;
+            check_spectrum(op, n, &eigh(b.single(at))?.values).map_err(|e| at_trial(e, at))?;
         }
     }
     Ok([root, c])
@@ -64,6 +58,16 @@ fn root_between<T: Scalar>(
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn geodesic_wasserstein<T: Scalar>(
+    a: MatView<'_, T>,
+    b: MatView<'_, T>,
+    t: &[T],
+) -> Result<MatBatch<T>> {
+    in_parts([a, b], |range, [a, b]| {
+        geodesic_of_part(a, b, of_range(t, &range))
+    })
+}
+
+fn geodesic_of_part<T: Scalar>(
     a: MatView<'_, T>,
     b: MatView<'_, T>,
     t: &[T],
@@ -87,11 +91,15 @@ pub fn geodesic_wasserstein<T: Scalar>(
 
 /// The tangent vector at `M_i` that points to `X_i`.
 pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
-    LogarithmAt::new(m, x)?.of(x)
+    if m.count() > 1 {
+        return in_parts([m, x], |_, [m, x]| LogarithmAt::new(m, x)?.of(x));
+    }
+    let at = LogarithmAt::new(m, x)?;
+    in_parts([x], |_, [x]| at.of(x))
 }
 
 /// What the logarithms at foot points `M_i` have in common.
-pub(super) struct LogarithmAt<'a, T: Scalar> {
+struct LogarithmAt<'a, T: Scalar> {
     m: MatView<'a, T>,
     factor: Factor<T>,
     /// `2 Lᵀ`.
@@ -102,7 +110,7 @@ impl<'a, T: Scalar> LogarithmAt<'a, T> {
     const OP: &'static str = "Bures–Wasserstein logarithm map";
 
     /// At foot points that fit matrices `x`.
-    pub(super) fn new(m: MatView<'a, T>, x: MatView<'_, T>) -> Result<Self> {
+    fn new(m: MatView<'a, T>, x: MatView<'_, T>) -> Result<Self> {
         common_count(Self::OP, m, x)?;
         let factor = factor("Bures–Wasserstein logarithm map, foot point", m)?;
         let mut right = factor.l.transposed();
@@ -111,7 +119,7 @@ impl<'a, T: Scalar> LogarithmAt<'a, T> {
     }
 
     /// `V = 2 sym(T M) − 2 M` with `2 T M = L⁻ᵀ (LᵀXL)^{1/2} (2 Lᵀ)`.
-    pub(super) fn of(&self, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    fn of(&self, x: MatView<'_, T>) -> Result<MatBatch<T>> {
         let [root, mut half] = root_between(Self::OP, &self.factor, x)?;
         multiply(&mut half, (&root, Op::N), (&self.right, Op::N))?;
         let mut v = root;
@@ -136,6 +144,11 @@ fn multiply<T: Scalar>(
 
 /// The end of the geodesic that leaves `M_i` with velocity `V_i` (symmetric), at time 1.
 pub fn exp_map_wasserstein<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
+    let careful = || in_parts([m, v], |_, [m, v]| exponential_of_part(m, v));
+    fast::exp_map_wasserstein(m, v).map_or_else(careful, Ok)
+}
+
+fn exponential_of_part<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
     const OP: &str = "Bures–Wasserstein exponential map";
     common_count(OP, m, v)?;
     check_symmetric("Bures–Wasserstein exponential map, velocity", v)?;

@@ -5,7 +5,6 @@
 //! singular values of `L_A⁻¹ L_B`, whose squares they are.
 
 use super::{SpectralFn, apply, check_spectrum, check_symmetric};
-use crate::batch::broadcast;
 use crate::singular::norm;
 use crate::{GeometryError, Result};
 use stiefel_linalg::{
@@ -106,17 +105,17 @@ fn logarithms<T: Scalar>(
     lambda: &mut [T],
     vectors: &mut [T],
 ) -> Result<()> {
-    let n = b.rows();
     if is_resolved(lambda) {
         to_logarithms(lambda);
         return Ok(());
     }
-    let single = MatView::new(1, n, n, broadcast(b, i))?;
-    let right = factor(op, single).map_err(|e| at_trial(e, if b.count() == 1 { 0 } else { i }))?;
-    let l_inv = MatView::new(1, n, n, broadcast(a.l_inv.view(), i))?;
+    let own = |x: MatView<'_, T>| if x.count() == 1 { 0 } else { i };
+    let right = factor(op, b.single(own(b))).map_err(|e| at_trial(e, own(b)))?;
+    let l_inv = a.l_inv.view();
+    let l_inv = l_inv.single(own(l_inv));
     let f = product(l_inv, Op::N, right.l.view(), Op::N)?;
     let columns = orthogonal_columns(f.view())?;
-    read_columns(columns.data(), n, lambda, vectors);
+    read_columns(columns.data(), b.rows(), lambda, vectors);
     Ok(())
 }
 

@@ -60,16 +60,14 @@ fn angle<T: Scalar>(cos: T, sin: T) -> T {
 ///
 /// At least two matrices are needed.
 pub fn mean_pairwise_angle<T: Scalar>(w: MatView<'_, T>) -> Result<T> {
-    let (count, n, k) = w.shape();
+    let (count, _, k) = w.shape();
     if count < 2 {
         return Err(shape_error(OP, "at least two matrices", w.shape()));
     }
     check_orthonormal(OP, w)?;
     let mut sum = T::ZERO;
     for j in 0..count - 1 {
-        let first = MatView::new(1, n, k, w.matrix(j))?;
-        let rest = MatView::new(count - 1 - j, n, k, &w.data()[(j + 1) * n * k..])?;
-        sum += principal_angles(first, rest)?
+        sum += principal_angles(w.single(j), w.range(j + 1..count))?
             .data()
             .iter()
             .copied()

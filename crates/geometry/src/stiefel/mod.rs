@@ -27,4 +27,4 @@ pub use polar::{PolarFactor, polar_factor, retract_polar};
 pub use project::{
     project, project_in_place, project_keeping, project_pull_back, project_pull_back_into,
 };
-pub use qr::{OrthonormalFactor, orthonormal_factor, retract_qr, retracted};
+pub use qr::{OrthonormalFactor, orthonormal_factor, retract_qr};

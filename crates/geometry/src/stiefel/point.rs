@@ -92,7 +92,7 @@ pub fn barycenter<T: Scalar>(w: MatView<'_, T>, weights: Option<&[T]>) -> Result
         return Err(shape_error(OP, format!("{count} weights"), weights.len()));
     }
     check_orthonormal(OP, w)?;
-    let first = MatView::new(1, n, k, w.matrix(0))?;
+    let first = w.single(0);
     let tangents = project(first, w)?;
     let uniform = T::ONE / T::from_f64(count as f64);
     let mut mean = MatBatch::zeros(1, n, k);

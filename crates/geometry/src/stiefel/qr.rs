@@ -118,17 +118,8 @@ pub fn retract_qr<T: Scalar>(
     retracted(a.view())
 }
 
-/// The same from the sum `A = W + Δ`.
-///
-/// ```
-/// use stiefel_geometry::stiefel::retracted;
-/// use stiefel_linalg::MatBatch;
-///
-/// let a = MatBatch::from_vec(1, 2, 1, vec![3.0, 4.0])?;
-/// assert!((retracted(a.view())?.q.data()[0] - 0.6_f64).abs() < 1e-15);
-/// # Ok::<(), stiefel_geometry::GeometryError>(())
-/// ```
-pub fn retracted<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFactor<T>> {
+/// `qf(A)` of the sum `A = W + Δ`.
+fn retracted<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFactor<T>> {
     check_columns(OP, a)?;
     match cholesky_qr(a) {
         Ok(f) => {

@@ -9,7 +9,6 @@ mod metrics;
 mod spd_bad_input;
 mod spectral_golden;
 mod spectral_gradient;
-mod stacks;
 mod stiefel_bad_input;
 mod stiefel_golden;
 mod stiefel_gradient;

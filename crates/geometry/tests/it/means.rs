@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stiefel_geometry::spd::{
-    self, CholeskyChart, FrechetMean, FrechetOptions, Metric, RecursiveMean, SpectralFn, stacks,
+    self, CholeskyChart, FrechetMean, FrechetOptions, Metric, RecursiveMean,
 };
 use stiefel_geometry::{GeometryError, Result};
 use stiefel_linalg::{MatBatch, MatView, congruence};
@@ -40,7 +40,7 @@ fn is_minimum(what: &str, seed: u64, m: &MatBatch<f64>, f: impl Fn(&MatBatch<f64
         let v = random_symmetric::<f64>(seed + s, 1, m.rows());
         for h in [1e-2, -1e-2, 1e-3, -1e-3] {
             let step = MatBatch::from_fn(1, m.rows(), m.rows(), |_, r, c| h * v.get(0, r, c));
-            let there = f(&stacks::coloured_exp(m.view(), step.view()).unwrap());
+            let there = f(&spd::coloured_exp(m.view(), step.view()).unwrap());
             assert!(
                 there >= here - 1e-10 * here.abs(),
                 "{what}: {there} below {here} at {h}"
@@ -192,31 +192,6 @@ proptest! {
                 w[i] * d * d
             }).sum()
         });
-    }
-
-    #[test]
-    fn sums_over_stacks(seed in 0..10_000_u64, n in 1..6_usize) {
-        // More than one part.
-        let x = random_spd::<f64>(seed, 1100, n);
-        let w: Vec<f64> = (0..1100).map(|i| f64::from(i) / 1e5).collect();
-        let r = random_spd::<f64>(seed + 1, 1, n);
-        let seen = congruence(r.view(), x.view()).unwrap();
-        for f in [SpectralFn::Log, SpectralFn::Sqrt, SpectralFn::Pow(0.3)] {
-            let each = spd::spectral_map(f, seen.view()).unwrap().value;
-            let mut naive = vec![0.0; n * n];
-            for (i, w) in w.iter().enumerate() {
-                for (s, v) in naive.iter_mut().zip(each.matrix(i)) {
-                    *s += w * v;
-                }
-            }
-            let found = stacks::sum_spectral(Some(r.view()), x.view(), f, &w).unwrap();
-            assert_close(f.name(), found.data(), &naive, 1e-11);
-        }
-        let ones = vec![1.0; 1100];
-        let found = stacks::sum_inverses(x.view(), None, &ones).unwrap();
-        let each = spd::power(x.view(), -1.0).unwrap();
-        let naive: Vec<f64> = (0..n * n).map(|k| (0..1100).map(|i| each.matrix(i)[k]).sum()).collect();
-        assert_close("inverses", found.data(), &naive, 1e-9);
     }
 }
 

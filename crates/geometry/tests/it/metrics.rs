@@ -2,7 +2,7 @@
 
 use crate::support::{dot, with_spectrum};
 use proptest::prelude::*;
-use stiefel_geometry::spd::{self, CholeskyChart, Metric, stacks};
+use stiefel_geometry::spd::{self, CholeskyChart, Metric};
 use stiefel_geometry::{GeometryError, Result};
 use stiefel_linalg::{MatBatch, MatView, Op, cholesky, congruence, product};
 use stiefel_testkit::{assert_close, random_batch, random_spd, random_symmetric};
@@ -114,10 +114,10 @@ proptest! {
         let (a, b) = (random_spd::<f64>(seed, 1100, n), random_spd::<f64>(seed + 1, 1, n));
         let t: Vec<f64> = (0..1100).map(|i| f64::from(i) / 1100.0).collect();
         let all: [Geodesic; 4] = [
-            |a, b, t| stacks::geodesic_cholesky(CholeskyChart::Factor, a, b, t),
-            |a, b, t| stacks::geodesic_cholesky(CholeskyChart::LogFactor, a, b, t),
-            stacks::geodesic_wasserstein,
-            stacks::geodesic_thompson,
+            |a, b, t| spd::geodesic_cholesky(CholeskyChart::Factor, a, b, t),
+            |a, b, t| spd::geodesic_cholesky(CholeskyChart::LogFactor, a, b, t),
+            spd::geodesic_wasserstein,
+            spd::geodesic_thompson,
         ];
         for geodesic in all {
             let each = geodesic(a.view(), b.view(), &t).unwrap();
@@ -141,11 +141,11 @@ proptest! {
     fn maps_are_inverse_to_each_other(seed in 0..10_000_u64, n in 1..7_usize, count in 1..4_usize) {
         let x = random_spd::<f64>(seed, count, n);
         for foot in [random_spd::<f64>(seed + 1, 1, n), random_spd::<f64>(seed + 1, count, n)] {
-            let v = stacks::log_map_log_cholesky(foot.view(), x.view()).unwrap();
-            let back = stacks::exp_map_log_cholesky(foot.view(), v.view()).unwrap();
+            let v = spd::log_map_log_cholesky(foot.view(), x.view()).unwrap();
+            let back = spd::exp_map_log_cholesky(foot.view(), v.view()).unwrap();
             assert_close("log-Cholesky", back.data(), x.data(), 1e-10);
-            let v = stacks::log_map_wasserstein(foot.view(), x.view()).unwrap();
-            let back = stacks::exp_map_wasserstein(foot.view(), v.view()).unwrap();
+            let v = spd::log_map_wasserstein(foot.view(), x.view()).unwrap();
+            let back = spd::exp_map_wasserstein(foot.view(), v.view()).unwrap();
             assert_close("Bures–Wasserstein", back.data(), x.data(), 1e-9);
         }
     }
@@ -255,10 +255,6 @@ fn what_is_wrong_is_said() {
             "{metric:?}"
         );
         assert!(
-            named(stacks::distance(metric, x.view(), one.view()).err()),
-            "{metric:?}"
-        );
-        assert!(
             named(geodesic(one.view(), x.view(), &[0.5]).err()),
             "{metric:?}"
         );
@@ -267,16 +263,10 @@ fn what_is_wrong_is_said() {
             "{metric:?}"
         );
     }
-    assert!(named(
-        stacks::log_map_wasserstein(one.view(), x.view()).err()
-    ));
-    assert!(named(
-        stacks::exp_map_wasserstein(x.view(), one.view()).err()
-    ));
-    assert!(named(
-        stacks::log_map_log_cholesky(one.view(), x.view()).err()
-    ));
-    assert!(named(stacks::to_log_cholesky(x.view(), one.view()).err()));
+    assert!(named(spd::log_map_wasserstein(one.view(), x.view()).err()));
+    assert!(named(spd::exp_map_wasserstein(x.view(), one.view()).err()));
+    assert!(named(spd::log_map_log_cholesky(one.view(), x.view()).err()));
+    assert!(named(spd::to_log_cholesky(x.view(), one.view()).err()));
     // Coordinates above the diagonal belong to nothing.
     assert!(spd::from_log_cholesky(one.view(), x.view()).is_err());
     assert!(spd::nearest_spd(one.view(), 0.0).is_err());

@@ -55,7 +55,7 @@ fn rank_deficient_by_average_reference() {
             assert!(text.contains(word), "{text}");
         }
     }
-    assert!(spd::reeig_log(third(&x).view(), 1e-4).is_ok());
+    assert!(spd::map(SpectralFn::ReLog(1e-4), third(&x).view()).is_ok());
     assert!(spd::check_spd(third(&x).view()).is_err());
 }
 

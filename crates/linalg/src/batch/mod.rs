@@ -3,7 +3,10 @@
 //! Entry `(r, c)` of matrix `i` is at `(i·rows + r)·cols + c`, the layout of a C-ordered NumPy array of
 //! shape `(count, rows, cols)`.
 
+mod single;
 pub mod sums;
+
+pub use single::{Mat, MatRef};
 
 use crate::{LinalgError, Result, Scalar};
 

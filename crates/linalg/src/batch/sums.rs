@@ -11,21 +11,10 @@
 //!
 //! The order of additions depends on the length alone, and nothing is fused: the same bits with every instruction set. What runs off the end of the shorter operand is left out.
 
-use crate::simd::{Compiled, compiled};
-use crate::{MatBatch, MatView, Scalar};
-use pulp::{Arch, Simd, WithSimd};
-
-compiled!(Scalar; Sum, Add, AddScaled, Scale);
+use crate::{MatBatch, MatView, Scalar, kernel};
 
 /// Running sums.
 const SUMS: usize = 16;
-
-/// `Σ term(x_i, y_i)`.
-struct Sum<'a, T> {
-    x: &'a [T],
-    y: &'a [T],
-    term: Term,
-}
 
 #[derive(Clone, Copy)]
 enum Term {
@@ -37,15 +26,13 @@ enum Term {
     Nothing,
 }
 
-impl<T: Scalar> WithSimd for Sum<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> T {
-        match self.term {
-            Term::Product => sum(self.x, self.y, |x, y| x * y),
-            Term::SquaredGap => sum(self.x, self.y, |x, y| (x - y) * (x - y)),
-            Term::Nothing => sum(self.x, self.y, |x, _| x * T::ZERO),
+kernel! {
+    /// `Σ term(x_i, y_i)`.
+    fn total<'a, S, T>(_simd: S, x: &'a [T], y: &'a [T], term: Term) -> T {
+        match term {
+            Term::Product => sum(x, y, |x, y| x * y),
+            Term::SquaredGap => sum(x, y, |x, y| (x - y) * (x - y)),
+            Term::Nothing => sum(x, y, |x, _| x * T::ZERO),
         }
     }
 }
@@ -64,10 +51,6 @@ fn sum<T: Scalar>(x: &[T], y: &[T], term: impl Fn(T, T) -> T) -> T {
         }
     }
     sums.into_iter().sum()
-}
-
-fn total<T: Scalar>(x: &[T], y: &[T], term: Term) -> T {
-    Sum { x, y, term }.run(Arch::new())
 }
 
 /// `Σ x_i y_i`.
@@ -95,11 +78,7 @@ pub fn all_finite<T: Scalar>(x: &[T]) -> bool {
 /// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays one.
 pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
-    let add = Add {
-        sum: sum.data_mut(),
-        matrices: x.data(),
-    };
-    add.run(Arch::new());
+    add(sum.data_mut(), x.data());
     let count = T::from_f64(x.count() as f64);
     for x in sum.data_mut() {
         *x /= count;
@@ -107,73 +86,39 @@ pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     sum
 }
 
-/// `y ← y + t x`, entry by entry.
-///
-/// ```
-/// let mut y = [1.0, 2.0];
-/// stiefel_linalg::sums::add_scaled(&mut y, 0.5, &[4.0, 6.0]);
-/// assert_eq!(y, [3.0, 5.0]);
-/// ```
-pub fn add_scaled<T: Scalar>(y: &mut [T], t: T, x: &[T]) {
-    AddScaled { y, t, x }.run(Arch::new());
-}
-
-struct AddScaled<'a, T> {
-    y: &'a mut [T],
-    t: T,
-    x: &'a [T],
-}
-
-impl<T: Scalar> WithSimd for AddScaled<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (y, &x) in self.y.iter_mut().zip(self.x) {
-            *y += self.t * x;
+kernel! {
+    /// `y ← y + t x`, entry by entry.
+    ///
+    /// ```
+    /// let mut y = [1.0, 2.0];
+    /// stiefel_linalg::sums::add_scaled(&mut y, 0.5, &[4.0, 6.0]);
+    /// assert_eq!(y, [3.0, 5.0]);
+    /// ```
+    pub fn add_scaled<'a, S, T>(_simd: S, y: &'a mut [T], t: T, x: &'a [T]) {
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y += t * x;
         }
     }
 }
 
-/// `x ← a x`, entry by entry.
-///
-/// ```
-/// let mut x = [1.0, 2.0];
-/// stiefel_linalg::sums::scale(&mut x, 3.0);
-/// assert_eq!(x, [3.0, 6.0]);
-/// ```
-pub fn scale<T: Scalar>(x: &mut [T], a: T) {
-    Scale { x, a }.run(Arch::new());
-}
-
-struct Scale<'a, T> {
-    x: &'a mut [T],
-    a: T,
-}
-
-impl<T: Scalar> WithSimd for Scale<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for x in self.x {
-            *x *= self.a;
+kernel! {
+    /// `x ← a x`, entry by entry.
+    ///
+    /// ```
+    /// let mut x = [1.0, 2.0];
+    /// stiefel_linalg::sums::scale(&mut x, 3.0);
+    /// assert_eq!(x, [3.0, 6.0]);
+    /// ```
+    pub fn scale<'a, S, T>(_simd: S, x: &'a mut [T], a: T) {
+        for x in x {
+            *x *= a;
         }
     }
 }
 
-/// `sum ← sum + Σ X_i`, four matrices at a time.
-struct Add<'a, T> {
-    sum: &'a mut [T],
-    matrices: &'a [T],
-}
-
-impl<T: Scalar> WithSimd for Add<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { sum, matrices } = self;
+kernel! {
+    /// `sum ← sum + Σ X_i`, four matrices at a time.
+    fn add<'a, S, T>(_simd: S, sum: &'a mut [T], matrices: &'a [T]) {
         let size = sum.len();
         if size == 0 {
             return;

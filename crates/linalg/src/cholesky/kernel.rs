@@ -5,10 +5,10 @@
 //! time share the loads of row `r`, and their sums do not wait for each other.
 
 use crate::gather::{Form, IntoLanes};
-use crate::simd::{Lanes, V, compiled, store};
-use crate::{Aligned, Scalar};
+use crate::simd::{Lanes, V, store};
+use crate::{Aligned, Scalar, kernel};
+use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
-use pulp::{Simd, WithSimd};
 
 /// What is wanted of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,30 +37,16 @@ pub(crate) struct BadPivot<T> {
     pub(crate) value: T,
 }
 
-compiled!(Scalar; Factor);
-
-#[derive(Debug)]
-pub(super) struct Factor<'a, T> {
-    pub(super) n: usize,
-    pub(super) input: &'a [T],
-    pub(super) task: Lower,
-    pub(super) output: &'a mut [T],
-    pub(super) scratch: &'a mut CholeskyScratch<T>,
-}
-
-impl<T: Scalar> WithSimd for Factor<'_, T> {
-    type Output = Result<(), BadPivot<T>>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Self {
-            n,
-            input,
-            task,
-            output,
-            scratch,
-        } = self;
-        let l = Lanes::<S, T>::new(simd);
+kernel! {
+    /// Factors or inverts every matrix, group by group.
+    pub(super) fn factor_all<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        input: &'a [T],
+        task: Lower,
+        output: &'a mut [T],
+        scratch: &'a mut CholeskyScratch<T>,
+    ) -> Result<(), BadPivot<T>> {
         let width = Lanes::<S, T>::width();
         let square = n * n;
         let count = input.len() / square;
@@ -72,7 +58,7 @@ impl<T: Scalar> WithSimd for Factor<'_, T> {
             let own = &input[begin * square..end * square];
             let of = |i: usize| &own[i * square..];
             let form = Form::Lower(n, 0);
-            simd.vectorize(IntoLanes::new(end - begin, of, form, cast_slice_mut(a)));
+            l.simd.vectorize(IntoLanes::new(end - begin, of, form, cast_slice_mut(a)));
             if task == Lower::Inverse {
                 invert_diagonal(l, n, a, pivots);
             } else {

@@ -4,10 +4,9 @@
 
 pub(crate) mod kernel;
 
-use crate::simd::dispatch;
 use crate::{LinalgError, MatBatch, MatView, MatViewMut, Op, Result, Scalar};
 pub use kernel::CholeskyScratch;
-use kernel::{Factor, Lower};
+use kernel::{Lower, factor_all};
 
 const OP: &str = "Cholesky factorisation";
 
@@ -112,18 +111,13 @@ fn run<T: Scalar>(
     if n == 0 || x.count() == 0 {
         return Ok(());
     }
-    dispatch(Factor {
-        n,
-        input: x.data(),
-        task,
-        output: out.data(),
-        scratch,
-    })?
-    .map_err(|bad| LinalgError::NotPositiveDefinite {
-        op: OP,
-        matrix: bad.matrix,
-        pivot: bad.pivot,
-        value: bad.value.to_f64(),
+    factor_all(n, x.data(), task, out.data(), scratch)?.map_err(|bad| {
+        LinalgError::NotPositiveDefinite {
+            op: OP,
+            matrix: bad.matrix,
+            pivot: bad.pivot,
+            value: bad.value.to_f64(),
+        }
     })
 }
 

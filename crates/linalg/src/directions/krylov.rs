@@ -8,7 +8,7 @@
 
 use super::{Leading, leading_eigenvectors};
 use crate::tolerance::{KRYLOV_DEPENDENT, KRYLOV_MIN_SIDE, KRYLOV_OVERSAMPLING, KRYLOV_RESIDUAL};
-use crate::{MatBatch, MatView, Op, Result, product, product_into, qr};
+use crate::{MatBatch, MatRef, MatView, Op, Result, product, product_into, qr};
 use rand::RngExt;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -72,8 +72,8 @@ struct Space {
 
 impl Space {
     /// `Kᵀ`.
-    fn basis(&self) -> Result<MatView<'_, f64>> {
-        MatView::new(1, self.dim, self.size, &self.basis)
+    fn basis(&self) -> MatView<'_, f64> {
+        MatRef::new(self.dim, self.size, &self.basis).view()
     }
 
     /// Takes in a block; gives what of its image is orthogonal to the basis.
@@ -82,7 +82,7 @@ impl Space {
         self.basis.extend_from_slice(block.transposed().data());
         self.images.extend_from_slice(image.transposed().data());
         self.dim += block.cols();
-        let basis = self.basis()?;
+        let basis = self.basis();
         // Twice is enough (Kahan): once leaves rounding of what was removed.
         for _ in 0..2 {
             let along = product(basis, Op::N, image.view(), Op::N)?;
@@ -101,8 +101,8 @@ impl Space {
 
     /// The leading Ritz pairs; `r` is the triangular factor of what is outside the space. Nothing where all is zero.
     fn ritz(&self, r: &MatBatch<f64>, most: usize) -> Result<Option<Ritz>> {
-        let basis = self.basis()?;
-        let images = MatView::new(1, self.dim, self.size, &self.images)?;
+        let basis = self.basis();
+        let images = MatRef::new(self.dim, self.size, &self.images).view();
         let small = product(basis, Op::N, images, Op::T)?;
         let top = leading_eigenvectors(small.view(), most)?;
         let largest = top.values[0];
@@ -110,7 +110,7 @@ impl Space {
             return Ok(None);
         }
         let (width, from) = (r.cols(), (self.dim - r.cols()) * most);
-        let last = MatView::new(1, width, most, &top.vectors.data()[from..])?;
+        let last = MatRef::new(width, most, &top.vectors.data()[from..]).view();
         let outside = product(r.view(), Op::N, last, Op::N)?.transposed();
         let norms = outside.data().chunks_exact(width);
         let norms = norms.map(|column| crate::sums::dot(column, column).sqrt());

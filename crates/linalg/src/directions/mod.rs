@@ -12,8 +12,8 @@ use crate::jacobi::orthogonalise;
 use crate::qr::triangular_factor;
 use crate::sums::dot;
 use crate::{
-    LinalgError, MatBatch, MatView, Op, Result, SingleScratch, eigh_single_into, product,
-    product_into, qr, tolerance,
+    EigenWorkspace, LinalgError, MatBatch, MatView, Op, Result, Wanted, product, product_into, qr,
+    tolerance,
 };
 
 const OP: &str = "leading directions";
@@ -59,7 +59,7 @@ fn directions(
     let (_, m, p) = a.shape();
     a.check_finite(OP)?;
     let wide = p > m;
-    let gram = whole_gram(a, wide);
+    let gram = whole_gram(a, wide)?;
     let leading = match krylov::leading(gram.view(), most)? {
         Some(leading) => leading,
         None => leading_eigenvectors(gram.view(), most)?,
@@ -141,7 +141,7 @@ pub fn smallest_singular_values(x: MatView<'_, f64>) -> Result<Vec<f64>> {
         return Ok(vec![f64::INFINITY; count]);
     }
     let of = |i: usize| {
-        let one = MatView::new(1, rows, cols, x.matrix(i))?;
+        let one = x.single(i);
         let turned;
         let tall = if rows < cols {
             turned = one.to_owned().transposed();
@@ -170,8 +170,8 @@ fn leading_eigenvectors(gram: MatView<'_, f64>, most: usize) -> Result<Leading> 
     let size = gram.rows();
     let mut values = vec![0.0; size];
     let mut vectors = MatBatch::zeros(1, size, size);
-    let scratch = &mut SingleScratch::default();
-    eigh_single_into(gram, &mut values, vectors.view_mut(), scratch)?;
+    let wanted = Wanted::Vectors(vectors.data_mut());
+    EigenWorkspace::default().decompose_one(gram.matrix_ref(0), &mut values, wanted)?;
     let s = most.min(size);
     Ok(Leading {
         values: (0..s).map(|j| values[size - 1 - j]).collect(),
@@ -180,7 +180,7 @@ fn leading_eigenvectors(gram: MatView<'_, f64>, most: usize) -> Result<Leading> 
 }
 
 /// `A·Aᵀ` where `A` is `wide`, else `AᵀA`: the lower triangle is computed, the upper one copied.
-fn whole_gram(a: MatView<'_, f64>, wide: bool) -> MatBatch<f64> {
+fn whole_gram(a: MatView<'_, f64>, wide: bool) -> Result<MatBatch<f64>> {
     let (_, m, p) = a.shape();
     let (size, terms, layout) = if wide {
         (m, p, Layout::Rows)
@@ -189,13 +189,13 @@ fn whole_gram(a: MatView<'_, f64>, wide: bool) -> MatBatch<f64> {
     };
     let mut out = MatBatch::zeros(1, size, size);
     let g = out.data_mut();
-    gram_lower(g, false, 1.0, a.matrix(0), (size, terms), layout);
+    gram_lower(g, false, 1.0, a.matrix(0), (size, terms), layout)?;
     for r in 1..size {
         for c in 0..r {
             g[c * size + r] = g[r * size + c];
         }
     }
-    out
+    Ok(out)
 }
 
 fn diverged(op: &'static str) -> LinalgError {

@@ -7,9 +7,9 @@
 //! * rotations, reflectors and shifts are the same formulas, fused where those are.
 
 use super::ql::{first, iterate};
-use crate::simd::{Lanes, V, compiled, store};
-use crate::{Aligned, Scalar, tolerance};
-use pulp::{Simd, WithSimd};
+use crate::simd::{Lanes, V, store};
+use crate::{Aligned, Scalar, kernel, tolerance};
+use pulp::Simd;
 
 /// Buffers, reused from call to call.
 #[derive(Debug, Clone, Default)]
@@ -19,32 +19,25 @@ pub(super) struct AloneScratch<T> {
     order: Vec<usize>,
 }
 
-compiled!(Scalar; DecomposeAlone);
-
-/// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone; with `f`, they get `U f(λ) Uᵀ`.
-pub(super) struct DecomposeAlone<'a, T> {
-    pub(super) n: usize,
-    pub(super) input: &'a [T],
-    pub(super) values: &'a mut [T],
-    pub(super) vectors: &'a mut [T],
-    pub(super) f: Option<&'a (dyn Fn(T) -> T + Sync)>,
-    pub(super) scratch: &'a mut AloneScratch<T>,
-}
-
-impl<T: Scalar> WithSimd for DecomposeAlone<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let l = Lanes::<S, T>::new(simd);
-        let n = self.n;
+kernel! {
+    /// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone;
+    /// with `f`, they get `U f(λ) Uᵀ`.
+    pub(super) fn decompose_alone<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        input: &'a [T],
+        values: &'a mut [T],
+        vectors: &'a mut [T],
+        f: Option<&'a (dyn Fn(T) -> T + Sync)>,
+        scratch: &'a mut AloneScratch<T>,
+    ) -> bool {
         let stride = n.div_ceil(Lanes::<S, T>::width());
         let row = stride * Lanes::<S, T>::width();
         let AloneScratch {
             lanes,
             rotations,
             order,
-        } = self.scratch;
+        } = scratch;
         let lanes = lanes.room((2 * n + 6) * row);
         rotations.resize(n, [T::ZERO; 2]);
         let (a, rest) = lanes.split_at_mut(n * row);
@@ -56,10 +49,10 @@ impl<T: Scalar> WithSimd for DecomposeAlone<'_, T> {
         for (i, index) in index.iter_mut().enumerate() {
             *index = T::from_f64(i as f64);
         }
-        let scale = super::single::load(n, self.input, a, row);
+        let scale = super::single::load(n, input, a, row);
         let sizes = (n, stride);
         reduce(l, sizes, a, d, e, h_inv, (index, pair));
-        let wanted = !self.vectors.is_empty();
+        let wanted = !vectors.is_empty();
         if wanted {
             accumulate(l, sizes, a, h_inv, z);
             // Columns of Q become rows.
@@ -88,21 +81,21 @@ impl<T: Scalar> WithSimd for DecomposeAlone<'_, T> {
                 at -= 1;
             }
         }
-        for (value, &k) in self.values.iter_mut().zip(&*order) {
+        for (value, &k) in values.iter_mut().zip(&*order) {
             *value = d[k];
         }
         if !wanted {
             return true;
         }
-        if let Some(f) = self.f {
+        if let Some(f) = f {
             for d in &mut d[..n] {
                 *d = f(*d);
             }
             recompose(l, sizes, a, d, z);
             for r in 0..n {
                 for c in 0..=r {
-                    self.vectors[r * n + c] = z[r * row + c];
-                    self.vectors[c * n + r] = z[r * row + c];
+                    vectors[r * n + c] = z[r * row + c];
+                    vectors[c * n + r] = z[r * row + c];
                 }
             }
             return true;
@@ -110,7 +103,7 @@ impl<T: Scalar> WithSimd for DecomposeAlone<'_, T> {
         for (c, &k) in order.iter().enumerate() {
             for (r, &x) in a[k * row..][..n].iter().enumerate() {
                 // Adding zero turns −0 into +0.
-                self.vectors[r * n + c] = x + T::ZERO;
+                vectors[r * n + c] = x + T::ZERO;
             }
         }
         true

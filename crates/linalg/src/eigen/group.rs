@@ -1,20 +1,21 @@
 //! Batches group by group: gather into lanes, decompose, sort, scatter. A group with hardly a matrix is decomposed [one by one](super::alone), to the same bits.
 
-use super::alone::{AloneScratch, DecomposeAlone};
+use super::Wanted;
+use super::alone::{AloneScratch, decompose_alone};
 use super::single::SingleScratch;
 use crate::gather::{Form, IntoLanes};
-use crate::lanes::eigen::room_in_lanes;
-use crate::lanes::kernel::{LaneEigen, LaneSpectral, Spectral};
-use crate::simd::{Compiled, dispatch, lanes_for};
+use crate::lanes::eigen::{LaneEigen, room_in_lanes};
+use crate::lanes::spectral::{LaneSpectral, Spectral};
+use crate::simd::lanes_for;
 use crate::{Aligned, Result, Scalar};
 use pulp::Arch;
 
 /// Groups that run through the QL recurrence together, so that their latencies overlap.
 const GROUPS: usize = 2;
 
-/// Buffers of one group, reused from group to group and from call to call.
+/// Buffers of eigen-decompositions, reused from matrix to matrix and from call to call.
 #[derive(Debug, Clone, Default)]
-pub struct EigenScratch<T> {
+pub struct EigenWorkspace<T> {
     lanes: Aligned<T>,
     order: Vec<usize>,
     /// Buffers for a matrix that has no neighbours.
@@ -33,12 +34,23 @@ pub(super) struct Output<'a, T> {
     pub(super) f: Option<&'a (dyn Fn(T) -> T + Sync)>,
 }
 
+impl<'a, T> Output<'a, T> {
+    pub(super) fn new(values: &'a mut [T], wanted: Wanted<'a, T>) -> Self {
+        let (vectors, f) = match wanted {
+            Wanted::Values => (None, None),
+            Wanted::Vectors(out) => (Some(out), None),
+            Wanted::Map(f, out) => (Some(out), Some(f)),
+        };
+        Self { values, vectors, f }
+    }
+}
+
 /// Decomposes `input.len() / n²` matrices. The inner error is the first that did not converge.
 pub(super) fn decompose<T: Scalar>(
     n: usize,
     input: &[T],
     mut output: Output<'_, T>,
-    scratch: &mut EigenScratch<T>,
+    scratch: &mut EigenWorkspace<T>,
 ) -> Result<std::result::Result<(), usize>> {
     let square = n * n;
     let count = input.len() / square;
@@ -53,14 +65,7 @@ pub(super) fn decompose<T: Scalar>(
         let matrices = &input[begin * square..end * square];
         if end - begin <= FEW && n >= ROWS_OF_ONE {
             let done = one_by_one(n, matrices, part, |input, values, vectors| {
-                dispatch(DecomposeAlone {
-                    n,
-                    input,
-                    values,
-                    vectors,
-                    f: output.f,
-                    scratch: &mut scratch.alone,
-                })
+                decompose_alone(n, input, values, vectors, output.f, &mut scratch.alone)
             })?;
             if let Err(at) = done {
                 return Ok(Err(begin + at));
@@ -108,11 +113,11 @@ fn decompose_groups<T: Scalar>(
     (arch, width): (Arch, usize),
     input: &[T],
     output: Output<'_, T>,
-    scratch: &mut EigenScratch<T>,
+    scratch: &mut EigenWorkspace<T>,
 ) -> std::result::Result<(), usize> {
     let (square, count) = (n * n * width, input.len() / (n * n));
     let room = room_in_lanes::<T>(n, groups, width);
-    let EigenScratch { lanes, order, .. } = scratch;
+    let EigenWorkspace { lanes, order, .. } = scratch;
     let lanes = lanes.room(2 * groups * square + 2 * groups * n * width + room);
     let (x, rest) = lanes.split_at_mut(groups * square);
     let (u, rest) = rest.split_at_mut(groups * square);

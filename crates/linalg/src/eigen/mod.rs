@@ -10,14 +10,12 @@ mod single;
 
 use crate::product::{Op, product};
 use crate::reduce::symmetrise;
-use crate::simd::dispatch;
 use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
-use crate::{LinalgError, MatBatch, MatView, MatViewMut, Result, Scalar, parallel};
-pub use group::EigenScratch;
+use crate::{LinalgError, MatBatch, MatRef, MatView, Result, Scalar, parallel};
+pub use group::EigenWorkspace;
 use group::Output;
 use rayon::prelude::*;
-use single::DecomposeSingle;
-pub use single::SingleScratch;
+use single::decompose_single;
 
 const OP: &str = "symmetric eigen-decomposition";
 
@@ -83,230 +81,129 @@ pub fn eigh<T: Scalar>(x: MatView<'_, T>) -> Result<Eigen<T>> {
     let n = x.check_square(OP)?;
     let mut values = vec![T::ZERO; x.count() * n];
     let mut vectors = MatBatch::zeros(x.count(), n, n);
-    eigh_into(
-        x,
-        &mut values,
-        vectors.view_mut(),
-        &mut EigenScratch::default(),
-    )?;
+    let wanted = Wanted::Vectors(vectors.data_mut());
+    EigenWorkspace::default().decompose(x, &mut values, wanted)?;
     Ok(Eigen { values, vectors })
-}
-
-/// [`eigh`] into given buffers: `values` holds `count × n`, `vectors` has the shape of `x`. Nothing is allocated once `scratch`
-/// has seen the size.
-pub fn eigh_into<T: Scalar>(
-    x: MatView<'_, T>,
-    values: &mut [T],
-    mut vectors: MatViewMut<'_, T>,
-    scratch: &mut EigenScratch<T>,
-) -> Result<()> {
-    if vectors.shape() != x.shape() {
-        return Err(LinalgError::Shape {
-            op: OP,
-            expected: format!("eigenvectors of {:?}", x.shape()),
-            found: format!("{:?}", vectors.shape()),
-        });
-    }
-    let vectors = Some(vectors.data());
-    decompose(
-        x,
-        Output {
-            values,
-            vectors,
-            f: None,
-        },
-        scratch,
-    )
-}
-
-/// `U_i diag(f(λ)) U_iᵀ` of every matrix into `out`, exactly symmetric, and the ascending eigenvalues into `values`: faster than
-/// [`eigh_into`] and two products. Nothing is allocated once `scratch` has seen the size.
-///
-/// ```
-/// use stiefel_linalg::{EigenScratch, MatBatch, eigh_map_into};
-///
-/// let x = MatBatch::from_vec(1, 2, 2, vec![2.0, 1.0, 1.0, 2.0])?;
-/// let (mut values, mut inverse) = ([0.0; 2], MatBatch::zeros(1, 2, 2));
-/// let scratch = &mut EigenScratch::default();
-/// eigh_map_into(x.view(), &|l: f64| 1.0 / l, &mut values, inverse.view_mut(), scratch)?;
-/// assert!((inverse.get(0, 0, 0) - 2.0 / 3.0).abs() < 1e-15 && (inverse.get(0, 0, 1) + 1.0 / 3.0).abs() < 1e-15);
-/// # Ok::<(), stiefel_linalg::LinalgError>(())
-/// ```
-pub fn eigh_map_into<T: Scalar>(
-    x: MatView<'_, T>,
-    f: &(dyn Fn(T) -> T + Sync),
-    values: &mut [T],
-    mut out: MatViewMut<'_, T>,
-    scratch: &mut EigenScratch<T>,
-) -> Result<()> {
-    if out.shape() != x.shape() {
-        return Err(LinalgError::Shape {
-            op: OP,
-            expected: format!("an output of {:?}", x.shape()),
-            found: format!("{:?}", out.shape()),
-        });
-    }
-    let vectors = Some(out.data());
-    decompose(
-        x,
-        Output {
-            values,
-            vectors,
-            f: Some(f),
-        },
-        scratch,
-    )
-}
-
-/// [`eigh_into`] of a single matrix alone, along its rows instead of one matrix per lane: for decisions one by one. The same to rounding, not to the
-/// bit. Nothing is allocated once `scratch` has seen the size.
-pub fn eigh_single_into<T: Scalar>(
-    x: MatView<'_, T>,
-    values: &mut [T],
-    mut vectors: MatViewMut<'_, T>,
-    scratch: &mut SingleScratch<T>,
-) -> Result<()> {
-    let n = x.check_square(OP)?;
-    if x.count() != 1 || vectors.shape() != x.shape() || values.len() != n {
-        return Err(LinalgError::Shape {
-            op: OP,
-            expected: format!("one matrix, its eigenvectors and {n} eigenvalues"),
-            found: format!("{:?}, {:?}, {}", x.shape(), vectors.shape(), values.len()),
-        });
-    }
-    single(x, values, vectors.data(), None, scratch)
-}
-
-/// [`eigh_map_into`] of a single matrix alone, along its rows, as [`eigh_single_into`] decomposes it.
-///
-/// ```
-/// use stiefel_linalg::{MatBatch, MatView, SingleScratch, eigh_map_single_into};
-///
-/// let x = MatView::new(1, 2, 2, &[2.0, 1.0, 1.0, 2.0])?;
-/// let (mut values, mut inverse) = ([0.0; 2], MatBatch::zeros(1, 2, 2));
-/// eigh_map_single_into(x, &|l: f64| 1.0 / l, &mut values, inverse.view_mut(), &mut SingleScratch::default())?;
-/// assert!((inverse.get(0, 0, 0) - 2.0 / 3.0).abs() < 1e-15 && (inverse.get(0, 0, 1) + 1.0 / 3.0).abs() < 1e-15);
-/// # Ok::<(), stiefel_linalg::LinalgError>(())
-/// ```
-pub fn eigh_map_single_into<T: Scalar>(
-    x: MatView<'_, T>,
-    f: &(dyn Fn(T) -> T + Sync),
-    values: &mut [T],
-    mut out: MatViewMut<'_, T>,
-    scratch: &mut SingleScratch<T>,
-) -> Result<()> {
-    let n = x.check_square(OP)?;
-    if x.count() != 1 || out.shape() != x.shape() || values.len() != n {
-        return Err(LinalgError::Shape {
-            op: OP,
-            expected: format!("one matrix, an output of its shape and {n} eigenvalues"),
-            found: format!("{:?}, {:?}, {}", x.shape(), out.shape(), values.len()),
-        });
-    }
-    single(x, values, out.data(), Some(f), scratch)
-}
-
-/// The ascending eigenvalues of a single matrix alone, as [`eigh_single_into`] finds them: a third of its work. Nothing is allocated once `scratch` has
-/// seen the size.
-///
-/// ```
-/// use stiefel_linalg::{MatView, SingleScratch, eigenvalues_single_into};
-///
-/// let mut values = [0.0; 2];
-/// let x = MatView::new(1, 2, 2, &[2.0, 1.0, 1.0, 2.0])?;
-/// eigenvalues_single_into(x, &mut values, &mut SingleScratch::default())?;
-/// assert!((values[0] - 1.0_f64).abs() < 1e-14 && (values[1] - 3.0).abs() < 1e-14);
-/// # Ok::<(), stiefel_linalg::LinalgError>(())
-/// ```
-pub fn eigenvalues_single_into<T: Scalar>(
-    x: MatView<'_, T>,
-    values: &mut [T],
-    scratch: &mut SingleScratch<T>,
-) -> Result<()> {
-    let n = x.check_square(OP)?;
-    if x.count() != 1 || values.len() != n {
-        return Err(LinalgError::Shape {
-            op: OP,
-            expected: format!("one matrix and {n} eigenvalues"),
-            found: format!("{:?}, {}", x.shape(), values.len()),
-        });
-    }
-    single(x, values, &mut [], None, scratch)
 }
 
 /// The ascending eigenvalues alone, `count × n`: a third of the work of [`eigh`], and the same bits.
 pub fn eigenvalues<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
     let mut values = vec![T::ZERO; x.count() * x.rows()];
-    eigenvalues_into(x, &mut values, &mut EigenScratch::default())?;
+    EigenWorkspace::default().decompose(x, &mut values, Wanted::Values)?;
     Ok(values)
 }
 
-/// [`eigenvalues`] into a given buffer. Nothing is allocated once `scratch` has seen the size.
-pub fn eigenvalues_into<T: Scalar>(
-    x: MatView<'_, T>,
-    values: &mut [T],
-    scratch: &mut EigenScratch<T>,
-) -> Result<()> {
-    let output = Output {
-        values,
-        vectors: None,
-        f: None,
-    };
-    decompose(x, output, scratch)
+/// What a decomposition writes beside the eigenvalues, `count × n × n`.
+pub enum Wanted<'a, T> {
+    /// Nothing: a third of the work.
+    Values,
+    /// Eigenvectors as columns.
+    Vectors(&'a mut [T]),
+    /// `U f(λ) Uᵀ`, exactly symmetric: faster than eigenvectors and two products.
+    Map(&'a (dyn Fn(T) -> T + Sync), &'a mut [T]),
 }
 
-/// One matrix along its rows; no vectors ask for values alone.
-fn single<T: Scalar>(
-    x: MatView<'_, T>,
-    values: &mut [T],
-    vectors: &mut [T],
-    f: Option<&(dyn Fn(T) -> T + Sync)>,
-    scratch: &mut SingleScratch<T>,
-) -> Result<()> {
-    let n = x.rows();
-    x.check_finite(OP)?;
-    if n == 0 {
-        return Ok(());
+impl<T> std::fmt::Debug for Wanted<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Values => "Values",
+            Self::Vectors(_) => "Vectors",
+            Self::Map(..) => "Map",
+        })
     }
-    let converged = dispatch(DecomposeSingle {
-        n,
-        input: x.data(),
-        values,
-        vectors,
-        f,
-        scratch,
-    })?;
-    if converged {
-        return Ok(());
-    }
-    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
-    Err(LinalgError::NoConvergence { matrix: 0, sweeps })
 }
 
-fn decompose<T: Scalar>(
-    x: MatView<'_, T>,
-    output: Output<'_, T>,
-    scratch: &mut EigenScratch<T>,
-) -> Result<()> {
+impl<T> Wanted<'_, T> {
+    fn len(&self) -> Option<usize> {
+        match self {
+            Self::Values => None,
+            Self::Vectors(out) | Self::Map(_, out) => Some(out.len()),
+        }
+    }
+}
+
+impl<T: Scalar> EigenWorkspace<T> {
+    /// Decomposes every matrix of a batch, one per SIMD lane: ascending eigenvalues into `values`
+    /// (`count × n`), and what else is wanted. Nothing is allocated once the workspace has seen the size.
+    ///
+    /// ```
+    /// use stiefel_linalg::{EigenWorkspace, MatBatch, Wanted};
+    ///
+    /// let x = MatBatch::from_vec(1, 2, 2, vec![2.0, 1.0, 1.0, 2.0])?;
+    /// let (mut values, mut inverse) = ([0.0; 2], [0.0; 4]);
+    /// let wanted = Wanted::Map(&|l: f64| 1.0 / l, &mut inverse);
+    /// EigenWorkspace::default().decompose(x.view(), &mut values, wanted)?;
+    /// assert!((inverse[0] - 2.0 / 3.0).abs() < 1e-15 && (inverse[1] + 1.0 / 3.0).abs() < 1e-15);
+    /// # Ok::<(), stiefel_linalg::LinalgError>(())
+    /// ```
+    pub fn decompose(
+        &mut self,
+        x: MatView<'_, T>,
+        values: &mut [T],
+        wanted: Wanted<'_, T>,
+    ) -> Result<()> {
+        let n = checked(x, values, &wanted)?;
+        if n == 0 || x.count() == 0 {
+            return Ok(());
+        }
+        let output = Output::new(values, wanted);
+        let done = if parallel::pays(x.count() * n * n * n) {
+            decompose_in_parallel(n, x.data(), output)?
+        } else {
+            decompose_here(n, x.data(), output, self)?
+        };
+        let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
+        done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
+    }
+
+    /// Decomposes one matrix along its rows instead of one per lane: for decisions one by one. Agrees
+    /// with [`decompose`](Self::decompose) to rounding, not to the bit.
+    ///
+    /// ```
+    /// use stiefel_linalg::{EigenWorkspace, MatRef, Wanted};
+    ///
+    /// let mut values = [0.0; 2];
+    /// let x = MatRef::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+    /// EigenWorkspace::default().decompose_one(x, &mut values, Wanted::Values)?;
+    /// assert!((values[0] - 1.0_f64).abs() < 1e-14 && (values[1] - 3.0).abs() < 1e-14);
+    /// # Ok::<(), stiefel_linalg::LinalgError>(())
+    /// ```
+    pub fn decompose_one(
+        &mut self,
+        x: MatRef<'_, T>,
+        values: &mut [T],
+        wanted: Wanted<'_, T>,
+    ) -> Result<()> {
+        let n = checked(x.view(), values, &wanted)?;
+        if n == 0 {
+            return Ok(());
+        }
+        let Output { values, vectors, f } = Output::new(values, wanted);
+        let vectors = vectors.unwrap_or_default();
+        if decompose_single(n, x.data(), values, vectors, f, &mut self.single)? {
+            return Ok(());
+        }
+        let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
+        Err(LinalgError::NoConvergence { matrix: 0, sweeps })
+    }
+}
+
+/// The size of finite square matrices with room for what is wanted of them.
+fn checked<T: Scalar>(x: MatView<'_, T>, values: &[T], wanted: &Wanted<'_, T>) -> Result<usize> {
     let n = x.check_square(OP)?;
     x.check_finite(OP)?;
-    if output.values.len() != x.count() * n {
-        return Err(LinalgError::Shape {
-            op: OP,
-            expected: format!("{} eigenvalues", x.count() * n),
-            found: format!("{}", output.values.len()),
-        });
+    let (found, count) = (wanted.len(), x.count());
+    if values.len() == count * n && found.is_none_or(|len| len == count * n * n) {
+        return Ok(n);
     }
-    if n == 0 || x.count() == 0 {
-        return Ok(());
-    }
-    let done = if parallel::pays(x.count() * n * n * n) {
-        decompose_in_parallel(n, x.data(), output)?
-    } else {
-        decompose_here(n, x.data(), output, scratch)?
-    };
-    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
-    done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
+    Err(LinalgError::Shape {
+        op: OP,
+        expected: format!(
+            "room for {} eigenvalues and {count} × {n} × {n} values",
+            count * n
+        ),
+        found: format!("{} and {found:?}", values.len()),
+    })
 }
 
 /// The size from which matrices are decomposed one by one, along their rows. A register full of smaller ones fits the second-level cache; from here on lanes lose what they gain, and where there
@@ -318,21 +215,14 @@ fn decompose_here<T: Scalar>(
     n: usize,
     input: &[T],
     output: Output<'_, T>,
-    scratch: &mut EigenScratch<T>,
+    scratch: &mut EigenWorkspace<T>,
 ) -> Result<std::result::Result<(), usize>> {
     if n < LARGE {
         group::decompose(n, input, output, scratch)
     } else {
         let f = output.f;
         group::one_by_one(n, input, output, |input, values, vectors| {
-            dispatch(DecomposeSingle {
-                n,
-                input,
-                values,
-                vectors,
-                f,
-                scratch: &mut scratch.single,
-            })
+            decompose_single(n, input, values, vectors, f, &mut scratch.single)
         })
     }
 }
@@ -367,7 +257,7 @@ fn decompose_in_parallel<T: Scalar>(
     let failed = chunks
         .into_par_iter()
         .enumerate()
-        .map_init(EigenScratch::default, |scratch, (at, (input, output))| {
+        .map_init(EigenWorkspace::default, |scratch, (at, (input, output))| {
             let run = decompose_here(n, input, output, scratch)?;
             Ok(run.err().map(|matrix| at * CHUNK + matrix))
         })

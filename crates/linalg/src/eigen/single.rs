@@ -10,43 +10,37 @@
 use super::divide::{self, DivideScratch};
 use super::householder::{accumulate, reduce, reflect};
 use super::ql::iterate;
-use crate::simd::{Lanes, compiled};
-use crate::tall::product::{Part, Product};
-use crate::tiles::{mirror, transpose};
-use crate::{Aligned, Scalar};
-use pulp::{Simd, WithSimd};
+use crate::parts::Sums;
+use crate::simd::Lanes;
+use crate::tall::product::{Product, multiply};
+use crate::tiles::{mirror, transpose_padded};
+use crate::{Aligned, Scalar, kernel};
 
 /// The size from which divide and conquer is faster than QL on the whole matrix.
 const DIVIDED: usize = 24;
 
-/// Buffers of [`eigh_single_into`](super::eigh_single_into), reused from call to call.
+/// Buffers of one matrix.
 #[derive(Debug, Clone, Default)]
-pub struct SingleScratch<T> {
+pub(super) struct SingleScratch<T> {
     lanes: Aligned<T>,
     rotations: Vec<[T; 2]>,
     order: Vec<usize>,
     divide: DivideScratch<T>,
 }
 
-compiled!(Scalar; DecomposeSingle);
-
-/// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone; with `f`, they get `U f(λ) Uᵀ`.
-pub(super) struct DecomposeSingle<'a, T> {
-    pub(super) n: usize,
-    pub(super) input: &'a [T],
-    pub(super) values: &'a mut [T],
-    pub(super) vectors: &'a mut [T],
-    pub(super) f: Option<&'a (dyn Fn(T) -> T + Sync)>,
-    pub(super) scratch: &'a mut SingleScratch<T>,
-}
-
-impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let l = Lanes::<S, T>::new(simd);
-        let (n, width) = (self.n, Lanes::<S, T>::width());
+kernel! {
+    /// Decomposes one matrix; false where QL does not converge. Empty `vectors` ask for values alone;
+    /// with `f`, they get `U f(λ) Uᵀ`.
+    pub(super) fn decompose_single<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        input: &'a [T],
+        values: &'a mut [T],
+        vectors: &'a mut [T],
+        f: Option<&'a (dyn Fn(T) -> T + Sync)>,
+        scratch: &'a mut SingleScratch<T>,
+    ) -> bool {
+        let width = Lanes::<S, T>::width();
         let stride = n.div_ceil(width);
         let SingleScratch {
             lanes,
@@ -54,7 +48,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             order,
             divide,
             ..
-        } = self.scratch;
+        } = scratch;
         let lanes = lanes.room((3 * n + 5) * stride * width);
         rotations.resize(n, [T::ZERO; 2]);
         let (a, rest) = lanes.split_at_mut(n * stride * width);
@@ -63,10 +57,10 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
         let (d, rest) = rest.split_at_mut(stride * width);
         let (e, rest) = rest.split_at_mut(stride * width);
         let (tau, p) = rest.split_at_mut(stride * width);
-        let scale = load(n, self.input, a, stride * width);
+        let scale = load(n, input, a, stride * width);
         reduce(l, n, stride, a, d, e, p, tau);
         let row = stride * width;
-        let wanted = !self.vectors.is_empty();
+        let wanted = !vectors.is_empty();
         let divided = n >= DIVIDED;
         if divided {
             if !divide::diagonalise(l, n, stride, d, e, (z, wanted), divide) {
@@ -79,7 +73,7 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
             if wanted {
                 accumulate(l, n, stride, a, tau, z, p);
                 // Columns of Q become rows.
-                turn(simd, n, z, a, row);
+                transpose_padded(l.simd, n, (z, row), (a, row));
             }
             let rotated = if wanted { &mut *a } else { &mut [] };
             if !iterate(l, (n, stride), d, e, rotated, rotations) {
@@ -96,17 +90,17 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
                 at -= 1;
             }
         }
-        for (value, &k) in self.values.iter_mut().zip(&*order) {
+        for (value, &k) in values.iter_mut().zip(&*order) {
             *value = d[k] * scale;
         }
-        if let (Some(f), true) = (self.f, wanted) {
+        if let (Some(f), true) = (f, wanted) {
             // Rows of one are the columns of the other: U, and its transpose.
             let (from, to) = if divided {
                 (&*z, &mut *a)
             } else {
                 (&*a, &mut *z)
             };
-            turn(simd, n, from, to, row);
+            transpose_padded(l.simd, n, (from, row), (to, row));
             for d in &mut d[..n] {
                 *d = f(*d * scale);
             }
@@ -116,47 +110,27 @@ impl<T: Scalar> WithSimd for DecomposeSingle<'_, T> {
                     *u = l.mul(*u, f);
                 }
             }
-            simd.vectorize(Product {
-                rows: n,
-                terms: n,
-                a: z,
-                row,
-                term: 1,
-                b: a,
-                c: &mut *product,
-                subtract: false,
-                part: Part {
-                    upper_out: true,
-                    ..Part::default()
-                },
-            });
-            mirror(simd, n, product, row, self.vectors);
+            let mut upper = Product::new((n, n), (z, row, 1), a, product);
+            upper.sums = Sums::Upper;
+            multiply(l.simd, upper);
+            mirror(l.simd, n, product, row, vectors);
             return true;
         }
         for (c, &k) in order.iter().enumerate() {
             if wanted && !divided {
                 for (r, &x) in a[k * row..][..n].iter().enumerate() {
-                    self.vectors[r * n + c] = x;
+                    vectors[r * n + c] = x;
                 }
             }
         }
         if wanted && divided {
-            for (out, z) in self.vectors.chunks_exact_mut(n).zip(z.chunks_exact(row)) {
+            for (out, z) in vectors.chunks_exact_mut(n).zip(z.chunks_exact(row)) {
                 for (x, &k) in out.iter_mut().zip(&*order) {
                     *x = z[k];
                 }
             }
         }
         true
-    }
-}
-
-/// The transpose of a matrix in padded rows.
-#[inline(always)]
-fn turn<S: Simd, T: Scalar>(simd: S, n: usize, from: &[T], to: &mut [T], row: usize) {
-    transpose(simd, from, row, (n, n), to, row);
-    for to in to.chunks_exact_mut(row) {
-        to[n..].fill(T::ZERO);
     }
 }
 

@@ -7,10 +7,10 @@
 //!
 //! so that nearly all of the work is products of matrices. Few rows are done one by one.
 
-use crate::Result;
-use crate::gemm::{Gemm, Part, Strided};
+use crate::gemm::{Gemm, Strided};
+use crate::parts::Sums;
 use crate::sums::dot;
-use pulp::{Arch, Simd, WithSimd};
+use crate::{Result, kernel};
 
 /// Rows that are not halved any more.
 const FEW: usize = 8;
@@ -56,7 +56,7 @@ pub(super) fn factor(
         shape: (rest, rest, first),
         add: true,
         alpha: -1.0,
-        part: Part::Lower,
+        sums: Sums::Lower,
         a: (turned.transposed(), 0),
         b: (turned, 0),
         c: (own, ld, 0),
@@ -131,7 +131,7 @@ fn subtract(
         shape,
         add: true,
         alpha: -1.0,
-        part: Part::All,
+        sums: Sums::All,
         a: (a, 0),
         b: (Strided::rows(b, m), 0),
         c: (c, m, 0),
@@ -139,39 +139,19 @@ fn subtract(
     .run()
 }
 
-fn substitute(l: Strided<'_, f64>, n: usize, b: &mut [f64], m: usize, upwards: bool) {
-    if m > 0 {
-        Arch::new().dispatch(Substitute {
-            l,
-            n,
-            b,
-            m,
-            upwards,
-        });
-    }
-}
-
-/// Row after row of `B`: downwards with `L`, upwards with `Lᵀ`.
-struct Substitute<'a> {
-    l: Strided<'a, f64>,
-    n: usize,
-    b: &'a mut [f64],
-    m: usize,
-    upwards: bool,
-}
-
-impl WithSimd for Substitute<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self {
-            l,
-            n,
-            b,
-            m,
-            upwards,
-        } = self;
+kernel! {
+    /// Row after row of `B`: downwards with `L`, upwards with `Lᵀ`.
+    fn substitute<'a, S, T>(
+        _simd: S,
+        l: Strided<'a, T>,
+        n: usize,
+        b: &'a mut [T],
+        m: usize,
+        upwards: bool,
+    ) {
+        if m == 0 {
+            return;
+        }
         for step in 0..n {
             let r = if upwards { n - 1 - step } else { step };
             let (above, rest) = b.split_at_mut(r * m);

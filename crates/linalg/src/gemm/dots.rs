@@ -2,8 +2,9 @@
 //!
 //! The last register overlaps the one before; lanes that have been counted are zeros there.
 
-use super::{One, Part};
+use super::One;
 use crate::Scalar;
+use crate::parts::Sums;
 use crate::simd::{Lanes, V, store};
 use crate::tolerance::{DOT_REGISTERS, DOT_TERMS_PER_ROW};
 use pulp::Simd;
@@ -61,7 +62,7 @@ fn blocks<S: Simd, T: Scalar, const R: usize, const C: usize>(
     while c < n {
         let left = c.min(n - C);
         // The first row that has an entry on the diagonal or below.
-        let mut r = if one.part == Part::Lower { left } else { 0 };
+        let mut r = if one.sums == Sums::Lower { left } else { 0 };
         while r < m {
             let top = r.min(m - R);
             let a = (&one.a.data[top * one.a.row..], one.a.row);
@@ -75,7 +76,7 @@ fn blocks<S: Simd, T: Scalar, const R: usize, const C: usize>(
                 let row = top + i;
                 for (j, &sum) in sums.iter().enumerate().skip(c - left) {
                     let col = left + j;
-                    if one.part == Part::All || col <= row {
+                    if one.sums == Sums::All || col <= row {
                         let x = &mut one.c[row * one.ldc + col];
                         let sum = one.alpha * l.sum_of_lanes(sum);
                         *x = if one.add { *x + sum } else { sum };

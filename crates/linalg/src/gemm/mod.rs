@@ -14,9 +14,10 @@ mod panels;
 mod tile;
 
 use crate::aligned::with_room;
-use crate::simd::{Compiled, Lanes, compiled, widest_for};
-use crate::{Aligned, Result, Scalar};
-use pulp::{Arch, Simd, WithSimd};
+use crate::parts::Sums;
+use crate::simd::{Lanes, widest_for};
+use crate::{Aligned, Result, Scalar, kernel};
+use pulp::Arch;
 
 /// Entry `(i, j)` is `data[row·i + col·j]`; one of the strides is 1.
 #[derive(Debug, Clone, Copy)]
@@ -56,14 +57,6 @@ impl<'a, T: Copy> Strided<'a, T> {
     }
 }
 
-/// Which entries of `C` are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    All,
-    /// On the diagonal and below; nothing else is touched.
-    Lower,
-}
-
 /// Products of one shape.
 #[derive(Debug)]
 pub(crate) struct Gemm<'a, T> {
@@ -72,7 +65,8 @@ pub(crate) struct Gemm<'a, T> {
     pub(crate) shape: (usize, usize, usize),
     pub(crate) add: bool,
     pub(crate) alpha: T,
-    pub(crate) part: Part,
+    /// All, or the lower triangle: nothing else is touched then.
+    pub(crate) sums: Sums,
     /// The first matrix, and how far the next one is from it: 0 where one goes with all.
     pub(crate) a: (Strided<'a, T>, usize),
     pub(crate) b: (Strided<'a, T>, usize),
@@ -86,12 +80,6 @@ impl<T: Scalar> Gemm<'_, T> {
         let arch = widest_for::<T>(self.row())?;
         self.run_on(arch);
         Ok(())
-    }
-
-    /// The same where nobody waits for an error: other kernels refuse what `STIEFEL_SIMD` asks for in vain.
-    pub(crate) fn run_anyway(self) {
-        let arch = widest_for::<T>(self.row()).unwrap_or_default();
-        self.run_on(arch);
     }
 
     fn run_on(self, arch: Arch) {
@@ -113,20 +101,12 @@ impl<T: Scalar> Gemm<'_, T> {
     }
 }
 
-compiled!(Scalar; Products);
-
-#[derive(Debug)]
-struct Products<'a, T> {
-    gemm: Gemm<'a, T>,
-    room: &'a mut Aligned<T>,
-}
-
 /// One product.
 struct One<'a, T> {
     shape: (usize, usize, usize),
     add: bool,
     alpha: T,
-    part: Part,
+    sums: Sums,
     a: Strided<'a, T>,
     b: Strided<'a, T>,
     c: &'a mut [T],
@@ -134,29 +114,25 @@ struct One<'a, T> {
     ldc: usize,
 }
 
-impl<T: Scalar> WithSimd for Products<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let l = Lanes::<S, T>::new(simd);
-        let is_column = self.gemm.is_column();
+kernel! {
+    struct Products<'a, S, T>(l: Lanes<S, T>, gemm: Gemm<'a, T>, room: &'a mut Aligned<T>) {
+        let is_column = gemm.is_column();
         let Gemm {
             mut count,
             shape,
             add,
             alpha,
-            part,
+            sums,
             a: (mut a, mut a_step),
             b: (mut b, mut b_step),
             c: (c, mut ldc, c_step),
-        } = self.gemm;
+        } = gemm;
         let (mut m, mut n, k) = shape;
         if m == 0 || n == 0 {
             return;
         }
         if k == 0 {
-            return nothing(count, (m, n), add, part, (c, ldc, c_step));
+            return nothing(count, (m, n), add, sums, (c, ldc, c_step));
         }
         if is_column {
             (m, n, ldc) = (1, m, m);
@@ -168,7 +144,7 @@ impl<T: Scalar> WithSimd for Products<'_, T> {
         let by_dots = a.col == 1 && b.row == 1 && dots::pays::<S, T>(m, n, k);
         // One `B` for all, and rows of `A` and `C` that go on from matrix to matrix: one tall matrix.
         let (a_goes_on, c_goes_on) = (a.col == 1 && a_step == m * a.row, c_step == m * ldc);
-        if b_step == 0 && a_goes_on && c_goes_on && part == Part::All {
+        if b_step == 0 && a_goes_on && c_goes_on && sums == Sums::All {
             (m, count) = (m * count, 1);
         }
         let mut copied = false;
@@ -177,7 +153,7 @@ impl<T: Scalar> WithSimd for Products<'_, T> {
                 shape: (m, n, k),
                 add,
                 alpha,
-                part,
+                sums,
                 a: a.skip(i * a_step),
                 b: b.skip(i * b_step),
                 c: &mut c[i * c_step..],
@@ -188,7 +164,7 @@ impl<T: Scalar> WithSimd for Products<'_, T> {
             } else if by_dots {
                 dots::run(l, one);
             } else {
-                copied = panels::run(l, one, self.room, copied && b_step == 0);
+                copied = panels::run(l, one, room, copied && b_step == 0);
             }
         }
     }
@@ -202,7 +178,7 @@ const TINY: usize = 64;
 fn plain<T: Scalar>(one: &mut One<'_, T>) {
     let (m, n, k) = one.shape;
     for r in 0..m {
-        let wanted = if one.part == Part::All {
+        let wanted = if one.sums == Sums::All {
             n
         } else {
             n.min(r + 1)
@@ -227,7 +203,7 @@ fn nothing<T: Scalar>(
     count: usize,
     (m, n): (usize, usize),
     add: bool,
-    part: Part,
+    sums: Sums,
     (c, ldc, c_step): (&mut [T], usize, usize),
 ) {
     if add {
@@ -235,7 +211,7 @@ fn nothing<T: Scalar>(
     }
     for i in 0..count {
         for r in 0..m {
-            let end = if part == Part::All { n } else { n.min(r + 1) };
+            let end = if sums == Sums::All { n } else { n.min(r + 1) };
             c[i * c_step + r * ldc..][..end].fill(T::ZERO);
         }
     }

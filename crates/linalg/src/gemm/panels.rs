@@ -2,7 +2,8 @@
 //! cache.
 
 use super::tile::{Tile, column, row, together};
-use super::{One, Part, pack};
+use super::{One, pack};
+use crate::parts::Sums;
 use crate::simd::Lanes;
 use crate::{Aligned, Scalar};
 use pulp::Simd;
@@ -140,7 +141,7 @@ pub(super) fn run<S: Simd, T: Scalar>(
                     m - top
                 };
                 // Blocks wholly above the diagonal.
-                let above = one.part == Part::Lower && first * width >= top + rows;
+                let above = one.sums == Sums::Lower && first * width >= top + rows;
                 if !above {
                     let a = if copies_a {
                         pack::block(one.a, (top, rows), (from, terms), copy_a)
@@ -171,7 +172,7 @@ pub(super) fn run<S: Simd, T: Scalar>(
                             c_last: panel.last,
                             ldc: one.ldc,
                             n,
-                            part: one.part,
+                            sums: one.sums,
                         };
                         if panel.registers == 1 {
                             column::<S, T, 1>(l, &tile, rows, one.c);

@@ -1,11 +1,12 @@
 use super::*;
+use pulp::WithSimd;
 
 /// The sums as they are written.
 fn naive<T: Scalar>(
     shape: (usize, usize, usize),
     add: bool,
     alpha: T,
-    part: Part,
+    sums: Sums,
     a: Strided<'_, T>,
     b: Strided<'_, T>,
     c: &mut [T],
@@ -14,7 +15,7 @@ fn naive<T: Scalar>(
     let (m, n, k) = shape;
     for r in 0..m {
         for col in 0..n {
-            if part == Part::Lower && col > r {
+            if sums == Sums::Lower && col > r {
                 continue;
             }
             let mut sum = 0.0;
@@ -53,7 +54,7 @@ fn factor<T: Copy>(
     }
 }
 
-fn check<T: Scalar>((m, n, k): (usize, usize, usize), part: Part) {
+fn check<T: Scalar>((m, n, k): (usize, usize, usize), sums: Sums) {
     let extra = (m + n) % 2;
     let (a_data, b_data) = (
         numbers::<T>((m + 1) * (k + 1), 1),
@@ -68,7 +69,7 @@ fn check<T: Scalar>((m, n, k): (usize, usize, usize), part: Part) {
         for (add, alpha) in [(false, 1.0), (true, -0.5)] {
             let alpha = T::from_f64(alpha);
             let mut expected = old.clone();
-            naive((m, n, k), add, alpha, part, a, b, &mut expected, n + extra);
+            naive((m, n, k), add, alpha, sums, a, b, &mut expected, n + extra);
             for plain in [false, true] {
                 let mut found = old.clone();
                 let gemm = Gemm {
@@ -76,7 +77,7 @@ fn check<T: Scalar>((m, n, k): (usize, usize, usize), part: Part) {
                     shape: (m, n, k),
                     add,
                     alpha,
-                    part,
+                    sums,
                     a: (a, 0),
                     b: (b, 0),
                     c: (&mut found, n + extra, 0),
@@ -96,7 +97,7 @@ fn check<T: Scalar>((m, n, k): (usize, usize, usize), part: Part) {
                     let gap = (f.to_f64() - e.to_f64()).abs();
                     assert!(
                         gap <= tolerance,
-                        "{m}×{k}×{n} {ta} {tb} {add} plain={plain} {part:?} {at}: {f} {e}"
+                        "{m}×{k}×{n} {ta} {tb} {add} plain={plain} {sums:?} {at}: {f} {e}"
                     );
                 }
             }
@@ -112,8 +113,8 @@ fn agrees_with_the_sums_as_written() {
             1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 25, 31, 32, 33, 47, 48, 49, 65,
         ] {
             for k in [0, 1, 2, 9, 33] {
-                check::<f64>((m, n, k), Part::All);
-                check::<f32>((m, n, k), Part::All);
+                check::<f64>((m, n, k), Sums::All);
+                check::<f32>((m, n, k), Sums::All);
             }
         }
     }
@@ -131,7 +132,7 @@ fn a_row_alone_has_the_bits_of_a_row_among_others() {
                 shape: (rows, n, k),
                 add: false,
                 alpha: T::ONE,
-                part: Part::All,
+                sums: Sums::All,
                 a: (factor(a, (rows, k), false, 0), 0),
                 b: (factor(&b, (k, n), false, 0), 0),
                 c: (&mut c, n, 0),
@@ -168,8 +169,8 @@ fn long_sums_and_large_matrices_too() {
         (131, 17, 130),
         (2, 3, 500),
     ] {
-        check::<f64>(shape, Part::All);
-        check::<f32>(shape, Part::All);
+        check::<f64>(shape, Sums::All);
+        check::<f32>(shape, Sums::All);
     }
 }
 
@@ -177,12 +178,12 @@ fn long_sums_and_large_matrices_too() {
 fn lower_triangles_leave_the_rest() {
     for n in (1..40).chain([64, 97, 135]) {
         for k in [1, 7, 40] {
-            check::<f64>((n, n, k), Part::Lower);
-            check::<f32>((n, n, k), Part::Lower);
+            check::<f64>((n, n, k), Sums::Lower);
+            check::<f32>((n, n, k), Sums::Lower);
         }
     }
-    check::<f64>((20, 20, 500), Part::Lower);
-    check::<f64>((135, 135, 140), Part::Lower);
+    check::<f64>((20, 20, 500), Sums::Lower);
+    check::<f64>((135, 135, 140), Sums::Lower);
 }
 
 #[test]
@@ -212,7 +213,7 @@ fn a_matrix_gives_the_same_bits_in_any_batch() {
                         shape: (m, n, k),
                         add: true,
                         alpha: 0.7,
-                        part: Part::All,
+                        sums: Sums::All,
                         a: (a, m * k),
                         b: (b, b_step),
                         c: (&mut all, n, m * n),
@@ -226,7 +227,7 @@ fn a_matrix_gives_the_same_bits_in_any_batch() {
                             shape: (m, n, k),
                             add: true,
                             alpha: 0.7,
-                            part: Part::All,
+                            sums: Sums::All,
                             a: (a.skip(i * m * k), 0),
                             b: (b.skip(i * b_step), 0),
                             c: (c, n, 0),

@@ -3,9 +3,10 @@
 //! A tile has up to [`MORE_ROWS`] rows and as many registers as a panel. The last register of a row overlaps the one before, and so does the last tile of a column; what they
 //! have in common is stored once.
 
+use super::Strided;
 use super::panels::REGISTERS;
-use super::{Part, Strided};
 use crate::Scalar;
+use crate::parts::Sums;
 use crate::simd::{Lanes, V, store};
 use pulp::Simd;
 use pulp::bytemuck::cast_slice;
@@ -47,7 +48,7 @@ pub(super) struct Tile<'a, T> {
     pub(super) ldc: usize,
     /// Columns of `C`.
     pub(super) n: usize,
-    pub(super) part: Part,
+    pub(super) sums: Sums,
 }
 
 /// Registers of a row computed together: one where a register is one number, as nobody waits for that.
@@ -82,7 +83,7 @@ pub(super) fn column<S: Simd, T: Scalar, const C: usize>(
     let (a, top) = (tile.a, tile.row);
     let mut r = 0;
     // The tile on the diagonal is the first one that is wanted.
-    if tile.part == Part::Lower {
+    if tile.sums == Sums::Lower {
         let diagonal = tile.col.saturating_sub(top);
         r = diagonal - diagonal % most;
     }
@@ -137,7 +138,7 @@ fn compute<S: Simd, T: Scalar, const R: usize, const C: usize>(
 ) {
     let sums = sums::<S, T, R, C>(l, tile);
     let width = Lanes::<S, T>::width();
-    let whole = tile.n >= width && (tile.part == Part::All || tile.col + C * width <= tile.row + 1);
+    let whole = tile.n >= width && (tile.sums == Sums::All || tile.col + C * width <= tile.row + 1);
     if whole && (tile.skip.1 == 0 || !tile.add) {
         let alpha = l.splat(tile.alpha);
         each_row!(i < R => {
@@ -176,7 +177,7 @@ fn finish<S: Simd, T: Scalar>(
     let width = Lanes::<S, T>::width();
     let alpha = l.splat(tile.alpha);
     let fresh = l.lanes_from(tile.skip.1);
-    let lower = tile.part == Part::Lower;
+    let lower = tile.sums == Sums::Lower;
     for (i, sums) in found.chunks_exact(registers).enumerate().skip(tile.skip.0) {
         let row = tile.row + i;
         // Columns that are wanted, of those from `tile.col` on.

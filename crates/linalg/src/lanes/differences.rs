@@ -15,9 +15,9 @@
 //!
 //! [`curvatures`] are `(u/2)coth(u/2)` of the differences `u` of logarithms, `½u(λ_r + λ_c)/(λ_r − λ_c)`: without an exponential per pair.
 
-use crate::Scalar;
 use crate::simd::{Lanes, V};
 use crate::tolerance::{ATANH_SERIES, CLOSE_LOGARITHMS};
+use crate::{Scalar, kernel};
 use pulp::Simd;
 
 /// `ln max(λ, ε)` of the eigenvalues of a group, each as the sum of two numbers.
@@ -45,53 +45,62 @@ fn terms<T>() -> usize {
     if size_of::<T>() == 4 { 6 } else { 11 }
 }
 
-/// The lower triangle of `f[λ_r, λ_c]` into `out`, whose rows have `n` registers.
-#[inline(always)]
-pub(super) fn run<S: Simd, T: Scalar>(
-    l: Lanes<S, T>,
-    n: usize,
-    values: &[V<S, T>],
-    logarithms: &Logarithms<'_, T>,
-    out: &mut [V<S, T>],
-) {
-    let (high, low) = (T::view::<S>(logarithms.high), T::view::<S>(logarithms.low));
-    let epsilon = l.splat(logarithms.epsilon);
-    for r in 0..n {
-        let row = &mut out[r * n..=r * n + r];
-        for (c, out) in row.iter_mut().enumerate() {
-            let swap = l.less(values[r], values[c]);
-            let a = l.select(swap, values[c], values[r]);
-            let b = l.select(swap, values[r], values[c]);
-            let high = l.sub(high[r], high[c]);
-            let low = l.sub(low[r], low[c]);
-            let logs = l.abs(l.add(high, low));
-            *out = difference(l, a, b, logs, epsilon);
+kernel! {
+    /// Divided differences of `log max(·, ε)` of every pair of eigenvalues of a group, lower triangles
+    /// of squares.
+    pub fn log_differences<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        values: &'a [T],
+        logarithms: &'a Logarithms<'a, T>,
+        out: &'a mut [T],
+    ) {
+        let (values, out) = (T::view::<S>(values), T::view_mut::<S>(out));
+        let (high, low) = (T::view::<S>(logarithms.high), T::view::<S>(logarithms.low));
+        let epsilon = l.splat(logarithms.epsilon);
+        for r in 0..n {
+            let row = &mut out[r * n..=r * n + r];
+            for (c, out) in row.iter_mut().enumerate() {
+                let swap = l.less(values[r], values[c]);
+                let a = l.select(swap, values[c], values[r]);
+                let b = l.select(swap, values[r], values[c]);
+                let high = l.sub(high[r], high[c]);
+                let low = l.sub(low[r], low[c]);
+                let logs = l.abs(l.add(high, low));
+                *out = difference(l, a, b, logs, epsilon);
+            }
         }
     }
 }
 
-/// The lower triangle of `w (u/2)coth(u/2)`, `u = l_r − l_c`, into `out`, whose rows have `n` registers; `values` are `e^l`, up to a factor that all have in common.
-#[inline(always)]
-pub(super) fn curvatures<S: Simd, T: Scalar>(
-    l: Lanes<S, T>,
-    n: usize,
-    logarithms: &[V<S, T>],
-    values: &[V<S, T>],
-    weights: V<S, T>,
-    out: &mut [V<S, T>],
-) {
-    let (half, one) = (l.splat(T::from_f64(0.5)), l.splat(T::ONE));
-    let (twelfth, close) = (T::from_f64(1.0 / 12.0), T::from_f64(CLOSE_LOGARITHMS));
-    let (twelfth, close) = (l.splat(twelfth), l.splat(close));
-    for r in 0..n {
-        let row = &mut out[r * n..=r * n + r];
-        for (c, out) in row.iter_mut().enumerate() {
-            let u = l.sub(logarithms[r], logarithms[c]);
-            let top = l.mul(l.mul(half, u), l.add(values[r], values[c]));
-            let exact = l.div(top, l.sub(values[r], values[c]));
-            let series = l.add(one, l.mul(l.mul(u, u), twelfth));
-            let near = l.less(l.abs(u), close);
-            *out = l.mul(weights, l.select(near, series, exact));
+kernel! {
+    /// `w_i (u/2)coth(u/2)` of every pair of eigenvalues of a group, `u` the difference of their
+    /// logarithms, lower triangles of squares: the second derivatives of squared distances. `values`
+    /// are the eigenvalues up to a factor that those of a matrix have in common; `weights` is one
+    /// register.
+    pub fn curvatures<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        logarithms: &'a [T],
+        values: &'a [T],
+        weights: &'a [T],
+        out: &'a mut [T],
+    ) {
+        let (logarithms, values) = (T::view::<S>(logarithms), T::view::<S>(values));
+        let (weights, out) = (T::view::<S>(weights)[0], T::view_mut::<S>(out));
+        let (half, one) = (l.splat(T::from_f64(0.5)), l.splat(T::ONE));
+        let (twelfth, close) = (T::from_f64(1.0 / 12.0), T::from_f64(CLOSE_LOGARITHMS));
+        let (twelfth, close) = (l.splat(twelfth), l.splat(close));
+        for r in 0..n {
+            let row = &mut out[r * n..=r * n + r];
+            for (c, out) in row.iter_mut().enumerate() {
+                let u = l.sub(logarithms[r], logarithms[c]);
+                let top = l.mul(l.mul(half, u), l.add(values[r], values[c]));
+                let exact = l.div(top, l.sub(values[r], values[c]));
+                let series = l.add(one, l.mul(l.mul(u, u), twelfth));
+                let near = l.less(l.abs(u), close);
+                *out = l.mul(weights, l.select(near, series, exact));
+            }
         }
     }
 }

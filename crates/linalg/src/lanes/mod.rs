@@ -8,23 +8,23 @@
 
 mod differences;
 pub(crate) mod eigen;
-pub(crate) mod kernel;
 mod mixture;
 mod product;
+pub(crate) mod spectral;
 
 pub use crate::gather::{
     gather, gather_lower, gather_upper, scatter, scatter_lower, scatter_upper,
 };
-pub use differences::Logarithms;
-pub use product::{BAND, Laid, Product, Sums, Terms};
+pub use crate::parts::{Sums, Terms};
+pub use differences::{Logarithms, curvatures, log_differences};
+pub use eigen::{eigen, eigen_room};
+pub use mixture::{inner_products, mixture, totals, weighted_sums};
+pub use product::{BAND, Laid, Product, product};
+pub use spectral::{recompose, spectral_derivative};
 
-use crate::simd::{dispatch, instruction_set};
-use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
-use crate::{LinalgError, Result, Scalar};
-use kernel::{
-    LaneCurvatures, LaneDifferences, LaneEigen, LaneFactor, LaneInnerProducts, LaneMixture,
-    LaneProduct, LaneSpectral, LaneTotals, LaneWeightedSums, Spectral,
-};
+use crate::cholesky::kernel::{self as cholesky, BadPivot};
+use crate::simd::instruction_set;
+use crate::{LinalgError, Result, Scalar, kernel};
 
 /// Matrices in a group: lanes of a register of the instruction set in use.
 ///
@@ -32,62 +32,6 @@ use kernel::{
 /// Where `STIEFEL_SIMD` asks for instructions that cannot be had.
 pub fn width<T: Scalar>() -> Result<usize> {
     Ok(instruction_set()?.lanes::<T>())
-}
-
-/// `C_i = α Σ A_i B_i` of a group, see [`Product`].
-///
-/// # Panics
-/// If a slice is shorter than its shape says.
-pub fn product<T: Scalar>(product: Product<'_, T>) -> Result<()> {
-    dispatch(LaneProduct(product))
-}
-
-/// `A_i = B + Σ_j w_ij D_j` of a group: `B` and the `D_j`, one after the other, are the same for all lanes and not laid out for them; `weights` holds a register per `D_j`.
-///
-/// # Panics
-/// If a slice is shorter than the others say.
-pub fn mixture<T: Scalar>(
-    weights: &[T],
-    base: &[T],
-    directions: &[T],
-    out: &mut [T],
-) -> Result<()> {
-    dispatch(LaneMixture {
-        weights,
-        base,
-        directions,
-        out,
-    })
-}
-
-/// `g_ij = ⟨D_j, G_i⟩` of a group, a register per `D_j`: the gradient of the weights of a [`mixture()`].
-///
-/// # Panics
-/// As [`mixture()`].
-pub fn inner_products<T: Scalar>(g: &[T], directions: &[T], out: &mut [T]) -> Result<()> {
-    dispatch(LaneInnerProducts { g, directions, out })
-}
-
-/// `D_j = [D_j +] Σ_i w_ij G_i` over a group, one `j` per lane: register `i` of `weights` holds the `w_ij` of matrix `i`, and `out` the `D_j` in lanes. The other gradient of a
-/// [`mixture()`]. Matrices are added in their order.
-///
-/// # Panics
-/// As [`mixture()`].
-pub fn weighted_sums<T: Scalar>(weights: &[T], g: &[T], add: bool, out: &mut [T]) -> Result<()> {
-    dispatch(LaneWeightedSums {
-        weights,
-        g,
-        add,
-        out,
-    })
-}
-
-/// `Σ_i G_i` over the first `samples` matrices of several groups, one group after the other, entry by entry.
-///
-/// # Panics
-/// As [`mixture()`].
-pub fn totals<T: Scalar>(samples: usize, g: &[T], out: &mut [T]) -> Result<()> {
-    dispatch(LaneTotals { samples, g, out })
 }
 
 /// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read, and spoilt. The first `count` lanes must
@@ -99,13 +43,7 @@ pub fn inverse_cholesky<T: Scalar>(
     out: &mut [T],
     pivots: &mut [T],
 ) -> Result<()> {
-    let done = dispatch(LaneFactor {
-        n,
-        count,
-        x,
-        out,
-        pivots,
-    })?;
+    let done = factor_and_invert(n, count, x, out, pivots)?;
     done.map_err(|bad| LinalgError::NotPositiveDefinite {
         op: "Cholesky factorisation",
         matrix: bad.matrix,
@@ -114,100 +52,24 @@ pub fn inverse_cholesky<T: Scalar>(
     })
 }
 
-/// Numbers that [`eigen()`] needs as scratch.
-pub fn eigen_room<T: Scalar>(n: usize, groups: usize) -> Result<usize> {
-    Ok(eigen::room_in_lanes::<T>(n, groups, width::<T>()?))
-}
-
-/// Eigenvalues and eigenvectors of one or two groups of symmetric `n × n` matrices, in no particular order: `values` gets `n` registers per group, `u` a
-/// square per group with eigenvectors as columns. Only lower triangles are read. Two groups at once take less time than one after the other.
-///
-/// `scratch` holds [`eigen_room`] numbers. The bits of the values and, up to their order, of the vectors are those of [`eigh_into`](crate::eigh_into) below 64 rows.
-pub fn eigen<T: Scalar>(
-    n: usize,
-    groups: usize,
-    x: &[T],
-    values: &mut [T],
-    u: &mut [T],
-    scratch: &mut [T],
-) -> Result<()> {
-    let done = dispatch(LaneEigen {
-        n,
-        groups,
-        x,
-        values,
-        u,
-        scratch,
-    })?;
-    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
-    done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
-}
-
-/// `U diag(f) Uᵀ` of a group, lower triangles and the same above the diagonal. `scratch` holds a square.
-pub fn recompose<T: Scalar>(
-    n: usize,
-    u: &[T],
-    f: &[T],
-    scratch: &mut [T],
-    out: &mut [T],
-) -> Result<()> {
-    dispatch(LaneSpectral {
-        n,
-        u,
-        task: Spectral::Map(f),
-        scratch,
-        out,
-    })
-}
-
-/// `U (Λ ∘ UᵀG U) Uᵀ` of a group: the derivative of a function of symmetric matrices, applied to symmetric `G_i` (Daleckii and Krein). `divided` holds the lower
-/// triangles of the divided differences `Λ_i`; `scratch` holds two squares.
-pub fn spectral_derivative<T: Scalar>(
-    n: usize,
-    u: &[T],
-    divided: &[T],
-    g: &[T],
-    scratch: &mut [T],
-    out: &mut [T],
-) -> Result<()> {
-    dispatch(LaneSpectral {
-        n,
-        u,
-        task: Spectral::Derivative { divided, g },
-        scratch,
-        out,
-    })
-}
-
-/// Divided differences of `log max(·, ε)` of every pair of eigenvalues of a group, lower triangles of squares.
-pub fn log_differences<T: Scalar>(
-    n: usize,
-    values: &[T],
-    logarithms: &Logarithms<'_, T>,
-    out: &mut [T],
-) -> Result<()> {
-    dispatch(LaneDifferences {
-        n,
-        values,
-        logarithms: *logarithms,
-        out,
-    })
-}
-
-/// `w_i (u/2)coth(u/2)` of every pair of eigenvalues of a group, `u` the difference of their logarithms, lower triangles of squares: the second derivatives of squared distances. `values`
-/// are the eigenvalues up to a factor that those of a matrix have in common; `weights` is one register.
-pub fn curvatures<T: Scalar>(
-    n: usize,
-    logarithms: &[T],
-    values: &[T],
-    weights: &[T],
-    out: &mut [T],
-) -> Result<()> {
-    dispatch(LaneCurvatures {
-        n,
-        logarithms,
-        values,
-        weights,
-        out,
-    })
+kernel! {
+    fn factor_and_invert<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        count: usize,
+        x: &'a mut [T],
+        out: &'a mut [T],
+        pivots: &'a mut [T],
+    ) -> std::result::Result<(), BadPivot<T>> {
+        let x = &mut T::view_mut::<S>(x)[..n * n];
+        let pivots = &mut T::view_mut::<S>(pivots)[..n];
+        let out = T::view_mut::<S>(out);
+        cholesky::factor(l, n, x, pivots);
+        cholesky::check(l, count, pivots)?;
+        cholesky::invert(l, n, x, out);
+        for r in 0..n {
+            out[r * n + r + 1..(r + 1) * n].fill(l.splat(T::ZERO));
+        }
+        Ok(())
+    }
 }

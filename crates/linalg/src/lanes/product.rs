@@ -1,7 +1,8 @@
 //! `C = α Σ_s A_s B_s` over a group of matrices in lanes, in blocks whose sums stay in registers.
 
-use crate::Scalar;
-use crate::simd::{Lanes, V, store};
+use crate::parts::{Sums, Terms};
+use crate::simd::{Lanes, V, chosen_arch, store};
+use crate::{Result, Scalar, kernel};
 use pulp::Simd;
 
 /// A matrix in lanes with its strides: entry `(i, j)` is register `row·i + col·j`.
@@ -30,30 +31,6 @@ impl<'a, T> Laid<'a, T> {
             ..self
         }
     }
-}
-
-/// Which terms of the sums there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Terms {
-    /// All of them.
-    All,
-    /// `B` is zero below the diagonal (and within its blocks the zeros are stored).
-    UpperRight,
-    /// `B` is zero above the diagonal (and within its blocks the zeros are stored).
-    LowerRight,
-    /// `A` is square and symmetric; its lower triangle and [`BAND`] entries right of the diagonal are read.
-    SymmetricLeft,
-}
-
-/// Which sums are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sums {
-    /// All of them.
-    All,
-    /// `C` is square and symmetric, and its lower triangle alone is wanted: above the diagonal anything may be left.
-    Lower,
-    /// `C` is square and symmetric: its lower triangle is computed, and the same stands above the diagonal.
-    Symmetric,
 }
 
 /// Entries right of the diagonal that a symmetric left factor must have.
@@ -122,9 +99,30 @@ fn registers<'a, S: Simd, T: Scalar>(x: &Laid<'a, T>) -> Registers<'a, V<S, T>> 
     }
 }
 
+/// `C_i = α Σ A_i B_i` of a group, see [`Product`].
+///
+/// # Panics
+/// If a slice is shorter than its shape says.
+pub fn product<T: Scalar>(product: Product<'_, T>) -> Result<()> {
+    Multiply { product }.run(chosen_arch()?);
+    Ok(())
+}
+
+/// Computes a product inside another kernel.
+#[inline(always)]
+pub(super) fn multiply<S: Simd, T: Scalar>(simd: S, product: Product<'_, T>) {
+    simd.vectorize(Multiply { product });
+}
+
+kernel! {
+    struct Multiply<'a, S, T>(l: Lanes<S, T>, product: Product<'a, T>) {
+        run(l, product);
+    }
+}
+
 /// Blocks of at most [`ROWS`] rows, and of columns as even as they come: no entry is computed twice, and of a symmetric product hardly one above the diagonal.
 #[inline(always)]
-pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
+fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
     let (_, n, _) = product.shape;
     let Product {
         shape,
@@ -145,7 +143,12 @@ pub(super) fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
         terms,
         scale: l.splat(scale),
         plain: scale == T::ONE,
-        wanted: sums,
+        // A mirrored triangle has both.
+        wanted: if sums == Sums::Upper {
+            Sums::Symmetric
+        } else {
+            sums
+        },
     };
     let most = match terms {
         // Of a block on the diagonal of a triangular factor a part is zeros: the fewer columns, the smaller it is.
@@ -240,6 +243,7 @@ fn block<S: Simd, T: Scalar, const R: usize, const C: usize, const LOWER: bool>(
         Terms::All => (0, k),
         Terms::UpperRight => (0, (c + C).min(k)),
         Terms::LowerRight => (c, k),
+        Terms::LowerLeft => (0, (r + R).min(k)),
         Terms::SymmetricLeft => (0, r + R),
     };
     let mut sums = [[l.splat(T::ZERO); C]; R];

@@ -3,47 +3,39 @@
 //! Columns lie one after the other, padded with zeros to whole registers; lanes are neighbouring rows. The matrix is scaled by a power of two, so that squares neither overflow
 //! nor vanish.
 
-use crate::simd::{Lanes, V, compiled};
+use crate::simd::{Lanes, V};
 use crate::tiles::transpose;
-use crate::{Aligned, Scalar, tolerance};
-use pulp::{Simd, WithSimd};
+use crate::{Aligned, Scalar, kernel, tolerance};
+use pulp::Simd;
 
 /// Columns reflected together.
 const TOGETHER: usize = 4;
 
-compiled!(Scalar; ThinQr);
-
-/// `m ≥ k`; the diagonal of `R` is made positive, and what is below it is left alone. Without room for `Q`, `R` alone is found.
-#[derive(Debug)]
-pub(super) struct ThinQr<'a, T> {
-    pub(super) shape: (usize, usize),
-    pub(super) a: &'a [T],
-    pub(super) q: &'a mut [T],
-    pub(super) r: &'a mut [T],
-    pub(super) room: &'a mut Aligned<T>,
-}
-
-impl<T: Scalar> WithSimd for ThinQr<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let l = Lanes::<S, T>::new(simd);
-        let (m, k) = self.shape;
+kernel! {
+    /// `A = Q R`, `m ≥ k`; the diagonal of `R` is made positive, and entries below it are left alone.
+    /// Without room for `Q`, `R` alone is found.
+    pub(super) fn thin_qr<'a, S, T>(
+        l: Lanes<S, T>,
+        m: usize,
+        k: usize,
+        a: &'a [T],
+        q: &'a mut [T],
+        r: &'a mut [T],
+        room: &'a mut Aligned<T>,
+    ) {
         let width = Lanes::<S, T>::width();
         let stride = m.div_ceil(width);
         let column = stride * width;
-        let (columns, rest) = self
-            .room
+        let (columns, rest) = room
             .room((2 * column + 1) * k)
             .split_at_mut(k * column);
         let (vectors, tau) = rest.split_at_mut(k * column);
         let mut largest = T::ZERO;
-        for &x in self.a {
+        for &x in a {
             largest = Scalar::max(largest, Scalar::abs(x));
         }
         let scale = T::power_of_two_below(largest);
-        transpose(simd, self.a, k, (m, k), columns, column);
+        transpose(l.simd, a, k, (m, k), columns, column);
         for column in columns.chunks_exact_mut(column) {
             for x in &mut column[..m] {
                 *x /= scale;
@@ -62,10 +54,10 @@ impl<T: Scalar> WithSimd for ThinQr<'_, T> {
             for row in 0..=c {
                 let negative = columns[row * column + row] < T::ZERO;
                 let x = scale * columns[c * column + row];
-                self.r[row * k + c] = if negative { -x } else { x };
+                r[row * k + c] = if negative { -x } else { x };
             }
         }
-        if self.q.is_empty() {
+        if q.is_empty() {
             return;
         }
         // The columns of `Q` in the place of those of `A`, of which the signs are kept.
@@ -78,7 +70,7 @@ impl<T: Scalar> WithSimd for ThinQr<'_, T> {
             let v = &vectors[j * column..][..column];
             apply(l, v, signs[j], j / width, own, column);
         }
-        transpose(simd, columns, column, (k, m), self.q, k);
+        transpose(l.simd, columns, column, (k, m), q, k);
     }
 }
 

@@ -7,11 +7,10 @@
 
 mod householder;
 
-use crate::simd::dispatch;
 use crate::{
     Aligned, LinalgError, MatBatch, MatView, Op, Result, Scalar, inverse_cholesky, product,
 };
-use householder::ThinQr;
+use householder::thin_qr;
 
 /// The factors of `A = Q R`.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,13 +50,7 @@ pub fn qr<T: Scalar>(a: MatView<'_, T>) -> Result<Qr<T>> {
     let mut r = MatBatch::zeros(count, k, k);
     let room = &mut Aligned::new();
     for i in 0..count {
-        dispatch(ThinQr {
-            shape: (m, k),
-            a: a.matrix(i),
-            q: q.matrix_mut(i),
-            r: r.matrix_mut(i),
-            room,
-        })?;
+        thin_qr(m, k, a.matrix(i), q.matrix_mut(i), r.matrix_mut(i), room)?;
     }
     Ok(Qr { q, r })
 }
@@ -68,13 +61,8 @@ pub(crate) fn triangular_factor<T: Scalar>(a: MatView<'_, T>) -> Result<MatBatch
     a.check_finite("thin QR")?;
     let (_, m, k) = a.shape();
     let mut r = MatBatch::zeros(1, k, k);
-    dispatch(ThinQr {
-        shape: (m, k),
-        a: a.matrix(0),
-        q: &mut [],
-        r: r.matrix_mut(0),
-        room: &mut Aligned::new(),
-    })?;
+    let room = &mut Aligned::new();
+    thin_qr(m, k, a.matrix(0), &mut [], r.matrix_mut(0), room)?;
     Ok(r)
 }
 

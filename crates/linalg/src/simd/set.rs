@@ -1,10 +1,11 @@
-//! Which instructions the kernels use: the widest set of this CPU, or the one that `STIEFEL_SIMD` names.
+//! Instruction sets: the widest one of this CPU, or the one that `STIEFEL_SIMD` names.
 //!
-//! The choice is made once per process. Within one set a matrix's result is the same to the bit for any batch, any neighbours and any
-//! number of threads; between two sets results agree to rounding, because sums of different width are added in a different order.
+//! The choice is made once per process. Within one set a matrix's result is the same to the bit for
+//! any batch, any neighbours and any number of threads; between two sets results agree to rounding,
+//! because sums of different width are added in a different order.
 
 use crate::{LinalgError, Result};
-use pulp::{Arch, WithSimd};
+use pulp::Arch;
 use std::sync::OnceLock;
 
 /// The environment variable that fixes the instruction set.
@@ -119,64 +120,17 @@ fn choose(asked: Option<&std::ffi::OsStr>) -> Result<(InstructionSet, Arch)> {
     })
 }
 
-/// A kernel that is compiled in this crate, once for either precision and every instruction set: generic code that runs it in another crate would compile
-/// all of them there again. [`compiled!`](compiled) makes it one.
-pub(crate) trait Compiled: WithSimd {
-    /// Runs the kernel.
-    fn run(self, arch: Arch) -> Self::Output;
-}
-
-/// Has kernels of a lifetime and a type with this trait compiled for both types that have it.
-macro_rules! compiled {
-    ($scalar:path; $($kernel:ident),+) => {$(
-        impl<T: $scalar> $crate::simd::Compiled for $kernel<'_, T> {
-            #[inline]
-            #[allow(unsafe_code, reason = "the compiler does not see that two types are one")]
-            fn run(self, arch: pulp::Arch) -> Self::Output {
-                #[inline(never)]
-                fn single(kernel: $kernel<'_, f32>, arch: pulp::Arch) -> <$kernel<'static, f32> as pulp::WithSimd>::Output {
-                    arch.dispatch(kernel)
-                }
-                #[inline(never)]
-                fn double(kernel: $kernel<'_, f64>, arch: pulp::Arch) -> <$kernel<'static, f64> as pulp::WithSimd>::Output {
-                    arch.dispatch(kernel)
-                }
-                use $crate::simd::same;
-                // SAFETY: `T` is the type of the kernel that is run, so that both sides are one type.
-                if std::any::TypeId::of::<T>() == std::any::TypeId::of::<f32>() {
-                    unsafe { same(single(same(self), arch)) }
-                } else {
-                    unsafe { same(double(same(self), arch)) }
-                }
-            }
-        }
-    )+};
-}
-pub(crate) use compiled;
-
-/// A value of a type that is the other one, though the compiler knows it by another name.
+/// Returns the instructions of the chosen set.
 ///
-/// # Safety
-/// `A` and `B` are one type.
-#[inline(always)]
-#[allow(
-    unsafe_code,
-    reason = "the compiler does not see that two types are one"
-)]
-pub(crate) unsafe fn same<A, B>(value: A) -> B {
-    assert_eq!(size_of::<A>(), size_of::<B>());
-    // SAFETY: as promised, and the value is not dropped here.
-    unsafe { std::mem::transmute_copy(&std::mem::ManuallyDrop::new(value)) }
+/// # Errors
+/// Where `STIEFEL_SIMD` names no set, or one that this CPU lacks.
+#[doc(hidden)]
+pub fn chosen_arch() -> Result<Arch> {
+    chosen().map(|(_, arch)| arch)
 }
 
-/// Runs a kernel with the chosen instruction set.
-#[inline]
-pub(crate) fn dispatch<K: Compiled>(kernel: K) -> Result<K::Output> {
-    let (_, arch) = chosen()?;
-    Ok(kernel.run(arch))
-}
-
-/// The instructions for rows of `n` numbers: half registers where a row does not fill a whole one.
+/// Returns the instructions for rows of `n` numbers: half registers where a row does not fill a
+/// whole one.
 pub(crate) fn widest_for<T>(n: usize) -> Result<Arch> {
     let (set, arch) = chosen()?;
     match InstructionSet::Avx2.arch() {
@@ -185,7 +139,8 @@ pub(crate) fn widest_for<T>(n: usize) -> Result<Arch> {
     }
 }
 
-/// The instructions for so many matrices, one in each lane, and how many lanes they have. What a lane computes does not depend on the other lanes, nor on their number, and half a register is
+/// Returns the instructions for so many matrices, one in each lane, and how many lanes they have.
+/// A lane's result does not depend on the other lanes, nor on their number, and half a register is
 /// divided in half the time.
 pub(crate) fn lanes_for<T>(matrices: usize) -> Result<(Arch, usize)> {
     let (set, arch) = chosen()?;

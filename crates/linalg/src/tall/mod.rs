@@ -1,29 +1,25 @@
-//! Points on the Stiefel manifold, `n × k`, one after the other, each in the first-level cache: tangent projection with its pull-back, CholeskyQR, and a step of Adam ([`adam`]).
+//! Points on the Stiefel manifold, `n × k`, one after the other, each in the first-level cache:
+//! tangent projection with its pull-back and CholeskyQR, alone and inside other kernels ([`Tall`]).
 //!
 //! ```text
 //! project     Z ← Z − W S,   S = sym(WᵀZ)
 //! pull back   H = sym(WᵀG),   ∂Z ← ∂Z + G − W H,   ∂W ← ∂W − (Z H + G S)
 //! ```
 //!
-//! A matrix is copied to rows of whole registers once, and no product packs anything. What a point becomes does not depend on the others. Edelman,
-//! Arias & Smith 1998.
+//! A matrix is copied to rows of whole registers once, and no product packs anything. The result for a
+//! point does not depend on the others. Edelman, Arias & Smith 1998.
 
-mod adam;
 pub(crate) mod product;
 mod rows;
 
-pub use adam::{AdamRates, adam_flat, adam_tall};
+pub use rows::{BadPivot, Tall};
 
 use crate::aligned::with_room;
-use crate::simd::{compiled, dispatch};
-use crate::{LinalgError, MatView, MatViewMut, Result, Scalar};
-use product::Part;
-use pulp::{Simd, WithSimd};
-use rows::{BadPivot, Tall};
+use crate::{LinalgError, MatView, MatViewMut, Result, Scalar, kernel};
 
-/// Numbers of a padded row at most: a register has 16 of them.
-fn padded(k: usize) -> usize {
-    k.next_multiple_of(16)
+/// Numbers that so many padded rows of `k` columns take at most: a register has 16 of them.
+pub fn room_for(rows: usize, k: usize) -> usize {
+    rows * k.next_multiple_of(16)
 }
 
 fn check(fits: bool, op: &'static str, shapes: [(usize, usize, usize); 3]) -> Result<()> {
@@ -70,17 +66,10 @@ pub fn project_tall<T: Scalar>(
         return Ok(());
     }
     with_room(|room| {
-        let scratch = room.room((2 * n + k) * padded(k));
-        dispatch(Project {
-            w,
-            z: (z.data(), n, k),
-            s: s.data(),
-            scratch,
-        })
+        let scratch = room.room(room_for(2 * n + k, k));
+        project_all(n, k, w, z.data(), s.data(), scratch)
     })
 }
-
-compiled!(Scalar; Project, PullBack, Orthonormalise);
 
 /// `Q = A R⁻¹` with the upper triangular `R`, diagonal positive, of `AᵀA = RᵀR`: CholeskyQR of one `n × k` matrix, `n ≥ k`, that is well conditioned.
 ///
@@ -99,13 +88,8 @@ pub fn orthonormalise<T: Scalar>(a: &[T], (n, k): (usize, usize), q: &mut [T]) -
     let fits = a.len() == n * k && q.len() == n * k && n >= k && k > 0;
     check(fits, op, [shape, (1, 1, a.len()), (1, 1, q.len())])?;
     let done = with_room(|room| {
-        let scratch = room.room((2 * n + 2 * k + 1) * padded(k));
-        dispatch(Orthonormalise {
-            sizes: (n, k),
-            a,
-            q,
-            scratch,
-        })
+        let scratch = room.room(room_for(2 * n + 2 * k + 1, k));
+        orthonormalise_one(n, k, a, q, scratch)
     });
     done?.map_err(|(pivot, value)| LinalgError::NotPositiveDefinite {
         op,
@@ -115,59 +99,50 @@ pub fn orthonormalise<T: Scalar>(a: &[T], (n, k): (usize, usize), q: &mut [T]) -
     })
 }
 
-#[derive(Debug)]
-struct Orthonormalise<'a, T> {
-    sizes: (usize, usize),
-    a: &'a [T],
-    q: &'a mut [T],
-    scratch: &'a mut [T],
-}
-
-impl<T: Scalar> WithSimd for Orthonormalise<'_, T> {
-    type Output = std::result::Result<(), BadPivot<T>>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let (n, k) = self.sizes;
-        let tall = Tall::<S, T>::new(simd, n, k);
-        let (a, rest) = self.scratch.split_at_mut(n * tall.row());
+kernel! {
+    fn orthonormalise_one<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        k: usize,
+        given: &'a [T],
+        wanted: &'a mut [T],
+        scratch: &'a mut [T],
+    ) -> std::result::Result<(), BadPivot<T>> {
+        let tall = Tall::<S, T>::new(l, n, k);
+        let (a, rest) = scratch.split_at_mut(n * tall.row());
         let (q, rest) = rest.split_at_mut(n * tall.row());
         let (g, rest) = rest.split_at_mut(k * tall.row());
-        tall.load(self.a, a);
+        tall.load(given, a);
         tall.orthonormalise(a, q, (g, &mut rest[..(k + 1) * tall.row()]))?;
-        tall.store(q, self.q);
+        tall.store(q, wanted);
         Ok(())
     }
 }
 
-#[derive(Debug)]
-struct Project<'a, T> {
-    w: MatView<'a, T>,
-    z: (&'a mut [T], usize, usize),
-    s: &'a mut [T],
-    scratch: &'a mut [T],
-}
-
-impl<T: Scalar> WithSimd for Project<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let (all, n, k) = self.z;
-        let tall = Tall::<S, T>::new(simd, n, k);
+kernel! {
+    fn project_all<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        k: usize,
+        w: MatView<'a, T>,
+        z: &'a mut [T],
+        s: &'a mut [T],
+        scratch: &'a mut [T],
+    ) {
+        let tall = Tall::<S, T>::new(l, n, k);
         let row = tall.row();
-        let (w, rest) = self.scratch.split_at_mut(n * row);
-        let (z, rest) = rest.split_at_mut(n * row);
-        let s = &mut rest[..k * row];
-        for (i, own) in all.chunks_exact_mut(n * k).enumerate() {
-            if i == 0 || self.w.count() > 1 {
-                tall.load(of(self.w, i), w);
+        let (own_w, rest) = scratch.split_at_mut(n * row);
+        let (own_z, rest) = rest.split_at_mut(n * row);
+        let own_s = &mut rest[..k * row];
+        for (i, z) in z.chunks_exact_mut(n * k).enumerate() {
+            if i == 0 || w.count() > 1 {
+                tall.load(of(w, i), own_w);
             }
-            tall.load(own, z);
-            tall.project(w, z, s);
-            tall.store(z, own);
-            let at = if self.s.len() == k * k { 0 } else { i * k * k };
-            tall.store(s, &mut self.s[at..at + k * k]);
+            tall.load(z, own_z);
+            tall.project(own_w, own_z, own_s);
+            tall.store(own_z, z);
+            let at = if s.len() == k * k { 0 } else { i * k * k };
+            tall.store(own_s, &mut s[at..at + k * k]);
         }
     }
 }
@@ -196,34 +171,24 @@ pub fn project_tall_pull_back<T: Scalar>(
         return Ok(());
     }
     with_room(|room| {
-        let scratch = room.room((4 * n + 2 * k) * padded(k));
-        dispatch(PullBack {
-            given: (w, z, s),
-            g,
-            wanted: (in_w, in_z),
-            scratch,
-        })
+        let scratch = room.room(room_for(4 * n + 2 * k, k));
+        pull_back((w, z, s), g, (in_w, in_z), scratch)
     })
 }
 
-#[derive(Debug)]
-struct PullBack<'a, T> {
-    given: (MatView<'a, T>, MatView<'a, T>, MatView<'a, T>),
-    g: MatView<'a, T>,
-    wanted: ProjectionGradients<'a, T>,
-    scratch: &'a mut [T],
-}
-
-impl<T: Scalar> WithSimd for PullBack<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let ((w_all, z_all, s_all), (mut in_w, mut in_z)) = (self.given, self.wanted);
-        let (count, n, k) = self.g.shape();
-        let tall = Tall::<S, T>::new(simd, n, k);
+kernel! {
+    fn pull_back<'a, S, T>(
+        l: Lanes<S, T>,
+        given: (MatView<'a, T>, MatView<'a, T>, MatView<'a, T>),
+        gradient: MatView<'a, T>,
+        wanted: ProjectionGradients<'a, T>,
+        scratch: &'a mut [T],
+    ) {
+        let ((w_all, z_all, s_all), (mut in_w, mut in_z)) = (given, wanted);
+        let (count, n, k) = gradient.shape();
+        let tall = Tall::<S, T>::new(l, n, k);
         let (size, square) = (n * tall.row(), k * tall.row());
-        let (w, rest) = self.scratch.split_at_mut(size);
+        let (w, rest) = scratch.split_at_mut(size);
         let (g, rest) = rest.split_at_mut(size);
         let (own, rest) = rest.split_at_mut(size);
         let (sum, rest) = rest.split_at_mut(size);
@@ -234,7 +199,7 @@ impl<T: Scalar> WithSimd for PullBack<'_, T> {
             if first || w_all.count() > 1 {
                 tall.load(of(w_all, i), w);
             }
-            tall.load(self.g.matrix(i), g);
+            tall.load(gradient.matrix(i), g);
             tall.symmetric_product(w, g, h);
             if let Some(in_w) = &mut in_w {
                 let one = in_w.shape().0 == 1;
@@ -243,8 +208,8 @@ impl<T: Scalar> WithSimd for PullBack<'_, T> {
                     tall.load(of_w, sum);
                 }
                 tall.load(s_all.matrix(i), s);
-                tall.times((of(z_all, i), k), h, Part::default(), true, sum);
-                tall.times((g, tall.row()), s, Part::default(), true, sum);
+                tall.subtract((of(z_all, i), k), h, sum);
+                tall.subtract((g, tall.row()), s, sum);
                 if last || !one {
                     tall.store(sum, of_w);
                 }
@@ -252,7 +217,7 @@ impl<T: Scalar> WithSimd for PullBack<'_, T> {
             if let Some((in_z, add)) = &mut in_z {
                 let one = in_z.shape().0 == 1;
                 let of_z = &mut in_z.data()[if one { 0 } else { i * n * k }..][..n * k];
-                tall.times((w, tall.row()), h, Part::default(), true, g);
+                tall.subtract((w, tall.row()), h, g);
                 if *add || (one && !first) {
                     tall.load(of_z, own);
                     for (g, &own) in T::view_mut::<S>(g).iter_mut().zip(T::view::<S>(own)) {

@@ -2,60 +2,81 @@
 //!
 //! Rows of `B` and `C` have whole registers, zeros at their end; every sum runs over its terms in order.
 
-use crate::Scalar;
+use crate::parts::{Sums, Terms};
 use crate::simd::{Lanes, store};
-use pulp::{Simd, WithSimd};
-
-/// What is known of the factors, and wanted of the product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Part {
-    /// Only the upper triangle of `C` is wanted.
-    pub(crate) upper_out: bool,
-    /// `B` is zero below its diagonal.
-    pub(crate) upper_right: bool,
-    /// `A` is zero above its diagonal.
-    pub(crate) lower_left: bool,
-}
+use crate::{Scalar, kernel};
+use pulp::Simd;
 
 /// One product. Entry `(r, t)` of `A` is `a[r·row + t·term]`.
 #[derive(Debug)]
 pub(crate) struct Product<'a, T> {
     /// Rows of `C`, and terms of a sum.
     pub(crate) rows: usize,
-    pub(crate) terms: usize,
+    pub(crate) inner: usize,
     pub(crate) a: &'a [T],
     pub(crate) row: usize,
     pub(crate) term: usize,
-    /// `terms` padded rows.
+    /// `inner` padded rows.
     pub(crate) b: &'a [T],
     /// `rows` padded rows.
     pub(crate) c: &'a mut [T],
     /// Whether the product is taken from what is in `C`.
     pub(crate) subtract: bool,
-    pub(crate) part: Part,
+    pub(crate) sums: Sums,
+    pub(crate) terms: Terms,
 }
 
 /// Rows computed together, and registers of each; there are 32 or 16 registers.
 const MORE: (usize, usize) = (6, 4);
 const FEWER: (usize, usize) = (4, 3);
 
-impl<T: Scalar> WithSimd for Product<'_, T> {
-    type Output = ();
+/// Computes a product inside another kernel.
+#[inline(always)]
+pub(crate) fn multiply<S: Simd, T: Scalar>(simd: S, product: Product<'_, T>) {
+    simd.vectorize(Multiply { product });
+}
+
+kernel! {
+    /// One function for all callers: inlined, it would be compiled again in each of them.
+    struct Multiply<'a, S, T>(l: Lanes<S, T>, product: Product<'a, T>) {
+        product.run(l);
+    }
+}
+
+impl<'a, T: Scalar> Product<'a, T> {
+    /// `C = A B` of `rows` rows and sums of `inner` terms; rows and terms of `A` are so many numbers
+    /// apart.
+    #[inline(always)]
+    pub(crate) fn new(
+        (rows, inner): (usize, usize),
+        (a, row, term): (&'a [T], usize, usize),
+        b: &'a [T],
+        c: &'a mut [T],
+    ) -> Self {
+        Self {
+            rows,
+            inner,
+            a,
+            row,
+            term,
+            b,
+            c,
+            subtract: false,
+            sums: Sums::All,
+            terms: Terms::All,
+        }
+    }
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let l = Lanes::<S, T>::new(simd);
+    fn run<S: Simd>(mut self, l: Lanes<S, T>) {
         let stride = self.c.len() / self.rows.max(1) / Lanes::<S, T>::width();
-        let most = match self.part {
-            // Of a column of registers on a diagonal a part is not needed: the narrower it is, the less.
-            Part {
-                upper_out: true, ..
-            }
-            | Part {
-                upper_right: true, ..
-            } => 2,
-            _ if Lanes::<S, T>::WIDE => MORE.1,
-            _ => FEWER.1,
+        // Of a column of registers on a diagonal a part is not needed: the narrower it is, the less.
+        let most = if self.sums == Sums::Upper || self.terms == Terms::UpperRight {
+            2
+        } else if Lanes::<S, T>::WIDE {
+            MORE.1
+        } else {
+            FEWER.1
         };
         let count = stride.div_ceil(most);
         for block in 0..count {
@@ -72,22 +93,20 @@ impl<T: Scalar> WithSimd for Product<'_, T> {
             }
         }
     }
-}
 
-impl<T: Scalar> Product<'_, T> {
     /// `C` registers of every row.
     #[inline(always)]
     fn columns<S: Simd, const C: usize>(&mut self, l: Lanes<S, T>, place: (usize, usize)) {
         let end = (place.0 + C) * Lanes::<S, T>::width();
-        let rows = if self.part.upper_out {
+        let rows = if self.sums == Sums::Upper {
             self.rows.min(end)
         } else {
             self.rows
         };
-        let terms = if self.part.upper_right {
-            self.terms.min(end)
+        let terms = if self.terms == Terms::UpperRight {
+            self.inner.min(end)
         } else {
-            self.terms
+            self.inner
         };
         let mut r = 0;
         if Lanes::<S, T>::WIDE {
@@ -118,7 +137,7 @@ impl<T: Scalar> Product<'_, T> {
         terms: usize,
         (at, stride): (usize, usize),
     ) {
-        let terms = if self.part.lower_left {
+        let terms = if self.terms == Terms::LowerLeft {
             terms.min(r + R)
         } else {
             terms

@@ -1,6 +1,7 @@
 //! Tall matrices in padded rows, and what points on the Stiefel manifold do with them.
 
-use super::product::{Part, Product};
+use super::product::{Product, multiply};
+use crate::parts::{Sums, Terms};
 use crate::simd::{Lanes, M, V};
 use crate::{Scalar, tiles};
 use pulp::Simd;
@@ -10,34 +11,57 @@ use pulp::bytemuck::{cast_slice, cast_slice_mut};
 const ROWS: usize = 4;
 
 /// A pivot that is not positive: its number and its value.
-pub(super) type BadPivot<T> = (usize, T);
+pub type BadPivot<T> = (usize, T);
 
-/// Matrices `n × k`, or `k × k`, whose rows have `stride` registers.
+/// The arithmetic of matrices `n × k`, and `k × k`, in padded rows: whole registers, zeros at their ends.
+///
+/// ```
+/// use stiefel_linalg::tall::{Tall, room_for};
+/// use stiefel_linalg::{kernel, with_room};
+///
+/// kernel! {
+///     /// `W ← qf(W + Δ)` of one `n × k` point.
+///     fn retract<'a, S, T>(l: Lanes<S, T>, n: usize, k: usize, w: &'a mut [T], delta: &'a [T], room: &'a mut [T]) {
+///         let tall = Tall::<S, T>::new(l, n, k);
+///         let (size, square) = (n * tall.row(), k * tall.row());
+///         let (sum, room) = room.split_at_mut(size);
+///         let (q, room) = room.split_at_mut(size);
+///         let (g, room) = room.split_at_mut(square);
+///         for (w, &d) in w.iter_mut().zip(delta) {
+///             *w += d;
+///         }
+///         tall.load(w, sum);
+///         let full_rank = tall.orthonormalise(sum, q, (g, &mut room[..square + tall.row()]));
+///         full_rank.expect("full rank");
+///         tall.store(q, w);
+///     }
+/// }
+///
+/// let mut w = [1.0, 0.0];
+/// with_room(|room| retract(2, 1, &mut w, &[0.0, 0.75], room.room(room_for(2 * 2 + 2 + 1, 1))))?;
+/// assert_eq!(w, [0.8, 0.6]);
+/// # Ok::<(), stiefel_linalg::LinalgError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tall<S, T> {
-    pub(super) simd: S,
-    pub(super) l: Lanes<S, T>,
+pub struct Tall<S, T> {
+    /// The arithmetic.
+    pub l: Lanes<S, T>,
     pub(super) n: usize,
     pub(super) k: usize,
     stride: usize,
 }
 
 impl<S: Simd, T: Scalar> Tall<S, T> {
+    /// Matrices of these sizes.
     #[inline(always)]
-    pub(super) fn new(simd: S, n: usize, k: usize) -> Self {
+    pub fn new(l: Lanes<S, T>, n: usize, k: usize) -> Self {
         let stride = k.div_ceil(Lanes::<S, T>::width());
-        Self {
-            simd,
-            l: Lanes::new(simd),
-            n,
-            k,
-            stride,
-        }
+        Self { l, n, k, stride }
     }
 
     /// Numbers of a padded row.
     #[inline(always)]
-    pub(super) fn row(&self) -> usize {
+    pub fn row(&self) -> usize {
         self.stride * Lanes::<S, T>::width()
     }
 
@@ -54,7 +78,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
 
     /// Row-major `from` into padded rows.
     #[inline(always)]
-    pub(super) fn load(&self, from: &[T], to: &mut [T]) {
+    pub fn load(&self, from: &[T], to: &mut [T]) {
         let (k, width, last) = (self.k, Lanes::<S, T>::width(), self.stride - 1);
         let (there, zero) = (self.columns_of_last(), self.l.splat(T::ZERO));
         let rows = T::view_mut::<S>(to).chunks_exact_mut(self.stride);
@@ -77,7 +101,7 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
 
     /// Padded rows into row-major `to`.
     #[inline(always)]
-    pub(super) fn store(&self, from: &[T], to: &mut [T]) {
+    pub fn store(&self, from: &[T], to: &mut [T]) {
         let (k, width, last) = (self.k, Lanes::<S, T>::width(), self.stride - 1);
         let there = self.columns_of_last();
         let rows = T::view::<S>(from).chunks_exact(self.stride);
@@ -100,79 +124,55 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
     /// `S ← sym(AᵀB)`.
     #[inline(always)]
     pub(super) fn symmetric_product(&self, a: &[T], b: &[T], s: &mut [T]) {
-        self.transposed(a, b, Part::default(), s);
-        tiles::symmetrise(self.simd, self.k, s, self.row());
+        self.transposed(a, b, Sums::All, s);
+        tiles::symmetrise(self.l.simd, self.k, s, self.row());
     }
 
     /// `S ← AᵀB`.
     #[inline(always)]
-    pub(super) fn transposed(&self, a: &[T], b: &[T], part: Part, s: &mut [T]) {
-        self.simd.vectorize(Product {
-            rows: self.k,
-            terms: self.n,
-            a,
-            row: 1,
-            term: self.row(),
-            b,
-            c: s,
-            subtract: false,
-            part,
-        });
+    fn transposed(&self, a: &[T], b: &[T], sums: Sums, s: &mut [T]) {
+        let product = Product::new((self.k, self.n), (a, 1, self.row()), b, s);
+        multiply(self.l.simd, Product { sums, ..product });
     }
 
-    /// `C ← [C −] A S`; rows of `A` are so many numbers apart.
+    /// `C ← C − A S`; rows of `A` are so many numbers apart.
     #[inline(always)]
-    pub(super) fn times(
-        &self,
-        (a, row): (&[T], usize),
-        s: &[T],
-        part: Part,
-        subtract: bool,
-        c: &mut [T],
-    ) {
-        self.simd.vectorize(Product {
-            rows: self.n,
-            terms: self.k,
-            a,
-            row,
-            term: 1,
-            b: s,
-            c,
-            subtract,
-            part,
-        });
+    pub(super) fn subtract(&self, (a, row): (&[T], usize), s: &[T], c: &mut [T]) {
+        let product = Product::new((self.n, self.k), (a, row, 1), s, c);
+        let subtract = true;
+        multiply(
+            self.l.simd,
+            Product {
+                subtract,
+                ..product
+            },
+        );
     }
 
     /// `Z ← Z − W sym(WᵀZ)`, and `S = sym(WᵀZ)`.
     #[inline(always)]
-    pub(super) fn project(&self, w: &[T], z: &mut [T], s: &mut [T]) {
+    pub fn project(&self, w: &[T], z: &mut [T], s: &mut [T]) {
         self.symmetric_product(w, z, s);
-        self.times((w, self.row()), s, Part::default(), true, z);
+        self.subtract((w, self.row()), s, z);
     }
 
     /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `unit` are squares, the second with one row more.
     ///
     /// `AᵀA = UᵀDU` with ones on the diagonal of `U`, so that `R⁻¹ = U⁻¹D^{-1/2}`: a column waits for a division alone, and all roots are taken at once.
     #[inline(always)]
-    pub(super) fn orthonormalise(
+    pub fn orthonormalise(
         &self,
         a: &[T],
         q: &mut [T],
         (g, unit): (&mut [T], &mut [T]),
     ) -> Result<(), BadPivot<T>> {
-        let upper_out = Part {
-            upper_out: true,
-            ..Part::default()
-        };
-        let upper_right = Part {
-            upper_right: true,
-            ..Part::default()
-        };
         let (unit, pivots) = unit.split_at_mut(self.k * self.row());
-        self.transposed(a, a, upper_out, g);
+        self.transposed(a, a, Sums::Upper, g);
         self.factor(g, unit, pivots)?;
         self.invert(unit, pivots, g);
-        self.times((a, self.row()), g, upper_right, false, q);
+        let product = Product::new((self.n, self.k), (a, self.row(), 1), g, q);
+        let terms = Terms::UpperRight;
+        multiply(self.l.simd, Product { terms, ..product });
         Ok(())
     }
 

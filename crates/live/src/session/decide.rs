@@ -1,6 +1,6 @@
 //! One window: is its signal sound, is it familiar, what does the model say?
 
-use stiefel_linalg::tolerance::ADAPTATION_WINDOWS;
+use crate::tolerance::ADAPTATION_WINDOWS;
 use stiefel_model::precondition::UnseenPolicy;
 
 use super::Session;

@@ -144,8 +144,10 @@ impl Session {
         })
     }
 
-    /// The same for the signal of a domain whose stream somebody describes, treated as the model says. `unseen` is what is done for a domain that the model
-    /// does not know, and lets the mean of one that it knows from calibration alone go on ([`FittedModel::heeds`]); for others it is not looked at.
+    /// Starts on the signal of a domain whose stream somebody describes, treated as the model says.
+    /// `unseen` is what is done for a domain that the model does not know, and lets the mean of one
+    /// that it knows from calibration alone go on ([`FittedModel::policy_applies`]); for others it is
+    /// not looked at.
     pub fn told(
         model: &FittedModel,
         domain: &str,

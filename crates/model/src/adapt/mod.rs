@@ -9,12 +9,13 @@
 //! what the missing embedding took away; it cannot tell a right expert from a wrong one. The entropy is that of the softmax, also where
 //! routing keeps only the best experts.
 
-use crate::net::query_scores;
+use crate::net::{Network, Router, Slot};
 use crate::optim::Adam;
-use crate::{AdamConfig, DspEncoder, ModelError, Parameter, Parameters, Prepared, Result, tangent};
+use crate::{AdamConfig, DspEncoder, ModelError, Parameter, Parameters, Prepared, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_autodiff::{Axis, Tape, Var};
-use stiefel_linalg::{MatBatch, MatView, Scalar};
+use stiefel_geometry::spd::log_vectors;
+use stiefel_linalg::{Mat, MatBatch, MatView, Scalar};
 
 const OP: &str = "transductive adaptation";
 
@@ -62,7 +63,7 @@ pub struct Unlabelled<T> {
 impl<T: Scalar> Unlabelled<T> {
     /// From pre-conditioned covariances `N × n × n`: `upper(log X)`, projected by the encoder where there is one.
     pub fn new(whitened: MatView<'_, f64>, encoder: Option<&DspEncoder>) -> Result<Self> {
-        let tangent = tangent::vectors_of(whitened)?;
+        let tangent = log_vectors(whitened)?;
         let encoded = match encoder {
             Some(encoder) => encoder.encode(tangent.view())?,
             None => tangent,
@@ -115,18 +116,17 @@ pub struct AdaptedEmbedding<T> {
 /// let parameters = Network::<f64>::initial(&net, 1);
 /// let whitened = MatBatch::from_fn(5, 2, 2, |i, r, c| if r == c { 1.0 + 0.1 * (i + r) as f64 } else { 0.05 });
 /// let trials = Unlabelled::new(whitened.view(), None)?;
-/// let adapted = adapt_embedding(&parameters, &trials, &TransductiveConfig::default())?;
+/// let adapted = adapt_embedding(&net, &parameters, &trials, &TransductiveConfig::default())?;
 /// assert!(adapted.row.len() == 4 && adapted.entropy_after <= adapted.entropy_before);
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
 pub fn adapt_embedding<T: Scalar>(
+    network: &dyn Network<T>,
     parameters: &Parameters<T>,
     trials: &Unlabelled<T>,
     config: &TransductiveConfig,
 ) -> Result<AdaptedEmbedding<T>> {
-    let start = start_row(parameters, trials, config.start)?;
-    let frozen = |p: &&Parameter<T>| p.name == "keys" || p.name.starts_with("query.");
-    let router = Parameters::new(parameters.iter().filter(frozen).cloned().collect());
+    let (router, start) = start_row(network, parameters, trials, config.start)?;
     let mut moving = Parameters::new(vec![Parameter::euclidean("embedding", start)]);
     let adam = AdamConfig {
         learning_rate: config.learning_rate,
@@ -134,15 +134,17 @@ pub fn adapt_embedding<T: Scalar>(
     };
     let mut adam = Adam::new(adam, &moving)?;
     let mut tape = Tape::new();
+    let bound = parameters.bind_frozen(&tape)?;
+    tape.keep();
     let mut best: Option<AdaptedEmbedding<T>> = None;
     for step in 0..=config.steps {
-        tape.reset();
-        let (bound, leaf) = (router.bind_frozen(&tape)?, moving.bind(&tape)?);
-        let row = leaf.get("embedding");
+        tape.rewind();
+        let leaf = moving.bind(&tape)?;
+        let row = leaf.on(&tape).at(Slot(0))?;
         let rows = row.gather_rows(&vec![0; trials.len()])?;
         let (count, _, width) = trials.encoded.shape();
         let encoded = tape.constant(&trials.encoded).reshape(1, count, width)?;
-        let loss = entropy(query_scores(&bound, encoded, rows)?)?;
+        let loss = entropy(router.scores(&bound.on(&tape), encoded, rows)?)?;
         let value = loss.item().unwrap_or(f64::NAN);
         let first = best.as_ref().map_or(value, |b| b.entropy_before);
         if best.as_ref().is_none_or(|b| value < b.entropy_after) {
@@ -172,29 +174,28 @@ fn entropy<T: Scalar>(scores: Var<'_, T>) -> Result<Var<'_, T>> {
     Ok(sum.scale(-1.0 / unit)?)
 }
 
-/// The row to start from, `1 × 1 × m`, after every check.
-fn start_row<T: Scalar>(
+/// The router, and the row to start from, `1 × 1 × m`, after every check.
+fn start_row<'n, T: Scalar>(
+    network: &'n dyn Network<T>,
     parameters: &Parameters<T>,
     trials: &Unlabelled<T>,
     start: StartRow,
-) -> Result<MatBatch<T>> {
+) -> Result<(&'n Router, MatBatch<T>)> {
     let impossible = |why: &str, remedy| ModelError::Impossible {
         op: OP,
         why: why.into(),
         remedy,
     };
-    let (Some(embedding), Some(input), Some(keys)) = (
-        parameters.get("embedding"),
-        parameters.get("query.w1"),
-        parameters.get("keys"),
-    ) else {
+    let router = network.router();
+    let embedding = router.and_then(|r| parameters.at(r.embedding()?));
+    let (Some(router), Some(embedding)) = (router, embedding) else {
         let why = "the network has no domain embedding to adapt";
         return Err(impossible(
             why,
             "use a routed network trained with a domain embedding",
         ));
     };
-    if keys.value.rows() < 2 {
+    if router.expert_count() < 2 {
         let why = "with one expert there is nothing to route, and the entropy is zero";
         return Err(impossible(why, "use a network with at least two experts"));
     }
@@ -205,7 +206,7 @@ fn start_row<T: Scalar>(
         });
     }
     let (_, domains, m) = embedding.value.shape();
-    let (expected, found) = (input.value.cols(), trials.encoded.cols() + m);
+    let (expected, found) = (router.width(), trials.encoded.cols() + m);
     if expected != found {
         return Err(ModelError::Count {
             op: OP,
@@ -216,10 +217,10 @@ fn start_row<T: Scalar>(
     }
     trials.encoded.view().check_finite(OP)?;
     match start {
-        StartRow::Zero => Ok(MatBatch::zeros(1, 1, m)),
+        StartRow::Zero => Ok((router, MatBatch::zeros(1, 1, m))),
         StartRow::Row(domain) if domain < domains => {
             let row = &embedding.value.data()[domain * m..][..m];
-            Ok(MatBatch::from_vec(1, 1, m, row.to_vec())?)
+            Ok((router, Mat::new(1, m, row.to_vec()).into()))
         }
         StartRow::Row(domain) => Err(ModelError::NoSuchDomain {
             op: OP,

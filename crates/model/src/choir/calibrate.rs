@@ -7,42 +7,11 @@ use super::OP;
 use super::features::{Frame, place, shrunk};
 use super::fit::weighty;
 use super::model::{Choir, Person};
-use super::newcomer::mixed_means;
+use super::newcomer::ViewMeans;
 use super::ridge::{Rows, balanced, own};
+use crate::kind::Balance;
 use crate::{ModelError, Result, Trials};
-use std::fmt;
-use stiefel_linalg::{MatBatch, MatView};
-
-/// Labelled trials of one calibrated domain, by class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Balance {
-    /// The domain.
-    pub domain: String,
-    /// Labelled trials of each class that the model has of it, in the order of the classes.
-    pub counts: Vec<(String, usize)>,
-}
-
-impl Balance {
-    /// Whether the largest class has more than half as many trials again as the smallest, and at least two more.
-    pub fn is_uneven(&self) -> bool {
-        let counts = || self.counts.iter().map(|(_, n)| *n);
-        let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-        2 * most > 3 * least && most >= least + 2
-    }
-}
-
-impl fmt::Display for Balance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each: Vec<String> = (self.counts.iter())
-            .map(|(class, n)| format!("{n} {class}"))
-            .collect();
-        write!(f, "{}: {}", self.domain, each.join(", "))?;
-        if self.is_uneven() {
-            f.write_str(" (uneven: the classes are weighted alike, but equally many trials of each would calibrate better)")?;
-        }
-        Ok(())
-    }
-}
+use stiefel_linalg::{Mat, MatBatch, MatView};
 
 impl Choir {
     /// The same model after labelled trials of one or several domains, whose classes are among its own. A domain needs two trials of two classes in all.
@@ -124,7 +93,7 @@ impl Choir {
         let rows = &mut person.rows;
         let count = rows.len() + labels.len();
         let data = [rows.z.data(), z.data()].concat();
-        rows.z = MatBatch::from_vec(1, count, z.cols(), data)?;
+        rows.z = Mat::new(count, z.cols(), data).into();
         rows.labels.extend(labels);
         rows.weights.extend(weights);
         person.own = own(
@@ -159,15 +128,9 @@ impl Choir {
                 remedy: "calibrate with trials of at least two classes, equally many of each if you can",
             });
         }
-        let n = self.channel_count();
-        let mut sums = MatBatch::zeros(trials.len(), n, n);
-        for (v, x) in trials.iter().enumerate() {
-            for i in 0..x.count() {
-                let sum = sums.matrix_mut(v).iter_mut();
-                sum.zip(x.matrix(i)).for_each(|(s, x)| *s += x);
-            }
-        }
-        let mut means = mixed_means(&self.typical, &sums, labels.len(), self.config.kappa);
+        let mut means = ViewMeans::new(&self.typical, self.config.kappa)?;
+        means.push_all(&trials)?;
+        let mut means = means.means()?;
         let frame = Frame::new(&means, &self.anchor, &self.filters())?;
         let views: Vec<MatView<'_, f64>> = trials.iter().map(MatBatch::view).collect();
         let mut rows = Rows {

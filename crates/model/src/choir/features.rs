@@ -1,13 +1,13 @@
 //! From covariances to features: means, frames, `upper(log β(Uᵀ X U))`.
 
 use super::OP;
-use crate::decoder::kernel::Spectrum;
+use crate::kernel::Spectrum;
 use crate::precondition::{check_single, scale_of, trace_and_square};
 use crate::{ModelError, Result};
 use std::collections::BTreeMap;
-use stiefel_geometry::spd::{SpectralFn, check_spectrum, inv_sqrt, upper_into, upper_len};
+use stiefel_geometry::spd::{SpectralFn, check_spectrum, spectral_map, upper_into, upper_len};
 use stiefel_linalg::{
-    EigenScratch, MatBatch, MatView, MatViewMut, Op, congruence, eigh_map_into, product,
+    EigenWorkspace, MatBatch, MatRef, MatView, MatViewMut, Op, Wanted, congruence, product,
     product_into, sums, symmetrise,
 };
 
@@ -98,12 +98,16 @@ impl Frame {
             of: "the trials of a person".into(),
             source,
         };
-        let root = inv_sqrt(MatView::new(1, n, n, &means[0])?).map_err(of)?;
+        let inv_sqrt = |m: MatView<'_, f64>| match spectral_map(SpectralFn::InvSqrt, m) {
+            Ok(root) => Ok(root.value),
+            Err(source) => Err(of(source)),
+        };
+        let root = inv_sqrt(MatRef::new(n, n, &means[0]).view())?;
         let whole = product(root.view(), Op::N, anchor.view(), Op::N)?;
         let one = |(mean, &k): (&Vec<f64>, &usize)| {
             let v = crate::anchor::first_columns(&whole, k);
-            let inside = congruence(v.view(), MatView::new(1, n, n, mean)?)?;
-            let root = inv_sqrt(inside.view()).map_err(of)?;
+            let inside = congruence(v.view(), MatRef::new(n, n, mean).view())?;
+            let root = inv_sqrt(inside.view())?;
             Ok(product(v.view(), Op::N, root.view(), Op::N)?)
         };
         let filters: Result<Vec<_>> = means.iter().zip(k).map(one).collect();
@@ -180,7 +184,7 @@ pub(super) struct RowScratch {
     inside: Vec<f64>,
     logs: Vec<f64>,
     values: Vec<f64>,
-    eigen: EigenScratch<f64>,
+    eigen: EigenWorkspace<f64>,
     /// Of single matrices, by their size.
     spectra: BTreeMap<usize, Spectrum<f64>>,
 }
@@ -223,8 +227,8 @@ impl RowScratch {
             inside(&filters[v], matrix(v, i), i, &mut self.half, y)?;
         }
         let inside = MatView::new(total, k, k, &self.inside)?;
-        let logs = MatViewMut::new(total, k, k, &mut self.logs)?;
-        eigh_map_into(inside, &f64::ln, &mut self.values, logs, &mut self.eigen)?;
+        let wanted = Wanted::Map(&f64::ln, &mut self.logs);
+        self.eigen.decompose(inside, &mut self.values, wanted)?;
         for of_view in self.values.chunks_exact((count * k).max(1)) {
             check_spectrum("log", k, of_view)?;
         }
@@ -242,13 +246,13 @@ fn inside(
 ) -> Result<()> {
     let (_, n, k) = u.shape();
     half.resize(n * k, 0.0);
-    let (u, x) = (u.view(), MatView::new(1, n, n, x)?);
-    let xu = MatViewMut::new(1, n, k, half)?;
+    let (u, x) = (u.view(), MatRef::new(n, n, x).view());
+    let xu = MatViewMut::one(n, k, half);
     product_into(xu, false, 1.0, x, Op::N, u, Op::N)?;
-    let xu = MatView::new(1, n, k, half)?;
-    let uxu = MatViewMut::new(1, k, k, y)?;
+    let xu = MatRef::new(n, k, half).view();
+    let uxu = MatViewMut::one(k, k, y);
     product_into(uxu, false, 1.0, u, Op::T, xu, Op::N)?;
-    symmetrise(&mut MatViewMut::new(1, k, k, y)?)?;
+    symmetrise(&mut MatViewMut::one(k, k, y))?;
     let (trace, square) = trace_and_square(y, k);
     let scale = scale_of(i, trace, square)?;
     for v in y.iter_mut() {

@@ -1,4 +1,4 @@
-//! From labelled trials to the preset.
+//! From labelled trials to CHOIR.
 
 use super::OP;
 use super::config::ChoirConfig;
@@ -9,8 +9,8 @@ use super::ridge::{Rows, Shared, balanced, own};
 use crate::anchor::{Differences, first_columns};
 use crate::kind::Names;
 use crate::{ModelError, Result, Trials};
-use stiefel_geometry::spd::inv_sqrt;
-use stiefel_linalg::{MatBatch, MatView};
+use stiefel_geometry::spd::{SpectralFn, spectral_map};
+use stiefel_linalg::{MatBatch, MatRef};
 
 /// One person's training trials on the way: where they are, and what is made of them. The shrunk matrices are made again where they are needed, person by
 /// person and view by view: to keep them all would cost more than to make them.
@@ -28,7 +28,8 @@ impl Choir {
         Self::fit_while(training, config, &|| true)
     }
 
-    /// The same for those who may want to stop it: `go_on` is asked between its steps, and its `false` ends it with [`ModelError::Cancelled`].
+    /// Fits as [`fit`](Self::fit) does, and asks `go_on` between its steps: `false` ends it with
+    /// [`ModelError::Cancelled`].
     pub fn fit_while(
         training: &Trials,
         config: &ChoirConfig,
@@ -169,14 +170,14 @@ fn anchor(
     let mut differences = Differences::new(n, classes);
     for person in people {
         asked()?;
-        let root = inv_sqrt(MatView::new(1, n, n, &person.means[0])?).map_err(|source| {
-            ModelError::Reference {
+        let mean = MatRef::new(n, n, &person.means[0]).view();
+        let root =
+            spectral_map(SpectralFn::InvSqrt, mean).map_err(|source| ModelError::Reference {
                 of: format!("domain \"{}\"", training.domains().name(person.domain)),
                 source,
-            }
-        })?;
+            })?;
         let x = shrunk_at(training.covariances(), &person.at, shrinkage);
-        let x = scaled(root.view(), x.view())?;
+        let x = scaled(root.value.view(), x.view())?;
         let trials = person.labels.iter().enumerate();
         differences.add_domain(trials.map(|(i, &class)| (x.matrix(i), class)))?;
     }

@@ -1,17 +1,17 @@
 //! CHOIR among the kinds of models.
 
 use super::bench::Bench;
-use super::calibrate::Balance;
 use super::config::ChoirConfig;
 use super::model::{Choir, Person};
 use super::newcomer::Newcomer;
-use crate::decoder::{Decision, Weights};
+use crate::decoder::Decision;
 use crate::diagnostics::{Carried, CarriedBy, RoutedBy, RoutingReport};
 use crate::file::{Archive, Found};
 use crate::kind::{
-    DataSizes, Describe, Engine, Examination, Fit, Kind, Model, ModelSpec, Names, Picture, Start,
-    settings,
+    Balance, DataSizes, Describe, Engine, Examination, Fit, Kind, Model, ModelSpec, Names, Picture,
+    Start, settings,
 };
+use crate::net::Routing;
 use crate::precondition::{Tikhonov, UnseenPolicy};
 use crate::train::Flow;
 use crate::{Result, Trials};
@@ -51,6 +51,10 @@ impl Kind for ChoirKind {
 
     fn routed_by(&self) -> RoutedBy {
         RoutedBy::Domain
+    }
+
+    fn calibrates(&self, _: usize) -> bool {
+        true
     }
 
     fn refits(&self, settings: &Value) -> bool {
@@ -101,7 +105,7 @@ impl Model for Choir {
         let state = match (start.known, start.unseen) {
             (Some(domain), None) => State::Known(domain),
             (known, _) => {
-                let policy = start.policy_without_embedding()?;
+                let policy = start.policy()?.whitening;
                 State::New(Box::new(self.newcomer(known, start.seen, policy)?))
             }
         };
@@ -263,7 +267,7 @@ enum State {
 }
 
 impl Engine for ChoirEngine {
-    fn decide(&mut self, covariances: &[f64], _: Weights<'_>) -> Result<Decision<'_>> {
+    fn decide(&mut self, covariances: &[f64], _: Routing<'_, f64>) -> Result<Decision<'_>> {
         match &mut self.state {
             State::Known(domain) => {
                 self.model

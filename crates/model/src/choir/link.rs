@@ -6,9 +6,9 @@
 
 use super::ridge::{Rows, Shared, balanced, held_out};
 use crate::Result;
+use crate::tolerance::{LINK_SLOPES, LINK_STEP};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::tolerance::{LINK_SLOPES, LINK_STEP};
-use stiefel_linalg::{MatBatch, softmax};
+use stiefel_linalg::{Mat, MatBatch, softmax};
 
 /// Labelled trials of a person for which a slope is found.
 const LABELS: [usize; 5] = [0, 2, 4, 8, 16];
@@ -120,7 +120,7 @@ fn slope_of(
     if truth.is_empty() {
         return Ok(None);
     }
-    let g = MatBatch::from_vec(1, truth.len(), classes, g)?;
+    let g = MatBatch::from(Mat::new(truth.len(), classes, g));
     Ok(Some(slope(&g, &truth, &weights)))
 }
 

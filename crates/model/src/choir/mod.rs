@@ -44,7 +44,6 @@ mod report;
 mod ridge;
 mod stored;
 
-pub use calibrate::Balance;
 pub use config::ChoirConfig;
 pub use kind::ChoirKind;
 pub use link::Link;

@@ -1,4 +1,4 @@
-//! The fitted preset: anchor, typical means, shared weights, and what is known of every person.
+//! Fitted CHOIR: anchor, typical means, shared weights, and what is known of every person.
 
 use super::OP;
 use super::bench::Bench;

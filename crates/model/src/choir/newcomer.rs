@@ -14,7 +14,8 @@ use super::calibrate::labelled_centre;
 use super::features::{Frame, RowScratch, place, shrunk};
 use super::model::{Choir, Person};
 use super::ridge::{Rows, own};
-use crate::precondition::{OWN_MEAN_MIN_TRIALS, UnseenPolicy};
+use crate::precondition::reference::{Prior, RunningMean};
+use crate::precondition::{OWN_MEAN_MIN_TRIALS, Reference, UnseenPolicy};
 use crate::{ModelError, Result};
 use stiefel_linalg::{MatBatch, MatView};
 
@@ -25,9 +26,9 @@ const KEPT: usize = 64;
 #[derive(Debug, Clone)]
 pub struct Newcomer {
     policy: UnseenPolicy,
-    /// `Σ X`, `V × n × n`.
-    sums: MatBatch<f64>,
-    count: usize,
+    means: ViewMeans,
+    /// How many values the views of a trial have.
+    size: usize,
     /// Kept covariances, `V × n × n` each, one trial after the other, and every how many-th is.
     kept: Vec<f64>,
     stride: usize,
@@ -38,8 +39,7 @@ pub struct Newcomer {
     centre: Vec<f64>,
     own: Option<Vec<f64>>,
     frozen: bool,
-    /// Buffers: `Σ X` with the trial that is decided, features of those that are kept.
-    next: MatBatch<f64>,
+    /// Features of the trials that are kept.
     rows: Vec<f64>,
     scratch: RowScratch,
 }
@@ -78,10 +78,14 @@ impl Newcomer {
                 remedy: "own-mean whitening needs unlabelled trials of the new domain",
             });
         }
+        let kappa = match policy {
+            UnseenPolicy::Pooled => model.config.kappa,
+            UnseenPolicy::OwnMean { kappa } | UnseenPolicy::Causal { kappa } => kappa,
+        };
         let mut new = Self {
             policy,
-            sums: MatBatch::zeros(views, n, n),
-            count: 0,
+            means: ViewMeans::new(&model.typical, kappa)?,
+            size: views * n * n,
             kept: Vec::new(),
             stride: 1,
             unlabelled: 0,
@@ -92,7 +96,6 @@ impl Newcomer {
             centre: Vec::new(),
             own: None,
             frozen: false,
-            next: MatBatch::zeros(views, n, n),
             rows: Vec::new(),
             scratch: RowScratch::default(),
         };
@@ -104,10 +107,7 @@ impl Newcomer {
                     remedy: "decide its trials without a policy",
                 });
             };
-            for (v, x) in trials.iter().enumerate() {
-                (0..x.count()).for_each(|i| add(new.sums.matrix_mut(v), x.matrix(i)));
-            }
-            new.count = person.labels();
+            new.means.push_all(trials)?;
             new.labelled = Some((trials.clone(), person.rows.clone()));
         }
         if !matches!(policy, UnseenPolicy::Pooled) && count > 0 {
@@ -121,18 +121,18 @@ impl Newcomer {
                 let of = |v: usize| shrunk[v].matrix(i).iter().copied();
                 let trial: Vec<f64> = (0..views).flat_map(of).collect();
                 if !new.is_labelled(&trial) {
+                    new.means.push(&trial)?;
                     new.enter(&trial);
                 }
             }
         }
-        new.next.data_mut().copy_from_slice(new.sums.data());
-        let size = views * n * n;
         let all = Kept {
             halved: false,
-            old: new.kept.len() / size,
+            old: new.kept.len() / new.size,
             new: false,
         };
-        if let Some(settled) = new.settled(model, &all, &[], 0)? {
+        let means = new.means.clone();
+        if let Some(settled) = new.settled(model, &means, &all, &[])? {
             new.settle(settled);
         }
         Ok(new)
@@ -170,17 +170,17 @@ impl Newcomer {
         bench.take(model, trial)?;
         let enters = !self.frozen && !self.is_labelled(&bench.shrunk);
         if let UnseenPolicy::Causal { kappa } = self.policy {
-            let found = self.count + usize::from(enters);
+            let found = self.means.count() + usize::from(enters);
             if kappa == 0.0 && found < OWN_MEAN_MIN_TRIALS {
                 return Err(too_few(found));
             }
         }
         if matches!(self.policy, UnseenPolicy::Causal { .. }) && enters {
-            self.next.data_mut().copy_from_slice(self.sums.data());
-            add(self.next.data_mut(), &bench.shrunk);
+            let mut means = self.means.clone();
+            means.push(&bench.shrunk)?;
             let kept = self.kept_next();
-            let settled = self.settled(model, &kept, &bench.shrunk, 1)?;
-            let settled = settled.ok_or_else(|| too_few(self.count + 1))?;
+            let settled = self.settled(model, &means, &kept, &bench.shrunk)?;
+            let settled = settled.ok_or_else(|| too_few(means.count()))?;
             bench.decide(
                 model,
                 &settled.frame,
@@ -188,6 +188,7 @@ impl Newcomer {
                 self.weights(&settled),
             )?;
             self.settle(settled);
+            self.means = means;
             self.enter(&bench.shrunk);
             return Ok(());
         }
@@ -213,7 +214,7 @@ impl Newcomer {
     /// What is kept after one more trial.
     fn kept_next(&self) -> Kept {
         let (count, due) = (
-            self.kept.len() / self.sums.data().len(),
+            self.kept.len() / self.size,
             self.unlabelled.is_multiple_of(self.stride),
         );
         let halved = due && count == KEPT;
@@ -224,9 +225,8 @@ impl Newcomer {
         }
     }
 
-    /// Takes the views of one shrunk trial in.
+    /// Keeps a shrunk trial that has joined the means, where its turn is.
     fn enter(&mut self, trial: &[f64]) {
-        add(self.sums.data_mut(), trial);
         let (size, kept) = (trial.len(), self.kept_next());
         if kept.halved {
             for i in 0..kept.old {
@@ -240,39 +240,36 @@ impl Newcomer {
             self.kept.extend_from_slice(trial);
         }
         self.unlabelled += 1;
-        self.count += 1;
     }
 
-    /// Frame, centre and own weights from the sums in `next`, the trials that are kept, and `more` trials that are not in yet; none as long as a causal mean
-    /// without trust in the others has too few trials, for which `decide` asks.
+    /// Returns frame, centre and own weights from these means and the trials that are kept, `trial`
+    /// among them where it is not in yet; none as long as a causal mean without trust in the others has
+    /// too few trials, for which `decide` asks.
     fn settled(
         &mut self,
         model: &Choir,
+        means: &ViewMeans,
         kept: &Kept,
         trial: &[f64],
-        more: usize,
     ) -> Result<Option<Settled>> {
+        let count = means.count();
+        let unlabelled = self.unlabelled + usize::from(!trial.is_empty());
         let kappa = match self.policy {
             UnseenPolicy::Pooled => model.config.kappa,
             UnseenPolicy::OwnMean { kappa } | UnseenPolicy::Causal { kappa } => kappa,
         };
-        let (count, unlabelled) = (self.count + more, self.unlabelled + more);
         if kappa == 0.0 && count < OWN_MEAN_MIN_TRIALS {
             if matches!(self.policy, UnseenPolicy::OwnMean { .. }) {
                 return Err(too_few(count));
             }
             return Ok(None);
         }
-        let frame = Frame::new(
-            &mixed_means(&model.typical, &self.next, count, kappa),
-            &model.anchor,
-            &model.filters(),
-        )?;
+        let frame = Frame::new(&means.means()?, &model.anchor, &model.filters())?;
         let p = model.scale.len();
         let (mut sum, mut weight) = (vec![0.0; p], 0.0);
         let together = kept.old + usize::from(kept.new);
         if together > 0 {
-            let (size, square) = (self.next.data().len(), self.next.rows().pow(2));
+            let (size, square) = (self.size, model.channel_count().pow(2));
             let old = &self.kept;
             let matrix = |v: usize, i: usize| {
                 let at = if kept.halved { 2 * i } else { i };
@@ -327,29 +324,44 @@ impl Newcomer {
     }
 }
 
-fn add(sum: &mut [f64], x: &[f64]) {
-    sum.iter_mut().zip(x).for_each(|(s, v)| *s += v);
-}
+/// The means of a person's views, which trials join: `(κ·tr(m_v)·M̄_v + Σ X)/(κ + t)`. No scale of a mean
+/// changes a feature.
+#[derive(Debug, Clone)]
+pub(super) struct ViewMeans(Vec<RunningMean>);
 
-/// `(κ·tr(m_v)·M̄_v + Σ X)/(κ + t)` of every view; `M̄_v` alone where there is no trial. No scale of a mean changes a feature.
-pub(super) fn mixed_means(
-    typical: &MatBatch<f64>,
-    sums: &MatBatch<f64>,
-    count: usize,
-    kappa: f64,
-) -> Vec<Vec<f64>> {
-    let n = typical.rows();
-    let one = |v: usize| -> Vec<f64> {
-        if count == 0 {
-            return typical.matrix(v).to_vec();
+impl ViewMeans {
+    pub(super) fn new(typical: &MatBatch<f64>, kappa: f64) -> Result<Self> {
+        let n = typical.rows();
+        let one = |v: usize| {
+            let prior = Prior::of_trace(typical.matrix(v), kappa);
+            RunningMean::new(Reference::Euclidean, n, prior)
+        };
+        Ok(Self((0..typical.count()).map(one).collect::<Result<_>>()?))
+    }
+
+    /// Takes in the views of a shrunk trial, one after the other.
+    pub(super) fn push(&mut self, trial: &[f64]) -> Result<()> {
+        let size = trial.len() / self.0.len().max(1);
+        let views = self.0.iter_mut().zip(trial.chunks_exact(size.max(1)));
+        views.into_iter().try_for_each(|(mean, x)| mean.push(x))
+    }
+
+    /// Takes in shrunk trials, one batch per view.
+    pub(super) fn push_all(&mut self, trials: &[MatBatch<f64>]) -> Result<()> {
+        for (mean, x) in self.0.iter_mut().zip(trials) {
+            (0..x.count()).try_for_each(|i| mean.push(x.matrix(i)))?;
         }
-        let t = count as f64;
-        let sum = sums.matrix(v);
-        let trace = sum.iter().step_by(n + 1).sum::<f64>() / t;
-        let mix = |(m, s): (&f64, &f64)| (kappa * trace * m + s) / (kappa + t);
-        typical.matrix(v).iter().zip(sum).map(mix).collect()
-    };
-    (0..typical.count()).map(one).collect()
+        Ok(())
+    }
+
+    /// Counts the trials.
+    fn count(&self) -> usize {
+        self.0.first().map_or(0, RunningMean::count)
+    }
+
+    pub(super) fn means(&self) -> Result<Vec<Vec<f64>>> {
+        self.0.iter().map(RunningMean::mean).collect()
+    }
 }
 
 fn too_few(found: usize) -> ModelError {

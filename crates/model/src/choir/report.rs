@@ -16,7 +16,7 @@ use crate::metrics::score;
 use crate::routing_stats::routing_stats;
 use crate::{ModelError, Result, Trials, random};
 use stiefel_geometry::spd::from_upper;
-use stiefel_linalg::{MatBatch, MatView, Op, eigh, peak, product};
+use stiefel_linalg::{MatBatch, MatRef, Op, eigh, peak, product};
 
 impl Choir {
     /// Judges the people's own weights on test trials of known domains, whose classes and domains
@@ -126,13 +126,13 @@ impl Choir {
         let count = count.min(least);
         let mut all = MatBatch::zeros(self.view_count() * l, count, n);
         for (v, range) in self.ranges().into_iter().enumerate() {
-            let m = MatView::new(1, n, n, &means[v])?;
+            let m = MatRef::new(n, n, &means[v]).view();
             let sensors = product(m, Op::N, frame.filters[v].view(), Op::N)?;
             for s in 0..l {
                 let block: Vec<f64> = (range.clone())
                     .map(|j| weights[s * p + j] * self.scale[j])
                     .collect();
-                let omega = from_upper(MatView::new(1, 1, block.len(), &block)?)?;
+                let omega = from_upper(MatRef::new(1, block.len(), &block).view())?;
                 let eigen = eigh(omega.view())?;
                 let k = omega.rows();
                 let mut order: Vec<usize> = (0..k).collect();

@@ -8,10 +8,9 @@
 //! farthest from ½. With two classes one problem has them all; with more, the classes take turns (one against the rest). Their span is
 //! given as an orthonormal basis, `n × s`.
 
+use crate::tolerance;
 use crate::{ModelError, Result};
-use stiefel_linalg::{
-    MatBatch, MatView, Op, congruence, eigh, inverse_cholesky, product, tolerance,
-};
+use stiefel_linalg::{MatBatch, MatView, Op, congruence, eigh, inverse_cholesky, product};
 
 const OP: &str = "CSP filters";
 

@@ -4,25 +4,25 @@
 //! for its row of the embedding ([`UnseenEmbedding`]; both are [`Unseen`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
 //! decisions that follow.
 
-use super::network::{Frozen, Row};
-use super::norm::{self, NormFrame};
 use super::{Decoder, OP};
 use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
-use crate::precondition::{UnseenPolicy, UnseenWhitening, WhitenScratch};
+use crate::net::batch_norm::{Norm, NormStatistics, norm_input};
+use crate::precondition::{DomainState, UnseenPolicy};
+use crate::prepared::{NewDomain, NormFrame, Row};
 use crate::unseen::{Unseen, UnseenEmbedding};
-use crate::{ModelError, Result};
-use stiefel_linalg::{MatBatch, MatView, Scalar};
+use crate::{ModelError, Prepared, Result};
+use stiefel_linalg::{MatBatch, MatView, Scalar, symmetrise};
 
 /// The domain of a trial to be decoded.
 #[derive(Debug)]
-pub enum Domain<'a> {
+pub enum Domain<'a, T> {
     /// A domain with training trials, by its number.
     Known(usize),
     /// A domain with training trials, by its name.
     Named(&'a str),
     /// A domain without training trials; the handle comes from [`Decoder::adapt_domain`] and changes under
     /// [`UnseenPolicy::Causal`], which learns from every trial decoded.
-    Unseen(&'a mut DomainHandle),
+    Unseen(&'a mut DomainHandle<T>),
 }
 
 /// The training domain a new one is nearest to.
@@ -36,18 +36,17 @@ pub struct Nearest {
 
 /// A new domain, ready for decisions; made by [`Decoder::adapt_domain`], valid for models with the same pre-conditioning and embedding.
 #[derive(Debug, Clone)]
-pub struct DomainHandle {
-    whitening: UnseenWhitening,
-    /// The same of the further views.
-    further: Vec<UnseenWhitening>,
-    row: Row,
+pub struct DomainHandle<T> {
+    whitening: DomainState,
+    /// Whitening of the further views.
+    further: Vec<DomainState>,
+    new: NewDomain<T>,
     adapted: Option<AdaptedEmbedding<f64>>,
     nearest: Option<Nearest>,
     embedding: UnseenEmbedding,
-    norm: Option<NormFrame>,
 }
 
-impl DomainHandle {
+impl<T: Scalar> DomainHandle<T> {
     /// Whether a causal mean stays as it is from now on.
     pub fn freeze(&mut self, frozen: bool) {
         self.whitening.freeze(frozen);
@@ -71,9 +70,9 @@ impl DomainHandle {
         self.whitening.policy()
     }
 
-    /// What its trials are normalised with, where the network has batch normalisation.
-    pub(super) fn norm(&self) -> Option<&NormFrame> {
-        self.norm.as_ref()
+    /// What the network knows of it.
+    pub(super) fn new_domain(&self) -> &NewDomain<T> {
+        &self.new
     }
 
     /// What stands in for its embedding.
@@ -95,7 +94,7 @@ impl<T: Scalar> Decoder<T> {
         name: &str,
         trials: MatView<'_, f64>,
         unseen: &Unseen,
-    ) -> Result<DomainHandle> {
+    ) -> Result<DomainHandle<T>> {
         self.adapt_views(name, &[trials], unseen)
     }
 
@@ -105,7 +104,7 @@ impl<T: Scalar> Decoder<T> {
         name: &str,
         trials: &[MatView<'_, f64>],
         unseen: &Unseen,
-    ) -> Result<DomainHandle> {
+    ) -> Result<DomainHandle<T>> {
         let frontend = &self.model.frontend;
         let n = self.model.sizes.channels;
         let none = MatView::new(0, n, n, &[])?;
@@ -120,7 +119,7 @@ impl<T: Scalar> Decoder<T> {
         let view = |v: usize| trials.get(v).copied().unwrap_or(none);
         let mut further = Vec::with_capacity(frontend.further.len());
         for (v, whitener) in frontend.further.iter().enumerate() {
-            further.push(whitener.unseen(view(v + 1), unseen.whitening)?);
+            further.push(whitener.adapt(view(v + 1), unseen.whitening)?);
         }
         let handle = self.adapt_broad(name, view(0), unseen)?;
         Ok(DomainHandle { further, ..handle })
@@ -132,7 +131,7 @@ impl<T: Scalar> Decoder<T> {
         name: &str,
         trials: MatView<'_, f64>,
         unseen: &Unseen,
-    ) -> Result<DomainHandle> {
+    ) -> Result<DomainHandle<T>> {
         let Unseen {
             whitening,
             embedding,
@@ -147,12 +146,13 @@ impl<T: Scalar> Decoder<T> {
                 remedy: "own-mean whitening, nearest domains and adapted embeddings need unlabelled trials of the new domain",
             });
         }
-        let mut state = UnseenWhitening::start(&self.model.frontend.whitener, trials, whitening)?;
-        let for_norm = self.network.norm().is_some() && whitening != UnseenPolicy::Pooled;
+        let mut state = (self.model.frontend.whitener).adapt_unseen(trials, whitening)?;
+        let has_norm = self.model.network.norm().is_some();
+        let for_norm = has_norm && whitening != UnseenPolicy::Pooled;
         let whitened = if embedding.uses_target_data() || for_norm {
             Some(self.whiten_all(trials, &mut state)?)
         } else {
-            state.observe(trials)?;
+            state.observe_all(trials)?;
             None
         };
         let means = self.model.domain_means();
@@ -172,19 +172,24 @@ impl<T: Scalar> Decoder<T> {
             (UnseenEmbedding::Transductive(config), Some(x)) => Some(self.adapted(x, &config)?),
             _ => None,
         };
-        let row = match (embedding, &nearest) {
-            (UnseenEmbedding::InputOnly, _) => Row::Absent,
-            (UnseenEmbedding::Transductive(_), _) => Row::Own,
-            (UnseenEmbedding::Initial, _) => Row::At(initial),
-            (_, Some(nearest)) => Row::At(nearest.domain),
-            (_, None) => Row::Zero,
+        let row = match (embedding, &nearest, &adapted) {
+            (UnseenEmbedding::InputOnly, ..) => Row::Absent,
+            (_, _, Some(adapted)) => Row::Given(adapted.row.clone()),
+            (UnseenEmbedding::Initial, ..) => Row::At(initial),
+            (_, Some(nearest), _) => Row::At(nearest.domain),
+            (..) => Row::Zero,
         };
+        let mut new = NewDomain { row, norm: None };
+        new.norm = self.norm_frame(whitened.as_ref(), &new, whitening)?;
         Ok(DomainHandle {
-            norm: self.norm_frame(whitened.as_ref(), row, adapted.as_ref(), whitening)?,
+            new,
             whitening: state,
             further: Vec::new(),
-            row,
-            adapted,
+            adapted: adapted.map(|found| AdaptedEmbedding {
+                row: found.row.iter().map(|x| x.to_f64()).collect(),
+                entropy_before: found.entropy_before,
+                entropy_after: found.entropy_after,
+            }),
             nearest,
             embedding,
         })
@@ -195,75 +200,67 @@ impl<T: Scalar> Decoder<T> {
         &self,
         whitened: &MatBatch<f64>,
         config: &TransductiveConfig,
-    ) -> Result<AdaptedEmbedding<f64>> {
+    ) -> Result<AdaptedEmbedding<T>> {
         let encoder = self.model.frontend.encoder.as_ref();
         let trials = Unlabelled::new(whitened.view(), encoder)?;
-        let found = adapt_embedding::<T>(&self.model.parameters, &trials, config)?;
-        Ok(AdaptedEmbedding {
-            row: found.row.iter().map(|x| x.to_f64()).collect(),
-            entropy_before: found.entropy_before,
-            entropy_after: found.entropy_after,
-        })
+        adapt_embedding(
+            &*self.model.network,
+            &self.model.parameters,
+            &trials,
+            config,
+        )
     }
 
     /// The statistics of a new domain in batch normalisation, where the network has it.
     fn norm_frame(
         &self,
         whitened: Option<&MatBatch<f64>>,
-        row: Row,
-        adapted: Option<&AdaptedEmbedding<f64>>,
+        new: &NewDomain<T>,
         policy: UnseenPolicy,
-    ) -> Result<Option<NormFrame>> {
-        let Some(layer) = self.network.norm() else {
+    ) -> Result<Option<NormFrame<T>>> {
+        let model = &self.model;
+        let Some(norm) = model.network.norm() else {
             return Ok(None);
         };
-        let prior = norm::pooled(&self.model.parameters, self.model.domain_means().domains())?;
+        let prior = norm.pooled(&model.parameters, model.domain_means().domains())?;
         let kappa = match policy {
             UnseenPolicy::Pooled => None,
             UnseenPolicy::OwnMean { kappa } | UnseenPolicy::Causal { kappa } => Some(kappa),
         };
         let statistics = match (whitened, kappa) {
             (Some(x), Some(kappa)) if x.count() > 0 => {
-                let mut network = Frozen::new(&self.model)?;
-                if let Some(adapted) = adapted {
-                    network.set_own(&adapted.row);
-                }
-                let mut entering = Vec::new();
-                for i in 0..x.count() {
-                    entering.extend(network.norm_input(x.matrix(i), row)?);
-                }
-                let m = layer.size();
-                norm::shrunk(
-                    &MatBatch::from_vec(x.count(), m, m, entering)?,
-                    &prior,
-                    kappa,
-                )?
+                let encoder = model.frontend.encoder.as_ref();
+                let data = Prepared::unlabelled(x, encoder)?;
+                let (network, parameters) = (&*model.network, &model.parameters);
+                let entering = norm_input(network, norm, parameters, &data, Some(new))?;
+                let mut entering: MatBatch<f64> = entering.cast();
+                // Symmetric to the rounding of the network's numbers alone; means in f64 want more.
+                symmetrise(&mut entering.view_mut())?;
+                NormStatistics::of(entering.view(), Some((&prior, kappa)))?
             }
             _ => prior,
         };
-        layer.frame(&statistics).map(Some)
+        norm.frame(&statistics).map(Some)
     }
 
     /// The trials whitened one after the other.
     fn whiten_all(
         &self,
         trials: MatView<'_, f64>,
-        whitening: &mut UnseenWhitening,
+        whitening: &mut DomainState,
     ) -> Result<MatBatch<f64>> {
         let n = self.model.sizes.channels;
         let mut out = MatBatch::zeros(trials.count(), n, n);
-        let mut scratch = WhitenScratch::default();
         for i in 0..trials.count() {
-            let (x, y) = (trials.matrix(i), out.matrix_mut(i));
-            (whitening.transform_into(&self.model.frontend.whitener, x, y, &mut scratch))
-                .map_err(|error| error.at_trial(i))?;
+            let done = whitening.transform_into(trials.matrix(i), out.matrix_mut(i));
+            done.map_err(|error| error.at_trial(i))?;
         }
         Ok(out)
     }
 
     /// The embedding policy fits the network.
     fn check_embedding(&self, embedding: UnseenEmbedding) -> Result<()> {
-        let has = self.network.has_embedding();
+        let has = self.embedding_width().is_some();
         match embedding {
             UnseenEmbedding::InputOnly if has => Err(ModelError::Impossible {
                 op: OP,
@@ -311,8 +308,9 @@ impl<T: Scalar> Decoder<T> {
         }
     }
 
-    /// Whitens every view of a trial into the decoder's buffer, and says which row of the embedding it is decoded with.
-    pub(super) fn whiten(&mut self, trial: &[f64], domain: &mut Domain<'_>) -> Result<Row> {
+    /// Whitens every view of a trial into the decoder's buffer, and returns the number of its domain,
+    /// zero for a new one.
+    pub(super) fn whiten(&mut self, trial: &[f64], domain: &mut Domain<'_, T>) -> Result<usize> {
         let frontend = &self.model.frontend;
         let n = self.model.sizes.channels;
         let (size, views) = (n * n, frontend.views());
@@ -326,18 +324,19 @@ impl<T: Scalar> Decoder<T> {
         }
         let known = match domain {
             Domain::Unseen(handle) => {
-                if handle.further.len() != frontend.further.len() {
-                    return Err(other_network());
+                if handle.further.len() != frontend.further.len() || !self.fits(&handle.new) {
+                    return Err(ModelError::Impossible {
+                        op: OP,
+                        why: "the handle was made for another network".into(),
+                        remedy: "make it with this decoder's adapt_domain",
+                    });
                 }
                 let states = std::iter::once(&mut handle.whitening).chain(&mut handle.further);
-                for (v, (state, whitener)) in states.zip(frontend.whiteners()).enumerate() {
+                for (v, state) in states.enumerate() {
                     let x = view_of(trial, v, views, size);
-                    let out = &mut self.whitened[v * size..][..size];
-                    state.transform_into(whitener, x, out, &mut self.scratch)?;
+                    state.transform_into(x, &mut self.whitened[v * size..][..size])?;
                 }
-                let own = handle.adapted.as_ref().map_or(&[][..], |a| &a.row);
-                self.network.set_own(own);
-                return self.checked_row(handle.row, own.len());
+                return Ok(0);
             }
             Domain::Known(index) => *index,
             Domain::Named(name) => {
@@ -355,19 +354,27 @@ impl<T: Scalar> Decoder<T> {
             let out = &mut self.whitened[v * size..][..size];
             whitener.transform_into(known, x, out, &mut self.scratch)?;
         }
-        Ok(Row::At(known))
+        Ok(known)
+    }
+
+    /// The width of the embedding, where there is one.
+    fn embedding_width(&self) -> Option<usize> {
+        let table = self.model.network.router()?.embedding()?;
+        Some(self.model.parameters.at(table)?.value.cols())
     }
 
     /// A handle may come from another model.
-    fn checked_row(&self, row: Row, own: usize) -> Result<Row> {
-        let (has, count) = (self.network.has_embedding(), self.model.names.domains.len());
-        let fits = match row {
-            Row::Absent => !has,
-            Row::Zero => has,
-            Row::At(row) => has && row < count,
-            Row::Own => has && own == self.network.embedding_width(),
+    fn fits(&self, new: &NewDomain<T>) -> bool {
+        let (width, count) = (self.embedding_width(), self.model.names.domains.len());
+        let row = match &new.row {
+            Row::Absent => width.is_none(),
+            Row::Zero => width.is_some(),
+            Row::At(row) => width.is_some() && *row < count,
+            Row::Given(row) => width == Some(row.len()),
         };
-        if fits { Ok(row) } else { Err(other_network()) }
+        let side = |norm: &NormFrame<T>| norm.inverse_root.rows();
+        let norm = self.model.network.norm();
+        row && new.norm.as_ref().map(side) == norm.map(Norm::size)
     }
 }
 
@@ -377,12 +384,4 @@ fn view_of(trial: &[f64], view: usize, views: usize, size: usize) -> &[f64] {
         return trial;
     }
     &trial[view * size..][..size]
-}
-
-fn other_network() -> ModelError {
-    ModelError::Impossible {
-        op: OP,
-        why: "the handle was made for another network".into(),
-        remedy: "make it with this decoder's adapt_domain",
-    }
 }

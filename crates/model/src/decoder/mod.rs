@@ -4,9 +4,11 @@
 //! covariance (n × n, f64) ─▶ whitener ─▶ upper(log X) P ─▶ query ─▶ α ─▶ W = R(W_base + Σ_j α_j Δ_j) ─▶ upper(log WᵀXW) ─▶ class
 //! ```
 //!
-//! A [`Decoder`] owns a fitted [`Model`] and every buffer a decision needs: after the first decision nothing is allocated (causal
-//! whitening, which updates a mean, excepted). It computes what [`Model::evaluate`] does, without a tape, and gives the same
-//! numbers to rounding.
+//! A [`Decoder`] owns a fitted [`Model`] and every buffer a decision needs: after the first decision
+//! nothing is allocated (causal whitening, which updates a mean, excepted). The network is the one that
+//! was trained: its parameters, and what depends on them alone, stay on a tape, and every decision is a
+//! forward pass of one sample behind them. [`Model::evaluate`] gives the same numbers to rounding, for
+//! it fills registers with matrices of several samples.
 //!
 //! ```
 //! use stiefel_linalg::MatBatch;
@@ -25,6 +27,7 @@
 //!     encoder: None,
 //!     architecture: Architecture::Dasp(DaspConfig { filters: 2, experts: 2, embedding: 4, ..DaspConfig::default() }),
 //!     training: TrainConfig { epochs: 2, ..TrainConfig::default() },
+//!     frechet_means: false,
 //! };
 //! let mut decoder = Decoder::new(Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?)?;
 //!
@@ -43,22 +46,17 @@
 //! ```
 
 mod domain;
-mod experts;
-mod filter;
-pub(crate) mod kernel;
-mod network;
-mod norm;
 
 pub use crate::means::DomainMeans;
 pub use domain::{Domain, DomainHandle, Nearest};
-pub use network::Weights;
 
+use crate::net::Routing;
 use crate::precondition::WhitenScratch;
-use crate::{Model, ModelError, Result};
-use network::{Frozen, Row};
-use norm::Whose;
+use crate::tangent::Encode;
+use crate::{Bound, Model, ModelError, Prepared, Result};
 use std::sync::Arc;
-use stiefel_linalg::{MatView, Scalar};
+use stiefel_autodiff::{Mark, Tape};
+use stiefel_linalg::{MatBatch, MatView, Scalar};
 
 /// Named in errors.
 const OP: &str = "decoder";
@@ -67,11 +65,16 @@ const OP: &str = "decoder";
 #[derive(Debug)]
 pub struct Decoder<T: Scalar> {
     model: Arc<Model<T>>,
-    network: Frozen<T>,
+    tape: Tape<T>,
+    bound: Bound,
+    /// The trial that is decided, as the network takes it.
+    trial: Prepared<T>,
+    encode: Encode,
     scratch: WhitenScratch,
     whitened: Vec<f64>,
     probabilities: Vec<f64>,
     routing: Vec<f64>,
+    query: Option<Mark>,
 }
 
 /// What a decoder says about one trial.
@@ -88,15 +91,31 @@ pub struct Decision<'a> {
 impl<T: Scalar> Decoder<T> {
     /// Freezes a model: everything that does not depend on the trial is computed here.
     pub fn new(model: impl Into<Arc<Model<T>>>) -> Result<Self> {
-        let model = model.into();
-        let network = Frozen::new(&model)?;
-        let n = model.sizes.channels;
+        let model: Arc<Model<T>> = model.into();
+        let sizes = model.sizes;
+        let n = sizes.channels;
+        let mut tape = Tape::new();
+        let bound = model.network.bind_frozen(&tape, &model.parameters)?;
+        tape.keep();
+        tape.decide_along_rows();
+        let one = MatBatch::zeros(1, n, n);
+        let encoded = MatBatch::zeros(1, 1, sizes.encoded);
+        let mut trial = Prepared::from_parts(one.clone(), encoded, vec![0], vec![0])?;
+        for _ in 1..sizes.views {
+            trial = trial.with_view(one.clone())?;
+        }
+        let routed = model.network.router().is_some();
+        let weights = model.network.experts() * model.network.routings();
         Ok(Self {
-            whitened: vec![0.0; model.sizes.views * n * n],
-            probabilities: vec![0.0; model.names.classes.len()],
-            routing: vec![0.0; network.experts().unwrap_or(0)],
+            tape,
+            bound,
+            trial,
+            encode: Encode::new(n, model.frontend.encoder.as_ref()),
             scratch: WhitenScratch::default(),
-            network,
+            whitened: vec![0.0; sizes.views * n * n],
+            probabilities: vec![0.0; sizes.classes],
+            routing: vec![0.0; if routed { weights } else { 0 }],
+            query: None,
             model,
         })
     }
@@ -107,29 +126,42 @@ impl<T: Scalar> Decoder<T> {
     }
 
     /// Decodes one raw covariance, `n × n` row-major; of a model of several views all of them, one after the other.
-    pub fn decide(&mut self, covariance: &[f64], domain: Domain<'_>) -> Result<Decision<'_>> {
-        self.decide_with(covariance, domain, Weights::Learnt)
+    pub fn decide(&mut self, covariance: &[f64], domain: Domain<'_, T>) -> Result<Decision<'_>> {
+        self.decide_with(covariance, domain, Routing::Learnt)
     }
 
-    /// The same with other weights of the experts than the router's own, for controls.
+    /// Decodes a trial with given weights of the experts, `1 × 1 × K`, or by another rule than the
+    /// router's own, for controls.
     pub fn decide_with(
         &mut self,
         covariance: &[f64],
-        mut domain: Domain<'_>,
-        weights: Weights<'_>,
+        mut domain: Domain<'_, T>,
+        routing: Routing<'_, f64>,
     ) -> Result<Decision<'_>> {
-        self.run(covariance, &mut domain, weights)?;
+        let given: MatBatch<T>;
+        let routing = match routing {
+            Routing::Learnt => Routing::Learnt,
+            Routing::Uniform => Routing::Uniform,
+            Routing::HardTop1 => Routing::HardTop1,
+            Routing::Given(weights) => {
+                check_len("routing weights", self.routing.len(), weights.data().len())?;
+                given = weights.cast();
+                Routing::Given(&given)
+            }
+        };
+        self.run(covariance, &mut domain, routing)?;
         let p = &self.probabilities;
         Ok(Decision {
             class: stiefel_linalg::argmax(p),
             probabilities: p,
-            routing: self.network.experts().map(|_| &self.routing[..]),
+            routing: (!self.routing.is_empty()).then_some(&self.routing[..]),
         })
     }
 
     /// The query of the last trial that was routed, where the network routes.
     pub fn query(&self) -> Option<Vec<f64>> {
-        self.network.query()
+        let query = self.tape.marked(self.query?)?.value();
+        Some(query.data().iter().map(|q| q.to_f64()).collect())
     }
 
     /// Decodes raw covariances `count × n × n` of one domain, in order, into `probabilities` (`count × C`) and, where wanted, `routing`
@@ -137,7 +169,7 @@ impl<T: Scalar> Decoder<T> {
     pub fn decide_batch(
         &mut self,
         covariances: MatView<'_, f64>,
-        mut domain: Domain<'_>,
+        mut domain: Domain<'_, T>,
         probabilities: &mut [f64],
         mut routing: Option<&mut [f64]>,
     ) -> Result<()> {
@@ -152,7 +184,7 @@ impl<T: Scalar> Decoder<T> {
         }
         for i in 0..count {
             let trial = &covariances.data()[i * size..][..size];
-            self.run(trial, &mut domain, Weights::Learnt)
+            self.run(trial, &mut domain, Routing::Learnt)
                 .map_err(|error| error.at_trial(i))?;
             probabilities[i * classes..][..classes].copy_from_slice(&self.probabilities);
             if let Some(routing) = &mut routing {
@@ -165,17 +197,45 @@ impl<T: Scalar> Decoder<T> {
     fn run(
         &mut self,
         covariance: &[f64],
-        domain: &mut Domain<'_>,
-        weights: Weights<'_>,
+        domain: &mut Domain<'_, T>,
+        routing: Routing<'_, T>,
     ) -> Result<()> {
-        let row = self.whiten(covariance, domain)?;
-        let whose = match (domain, row) {
-            (Domain::Unseen(handle), _) => Whose::Given(handle.norm()),
-            (_, Row::At(known)) => Whose::Domain(known),
-            (_, Row::Absent | Row::Own | Row::Zero) => Whose::Given(None),
+        let known = self.whiten(covariance, domain)?;
+        let new = match domain {
+            Domain::Unseen(handle) => Some(handle.new_domain()),
+            Domain::Known(_) | Domain::Named(_) => None,
         };
-        let (out, routing) = (&mut self.probabilities, &mut self.routing);
-        (self.network).run(&self.whitened, (row, whose), weights, out, routing)
+        let n = self.model.sizes.channels;
+        let encoded: &[f64] = if self.routing.is_empty() {
+            &[]
+        } else {
+            let encoder = self.model.frontend.encoder.as_ref();
+            self.encode.run(&self.whitened[..n * n], encoder)?
+        };
+        self.trial.load(&self.whitened, encoded, known);
+        self.tape.rewind();
+        let batch = self.trial.batch(&[0_usize][..]).of_new(new);
+        let network = &self.model.network;
+        let outputs = network.forward(&self.tape, &self.bound, &batch, routing)?;
+        let log_p = outputs.logits.log_softmax()?.value();
+        for (p, log) in self.probabilities.iter_mut().zip(log_p.data()) {
+            *p = log.to_f64().exp();
+        }
+        if let Some(bad) = self.probabilities.iter().find(|p| !p.is_finite()) {
+            return Err(ModelError::NotFinite {
+                op: OP,
+                what: "a class probability",
+                trial: 0,
+                value: *bad,
+            });
+        }
+        if let (Some(routed), Some(weights)) = (outputs.routed, outputs.weights) {
+            for (out, alpha) in self.routing.iter_mut().zip(weights.value().data()) {
+                *out = alpha.to_f64();
+            }
+            self.query = Some(routed.query.mark());
+        }
+        Ok(())
     }
 }
 

@@ -22,7 +22,7 @@ pub use report::{Controls, RoutingReport};
 pub use verdict::{RoutedBy, RoutingEvidence, RoutingFigures, RoutingFinding, RoutingVerdict};
 
 use crate::metrics::{Scores, score};
-use crate::net::{Network, Routing};
+use crate::net::{FilterSlots, Network, Routing};
 use crate::routing_stats::{
     ExpertDiversity, FilterRank, expert_diversity, filter_rank, routing_stats,
 };
@@ -61,7 +61,7 @@ pub fn routing_report<T: Scalar>(
             let found = evaluate(network, parameters, test, routing)?;
             Ok((found.probabilities, found.alpha))
         },
-        |alpha| traits_of(parameters, network.experts(), alpha),
+        |alpha| traits_of(network, parameters, alpha),
     )
 }
 
@@ -162,15 +162,19 @@ pub(crate) fn assess<'a>(
 }
 
 /// How different the experts of a network are, and how far they are from losing a direction. Of several views, whose experts stand one view after the
-/// other, the `count` of the broad one: across views there is nothing to compare.
+/// other, those of the broad one: across views there is nothing to compare.
 pub(crate) fn traits_of<T: Scalar>(
+    network: &dyn Network<T>,
     parameters: &Parameters<T>,
-    count: usize,
     alpha: &MatBatch<f64>,
 ) -> Result<Traits> {
-    let diversity = match parameters.get("experts") {
+    let experts = match network.filter_slots() {
+        FilterSlots::Pool(experts, _) => parameters.at(experts),
+        FilterSlots::Shared(_) => None,
+    };
+    let diversity = match experts {
         Some(experts) if experts.is_orthonormal() => {
-            let broad: Vec<usize> = (0..count).collect();
+            let broad: Vec<usize> = (0..network.experts()).collect();
             let point = experts.point()?.select(&broad);
             Some(expert_diversity(point.view())?)
         }
@@ -182,7 +186,7 @@ pub(crate) fn traits_of<T: Scalar>(
         )?),
         None => None,
     };
-    Ok((diversity, filter_rank(parameters, alpha)?))
+    Ok((diversity, filter_rank(network, parameters, alpha)?))
 }
 
 pub(crate) fn balanced(scores: &Scores) -> f64 {

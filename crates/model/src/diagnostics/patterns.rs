@@ -6,8 +6,9 @@
 //! `Σ_c (Wᵀ(X̄_c − X̄)W)²` over whitened training trials. A pattern's sign has no meaning; the largest entry is positive.
 
 use crate::{Result, Trials, Whitener};
-use stiefel_geometry::{spd, stiefel};
-use stiefel_linalg::{MatBatch, MatView, Op, congruence, eigh, peak, product};
+use stiefel_geometry::spd::{SpectralFn, spectral_map};
+use stiefel_geometry::stiefel;
+use stiefel_linalg::{MatBatch, MatRef, MatView, Op, congruence, eigh, peak, product};
 
 /// The `count` leading patterns of each filter, `K × min(count, k) × n`; `M` and `Z` are those of all training domains together.
 ///
@@ -34,14 +35,14 @@ pub fn patterns(
     count: usize,
 ) -> Result<MatBatch<f64>> {
     let (experts, n, k) = filters.shape();
-    let mean = MatView::new(1, n, n, whitener.pooled_mean())?;
-    let z = MatView::new(1, n, n, whitener.pooled_matrix())?;
+    let mean = MatRef::new(n, n, whitener.pooled_mean()).view();
+    let z = MatRef::new(n, n, whitener.pooled_matrix()).view();
     let differences = class_differences(&whitener.transform(training)?);
     let bases = stiefel::orthonormal_factor(filters)?.q;
     let count = count.min(k);
     let mut all = MatBatch::zeros(experts, count, n);
     for j in 0..experts {
-        let w = MatView::new(1, n, k, bases.matrix(j))?;
+        let w = bases.view().single(j);
         let mut spread = MatBatch::<f64>::zeros(1, k, k);
         for difference in &differences {
             let inside = congruence(w, difference.view())?;
@@ -52,7 +53,8 @@ pub fn patterns(
         }
         let turn = eigh(spread.view())?.vectors;
         let filter = product(z, Op::T, w, Op::N)?;
-        let scale = spd::power(congruence(filter.view(), mean)?.view(), -1.0)?;
+        let inside = congruence(filter.view(), mean)?;
+        let scale = spectral_map(SpectralFn::Pow(-1.0), inside.view())?.value;
         let scaled = product(filter.view(), Op::N, scale.view(), Op::N)?;
         let sensors = product(mean, Op::N, scaled.view(), Op::N)?;
         // Eigenvalues ascend: the last direction comes first.

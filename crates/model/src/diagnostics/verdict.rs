@@ -22,9 +22,9 @@
 //! Diagnostics" (rule 2); the controls and the resolution are ours.
 
 use super::{RoutingReport, balanced};
+use crate::tolerance::{self, EQUAL_SCORES, ROUTING_GAIN};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use stiefel_linalg::tolerance::{self, EQUAL_SCORES, ROUTING_GAIN};
 
 /// Balanced accuracies of one routed model on one set of test trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub enum RoutedBy {
     /// The trial, and maybe its domain: networks.
     #[default]
     Trial,
-    /// The domain alone: the preset.
+    /// The domain alone, as in CHOIR.
     Domain,
 }
 

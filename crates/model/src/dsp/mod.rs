@@ -15,7 +15,7 @@ mod rows;
 use crate::{ModelError, Result};
 use rows::{Rows, with_positive_peaks};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, leading_directions, product};
+use stiefel_linalg::{MatBatch, MatRef, MatView, Op, Scalar, leading_directions, product};
 
 const OP: &str = "DSP encoder";
 
@@ -189,7 +189,7 @@ impl DspEncoder {
             });
         }
         // The vectors lie one after the other: one product for all of them.
-        let all = MatView::new(1, count, p, x.data())?;
+        let all = MatRef::new(count, p, x.data()).view();
         let code = product(all, Op::N, self.projection.cast::<T>().view(), Op::N)?;
         Ok(MatBatch::from_vec(
             count,

@@ -2,7 +2,7 @@
 
 use super::OP;
 use crate::{ModelError, Result};
-use stiefel_linalg::{MatBatch, MatView, Op, peak, product, product_into};
+use stiefel_linalg::{Mat, MatBatch, MatRef, MatView, Op, peak, product, product_into};
 
 /// Tangent vectors with their domains numbered from zero without gaps.
 pub(super) struct Rows<'a> {
@@ -47,7 +47,7 @@ impl<'a> Rows<'a> {
         let domains: Vec<usize> = domains.iter().map(number).collect();
         let mut counts = vec![0_usize; present.len()];
         let mut means = MatBatch::zeros(1, present.len(), p);
-        let x = MatView::new(1, count, p, x.data())?;
+        let x = MatRef::new(count, p, x.data()).view();
         for (row, &d) in x.data().chunks_exact(p).zip(&domains) {
             counts[d] += 1;
             let mean = &mut means.data_mut()[d * p..][..p];
@@ -98,7 +98,7 @@ impl<'a> Rows<'a> {
     /// `x_i − μ_{d_i}`, with the directions in `taken` (`1 × p × t`) removed.
     pub(super) fn within(&self, taken: MatView<'_, f64>) -> Result<MatBatch<f64>> {
         let (trials, p) = (self.trials(), self.x.cols());
-        let mut rows = MatBatch::from_vec(1, trials, p, self.x.data().to_vec())?;
+        let mut rows = MatBatch::from(Mat::new(trials, p, self.x.data().to_vec()));
         for (row, &d) in rows.data_mut().chunks_exact_mut(p).zip(&self.domains) {
             let mean = &self.means.data()[d * p..][..p];
             for (x, mean) in row.iter_mut().zip(mean) {

@@ -4,7 +4,7 @@ use super::archive::{Archive, Found, inconsistent, parse};
 use super::container::{CHECKSUM, PREFIX, Table, checksum};
 use super::{FORMAT, FORMAT_VERSION, FileProblem, Header};
 use crate::fitted::About;
-use crate::kind::{self, KINDS, Kind, Names};
+use crate::kind::{self, Names};
 use crate::{FittedModel, Result};
 use std::fs::File;
 use std::io::Read;
@@ -61,7 +61,7 @@ fn fitted(opened: Opened<'_>) -> Found<(FittedModel, Header)> {
     let name = text("kind")?.to_owned();
     let kind = kind::kind(&name).ok_or_else(|| FileProblem::Kind {
         found: name,
-        known: KINDS.map(Kind::name).join(", "),
+        known: kind::listed(),
         library: library_version.clone(),
     })?;
     let header = Header {

@@ -1,7 +1,7 @@
 //! A few labelled trials of a person.
 
 use super::FittedModel;
-use crate::choir::Balance;
+use crate::kind::Balance;
 use crate::{ModelError, Result, Unseen};
 use stiefel_data::Trials;
 
@@ -27,13 +27,11 @@ impl FittedModel {
     /// ```
     pub fn calibrate(&self, trials: &Trials) -> Result<Self> {
         let trials = self.accept(trials)?;
+        let model = self.model.calibrate(&trials)?;
         self.refuse_seen(&trials)?;
         let mut about = self.about.clone();
         about.seen.trained.extend(trials.identities());
-        Ok(Self {
-            model: self.model.calibrate(&trials)?,
-            about,
-        })
+        Ok(Self { model, about })
     }
 
     /// Tells whether a domain is known from labelled trials that calibrated the model alone: its mean

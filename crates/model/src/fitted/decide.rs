@@ -1,11 +1,10 @@
 //! Trials as a model takes them, and what it says of them.
 
 use super::{FittedModel, OP, Session};
-use crate::decoder::Weights;
 use crate::net::Routing;
 use crate::{ModelError, Result, Unseen};
 use stiefel_data::{Steps, Trials};
-use stiefel_linalg::{MatBatch, MatView};
+use stiefel_linalg::{Mat, MatBatch, MatView};
 
 /// What a model says of a set of trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +23,7 @@ impl Decided {
     /// The most probable class of each trial; the first of equals.
     pub fn classes(&self) -> Vec<usize> {
         let rows = self.probabilities.data();
-        rows.chunks_exact(self.probabilities.cols())
+        rows.chunks_exact(self.probabilities.cols().max(1))
             .map(stiefel_linalg::argmax)
             .collect()
     }
@@ -125,13 +124,13 @@ impl FittedModel {
             let mut session = self.session_for(name, &views, unseen)?;
             notes.extend(session.note());
             for (place, &i) in at.iter().enumerate() {
+                let own;
                 let weights = match routing {
-                    Routing::Learnt => Weights::Learnt,
-                    Routing::Uniform => Weights::Uniform,
-                    Routing::HardTop1 => Weights::HardTop1,
                     Routing::Given(all) => {
-                        Weights::Given(&all.matrix(0)[i * all.cols()..][..all.cols()])
+                        own = MatBatch::from_fn(1, 1, all.cols(), |_, _, j| all.get(0, i, j));
+                        Routing::Given(&own)
                     }
+                    other => other,
                 };
                 trial.clear();
                 for x in &views {
@@ -148,7 +147,7 @@ impl FittedModel {
             }
         }
         let width = queries.first().map_or(0, Vec::len);
-        let queries = MatBatch::from_vec(1, count, width, queries.concat())?;
+        let queries = MatBatch::from(Mat::new(count, width, queries.concat()));
         Ok(Decided {
             probabilities,
             routing: (experts > 0).then_some(alpha),

@@ -51,12 +51,11 @@ impl FittedModel {
             Some(decided) => decided,
             None => self.decide_with(&test, unseen, Routing::Learnt)?,
         };
-        let report = match report {
-            Some(report) => report,
-            None => {
-                let p = &decided.probabilities;
-                RoutingReport::unrouted(score(&truth, p.data(), p.cols())?)
-            }
+        let report = if let Some(report) = report {
+            report
+        } else {
+            let p = &decided.probabilities;
+            RoutingReport::unrouted(score(&truth, p.data(), p.cols())?)
         };
         Ok((report, decided))
     }

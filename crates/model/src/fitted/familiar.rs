@@ -1,7 +1,7 @@
 //! How far a trial lies from the mean of its domain, beside the training trials.
 //!
 //! `δ(X, M) = ‖log(L⁻¹ X L⁻ᵀ)‖_F` with `M = L Lᵀ`: the affine-invariant distance of the broad view, both matrices with the loading of the
-//! pre-conditioning. The shrinkage of the preset, `(1−s)X + s·(tr X/n)·I`, is `1−s` times a relative loading of `s/(1−s)`, and a factor that both have
+//! pre-conditioning. The shrinkage of CHOIR, `(1−s)X + s·(tr X/n)·I`, is `1−s` times a relative loading of `s/(1−s)`, and a factor that both have
 //! leaves the distance as it is. Of a training trial `X_i` it is the distance to the mean of the **other** training trials of its domain, `(T·M − X_i)/(T − 1)`: a trial
 //! that is part of a mean is nearer to it than any later one can be.
 //!
@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use stiefel_data::Trials;
 use stiefel_linalg::{
-    MatView, MatViewMut, Op, SingleScratch, eigenvalues_single_into, inverse_cholesky,
-    product_into, symmetrise,
+    EigenWorkspace, MatRef, MatViewMut, Op, Wanted, inverse_cholesky, product_into, symmetrise,
 };
 
 const OP: &str = "distance to training";
@@ -155,12 +154,12 @@ pub struct Yardstick {
     loaded: Vec<f64>,
     half: Vec<f64>,
     values: Vec<f64>,
-    scratch: SingleScratch<f64>,
+    eigen: EigenWorkspace<f64>,
 }
 
 impl Yardstick {
     fn new(n: usize, mean: &[f64], tikhonov: Tikhonov) -> Result<Self> {
-        let inverse = inverse_cholesky(MatView::new(1, n, n, mean)?)?.into_vec();
+        let inverse = inverse_cholesky(MatRef::new(n, n, mean).view())?.into_vec();
         Ok(Self {
             n,
             tikhonov,
@@ -168,7 +167,7 @@ impl Yardstick {
             loaded: vec![0.0; n * n],
             half: vec![0.0; n * n],
             values: vec![0.0; n],
-            scratch: SingleScratch::default(),
+            eigen: EigenWorkspace::default(),
         })
     }
 
@@ -178,16 +177,17 @@ impl Yardstick {
         crate::precondition::check_single(n, x, 0)?;
         self.loaded.copy_from_slice(x);
         self.tikhonov.load(&mut self.loaded, n);
-        let l = MatView::new(1, n, n, &self.inverse)?;
-        let half = MatViewMut::new(1, n, n, &mut self.half)?;
-        let loaded = MatView::new(1, n, n, &self.loaded)?;
+        let l = MatRef::new(n, n, &self.inverse).view();
+        let half = MatViewMut::one(n, n, &mut self.half);
+        let loaded = MatRef::new(n, n, &self.loaded).view();
         product_into(half, false, 1.0, l, Op::N, loaded, Op::N)?;
-        let whole = MatViewMut::new(1, n, n, &mut self.loaded)?;
-        let half = MatView::new(1, n, n, &self.half)?;
+        let whole = MatViewMut::one(n, n, &mut self.loaded);
+        let half = MatRef::new(n, n, &self.half).view();
         product_into(whole, false, 1.0, half, Op::N, l, Op::T)?;
-        symmetrise(&mut MatViewMut::new(1, n, n, &mut self.loaded)?)?;
-        let y = MatView::new(1, n, n, &self.loaded)?;
-        eigenvalues_single_into(y, &mut self.values, &mut self.scratch)?;
+        symmetrise(&mut MatViewMut::one(n, n, &mut self.loaded))?;
+        let y = MatRef::new(n, n, &self.loaded);
+        self.eigen
+            .decompose_one(y, &mut self.values, Wanted::Values)?;
         let square: f64 = self.values.iter().map(|v| v.ln() * v.ln()).sum();
         if square.is_finite() {
             return Ok(square.sqrt());

@@ -1,10 +1,11 @@
 //! Decisions for one domain, trial by trial.
 
-use super::FittedModel;
-use crate::decoder::{Decision, Weights};
+use super::{FittedModel, OP};
+use crate::decoder::Decision;
 use crate::kind::{Engine, Start};
+use crate::net::Routing;
 use crate::precondition::UnseenPolicy;
-use crate::{Result, Unseen};
+use crate::{ModelError, Result, Unseen, UnseenEmbedding};
 use std::sync::Arc;
 use stiefel_linalg::MatView;
 
@@ -25,10 +26,21 @@ impl Session {
         seen: &[MatView<'_, f64>],
     ) -> Result<Self> {
         let known_domains = model.known_domains();
+        let unseen = unseen.filter(|u| model.policy_applies(name, u, !seen.is_empty()));
+        if let Some(embedding) = unseen.map(|u| u.embedding)
+            && embedding != UnseenEmbedding::InputOnly
+            && !model.has_embedding()
+        {
+            return Err(ModelError::Impossible {
+                op: OP,
+                why: format!("{embedding} stands in for an embedding, but the model has none"),
+                remedy: "choose input-only, or leave it out",
+            });
+        }
         let start = Start {
             name,
             known: model.known(name),
-            unseen: unseen.filter(|u| model.policy_applies(name, u, !seen.is_empty())),
+            unseen,
             seen,
             known_domains: &known_domains,
         };
@@ -47,14 +59,14 @@ impl Session {
 
     /// Decides a trial: its raw covariances, `n × n` each, one view after the other.
     pub fn decide(&mut self, covariances: &[f64]) -> Result<Decision<'_>> {
-        self.engine.decide(covariances, Weights::Learnt)
+        self.engine.decide(covariances, Routing::Learnt)
     }
 
     /// Decides a trial under other weights of the experts.
     pub(super) fn decide_with(
         &mut self,
         covariances: &[f64],
-        weights: Weights<'_>,
+        weights: Routing<'_, f64>,
     ) -> Result<Decision<'_>> {
         self.engine.decide(covariances, weights)
     }

@@ -16,12 +16,16 @@
 //! # Ok::<(), stiefel_model::ModelError>(())
 //! ```
 //!
-//! A kind of its own takes one file and one line in [`KINDS`].
+//! A new kind takes one file and one line in [`KINDS`].
 
+mod balance;
 mod model;
 pub mod settings;
 mod spec;
+#[cfg(feature = "test-kind")]
+mod toy;
 
+pub use balance::Balance;
 pub use model::{Describe, Engine, Examination, Model, Names, Picture, Start};
 pub use spec::{DataSizes, ModelSpec};
 
@@ -38,8 +42,11 @@ use std::fmt;
 use std::sync::Arc;
 use stiefel_data::Trials;
 
+/// The name of the kind that doors take unless they are told another.
+pub const DEFAULT: &str = "choir";
+
 /// All kinds, in the order of lists and tables.
-pub static KINDS: [&dyn Kind; 11] = [
+pub static KINDS: &[&dyn Kind] = &[
     &ChoirKind,
     &NetworkKind::DASP,
     &NetworkKind::SPDNET,
@@ -51,6 +58,8 @@ pub static KINDS: [&dyn Kind; 11] = [
     &PEERS[5],
     &PEERS[6],
     &PEERS[7],
+    #[cfg(feature = "test-kind")]
+    &toy::ToyKind,
 ];
 
 /// A kind of model.
@@ -91,6 +100,11 @@ pub trait Kind: fmt::Debug + Sync {
     /// Tells whether anything is done for a domain without training trials.
     fn adapts(&self) -> bool {
         true
+    }
+
+    /// Tells whether labelled trials of a domain calibrate a model of so many classes.
+    fn calibrates(&self, _class_count: usize) -> bool {
+        false
     }
 
     /// Tells whether a model fitted on the training trials is fitted once more on training and
@@ -170,7 +184,7 @@ impl Fit<'_> {
 
 /// Finds a kind by its name.
 pub fn kind(name: &str) -> Option<&'static dyn Kind> {
-    KINDS.into_iter().find(|k| k.name() == name)
+    all().find(|k| k.name() == name)
 }
 
 /// Finds a kind, or the kind of a variant, by name.
@@ -183,7 +197,7 @@ pub fn find(name: &str) -> Result<(&'static dyn Kind, Option<Variant>)> {
         let found = variants.copied().find(|v| v.name == name)?;
         Some((kind, Some(found)))
     };
-    let found = KINDS.into_iter().find_map(variant);
+    let found = all().find_map(variant);
     found.ok_or_else(|| ModelError::UnknownName {
         what: "model",
         found: name.to_owned(),
@@ -193,7 +207,24 @@ pub fn find(name: &str) -> Result<(&'static dyn Kind, Option<Variant>)> {
 
 /// Lists the names of all kinds, and after them those of all variants.
 pub fn names() -> Vec<&'static str> {
-    let kinds = KINDS.into_iter().map(Kind::name);
-    let variants = KINDS.into_iter().flat_map(|k| k.variants());
-    kinds.chain(variants.map(|v| v.name)).collect()
+    let variants = all().flat_map(Kind::variants);
+    all()
+        .map(Kind::name)
+        .chain(variants.map(|v| v.name))
+        .collect()
+}
+
+/// Describes the kind or the variant of a name in one line.
+pub fn about(name: &str) -> Option<&'static str> {
+    let (kind, variant) = find(name).ok()?;
+    Some(variant.map_or_else(|| kind.about(), |v| v.about))
+}
+
+/// Joins the names of all kinds, for messages.
+pub(crate) fn listed() -> String {
+    all().map(Kind::name).collect::<Vec<_>>().join(", ")
+}
+
+fn all() -> impl Iterator<Item = &'static dyn Kind> {
+    KINDS.iter().copied()
 }

@@ -1,12 +1,11 @@
 //! Fitted models, whatever their kind.
 
-use super::Kind;
-use crate::choir::Balance;
-use crate::decoder::{Decision, Weights};
+use super::{Balance, Kind};
+use crate::decoder::Decision;
 use crate::diagnostics::{Carried, RoutingReport};
 use crate::file::{Archive, Found};
 use crate::net::Routing;
-use crate::precondition::{Tikhonov, UnseenPolicy};
+use crate::precondition::{Preconditioning, Tikhonov, UnseenPolicy};
 use crate::{Decided, ModelError, Result, TrainingRecord, Trials, Unseen};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -138,11 +137,16 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     /// Writes everything but names and origin into its file.
     fn write(&self, file: &mut Archive) -> Found<()>;
 
-    /// Returns the mean of the loaded covariances of a domain, by number.
-    fn domain_mean(&self, domain: usize) -> Option<Cow<'_, [f64]>>;
+    /// Returns the mean of the loaded covariances of a domain, by number, which tells what is
+    /// familiar; none where the model keeps none.
+    fn domain_mean(&self, _domain: usize) -> Option<Cow<'_, [f64]>> {
+        None
+    }
 
     /// Returns what is loaded onto a covariance before it is compared with a mean.
-    fn loading(&self) -> Tikhonov;
+    fn loading(&self) -> Tikhonov {
+        Preconditioning::default().tikhonov
+    }
 
     /// Tells whether the means of domains are arithmetic.
     fn has_arithmetic_means(&self) -> bool {
@@ -266,29 +270,13 @@ impl Start<'_> {
             known: self.known_domains.join(", "),
         })
     }
-
-    /// Returns the policy of a model without embedding.
-    pub fn policy_without_embedding(&self) -> Result<UnseenPolicy> {
-        let policy = self.policy()?;
-        if policy.embedding == crate::UnseenEmbedding::InputOnly {
-            return Ok(policy.whitening);
-        }
-        Err(ModelError::Impossible {
-            op: "fitted model",
-            why: format!(
-                "{} stands in for an embedding, but the model has none",
-                policy.embedding
-            ),
-            remedy: "choose input-only, or leave it out",
-        })
-    }
 }
 
 /// Decisions for one domain, trial by trial.
 pub trait Engine: fmt::Debug + Send {
     /// Decides a trial, its raw covariances one view after the other, under the given weights of
     /// the experts where it routes.
-    fn decide(&mut self, covariances: &[f64], weights: Weights<'_>) -> Result<Decision<'_>>;
+    fn decide(&mut self, covariances: &[f64], weights: Routing<'_, f64>) -> Result<Decision<'_>>;
 
     /// Stops, or continues, learning from unlabelled trials.
     fn freeze(&mut self, _frozen: bool) {}

@@ -1,7 +1,7 @@
 //! Settings by name: a tree of JSON values whose leaves doors set one by one.
 //!
-//! A setting is addressed by its path (`training.epochs`), or by its own name where no other setting
-//! has it (`epochs`). Which settings there are is what the kind's defaults hold.
+//! A setting is addressed by its path (`training.epochs`), or by the end of it (`epochs`): of several
+//! that end so, the outermost is meant. Which settings there are is what the kind's defaults hold.
 
 use crate::{ModelError, Result};
 use serde::Serialize;
@@ -57,16 +57,44 @@ fn join(prefix: &str, name: &str) -> String {
     format!("{prefix}.{name}")
 }
 
-/// Finds the one path that a name stands for: the path itself, or the only one that ends in it.
+/// Finds the path that a name stands for: the path itself, or the outermost one that ends in it.
+///
+/// ```
+/// use stiefel_model::kind::settings::resolve;
+///
+/// let tree = serde_json::json!({ "net": { "filters": 4, "csp": { "filters": 6 } }, "a": { "b": { "c": 1 } }, "d": { "b": { "c": 1 } } });
+/// assert_eq!(resolve(&tree, "filters").unwrap(), "net.filters");
+/// assert_eq!(resolve(&tree, "csp.filters").unwrap(), "net.csp.filters");
+/// assert_eq!(resolve(&tree, "c"), None); // a.b.c or d.b.c
+/// ```
 pub fn resolve(tree: &Value, name: &str) -> Option<String> {
     let all = paths(tree);
-    if all.iter().any(|p| p == name) {
-        return Some(name.to_owned());
-    }
-    let ending = format!(".{name}");
-    let mut matching = all.iter().filter(|p| p.ends_with(&ending));
+    found(&all, name).cloned()
+}
+
+fn found<'a>(all: &'a [String], name: &str) -> Option<&'a String> {
+    let depth = |path: &str| path.matches('.').count();
+    let ends = |path: &str| {
+        let before = path.strip_suffix(name);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
+    let outermost = all.iter().filter(|p| ends(p)).map(|p| depth(p)).min()?;
+    let mut matching = all.iter().filter(|p| ends(p) && depth(p) == outermost);
     let first = matching.next()?;
-    matching.next().is_none().then(|| first.clone())
+    matching.next().is_none().then_some(first)
+}
+
+/// Lists the settings, groups apart, each by the shortest name that stands for it.
+fn short_names(tree: &Value) -> Vec<String> {
+    let all = paths(tree);
+    let is_group = |path: &str| tree.pointer(&pointer(path)).is_some_and(Value::is_object);
+    let short = |path: &String| {
+        let starts = path.match_indices('.').map(|(at, _)| at + 1);
+        let ends = std::iter::once(0).chain(starts).map(|at| &path[at..]);
+        let mut standing = ends.filter(|end| found(&all, end) == Some(path));
+        standing.next_back().unwrap_or(path).to_owned()
+    };
+    all.iter().filter(|p| !is_group(p)).map(short).collect()
 }
 
 /// Returns the value of a setting.
@@ -83,13 +111,13 @@ pub fn get<'a>(tree: &'a Value, name: &str) -> Option<&'a Value> {
 /// use stiefel_model::kind::settings::set;
 ///
 /// let mut tree = json!({ "filters": 4, "training": { "epochs": 40, "batch": 32 } });
-/// set("dasp", &mut tree, "epochs", json!(3))?;
-/// set("dasp", &mut tree, "training", json!({ "batch": 16 }))?;
+/// set(&mut tree, "epochs", json!(3))?;
+/// set(&mut tree, "training", json!({ "batch": 16 }))?;
 /// assert_eq!(tree, json!({ "filters": 4, "training": { "epochs": 3, "batch": 16 } }));
-/// assert!(set("dasp", &mut tree, "epoch", json!(3)).is_err());
+/// assert!(set(&mut tree, "epoch", json!(3)).is_err());
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
-pub fn set(kind: &str, tree: &mut Value, name: &str, value: Value) -> Result<()> {
+pub fn set(tree: &mut Value, name: &str, value: Value) -> Result<()> {
     let path = resolve(tree, name);
     let place = path.and_then(|path| tree.pointer_mut(&pointer(&path)));
     if let Some(place) = place {
@@ -99,14 +127,14 @@ pub fn set(kind: &str, tree: &mut Value, name: &str, value: Value) -> Result<()>
     Err(ModelError::UnknownName {
         what: "setting",
         found: name.to_owned(),
-        known: format!("{kind} has {}", paths(tree).join(", ")),
+        known: short_names(tree).join(", "),
     })
 }
 
 /// Sets all settings of an object, one by one.
-pub fn set_all(kind: &str, tree: &mut Value, given: &Value) -> Result<()> {
+pub fn set_all(tree: &mut Value, given: &Value) -> Result<()> {
     for (name, value) in object(given)? {
-        set(kind, tree, name, value.clone())?;
+        set(tree, name, value.clone())?;
     }
     Ok(())
 }
@@ -138,5 +166,11 @@ fn merge(place: &mut Value, value: Value) {
         }
         return;
     }
-    *place = value;
+    *place = match value {
+        // Equal settings are written alike.
+        Value::Number(number) if place.is_f64() => {
+            number.as_f64().map_or(Value::Number(number), Value::from)
+        }
+        value => value,
+    };
 }

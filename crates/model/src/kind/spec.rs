@@ -35,7 +35,7 @@ impl ModelSpec {
     pub fn named(name: &str, given: &Value, sizes: DataSizes) -> Result<Self> {
         let (kind, variant) = find(name)?;
         let mut tree = kind.defaults(variant.map(|v| v.name), given, sizes)?;
-        settings::set_all(kind.name(), &mut tree, given)?;
+        settings::set_all(&mut tree, given)?;
         let spec = Self {
             all_views: kind.takes_views() || variant.is_some_and(|v| v.all_views),
             scaling: kind.scaling(&tree, sizes)?,
@@ -83,7 +83,7 @@ impl ModelSpec {
 
     /// Changes one setting.
     pub fn with(mut self, name: &str, value: Value) -> Result<Self> {
-        settings::set(self.kind.name(), &mut self.settings, name, value)?;
+        settings::set(&mut self.settings, name, value)?;
         self.kind.check(&self.settings)?;
         Ok(self)
     }
@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for ModelSpec {
         let found = kind(&written.kind).ok_or_else(|| ModelError::UnknownName {
             what: "kind of model",
             found: written.kind.clone(),
-            known: super::KINDS.map(Kind::name).join(", "),
+            known: super::listed(),
         });
         let spec = found.and_then(|kind| Self::complete(kind, written.settings));
         let mut spec = spec.map_err(D::Error::custom)?;

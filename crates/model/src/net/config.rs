@@ -4,9 +4,9 @@ use super::BatchNormConfig;
 use super::options::{ExpertKind, RoutingRule, ViewRouting};
 use crate::csp::CspConfig;
 use crate::sizes::Sizes;
+use crate::tolerance::REEIG_EPSILON;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::tolerance::REEIG_EPSILON;
 
 /// The point whose tangent space the experts are mixed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

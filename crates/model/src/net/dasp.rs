@@ -8,29 +8,71 @@
 //!
 //! Shapes: `n × k` filters, experts `V·K × n × k` and anchors `V × n × k` view by view, keys `1 × K × m` or `1 × V·K × m`. The query `q_i` sees the broad view.
 
-use super::config::{Anchor, DaspConfig, HeadKind, Orthogonality};
-use super::layers::Filter;
+use super::batch_norm::{self, Norm};
+use super::config::{DaspConfig, HeadKind};
+use super::layout::Layout;
 use super::options::{ExpertKind, ViewRouting};
-use super::{Losses, Network, Outputs, Routed, Routing};
-use super::{batch_norm, experts, layers, losses, sparse, start};
+use super::pool::Pool;
+use super::query::{Router, RouterConfig, Weighed};
+use super::tail::{Filter, Head, Tail};
+use super::{Derived, FilterSlots, Layers, Losses, Network, NormPosition, Outputs, PerView};
+use super::{Routed, Routing, losses, start};
 use crate::csp::CspTerm;
+use crate::parameters::Points;
 use crate::sizes::Sizes;
-use crate::{Batch, Bound, Parameter, Parameters, Prepared, Result, random};
-use stiefel_autodiff::{Axis, Tape, Var};
-use stiefel_linalg::{MatBatch, Scalar};
+use crate::{Batch, Bound, Parameters, Prepared, Result};
+use stiefel_autodiff::{Tape, Var};
+use stiefel_linalg::Scalar;
 
 /// The routed network.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DaspNet {
     sizes: Sizes,
     config: DaspConfig,
+    layout: Layout,
+    /// How many of the parameters belong to the router and the pools.
+    layer_parameters: usize,
+    router: Router,
+    pool: Pool,
+    tail: Tail,
+    head: Head,
 }
 
 impl DaspNet {
     /// An architecture, or what does not fit.
     pub fn new(sizes: Sizes, config: DaspConfig) -> Result<Self> {
         config.check(&sizes)?;
-        Ok(Self { sizes, config })
+        let (views, n, k) = (sizes.views, sizes.channels, config.filters);
+        let mut layout = Layout::default();
+        let router = RouterConfig {
+            widths: (sizes.encoded, config.embedding),
+            domains: config.domain_embedding.then_some(sizes.domains),
+            routings: config.view_routing.count(views),
+            experts: config.experts,
+            rule: config.routing,
+            decoupled: config.decoupled_keys,
+        };
+        let router = Router::new(&mut layout, &router);
+        let pool = Pool::new(&mut layout, (views, n), &config);
+        let layer_parameters = layout.len();
+        let features = views * k * (k + 1) / 2;
+        let routed = (config.head != HeadKind::Shared).then_some(config.experts);
+        let head = Head::new(&mut layout, (features, sizes.classes), routed);
+        let norm = (config.batch_norm)
+            .map(|norm| Norm::new(&mut layout, norm, norm.size(n, k), sizes.domains));
+        Ok(Self {
+            sizes,
+            config,
+            layer_parameters,
+            router,
+            pool,
+            tail: Tail {
+                epsilon: config.epsilon,
+                norm,
+            },
+            head,
+            layout,
+        })
     }
 
     /// What the data fixed.
@@ -43,107 +85,61 @@ impl DaspNet {
         &self.config
     }
 
-    /// Query, routing weights and mixture of every sample, for the views in order.
-    fn route<'t, T: Scalar>(
-        &self,
-        tape: &'t Tape<T>,
-        p: &Bound<'t, T>,
-        batch: &Batch<'_, T>,
-        routing: Routing<'_, T>,
-    ) -> Result<Vec<(Routed<'t, T>, Filter<'t, T>)>> {
-        let views = self.sizes.views;
-        layers::check_views(batch, views)?;
-        let query = layers::query(tape, p, batch)?;
-        let (routings, k) = (self.routings(), self.config.experts);
-        let mut weighed = Vec::with_capacity(routings);
-        for r in 0..routings {
-            let own: Vec<usize> = (r * k..(r + 1) * k).collect();
-            let keys = match routings {
-                1 => p.get("keys"),
-                _ => p.get("keys").gather_rows(&own)?,
-            };
-            let given;
-            let routing = match routing {
-                Routing::Given(all) if routings > 1 => {
-                    given = MatBatch::from_fn(1, all.rows(), k, |_, i, j| all.get(0, i, own[j]));
-                    Routing::Given(&given)
-                }
-                other => other,
-            };
-            weighed.push(self.weigh(tape, query, keys, routing)?);
-        }
-        let one = |v: usize| {
-            let weights = weighed[v.min(routings - 1)];
-            self.pool(&p.of_view(v, views)?, weights)
-        };
-        (0..views).map(one).collect()
+    /// Returns the router and the parameters of the routed layer by itself.
+    pub(super) fn layer(&self) -> (&Router, &[super::layout::Spec]) {
+        (&self.router, &self.layout.specs()[..self.layer_parameters])
     }
 
-    /// Routing weights and mixture of every sample from its query, of one view.
-    pub(super) fn route_query<'t, T: Scalar>(
+    /// Computes what the router and the pools need of the parameters alone.
+    pub(super) fn derive_layer<T: Scalar>(&self, p: &Points<'_, '_, T>) -> Result<Derived> {
+        let one = |view| self.pool.values(p, view);
+        Ok(Derived {
+            keys: self.router.keys(p)?,
+            pools: (0..self.sizes.views).map(one).collect::<Result<_>>()?,
+            ..Derived::default()
+        })
+    }
+
+    /// Routing weights and filters of every sample from its query, for the views in order.
+    pub(super) fn route<'t, T: Scalar>(
         &self,
-        tape: &'t Tape<T>,
-        p: &Bound<'t, T>,
+        p: &Points<'t, '_, T>,
         query: Var<'t, T>,
         routing: Routing<'_, T>,
-    ) -> Result<(Routed<'t, T>, Filter<'t, T>)> {
-        self.pool(p, self.weigh(tape, query, p.get("keys"), routing)?)
+    ) -> Result<PerView<(Routed<'t, T>, Filter<'t, T>)>> {
+        let experts = self.config.experts;
+        let weigh = |(r, &keys)| {
+            let keys = p.var(keys)?;
+            self.router.weigh(query, keys, routing, r * experts)
+        };
+        let keys = p.derived().keys.iter().enumerate();
+        let weighed: PerView<Weighed<'t, T>> = keys.map(weigh).collect::<Result<_>>()?;
+        let one = |(view, values)| {
+            let Weighed {
+                query,
+                keys,
+                scores,
+                soft,
+                alpha,
+            } = weighed[usize::min(view, weighed.len() - 1)];
+            let pool = self.pool.forward(p, values, alpha)?;
+            let routed = Routed {
+                query,
+                keys,
+                scores,
+                soft,
+                alpha,
+                tangents: pool.tangents,
+                filters: pool.filters,
+                directions: pool.directions,
+            };
+            Ok((routed, pool.filter))
+        };
+        p.derived().pools.iter().enumerate().map(one).collect()
     }
 
     fn routings(&self) -> usize {
         self.config.view_routing.count(self.sizes.views)
-    }
-
-    /// The routing weights of every sample from its query.
-    fn weigh<'t, T: Scalar>(
-        &self,
-        tape: &'t Tape<T>,
-        query: Var<'t, T>,
-        keys: Var<'t, T>,
-        routing: Routing<'_, T>,
-    ) -> Result<Weighed<'t, T>> {
-        let c = &self.config;
-        let seen = if c.decoupled_keys {
-            keys.detach()
-        } else {
-            keys
-        };
-        let (scores, soft) = layers::scores(query, seen)?;
-        let learnt = sparse::weights(c.routing, scores, soft)?;
-        Ok(Weighed {
-            query,
-            keys,
-            scores,
-            soft,
-            alpha: layers::reroute(tape, learnt, routing),
-        })
-    }
-
-    /// The filters of a view.
-    fn pool<'t, T: Scalar>(
-        &self,
-        p: &Bound<'t, T>,
-        weights: Weighed<'t, T>,
-    ) -> Result<(Routed<'t, T>, Filter<'t, T>)> {
-        let Weighed {
-            query,
-            keys,
-            scores,
-            soft,
-            alpha,
-        } = weights;
-        let pool = experts::pool(p, alpha, &self.config)?;
-        let routed = Routed {
-            query,
-            keys,
-            scores,
-            soft,
-            alpha,
-            tangents: pool.tangents,
-            filters: pool.filters,
-            directions: pool.directions,
-        };
-        Ok((routed, pool.filter))
     }
 
     /// Adds the losses of the router and of the pools of the views, the broad one first.
@@ -163,14 +159,41 @@ impl DaspNet {
     }
 }
 
-/// Weights of the experts and where they come from.
-#[derive(Clone, Copy)]
-struct Weighed<'t, T: Scalar> {
-    query: Var<'t, T>,
-    keys: Var<'t, T>,
-    scores: Var<'t, T>,
-    soft: Var<'t, T>,
-    alpha: Var<'t, T>,
+impl<T: Scalar> Layers<T> for DaspNet {
+    fn derive(&self, p: &Points<'_, '_, T>) -> Result<Derived> {
+        let norm = self.tail.norm.map(|norm| norm.values(p)).transpose()?;
+        Ok(Derived {
+            norm,
+            ..self.derive_layer(p)?
+        })
+    }
+
+    fn norm_input<'t>(
+        &self,
+        tape: &'t Tape<T>,
+        parameters: &Bound,
+        batch: &Batch<'_, T>,
+        position: NormPosition,
+    ) -> Result<Var<'t, T>> {
+        let p = parameters.on(tape);
+        let query = self.router.query(&p, batch)?;
+        // Batch normalisation has one view.
+        let (_, filter) = self.route(&p, query, Routing::Learnt)?[0];
+        filter.entering(&p, batch, position)
+    }
+
+    fn norm(&self) -> Option<&Norm> {
+        self.tail.norm.as_ref()
+    }
+
+    fn router(&self) -> Option<&Router> {
+        Some(&self.router)
+    }
+
+    fn filter_slots(&self) -> FilterSlots {
+        let (experts, scales, _) = self.pool.slots();
+        FilterSlots::Pool(experts, scales)
+    }
 }
 
 impl<T: Scalar> Network<T> for DaspNet {
@@ -182,55 +205,12 @@ impl<T: Scalar> Network<T> for DaspNet {
     }
 
     fn initial(&self, seed: u64) -> Parameters<T> {
-        let (s, c) = (&self.sizes, &self.config);
-        let (k, m) = (c.filters, c.embedding);
-        let cayley = c.orthogonality == Orthogonality::Cayley;
-        let gaussian = |name, rows| {
-            vec![Parameter::euclidean(
-                name,
-                random::gaussian(seed, name, (1, rows, m)),
-            )]
-        };
-        let mut lists = Vec::new();
-        let mut width = s.encoded;
-        if c.domain_embedding {
-            width += m;
-            lists.push(gaussian("embedding", s.domains));
-        }
-        lists.push(layers::query_parameters(seed, width, m));
-        lists.push(gaussian("keys", self.routings() * c.experts));
-        let stiefel = |name, count| layers::orthonormal(seed, name, (count, s.channels, k), cayley);
-        let free = matches!(c.experts_kind, ExpertKind::Barrier { .. });
-        let mut pool = stiefel("experts", s.views * c.experts);
-        if free {
-            // Orthonormal columns: where the bounded barrier is at its minimum.
-            pool = layers::orthonormal(seed, "experts", (c.experts, s.channels, k), false);
-            pool.manifold = crate::Manifold::Euclidean;
-        }
-        lists.push(vec![pool]);
-        if c.experts_kind == ExpertKind::Polar {
-            let identity = MatBatch::zeros(c.experts, k, k);
-            lists.push(vec![Parameter::euclidean("scales", identity)]);
-        }
-        if c.anchor == Anchor::Dedicated && !free {
-            lists.push(vec![stiefel("anchor", s.views)]);
-        }
-        let features = s.views * k * (k + 1) / 2;
-        lists.push(layers::head_parameters(seed, s.classes, features));
-        if let HeadKind::Routed { .. } = c.head {
-            let zeros = MatBatch::zeros(c.experts, s.classes, features);
-            lists.push(vec![Parameter::euclidean("head.own", zeros)]);
-        }
-        if let Some(norm) = &c.batch_norm {
-            let m = norm.size(s.channels, k);
-            lists.push(batch_norm::parameters(norm, m, s.domains));
-        }
-        layers::collect(lists)
+        self.layout.initial(seed)
     }
 
     fn initial_for(&self, seed: u64, training: &Prepared<T>) -> Result<Parameters<T>> {
-        let mut parameters = self.initial(seed);
-        start::fit_filters(&mut parameters, &self.config, seed, training)?;
+        let mut parameters = self.layout.initial(seed);
+        start::fit_filters(&mut parameters, &self.pool, &self.config, seed, training)?;
         batch_norm::start_statistics(self, &mut parameters, training)?;
         Ok(parameters)
     }
@@ -238,61 +218,40 @@ impl<T: Scalar> Network<T> for DaspNet {
     fn forward<'t>(
         &self,
         tape: &'t Tape<T>,
-        p: &Bound<'t, T>,
+        parameters: &Bound,
         batch: &Batch<'_, T>,
         routing: Routing<'_, T>,
     ) -> Result<Outputs<'t, T>> {
-        let c = &self.config;
-        let views = self.route(tape, p, batch, routing)?;
-        let (z, state) = match &views[..] {
-            [(_, filter)] => {
-                layers::features(tape, p, batch, filter, c.batch_norm.as_ref(), c.epsilon)?
+        super::check_views(batch, self.sizes.views)?;
+        let p = parameters.on(tape);
+        let views = self.route(&p, self.router.query(&p, batch)?, routing)?;
+        let filters: PerView<Filter<'t, T>> = views.iter().map(|(_, filter)| *filter).collect();
+        let (z, state) = self.tail.forward(&p, batch, &filters)?;
+        let mut all = views.into_iter().map(|(routed, _)| routed);
+        let routed = all.next();
+        let further = all.collect::<smallvec::SmallVec<[Routed<'t, T>; 7]>>();
+        let alpha = routed.map(|r| r.alpha);
+        let weights = match (alpha, self.config.view_routing) {
+            (Some(first), ViewRouting::View) => {
+                let mut own = further.iter().map(|r| r.alpha);
+                Some(own.try_fold(first, |all, own| all.concat(&[own]))?)
             }
-            views => {
-                let each = views.iter().enumerate();
-                let all: Result<Vec<_>> = each
-                    .map(|(v, (_, w))| layers::view_features(tape, batch, v, w, c.epsilon))
-                    .collect();
-                (layers::side_by_side(&all?)?, Vec::new())
-            }
+            (alpha, _) => alpha,
         };
-        let mut further: Vec<Routed<'t, T>> = views.into_iter().map(|(routed, _)| routed).collect();
-        let routed = further.remove(0);
-        let own: Vec<Var<'t, T>> = further.iter().map(|r| r.alpha).collect();
-        let weights = match c.view_routing {
-            ViewRouting::Trial => routed.alpha,
-            ViewRouting::View => routed.alpha.concat(&own)?,
-        };
-        let mut logits = layers::head(p, z)?;
+        let logits = self.head.forward(&p, z, alpha)?;
         let mut penalties = Vec::new();
-        if let HeadKind::Routed { ridge } = c.head {
-            let own = p.get("head.own");
-            logits = logits.add(layers::own_head(own, z, routed.alpha)?)?;
-            penalties.push(("head ridge", own.square()?.sum(Axis::All)?.scale(ridge)?));
+        if let (HeadKind::Routed { ridge }, true) = (self.config.head, p.is_training()) {
+            let ridge = self.head.ridge(&p, ridge)?;
+            penalties.extend(ridge.map(|ridge| ("head ridge", ridge)));
         }
         Ok(Outputs {
             logits,
-            routed: Some(routed),
+            routed,
             further,
-            weights: Some(weights),
+            weights,
             penalties,
             state,
         })
-    }
-
-    fn norm_input(
-        &self,
-        parameters: &Parameters<T>,
-        data: &Prepared<T>,
-    ) -> Result<Option<MatBatch<T>>> {
-        let Some(norm) = &self.config.batch_norm else {
-            return Ok(None);
-        };
-        layers::norm_input(parameters, data, norm, |tape, p, batch| {
-            // Batch normalisation has one view.
-            Ok(self.route(tape, p, batch, Routing::Learnt)?.remove(0).1)
-        })
-        .map(Some)
     }
 
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>> {

@@ -10,7 +10,8 @@
 //!
 //! All of it is one recording, so that the engine around it has one operation to call and one to pull back. Somebody new has no embedding: zeros.
 
-use super::{DaspConfig, DaspNet, Losses, Network, Routing, Sizes, layers};
+use super::{DaspConfig, DaspNet, Losses, Router, Routing, Sizes};
+use crate::parameters::Points;
 use crate::{Bound, ModelError, Result};
 use stiefel_autodiff::{Arena, Covariances, Mark, Shape, Tape, Var};
 use stiefel_geometry::spd::check_symmetric;
@@ -65,12 +66,11 @@ impl RoutedLayer {
     /// The layer of a routed network; its head and its batch normalisation are left out.
     pub fn new(sizes: Sizes, config: DaspConfig) -> Result<Self> {
         let network = DaspNet::new(sizes, config)?;
-        let all = Network::<f64>::initial(&network, 0);
-        let own = |name: &str| !(name.starts_with("head.") || name.starts_with("norm."));
-        let own = all.iter().filter(|p| own(p.name));
+        let (_, own) = network.layer();
+        let parameters = own.iter().map(|spec| (spec.name, spec.shape)).collect();
         Ok(Self {
             network,
-            parameters: own.map(|p| (p.name, p.value.shape())).collect(),
+            parameters,
         })
     }
 
@@ -112,15 +112,18 @@ impl RoutedLayer {
             }
         };
         let points: Vec<_> = (self.parameters.iter().zip(input.parameters))
-            .map(|(&(name, _), &given)| (name, leaf(given).named(name)))
+            .map(|(&(name, _), &given)| leaf(given).named(name))
             .collect();
         let rows = leaf(input.rows).named("rows of the query");
-        let mut inputs: Vec<Var<'_, T>> = points.iter().map(|p| p.1).chain([rows]).collect();
-        let bound = Bound::of_points(points);
-        let query = query(tape, &bound, rows, input.domains)?;
-        let (routed, filter) = self
-            .network
-            .route_query(tape, &bound, query, input.routing)?;
+        let mut inputs: Vec<Var<'_, T>> = points.iter().copied().chain([rows]).collect();
+        let mut bound = Bound::of_points(points.iter().map(Var::mark).collect());
+        bound.derived = self.network.derive_layer(&bound.on(tape))?;
+        let p = bound.on(tape);
+        let (router, _) = self.network.layer();
+        let query = query(router, &p, rows, input.domains)?;
+        let mut views = self.network.route(&p, query, input.routing)?;
+        // The layer has one view.
+        let (routed, filter) = views.remove(0);
         let value = match input.covariances {
             None => filter.point()?,
             Some((x, wanted)) => {
@@ -130,7 +133,7 @@ impl RoutedLayer {
                     inputs.push(x);
                     Covariances::Value(x)
                 } else {
-                    Covariances::Read(x)
+                    Covariances::Read(x, None)
                 };
                 let epsilon = self.network.config().epsilon;
                 tape.filtered_log_vectors(filters, covariances, retract, epsilon)?
@@ -202,22 +205,22 @@ impl RoutedLayer {
 
 /// The queries of rows whose domains may be new.
 fn query<'t, T: Scalar>(
-    tape: &'t Tape<T>,
-    p: &Bound<'t, T>,
+    router: &Router,
+    p: &Points<'t, '_, T>,
     rows: Var<'t, T>,
     domains: &[Option<usize>],
 ) -> Result<Var<'t, T>> {
-    let Some(embedding) = p.find("embedding") else {
-        return layers::query_of(p, rows, None);
+    let Some(embedding) = router.embedding() else {
+        return router.query_of(p, rows, None);
     };
     let known: Vec<usize> = domains.iter().map(|d| d.unwrap_or(0)).collect();
-    let mut found = embedding.gather_rows(&known)?;
+    let mut found = p.at(embedding)?.gather_rows(&known)?;
     if domains.contains(&None) {
         let one = |i: usize| T::from_f64(f64::from(u8::from(domains[i].is_some())));
         let mask = MatBatch::from_fn(1, domains.len(), 1, |_, i, _| one(i));
-        found = found.mul(tape.constant(&mask))?;
+        found = found.mul(p.tape().constant(&mask))?;
     }
-    layers::query_of(p, rows, Some(found))
+    router.query_of(p, rows, Some(found))
 }
 
 impl<T: Scalar> Recorded<T> {

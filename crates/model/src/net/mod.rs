@@ -6,14 +6,16 @@
 pub mod batch_norm;
 mod config;
 mod dasp;
-pub(crate) mod experts;
 mod layer;
-mod layers;
+mod layout;
 mod losses;
 mod options;
+pub(crate) mod pool;
+mod query;
 pub(crate) mod sparse;
 mod spdnet;
 mod start;
+mod tail;
 
 pub use crate::parameters::StateUpdate;
 pub use crate::sizes::Sizes;
@@ -24,15 +26,65 @@ pub use config::{
 };
 pub use dasp::DaspNet;
 pub use layer::{LayerInput, LayerOutput, Recorded, RoutedLayer};
-pub(crate) use layers::query_scores;
+pub(crate) use layout::Slot;
 pub use losses::{Losses, alignment, balance, barrier, entropy, shrink};
 pub use options::{BarrierKind, ExpertKind, RoutingRule, ViewRouting};
+pub(crate) use query::Router;
 pub use spdnet::SpdNet;
 
 use crate::csp::CspTerm;
-use crate::{Batch, Bound, Parameters, Prepared, Result};
-use stiefel_autodiff::{Tape, Var};
+use crate::parameters::Points;
+use crate::prepared::PerSample;
+use crate::{Batch, Bound, ModelError, Parameters, Prepared, Result};
+use batch_norm::{Norm, NormValues};
+use pool::PoolValues;
+use smallvec::SmallVec;
+use stiefel_autodiff::{Mark, Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
+
+/// Lists with an entry for every view of a trial; those of more than eight views are allocated.
+pub(crate) type PerView<X> = SmallVec<[X; 8]>;
+
+/// Returns a list of a batch.
+fn few(count: usize, of: impl FnMut(usize) -> usize) -> PerSample<usize> {
+    (0..count).map(of).collect()
+}
+
+/// What a network computes of its parameters alone, once for all samples.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Derived {
+    /// The filter of every view, where there is one for everybody.
+    filters: PerView<Mark>,
+    /// The pool of every view, where trials are routed.
+    pools: PerView<PoolValues>,
+    /// The keys of every routing.
+    keys: PerView<Mark>,
+    /// What batch normalisation needs.
+    norm: Option<NormValues>,
+}
+
+/// The parameters on which reports look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FilterSlots {
+    /// One filter for everybody.
+    Shared(Slot),
+    /// Experts, and their scales where they are polar.
+    Pool(Slot, Option<Slot>),
+}
+
+/// An error unless a batch has the views of the network.
+fn check_views<T: Scalar>(batch: &Batch<'_, T>, expected: usize) -> Result<()> {
+    let found = batch.data.views();
+    if found == expected {
+        return Ok(());
+    }
+    Err(ModelError::Count {
+        op: "network",
+        what: "views of a trial",
+        expected,
+        found,
+    })
+}
 
 /// Which routing weights a forward pass uses.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +106,9 @@ pub struct Outputs<'t, T: Scalar> {
     pub logits: Var<'t, T>,
     /// What happened in the router, where the network has one; with several views, to the experts of the broad one.
     pub routed: Option<Routed<'t, T>>,
-    /// The same for the further views, in order. With one routing per trial they differ in the experts alone.
-    pub further: Vec<Routed<'t, T>>,
+    /// Those of the further views, in order. With one routing per trial they differ in the experts
+    /// alone.
+    pub further: SmallVec<[Routed<'t, T>; 7]>,
     /// The weights of the experts, `1 × B × K`; with one routing per view `1 × B × V·K`, those of a view summing to one.
     pub weights: Option<Var<'t, T>>,
     /// Penalties on parameters, by name and already weighted.
@@ -86,8 +139,35 @@ pub struct Routed<'t, T: Scalar> {
     pub directions: Option<Var<'t, T>>,
 }
 
-/// An architecture that decodes covariances.
-pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
+/// What the layers of a network show the rest of the crate.
+pub(crate) trait Layers<T: Scalar> {
+    /// Computes what depends on the parameters alone.
+    fn derive(&self, p: &Points<'_, '_, T>) -> Result<Derived>;
+
+    /// Returns the matrices that enter batch normalisation, one per sample.
+    fn norm_input<'t>(
+        &self,
+        tape: &'t Tape<T>,
+        parameters: &Bound,
+        batch: &Batch<'_, T>,
+        position: NormPosition,
+    ) -> Result<Var<'t, T>>;
+
+    /// Returns batch normalisation, where the network has it.
+    fn norm(&self) -> Option<&Norm>;
+
+    /// Returns the router, where trials are routed.
+    fn router(&self) -> Option<&Router> {
+        None
+    }
+
+    /// Says where its filters are among the parameters.
+    fn filter_slots(&self) -> FilterSlots;
+}
+
+/// An architecture that decodes covariances. There are two; options make of them what there is.
+#[allow(private_bounds, reason = "networks are of this crate")]
+pub trait Network<T: Scalar>: Layers<T> + std::fmt::Debug + Send + Sync {
     /// What reports call it.
     fn name(&self) -> &'static str;
 
@@ -99,11 +179,27 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
         Ok(self.initial(seed))
     }
 
-    /// The computation, on a tape.
+    /// Puts parameters on a tape, for training.
+    fn bind(&self, tape: &Tape<T>, parameters: &Parameters<T>) -> Result<Bound> {
+        let mut bound = parameters.bind(tape)?;
+        bound.derived = self.derive(&bound.on(tape))?;
+        Ok(bound)
+    }
+
+    /// Puts parameters on a tape as constants, for evaluation: nothing is recorded for a backward
+    /// pass.
+    fn bind_frozen(&self, tape: &Tape<T>, parameters: &Parameters<T>) -> Result<Bound> {
+        let mut bound = parameters.bind_frozen(tape)?;
+        bound.derived = self.derive(&bound.on(tape))?;
+        Ok(bound)
+    }
+
+    /// The computation, on the tape to which the parameters are bound: the same for training, for
+    /// evaluation and for a single decision.
     fn forward<'t>(
         &self,
         tape: &'t Tape<T>,
-        parameters: &Bound<'t, T>,
+        parameters: &Bound,
         batch: &Batch<'_, T>,
         routing: Routing<'_, T>,
     ) -> Result<Outputs<'t, T>>;
@@ -114,15 +210,6 @@ pub trait Network<T: Scalar>: std::fmt::Debug + Send + Sync {
     /// The CSP targets its filters are drawn to; training keeps them and adds the term. `None` where it has no such term.
     fn csp(&self) -> Option<CspTerm> {
         None
-    }
-
-    /// The matrices that enter batch normalisation, one per sample and in evaluation; `None` where the network has none.
-    fn norm_input(
-        &self,
-        _parameters: &Parameters<T>,
-        _data: &Prepared<T>,
-    ) -> Result<Option<MatBatch<T>>> {
-        Ok(None)
     }
 
     /// The number of experts, of each view where there are several; 1 where nothing is routed.

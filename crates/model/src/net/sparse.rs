@@ -11,8 +11,9 @@
 
 use super::RoutingRule;
 use crate::Result;
+use crate::prepared::PerSample;
 use stiefel_autodiff::Var;
-use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_linalg::Scalar;
 
 /// The weights of a rule, from scores and their softmax.
 pub(super) fn weights<'t, T: Scalar>(
@@ -24,19 +25,18 @@ pub(super) fn weights<'t, T: Scalar>(
     let Some(p) = rule.kept(experts) else {
         return Ok(soft);
     };
-    let mut masked: MatBatch<T> = scores.value().to_owned();
-    let mut order = Vec::with_capacity(experts);
-    for row in masked.data_mut().chunks_exact_mut(experts) {
-        masked_softmax(row, p, &mut order);
-    }
-    Ok(soft.straight_through(scores.tape().constant(&masked))?)
+    let masked = scores.tape().constant_with(scores.shape(), |masked| {
+        masked.copy_from_slice(scores.value().data());
+        for row in masked.chunks_exact_mut(experts) {
+            masked_softmax(row, p);
+        }
+    });
+    Ok(soft.straight_through(masked)?)
 }
 
-/// Scores of one sample become weights of its `p` best experts, in place. `order` is scratch; with room for every expert nothing is
-/// allocated.
-pub(crate) fn masked_softmax<T: Scalar>(row: &mut [T], p: usize, order: &mut Vec<usize>) {
-    order.clear();
-    order.extend(0..row.len());
+/// Turns the scores of one sample into weights of its `p` best experts, in place.
+fn masked_softmax<T: Scalar>(row: &mut [T], p: usize) {
+    let mut order: PerSample<usize> = (0..row.len()).collect();
     // By score, then by number: a total order, so that equal scores give the same mask on every machine. Adding zero makes the two
     // zeros one.
     let score = |j: usize| row[j].to_f64() + 0.0;
@@ -85,7 +85,7 @@ mod tests {
         fn is_the_softmax_of_the_best(row in prop::collection::vec(-5.0..5.0_f64, 1..9), p in 1..9_usize) {
             let p = p.min(row.len());
             let mut fast = row.clone();
-            masked_softmax(&mut fast, p, &mut Vec::new());
+            masked_softmax(&mut fast, p);
             for (a, b) in fast.iter().zip(naive(&row, p)) {
                 prop_assert!((a - b).abs() <= 1e-14, "{fast:?}");
             }
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn equal_scores_keep_the_first_and_huge_ones_stay_finite() {
         let mut row = [1e300, 1e300, -1e300, 1e300];
-        masked_softmax(&mut row, 2, &mut Vec::new());
+        masked_softmax(&mut row, 2);
         assert_eq!(row, [0.5, 0.5, 0.0, 0.0]);
         let mut row = [f64::NAN, 1.0];
-        masked_softmax(&mut row, 1, &mut Vec::new());
+        masked_softmax(&mut row, 1);
         assert_eq!(row.iter().filter(|a| **a == 0.0).count(), 1);
     }
 }

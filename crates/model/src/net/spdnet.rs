@@ -4,20 +4,30 @@
 //! z = [upper(log max(W_vᵀ X_v W_v, ε))]_v,   scores = z·wᵀ + b          one filter n × k per view, one head over all of them
 //! ```
 
-use super::config::{InitialAnchor, Orthogonality, SpdNetConfig, check_tail, check_views};
-use super::layers::Filter;
-use super::{Losses, Network, Outputs, Routing};
-use super::{batch_norm, layers, start};
+use super::batch_norm::{self, Norm};
+use super::config::{InitialAnchor, SpdNetConfig, check_tail, check_views};
+use super::layout::{Layout, Slot};
+use super::tail::{Filter, Head, Tail};
+use super::{
+    Derived, FilterSlots, Layers, Losses, Network, NormPosition, Outputs, PerView, Routing,
+};
+use super::{pool, start};
+use crate::parameters::Points;
 use crate::sizes::Sizes;
 use crate::{Batch, Bound, Parameters, Prepared, Result};
-use stiefel_autodiff::Tape;
-use stiefel_linalg::{MatBatch, Scalar};
+use smallvec::SmallVec;
+use stiefel_autodiff::{Tape, Var};
+use stiefel_linalg::Scalar;
 
 /// `upper(log max(WᵀXW, ε))·wᵀ + b`; with several views, one filter for each and their features side by side.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SpdNet {
     sizes: Sizes,
     config: SpdNetConfig,
+    layout: Layout,
+    filter: Slot,
+    tail: Tail,
+    head: Head,
 }
 
 impl SpdNet {
@@ -37,7 +47,24 @@ impl SpdNet {
                 ),
             ],
         )?;
-        Ok(Self { sizes, config })
+        let (views, n, k) = (sizes.views, sizes.channels, config.filters);
+        let features = views * k * (k + 1) / 2;
+        let mut layout = Layout::default();
+        let filter = pool::points(&mut layout, "filter", (views, n, k), config.orthogonality);
+        let head = Head::new(&mut layout, (features, sizes.classes), None);
+        let norm = (config.batch_norm)
+            .map(|norm| Norm::new(&mut layout, norm, norm.size(n, k), sizes.domains));
+        Ok(Self {
+            sizes,
+            config,
+            filter,
+            tail: Tail {
+                epsilon: config.epsilon,
+                norm,
+            },
+            head,
+            layout,
+        })
     }
 
     /// What the data fixed.
@@ -48,6 +75,43 @@ impl SpdNet {
     /// The options.
     pub fn config(&self) -> &SpdNetConfig {
         &self.config
+    }
+
+    fn filters<'t, T: Scalar>(p: &Points<'t, '_, T>) -> Result<PerView<Filter<'t, T>>> {
+        let one = |&mark| Ok(Filter::Ready(p.var(mark)?));
+        p.derived().filters.iter().map(one).collect()
+    }
+}
+
+impl<T: Scalar> Layers<T> for SpdNet {
+    fn derive(&self, p: &Points<'_, '_, T>) -> Result<Derived> {
+        let views = self.sizes.views;
+        let one = |view| Ok(p.of_view(self.filter, view, views)?.mark());
+        Ok(Derived {
+            filters: (0..views).map(one).collect::<Result<_>>()?,
+            norm: self.tail.norm.map(|norm| norm.values(p)).transpose()?,
+            ..Derived::default()
+        })
+    }
+
+    fn norm_input<'t>(
+        &self,
+        tape: &'t Tape<T>,
+        parameters: &Bound,
+        batch: &Batch<'_, T>,
+        position: NormPosition,
+    ) -> Result<Var<'t, T>> {
+        let p = parameters.on(tape);
+        // Batch normalisation has one view.
+        Self::filters(&p)?[0].entering(&p, batch, position)
+    }
+
+    fn norm(&self) -> Option<&Norm> {
+        self.tail.norm.as_ref()
+    }
+
+    fn filter_slots(&self) -> FilterSlots {
+        FilterSlots::Shared(self.filter)
     }
 }
 
@@ -60,26 +124,14 @@ impl<T: Scalar> Network<T> for SpdNet {
     }
 
     fn initial(&self, seed: u64) -> Parameters<T> {
-        let k = self.config.filters;
-        let cayley = self.config.orthogonality == Orthogonality::Cayley;
-        let views = self.sizes.views;
-        let shape = (views, self.sizes.channels, k);
-        let mut lists = vec![
-            vec![layers::orthonormal(seed, "filter", shape, cayley)],
-            layers::head_parameters(seed, self.sizes.classes, views * k * (k + 1) / 2),
-        ];
-        if let Some(norm) = &self.config.batch_norm {
-            let m = norm.size(self.sizes.channels, k);
-            lists.push(batch_norm::parameters(norm, m, self.sizes.domains));
-        }
-        layers::collect(lists)
+        self.layout.initial(seed)
     }
 
     fn initial_for(&self, seed: u64, training: &Prepared<T>) -> Result<Parameters<T>> {
-        let mut parameters = self.initial(seed);
+        let mut parameters = self.layout.initial(seed);
         if self.config.initial_anchor == InitialAnchor::Discriminative {
             let basis = start::discriminative(training)?;
-            start::place(&mut parameters, "filter", &[basis]);
+            start::place(&mut parameters, self.filter, &[basis]);
         }
         batch_norm::start_statistics(self, &mut parameters, training)?;
         Ok(parameters)
@@ -88,45 +140,21 @@ impl<T: Scalar> Network<T> for SpdNet {
     fn forward<'t>(
         &self,
         tape: &'t Tape<T>,
-        p: &Bound<'t, T>,
+        parameters: &Bound,
         batch: &Batch<'_, T>,
         _: Routing<'_, T>,
     ) -> Result<Outputs<'t, T>> {
-        let (c, views) = (&self.config, self.sizes.views);
-        layers::check_views(batch, views)?;
-        let (z, state) = if views == 1 {
-            let filter = Filter::Ready(p.get("filter"));
-            layers::features(tape, p, batch, &filter, c.batch_norm.as_ref(), c.epsilon)?
-        } else {
-            let one = |v: usize| {
-                let filter = Filter::Ready(p.of_view(v, views)?.get("filter"));
-                layers::view_features(tape, batch, v, &filter, c.epsilon)
-            };
-            let all: Result<Vec<_>> = (0..views).map(one).collect();
-            (layers::side_by_side(&all?)?, Vec::new())
-        };
+        super::check_views(batch, self.sizes.views)?;
+        let p = parameters.on(tape);
+        let (z, state) = self.tail.forward(&p, batch, &Self::filters(&p)?)?;
         Ok(Outputs {
             state,
-            logits: layers::head(p, z)?,
+            logits: self.head.forward(&p, z, None)?,
             routed: None,
-            further: Vec::new(),
+            further: SmallVec::new(),
             weights: None,
             penalties: Vec::new(),
         })
-    }
-
-    fn norm_input(
-        &self,
-        parameters: &Parameters<T>,
-        data: &Prepared<T>,
-    ) -> Result<Option<MatBatch<T>>> {
-        let Some(norm) = &self.config.batch_norm else {
-            return Ok(None);
-        };
-        layers::norm_input(parameters, data, norm, |_, p, _| {
-            Ok(Filter::Ready(p.get("filter")))
-        })
-        .map(Some)
     }
 
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>> {

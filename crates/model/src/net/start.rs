@@ -8,6 +8,8 @@
 //! Filters in Cayley coordinates start there too: the fixed orthogonal `B` gets the point as its first `k` columns.
 
 use super::config::{DaspConfig, InitialAnchor, InitialExperts};
+use super::layout::Slot;
+use super::pool::Pool;
 use crate::anchor::{discriminative_basis, first_columns};
 use crate::{Manifold, Parameters, Prepared, Result, random};
 use stiefel_geometry::stiefel;
@@ -22,10 +24,10 @@ pub(super) fn discriminative<T: Scalar>(training: &Prepared<T>) -> Result<MatBat
 /// Puts the first columns of orthogonal bases (`n × n`, one per matrix) in the place of a filter's points.
 pub(super) fn place<T: Scalar>(
     parameters: &mut Parameters<T>,
-    name: &str,
+    slot: Slot,
     bases: &[MatBatch<f64>],
 ) {
-    for parameter in parameters.iter_mut().filter(|p| p.name == name) {
+    if let Some(parameter) = parameters.at_mut(slot) {
         for (i, basis) in bases.iter().enumerate() {
             if let Manifold::Cayley { base } = &mut parameter.manifold {
                 base.matrix_mut(i).copy_from_slice(basis.cast().data());
@@ -42,29 +44,27 @@ pub(super) fn place<T: Scalar>(
 /// Moves the first values of a routed network to where its options say.
 pub(super) fn fit_filters<T: Scalar>(
     parameters: &mut Parameters<T>,
+    pool: &Pool,
     config: &DaspConfig,
     seed: u64,
     training: &Prepared<T>,
 ) -> Result<()> {
-    let anchor = if parameters.get("anchor").is_some() {
-        "anchor"
-    } else {
-        "experts"
-    };
+    let (experts, _, anchor) = pool.slots();
+    let anchor = anchor.unwrap_or(experts);
     if config.initial_anchor == InitialAnchor::Discriminative {
         place(parameters, anchor, &[discriminative(training)?]);
     }
     let InitialExperts::NearAnchor { noise } = config.initial_experts else {
         return Ok(());
     };
-    let Some(point) = parameters.get(anchor) else {
+    let Some(point) = parameters.at(anchor) else {
         return Ok(());
     };
     let base: MatBatch<f64> = point.point()?.single(0).cast();
     let near = (0..config.experts)
         .map(|j| complete(&nearby(&base, noise, seed, j)?, seed, j))
         .collect::<Result<Vec<_>>>()?;
-    place(parameters, "experts", &near);
+    place(parameters, experts, &near);
     Ok(())
 }
 

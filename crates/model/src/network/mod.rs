@@ -7,7 +7,7 @@ pub use settings::{
     LAMBDA_BALANCE, LAMBDA_CSP, LAMBDA_ENTROPY, NetworkSettings, Precision, Sizing,
 };
 
-use crate::decoder::{Decision, Decoder, Domain, DomainHandle, Weights};
+use crate::decoder::{Decision, Decoder, Domain, DomainHandle};
 use crate::diagnostics::{RoutingReport, assess, traits_of};
 use crate::file::{Archive, Found, inconsistent};
 use crate::kind::settings as by_name;
@@ -15,7 +15,7 @@ use crate::kind::{
     DataSizes, Describe, Engine, Examination, Fit, Kind, Model as FittedKind, ModelSpec, Names,
     Picture, Start, Variant,
 };
-use crate::net::RoutingRule;
+use crate::net::{Routing, RoutingRule};
 use crate::precondition::{Reference, Tikhonov, UnseenPolicy};
 use crate::scaling::Recommendation;
 use crate::{Architecture, Model, ModelConfig, ModelError, Result, TrainingRecord, Trials};
@@ -153,8 +153,14 @@ impl Kind for NetworkKind {
 }
 
 fn fitted<T: Scalar>(config: &ModelConfig, fit: Fit<'_>) -> Result<Arc<dyn FittedKind>> {
-    let Some(start) = fit.start else {
-        let model = Model::<T>::fit(fit.training, fit.validation, config, fit.observer)?;
+    let Fit {
+        training,
+        validation,
+        start,
+        observer,
+    } = fit;
+    let Some(start) = start else {
+        let model = Model::<T>::fit(training, validation, config, observer)?;
         return Ok(Arc::new(model));
     };
     let any: &dyn Any = start;
@@ -163,7 +169,7 @@ fn fitted<T: Scalar>(config: &ModelConfig, fit: Fit<'_>) -> Result<Arc<dyn Fitte
         why: "the model was trained in another precision, or is not a network".into(),
         remedy: "start afresh, or keep the precision",
     })?;
-    let model = start.fit_on(fit.training, fit.validation, config, fit.observer)?;
+    let model = start.fit_on(training, validation, config, observer)?;
     Ok(Arc::new(model))
 }
 
@@ -199,14 +205,11 @@ impl<T: Scalar> FittedKind for Model<T> {
 
     fn start(self: Arc<Self>, start: &Start<'_>) -> Result<Box<dyn Engine>> {
         let decoder = Decoder::new(Arc::clone(&self))?;
-        let state = match start.known {
-            Some(domain) => State::Known(domain),
-            None => {
-                let policy = start.policy()?;
-                State::New(Box::new(
-                    decoder.adapt_views(start.name, start.seen, policy)?,
-                ))
-            }
+        let state = if let Some(domain) = start.known {
+            State::Known(domain)
+        } else {
+            let new = decoder.adapt_views(start.name, start.seen, start.policy()?)?;
+            State::New(Box::new(new))
         };
         Ok(Box::new(NetworkEngine { decoder, state }))
     }
@@ -286,7 +289,7 @@ impl<T: Scalar> FittedKind for Model<T> {
                 let found = (exam.decide)(routing)?;
                 Ok((found.probabilities, found.routing))
             },
-            |alpha| traits_of(&self.parameters, self.network.experts(), alpha),
+            |alpha| traits_of(&*self.network, &self.parameters, alpha),
         )?;
         Ok(Some(report))
     }
@@ -336,17 +339,17 @@ fn training(record: &TrainingRecord) -> String {
 #[derive(Debug)]
 struct NetworkEngine<T: Scalar> {
     decoder: Decoder<T>,
-    state: State,
+    state: State<T>,
 }
 
 #[derive(Debug)]
-enum State {
+enum State<T> {
     Known(usize),
-    New(Box<DomainHandle>),
+    New(Box<DomainHandle<T>>),
 }
 
 impl<T: Scalar> Engine for NetworkEngine<T> {
-    fn decide(&mut self, covariances: &[f64], weights: Weights<'_>) -> Result<Decision<'_>> {
+    fn decide(&mut self, covariances: &[f64], weights: Routing<'_, f64>) -> Result<Decision<'_>> {
         let domain = match &mut self.state {
             State::Known(domain) => Domain::Known(*domain),
             State::New(handle) => Domain::Unseen(handle),

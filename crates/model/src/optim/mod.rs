@@ -13,9 +13,8 @@
 
 use crate::{Manifold, ModelError, Parameter, Parameters, Result};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::{
-    AdamRates, MatBatch, MatView, MatViewMut, Scalar, adam_flat, adam_tall, on_threads, threads_for,
-};
+use stiefel_autodiff::{AdamRates, adam_flat, adam_tall};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar, on_threads, threads_for};
 
 /// Adam's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

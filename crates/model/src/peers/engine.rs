@@ -4,9 +4,10 @@ use super::Front;
 use super::logistic::LogisticModel;
 use super::model::{Calibrated, Decider, Peer};
 use super::tangent_lr::row_of;
-use crate::decoder::{Decision, Weights};
+use crate::decoder::Decision;
 use crate::kind::{Engine, Start};
-use crate::precondition::{UnseenPolicy, UnseenWhitening, WhitenScratch, check_single};
+use crate::net::Routing;
+use crate::precondition::{DomainState, UnseenPolicy, WhitenScratch, check_single};
 use crate::{ModelError, Result};
 use std::sync::Arc;
 use stiefel_linalg::{MatBatch, MatView, argmax};
@@ -16,7 +17,7 @@ pub(super) struct PeerEngine {
     peer: Arc<Peer>,
     domain: Option<usize>,
     /// One per view where the domain's own mean is not settled by training trials.
-    whitening: Vec<UnseenWhitening>,
+    whitening: Vec<DomainState>,
     policy: Option<UnseenPolicy>,
     /// The regression as labelled trials have moved it.
     moved: Option<LogisticModel>,
@@ -28,7 +29,7 @@ pub(super) struct PeerEngine {
 }
 
 impl PeerEngine {
-    pub(super) fn start(peer: Arc<Peer>, start: &Start<'_>) -> Result<Self> {
+    pub(super) fn start(peer: &Arc<Peer>, start: &Start<'_>) -> Result<Self> {
         let (n, views) = (peer.names.channel_count, peer.names.view_count);
         let calibrated = start.known.and_then(|d| peer.calibrated(d));
         let trained = start.known.is_some_and(|d| peer.trained(d) > 0);
@@ -39,7 +40,7 @@ impl PeerEngine {
             (Some(_), None) => Some(UnseenPolicy::OwnMean {
                 kappa: UnseenPolicy::DEFAULT_KAPPA,
             }),
-            _ => Some(start.policy_without_embedding()?),
+            _ => Some(start.policy()?.whitening),
         };
         let mut engine = Self {
             domain: start.known,
@@ -50,7 +51,7 @@ impl PeerEngine {
             ready: vec![0.0; views * n * n],
             probabilities: vec![0.0; peer.names.classes.len()],
             scratch: WhitenScratch::default(),
-            peer: Arc::clone(&peer),
+            peer: Arc::clone(peer),
         };
         if let Some(policy) = policy {
             for (v, whitener) in peer.whiteners.iter().enumerate() {
@@ -61,7 +62,7 @@ impl PeerEngine {
                         remedy: "own-mean whitening needs unlabelled trials of the new domain",
                     });
                 }
-                engine.whitening.push(whitener.unseen(seen.view(), policy)?);
+                engine.whitening.push(whitener.adapt(seen.view(), policy)?);
             }
         }
         if let (Some(of), Decider::Tangent(regressions)) = (calibrated, &peer.decider) {
@@ -107,7 +108,7 @@ impl PeerEngine {
                     peer.settings.preconditioning.tikhonov.load(out, n);
                 }
                 (_, Some(state), _) => {
-                    state.transform_into(whitener, x, out, &mut self.scratch)?;
+                    state.transform_into(x, out)?;
                 }
                 (_, None, Some(domain)) => {
                     whitener.transform_into(domain, x, out, &mut self.scratch)?;
@@ -143,7 +144,7 @@ fn together(
 }
 
 impl Engine for PeerEngine {
-    fn decide(&mut self, covariances: &[f64], _: Weights<'_>) -> Result<Decision<'_>> {
+    fn decide(&mut self, covariances: &[f64], _: Routing<'_, f64>) -> Result<Decision<'_>> {
         self.whiten(covariances)?;
         let n = self.peer.names.channel_count;
         let found = match &self.peer.decider {

@@ -11,19 +11,21 @@ use stiefel_linalg::MatBatch;
 
 impl Peer {
     /// Fits on training trials, and chooses on validation trials where there is something to choose.
-    /// Both are selections from one set.
+    /// Both are selections from one set. `asked` ends the fit with its error between two steps.
     pub(super) fn fit(
         kind: &'static PeerKind,
         settings: PeerSettings,
-        training: &Trials,
-        validation: &Trials,
+        (training, validation): (&Trials, &Trials),
+        asked: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Self> {
         check(kind, training, validation)?;
         let class_places = training.classes().present();
         let config = kind.preconditioning(&settings);
-        let one = |view: usize| config.fit(&training.pick_views(&[view])?);
-        let whiteners: Result<Vec<Whitener>> = (0..training.views()).map(one).collect();
-        let whiteners = whiteners?;
+        let mut whiteners = Vec::with_capacity(training.views());
+        for view in 0..training.views() {
+            asked()?;
+            whiteners.push(config.fit(&training.pick_views(&[view])?)?);
+        }
         let ready = |trials: &Trials| match kind.front {
             Front::Loaded => loaded(&settings, trials),
             Front::Whitened | Front::Recentred => whitened(&whiteners, &settings, trials),
@@ -37,11 +39,13 @@ impl Peer {
                 class_count: class_places.len(),
             })
         };
+        asked()?;
         let decider = match kind.rule {
             Rule::Pooled => Decider::Tangent(Regressions::pooled(&problem()?)?),
             Rule::PerDomain => Decider::Tangent(Regressions::per_domain(&problem()?)?),
             Rule::Nearest => Decider::Nearest(Means::fit(kind.name, &trained, &class_places)?),
         };
+        asked()?;
         Ok(Self {
             kind,
             names: Names::of(training),

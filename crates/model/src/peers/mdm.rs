@@ -4,8 +4,8 @@
 use crate::file::{Archive, Found};
 use crate::{ModelError, Result, Trials};
 use rayon::prelude::*;
-use stiefel_geometry::spd::{FrechetOptions, Metric, frechet_mean, pairwise_distances};
-use stiefel_linalg::{MatBatch, MatView, softmax};
+use stiefel_geometry::spd::{FrechetOptions, frechet_mean, pair_spectrum};
+use stiefel_linalg::{MatBatch, MatRef, softmax};
 
 /// The Fréchet means of the classes with training trials, `C × n × n`.
 #[derive(Debug, Clone, Default)]
@@ -29,9 +29,9 @@ impl Means {
 
     /// Returns the probabilities of one matrix, `n × n`.
     pub(super) fn probabilities(&self, x: &[f64]) -> Result<Vec<f64>> {
-        let x = MatView::new(1, self.0.rows(), self.0.rows(), x)?;
-        let distances = pairwise_distances(Metric::AffineInvariant, x, self.0.view())?;
-        let mut closeness: Vec<f64> = distances.data().iter().map(|d| -d * d).collect();
+        let x = MatRef::new(self.0.rows(), self.0.rows(), x);
+        let distances = pair_spectrum(x.view(), self.0.view())?.distances();
+        let mut closeness: Vec<f64> = distances.iter().map(|d| -d * d).collect();
         softmax(&mut closeness);
         Ok(closeness)
     }

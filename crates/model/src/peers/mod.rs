@@ -49,13 +49,14 @@ pub use tangent_lr::C_GRID;
 use crate::file::{Archive, Found};
 use crate::kind::{DataSizes, Fit, Kind, Model, Names, settings};
 use crate::precondition::{Reference, Scaling, Whitening};
-use crate::{Preconditioning, Result};
+use crate::train::Flow;
+use crate::{ModelError, Preconditioning, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// One of the peers: what it sees, and the rule that decides.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct PeerKind {
     name: &'static str,
     about: &'static str,
@@ -210,9 +211,18 @@ impl Kind for PeerKind {
         self.front != Front::Loaded
     }
 
+    fn calibrates(&self, class_count: usize) -> bool {
+        self.rule != Rule::Nearest && class_count == 2
+    }
+
     fn fit(&'static self, settings: &Value, fit: Fit<'_>) -> Result<Arc<dyn Model>> {
         fit.refuse_start()?;
-        let peer = Peer::fit(self, self.settings(settings)?, fit.training, fit.validation)?;
+        let mut asked = || match fit.observer.step(0) {
+            Flow::Continue => Ok(()),
+            Flow::Stop => Err(ModelError::Cancelled { op: self.name }),
+        };
+        let parts = (fit.training, fit.validation);
+        let peer = Peer::fit(self, self.settings(settings)?, parts, &mut asked)?;
         Ok(Arc::new(peer))
     }
 

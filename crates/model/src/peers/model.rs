@@ -4,9 +4,8 @@ use super::engine::PeerEngine;
 use super::mdm::Means;
 use super::tangent_lr::Regressions;
 use super::{Front, PeerKind, PeerSettings, Rule};
-use crate::choir::Balance;
 use crate::file::{Archive, Found, inconsistent};
-use crate::kind::{Describe, Engine, Kind, Model, Names, Start, settings};
+use crate::kind::{Balance, Describe, Engine, Kind, Model, Names, Start, settings};
 use crate::precondition::{Reference, Tikhonov, Whitener, WhitenerState};
 use crate::{ModelError, Result, Trials};
 use serde::{Deserialize, Serialize};
@@ -195,7 +194,7 @@ impl Model for Peer {
     }
 
     fn start(self: Arc<Self>, start: &Start<'_>) -> Result<Box<dyn Engine>> {
-        Ok(Box::new(PeerEngine::start(self, start)?))
+        Ok(Box::new(PeerEngine::start(&self, start)?))
     }
 
     fn write(&self, file: &mut Archive) -> Found<()> {
@@ -250,21 +249,15 @@ impl Model for Peer {
     }
 
     fn calibrate(&self, trials: &Trials) -> Result<Arc<dyn Model>> {
-        let Decider::Tangent(_) = &self.decider else {
+        if !self.kind.calibrates(self.class_places.len()) {
+            let why = match self.decider {
+                Decider::Nearest(_) => "no weights that labelled trials could move",
+                Decider::Tangent(_) => "a regression of more than two classes, which is not moved",
+            };
             return Err(ModelError::Impossible {
                 op: "calibration",
-                why: format!(
-                    "{} has no weights that labelled trials could move",
-                    self.kind.name
-                ),
+                why: format!("{} has {why}", self.kind.name),
                 remedy: "train a model that can be calibrated, such as choir",
-            });
-        };
-        if self.class_places.len() > 2 {
-            return Err(ModelError::Impossible {
-                op: "calibration",
-                why: "regressions of more than two classes are not moved".into(),
-                remedy: "train a model choir",
             });
         }
         let mut model = self.clone();
@@ -321,13 +314,11 @@ impl Peer {
             why: "a class of the labelled trials had no training trials".into(),
             remedy: "calibrate with trials of the classes that the model decides",
         })?;
-        let domain = match self.names.domain(name) {
-            Some(domain) => domain,
-            None => {
-                self.names.domains.push(name.to_owned());
-                self.names.domains.len() - 1
-            }
-        };
+        let known = self.names.domain(name);
+        let domain = known.unwrap_or(self.names.domains.len());
+        if known.is_none() {
+            self.names.domains.push(name.to_owned());
+        }
         let x: Vec<MatBatch<f64>> = (0..trials.views())
             .map(|v| trials.view(v).clone())
             .collect();

@@ -3,11 +3,11 @@
 use super::logistic::{Logistic, LogisticModel};
 use crate::file::{Archive, Found};
 use crate::metrics::Confusion;
-use crate::tangent::vectors_of;
+use crate::tolerance::EQUAL_SCORES;
 use crate::{ModelError, Result, Trials};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::tolerance::EQUAL_SCORES;
+use stiefel_geometry::spd::log_vectors;
 use stiefel_linalg::{MatBatch, MatView};
 
 /// Inverse penalties to choose from, ascending.
@@ -16,7 +16,7 @@ pub const C_GRID: [f64; 4] = [1e-3, 1e-2, 1e-1, 1.0];
 /// Returns the tangent vectors of one trial's views, one after the other.
 pub(super) fn row_of(views: &[f64], n: usize) -> Result<Vec<f64>> {
     let x = MatView::new(views.len() / (n * n).max(1), n, n, views)?;
-    Ok(vectors_of(x)?.into_vec())
+    Ok(log_vectors(x)?.into_vec())
 }
 
 /// Tangent vectors of a set of trials, row by row, with their classes (positions among those with
@@ -31,9 +31,8 @@ pub(super) struct Rows {
 impl Rows {
     /// Returns those of whitened trials.
     pub(super) fn new(trials: &Trials, classes: &[usize]) -> Result<Self> {
-        let views: Result<Vec<MatBatch<f64>>> =
-            trials.matrices().into_iter().map(vectors_of).collect();
-        let views = views?;
+        let views = trials.matrices().into_iter().map(|x| Ok(log_vectors(x)?));
+        let views = views.collect::<Result<Vec<_>>>()?;
         let position = |c: &usize| classes.iter().position(|k| k == c);
         Ok(Self {
             features: views.iter().map(MatBatch::cols).sum(),

@@ -7,7 +7,7 @@ use stiefel_data::check_symmetric;
 use stiefel_geometry::GeometryError;
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
 use stiefel_linalg::{
-    MatBatch, MatView, MatViewMut, Outer, SandwichScratch, peak, sandwich_into, sums,
+    MatBatch, MatRef, MatViewMut, Outer, SandwichScratch, peak, sandwich_into, sums,
 };
 
 /// What whitens one domain.
@@ -84,7 +84,7 @@ impl Frame {
         n: usize,
         whitening: Whitening,
     ) -> std::result::Result<Self, GeometryError> {
-        let view = MatView::new(1, n, n, &mean)?;
+        let view = MatRef::new(n, n, &mean).view();
         let root = spectral_map(SpectralFn::InvSqrt, view)?;
         let z = match whitening {
             Whitening::Symmetric => root.value.into_vec(),
@@ -106,8 +106,8 @@ impl Frame {
         scratch.resize(n);
         scratch.loaded.copy_from_slice(x);
         tikhonov.load(&mut scratch.loaded, n);
-        let z = MatView::new(1, n, n, &self.z)?;
-        let x = MatView::new(1, n, n, &scratch.loaded)?;
+        let z = MatRef::new(n, n, &self.z).view();
+        let x = MatRef::new(n, n, &scratch.loaded).view();
         let out = MatViewMut::new(1, n, n, out)?;
         sandwich_into(z, Outer::Full, x, out, &mut scratch.products)?;
         Ok(())
@@ -158,7 +158,7 @@ pub(crate) fn check_single(n: usize, x: &[f64], trial: usize) -> Result<()> {
             found: x.len(),
         });
     }
-    let x = MatView::new(1, n, n, x)?;
+    let x = MatRef::new(n, n, x).view();
     x.check_finite(OP)?;
     Ok(check_symmetric(x, trial)?)
 }

@@ -34,21 +34,19 @@
 //! # Ok::<(), stiefel_model::ModelError>(())
 //! ```
 
-mod causal;
 mod config;
+mod domain;
 mod fit;
 mod frame;
 pub(crate) mod reference;
 mod state;
-mod unseen;
 mod whitener;
 
-pub use causal::CausalWhitener;
 pub use config::{Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, Whitening};
+pub use domain::DomainState;
 pub use frame::WhitenScratch;
-pub(crate) use frame::{Frame, check_single, scale_of, trace_and_square};
+pub(crate) use frame::{check_single, scale_of, trace_and_square};
 pub use state::WhitenerState;
-pub use unseen::UnseenWhitening;
 pub use whitener::Whitener;
 
 /// Named in errors.

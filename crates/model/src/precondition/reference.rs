@@ -10,10 +10,10 @@ use super::OP;
 use super::config::Reference;
 use crate::{ModelError, Result};
 use stiefel_geometry::spd::{
-    FrechetOptions, exp, frechet_mean, geodesic, log, mean_euclidean, mean_log_euclidean,
+    FrechetOptions, SpectralFn, frechet_mean, mean_euclidean, pair_spectrum, spectral_map,
 };
 use stiefel_linalg::sums::add_scaled;
-use stiefel_linalg::{MatBatch, MatView};
+use stiefel_linalg::{MatBatch, MatRef, MatView};
 
 /// The mean of a batch, with equal weights.
 pub(crate) fn mean(reference: Reference, x: &MatBatch<f64>) -> Result<Vec<f64>> {
@@ -46,7 +46,13 @@ fn weighted_mean(reference: Reference, x: &MatBatch<f64>, weights: &[f64]) -> Re
     let weights = Some(weights);
     let mean = match reference {
         Reference::Euclidean => mean_euclidean(x.view(), weights)?,
-        Reference::LogEuclidean => mean_log_euclidean(x.view(), weights)?,
+        Reference::LogEuclidean => {
+            let logs = map(SpectralFn::Log, x.view())?;
+            map(
+                SpectralFn::Exp,
+                mean_euclidean(logs.view(), weights)?.view(),
+            )?
+        }
         Reference::Riemannian => {
             let options = FrechetOptions {
                 weights,
@@ -71,66 +77,126 @@ fn weighted_mean(reference: Reference, x: &MatBatch<f64>, weights: &[f64]) -> Re
     Ok(mean.into_vec())
 }
 
-/// A mean that grows by one trial at a time from a prior of weight κ.
+/// `f(X_i)` with the same bits alone and among others.
+fn map(f: SpectralFn<f64>, x: MatView<'_, f64>) -> Result<MatBatch<f64>> {
+    Ok(spectral_map(f, x)?.value)
+}
+
+/// What a running mean starts from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Prior {
+    mean: Vec<f64>,
+    /// For how many trials it counts.
+    kappa: f64,
+    /// Whether it has no scale of its own, and takes that of the trials.
+    of_trace: bool,
+}
+
+impl Prior {
+    /// A mean in the unit of the trials.
+    pub(crate) fn fixed(mean: &[f64], kappa: f64) -> Self {
+        Self {
+            mean: mean.to_vec(),
+            kappa,
+            of_trace: false,
+        }
+    }
+
+    /// A mean of trace 1, which counts times the mean trace of the trials.
+    pub(crate) fn of_trace(mean: &[f64], kappa: f64) -> Self {
+        Self {
+            of_trace: true,
+            ..Self::fixed(mean, kappa)
+        }
+    }
+}
+
+/// A mean that trials join one by one, drawn towards a prior:
+///
+/// ```text
+/// Euclidean        M = (κ·s·P + Σ X)/(κ + t)        s = 1, or the mean trace of the trials
+/// log-Euclidean    M = exp((κ·log P + Σ log X)/(κ + t))
+/// Riemannian       M_t = M_{t−1} #_{1/(κ+t)} X_t    M_0 = P
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunningMean {
     reference: Reference,
     n: usize,
-    weight: f64,
-    /// The weighted sum (of logarithms), or the Riemannian mean itself.
+    /// The prior; of the log-Euclidean reference its logarithm.
+    prior: Prior,
+    count: usize,
+    /// The sum (of logarithms), or the Riemannian mean itself.
     state: Vec<f64>,
 }
 
 impl RunningMean {
-    /// Starts at `prior` with weight κ.
-    pub(crate) fn new(reference: Reference, n: usize, prior: &[f64], kappa: f64) -> Result<Self> {
+    /// Starts at the prior.
+    pub(crate) fn new(reference: Reference, n: usize, mut prior: Prior) -> Result<Self> {
         let mut state = vec![0.0; n * n];
         match reference {
-            Reference::Riemannian => state.copy_from_slice(prior),
-            Reference::Euclidean => add_scaled(&mut state, kappa, prior),
+            Reference::Riemannian => state.copy_from_slice(&prior.mean),
+            Reference::Euclidean => {}
             Reference::LogEuclidean => {
-                let log = log(MatBatch::from_vec(1, n, n, prior.to_vec())?.view())?;
-                add_scaled(&mut state, kappa, log.data());
+                let log = map(SpectralFn::Log, MatRef::new(n, n, &prior.mean).view())?;
+                prior.mean = log.into_vec();
             }
         }
         Ok(Self {
             reference,
             n,
-            weight: kappa,
+            prior,
+            count: 0,
             state,
         })
     }
 
-    /// Takes in one more (loaded) matrix; unchanged where that fails.
+    /// Counts the trials that have joined.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Takes in one more matrix; unchanged where that fails.
     pub(crate) fn push(&mut self, x: &[f64]) -> Result<()> {
-        let x = MatBatch::from_vec(1, self.n, self.n, x.to_vec())?;
+        let (n, matrix) = (self.n, MatRef::new(self.n, self.n, x));
         match self.reference {
-            Reference::Euclidean => add_scaled(&mut self.state, 1.0, x.data()),
+            Reference::Euclidean => add_scaled(&mut self.state, 1.0, x),
             Reference::LogEuclidean => {
-                add_scaled(&mut self.state, 1.0, log(x.view())?.data());
+                let log = map(SpectralFn::Log, matrix.view())?;
+                add_scaled(&mut self.state, 1.0, log.data());
             }
-            // Without a prior the first matrix is the mean.
-            Reference::Riemannian if self.weight == 0.0 => self.state = x.into_vec(),
             Reference::Riemannian => {
-                let here = MatView::new(1, self.n, self.n, &self.state)?;
-                let step = 1.0 / (self.weight + 1.0);
-                self.state = geodesic(here, x.view(), step)?.into_vec();
+                let weight = self.prior.kappa + self.count as f64;
+                if weight == 0.0 {
+                    // Without a prior the first matrix is the mean.
+                    self.state.copy_from_slice(x);
+                } else {
+                    let here = MatRef::new(n, n, &self.state);
+                    let pair = pair_spectrum(here.view(), matrix.view())?;
+                    self.state = pair.geodesic(1.0 / (weight + 1.0))?.into_vec();
+                }
             }
         }
-        self.weight += 1.0;
+        self.count += 1;
         Ok(())
     }
 
-    /// The mean so far.
+    /// Returns the mean so far.
     pub(crate) fn mean(&self) -> Result<Vec<f64>> {
         if self.reference == Reference::Riemannian {
             return Ok(self.state.clone());
         }
-        let average: Vec<f64> = self.state.iter().map(|s| s / self.weight).collect();
+        let (kappa, t) = (self.prior.kappa, self.count as f64);
+        let scale = match (self.prior.of_trace, self.count) {
+            (true, 0) => return Ok(self.prior.mean.clone()),
+            (true, _) => self.state.iter().step_by(self.n + 1).sum::<f64>() / t,
+            (false, _) => 1.0,
+        };
+        let mix = |(m, s): (&f64, &f64)| (kappa * scale * m + s) / (kappa + t);
+        let mean: Vec<f64> = self.prior.mean.iter().zip(&self.state).map(mix).collect();
         if self.reference == Reference::Euclidean {
-            return Ok(average);
+            return Ok(mean);
         }
-        let average = MatBatch::from_vec(1, self.n, self.n, average)?;
-        Ok(exp(average.view())?.into_vec())
+        let mean = MatRef::new(self.n, self.n, &mean);
+        Ok(map(SpectralFn::Exp, mean.view())?.into_vec())
     }
 }

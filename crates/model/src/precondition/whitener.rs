@@ -3,7 +3,7 @@
 use super::config::{Scaling, UnseenPolicy, check_kappa};
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::shrunk_mean;
-use super::{CausalWhitener, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
+use super::{DomainState, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
 use crate::{ModelError, Result, Trials};
 use stiefel_linalg::{MatBatch, MatView};
 
@@ -106,60 +106,28 @@ impl Whitener {
         frame.apply_into(&self.config, self.n, 0, x, out, scratch)
     }
 
-    /// [`Whitener::transform_into`] by the pooled mean, for a domain without training trials under [`UnseenPolicy::Pooled`].
-    pub fn transform_pooled_into(
-        &self,
-        x: &[f64],
-        out: &mut [f64],
-        scratch: &mut WhitenScratch,
-    ) -> Result<()> {
-        self.transform_by_into(&self.pooled.frame, x, out, scratch)
-    }
-
-    /// Pre-conditions the trials of **one** domain that had no training trials, under a named policy; `Causal` takes them in the
-    /// order given. No label is read.
+    /// Pre-conditions the trials of **one** domain that had no training trials, under a named policy;
+    /// `Causal` takes them in in the order given. No label is read.
     pub fn transform_unseen(&self, trials: &Trials, policy: UnseenPolicy) -> Result<Trials> {
-        policy.check()?;
         self.check_montage(trials)?;
         self.check_unseen(trials)?;
-        let out = match policy {
-            UnseenPolicy::Pooled => self.apply(trials, |_| Ok(&self.pooled.frame))?,
-            UnseenPolicy::OwnMean { kappa } => self.with_own_mean(trials, kappa)?,
-            UnseenPolicy::Causal { kappa } => {
-                let mut causal = self.causal(kappa)?;
-                let mut out = MatBatch::zeros(trials.len(), self.n, self.n);
-                for i in 0..trials.len() {
-                    causal.transform_into(trials.covariances().matrix(i), out.matrix_mut(i))?;
-                }
-                out
-            }
-        };
-        Ok(trials.with_covariances(out)?)
+        let x = trials.covariances();
+        let state = self.adapt_unseen(x.view(), policy)?;
+        Ok(trials.with_covariances(transform_all(state, x.view())?)?)
     }
 
-    /// Trials `x` of one domain without training trials, whitened with what the trials `seen` of it tell: own-mean whitens by their mean,
-    /// causal goes on from them, pooled does not look.
+    /// Whitens trials `x` of one domain without training trials with what the trials `seen` of it tell:
+    /// own-mean whitens by their mean, causal goes on from them, pooled does not look.
     ///
-    /// With `seen` the same as `x`, own-mean is that of [`transform_unseen`](Self::transform_unseen); so is causal with none.
+    /// With `seen` the same as `x`, own-mean is that of [`transform_unseen`](Self::transform_unseen); so
+    /// is causal with none.
     pub fn transform_after(
         &self,
         seen: MatView<'_, f64>,
         x: MatView<'_, f64>,
         policy: UnseenPolicy,
     ) -> Result<MatBatch<f64>> {
-        let mut whitening = self.unseen(seen, policy)?;
-        let mut out = MatBatch::zeros(x.count(), self.n, self.n);
-        let mut scratch = WhitenScratch::default();
-        for i in 0..x.count() {
-            (whitening.transform_into(self, x.matrix(i), out.matrix_mut(i), &mut scratch))
-                .map_err(|error| error.at_trial(i))?;
-        }
-        Ok(out)
-    }
-
-    /// A running whitener for a new domain that starts from the pooled mean, which counts for κ trials.
-    pub fn causal(&self, kappa: f64) -> Result<CausalWhitener> {
-        CausalWhitener::new(self, kappa)
+        transform_all(self.adapt(seen, policy)?, x)
     }
 
     /// All three steps for every trial, each with its frame.
@@ -176,11 +144,6 @@ impl Whitener {
             frame(i)?.apply_into(&self.config, self.n, i, x, y, &mut scratch)?;
         }
         Ok(out)
-    }
-
-    fn with_own_mean(&self, trials: &Trials, kappa: f64) -> Result<MatBatch<f64>> {
-        let frame = self.own_mean_frame(trials.covariances(), kappa)?;
-        self.apply(trials, |_| Ok(&frame))
     }
 
     /// The frame of the shrunk mean of an unseen domain's trials.
@@ -218,19 +181,6 @@ impl Whitener {
             frame.beta = scale_of(0, sums.0, sums.1)?;
         }
         Ok(frame)
-    }
-
-    /// [`Whitener::transform_into`] by a given frame.
-    pub(crate) fn transform_by_into(
-        &self,
-        frame: &Frame,
-        x: &[f64],
-        out: &mut [f64],
-        scratch: &mut WhitenScratch,
-    ) -> Result<()> {
-        check_single(self.n, x, 0)?;
-        check_out(self.n, out)?;
-        frame.apply_into(&self.config, self.n, 0, x, out, scratch)
     }
 
     /// The frame of a known domain.
@@ -329,6 +279,16 @@ impl Whitener {
             }),
         }
     }
+}
+
+/// Whitens trials one after the other.
+fn transform_all(mut state: DomainState, x: MatView<'_, f64>) -> Result<MatBatch<f64>> {
+    let mut out = x.to_owned();
+    for i in 0..x.count() {
+        let done = state.transform_into(x.matrix(i), out.matrix_mut(i));
+        done.map_err(|error| error.at_trial(i))?;
+    }
+    Ok(out)
 }
 
 /// An output of `n·n` values.

@@ -16,9 +16,10 @@ mod rank;
 pub use diversity::{ExpertDiversity, expert_diversity, largest_mean_angle, random_mean_angle};
 pub use rank::{FilterRank, filter_rank};
 
+use crate::tolerance;
 use crate::{Measure, ModelError, Result};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::{MatView, Scalar, tolerance};
+use stiefel_linalg::{MatView, Scalar};
 
 const OP: &str = "routing statistics";
 
@@ -29,15 +30,10 @@ pub struct RoutingStats {
     pub entropy: Measure,
     /// `r_d`, domains weighted by their trials.
     pub domain_alignment: Measure,
-    /// The paper's `r_d`, domains unweighted. Records of earlier versions have this value under the other name.
-    #[serde(default = "not_recorded")]
+    /// The paper's `r_d`, domains unweighted.
     pub domain_alignment_paper: Measure,
     /// Mean weight of each expert.
     pub mean_weights: Vec<f64>,
-}
-
-fn not_recorded() -> Measure {
-    Measure::undefined("an earlier version made this record")
 }
 
 impl RoutingStats {

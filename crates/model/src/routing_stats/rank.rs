@@ -7,8 +7,9 @@
 //!
 //! Experts are `K × n × k` (their scales `K × k × k`), weights `1 × N × K`. Experts with orthonormal columns have ones only, and no report.
 
-use crate::net::experts::{factors, log_scales_of};
-use crate::{Manifold, Parameters, Result};
+use crate::net::pool::{factors, log_scales_of};
+use crate::net::{FilterSlots, Network};
+use crate::{Manifold, Parameter, Parameters, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, Scalar, eigenvalues, smallest_singular_values};
 
@@ -36,13 +37,14 @@ impl FilterRank {
 /// The smallest singular value of every expert and of every sample's filter under weights `alpha`; `None` where experts are orthonormal
 /// or there are none.
 pub fn filter_rank<T: Scalar>(
+    network: &dyn Network<T>,
     parameters: &Parameters<T>,
     alpha: &MatBatch<f64>,
 ) -> Result<Option<FilterRank>> {
-    let Some(experts) = parameters.get("experts") else {
+    let FilterSlots::Pool(experts, scales) = network.filter_slots() else {
         return Ok(None);
     };
-    if let Some(scales) = parameters.get("scales") {
+    if let Some(scales) = scales.and_then(|slot| parameters.at(slot)) {
         let scales: MatBatch<f64> = scales.value.cast();
         let logs = mixed(alpha, &log_scales_of(&scales)?);
         let values = eigenvalues(logs.view())?;
@@ -53,9 +55,10 @@ pub fn filter_rank<T: Scalar>(
             routed: routed.map(|values| (0.5 * values[0]).exp()).collect(),
         }));
     }
-    if experts.manifold != Manifold::Euclidean {
+    let free = |p: &&Parameter<T>| p.manifold == Manifold::Euclidean;
+    let Some(experts) = parameters.at(experts).filter(free) else {
         return Ok(None);
-    }
+    };
     let experts: MatBatch<f64> = experts.value.cast();
     Ok(Some(FilterRank {
         routed: smallest_singular_values(mixed(alpha, &experts).view())?,

@@ -6,7 +6,7 @@ use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Scalar, argmax};
 
 /// Samples per forward pass: large enough for full lanes, small enough for the caches.
-const CHUNK: usize = 64;
+pub(crate) const CHUNK: usize = 64;
 
 /// Probabilities and routing weights of every sample.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,8 @@ pub struct Evaluation {
 impl Evaluation {
     /// The most probable class of each sample; the first of equals.
     pub fn predictions(&self) -> Vec<usize> {
-        let classes = self.probabilities.cols();
+        // Nothing has no classes either.
+        let classes = self.probabilities.cols().max(1);
         self.probabilities
             .data()
             .chunks_exact(classes)
@@ -44,11 +45,12 @@ pub fn evaluate<T: Scalar>(
     let (mut probabilities, mut alpha, mut queries) = (Vec::new(), Vec::new(), Vec::new());
     let mut cross_entropy = 0.0;
     let mut classes = 0;
+    let bound = network.bind_frozen(&tape, parameters)?;
+    tape.keep();
     let all: Vec<usize> = (0..data.len()).collect();
     for indices in all.chunks(CHUNK) {
-        tape.reset();
-        let bound = parameters.bind_frozen(&tape)?;
-        let batch = data.batch(indices.to_vec());
+        tape.rewind();
+        let batch = data.batch(indices);
         let part;
         let routing = match routing {
             Routing::Given(weights) => {
@@ -62,12 +64,8 @@ pub fn evaluate<T: Scalar>(
         let outputs = network.forward(&tape, &bound, &batch, routing)?;
         classes = outputs.logits.shape().2;
         let log_p = outputs.logits.log_softmax()?;
-        for (row, &label) in log_p
-            .value()
-            .data()
-            .chunks_exact(classes)
-            .zip(&batch.labels())
-        {
+        let rows = log_p.value().data().chunks_exact(classes);
+        for (row, &label) in rows.zip(&batch.labels()) {
             cross_entropy -= row[label].to_f64();
             probabilities.extend(row.iter().map(|x| x.to_f64().exp()));
         }

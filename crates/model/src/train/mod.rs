@@ -9,6 +9,7 @@ mod objective;
 mod observe;
 
 pub use config::TrainConfig;
+pub(crate) use evaluate::CHUNK;
 pub use evaluate::{Evaluation, evaluate};
 pub use observe::{EpochRecord, Flow, Observer, Silent};
 
@@ -18,7 +19,7 @@ use crate::optim::{Adam, Moments};
 use crate::{Batch, ModelError, Parameters, Prepared, Result, random};
 use objective::objective;
 use stiefel_autodiff::Tape;
-use stiefel_linalg::{MatBatch, Scalar, with_threads_awake};
+use stiefel_linalg::{MatBatch, Scalar, with_threads_spinning};
 
 /// Everything a run needs to go on as if it had never stopped.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,13 +184,13 @@ impl<T: Scalar> Run<'_, T> {
         let mut sums = observe::Sums::default();
         let mut batches = order
             .chunks(self.config.batch)
-            .map(|indices| training.batch(indices.to_vec()))
+            .map(|indices| training.batch(indices))
             .peekable();
         let work = batches.peek().map_or(0, Batch::work);
         // Threads stay awake between steps, and are called again at each: an observer may have tried their patience.
-        let flow = with_threads_awake(work, || -> Result<Flow> {
+        let flow = with_threads_spinning(work, || -> Result<Flow> {
             for batch in batches {
-                with_threads_awake(work, || {
+                with_threads_spinning(work, || {
                     self.step(&batch, &mut parameters, &mut adam, &mut csp, &mut sums)
                 })?;
                 if observer.step(epoch) == Flow::Stop {
@@ -202,7 +203,8 @@ impl<T: Scalar> Run<'_, T> {
             return Ok(None);
         }
         let scores = evaluate(self.network, &parameters, validation, Routing::Learnt)?;
-        let record = sums.record(epoch, training.len(), &scores, validation, &parameters)?;
+        let counts = (epoch, training.len());
+        let record = sums.record(self.network, counts, &scores, validation, &parameters)?;
         let better = self
             .state
             .best
@@ -227,7 +229,7 @@ impl<T: Scalar> Run<'_, T> {
         sums: &mut observe::Sums,
     ) -> Result<()> {
         self.tape.reset();
-        let bound = parameters.bind(&self.tape)?;
+        let bound = self.network.bind(&self.tape, parameters)?;
         let outputs = self
             .network
             .forward(&self.tape, &bound, batch, Routing::Learnt)?;
@@ -275,10 +277,10 @@ impl<T: Scalar> Stepper<T> {
     /// Steps that follow each other, as in an epoch; gives the total loss before the last.
     pub fn steps(&mut self, network: &dyn Network<T>, batches: &[Batch<'_, T>]) -> Result<f64> {
         let work = batches.first().map_or(0, Batch::work);
-        with_threads_awake(work, || {
+        with_threads_spinning(work, || {
             let mut loss = f64::NAN;
             for batch in batches {
-                loss = with_threads_awake(work, || self.step_here(network, batch))?;
+                loss = with_threads_spinning(work, || self.step_here(network, batch))?;
             }
             Ok(loss)
         })
@@ -286,7 +288,7 @@ impl<T: Scalar> Stepper<T> {
 
     fn step_here(&mut self, network: &dyn Network<T>, batch: &Batch<'_, T>) -> Result<f64> {
         self.tape.reset();
-        let bound = self.parameters.bind(&self.tape)?;
+        let bound = network.bind(&self.tape, &self.parameters)?;
         let outputs = network.forward(&self.tape, &bound, batch, Routing::Learnt)?;
         let total = objective(network, &outputs, batch, &mut self.csp)?.total;
         let gradients = self.tape.backward(total)?;

@@ -2,7 +2,7 @@
 
 use super::{Evaluation, orthonormality_defect};
 use crate::metrics::Confusion;
-use crate::net::{Losses, Outputs};
+use crate::net::{Losses, Network, Outputs};
 use crate::routing_stats::{FilterRank, filter_rank, routing_stats};
 use crate::{Parameters, Prepared, Result};
 use serde::{Deserialize, Serialize};
@@ -105,8 +105,8 @@ impl Sums {
 
     pub(super) fn record<T: Scalar>(
         self,
-        epoch: usize,
-        samples: usize,
+        network: &dyn Network<T>,
+        (epoch, samples): (usize, usize),
         scores: &Evaluation,
         validation: &Prepared<T>,
         parameters: &Parameters<T>,
@@ -123,7 +123,7 @@ impl Sums {
             None => None,
         };
         let rank = match &scores.alpha {
-            Some(alpha) => filter_rank(parameters, alpha)?,
+            Some(alpha) => filter_rank(network, parameters, alpha)?,
             None => None,
         };
         Ok(EpochRecord {

@@ -9,16 +9,15 @@ use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
 use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::net::{
     Anchor, BatchNormConfig, DaspConfig, DaspNet, InitialAnchor, LossWeights, Network,
-    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, StateUpdate,
-    refit_statistics,
+    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, refit_statistics,
 };
 use stiefel_model::precondition::{UnseenPolicy, Whitening};
 use stiefel_model::train::{
     Checkpoint, EpochRecord, Flow, Observer, Silent, Stepper, TrainConfig, evaluate, resume, train,
 };
 use stiefel_model::{
-    AdamConfig, Architecture, FittedModel, Manifold, Model, ModelConfig, Parameters,
-    Preconditioning, Prepared, Unseen, UnseenEmbedding,
+    AdamConfig, Architecture, FittedModel, Model, ModelConfig, Parameters, Preconditioning,
+    Prepared, Unseen, UnseenEmbedding,
 };
 use stiefel_testkit::random_batch;
 
@@ -120,7 +119,7 @@ fn transparent(position: NormPosition, filters: usize) -> (SpdNet, usize) {
 /// The features of every sample in evaluation, `N × p`.
 fn features(net: &SpdNet, parameters: &Parameters<f64>, data: &Prepared<f64>) -> Vec<Vec<f64>> {
     let tape = Tape::new();
-    let bound = parameters.bind_frozen(&tape).expect("bound");
+    let bound = net.bind_frozen(&tape, parameters).expect("bound");
     let outputs = net
         .forward(&tape, &bound, &data.all(), Routing::Learnt)
         .expect("forward");
@@ -336,14 +335,14 @@ fn statistics_of_another_size_are_named_as_such() {
     let data = data(12);
     let net = SpdNet::new(sizes(2), plain(NormPosition::After)).expect("net");
     let mut parameters = stirred(&net, &data);
-    let state = parameters.iter().find(|p| p.manifold == Manifold::State);
-    let name = state.expect("a running statistic").name;
-    let mut update = |rows: Vec<usize>, size: usize| {
-        let values = MatBatch::identity(rows.len(), size);
-        let update = StateUpdate { name, rows, values };
-        parameters.update(&[update]).unwrap_err().to_string()
-    };
-    let wrong = update(vec![0], K + 1);
+    let mut config = plain(NormPosition::After);
+    config.filters = K + 1;
+    let larger = SpdNet::new(sizes(2), config).expect("net");
+    let tape = Tape::new();
+    let bound = (larger.bind(&tape, &stirred(&larger, &data))).expect("bound");
+    let outputs = larger.forward(&tape, &bound, &data.all(), Routing::Learnt);
+    let updates = outputs.expect("forward").state;
+    let wrong = parameters.update(&updates).unwrap_err().to_string();
     assert!(
         wrong.contains("expected") && wrong.contains("found 4 × 4"),
         "{wrong}"

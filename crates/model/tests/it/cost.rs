@@ -1,6 +1,5 @@
 //! What the extensions cost, printed: `cargo test -p stiefel-model --test it cost -- --ignored --nocapture`.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stiefel_model::adapt::{TransductiveConfig, Unlabelled, adapt_embedding};
 use stiefel_model::net::{
@@ -15,7 +14,7 @@ const DOMAINS: usize = 9;
 
 fn data() -> Prepared<f32> {
     Prepared::from_parts(
-        Arc::new(random_spd(1, 32, N)),
+        random_spd(1, 32, N),
         random_batch(2, 32, 1, 40),
         (0..32).map(|i| i % 2).collect(),
         (0..32).map(|i| i % DOMAINS).collect(),
@@ -87,6 +86,12 @@ fn a_training_step_and_an_adaptation() {
     let trials = Unlabelled::from(&data);
     let parameters = Network::<f32>::initial(&networks[0].1, 1);
     let start = Instant::now();
-    adapt_embedding(&parameters, &trials, &TransductiveConfig::default()).unwrap();
+    adapt_embedding(
+        &networks[0].1,
+        &parameters,
+        &trials,
+        &TransductiveConfig::default(),
+    )
+    .unwrap();
     println!("adaptation on 32 trials {:.2?}", start.elapsed());
 }

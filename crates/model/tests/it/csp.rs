@@ -167,7 +167,7 @@ fn its_gradient_reaches_every_parameter_of_the_filters() {
         }
         // The term by the definition: W W⁺ projects on the columns of W whatever their lengths.
         let tape = Tape::new();
-        let bound = parameters.bind(&tape).unwrap();
+        let bound = net.bind(&tape, &parameters).unwrap();
         let out = net.forward(&tape, &bound, &batch, Routing::Learnt).unwrap();
         let r = out.routed.unwrap();
         let w = orthonormal_factor(r.filters.unwrap().value()).unwrap().q;

@@ -173,7 +173,10 @@ fn a_nearly_lost_column_comes_back() {
     parameters.set("experts", experts).unwrap();
     let smallest = |p: &_| {
         let alpha = MatBatch::from_fn(1, 1, 3, |_, _, _| 1.0 / 3.0);
-        filter_rank::<f64>(p, &alpha).unwrap().unwrap().experts[1]
+        filter_rank::<f64>(&net, p, &alpha)
+            .unwrap()
+            .unwrap()
+            .experts[1]
     };
     let before = smallest(&parameters);
     let adam = stiefel_model::AdamConfig::default();
@@ -200,7 +203,7 @@ fn smallest_singular_values_are_those_of_the_filters() {
             parameters.set("scales", random_batch(8, 3, 4, 4)).unwrap();
         }
         let tape = stiefel_autodiff::Tape::new();
-        let bound = parameters.bind_frozen(&tape).unwrap();
+        let bound = net.bind_frozen(&tape, &parameters).unwrap();
         let out = net
             .forward(&tape, &bound, &data.all(), Routing::Learnt)
             .unwrap();
@@ -208,15 +211,16 @@ fn smallest_singular_values_are_those_of_the_filters() {
         let w = r.filters.unwrap().value().to_owned();
         let gram = product(w.view(), Op::T, w.view(), Op::N).unwrap();
         let alpha = r.alpha.value().to_owned();
-        let rank = filter_rank(&parameters, &alpha).unwrap().unwrap();
+        let rank = filter_rank(&net, &parameters, &alpha).unwrap().unwrap();
         let values = stiefel_linalg::eigenvalues(gram.view()).unwrap();
         for (sigma, values) in rank.routed.iter().zip(values.chunks_exact(4)) {
             assert!((sigma - values[0].sqrt()).abs() < 1e-10 * values[3].sqrt());
         }
     }
-    let stiefel = Network::<f64>::initial(&network(ExpertKind::Stiefel), 3);
+    let net = network(ExpertKind::Stiefel);
+    let stiefel = Network::<f64>::initial(&net, 3);
     let alpha = MatBatch::zeros(1, 1, 3);
-    assert_eq!(filter_rank(&stiefel, &alpha).unwrap(), None);
+    assert_eq!(filter_rank(&net, &stiefel, &alpha).unwrap(), None);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod familiar;
 mod fitted;
 mod full_rank;
 mod gradients;
+mod held;
 mod logistic;
 mod metrics;
 mod model_damage;

@@ -1,6 +1,5 @@
 //! Networks against an independent implementation: outputs, losses, every gradient, and 15 steps of Adam.
 
-use std::sync::Arc;
 use stiefel_autodiff::Tape;
 use stiefel_linalg::MatBatch;
 use stiefel_model::net::{
@@ -93,8 +92,7 @@ fn prepared(golden: &Golden, encoded: &str) -> Prepared<f64> {
     let rows = golden.batch::<f64>(encoded);
     let (count, width) = (x.count(), rows.cols());
     let rows = MatBatch::from_vec(count, 1, width, rows.into_vec()).expect("a row per sample");
-    Prepared::from_parts(Arc::new(x), rows, golden.indices("y"), golden.indices("d"))
-        .expect("matching sizes")
+    Prepared::from_parts(x, rows, golden.indices("y"), golden.indices("d")).expect("matching sizes")
 }
 
 fn fill(parameters: &mut Parameters<f64>, golden: &Golden, names: &[(&str, &str)]) {
@@ -117,7 +115,7 @@ fn routed(name: &str) {
     fill(&mut parameters, &golden, &NAMES);
 
     let tape = Tape::new();
-    let bound = parameters.bind(&tape).expect("bound");
+    let bound = net.bind(&tape, &parameters).expect("bound");
     let outputs = net
         .forward(&tape, &bound, &data.all(), Routing::Learnt)
         .expect("forward");
@@ -218,7 +216,7 @@ fn baselines_match() {
         let x = golden.batch::<f64>("X");
         let (count, n) = (x.count(), x.rows());
         let data = Prepared::from_parts(
-            Arc::new(x),
+            x,
             MatBatch::zeros(count, 1, 1),
             golden.indices("y"),
             vec![0; count],
@@ -245,7 +243,7 @@ fn baselines_match() {
         let names = [("filter", "W"), ("head.w", "wc"), ("head.b", "bc")];
         fill(&mut parameters, &golden, &names);
         let tape = Tape::new();
-        let bound = parameters.bind(&tape).expect("bound");
+        let bound = net.bind(&tape, &parameters).expect("bound");
         let outputs = net
             .forward(&tape, &bound, &data.all(), Routing::Learnt)
             .expect("forward");

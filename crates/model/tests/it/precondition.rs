@@ -211,9 +211,9 @@ fn pooled_policy_uses_the_mean_of_domain_means_and_nothing_of_the_target() {
     assert_eq!(all.covariances().matrix(3), one.covariances().matrix(0));
     let mut out = vec![0.0; 16];
     let x = unseen.covariances().matrix(3);
-    fitted
-        .transform_pooled_into(x, &mut out, &mut WhitenScratch::default())
-        .unwrap();
+    let none = MatBatch::zeros(0, 4, 4);
+    let mut pooled = fitted.adapt(none.view(), UnseenPolicy::Pooled).unwrap();
+    pooled.transform_into(x, &mut out).unwrap();
     assert_eq!(out, one.covariances().matrix(0));
 }
 
@@ -313,7 +313,9 @@ fn riemannian_recursion_of_commuting_matrices_is_the_exact_mean() {
         .fit(&all.select(&of(0)).unwrap())
         .unwrap();
     let unseen = all.select(&of(1)).unwrap();
-    let mut causal = fitted.causal(5.0).unwrap();
+    let none = MatBatch::zeros(0, 3, 3);
+    let policy = UnseenPolicy::Causal { kappa: 5.0 };
+    let mut causal = fitted.adapt(none.view(), policy).unwrap();
     for i in 0..unseen.len() {
         causal.observe(unseen.covariances().matrix(i)).unwrap();
     }

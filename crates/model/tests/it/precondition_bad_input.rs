@@ -199,7 +199,9 @@ fn own_mean_without_a_prior_needs_ten_trials() {
         assert_eq!(error, expected);
     }
     // After ten trials taken in, the running mean stands on its own.
-    let mut causal = whitener.causal(0.0).unwrap();
+    let none = MatBatch::zeros(0, 3, 3);
+    let policy = UnseenPolicy::Causal { kappa: 0.0 };
+    let mut causal = whitener.adapt(none.view(), policy).unwrap();
     assert!(causal.mean().is_err());
     let mut out = vec![0.0; 9];
     for i in 0..9 {
@@ -208,7 +210,7 @@ fn own_mean_without_a_prior_needs_ten_trials() {
                 .transform_into(all.covariances().matrix(i), &mut out)
                 .is_err()
         );
-        assert_eq!(causal.trials(), i);
+        assert_eq!(causal.trial_count(), i);
         causal.observe(all.covariances().matrix(i)).unwrap();
     }
     causal
@@ -219,7 +221,9 @@ fn own_mean_without_a_prior_needs_ten_trials() {
 #[test]
 fn a_refused_trial_leaves_the_running_mean_alone() {
     let (whitener, all) = fitted();
-    let mut causal = whitener.causal(10.0).unwrap();
+    let none = MatBatch::zeros(0, 3, 3);
+    let policy = UnseenPolicy::Causal { kappa: 10.0 };
+    let mut causal = whitener.adapt(none.view(), policy).unwrap();
     causal.observe(all.covariances().matrix(2)).unwrap();
     let before = causal.mean().unwrap();
     let mut out = vec![0.0; 9];
@@ -232,7 +236,7 @@ fn a_refused_trial_leaves_the_running_mean_alone() {
     assert!(causal.transform_into(&[1.0; 4], &mut out).is_err());
     assert!(causal.observe(&[1.0; 4]).is_err());
     assert_eq!(causal.mean().unwrap(), before);
-    assert_eq!(causal.trials(), 1);
+    assert_eq!(causal.trial_count(), 1);
 }
 
 #[test]

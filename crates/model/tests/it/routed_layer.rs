@@ -167,7 +167,7 @@ fn features_are_those_of_its_filters() {
         let x = &all[all.len() - 1];
         let y = stiefel_linalg::congruence(filters.value.view(), x.view());
         let y = y.expect("shapes fit");
-        let log = spd::reeig_log(y.view(), config.epsilon).expect("symmetric");
+        let log = spd::map(spd::SpectralFn::ReLog(config.epsilon), y.view()).expect("symmetric");
         let z = spd::upper(log.view()).expect("square");
         for (a, b) in z.data().iter().zip(features.value.data()) {
             assert!((a - b).abs() < 1e-11, "{config:?}: {a} for {b}");

@@ -1,7 +1,6 @@
 //! Training: what must be exact, what must stay on the manifold, what must be refused.
 
 use std::any::Any;
-use std::sync::Arc;
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Op, Scalar, product};
 use stiefel_model::diagnostics::routing_report;
@@ -106,7 +105,7 @@ fn steps_have_the_same_bits_on_any_number_of_threads() {
         views: 1,
     };
     let data = Prepared::<f32>::from_parts(
-        Arc::new(random_spd(1, batch, channels)),
+        random_spd(1, batch, channels),
         random_batch(2, batch, 1, encoded),
         (0..batch).map(|i| i % 2).collect(),
         (0..batch).map(|i| i % domains).collect(),
@@ -126,7 +125,7 @@ fn steps_have_the_same_bits_on_any_number_of_threads() {
             let mut stepper = Stepper::new(AdamConfig::default(), start).expect("Adam");
             pool.expect("a pool").install(|| {
                 for _ in 0..3 {
-                    let batch = data.batch((0..batch).collect());
+                    let batch = data.batch((0..batch).collect::<Vec<_>>());
                     stepper.step(&net, &batch).expect("a finite step");
                 }
             });
@@ -289,7 +288,7 @@ fn identical_experts_give_no_routing_gradient() {
         .set("experts", experts.select(&[2, 2, 2, 2, 2]))
         .expect("same shape");
     let tape = Tape::new();
-    let bound = parameters.bind(&tape).expect("bound");
+    let bound = net.bind(&tape, &parameters).expect("bound");
     let outputs = net
         .forward(&tape, &bound, &data.all(), Routing::Learnt)
         .expect("forward");

@@ -3,22 +3,17 @@
 use crate::models::{dasp, fit, of_domain, spdnet, trials};
 use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::adapt::{StartRow, TransductiveConfig, Unlabelled, adapt_embedding};
-use stiefel_model::decoder::Decoder;
+use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
 use stiefel_model::precondition::UnseenPolicy;
 use stiefel_model::routing_stats::routing_stats;
 use stiefel_model::train::evaluate;
 use stiefel_model::{
-    Architecture, Factor, Model, ModelError, Parameters, Prepared, Trials, Unseen, UnseenEmbedding,
+    Architecture, Factor, Model, ModelError, Prepared, Trials, Unseen, UnseenEmbedding,
 };
+use stiefel_testkit::assert_close;
 
 const OWN: UnseenPolicy = UnseenPolicy::OwnMean { kappa: 10.0 };
-
-fn bits(parameters: &Parameters<f64>, but: &str) -> Vec<u64> {
-    (parameters.iter().filter(|p| p.name != but))
-        .flat_map(|p| p.value.data().iter().map(|x| x.to_bits()))
-        .collect()
-}
 
 /// A model of three domains, and the trials of a fourth.
 fn model_and_new() -> (Model<f64>, Trials) {
@@ -34,8 +29,8 @@ fn model_and_new() -> (Model<f64>, Trials) {
     (fit(&known.unwrap(), &config), of_domain(&all, 3, true))
 }
 
-/// The normalised entropy of routing `whitened` under `row`, by the network itself.
-fn entropy(model: &Model<f64>, whitened: &MatBatch<f64>, row: &[f64]) -> f64 {
+/// What the network itself makes of `whitened` under `row`, and its normalised entropy of routing.
+fn evaluated(model: &Model<f64>, whitened: &MatBatch<f64>, row: &[f64]) -> (Vec<f64>, f64) {
     let mut parameters = model.parameters().clone();
     let mut table = parameters.get("embedding").unwrap().value.clone();
     table.data_mut()[..5].copy_from_slice(row);
@@ -47,7 +42,11 @@ fn entropy(model: &Model<f64>, whitened: &MatBatch<f64>, row: &[f64]) -> f64 {
     let data = Prepared::new(&trials, model.frontend().encoder.as_ref()).unwrap();
     let out = evaluate(model.network(), &parameters, &data, Routing::Learnt).unwrap();
     let stats = routing_stats(out.alpha.unwrap().view(), data.domains()).unwrap();
-    stats.entropy.value().unwrap()
+    (out.probabilities.into_vec(), stats.entropy.value().unwrap())
+}
+
+fn entropy(model: &Model<f64>, whitened: &MatBatch<f64>, row: &[f64]) -> f64 {
+    evaluated(model, whitened, row).1
 }
 
 #[test]
@@ -63,7 +62,8 @@ fn entropy_falls_and_is_the_network_s_own() {
             steps,
             ..TransductiveConfig::default()
         };
-        let found = adapt_embedding(model.parameters(), &unlabelled, &config).unwrap();
+        let found =
+            adapt_embedding(model.network(), model.parameters(), &unlabelled, &config).unwrap();
         let naive = |row: &[f64]| entropy(&model, whitened.covariances(), row);
         assert!((found.entropy_before - naive(&[0.0; 5])).abs() < 1e-12);
         assert!((found.entropy_after - naive(&found.row)).abs() < 1e-12);
@@ -79,7 +79,7 @@ fn entropy_falls_and_is_the_network_s_own() {
         learning_rate: 1e-4,
         start: StartRow::Row(1),
     };
-    let found = adapt_embedding(model.parameters(), &unlabelled, &one).unwrap();
+    let found = adapt_embedding(model.network(), model.parameters(), &unlabelled, &one).unwrap();
     let table = model.parameters().get("embedding").unwrap().value.data();
     let start = &table[5..10];
     for j in 0..5 {
@@ -95,6 +95,38 @@ fn entropy_falls_and_is_the_network_s_own() {
 }
 
 #[test]
+fn an_adapted_domain_is_decided_under_its_own_row_alone() {
+    let (model, new) = model_and_new();
+    let old = of_domain(&trials(), 1, true);
+    let mut decoder = Decoder::new(model_and_new().0).unwrap();
+    let mut decided = |x: &MatBatch<f64>, domain: Domain<'_, f64>| {
+        let mut p = vec![0.0; 2 * x.count()];
+        decoder
+            .decide_batch(x.view(), domain, &mut p, None)
+            .unwrap();
+        p
+    };
+    let before = decided(old.covariances(), Domain::Known(1));
+    for policy in [OWN, UnseenPolicy::Pooled] {
+        let unseen = Unseen {
+            whitening: policy,
+            embedding: UnseenEmbedding::Transductive(TransductiveConfig::default()),
+        };
+        let adapting = Decoder::new(model_and_new().0).unwrap();
+        let x = new.covariances();
+        let mut handle = adapting.adapt_domain("s3", x.view(), &unseen).unwrap();
+        let row = handle.adapted().unwrap().row.clone();
+        assert_ne!(row, [0.0; 5]);
+        let found = decided(x, Domain::Unseen(&mut handle));
+        let whitened = model.frontend().whitener.transform_unseen(&new, policy);
+        let expected = evaluated(&model, whitened.unwrap().covariances(), &row).0;
+        assert_close("decoder", &found, &expected, 1e-11);
+        // Known domains are decided as before, to the bit.
+        assert_eq!(decided(old.covariances(), Domain::Known(1)), before);
+    }
+}
+
+#[test]
 fn labels_are_never_read() {
     let (model, new) = model_and_new();
     let whitener = &model.frontend().whitener;
@@ -103,7 +135,13 @@ fn labels_are_never_read() {
         let whitened = whitener.transform_unseen(trials, OWN).unwrap();
         let prepared = Prepared::<f64>::new(&whitened, encoder).unwrap();
         let config = TransductiveConfig::default();
-        adapt_embedding(model.parameters(), &Unlabelled::from(&prepared), &config).unwrap()
+        adapt_embedding(
+            model.network(),
+            model.parameters(),
+            &Unlabelled::from(&prepared),
+            &config,
+        )
+        .unwrap()
     };
     let scrambled = (0..new.len()).map(|i| (i * i / 3) % 2).collect();
     let classes = Factor::new("class", new.classes().names().to_vec(), scrambled).unwrap();
@@ -149,7 +187,7 @@ fn what_cannot_be_adapted_is_refused() {
         },
     ] {
         let good = Unlabelled::<f64>::new(x.view(), encoder).unwrap();
-        let found = adapt_embedding(model.parameters(), &good, &bad);
+        let found = adapt_embedding(model.network(), model.parameters(), &good, &bad);
         assert!(found.is_err(), "{bad:?}");
     }
     let mut spoilt = x.clone();
@@ -161,7 +199,8 @@ fn what_cannot_be_adapted_is_refused() {
     );
     adapt(MatBatch::<f64>::identity(3, 6).view(), config);
     let unlabelled = Unlabelled::<f64>::new(x.view(), None).unwrap();
-    let error = adapt_embedding(model.parameters(), &unlabelled, &config).unwrap_err();
+    let error =
+        adapt_embedding(model.network(), model.parameters(), &unlabelled, &config).unwrap_err();
     assert!(error.to_string().contains("inputs of the query"), "{error}");
     let mut single = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
     if let Architecture::Dasp(config) = &mut single.architecture {

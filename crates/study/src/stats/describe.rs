@@ -2,8 +2,8 @@
 
 use super::{StatsError, check_finite, largest, too_few};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
+use stiefel_model::tolerance::EQUAL_SCORES;
 
 /// Mean and sample standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@
 //! It speaks of the trials of one person under the models as they were trained, not of other people.
 
 use super::{StatsError, check_finite, mean_std};
-use stiefel_linalg::tolerance::SIGNIFICANT;
+use crate::tolerance::SIGNIFICANT;
 
 /// How often an interval holds the true value.
 pub const CONFIDENCE: f64 = 1.0 - SIGNIFICANT;

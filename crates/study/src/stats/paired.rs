@@ -2,8 +2,8 @@
 
 use super::{StatsError, check_finite, effect_size, mean_std, sign_flip, wilcoxon};
 use serde::{Deserialize, Serialize};
-use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
+use stiefel_model::tolerance::EQUAL_SCORES;
 
 /// What a comparison of two methods over subjects gives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@
 use super::{StatsError, check_finite, too_few};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
-use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
+use stiefel_model::tolerance::EQUAL_SCORES;
 
 /// Subjects up to which all choices of signs are enumerated.
 pub const EXACT_SIGN_FLIPS: usize = 16;

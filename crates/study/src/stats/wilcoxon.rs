@@ -8,8 +8,8 @@
 //! These are the rules of SciPy 1.17's `wilcoxon(d)`, and the same numbers.
 
 use super::{StatsError, check_finite, largest, too_few};
-use stiefel_linalg::tolerance::EQUAL_SCORES;
 use stiefel_model::Measure;
+use stiefel_model::tolerance::EQUAL_SCORES;
 
 /// Pairs up to which the distribution is exact.
 const EXACT: usize = 50;

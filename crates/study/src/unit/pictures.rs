@@ -4,7 +4,7 @@
 use crate::{Patterns, Result, RoutingRecord};
 use stiefel_data::Trials;
 use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, MatView, Op, eigh, peak, product};
+use stiefel_linalg::{MatBatch, Op, eigh, peak, product};
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::kind::Picture;
 use stiefel_model::{Decided, FittedModel, ModelError};
@@ -91,13 +91,13 @@ fn plane(rows: &MatBatch<f64>) -> Result<Vec<[f64; 2]>> {
 
 /// Mean principal angle of every pair of experts, degrees.
 fn angles(experts: &MatBatch<f64>) -> Result<Vec<Vec<f64>>> {
-    let (count, n, k) = experts.shape();
+    let (count, _, k) = experts.shape();
     let basis = stiefel::orthonormal_factor(experts.view())
         .map_err(ModelError::from)?
         .q;
     let mut table = vec![vec![0.0; count]; count];
     for a in 0..count {
-        let first = MatView::new(1, n, k, basis.matrix(a)).map_err(ModelError::from)?;
+        let first = basis.view().single(a);
         let found = stiefel::principal_angles(first, basis.view()).map_err(ModelError::from)?;
         for b in 0..count {
             if a != b {

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use serde_json::Value;
-use stiefel_linalg::tolerance::SIGNIFICANT;
 use stiefel_model::Measure;
 use stiefel_study::stats::{
     EXACT_SIGN_FLIPS, RANDOM_SIGN_FLIPS, StatsError, above_chance, attainable, compare,
     effect_size, holm, mean_interval, mean_std, sign_flip, sign_flip_above, student,
     trial_interval, wilcoxon,
 };
+use stiefel_study::tolerance::SIGNIFICANT;
 
 fn numbers(v: &Value) -> Vec<f64> {
     let array = v.as_array().unwrap();

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// The model, by the name it has in studies
-    #[arg(long, value_name = "NAME", default_value = "choir")]
+    #[arg(long, value_name = "NAME", default_value = kind::DEFAULT)]
     pub(super) model: String,
     /// Seed of the split and, in networks, of the first values and the order of trials
     #[arg(long, default_value_t = 0)]

@@ -10,7 +10,7 @@ use crate::singular::norm;
 use crate::{GeometryError, Result};
 use stiefel_linalg::minimise::conjugate_gradients;
 use stiefel_linalg::tolerance::{COARSE_FEWEST, COARSE_RESIDUAL, COARSE_SPREAD};
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, eigh, product};
+use stiefel_linalg::{Mat, MatBatch, MatRef, MatView, Op, Scalar, eigh, product};
 
 /// A matrix near the mean.
 pub(super) struct Near<T> {
@@ -34,7 +34,7 @@ pub(super) fn near<T: Scalar>(x: MatView<'_, T>, weights: &[T], most: usize) -> 
     let (mean, evaluations) = Search { x, spectra }.run(most).ok()??;
     let mean = mean.data().iter().map(|&v| T::from_f64(f64::from(v)));
     Some(Near {
-        mean: MatBatch::from_vec(1, n, n, mean.collect()).ok()?,
+        mean: Mat::new(n, n, mean.collect()).into(),
         evaluations,
     })
 }
@@ -66,10 +66,9 @@ impl Search<'_> {
             let mut system = Hessian {
                 goal: super::square(&gradient) * forcing * forcing,
                 spectra: &mut self.spectra,
-                n,
             };
             let z = conjugate_gradients(&mut system, gradient, None, n * (n + 1) / 2)?;
-            let z = eigh(MatView::new(1, n, n, &z)?)?;
+            let z = eigh(MatRef::new(n, n, &z).view())?;
             let (ahead, back) = (exp_scaled(&z, 0.5)?, exp_scaled(&z, -0.5)?);
             s = product(s.view(), Op::N, ahead.view(), Op::N)?;
             s_inv = product(back.view(), Op::N, s_inv.view(), Op::N)?;

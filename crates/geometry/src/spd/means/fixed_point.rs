@@ -14,10 +14,11 @@
 //! Sources: Álvarez-Esteban et al. 2016; Chebbi & Moakher 2012; Lim & Pálfia 2012, Congedo, Barachant & Kharati Koopaei 2017; Mostajeran et al. 2024.
 
 use super::{Step, given_start, iterate, size};
+use crate::spd::fast::{sum_inverses, sum_spectral};
 use crate::spd::mean::normalised;
 use crate::spd::{
     FrechetMean, FrechetOptions, SpectralFn, apply, check_spd, check_spectrum, check_symmetric,
-    frechet_mean, geodesic_thompson, mean_euclidean, power, stacks,
+    frechet_mean, geodesic_thompson, mean_euclidean, power,
 };
 use crate::{GeometryError, Result};
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, congruence, eigh, product};
@@ -65,7 +66,7 @@ pub fn mean_wasserstein<T: Scalar>(
     let weights = normalised(OP, x.count(), options.weights)?;
     iterate(OP, options, start(OP, x, options)?, |m| {
         let (root, inverse) = roots(OP, m)?;
-        let g = stacks::sum_spectral(Some(root.view()), x, SpectralFn::Sqrt, &weights)?;
+        let g = sum_spectral(Some(root.view()), x, SpectralFn::Sqrt, &weights)?;
         let half = product(inverse.view(), Op::N, g.view(), Op::N)?;
         let drift = product(half.view(), Op::N, root.view(), Op::N)?;
         let n = m.rows();
@@ -90,7 +91,7 @@ pub fn mean_log_det<T: Scalar>(
     const OP: &str = "log-det mean";
     let weights = normalised(OP, x.count(), options.weights)?;
     iterate(OP, options, start(OP, x, options)?, |m| {
-        let inverse = stacks::sum_inverses(x, Some(m.view()), &weights)?;
+        let inverse = sum_inverses(x, Some(m.view()), &weights)?;
         let next = power(inverse.view(), -T::ONE)?;
         let gap = MatBatch::from_fn(1, m.rows(), m.rows(), |_, r, c| {
             next.get(0, r, c) - m.get(0, r, c)
@@ -140,14 +141,14 @@ pub fn mean_power<T: Scalar>(
     let start = if let Some(start) = given_start(OP, options, n)? {
         start
     } else {
-        let sum = stacks::sum_spectral(None, x, SpectralFn::Pow(p), &weights)?;
+        let sum = sum_spectral(None, x, SpectralFn::Pow(p), &weights)?;
         power(sum.view(), T::ONE / p)?
     };
     let exponent = T::from_f64(0.75) / p;
     let root_n = Scalar::sqrt(T::from_f64(n as f64));
     iterate(OP, options, start, |m| {
         let (root, inverse) = roots(OP, m)?;
-        let h = stacks::sum_spectral(Some(inverse.view()), x, SpectralFn::Pow(p), &weights)?;
+        let h = sum_spectral(Some(inverse.view()), x, SpectralFn::Pow(p), &weights)?;
         let gap = MatBatch::from_fn(1, n, n, |_, r, c| {
             h.get(0, r, c) - if r == c { T::ONE } else { T::ZERO }
         });
@@ -190,7 +191,7 @@ pub fn mean_thompson<T: Scalar>(
     }
     let mut k = 0;
     iterate(OP, options, start(OP, x, options)?, |m| {
-        let next_one = MatView::new(1, m.rows(), m.rows(), x.matrix(k % x.count()))?;
+        let next_one = x.single(k % x.count());
         let t = T::ONE / T::from_f64((k + 2) as f64);
         k += 1;
         let next = geodesic_thompson(m.view(), next_one, &[t])?;

@@ -9,10 +9,9 @@
 
 use super::{Step, given_start, iterate};
 use crate::Result;
+use crate::spd::fast::sum_spectral;
 use crate::spd::mean::normalised;
-use crate::spd::{
-    FrechetMean, FrechetOptions, SpectralFn, check_spd, check_symmetric, exp, power, stacks,
-};
+use crate::spd::{FrechetMean, FrechetOptions, SpectralFn, check_spd, check_symmetric, exp, power};
 use stiefel_linalg::{MatBatch, MatView, Scalar, congruence, tolerance};
 
 /// A basis and its inverse, `n × n` each.
@@ -48,7 +47,7 @@ pub fn mean_joint<T: Scalar>(
         None => diagonaliser(x),
     };
     let mean_here = |basis: &Basis<T>| -> Result<MatBatch<T>> {
-        let logs = stacks::sum_spectral(Some(basis.b.view()), x, SpectralFn::Log, &weights)?;
+        let logs = sum_spectral(Some(basis.b.view()), x, SpectralFn::Log, &weights)?;
         exp(logs.view())
     };
     let start = mean_here(&basis)?;

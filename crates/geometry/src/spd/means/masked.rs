@@ -43,7 +43,7 @@ pub fn masked_mean<T: Scalar>(
     let known = masks
         .iter()
         .enumerate()
-        .map(|(i, p)| Ok(congruence(p.view(), MatView::new(1, n, n, x.matrix(i))?)?))
+        .map(|(i, p)| Ok(congruence(p.view(), x.single(i))?))
         .collect::<Result<Vec<_>>>()?;
     for (i, known) in known.iter().enumerate() {
         let values = eigh(known.view())?.values;

@@ -10,7 +10,10 @@
 
 use super::{Step, given_start, iterate, size};
 use crate::spd::mean::{normalised, weighted_sum};
-use crate::spd::{FrechetMean, FrechetOptions, check_spd, check_symmetric, mean_euclidean, stacks};
+use crate::spd::{
+    FrechetMean, FrechetOptions, check_spd, check_symmetric, coloured_exp, mean_euclidean,
+    whitened_log,
+};
 use crate::{GeometryError, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar, frobenius_norm, sums};
 
@@ -96,7 +99,7 @@ pub fn median_affine_invariant<T: Scalar>(
         None => mean_euclidean(x, options.weights)?,
     };
     iterate(OP, options, start, |m| {
-        let logs = stacks::whitened_log(m.view(), x)?;
+        let logs = whitened_log(m.view(), x)?;
         let (mut pulls, _) = pulls(&weights, &frobenius_norm(logs.view()));
         let total: T = pulls.iter().copied().sum();
         if total == T::ZERO {
@@ -111,7 +114,7 @@ pub fn median_affine_invariant<T: Scalar>(
             *v *= step_size;
         }
         Ok(Step {
-            next: stacks::coloured_exp(m.view(), velocity.view())?,
+            next: coloured_exp(m.view(), velocity.view())?,
             residual,
             scale: T::ONE,
         })

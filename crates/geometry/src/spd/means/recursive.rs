@@ -76,7 +76,7 @@ fn level<T: Scalar>(
     };
     if x.count() <= 2 {
         let mean = match x.count() {
-            2 => geodesic(x.single(0).view(), x.single(1).view(), T::from_f64(0.5))?,
+            2 => geodesic(x.view().single(0), x.view().single(1), T::from_f64(0.5))?,
             _ => x,
         };
         return Ok(FrechetMean { mean, report });
@@ -115,20 +115,20 @@ fn one<T: Scalar>(
     let size = T::from_f64(count as f64);
     let others: Vec<usize> = (1..count).map(|k| (h + k) % count).collect();
     let others = x.select(&others);
-    let at = x.single(h);
+    let at = x.view().single(h);
     if kind == RecursiveMean::Cheap {
-        let logs = log_map(at.view(), others.view())?;
+        let logs = log_map(at, others.view())?;
         let mean = sums::mean(logs.view());
         // The logarithm of the matrix itself, which is zero, counts too.
         let share = (size - T::ONE) / size;
         let velocity = zip_with(OP, mean.view(), mean.view(), |v, _| share * v)?;
-        return Ok((exp_map(at.view(), velocity.view())?, true));
+        return Ok((exp_map(at, velocity.view())?, true));
     }
     let FrechetMean { mean, report } = level(kind, others, options)?;
     let next = match kind {
         RecursiveMean::Bmp => {
             let t = (size - T::ONE) / size;
-            geodesic(at.view(), mean.view(), t)?
+            geodesic(at, mean.view(), t)?
         }
         _ => mean,
     };

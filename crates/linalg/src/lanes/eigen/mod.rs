@@ -4,8 +4,10 @@ mod ql;
 mod rotations;
 mod tridiagonal;
 
-use crate::Scalar;
-use crate::simd::{Lanes, V};
+use super::width;
+use crate::simd::{Lanes, V, chosen_arch};
+use crate::tolerance::QL_SWEEPS_PER_EIGENVALUE;
+use crate::{LinalgError, Result, Scalar, kernel};
 use pulp::Simd;
 use pulp::bytemuck::{cast_slice, cast_slice_mut};
 pub(crate) use rotations::rotate;
@@ -64,6 +66,58 @@ pub(crate) fn tridiagonal<S: Simd, T: Scalar>(
     ql::iterate::<S, T, 1>(l, d.len(), d, e, &mut rotations, z)
 }
 
+/// Numbers that [`eigen()`] needs as scratch.
+pub fn eigen_room<T: Scalar>(n: usize, groups: usize) -> Result<usize> {
+    Ok(room_in_lanes::<T>(n, groups, width::<T>()?))
+}
+
+/// Eigenvalues and eigenvectors of one or two groups of symmetric `n × n` matrices, in no particular
+/// order: `values` gets `n` registers per group, `u` a square per group with eigenvectors as columns.
+/// Only lower triangles are read. Two groups at once take less time than one after the other.
+///
+/// `scratch` holds [`eigen_room`] numbers. The bits of the values and, up to their order, of the vectors
+/// are those of [`eigh`](crate::eigh) below 64 rows.
+pub fn eigen<T: Scalar>(
+    n: usize,
+    groups: usize,
+    x: &[T],
+    values: &mut [T],
+    u: &mut [T],
+    scratch: &mut [T],
+) -> Result<()> {
+    let eigen = LaneEigen {
+        n,
+        groups,
+        x,
+        values,
+        u,
+        scratch,
+    };
+    let done = eigen.run(chosen_arch()?);
+    let sweeps = QL_SWEEPS_PER_EIGENVALUE * n;
+    done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
+}
+
+kernel! {
+    /// The inner error is the first lane that did not converge.
+    pub(crate) struct LaneEigen<'a, S, T>(
+        l: Lanes<S, T>,
+        n: usize,
+        groups: usize,
+        x: &'a [T],
+        values: &'a mut [T],
+        u: &'a mut [T],
+        scratch: &'a mut [T],
+    ) -> std::result::Result<(), usize> {
+        let (x, values, u) = (T::view::<S>(x), T::view_mut::<S>(values), T::view_mut::<S>(u));
+        if groups == 2 {
+            decompose_lanes::<S, T, 2>(l, n, x, values, u, scratch)
+        } else {
+            decompose_lanes::<S, T, 1>(l, n, x, values, u, scratch)
+        }
+    }
+}
+
 /// Numbers that [`decompose_lanes`] needs as scratch.
 pub(crate) fn room_in_lanes<T>(n: usize, groups: usize, width: usize) -> usize {
     let sweeps = recorded_sweeps::<T>(n, width);
@@ -73,14 +127,14 @@ pub(crate) fn room_in_lanes<T>(n: usize, groups: usize, width: usize) -> usize {
 /// The decomposition of `R` groups that are in lanes already, lower triangles of `x`, and stay there; an empty `u` asks for values alone. The error is the first group's lane that did not
 /// converge.
 #[inline(always)]
-pub(super) fn decompose_lanes<S: Simd, T: Scalar, const R: usize>(
+fn decompose_lanes<S: Simd, T: Scalar, const R: usize>(
     l: Lanes<S, T>,
     n: usize,
     x: &[V<S, T>],
     values: &mut [V<S, T>],
     u: &mut [V<S, T>],
     scratch: &mut [T],
-) -> Result<(), usize> {
+) -> std::result::Result<(), usize> {
     let width = Lanes::<S, T>::width();
     let lanes = T::view_mut::<S>(&mut scratch[..room_in_lanes::<T>(n, R, width)]);
     let (a, rest) = lanes.split_at_mut(R * n * n);

@@ -1,10 +1,13 @@
 //! Exact statistics: the Fréchet mean of a domain's matrices and their mean squared distance from it.
 
-use super::{DISPERSION, MEAN};
+use super::Norm;
 use crate::net::Network;
 use crate::parameters::StateUpdate;
+use crate::prepared::NewDomain;
+use crate::train::CHUNK;
 use crate::{ModelError, Parameters, Prepared, Result};
-use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
+use stiefel_autodiff::Tape;
+use stiefel_geometry::spd::{FrechetOptions, frechet_mean, pair_spectrum};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
 /// The statistics of one domain.
@@ -36,7 +39,7 @@ impl NormStatistics {
             ..FrechetOptions::default()
         };
         let mean = frechet_mean(all.view(), &options)?.mean;
-        let distances = distance(Metric::AffineInvariant, mean.view(), x)?;
+        let distances = pair_spectrum(mean.view(), x)?.distances();
         let mut sum: f64 = distances.iter().map(|d| d * d).sum();
         let mut count = x.count() as f64;
         if let Some((prior, kappa)) = prior {
@@ -59,49 +62,46 @@ impl NormStatistics {
         Ok(pooled)
     }
 
-    fn updates<T: Scalar>(&self, rows: Vec<usize>) -> [StateUpdate<T>; 2] {
+    fn updates<T: Scalar>(&self, norm: &Norm, rows: Vec<usize>) -> [StateUpdate<T>; 2] {
         let repeat = |x: MatBatch<f64>| x.select(&vec![0; rows.len()]).cast();
         let dispersion = MatBatch::from_fn(1, 1, 1, |_, _, _| self.dispersion);
         [
-            StateUpdate {
-                name: MEAN,
-                values: repeat(self.mean.clone()),
-                rows: rows.clone(),
-            },
-            StateUpdate {
-                name: DISPERSION,
-                values: repeat(dispersion),
-                rows,
-            },
+            (norm.mean, self.mean.clone()),
+            (norm.dispersion, dispersion),
         ]
+        .map(|(slot, value)| StateUpdate {
+            slot,
+            values: repeat(value),
+            rows: rows.clone(),
+        })
     }
 }
 
-/// Sets the statistics of every domain of `data` to those of its trials under the network as it stands; labels are not read. Gives the
-/// domains that were set. Nothing happens where the network has no batch normalisation.
+/// Sets the statistics of every domain of `data` to those of its trials under the network as it
+/// stands; labels are not read. Returns the domains that were set; none where the network has no batch
+/// normalisation.
 ///
-/// This is how a trained network meets a new domain, or a new session of a known one: its row of the statistics is refitted on trials
-/// without labels, everything else stays.
+/// This is how a trained network meets a new domain, or a new session of a known one: its row of the
+/// statistics is refitted on trials without labels, everything else stays.
 pub fn refit_statistics<T: Scalar>(
     network: &dyn Network<T>,
     parameters: &mut Parameters<T>,
     data: &Prepared<T>,
 ) -> Result<Vec<usize>> {
-    Ok(fit(network, parameters, data)?
-        .into_iter()
-        .map(|(domain, _)| domain)
-        .collect())
+    let Some(norm) = network.norm() else {
+        return Ok(Vec::new());
+    };
+    let all = fit(network, norm, parameters, data)?;
+    Ok(all.into_iter().map(|(domain, _)| domain).collect())
 }
 
 fn fit<T: Scalar>(
     network: &dyn Network<T>,
+    norm: &Norm,
     parameters: &mut Parameters<T>,
     data: &Prepared<T>,
 ) -> Result<Vec<(usize, NormStatistics)>> {
-    let Some(x) = network.norm_input(parameters, data)? else {
-        return Ok(Vec::new());
-    };
-    let x: MatBatch<f64> = x.cast();
+    let x: MatBatch<f64> = norm_input(network, norm, parameters, data, None)?.cast();
     let mut domains = data.domains().to_vec();
     domains.sort_unstable();
     domains.dedup();
@@ -111,7 +111,7 @@ fn fit<T: Scalar>(
             .filter(|&i| data.domains()[i] == domain)
             .collect();
         let statistics = NormStatistics::of(x.select(&own).view(), None)?;
-        parameters.update(&statistics.updates(vec![domain]))?;
+        parameters.update(&statistics.updates(norm, vec![domain]))?;
         all.push((domain, statistics));
     }
     Ok(all)
@@ -123,8 +123,11 @@ pub(in crate::net) fn start_statistics<T: Scalar>(
     parameters: &mut Parameters<T>,
     training: &Prepared<T>,
 ) -> Result<()> {
-    let all = fit(network, parameters, training)?;
-    let count = parameters.get(MEAN).map_or(0, |p| p.value.count());
+    let Some(norm) = network.norm() else {
+        return Ok(());
+    };
+    let all = fit(network, norm, parameters, training)?;
+    let count = parameters.at(norm.mean).map_or(0, |p| p.value.count());
     let others: Vec<usize> = (0..count)
         .filter(|d| all.iter().all(|(known, _)| known != d))
         .collect();
@@ -132,5 +135,30 @@ pub(in crate::net) fn start_statistics<T: Scalar>(
         return Ok(());
     }
     let all: Vec<NormStatistics> = all.into_iter().map(|(_, s)| s).collect();
-    parameters.update(&NormStatistics::pooled(&all)?.updates(others))
+    parameters.update(&NormStatistics::pooled(&all)?.updates(norm, others))
+}
+
+/// Returns the matrices that enter batch normalisation, one per sample and in evaluation, of a domain
+/// without training trials where one is given.
+pub(crate) fn norm_input<T: Scalar>(
+    network: &dyn Network<T>,
+    norm: &Norm,
+    parameters: &Parameters<T>,
+    data: &Prepared<T>,
+    new: Option<&NewDomain<T>>,
+) -> Result<MatBatch<T>> {
+    let mut values = Vec::new();
+    let mut m = 0;
+    let mut tape = Tape::new();
+    let bound = network.bind_frozen(&tape, parameters)?;
+    tape.keep();
+    let all: Vec<usize> = (0..data.len()).collect();
+    for indices in all.chunks(CHUNK) {
+        tape.rewind();
+        let batch = data.batch(indices).of_new(new);
+        let part = network.norm_input(&tape, &bound, &batch, norm.position())?;
+        m = part.shape().1;
+        values.extend_from_slice(part.value().data());
+    }
+    Ok(MatBatch::from_vec(data.len(), m, m, values)?)
 }

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use std::ops::Range;
 use stiefel_linalg::sums::{add_scaled, dot};
-use stiefel_linalg::{LinalgError, MatView, MatViewMut, Op, product, product_into, tolerance};
+use stiefel_linalg::{LinalgError, MatRef, MatViewMut, Op, product, product_into, tolerance};
 
 /// Rows of a partial sum: few enough that they stay in the cache between the two products.
 const BLOCK: usize = 32;
@@ -40,7 +40,7 @@ impl Features {
     /// From `rows × features` numbers, row by row.
     pub(super) fn new(rows: usize, features: usize, x: Vec<f64>) -> Result<Self, LinalgError> {
         let factor = if 2 * rows <= features {
-            let view = MatView::new(1, rows, features, &x)?;
+            let view = MatRef::new(rows, features, &x).view();
             Some(semidefinite_factor(
                 product(view, Op::N, view, Op::T)?.into_vec(),
                 rows,
@@ -108,17 +108,17 @@ impl Features {
             h: vec![0.0; rows.len() * m],
             sums: vec![0.0; theta.len()],
         };
-        let here = MatView::new(1, rows.len(), r, &z[rows.start * r..rows.end * r])?;
-        let v = MatView::new(1, m, r, &theta[..m * r])?;
-        let h = MatViewMut::new(1, rows.len(), m, &mut out.h)?;
+        let here = MatRef::new(rows.len(), r, &z[rows.start * r..rows.end * r]).view();
+        let v = MatRef::new(m, r, &theta[..m * r]).view();
+        let h = MatViewMut::one(rows.len(), m, &mut out.h);
         product_into(h, false, 1.0, here, Op::N, v, Op::T)?;
         for (i, h) in rows.clone().zip(out.h.chunks_exact_mut(m)) {
             add_scaled(h, 1.0, &theta[m * r..]);
             out.value += f(i, h);
             add_scaled(&mut out.sums[m * r..], 1.0, h);
         }
-        let h = MatView::new(1, rows.len(), m, &out.h)?;
-        let sums = MatViewMut::new(1, m, r, &mut out.sums[..m * r])?;
+        let h = MatRef::new(rows.len(), m, &out.h).view();
+        let sums = MatViewMut::one(m, r, &mut out.sums[..m * r]);
         product_into(sums, false, 1.0, h, Op::T, here, Op::N)?;
         Ok(out)
     }

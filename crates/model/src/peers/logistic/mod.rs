@@ -7,7 +7,7 @@
 //! Newton's method; the steps by conjugate gradients, one pass over the features each (`newton.rs`). The penalty bounds the condition
 //! of the Hessian `I + C Xᵀ D X`. Where trials are few, the features are first replaced by a square factor of their Gram matrix, which
 //! does not depend on `C` (`features.rs`).
-//! Each fit ends where the gradient is at most [`LOGISTIC_GRADIENT`](stiefel_linalg::tolerance::LOGISTIC_GRADIENT) of the one at `W = 0, b = 0`.
+//! Each fit ends where the gradient is at most [`LOGISTIC_GRADIENT`](crate::tolerance::LOGISTIC_GRADIENT) of the one at `W = 0, b = 0`.
 //!
 //! ```
 //! use stiefel_model::peers::logistic::Logistic;

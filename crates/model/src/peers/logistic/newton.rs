@@ -9,13 +9,14 @@
 
 use super::features::Features;
 use super::loss::Loss;
+use crate::tolerance::{
+    LOGISTIC_ENOUGH, LOGISTIC_GRADIENT, LOGISTIC_ITERATIONS, NEWTON_STEPS, NO_GAIN,
+};
 use crate::{ModelError, Result};
 use stiefel_linalg::LinalgError;
 use stiefel_linalg::minimise::{System, conjugate_gradients, line_search};
 use stiefel_linalg::sums::{add_scaled, dot};
-use stiefel_linalg::tolerance::{
-    LOGISTIC_ENOUGH, LOGISTIC_GRADIENT, LOGISTIC_ITERATIONS, NEWTON_FORCING, NEWTON_STEPS, NO_GAIN,
-};
+use stiefel_linalg::tolerance::NEWTON_FORCING;
 
 /// A point with everything a step needs.
 pub(super) struct Point {

@@ -4,13 +4,13 @@
 //! min_δ Σ_i ω_i log(1 + e^{−t_i (w·x_i + b + δ·[x_i; 1])}) + ‖δ‖²/(2v),   v = 8 C
 //! ```
 //!
-//! `v` is the variance that the preset's own weights have beside the shared ones of variance `C`; the classes count alike. With `δ = v Xᵀa` the minimum is
+//! `v` is the variance that CHOIR's own weights have beside the shared ones of variance `C`; the classes count alike. With `δ = v Xᵀa` the minimum is
 //! found in `a`, one number per trial, by Newton's steps (Rasmussen & Williams 2006, algorithm 3.1).
 
 use super::loss::sigmoid;
 use super::{LogisticModel, OP, check_features};
+use crate::tolerance::{LOGISTIC_GRADIENT, NEWTON_STEPS};
 use crate::{ModelError, Result};
-use stiefel_linalg::tolerance::{LOGISTIC_GRADIENT, NEWTON_STEPS};
 use stiefel_linalg::{Factored, MatBatch};
 
 /// The prior variance of the update over `C`.

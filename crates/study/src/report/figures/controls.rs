@@ -6,7 +6,7 @@ use super::super::chart::rows::{Rows, Series};
 use super::{Figure, Section, file_name, finite, units_of};
 use crate::{StudySummary, UnitRecord};
 use std::collections::BTreeSet;
-use stiefel_linalg::tolerance::ROUTING_GAIN;
+use stiefel_model::tolerance::ROUTING_GAIN;
 
 /// In the order of the rows.
 const NAMES: [&str; 5] = [

@@ -1,4 +1,4 @@
-//! Which views and electrodes carry the decision of the preset on several views: patterns of everybody's weights, shares of the views person by person,
+//! Which views and electrodes carry the decision of a model on several views: patterns of everybody's weights, shares of the views person by person,
 //! and each person's leading pattern.
 
 use super::super::base::colour;

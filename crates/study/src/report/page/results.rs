@@ -5,7 +5,7 @@ use super::csv::{Csv, link, number, text};
 use super::tables::{close, open};
 use crate::{MeanStd, PaperRow, Row, StudySummary};
 use std::fmt::Write;
-use stiefel_linalg::tolerance::{ROUTING_GAIN, SHARP_ENTROPY, STRUCTURED_ALIGNMENT};
+use stiefel_model::tolerance::{ROUTING_GAIN, SHARP_ENTROPY, STRUCTURED_ALIGNMENT};
 
 /// The figures of a field, in the order of the names in the CSV file.
 type Values = Vec<Option<f64>>;

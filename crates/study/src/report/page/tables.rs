@@ -3,9 +3,9 @@
 use super::super::base::text::{figure, name, p_value, signed};
 use super::csv::{Csv, link, number, text};
 use crate::stats::CONFIDENCE;
+use crate::tolerance::SIGNIFICANT;
 use crate::{Row, StudySummary};
 use std::fmt::Write;
-use stiefel_linalg::tolerance::SIGNIFICANT;
 
 /// The beginning of a table that scrolls where it is too wide: its heads with what they mean, which are escaped already.
 pub(super) fn open(

@@ -10,8 +10,8 @@ use crate::spd::{SpectralFn, check_spectrum, upper_len};
 use rayon::prelude::*;
 use std::ops::Range;
 use stiefel_linalg::{
-    CholeskyScratch, EigenScratch, MatBatch, MatView, MatViewMut, Outer, SandwichScratch, Scalar,
-    asymmetry, cholesky_into, eigh_map_into, inverse_cholesky_into, sandwich_into, sums, tolerance,
+    CholeskyScratch, EigenWorkspace, MatBatch, MatView, MatViewMut, Outer, SandwichScratch, Scalar,
+    Wanted, asymmetry, cholesky_into, inverse_cholesky_into, sandwich_into, sums, tolerance,
 };
 
 /// Whether all matrices are finite and symmetric to rounding.
@@ -39,7 +39,7 @@ pub(super) struct Steps<T> {
     pub(super) first: Vec<T>,
     second: Vec<T>,
     pub(super) values: Vec<T>,
-    pub(super) eigen: EigenScratch<T>,
+    pub(super) eigen: EigenWorkspace<T>,
     pub(super) cholesky: CholeskyScratch<T>,
     pub(super) sandwich: SandwichScratch<T>,
 }
@@ -56,6 +56,11 @@ pub(super) fn stream<T: Scalar>(
 ) -> Option<Vec<T>> {
     let mut out = vec![T::ZERO; count * size];
     let together = together(n);
+    if count <= together {
+        // A pool that sleeps would take longer to wake than a few matrices take.
+        each(&mut Scratch::default(), 0..count, &mut out)?;
+        return Some(out);
+    }
     out.par_chunks_mut((together * size).max(1))
         .enumerate()
         .map_init(Scratch::default, |scratch, (at, out)| {
@@ -130,7 +135,8 @@ impl<T: Scalar> Steps<T> {
                 room(&mut self.second, count * n * n)
             };
             let value = |lambda: T| f.value(lambda);
-            eigh_map_into(x, &value, values, squares_mut(n, target)?, &mut self.eigen).ok()?;
+            let wanted = Wanted::Map(&value, target);
+            self.eigen.decompose(x, values, wanted).ok()?;
             // A Cholesky factor whitens pairs, whose small eigenvalues the careful functions have another way to.
             let pairs = matches!(before, Some((_, Outer::Lower)));
             if f.needs_spd() {
@@ -150,7 +156,7 @@ impl<T: Scalar> Steps<T> {
 }
 
 /// `A f(R X_i Rᵀ) Aᵀ` of symmetric matrices, each step where it is given; a single factor or matrix is broadcast.
-pub(super) fn chain<T: Scalar>(
+pub(in crate::spd) fn chain<T: Scalar>(
     before: Option<MatView<'_, T>>,
     x: MatView<'_, T>,
     f: Option<SpectralFn<T>>,
@@ -178,7 +184,10 @@ fn factors<'a, T: Scalar>(
 }
 
 /// `upper(log(R X_i R))`, `count × 1 × n(n+1)/2`.
-pub(super) fn tangent<T: Scalar>(root: MatView<'_, T>, x: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(in crate::spd) fn tangent<T: Scalar>(
+    root: MatView<'_, T>,
+    x: MatView<'_, T>,
+) -> Option<MatBatch<T>> {
     let n = x.rows();
     let count = common(&[Some(x), Some(root)])?;
     let len = upper_len(n);
@@ -197,7 +206,10 @@ pub(super) fn tangent<T: Scalar>(root: MatView<'_, T>, x: MatView<'_, T>) -> Opt
 }
 
 /// `A exp(V_i) A` of tangent vectors `count × 1 × n(n+1)/2`.
-pub(super) fn untangent<T: Scalar>(root: MatView<'_, T>, v: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(in crate::spd) fn untangent<T: Scalar>(
+    root: MatView<'_, T>,
+    v: MatView<'_, T>,
+) -> Option<MatBatch<T>> {
     let n = root.rows();
     let counts = root.count() == 1 || v.count() == 1 || root.count() == v.count();
     let finite = sums::all_finite(v.data());
@@ -220,7 +232,7 @@ pub(super) fn untangent<T: Scalar>(root: MatView<'_, T>, v: MatView<'_, T>) -> O
 }
 
 /// `L f(L⁻¹ X_i L⁻ᵀ) Lᵀ`, `M = LLᵀ`: the geodesic for a power, the logarithmic map for `log`, the exponential map for `exp`.
-pub(super) fn around<T: Scalar>(
+pub(in crate::spd) fn around<T: Scalar>(
     m: MatView<'_, T>,
     x: MatView<'_, T>,
     f: SpectralFn<T>,

@@ -16,16 +16,16 @@ use super::steps::{
     Scratch, Steps, chain, common, conditioned, factor, inverse_factor, part, resolved, room,
     squares, squares_mut, stream, symmetric, trace,
 };
-use crate::spd::{CholeskyChart, Metric, SpectralFn};
+use crate::spd::{CholeskyChart, Metric, SpectralFn, blend};
 use std::ops::Range;
 use stiefel_linalg::sums::{all_finite, dot, gap};
 use stiefel_linalg::{
-    MatBatch, MatView, Outer, Scalar, asymmetry, eigenvalues_into, inverse_cholesky, sandwich_into,
+    MatBatch, MatView, Outer, Scalar, Wanted, asymmetry, inverse_cholesky, sandwich_into,
     symmetric_inverse_into, tolerance,
 };
 
 /// `d(A_i, B_i)` by the short way; a single matrix is paired with all.
-pub(super) fn of_metric<T: Scalar>(
+pub(in crate::spd) fn of_metric<T: Scalar>(
     metric: Metric,
     a: MatView<'_, T>,
     b: MatView<'_, T>,
@@ -75,7 +75,7 @@ fn riemann<T: Scalar>(metric: Metric, a: MatView<'_, T>, b: MatView<'_, T>) -> O
 }
 
 /// `⟨U_i, V_i⟩` at `M_i`; without `V`, `⟨U_i, U_i⟩`.
-pub(super) fn inner_product<T: Scalar>(
+pub(in crate::spd) fn inner_product<T: Scalar>(
     m: MatView<'_, T>,
     u: MatView<'_, T>,
     v: Option<MatView<'_, T>>,
@@ -133,7 +133,8 @@ impl<T: Scalar> Steps<T> {
     fn spectra(&mut self, n: usize, count: usize) -> Option<&[T]> {
         let values = room(&mut self.values, count * n);
         let matrices = squares(n, &self.first[..count * n * n])?;
-        eigenvalues_into(matrices, values, &mut self.eigen).ok()?;
+        let wanted = Wanted::Values;
+        self.eigen.decompose(matrices, values, wanted).ok()?;
         values.chunks_exact(n).all(resolved).then_some(values)
     }
 
@@ -152,7 +153,7 @@ impl<T: Scalar> Steps<T> {
 }
 
 /// `δ(A_i, B_j)` of all pairs, `1 × Na × Nb`, or the Thompson distances.
-pub(super) fn pairwise_riemann<T: Scalar>(
+pub(in crate::spd) fn pairwise_riemann<T: Scalar>(
     metric: Metric,
     a: MatView<'_, T>,
     b: MatView<'_, T>,
@@ -163,7 +164,10 @@ pub(super) fn pairwise_riemann<T: Scalar>(
 }
 
 /// `δ(X_i, X_j)` of all pairs, `1 × N × N`, zero on the diagonal.
-pub(super) fn mutual_riemann<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(in crate::spd) fn mutual_riemann<T: Scalar>(
+    metric: Metric,
+    x: MatView<'_, T>,
+) -> Option<MatBatch<T>> {
     let count = x.count();
     let starts: Vec<usize> = (0..=count)
         .map(|i| (i * (2 * count - i)).saturating_sub(i) / 2)
@@ -400,7 +404,7 @@ fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     stream(a.rows(), count, 1, |scratch, range, out| {
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
-        let middle = super::blend(a, b, half).ok()?;
+        let middle = blend(a, b, half).ok()?;
         let of_middle = log_determinants(middle.view(), l, steps)?;
         let of_a = log_determinants(a, l, steps)?;
         let of_b = log_determinants(b, l_inv, steps)?;

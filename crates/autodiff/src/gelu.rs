@@ -8,11 +8,7 @@
 //! exponent is split so that its rounding does not show there. No step asks which case a number is, and none is fused: a loop over numbers becomes one over registers, with
 //! the same bits in every instruction set. Compared with `erfc` of libm at `x/√2`, whose rounding alone is worth `x²/2` units in the last place, `Φ(x)` differs by at most `6 + x²` of them down to −37; below −37.5 it is zero.
 
-use crate::Scalar;
-use crate::simd::{Compiled, compiled};
-use pulp::{Arch, Simd, WithSimd};
-
-compiled!(Scalar; Each);
+use stiefel_linalg::{Scalar, kernel};
 
 /// `Q` in powers of `(t − MIDDLE)·SPREAD`, the highest first, from `t = 2/29.3` to 1: a Chebyshev fit.
 #[rustfmt::skip]
@@ -80,25 +76,17 @@ fn normal(x: f64) -> (f64, f64) {
     (if x < 0.0 { tail } else { 1.0 - tail }, bell)
 }
 
-struct Each<'a, T> {
-    numbers: &'a mut [T],
-    /// One for each number, or none at all.
-    slopes: &'a mut [T],
-}
-
-impl<T: Scalar> WithSimd for Each<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        if self.slopes.is_empty() {
-            for number in self.numbers {
+kernel! {
+    /// `x ← xΦ(x)`; with a slope for each number, or none at all.
+    fn each<'a, S, T>(_simd: S, numbers: &'a mut [T], slopes: &'a mut [T]) {
+        if slopes.is_empty() {
+            for number in numbers {
                 let x = number.to_f64();
                 *number = T::from_f64(x * normal(x).0);
             }
             return;
         }
-        for (number, slope) in self.numbers.iter_mut().zip(self.slopes) {
+        for (number, slope) in numbers.iter_mut().zip(slopes) {
             let x = number.to_f64();
             let (cdf, density) = normal(x);
             *number = T::from_f64(x * cdf);
@@ -111,19 +99,18 @@ impl<T: Scalar> WithSimd for Each<'_, T> {
 ///
 /// ```
 /// let mut x = [0.0, 1.0, -1.0_f64];
-/// stiefel_linalg::gelu(&mut x);
+/// stiefel_autodiff::gelu(&mut x);
 /// assert!(x[0] == 0.0 && (x[1] - 0.841_344_746_068_543).abs() < 1e-15 && (x[2] + 0.158_655_253_931_457).abs() < 1e-15);
 /// ```
 pub fn gelu<T: Scalar>(numbers: &mut [T]) {
-    let slopes = &mut [];
-    Each { numbers, slopes }.run(Arch::new());
+    each(numbers, &mut []);
 }
 
-/// The same with the slopes `Φ(x) + xφ(x)`, which cost little once `Φ(x)` is computed.
+/// `x ← xΦ(x)` with the slopes `Φ(x) + xφ(x)`, which cost little once `Φ(x)` is computed.
 ///
 /// ```
 /// let (mut x, mut slope) = ([0.0_f32], [0.0]);
-/// stiefel_linalg::gelu_with_slope(&mut x, &mut slope);
+/// stiefel_autodiff::gelu_with_slope(&mut x, &mut slope);
 /// assert_eq!((x, slope), ([0.0], [0.5]));
 /// ```
 ///
@@ -131,5 +118,5 @@ pub fn gelu<T: Scalar>(numbers: &mut [T]) {
 /// If there are not as many slopes as numbers.
 pub fn gelu_with_slope<T: Scalar>(numbers: &mut [T], slopes: &mut [T]) {
     assert_eq!(numbers.len(), slopes.len(), "a slope for every number");
-    Each { numbers, slopes }.run(Arch::new());
+    each(numbers, slopes);
 }

@@ -1,12 +1,10 @@
 //! `U g(L ∘ (Uᵀ f(X_i) U) + D) Uᵀ`: derivatives of functions of eigenvalues at one point, in many directions, and the maps that are made of the like: the
 //! log-Euclidean ones, and the Bures–Wasserstein exponential, where `L_rc = 1/(λ_r + λ_c)`.
 
-use super::parts::in_parts;
-use super::spectral;
 use super::steps::{common, part, room, squares, squares_mut, stream, symmetric};
 use crate::Result;
 use crate::batch::{broadcast, common_count, zip_with};
-use crate::spd::{self, SpectralFn, check_symmetric, pull_back, spectral_map};
+use crate::spd::{SpectralFn, check_spectrum, check_symmetric, exp, log, pull_back, spectral_map};
 use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Outer, Scalar, eigh, product_into};
 
 /// A point with the derivative of a function there: eigenvectors `U`, the Loewner matrix `L`, and a diagonal `D`.
@@ -99,12 +97,12 @@ fn tilted<T: Scalar>(
 /// The derivative of a function of eigenvalues at `C_i` in the directions `X_i`, `U (L ∘ (Uᵀ X_i U)) Uᵀ`.
 ///
 /// ```
-/// use stiefel_geometry::spd::{SpectralFn, stacks};
+/// use stiefel_geometry::spd::{SpectralFn, differential};
 /// use stiefel_linalg::MatBatch;
 ///
 /// let c = MatBatch::from_vec(1, 1, 1, vec![4.0])?;
 /// let x = MatBatch::from_vec(2, 1, 1, vec![1.0, 2.0])?;
-/// assert_eq!(stacks::differential(SpectralFn::Log, c.view(), x.view())?.data(), [0.25, 0.5]);
+/// assert_eq!(differential(SpectralFn::Log, c.view(), x.view())?.data(), [0.25, 0.5]);
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn differential<T: Scalar>(
@@ -152,7 +150,7 @@ pub fn log_map_log_euclidean<T: Scalar>(
             return Ok(short);
         }
     }
-    let logs = spectral(SpectralFn::Log, x)?;
+    let logs = log(x)?;
     let apart = zip_with("log-Euclidean map", logs.view(), at.value.view(), |x, c| {
         x - c
     })?;
@@ -181,25 +179,22 @@ pub fn exp_map_log_euclidean<T: Scalar>(
         moved.view(),
         |c, x| c + x,
     )?;
-    spectral(SpectralFn::Exp, sum.view())
-}
-
-/// The Bures–Wasserstein exponential map: [`exp_map_wasserstein`](spd::exp_map_wasserstein).
-pub fn exp_map_wasserstein<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
-    let careful = || in_parts([m, v], |_, [m, v]| spd::exp_map_wasserstein(m, v));
-    transported(m, v).map_or_else(careful, Ok)
+    exp(sum.view())
 }
 
 /// `(I + H_i) M (I + H_i)` with `H_i M + M H_i = V_i`, at one point `M = U diag(λ) Uᵀ` that is decomposed once: `U K Kᵀ Uᵀ` with
 /// `K = Uᵀ(I + H_i)U diag(√λ)`, `K_rc = (UᵀV_iU)_rc √λ_c/(λ_r + λ_c) + δ_rc √λ_c`.
-fn transported<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Option<MatBatch<T>> {
+pub(in crate::spd) fn exp_map_wasserstein<T: Scalar>(
+    m: MatView<'_, T>,
+    v: MatView<'_, T>,
+) -> Option<MatBatch<T>> {
     let (count, n) = (v.count(), v.rows());
     common(&[Some(v), Some(m)])?;
     if m.count() > 1 || !symmetric(m) {
         return None;
     }
     let Eigen { values, vectors } = eigh(m).ok()?;
-    spd::check_spectrum("", n, &values).ok()?;
+    check_spectrum("", n, &values).ok()?;
     let roots: Vec<T> = values.iter().map(|&l| Scalar::sqrt(l)).collect();
     let weights = values.iter().flat_map(|&r| {
         let columns = values.iter().zip(&roots);

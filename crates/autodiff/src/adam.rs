@@ -6,14 +6,11 @@
 //! Stiefel    with P_W(G) in the place of g:   W ← qf(W + P_W(s)),   m ← P_W(m)
 //! ```
 
-use super::rows::{BadPivot, Tall};
-use super::{check, padded};
-use crate::aligned::with_room;
-use crate::simd::{Lanes, V, compiled, dispatch};
-use crate::{LinalgError, MatView, MatViewMut, Result, Scalar};
-use pulp::{Simd, WithSimd};
+use stiefel_linalg::simd::{Lanes, V, pulp::Simd};
+use stiefel_linalg::tall::{BadPivot, Tall, room_for};
+use stiefel_linalg::{LinalgError, MatView, MatViewMut, Scalar, kernel, with_room};
 
-compiled!(Scalar; MoveFlat, MovePoints);
+type Result<X> = std::result::Result<X, LinalgError>;
 
 /// The constants of one step of Adam, biases corrected.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,6 +65,37 @@ fn adam_step<S: Simd, T: Scalar>(
     l.div(l.mul(rates.rate, *m), bottom)
 }
 
+kernel! {
+    fn move_flat<'a, S, T>(
+        l: Lanes<S, T>,
+        rates: &'a AdamRates<T>,
+        x: &'a mut [T],
+        g: &'a [T],
+        first: &'a mut [T],
+        second: &'a mut [T],
+    ) {
+        let width = Lanes::<S, T>::width();
+        let in_lanes = rates.in_lanes(l);
+        let whole = x.len() / width * width;
+        let (x, x_rest) = x.split_at_mut(whole);
+        let (m, m_rest) = first.split_at_mut(whole);
+        let (v, v_rest) = second.split_at_mut(whole);
+        let (g, g_rest) = g.split_at(whole);
+        let moments = T::view_mut::<S>(m).iter_mut().zip(T::view_mut::<S>(v));
+        let points = T::view_mut::<S>(x).iter_mut().zip(T::view::<S>(g));
+        for ((x, &g), (m, v)) in points.zip(moments) {
+            *x = l.add(*x, adam_step(l, &in_lanes, g, m, v));
+        }
+        // Numbers behind the last register, with the same operations.
+        let moments = m_rest.iter_mut().zip(v_rest);
+        for ((x, &g), (m, v)) in x_rest.iter_mut().zip(g_rest).zip(moments) {
+            *m = rates.keep[0] * *m + rates.take[0] * g;
+            *v = rates.keep[1] * *v + rates.take[1] * g * g;
+            *x += rates.rate * *m / (Scalar::sqrt(*v) * rates.unbias + rates.epsilon);
+        }
+    }
+}
+
 /// One step of Adam of plain numbers, with their moments.
 ///
 /// # Panics
@@ -79,51 +107,7 @@ pub fn adam_flat<T: Scalar>(
     (first, second): (&mut [T], &mut [T]),
 ) -> Result<()> {
     assert!([g.len(), first.len(), second.len()] == [x.len(); 3]);
-    dispatch(MoveFlat {
-        rates: *rates,
-        x,
-        g,
-        first,
-        second,
-    })
-}
-
-#[derive(Debug)]
-struct MoveFlat<'a, T> {
-    rates: AdamRates<T>,
-    x: &'a mut [T],
-    g: &'a [T],
-    first: &'a mut [T],
-    second: &'a mut [T],
-}
-
-impl<T: Scalar> WithSimd for MoveFlat<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let l = Lanes::<S, T>::new(simd);
-        let width = Lanes::<S, T>::width();
-        let rates = self.rates.in_lanes(l);
-        let whole = self.x.len() / width * width;
-        let (x, x_rest) = self.x.split_at_mut(whole);
-        let (m, m_rest) = self.first.split_at_mut(whole);
-        let (v, v_rest) = self.second.split_at_mut(whole);
-        let (g, g_rest) = self.g.split_at(whole);
-        let moments = T::view_mut::<S>(m).iter_mut().zip(T::view_mut::<S>(v));
-        let points = T::view_mut::<S>(x).iter_mut().zip(T::view::<S>(g));
-        for ((x, &g), (m, v)) in points.zip(moments) {
-            *x = l.add(*x, adam_step(l, &rates, g, m, v));
-        }
-        // The same operations one by one.
-        let moments = m_rest.iter_mut().zip(v_rest);
-        for ((x, &g), (m, v)) in x_rest.iter_mut().zip(g_rest).zip(moments) {
-            let rates = &self.rates;
-            *m = rates.keep[0] * *m + rates.take[0] * g;
-            *v = rates.keep[1] * *v + rates.take[1] * g * g;
-            *x += rates.rate * *m / (Scalar::sqrt(*v) * rates.unbias + rates.epsilon);
-        }
-    }
+    move_flat(rates, x, g, first, second)
 }
 
 /// One step of Adam of points on the Stiefel manifold, `count × n × k`, with their moments, all where they lie.
@@ -138,20 +122,20 @@ pub fn adam_tall<T: Scalar>(
 ) -> Result<()> {
     let (_, n, k) = point.shape();
     let shapes = [g.shape(), first.shape(), second.shape()];
-    check(shapes == [point.shape(); 3], "Adam", shapes)?;
+    if shapes != [point.shape(); 3] {
+        return Err(LinalgError::Shape {
+            op: "Adam",
+            expected: format!("a gradient and moments of {:?}", point.shape()),
+            found: format!("{shapes:?}"),
+        });
+    }
     if n * k == 0 {
         return Ok(());
     }
     let done = with_room(|room| {
-        let scratch = room.room((5 * n + 2 * k + 1) * padded(k));
-        dispatch(MovePoints {
-            rates: *rates,
-            sizes: (n, k),
-            point: point.data(),
-            g: g.data(),
-            moments: (first.data(), second.data()),
-            scratch,
-        })
+        let scratch = room.room(room_for(5 * n + 2 * k + 1, k));
+        let moments = (first.data(), second.data());
+        move_points(rates, (n, k), point.data(), g.data(), moments, scratch)
     });
     done?.map_err(
         |(matrix, (pivot, value))| LinalgError::NotPositiveDefinite {
@@ -163,27 +147,21 @@ pub fn adam_tall<T: Scalar>(
     )
 }
 
-#[derive(Debug)]
-struct MovePoints<'a, T> {
-    rates: AdamRates<T>,
-    sizes: (usize, usize),
-    point: &'a mut [T],
-    g: &'a [T],
-    moments: (&'a mut [T], &'a mut [T]),
-    scratch: &'a mut [T],
-}
-
-impl<T: Scalar> WithSimd for MovePoints<'_, T> {
-    type Output = std::result::Result<(), (usize, BadPivot<T>)>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let (n, k) = self.sizes;
-        let tall = Tall::<S, T>::new(simd, n, k);
-        let l = tall.l;
-        let rates = self.rates.in_lanes(l);
+kernel! {
+    fn move_points<'a, S, T>(
+        l: Lanes<S, T>,
+        rates: &'a AdamRates<T>,
+        sizes: (usize, usize),
+        point: &'a mut [T],
+        g: &'a [T],
+        moments: (&'a mut [T], &'a mut [T]),
+        scratch: &'a mut [T],
+    ) -> std::result::Result<(), (usize, BadPivot<T>)> {
+        let (n, k) = sizes;
+        let tall = Tall::<S, T>::new(l, n, k);
+        let rates = rates.in_lanes(l);
         let (size, square) = (n * tall.row(), k * tall.row());
-        let (w, rest) = self.scratch.split_at_mut(size);
+        let (w, rest) = scratch.split_at_mut(size);
         let (step, rest) = rest.split_at_mut(size);
         let (q, rest) = rest.split_at_mut(size);
         let (m, rest) = rest.split_at_mut(size);
@@ -192,11 +170,10 @@ impl<T: Scalar> WithSimd for MovePoints<'_, T> {
         let unit = &mut rest[..square + tall.row()];
         let each = n * k;
         let moments =
-            (self.moments.0.chunks_exact_mut(each)).zip(self.moments.1.chunks_exact_mut(each));
-        let points = self
-            .point
+            (moments.0.chunks_exact_mut(each)).zip(moments.1.chunks_exact_mut(each));
+        let points = point
             .chunks_exact_mut(each)
-            .zip(self.g.chunks_exact(each));
+            .zip(g.chunks_exact(each));
         for (i, ((point, g), (first, second))) in points.zip(moments).enumerate() {
             tall.load(point, w);
             tall.load(g, step);

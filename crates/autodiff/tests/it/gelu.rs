@@ -1,6 +1,7 @@
 //! The Gaussian error linear unit against `erfc` and `exp` of libm.
 
-use stiefel_linalg::{Scalar, gelu, gelu_with_slope};
+use stiefel_autodiff::{gelu, gelu_with_slope};
+use stiefel_linalg::Scalar;
 
 /// `(Φ(x), φ(x))`.
 fn reference(x: f64) -> (f64, f64) {

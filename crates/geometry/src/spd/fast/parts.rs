@@ -13,14 +13,14 @@ use super::steps::{Scratch, Steps, common, part, room, squares, stream, symmetri
 use crate::Result;
 use crate::error::shape_error;
 use crate::spd::mean::weighted_sum;
-use crate::spd::{SpectralFn, power, spectral_map};
+use crate::spd::{SpectralFn, blend, map, power};
 use rayon::prelude::*;
 use std::ops::Range;
 use stiefel_linalg::{MatBatch, MatView, Outer, Scalar, congruence};
 
 /// `f` of a range and of the matrices of every stack that belong to it, `n × n` results. Where a part fails, the whole stack goes through `f`, whose error then
 /// names the right trial.
-pub(super) fn in_parts<T: Scalar, const K: usize>(
+pub(in crate::spd) fn in_parts<T: Scalar, const K: usize>(
     stacks: [MatView<'_, T>; K],
     f: impl Fn(Range<usize>, [MatView<'_, T>; K]) -> Result<MatBatch<T>> + Sync,
 ) -> Result<MatBatch<T>> {
@@ -42,6 +42,11 @@ pub(super) fn in_parts<T: Scalar, const K: usize>(
         Some(data) => Ok(MatBatch::from_vec(count, n, n, data)?),
         None => whole(),
     }
+}
+
+/// The part of one number for all, or of one for each.
+pub(in crate::spd) fn of_range<'a, T>(t: &'a [T], range: &Range<usize>) -> &'a [T] {
+    t.get(range.clone()).filter(|_| t.len() > 1).unwrap_or(t)
 }
 
 /// `Σ w_i Y_i`, where `each` writes the `Y_i` of a part.
@@ -80,17 +85,7 @@ fn check_weights<T: Scalar>(op: &'static str, x: MatView<'_, T>, weights: &[T]) 
 }
 
 /// `Σ w_i f(R X_i Rᵀ)` with weights as they are, as a batch of one; without `R`, of the matrices themselves.
-///
-/// ```
-/// use stiefel_geometry::spd::{SpectralFn, stacks};
-/// use stiefel_linalg::MatBatch;
-///
-/// let x = MatBatch::from_vec(2, 1, 1, vec![4.0, 9.0])?;
-/// let sum = stacks::sum_spectral(None, x.view(), SpectralFn::Sqrt, &[1.0, 2.0])?;
-/// assert_eq!(sum.data(), [8.0]);
-/// # Ok::<(), stiefel_geometry::GeometryError>(())
-/// ```
-pub fn sum_spectral<T: Scalar>(
+pub(in crate::spd) fn sum_spectral<T: Scalar>(
     root: Option<MatView<'_, T>>,
     x: MatView<'_, T>,
     f: SpectralFn<T>,
@@ -109,14 +104,11 @@ pub fn sum_spectral<T: Scalar>(
         Some(root) => congruence(root.to_owned().transposed().view(), x)?,
         None => x.to_owned(),
     };
-    Ok(weighted_sum(
-        spectral_map(f, seen.view())?.value.view(),
-        weights,
-    ))
+    Ok(weighted_sum(map(f, seen.view())?.view(), weights))
 }
 
 /// `Σ w_i ((X_i + M)/2)⁻¹` with weights as they are, as a batch of one; without `M`, of the `X_i` themselves.
-pub fn sum_inverses<T: Scalar>(
+pub(in crate::spd) fn sum_inverses<T: Scalar>(
     x: MatView<'_, T>,
     m: Option<MatView<'_, T>>,
     weights: &[T],
@@ -124,7 +116,7 @@ pub fn sum_inverses<T: Scalar>(
     check_weights("sum of inverses", x, weights)?;
     let half = T::from_f64(0.5);
     let middle = |x: MatView<'_, T>| match m {
-        Some(m) => super::blend(x, m, half),
+        Some(m) => blend(x, m, half),
         None => Ok(x.to_owned()),
     };
     let short = weighted_parts(x, weights, |steps, x, out| {

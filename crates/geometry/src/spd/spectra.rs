@@ -159,7 +159,7 @@ impl<T: Scalar> Spectra<T> {
             lanes::recompose(n, u, f, half, out)?;
             sums::add_scaled(sum, T::ONE, out);
         }
-        total(n, width, sum)
+        Ok(total(n, width, sum))
     }
 
     /// Makes `w_i K_i`, which [`hessian`](Self::hessian) needs once per decomposition.
@@ -198,7 +198,7 @@ impl<T: Scalar> Spectra<T> {
             lanes::spectral_derivative(n, u, k, g, inner, out)?;
             sums::add_scaled(sum, T::ONE, out);
         }
-        total(n, width, sum)
+        Ok(total(n, width, sum))
     }
 }
 
@@ -234,9 +234,9 @@ fn congruence<T: Scalar>(n: usize, a: &[T], half: &mut [T], c: &mut [T]) -> Resu
 }
 
 /// The sum over lanes, in their order.
-fn total<T: Scalar>(n: usize, width: usize, sum: &[T]) -> Result<MatBatch<T>> {
+fn total<T: Scalar>(n: usize, width: usize, sum: &[T]) -> MatBatch<T> {
     let entries = sum.chunks_exact(width).map(|x| x.iter().copied().sum());
-    Ok(Mat::new(n, n, entries.collect()).into())
+    Mat::new(n, n, entries.collect()).into()
 }
 
 #[cfg(test)]

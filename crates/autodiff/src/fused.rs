@@ -116,7 +116,7 @@ impl<T: Scalar> FilterTail<T> {
 
     fn samples(&self, inputs: &[Shape]) -> usize {
         let all = inputs[self.filter_inputs()].0;
-        self.at.as_ref().map_or(all, |at| at.len())
+        self.at.as_ref().map_or(all, smallvec::SmallVec::len)
     }
 }
 

@@ -240,7 +240,7 @@ impl<T: Scalar> Decoder<T> {
             }
             _ => prior,
         };
-        norm.frame(&statistics).map(Some)
+        statistics.frame().map(Some)
     }
 
     /// The trials whitened one after the other.

@@ -144,45 +144,9 @@ impl Router {
     ) -> Result<Var<'t, T>> {
         let embedded = match self.embedding {
             None => None,
-            Some(table) => Some(self.embedded(p, p.at(table)?, batch)?),
+            Some(table) => Some(embedded(p, p.at(table)?, batch)?),
         };
         self.query_of(p, batch.rows(p.tape()), embedded)
-    }
-
-    /// Returns what stands for the domain of every sample.
-    fn embedded<'t, T: Scalar>(
-        &self,
-        p: &Points<'t, '_, T>,
-        table: Var<'t, T>,
-        batch: &Batch<'_, T>,
-    ) -> Result<Var<'t, T>> {
-        let (count, m) = (batch.len(), table.shape().2);
-        let Some(new) = batch.new else {
-            return Ok(table.gather_rows(&batch.domains())?);
-        };
-        let row: &[T] = match &new.row {
-            Row::At(domain) => {
-                return Ok(table.gather_rows(&super::few(count, |_| *domain))?);
-            }
-            Row::Given(row) if row.len() == m => row,
-            Row::Zero => &[],
-            Row::Absent | Row::Given(_) => {
-                return Err(ModelError::Impossible {
-                    op: "network",
-                    why: "the handle was made for another network".into(),
-                    remedy: "make it with this decoder's adapt_domain",
-                });
-            }
-        };
-        let rows = p.tape().constant_with((1, count, m), |values| {
-            for values in values.chunks_exact_mut(m.max(1)) {
-                match row {
-                    [] => values.fill(T::ZERO),
-                    row => values.copy_from_slice(row),
-                }
-            }
-        });
-        Ok(rows)
     }
 
     /// Returns the queries of rows `x̃`, or `[x̃; Emb(d)]`.
@@ -251,4 +215,39 @@ fn reroute<'t, T: Scalar>(learnt: Var<'t, T>, routing: Routing<'_, T>, first: us
             table(&|i, j| if winners[i] == j { T::ONE } else { T::ZERO })
         }
     }
+}
+
+/// Returns what stands for the domain of every sample.
+fn embedded<'t, T: Scalar>(
+    p: &Points<'t, '_, T>,
+    table: Var<'t, T>,
+    batch: &Batch<'_, T>,
+) -> Result<Var<'t, T>> {
+    let (count, m) = (batch.len(), table.shape().2);
+    let Some(new) = batch.new else {
+        return Ok(table.gather_rows(&batch.domains())?);
+    };
+    let row: &[T] = match &new.row {
+        Row::At(domain) => {
+            return Ok(table.gather_rows(&super::few(count, |_| *domain))?);
+        }
+        Row::Given(row) if row.len() == m => row,
+        Row::Zero => &[],
+        Row::Absent | Row::Given(_) => {
+            return Err(ModelError::Impossible {
+                op: "network",
+                why: "the handle was made for another network".into(),
+                remedy: "make it with this decoder's adapt_domain",
+            });
+        }
+    };
+    let rows = p.tape().constant_with((1, count, m), |values| {
+        for values in values.chunks_exact_mut(m.max(1)) {
+            match row {
+                [] => values.fill(T::ZERO),
+                row => values.copy_from_slice(row),
+            }
+        }
+    });
+    Ok(rows)
 }

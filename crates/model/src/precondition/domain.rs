@@ -150,7 +150,9 @@ impl DomainState {
         if let (Some(running), false) = (&self.running, self.frozen) {
             running.check_enough(running.mean.count() + 1, OWN_MEAN_MIN_TRIALS)?;
             let scale = self.advance(x, out)?;
-            out.iter_mut().for_each(|y| *y *= scale);
+            for y in out.iter_mut() {
+                *y *= scale;
+            }
             return Ok(());
         }
         let frame = match (self.frame.take(), &self.running) {

@@ -9,7 +9,7 @@ use stiefel_testkit::random_batch;
 
 fn total(net: &dyn Network<f64>, parameters: &Parameters<f64>, data: &Prepared<f64>) -> f64 {
     let tape = Tape::new();
-    let bound = net.bind(&tape, &parameters).expect("bound");
+    let bound = net.bind(&tape, parameters).expect("bound");
     let outputs = net.forward(&tape, &bound, &data.all(), Routing::Learnt);
     let outputs = outputs.expect("a forward pass");
     let losses = net.losses(&outputs, data.labels()).expect("losses");
@@ -23,7 +23,7 @@ pub(crate) fn worst_gradient(
     data: &Prepared<f64>,
 ) -> (f64, &'static str) {
     let tape = Tape::new();
-    let bound = net.bind(&tape, &parameters).expect("bound");
+    let bound = net.bind(&tape, parameters).expect("bound");
     let outputs = net.forward(&tape, &bound, &data.all(), Routing::Learnt);
     let outputs = outputs.expect("a forward pass");
     let losses = net.losses(&outputs, data.labels()).expect("losses");

@@ -94,7 +94,7 @@ fn gradients_go_straight_through() {
     .unwrap();
     let data: Prepared<f64> = model.frontend().prepare(&trials()).unwrap();
     let tape = Tape::new();
-    let bound = net.bind(&tape, &model.parameters()).unwrap();
+    let bound = net.bind(&tape, model.parameters()).unwrap();
     let out = Network::<f64>::forward(&net, &tape, &bound, &data.all(), Routing::Learnt).unwrap();
     let r = out.routed.unwrap();
     let (scores, soft, alpha) = (

@@ -33,7 +33,7 @@ pub use statistics::{NormStatistics, refit_statistics};
 
 use super::layout::{Initial, Layout, Slot, Space, Spec};
 use crate::parameters::{Points, StateUpdate};
-use crate::prepared::{NormFrame, PerSample};
+use crate::prepared::PerSample;
 use crate::{Batch, ModelError, Parameters, Result};
 use stiefel_autodiff::{Mark, Var};
 use stiefel_geometry::spd::{SpectralFn, spectral_map, upper_len};
@@ -202,16 +202,6 @@ impl Norm {
             .gather(&at)?;
         let power = p.at(self.scale)?.exp()?.div(unit)?;
         Ok((v, power, updates.into()))
-    }
-
-    /// Returns the frame of the statistics of a new domain.
-    pub(crate) fn frame<T: Scalar>(&self, statistics: &NormStatistics) -> Result<NormFrame<T>> {
-        Ok(NormFrame {
-            inverse_root: spectral_map(SpectralFn::InvSqrt, statistics.mean.view())?
-                .value
-                .cast(),
-            dispersion: statistics.dispersion,
-        })
     }
 
     /// Returns the statistics of training domains, pooled for one that nobody has seen.

@@ -3,11 +3,13 @@
 use super::Norm;
 use crate::net::Network;
 use crate::parameters::StateUpdate;
-use crate::prepared::NewDomain;
+use crate::prepared::{NewDomain, NormFrame};
 use crate::train::CHUNK;
 use crate::{ModelError, Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
-use stiefel_geometry::spd::{FrechetOptions, frechet_mean, pair_spectrum};
+use stiefel_geometry::spd::{
+    FrechetOptions, SpectralFn, frechet_mean, pair_spectrum, spectral_map,
+};
 use stiefel_linalg::{MatBatch, MatView, Scalar};
 
 /// The statistics of one domain.
@@ -62,7 +64,17 @@ impl NormStatistics {
         Ok(pooled)
     }
 
-    fn updates<T: Scalar>(&self, norm: &Norm, rows: Vec<usize>) -> [StateUpdate<T>; 2] {
+    /// Returns the frame of a new domain with these statistics.
+    pub(crate) fn frame<T: Scalar>(&self) -> Result<NormFrame<T>> {
+        Ok(NormFrame {
+            inverse_root: spectral_map(SpectralFn::InvSqrt, self.mean.view())?
+                .value
+                .cast(),
+            dispersion: self.dispersion,
+        })
+    }
+
+    fn updates<T: Scalar>(&self, norm: &Norm, rows: &[usize]) -> [StateUpdate<T>; 2] {
         let repeat = |x: MatBatch<f64>| x.select(&vec![0; rows.len()]).cast();
         let dispersion = MatBatch::from_fn(1, 1, 1, |_, _, _| self.dispersion);
         [
@@ -72,7 +84,7 @@ impl NormStatistics {
         .map(|(slot, value)| StateUpdate {
             slot,
             values: repeat(value),
-            rows: rows.clone(),
+            rows: rows.to_vec(),
         })
     }
 }
@@ -111,7 +123,7 @@ fn fit<T: Scalar>(
             .filter(|&i| data.domains()[i] == domain)
             .collect();
         let statistics = NormStatistics::of(x.select(&own).view(), None)?;
-        parameters.update(&statistics.updates(norm, vec![domain]))?;
+        parameters.update(&statistics.updates(norm, &[domain]))?;
         all.push((domain, statistics));
     }
     Ok(all)
@@ -135,7 +147,7 @@ pub(in crate::net) fn start_statistics<T: Scalar>(
         return Ok(());
     }
     let all: Vec<NormStatistics> = all.into_iter().map(|(_, s)| s).collect();
-    parameters.update(&NormStatistics::pooled(&all)?.updates(norm, others))
+    parameters.update(&NormStatistics::pooled(&all)?.updates(norm, &others))
 }
 
 /// Returns the matrices that enter batch normalisation, one per sample and in evaluation, of a domain

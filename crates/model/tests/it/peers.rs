@@ -4,8 +4,9 @@ use crate::models::through_file;
 use serde_json::Value;
 use stiefel_data::split::Fold;
 use stiefel_linalg::MatBatch;
-use stiefel_model::kind::{DataSizes, KINDS};
+use stiefel_model::kind::DataSizes;
 use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::registry::KINDS;
 use stiefel_model::train::Silent;
 use stiefel_model::{
     Factor, FittedModel, ModelError, ModelSpec, Preconditioning, Trials, Unseen, tangent_vectors,

@@ -6,7 +6,8 @@ use stiefel_data::{Factor, Trials};
 use stiefel_eeg::load;
 use stiefel_eeg::select::{ChannelChoice, DataChoice};
 use stiefel_linalg::MatBatch;
-use stiefel_model::kind::{self, Kind};
+use stiefel_model::kind::Kind;
+use stiefel_model::registry;
 use stiefel_study::{
     Cancel, Comparison, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary, UnitRecord,
     Unwatched, conclude, execute, missing, report, run, summarise, table,
@@ -114,7 +115,7 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
 /// not show anything.
 fn check_comparisons(summary: &StudySummary) {
     let mean = |r: &&Row| r.accuracy.mean;
-    let peer = |r: &&Row| kind::kind(&r.method).is_some_and(Kind::is_peer);
+    let peer = |r: &&Row| registry::kind(&r.method).is_some_and(Kind::is_peer);
     let best = |rows: Vec<&Row>| rows.iter().map(mean).fold(0.0, f64::max);
     let rows = || summary.rows.iter();
     let strongest = best(rows().filter(peer).collect());

@@ -2,7 +2,7 @@
 //!
 //! [`Lane`] lays a scalar type out in the registers of an instruction set `S` (a token of the
 //! `pulp` crate that exists only where the CPU has those instructions); [`Lanes`] carries the token
-//! and gives the arithmetic. One [`kernel!`](crate::kernel) compiles for AVX-512, AVX2+FMA, NEON and
+//! and gives the arithmetic. One [`kernel!`](crate::kernel!) compiles for AVX-512, AVX2+FMA, NEON and
 //! plain scalars, and the set is chosen at run time. Every operation acts on each lane alone, so a
 //! lane's result cannot depend on its neighbours.
 
@@ -211,7 +211,7 @@ pub(crate) fn store<X: Copy, const N: usize>(out: &mut [X], registers: &[X; N]) 
     }
 }
 
-/// The arithmetic of registers of lanes; [`kernel!`](crate::kernel) hands it to its kernels.
+/// The arithmetic of registers of lanes; [`kernel!`](crate::kernel!) hands it to its kernels.
 #[derive(Debug, Clone, Copy)]
 pub struct Lanes<S, T> {
     /// The proof that the CPU has the instructions.

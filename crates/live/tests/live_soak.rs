@@ -16,7 +16,7 @@ use stiefel_data::Steps;
 use stiefel_live::source::{Flow, Replay, Source, Speed};
 use stiefel_live::{Block, Event, Lines, Options, Session, Status, Summary};
 use stiefel_model::net::DaspConfig;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{Silent, TrainConfig};
 use stiefel_model::{Architecture, FittedModel, ModelConfig, ModelSpec, Preconditioning, Unseen};
 use study::{RATE, STUDY, description, several_views};
@@ -82,7 +82,7 @@ fn network() -> FittedModel {
 
 /// Plays so many seconds; what is allocated counts from `warm_after` seconds on.
 fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_after: f64) {
-    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+    let causal = Unseen::from(Adaptation::Causal { kappa: 10.0 });
     let unseen = (!model.knows(domain)).then_some(&causal);
     let decider = model.session(domain, unseen, &[]).unwrap();
     let options = Options::default();

@@ -6,7 +6,7 @@ use crate::roster::{self, BASELINE};
 use serde_json::{Value, json};
 use stiefel_model::kind::DataSizes;
 use stiefel_model::network::{LAMBDA_BALANCE, LAMBDA_ENTROPY};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::registry::{self, KINDS};
 use stiefel_model::{DspConfig, ModelSpec, TransductiveConfig, Unseen, UnseenEmbedding};
 
@@ -20,7 +20,7 @@ pub struct Family {
     /// Settings by name; each method takes those that its kind has.
     pub common: Value,
     /// What is done about the mean of people without training trials.
-    pub unseen: UnseenPolicy,
+    pub unseen: Adaptation,
     /// Whether routed methods get the retrained control.
     pub retrained: bool,
 }

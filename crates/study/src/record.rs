@@ -6,7 +6,7 @@ use stiefel_eeg::montage::position;
 use stiefel_model::diagnostics::Carried;
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::metrics::Scores;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::EpochRecord;
 
 /// What a study ran on.
@@ -129,7 +129,7 @@ pub struct NewDomains {
     /// Their names.
     pub names: Vec<String>,
     /// The policy; nothing where the method does not whiten.
-    pub policy: Option<UnseenPolicy>,
+    pub policy: Option<Adaptation>,
 }
 
 /// Figures and pictures of a router.

@@ -9,7 +9,7 @@ use stiefel::linalg::MatBatch;
 use stiefel::model::choir::{Choir, ChoirConfig};
 use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
 use stiefel::model::metrics::{Scores, score};
-use stiefel::model::precondition::UnseenPolicy;
+use stiefel::model::precondition::Adaptation;
 use stiefel::model::{FittedModel, Unseen};
 
 use super::models::{DATA, home, json};
@@ -181,12 +181,12 @@ fn people_it_never_saw_are_decided_by_the_shared_weights() {
     );
     let kappa = 4.0;
     for (name, policy) in [
-        ("pooled", UnseenPolicy::Pooled),
-        ("own-mean", UnseenPolicy::OwnMean { kappa }),
-        ("causal", UnseenPolicy::Causal { kappa }),
+        ("pooled", Adaptation::Pooled),
+        ("own-mean", Adaptation::OwnMean { kappa }),
+        ("causal", Adaptation::Causal { kappa }),
     ] {
         let options = match policy {
-            UnseenPolicy::Pooled => format!("--subjects 3 --unseen-whitening {name}"),
+            Adaptation::Pooled => format!("--subjects 3 --unseen-whitening {name}"),
             _ => format!("--subjects 3 --kappa 4 --unseen-whitening {name}"),
         };
         let found = predicted(&home, &options, &model);

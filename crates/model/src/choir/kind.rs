@@ -12,7 +12,7 @@ use crate::kind::{
     Start, settings,
 };
 use crate::net::Routing;
-use crate::precondition::{Tikhonov, UnseenPolicy};
+use crate::precondition::{Adaptation, Tikhonov};
 use crate::train::Flow;
 use crate::{Result, Trials};
 use serde_json::Value;
@@ -293,7 +293,7 @@ impl Engine for ChoirEngine {
         Some(&self.bench.contributions)
     }
 
-    fn adaptation(&self) -> Option<UnseenPolicy> {
+    fn adaptation(&self) -> Option<Adaptation> {
         match &self.state {
             State::Known(_) => None,
             State::New(new) => Some(new.policy()),

@@ -5,7 +5,7 @@ use crate::decoder::Decision;
 use crate::diagnostics::{Carried, RoutingReport};
 use crate::file::{Archive, Found};
 use crate::net::Routing;
-use crate::precondition::{Preconditioning, Tikhonov, UnseenPolicy};
+use crate::precondition::{Adaptation, Preconditioning, Tikhonov};
 use crate::train::TrainingRecord;
 use crate::{ModelError, Result, Trials, Unseen};
 use serde::Serialize;
@@ -191,7 +191,7 @@ pub trait Engine: fmt::Debug + Send {
     }
 
     /// Returns how the trials of a domain without training trials are whitened.
-    fn adaptation(&self) -> Option<UnseenPolicy> {
+    fn adaptation(&self) -> Option<Adaptation> {
         None
     }
 

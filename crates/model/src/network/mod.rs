@@ -16,7 +16,7 @@ use crate::kind::{
     Picture, Start, Variant,
 };
 use crate::net::{Routing, RoutingRule};
-use crate::precondition::{Reference, Tikhonov, UnseenPolicy};
+use crate::precondition::{Adaptation, Reference, Tikhonov};
 use crate::scaling::Recommendation;
 use crate::{Architecture, Model, ModelConfig, ModelError, Result, TrainingRecord, Trials};
 use serde_json::Value;
@@ -367,7 +367,7 @@ impl<T: Scalar> Engine for NetworkEngine<T> {
         self.decoder.query()
     }
 
-    fn adaptation(&self) -> Option<UnseenPolicy> {
+    fn adaptation(&self) -> Option<Adaptation> {
         match &self.state {
             State::Known(_) => None,
             State::New(handle) => Some(handle.whitening()),

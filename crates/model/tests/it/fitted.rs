@@ -9,7 +9,7 @@ use stiefel_model::diagnostics::routing_report;
 use stiefel_model::fitted::ClassType;
 use stiefel_model::kind::DataSizes;
 use stiefel_model::net::{Anchor, Orthogonality, Retraction};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{Flow, Observer, Silent};
 use stiefel_model::{
     Architecture, ChoirConfig, Decided, Factor, FittedModel, Model, ModelConfig, ModelError,
@@ -74,7 +74,7 @@ fn fitted(config: &ModelSpec) -> FittedModel {
 }
 
 /// What stands in for a stranger's embedding in this model.
-fn stranger(model: &FittedModel, whitening: UnseenPolicy) -> Unseen {
+fn stranger(model: &FittedModel, whitening: Adaptation) -> Unseen {
     Unseen {
         whitening,
         embedding: if model.has_embedding() {
@@ -158,7 +158,7 @@ fn a_decision_depends_on_its_trial_alone() {
     let all = trials();
     for config in kinds() {
         let model = fitted(&config);
-        let unseen = stranger(&model, UnseenPolicy::Pooled);
+        let unseen = stranger(&model, Adaptation::Pooled);
         let decided = |at: &[usize]| {
             // Kept: domains and classes get other numbers.
             let some = all.keep(at).unwrap();
@@ -577,7 +577,7 @@ fn a_new_domain_needs_a_policy() {
                 assert_eq!(error, expected);
             }
             assert!(!model.knows(name));
-            let unseen = stranger(&model, UnseenPolicy::OwnMean { kappa: 10.0 });
+            let unseen = stranger(&model, Adaptation::OwnMean { kappa: 10.0 });
             let decided = model.decide(trials, Some(&unseen)).unwrap();
             assert_eq!(decided.notes.len(), 1);
             assert!(decided.notes[0].starts_with(name), "{:?}", decided.notes);
@@ -585,7 +585,7 @@ fn a_new_domain_needs_a_policy() {
         }
         // A policy makes no difference to a domain with training trials.
         let [.., test] = parts();
-        let unseen = stranger(&model, UnseenPolicy::Causal { kappa: 1.0 });
+        let unseen = stranger(&model, Adaptation::Causal { kappa: 1.0 });
         assert_eq!(
             model.decide(&test, Some(&unseen)).unwrap(),
             model.decide(&test, None).unwrap()
@@ -601,7 +601,7 @@ fn a_causal_session_remembers_what_it_decided() {
     let none = MatBatch::zeros(0, 7, 7);
     for config in kinds() {
         let model = fitted(&config);
-        let unseen = stranger(&model, UnseenPolicy::Causal { kappa: 2.0 });
+        let unseen = stranger(&model, Adaptation::Causal { kappa: 2.0 });
         let fresh = || model.session("s3", Some(&unseen), &[none.view()]).unwrap();
         let mut session = fresh();
         assert_eq!(session.domain(), "s3");
@@ -638,7 +638,7 @@ fn a_causal_session_remembers_what_it_decided() {
 #[test]
 fn policies_that_contradict_each_other_are_refused() {
     let new = of_domain(&trials(), 3, true);
-    let causal = UnseenPolicy::Causal { kappa: 1.0 };
+    let causal = Adaptation::Causal { kappa: 1.0 };
     let with = |whitening, embedding| Unseen {
         whitening,
         embedding,
@@ -648,7 +648,7 @@ fn policies_that_contradict_each_other_are_refused() {
         let decided = model.decide(&new, Some(&with(causal, embedding)));
         let fits = matches!(embedding, UnseenEmbedding::Zero | UnseenEmbedding::Initial);
         assert_eq!(decided.is_ok(), fits, "{embedding}");
-        let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+        let own = Adaptation::OwnMean { kappa: 10.0 };
         let decided = model.decide(&new, Some(&with(own, embedding)));
         let fits = embedding != UnseenEmbedding::InputOnly;
         assert_eq!(decided.is_ok(), fits, "{embedding}");
@@ -660,7 +660,7 @@ fn policies_that_contradict_each_other_are_refused() {
     let plain = network(&spdnet(Orthogonality::Riemannian), Precision::F32);
     for model in [fitted(&choir(true)), fitted(&plain)] {
         for embedding in UnseenEmbedding::all() {
-            let decided = model.decide(&new, Some(&with(UnseenPolicy::Pooled, embedding)));
+            let decided = model.decide(&new, Some(&with(Adaptation::Pooled, embedding)));
             let fits = embedding == UnseenEmbedding::InputOnly;
             assert_eq!(decided.is_ok(), fits, "{embedding}");
         }

@@ -5,7 +5,7 @@
 
 use super::About;
 use crate::file::{Archive, FileProblem, Found, Header, inconsistent, open, open_in, pack, parse};
-use crate::kind::Names;
+use crate::kind::{Kind, Names};
 use crate::{FittedModel, Result, registry};
 use std::path::Path;
 use stiefel_data::{writable, write_whole};
@@ -21,7 +21,7 @@ impl FittedModel {
         let path = path.as_ref();
         let found = open(path).and_then(|file| {
             let (kind, header) = file.about()?;
-            Ok((Self::read(&kind, &header, file.archive()?)?, header))
+            Ok((Self::read(known(&kind, &header)?, file.archive()?)?, header))
         });
         found.map_err(|problem| problem.at(path))
     }
@@ -30,15 +30,10 @@ impl FittedModel {
     pub fn from_bytes(bytes: &[u8]) -> Found<Self> {
         let file = open_in(Box::new(bytes), bytes.len() as u64)?;
         let (kind, header) = file.about()?;
-        Self::read(&kind, &header, file.archive()?)
+        Self::read(known(&kind, &header)?, file.archive()?)
     }
 
-    fn read(kind: &str, header: &Header, mut archive: Archive) -> Found<Self> {
-        let kind = registry::kind(kind).ok_or_else(|| FileProblem::Kind {
-            found: kind.to_owned(),
-            known: registry::listed(),
-            library: header.library_version.clone(),
-        })?;
+    fn read(kind: &'static dyn Kind, mut archive: Archive) -> Found<Self> {
         let mut names = Names::default();
         archive.text("names", &mut names)?;
         names.check().map_err(|e| inconsistent(&e))?;
@@ -78,4 +73,13 @@ impl FittedModel {
         self.model.write(&mut archive)?;
         pack(archive, self.model.kind().name())
     }
+}
+
+/// Finds the kind of a file by name, before its numbers are read.
+fn known(kind: &str, header: &Header) -> Found<&'static dyn Kind> {
+    registry::kind(kind).ok_or_else(|| FileProblem::Kind {
+        found: kind.to_owned(),
+        known: registry::listed(),
+        library: header.library_version.clone(),
+    })
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mutation::{Random, mutate};
-use stiefel_eeg::io::{ReadOptions, Source, read_with};
+use stiefel_formats::{ReadOptions, Source, read_with};
 
 const SLOWEST: Duration = Duration::from_secs(2);
 /// A slow answer is asked for again: on a busy machine the clock runs while nothing does.

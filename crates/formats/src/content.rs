@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use stiefel_data::Trials;
-
 use super::{ReadOptions, Source};
-use crate::{EegError, Epochs, Recording, Result};
+use crate::{Epochs, FormatError, Recording, Result};
 
 /// What was in a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,8 +12,6 @@ pub enum Content {
     Recordings(Vec<Recording>),
     /// Trials.
     Epochs(Epochs),
-    /// One covariance matrix per trial.
-    Trials(Trials),
 }
 
 impl Content {
@@ -24,7 +20,6 @@ impl Content {
         match self {
             Self::Recordings(_) => "recordings",
             Self::Epochs(_) => "epochs",
-            Self::Trials(_) => "covariances",
         }
     }
 
@@ -32,7 +27,7 @@ impl Content {
     pub fn into_recordings(self) -> Result<Vec<Recording>> {
         match self {
             Self::Recordings(recordings) => Ok(recordings),
-            other => Err(other.unexpected("recordings")),
+            Self::Epochs(_) => Err(self.unexpected("recordings")),
         }
     }
 
@@ -40,20 +35,12 @@ impl Content {
     pub fn into_epochs(self) -> Result<Epochs> {
         match self {
             Self::Epochs(epochs) => Ok(epochs),
-            other => Err(other.unexpected("epochs")),
+            Self::Recordings(_) => Err(self.unexpected("epochs")),
         }
     }
 
-    /// The covariances, or an error that says what was there instead.
-    pub fn into_trials(self) -> Result<Trials> {
-        match self {
-            Self::Trials(trials) => Ok(trials),
-            other => Err(other.unexpected("covariances")),
-        }
-    }
-
-    fn unexpected(&self, wanted: &str) -> EegError {
-        EegError::Invalid {
+    fn unexpected(&self, wanted: &str) -> FormatError {
+        FormatError::Invalid {
             what: format!("the file holds {}, {wanted} were asked for", self.kind()),
             remedy: format!("give a file of {wanted}, or use what this one holds"),
         }

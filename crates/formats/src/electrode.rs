@@ -1,10 +1,48 @@
-//! Choosing channels by name.
+//! Choosing channels by the electrode that their names mean.
+//!
+//! Names are compared without regard to case, trailing dots (`"Fc5."`), an `EEG` prefix
+//! (`"EEG Fz"`, `"EEG-Fz"`), a reference suffix (`"C3-REF"`, `"C3-LE"`), and with the older 10–20
+//! names `T3 = T7`, `T4 = T8`, `T5 = P7`, `T6 = P8`.
 
-use super::{Montage, key};
-use crate::{Channel, ChannelKind, EegError, Epochs, Recording, Result};
+use crate::{Channel, ChannelKind, Epochs, FormatError, Recording, Result};
 
-/// Where each of the named channels is. An exact name wins over one that only means the same electrode.
-pub(crate) fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Vec<usize>> {
+/// Returns the spelling under which electrodes are compared: upper case, without prefix, suffix or
+/// dots.
+///
+/// ```
+/// use stiefel_formats::electrode::key;
+/// assert_eq!(key("EEG T3-REF"), "T7");
+/// assert_eq!(key("Fc5."), key("FC5"));
+/// ```
+pub fn key(name: &str) -> String {
+    let upper = name.trim().to_ascii_uppercase();
+    let mut rest = upper.as_str();
+    if let Some(stripped) = rest.strip_prefix("EEG") {
+        // "EEG Fz" and "EEG-Fz" name an electrode; "EEG1" and "EEG-0" number a channel.
+        let electrode = stripped.trim_start_matches([' ', '-', '_', ':']);
+        let named = electrode.starts_with(|c: char| c.is_ascii_alphabetic());
+        if named && electrode.len() < stripped.len() {
+            rest = electrode;
+        }
+    }
+    for suffix in ["-REF", "-LE", "-AVG", "-AVE", "-AR"] {
+        if let Some(stripped) = rest.strip_suffix(suffix).filter(|s| !s.is_empty()) {
+            rest = stripped.trim_end();
+        }
+    }
+    let rest = rest.trim_end_matches('.').trim();
+    match rest {
+        "T3" => "T7".into(),
+        "T4" => "T8".into(),
+        "T5" => "P7".into(),
+        "T6" => "P8".into(),
+        _ => rest.into(),
+    }
+}
+
+/// Finds each of the named channels. An exact name wins over one that only means the same
+/// electrode.
+pub fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Vec<usize>> {
     let keys: Vec<String> = channels.iter().map(|c| key(&c.name)).collect();
     let mut found = Vec::with_capacity(names.len());
     let mut missing = Vec::new();
@@ -30,7 +68,7 @@ pub(crate) fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Ve
     if missing.is_empty() {
         return Ok(found);
     }
-    Err(EegError::Setting {
+    Err(FormatError::Setting {
         what: format!(
             "there is no channel {}; the channels are {}",
             missing.join(", "),
@@ -62,15 +100,15 @@ pub(crate) fn wanted(channels: &[(&str, ChannelKind)], names: Option<&[String]>)
         .collect()
 }
 
-fn twice(name: &str, channel: &str) -> EegError {
-    EegError::Invalid {
+fn twice(name: &str, channel: &str) -> FormatError {
+    FormatError::Invalid {
         what: format!("channel {channel} was asked for twice, the second time as {name}"),
         remedy: "name every channel once".into(),
     }
 }
 
-fn ambiguous<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> EegError {
-    EegError::Invalid {
+fn ambiguous<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> FormatError {
+    FormatError::Invalid {
         what: format!(
             "{name} may be any of the channels {}",
             candidates.collect::<Vec<_>>().join(", ")
@@ -83,20 +121,15 @@ impl Recording {
     /// The named channels, in the order of the names, with all events.
     ///
     /// ```
-    /// # use stiefel_eeg::{Channel, ChannelKind, Recording};
+    /// # use stiefel_formats::{Channel, ChannelKind, Recording};
     /// # let channel = |name: &str| Channel { name: name.into(), kind: ChannelKind::Eeg, unit: "µV".into() };
     /// let recording = Recording::new(vec![channel("EEG T3-REF"), channel("Cz..")], 100.0, vec![1., 2.], vec![])?;
     /// let picked = recording.pick(&["Cz", "T7"])?;
     /// assert_eq!(picked.data(), [2.0, 1.0]);
-    /// # Ok::<(), stiefel_eeg::EegError>(())
+    /// # Ok::<(), stiefel_formats::FormatError>(())
     /// ```
     pub fn pick(&self, names: &[impl AsRef<str>]) -> Result<Recording> {
         self.pick_at(&find(self.channels(), names)?)
-    }
-
-    /// The channels of a public dataset, in its order.
-    pub fn pick_montage(&self, montage: Montage) -> Result<Recording> {
-        self.pick(&montage.channels())
     }
 
     /// The channels of one kind, in order. Refuses to leave none.
@@ -105,7 +138,7 @@ impl Recording {
             .filter(|&i| self.channels()[i].kind == kind)
             .collect();
         if places.is_empty() {
-            return Err(EegError::Invalid {
+            return Err(FormatError::Invalid {
                 what: format!(
                     "none of the {} channels is of kind {kind:?}",
                     self.channels().len()
@@ -148,10 +181,5 @@ impl Epochs {
             data,
             self.trials().to_vec(),
         )
-    }
-
-    /// The channels of a public dataset, in its order.
-    pub fn pick_montage(&self, montage: Montage) -> Result<Epochs> {
-        self.pick(&montage.channels())
     }
 }

@@ -11,13 +11,21 @@ use crate::Result;
 /// Memory grows by at most so many bytes ahead of the bytes that fill it.
 const STEP: usize = 1 << 16;
 
-/// Whether a file starts as gzip does.
-pub(super) fn is_gzip(head: &[u8]) -> bool {
-    head.starts_with(b"\x1f\x8b\x08")
+/// How a file packed with gzip starts.
+const MAGIC: &[u8] = b"\x1f\x8b\x08";
+
+impl Source<'_> {
+    /// Unpacks a file that is packed with gzip; any other stays as it is.
+    pub fn unpacked(mut self, options: &ReadOptions) -> Result<Self> {
+        if self.head(MAGIC.len())? == MAGIC {
+            return unpack(self, options);
+        }
+        Ok(self)
+    }
 }
 
-/// The file inside.
-pub(super) fn unpack<'a>(source: Source<'a>, options: &ReadOptions) -> Result<Source<'a>> {
+/// Returns the file inside.
+fn unpack<'a>(source: Source<'a>, options: &ReadOptions) -> Result<Source<'a>> {
     let path = source.path().to_path_buf();
     let (inner, beside) = source.into_parts();
     let decoder = MultiGzDecoder::new(std::io::BufReader::new(inner));

@@ -11,11 +11,11 @@
 
 use std::str::FromStr;
 
-use stiefel_linalg::tolerance::{MARKER_CHANGES, MARKER_RESTS_HIGH};
+use crate::tolerance::{MARKER_CHANGES, MARKER_RESTS_HIGH};
 
 use super::events::{Marker, place};
 use super::units::excerpt;
-use crate::{ChannelKind, EegError, Recording, Result};
+use crate::{ChannelKind, FormatError, Recording, Result};
 
 /// Channels that hold the codes of all others, in the order of preference.
 const COMPOSITE: [&str; 5] = ["STI101", "STI 101", "STI 014", "STI014", "Status"];
@@ -39,11 +39,11 @@ pub enum Polarity {
 /// How events are read off marker channels.
 ///
 /// ```
-/// use stiefel_eeg::io::{MarkerRule, Polarity};
+/// use stiefel_formats::{MarkerRule, Polarity};
 /// let rule: MarkerRule = "channel=STI 014,mask=0xff,polarity=falling".parse()?;
 /// assert_eq!((rule.mask, rule.polarity), (Some(255), Polarity::Falling));
 /// assert!(!"off".parse::<MarkerRule>()?.read);
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarkerRule {
@@ -72,7 +72,7 @@ impl Default for MarkerRule {
 }
 
 impl FromStr for MarkerRule {
-    type Err = EegError;
+    type Err = FormatError;
 
     /// `off`, or parts with commas between: `channel=NAME` (again for several), `mask=0xff`, `polarity=rising`, `threshold=2.5`.
     fn from_str(text: &str) -> Result<Self> {
@@ -83,7 +83,7 @@ impl FromStr for MarkerRule {
         }
         for part in text.split(',').map(str::trim) {
             let bad = || {
-                EegError::setting(
+                FormatError::setting(
                     format!("\"{part}\" does not say how marker channels are read"),
                     "give off, or some of channel=STI 014,mask=0xff,polarity=falling,threshold=2.5 \
                      (polarity: auto, rising, falling)",
@@ -177,7 +177,7 @@ fn chosen(recording: &Recording, rule: &MarkerRule) -> Result<Vec<usize>> {
     let place = |name: &String| {
         find(name).ok_or_else(|| {
             let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).take(40).collect();
-            EegError::setting(
+            FormatError::setting(
                 format!("there is no marker channel {name}"),
                 format!("the channels are {}", names.join(", ")),
             )

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use crate::{EegError, Result};
+use crate::{FormatError, Result, zeros};
 
 /// Below so many bytes the system is not asked.
 const SMALL: u128 = 1 << 26;
 
-/// `count · each` zeros, or an error where they cannot be had.
-pub(crate) fn zeros(count: usize, each: usize, path: &Path) -> Result<Vec<f64>> {
+/// Returns `count · each` zeros, or an error that names `path` where they cannot be had.
+pub fn zeros(count: usize, each: usize, path: &Path) -> Result<Vec<f64>> {
     let values = (count as u128).saturating_mul(each as u128);
     check(values.saturating_mul(size_of::<f64>() as u128), path)?;
-    Ok(stiefel_linalg::zeros(values as usize))
+    Ok(zeros::zeros(values as usize))
 }
 
 /// Refuses what the machine cannot give.
@@ -20,7 +20,7 @@ pub(crate) fn check(bytes: u128, path: &Path) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(EegError::OutOfMemory {
+    Err(FormatError::OutOfMemory {
         path: path.to_path_buf(),
         bytes,
     })
@@ -48,7 +48,7 @@ mod tests {
     fn more_than_the_machine_has_is_an_error() {
         let path = Path::new("huge.edf");
         let error = zeros(1 << 40, 1 << 10, path).unwrap_err();
-        assert!(matches!(error, EegError::OutOfMemory { .. }), "{error}");
+        assert!(matches!(error, FormatError::OutOfMemory { .. }), "{error}");
         assert!(error.to_string().starts_with("huge.edf: "), "{error}");
         assert!(zeros(usize::MAX, usize::MAX, path).is_err());
         assert_eq!(zeros(3, 2, path).unwrap(), [0.0; 6]);

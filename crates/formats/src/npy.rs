@@ -6,23 +6,12 @@
 //! values
 //! ```
 //!
-//! Read are integers, booleans, floats of 4 and 8 bytes, `U` and `S` strings, in either byte order and
-//! in C or Fortran order; a Fortran array is turned into C order. A lone `.npy` holds trials: square,
-//! symmetric matrices are covariances, anything else of three dimensions is epochs
-//! (trials, channels, samples) in µV, for which the rate comes from
-//! [`ReadOptions::sampling_rate`](super::ReadOptions::sampling_rate). Trials have empty labels and domains.
-//!
-//! Source: NumPy enhancement proposal 1 and `numpy.lib.format`.
+//! A lone `.npy` holds epochs (trials, channels, samples) in µV, for which the rate comes from
+//! [`ReadOptions::sampling_rate`]. Trials have empty labels and domains. Square, symmetric matrices
+//! are no signal and are refused; [`numpy`](crate::numpy) gives them as an array.
 
-mod array;
-mod header;
-
-pub(crate) use array::{Array, Values};
-
-use super::npz::{Tables, assemble};
-use super::stream::Stream;
-use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::Result;
+use crate::numpy::{Arrays, Table};
+use crate::{Content, Format, Head, ReadOptions, Reader, Result, Source};
 
 /// `.npy` in the registry of formats.
 #[derive(Debug, Clone, Copy)]
@@ -43,12 +32,15 @@ impl Reader for Npy {
         head.bytes.starts_with(b"\x93NUMPY")
     }
 
-    fn read(&self, mut source: Source<'_>, options: &ReadOptions) -> Result<Content> {
-        source.seek_to(0, "the array")?;
-        let (path, len) = (source.path().to_path_buf(), source.len());
-        let mut stream = Stream::plain(&mut source, &path, 0, len);
-        let x = Array::read(&mut stream)?;
-        stream.finish("the array")?;
-        assemble(&path, x, Tables::default(), options)
+    fn read(&self, source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+        epochs(source, options)
     }
+}
+
+/// Reads the trials of a `.npy` or `.npz`.
+pub(crate) fn epochs(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+    let mut arrays = Arrays::open(source, options)?;
+    Table::read(&mut arrays, options)?
+        .into_epochs()
+        .map(Content::Epochs)
 }

@@ -5,7 +5,7 @@ use super::{MarkerRule, MatRule};
 /// Choices that every reader shares.
 ///
 /// ```
-/// use stiefel_eeg::io::ReadOptions;
+/// use stiefel_formats::ReadOptions;
 /// let options = ReadOptions { partial: true, ..ReadOptions::default() };
 /// assert_eq!(options.max_expanded, 8 << 30);
 /// ```

@@ -1,55 +1,15 @@
-//! Readers: one per format, one entry that recognises the format by the file's first bytes.
-//!
-//! ```text
-//! EDF, EDF+, BDF, BDF+, GDF 1 and 2, BrainVision, FIF, XDF, BCI2000, CSV,
-//! MATLAB (EEGLAB, FieldTrip, BNCI, any layout by a rule)             ──▶ recordings
-//! FIF, MATLAB (EEGLAB, FieldTrip, Weibo 2014, any by a rule), .npy, .npz ──▶ epochs
-//! .npy, .npz                                                        ──▶ covariances
-//! ```
-//!
-//! Every reader works on a [`Source`]: a file, bytes in memory or any `Read + Seek`. A damaged file is
-//! read or refused with its name, the offset and the reason; it cannot make a reader panic, hang or
-//! reserve more memory than its size accounts for.
-
-pub mod bci2000;
-pub(crate) mod bids;
-pub mod brainvision;
-mod content;
-pub mod csv;
-pub mod edf;
-mod events;
-pub mod fif;
-mod frames;
-pub mod gdf;
-mod gzip;
-mod hdf5;
-mod markers;
-pub mod mat;
-pub mod npy;
-pub mod npz;
-mod numbers;
-mod options;
-mod records;
-mod source;
-mod stream;
-mod time;
-mod units;
-mod unsupported;
-pub mod xdf;
+//! The registry of readers, and the entry that finds the right one by a file's first bytes.
 
 use std::path::{Path, PathBuf};
 
-use crate::{EegError, Result};
-
-pub use content::{Content, Format, Head, Reader};
-pub use markers::{MarkerRule, Polarity};
-pub use mat::{Axis, MatRule};
-pub(crate) use npz::{Entry, zip_entries};
-pub use npz::{write_epochs, write_trials, write_trials_to};
-pub use options::ReadOptions;
-pub use records::Block;
-pub use source::{ReadSeek, Source};
-pub(crate) use units::excerpt;
+use crate::content::{Content, Format, Head, Reader};
+use crate::error::{FormatError, Result};
+use crate::markers::MarkerRule;
+use crate::options::ReadOptions;
+use crate::source::Source;
+use crate::{
+    bci2000, bids, brainvision, csv, edf, fif, gdf, markers, mat, npy, npz, unsupported, xdf,
+};
 
 /// So many first bytes decide the format.
 const HEAD: usize = 1024;
@@ -68,16 +28,15 @@ static READERS: [&dyn Reader; 10] = [
     &csv::Csv,
 ];
 
-/// Reads any file that stiefel knows, with default options.
+/// Reads any file whose format is known, with default options.
 ///
 /// ```no_run
-/// use stiefel_eeg::io::{Content, read};
+/// use stiefel_formats::{Content, read};
 /// match read("S001R04.edf")? {
 ///     Content::Recordings(runs) => println!("{} recordings", runs.len()),
 ///     Content::Epochs(epochs) => println!("{} trials", epochs.trials().len()),
-///     Content::Trials(trials) => println!("{} trials", trials.len()),
 /// }
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 pub fn read(path: impl AsRef<Path>) -> Result<Content> {
     read_from(Source::open(path)?)
@@ -91,12 +50,15 @@ pub fn read_from(source: Source<'_>) -> Result<Content> {
 /// Reads any source: a file packed with gzip like the file inside, events of marker channels beside those that the format has. Options that are about another
 /// format are refused.
 pub fn read_with(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
-    read_if(source, options, |format| {
-        match about_one_format(options).find(|(_, of)| *of != format) {
-            Some((option, of)) => Err(not_for(option, of, "this file has another")),
-            None => Ok(()),
-        }
-    })
+    read_if(source, options, |format| check_options(options, format))
+}
+
+/// Refuses options that are about another format than this one.
+pub fn check_options(options: &ReadOptions, format: Format) -> Result<()> {
+    match about_one_format(options).find(|(_, of)| *of != format) {
+        Some((option, of)) => Err(not_for(option, of, "this file has another")),
+        None => Ok(()),
+    }
 }
 
 /// Reads one of several files. Options that are about another format are for the others: [`check_apply`] refuses them where there are none.
@@ -105,13 +67,11 @@ pub fn read_among(source: Source<'_>, options: &ReadOptions) -> Result<Content> 
 }
 
 fn read_if(
-    mut source: Source<'_>,
+    source: Source<'_>,
     options: &ReadOptions,
     check: impl FnOnce(Format) -> Result<()>,
 ) -> Result<Content> {
-    if gzip::is_gzip(&source.head(HEAD)?) {
-        source = gzip::unpack(source, options)?;
-    }
+    let mut source = source.unpacked(options)?;
     let reader = reader_for(&mut source)?;
     check(reader.format())?;
     let sidecars = bids::Sidecars::beside(&source)?;
@@ -132,7 +92,7 @@ fn with_markers(content: Content, rule: &MarkerRule) -> Result<Content> {
             let all = all.map(|r| markers::add_events(r, rule));
             Ok(Content::Recordings(all.collect::<Result<_>>()?))
         }
-        other => Ok(other),
+        epochs @ Content::Epochs(_) => Ok(epochs),
     }
 }
 
@@ -165,8 +125,8 @@ fn about_one_format(options: &ReadOptions) -> impl Iterator<Item = (&'static str
     given.map(|(_, option, format)| (option, format))
 }
 
-fn not_for(option: &str, format: Format, found: &str) -> EegError {
-    EegError::setting(
+fn not_for(option: &str, format: Format, found: &str) -> FormatError {
+    FormatError::setting(
         format!(
             "the option {option} is about files of the format {}, and {found}",
             format.name

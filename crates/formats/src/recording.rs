@@ -1,6 +1,6 @@
 //! A continuous recording: channels × samples with events.
 
-use crate::{EegError, Result};
+use crate::{FormatError, Result};
 
 /// What a channel measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ pub(crate) fn check_rate(sampling_rate: f64) -> Result<()> {
     if sampling_rate.is_finite() && sampling_rate > 0.0 {
         return Ok(());
     }
-    Err(EegError::Invalid {
+    Err(FormatError::Invalid {
         what: format!("the sampling rate is {sampling_rate} Hz"),
         remedy: "give a positive, finite rate".into(),
     })
@@ -80,7 +80,7 @@ impl Recording {
         check_rate(sampling_rate)?;
         let samples = data.len().checked_div(channels.len()).unwrap_or(0);
         if samples * channels.len() != data.len() {
-            return Err(EegError::Invalid {
+            return Err(FormatError::Invalid {
                 what: format!(
                     "{} values do not divide into {} channels of equal length",
                     data.len(),
@@ -186,8 +186,8 @@ impl Recording {
         &mut self.data
     }
 
-    /// Channels, samples per channel and the samples to be changed.
-    pub(crate) fn parts_mut(&mut self) -> (&[Channel], usize, &mut [f64]) {
+    /// The channels, the samples per channel, and all samples to be changed in place.
+    pub fn parts_mut(&mut self) -> (&[Channel], usize, &mut [f64]) {
         (&self.channels, self.samples, &mut self.data)
     }
 

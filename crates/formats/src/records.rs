@@ -10,8 +10,8 @@ use super::events::common_rate;
 use super::numbers::Number;
 use super::units::{self, guess_kind};
 use super::{ReadOptions, Source};
+use crate::electrode::wanted;
 use crate::memory;
-use crate::montage::wanted;
 use crate::{Channel, ChannelKind, Result};
 
 /// About so many bytes are read at once.

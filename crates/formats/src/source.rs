@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::{EegError, Result};
+use crate::{FormatError, Result};
 
 /// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over headers that lie far apart (FIF) reads so much at each.
 const BUFFER: usize = 1 << 13;
@@ -27,7 +27,7 @@ pub(super) enum Siblings<'a> {
 /// A named, seekable stream of known length.
 ///
 /// ```
-/// use stiefel_eeg::io::{Source, read_from};
+/// use stiefel_formats::{Source, read_from};
 /// let error = read_from(Source::from_bytes("empty.edf", b"")).unwrap_err();
 /// assert!(error.to_string().starts_with("empty.edf"));
 /// ```
@@ -53,14 +53,14 @@ impl Source<'static> {
     /// Opens a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let io = |source| EegError::Io {
+        let io = |source| FormatError::Io {
             path: path.to_path_buf(),
             source,
         };
         let file = File::open(path).map_err(io)?;
         let meta = file.metadata().map_err(io)?;
         if meta.is_dir() {
-            return Err(EegError::Invalid {
+            return Err(FormatError::Invalid {
                 what: format!("{} is a folder", path.display()),
                 remedy: "name one recording inside it".into(),
             });
@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
                 inner: Box::new(reader),
                 siblings: Siblings::Memory(Vec::new()),
             }),
-            Err(source) => Err(EegError::Io { path, source }),
+            Err(source) => Err(FormatError::Io { path, source }),
         }
     }
 
@@ -162,8 +162,8 @@ impl<'a> Source<'a> {
     }
 
     /// An error about the bytes at `offset`.
-    pub fn malformed(&self, offset: u64, reason: impl Into<String>) -> EegError {
-        EegError::Malformed {
+    pub fn malformed(&self, offset: u64, reason: impl Into<String>) -> FormatError {
+        FormatError::Malformed {
             path: self.path.clone(),
             offset,
             reason: reason.into(),
@@ -219,7 +219,7 @@ impl<'a> Source<'a> {
             Siblings::Folder => Source::open(self.path.with_file_name(file)),
             Siblings::Memory(files) => match files.iter().find(|(known, _)| known == file) {
                 Some((known, bytes)) => Ok(Source::from_bytes(known.as_str(), bytes)),
-                None => Err(EegError::Io {
+                None => Err(FormatError::Io {
                     path: self.path.with_file_name(file),
                     source: std::io::ErrorKind::NotFound.into(),
                 }),
@@ -242,8 +242,8 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    fn io(&self, source: std::io::Error) -> EegError {
-        EegError::Io {
+    fn io(&self, source: std::io::Error) -> FormatError {
+        FormatError::Io {
             path: self.path.clone(),
             source,
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::numbers::{Number, swap_bytes};
 use crate::memory;
-use crate::{EegError, Result};
+use crate::{FormatError, Result};
 
 /// Memory grows by at most so many bytes ahead of the bytes that fill it.
 const STEP: usize = 1 << 16;
@@ -26,7 +26,7 @@ enum Extent {
 }
 
 /// A forward reader over one part of a file.
-pub(crate) struct Stream<'r> {
+pub struct Stream<'r> {
     inner: Box<dyn Read + 'r>,
     path: PathBuf,
     start: u64,
@@ -34,6 +34,15 @@ pub(crate) struct Stream<'r> {
     extent: Extent,
     /// The bytes that compressed content was packed into, where that is known.
     packed: Option<u64>,
+}
+
+impl std::fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream")
+            .field("path", &self.path)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'r> Stream<'r> {
@@ -70,7 +79,7 @@ impl<'r> Stream<'r> {
     }
 
     /// An error about the bytes just read.
-    pub(crate) fn malformed(&self, reason: impl Into<String>) -> EegError {
+    pub(crate) fn malformed(&self, reason: impl Into<String>) -> FormatError {
         let reason = reason.into();
         let (offset, reason) = match self.extent {
             Extent::Plain(_) => (self.start + self.position, reason),
@@ -82,7 +91,7 @@ impl<'r> Stream<'r> {
                 ),
             ),
         };
-        EegError::Malformed {
+        FormatError::Malformed {
             path: self.path.clone(),
             offset,
             reason,
@@ -106,7 +115,7 @@ impl<'r> Stream<'r> {
                 )))
             }
             Extent::Compressed(limit) if len > limit.saturating_sub(self.position) => {
-                Err(EegError::Invalid {
+                Err(FormatError::Invalid {
                     what: format!(
                         "{}: {what} needs {len} bytes, beyond the {limit} that compressed content may expand to",
                         self.path.display()
@@ -131,7 +140,7 @@ impl<'r> Stream<'r> {
     }
 
     /// Some of the next bytes: at most a buffer full, none at the end (where a checksum is compared).
-    pub(crate) fn read_some(&mut self, buffer: &mut [u8], what: &str) -> Result<usize> {
+    pub fn read_some(&mut self, buffer: &mut [u8], what: &str) -> Result<usize> {
         let read = self.inner.read(buffer);
         let count = read.map_err(|error| self.malformed(format!("{what} is damaged: {error}")))?;
         self.require(count as u64, what)?;

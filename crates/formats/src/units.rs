@@ -100,8 +100,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .to_string()
 }
 
-/// A piece of a file's text for a message: short, and without control characters.
-pub(crate) fn excerpt(text: impl AsRef<[u8]>) -> String {
+/// Returns a piece of a file's text for a message: short, and without control characters.
+pub fn excerpt(text: impl AsRef<[u8]>) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(text.as_ref());
     let mut shown: String = text

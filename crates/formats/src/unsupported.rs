@@ -9,10 +9,10 @@
 
 use super::units::excerpt;
 use super::{Head, Source};
-use crate::EegError;
+use crate::FormatError;
 
 /// Names a file that no reader took.
-pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>) -> EegError {
+pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>) -> FormatError {
     // Quoted as Python reads it.
     let path = format!("{:?}", source.path().display().to_string());
     let bytes = head.bytes;
@@ -42,14 +42,14 @@ pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>) -> EegError {
     } else {
         return unknown(source, bytes);
     };
-    EegError::Unsupported {
+    FormatError::Unsupported {
         path: source.path().to_path_buf(),
         kind: kind.into(),
         remedy,
     }
 }
 
-fn unknown(source: &Source<'_>, bytes: &[u8]) -> EegError {
+fn unknown(source: &Source<'_>, bytes: &[u8]) -> FormatError {
     let start = &bytes[..bytes.len().min(8)];
     source.malformed(
         0,

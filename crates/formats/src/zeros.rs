@@ -8,12 +8,8 @@
 #[cfg(target_os = "linux")]
 const LARGE: usize = 1 << 22;
 
-/// `len` zeros, on large pages where they are many and the system has such.
-///
-/// ```
-/// assert_eq!(stiefel_linalg::zeros(3), [0.0; 3]);
-/// ```
-pub fn zeros(len: usize) -> Vec<f64> {
+/// Returns `len` zeros, on large pages where they are many and the system has such.
+pub(crate) fn zeros(len: usize) -> Vec<f64> {
     // Zeroed pages come from the system untouched, so that nothing is written twice.
     let numbers = vec![0.0; len];
     #[cfg(target_os = "linux")]

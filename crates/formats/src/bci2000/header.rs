@@ -1,9 +1,9 @@
 //! The header: the first line, the states, and those parameters that say what the numbers are.
 
 use crate::Result;
-use crate::io::Source;
-use crate::io::numbers::Number;
-use crate::io::units::{excerpt, microvolts_per};
+use crate::Source;
+use crate::numbers::Number;
+use crate::units::{excerpt, microvolts_per};
 
 const LONGEST: u64 = 1 << 24;
 const MOST_CHANNELS: usize = 1 << 16;
@@ -92,7 +92,7 @@ impl Header {
         }
         source.seek_to(0, "the header")?;
         let bytes = source.read_vec(len as u64, "the header")?;
-        let text = crate::io::units::text(&bytes);
+        let text = crate::units::text(&bytes);
         let find = |name: &str| parameter(&text, name);
         let rate = find("SamplingRate").and_then(|v| number_and_unit(v.first().copied()?));
         let rate = rate.filter(|(rate, unit)| *rate > 0.0 && matches!(*unit, "" | "Hz"));
@@ -188,7 +188,7 @@ fn decoded(text: &str) -> String {
         let rest = if code.is_some() { &part[2..] } else { part };
         bytes.extend(rest.as_bytes());
     }
-    crate::io::units::text(&bytes)
+    crate::units::text(&bytes)
 }
 
 /// `Name length value byte bit`, up to the next section.

@@ -18,8 +18,8 @@ use super::events::{Marker, place};
 use super::frames::{Column, Frames};
 use super::units::{MICROVOLT, channel, guess_kind};
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
+use crate::electrode::wanted;
 use crate::memory;
-use crate::montage::wanted;
 use crate::{Recording, Result};
 use header::{Header, State};
 

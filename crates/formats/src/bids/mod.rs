@@ -44,7 +44,7 @@ fn entities(path: &Path) -> Option<Vec<String>> {
 }
 
 /// Whether a file describes recordings and is none.
-pub(crate) fn is_sidecar(path: &Path) -> bool {
+pub fn is_sidecar(path: &Path) -> bool {
     let name = path
         .file_name()
         .and_then(|n| n.to_str())
@@ -62,7 +62,7 @@ pub(crate) fn is_sidecar(path: &Path) -> bool {
 }
 
 /// The task of a recording by its name.
-pub(crate) fn task(path: &Path) -> Option<String> {
+pub fn task(path: &Path) -> Option<String> {
     let parts = entities(path)?;
     parts
         .iter()
@@ -110,7 +110,7 @@ impl Sidecars {
                 }
                 Ok(Content::Recordings(all))
             }
-            other => Ok(other),
+            epochs @ Content::Epochs(_) => Ok(epochs),
         }
     }
 

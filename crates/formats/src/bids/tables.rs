@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::io::events::Marker;
-use crate::io::units::excerpt;
-use crate::{ChannelKind, EegError, Result};
+use crate::events::Marker;
+use crate::units::excerpt;
+use crate::{ChannelKind, FormatError, Result};
 
 /// A table with its header.
 pub(super) struct Table<'t> {
@@ -20,8 +20,8 @@ pub(super) struct Described {
     pub(super) bad: bool,
 }
 
-fn wrong(name: &str, reason: String) -> EegError {
-    EegError::Malformed {
+fn wrong(name: &str, reason: String) -> FormatError {
+    FormatError::Malformed {
         path: PathBuf::from(name),
         offset: 0,
         reason,

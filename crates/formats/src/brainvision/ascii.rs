@@ -2,8 +2,8 @@
 
 use super::header::{AsciiLayout, Vhdr};
 use crate::Result;
-use crate::io::Source;
-use crate::io::units::excerpt;
+use crate::Source;
+use crate::units::excerpt;
 
 /// All samples, channel-major and in the unit of memory, and how many each channel has.
 pub(super) fn read(

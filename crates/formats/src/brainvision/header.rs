@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::ini::{Entry, Ini, fields};
-use crate::io::numbers::Number;
-use crate::io::units::{self, excerpt};
-use crate::{Channel, EegError, Result};
+use crate::numbers::Number;
+use crate::units::{self, excerpt};
+use crate::{Channel, FormatError, Result};
 
 const COMMON: &str = "common infos";
 
@@ -108,7 +108,7 @@ fn stored(path: &Path, ini: &Ini) -> Result<Stored> {
                 skip_columns: count("skipcolumns")?,
             }))
         }
-        Some(text) if !text.eq_ignore_ascii_case("BINARY") => Err(EegError::Unsupported {
+        Some(text) if !text.eq_ignore_ascii_case("BINARY") => Err(FormatError::Unsupported {
             path: path.to_path_buf(),
             kind: format!("BrainVision {}", excerpt(text)),
             remedy: "export it again from the BrainVision software as binary".into(),

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::io::Source;
-use crate::io::units::text;
-use crate::{EegError, Result};
+use crate::Source;
+use crate::units::text;
+use crate::{FormatError, Result};
 
 /// A value and where its line starts.
 #[derive(Debug, Clone)]
@@ -65,8 +65,8 @@ impl Ini {
             .ok_or_else(|| self.malformed(0, format!("there is no {key} in [{section}]")))
     }
 
-    pub(super) fn malformed(&self, offset: u64, reason: impl Into<String>) -> EegError {
-        EegError::Malformed {
+    pub(super) fn malformed(&self, offset: u64, reason: impl Into<String>) -> FormatError {
+        FormatError::Malformed {
             path: self.path.clone(),
             offset,
             reason: reason.into(),

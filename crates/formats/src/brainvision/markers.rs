@@ -2,9 +2,9 @@
 
 use super::ini::{Ini, fields};
 use crate::Result;
-use crate::io::events::Marker;
-use crate::io::time::unix_seconds;
-use crate::io::units::excerpt;
+use crate::events::Marker;
+use crate::time::unix_seconds;
+use crate::units::excerpt;
 
 /// Markers in file order; positions count from 1.
 pub(super) fn parse(ini: &Ini, rate: f64) -> Result<Vec<Marker>> {

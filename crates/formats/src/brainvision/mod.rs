@@ -25,19 +25,19 @@ use self::header::{Stored, Vhdr};
 use self::ini::{Entry, Ini};
 use super::frames::Frames;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::io::events::{Marker, place};
-use crate::io::markers::add_events;
-use crate::io::units::excerpt;
+use crate::electrode::wanted;
+use crate::events::{Marker, place};
+use crate::markers::add_events;
 use crate::memory;
-use crate::montage::wanted;
-use crate::{EegError, Recording, Result};
+use crate::units::excerpt;
+use crate::{FormatError, Recording, Result};
 
 /// Reads a recording through its `.vhdr`.
 ///
 /// ```no_run
-/// let recording = stiefel_eeg::io::brainvision::read_recording("sub-01.vhdr")?;
+/// let recording = stiefel_formats::brainvision::read_recording("sub-01.vhdr")?;
 /// println!("{} events", recording.events().len());
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
     let options = ReadOptions::default();
@@ -115,7 +115,7 @@ fn marker_file(
             let ini = Ini::read(&mut file)?;
             Ok((markers::parse(&ini, header.rate)?, markers::started(&ini)))
         }
-        Err(EegError::Io { source: why, .. }) if why.kind() == ErrorKind::NotFound => {
+        Err(FormatError::Io { source: why, .. }) if why.kind() == ErrorKind::NotFound => {
             notes.push(format!(
                 "the marker file \"{}\" is not beside the header: there are no events",
                 excerpt(&name.value)
@@ -131,7 +131,7 @@ fn marker_file(
 /// A file that the header names.
 fn beside<'a>(header: &Source<'a>, entry: &Entry) -> Result<Source<'a>> {
     header.sibling(&entry.value).map_err(|error| match error {
-        EegError::Io { source, .. } => header.malformed(
+        FormatError::Io { source, .. } => header.malformed(
             entry.offset,
             format!(
                 "the file \"{}\" should lie beside the header: {source}",

@@ -1,6 +1,6 @@
 //! What the columns of a text file are, by their names.
 
-use crate::io::units::{channel, channel_of};
+use crate::units::{channel, channel_of};
 use crate::{Channel, ChannelKind};
 
 /// What a column holds.

@@ -17,7 +17,7 @@ use super::events::{Marker, place};
 use super::units::excerpt;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::memory;
-use crate::{EegError, Recording, Result};
+use crate::{FormatError, Recording, Result};
 use columns::{Column, Role, columns};
 
 /// CSV in the registry of formats.
@@ -31,7 +31,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// How the names of text files end. Folders are searched for them only where nothing else is a recording.
-pub(crate) const EXTENSIONS: [&str; 3] = ["csv", "tsv", "txt"];
+pub const EXTENSIONS: [&str; 3] = ["csv", "tsv", "txt"];
 
 const OPENBCI: &[u8] = b"%OpenBCI";
 
@@ -180,7 +180,7 @@ impl<'t> Table<'t> {
         let rate = match told {
             Some(rate) => rate,
             None => rate_of(&times, &mut notes).ok_or_else(|| {
-                EegError::setting(
+                FormatError::setting(
                     format!(
                         "{}: the file does not give its rate, and no column holds times that increase",
                         source.path().display()

@@ -19,10 +19,10 @@
 use std::str::FromStr;
 
 use crate::Result;
-use crate::io::records::calibration;
-use crate::io::source::Source;
-use crate::io::time::{numbers, unix_seconds};
-use crate::io::units::{excerpt, text};
+use crate::records::calibration;
+use crate::source::Source;
+use crate::time::{numbers, unix_seconds};
+use crate::units::{excerpt, text};
 
 const FIXED: u64 = 256;
 const PER_SIGNAL: u64 = 256;

@@ -8,7 +8,7 @@
 //!   kept; channels of another rate are left out and listed in [`Recording::notes`].
 //! * **Names** are as in the file, trimmed, without trailing dots: `"Fc5."` is `Fc5`, `"C3.."` is `C3`.
 //! * **Events** are the annotations of EDF+ and BDF+, and those of marker channels, as in every format
-//!   ([`MarkerRule`](crate::io::MarkerRule)): of a BDF `Status` channel the lower 16 bits count.
+//!   ([`MarkerRule`](crate::MarkerRule)): of a BDF `Status` channel the lower 16 bits count.
 //!   Onsets count from the first sample. A file of annotations alone is a recording without channels.
 //! * **Gaps.** A discontinuous file (EDF+D) gives one [`Recording`] per stretch without gap.
 //! * **Truncation.** A file shorter than announced is refused unless [`ReadOptions::partial`] is set.
@@ -23,8 +23,8 @@ mod tal;
 
 use std::path::Path;
 
-use crate::io::{Content, Format, Head, ReadOptions, Reader, Source, read_with};
-use crate::{EegError, Recording, Result};
+use crate::{Content, Format, Head, ReadOptions, Reader, Source, read_with};
+use crate::{FormatError, Recording, Result};
 
 pub use header::{Continuity, EdfHeader, Signal};
 pub use reader::EdfReader;
@@ -32,15 +32,15 @@ pub use reader::EdfReader;
 /// Reads an EDF or BDF file without gaps.
 ///
 /// ```no_run
-/// let recording = stiefel_eeg::io::edf::read_recording("S001R04.edf")?;
+/// let recording = stiefel_formats::edf::read_recording("S001R04.edf")?;
 /// println!("{} channels at {} Hz", recording.channels().len(), recording.sampling_rate());
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
     let mut recordings = read_recordings(path.as_ref())?;
     match (recordings.pop(), recordings.len()) {
         (Some(recording), 0) => Ok(recording),
-        (_, others) => Err(EegError::Invalid {
+        (_, others) => Err(FormatError::Invalid {
             what: format!(
                 "{} has {} stretches with gaps between them",
                 path.as_ref().display(),

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use super::header::{Continuity, EdfHeader, Signal};
 use super::tal::{self, TalLog};
-use crate::io::numbers::Number;
-use crate::io::records::{Block, Described, Layout, Records, count_records};
-use crate::io::{ReadOptions, Source};
+use crate::numbers::Number;
+use crate::records::{Block, Described, Layout, Records, count_records};
 use crate::{Channel, Result};
+use crate::{ReadOptions, Source};
 
 /// An EDF or BDF file read in blocks of records.
 ///
 /// ```no_run
-/// use stiefel_eeg::io::edf::EdfReader;
+/// use stiefel_formats::edf::EdfReader;
 /// let mut reader = EdfReader::open("long.edf")?;
 /// while let Some(block) = reader.read_block(60)? {
 ///     println!("{} samples from {}", block.samples, block.first_sample);
 /// }
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 #[derive(Debug)]
 pub struct EdfReader<'a> {

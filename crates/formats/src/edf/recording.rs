@@ -2,7 +2,7 @@
 
 use super::reader::EdfReader;
 use super::tal::TalLog;
-use crate::io::events::{Marker, place};
+use crate::events::{Marker, place};
 use crate::memory;
 use crate::{Event, Recording, Result};
 

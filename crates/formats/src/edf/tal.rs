@@ -8,9 +8,9 @@
 //! record has an empty text first: its onset is the start of the record.
 
 use crate::Result;
-use crate::io::events::Marker;
-use crate::io::source::Source;
-use crate::io::units::{excerpt, text};
+use crate::events::Marker;
+use crate::source::Source;
+use crate::units::{excerpt, text};
 
 const DURATION: u8 = 0x15;
 const SEPARATOR: u8 = 0x14;

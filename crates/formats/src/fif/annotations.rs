@@ -9,8 +9,8 @@
 use super::info::{Info, date};
 use super::tags::{Directory, block, tag};
 use crate::Result;
-use crate::io::Source;
-use crate::io::events::Marker;
+use crate::Source;
+use crate::events::Marker;
 
 /// Markers in seconds from the start of the measurement, which is before the first sample where that has a number above 0.
 pub(super) fn read(

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::info::Info;
 use super::tags::{Directory, block, tag};
-use crate::io::{ReadOptions, Source};
 use crate::memory;
 use crate::{Epochs, Result, TrialInfo};
+use crate::{ReadOptions, Source};
 
 /// Bytes of the shape behind the values: three sizes and their number.
 const SHAPE: u64 = 16;

@@ -6,8 +6,8 @@
 //! ```
 
 use super::tags::{Directory, Entry, block, tag};
-use crate::io::Source;
-use crate::io::units::{channel_of, excerpt};
+use crate::Source;
+use crate::units::{channel_of, excerpt};
 use crate::{Channel, ChannelKind, Result};
 
 const RECORD: u64 = 96;
@@ -120,7 +120,7 @@ impl Info {
         }
         for (channel, entry) in self.channels.iter_mut().zip(names) {
             let bytes = entry.bytes(source, 4096, "the name of a channel")?;
-            channel.name = crate::io::units::text(&bytes);
+            channel.name = crate::units::text(&bytes);
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl Info {
             return Ok(());
         };
         let bad = list.names(source, "the bad channels")?;
-        self.notes.extend(crate::io::units::bad_note(&bad));
+        self.notes.extend(crate::units::bad_note(&bad));
         Ok(())
     }
 }

@@ -22,7 +22,7 @@ mod raw;
 mod tags;
 
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::{EegError, Result};
+use crate::{FormatError, Result};
 use info::Info;
 use tags::{Directory, block};
 
@@ -71,7 +71,7 @@ impl Reader for Fif {
 }
 
 /// A FIF file of another kind.
-fn refuse(source: &Source<'_>, directory: &Directory) -> EegError {
+fn refuse(source: &Source<'_>, directory: &Directory) -> FormatError {
     let has = |kind: i32| directory.block_of(&[kind]).is_some();
     let kind = if has(block::EVOKED) {
         "FIF of averages"
@@ -82,7 +82,7 @@ fn refuse(source: &Source<'_>, directory: &Directory) -> EegError {
     } else {
         "FIF without recording or epochs"
     };
-    EegError::Unsupported {
+    FormatError::Unsupported {
         path: source.path().to_path_buf(),
         kind: kind.into(),
         remedy: "give the raw recording (_raw.fif) or the epochs (-epo.fif) that belong to it"

@@ -3,12 +3,12 @@
 use super::annotations;
 use super::info::Info;
 use super::tags::{Directory, Entry, block, tag};
-use crate::io::events::{Marker, place};
-use crate::io::frames::Frames;
-use crate::io::units::excerpt;
-use crate::io::{ReadOptions, Source};
+use crate::electrode::wanted;
+use crate::events::{Marker, place};
+use crate::frames::Frames;
 use crate::memory;
-use crate::montage::wanted;
+use crate::units::excerpt;
+use crate::{ReadOptions, Source};
 use crate::{Recording, Result};
 
 /// More parts than this are a circle.

@@ -1,8 +1,8 @@
 //! The list of tags of a file: what each is, where it lies, and in which block.
 
 use crate::Result;
-use crate::io::numbers::Number;
-use crate::io::{ReadOptions, Source};
+use crate::numbers::Number;
+use crate::{ReadOptions, Source};
 
 /// Kinds of blocks.
 pub(super) mod block {

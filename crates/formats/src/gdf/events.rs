@@ -8,8 +8,8 @@
 
 use super::header::GdfHeader;
 use crate::Result;
-use crate::io::events::Marker;
-use crate::io::source::Source;
+use crate::events::Marker;
+use crate::source::Source;
 
 /// A value of a sparse channel, not an event.
 const SPARSE: u16 = 0x7fff;

@@ -19,10 +19,10 @@
 //! | type u32 | 220 | 220 |
 
 use crate::Result;
-use crate::io::numbers::Number;
-use crate::io::source::Source;
-use crate::io::time::unix_seconds;
-use crate::io::units::{excerpt, text};
+use crate::numbers::Number;
+use crate::source::Source;
+use crate::time::unix_seconds;
+use crate::units::{excerpt, text};
 
 const FIXED: u64 = 256;
 const PER_CHANNEL: u64 = 256;

@@ -32,9 +32,9 @@ pub use reader::GdfReader;
 /// Reads a GDF file.
 ///
 /// ```no_run
-/// let recording = stiefel_eeg::io::gdf::read_recording("A01T.gdf")?;
+/// let recording = stiefel_formats::gdf::read_recording("A01T.gdf")?;
 /// let cues = recording.events().iter().filter(|e| e.label == "769").count();
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
     GdfReader::open(path)?.into_recording()

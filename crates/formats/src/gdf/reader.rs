@@ -4,21 +4,21 @@ use std::path::Path;
 
 use super::events;
 use super::header::{GdfChannel, GdfHeader};
-use crate::io::events::place;
-use crate::io::records::{Block, Described, Layout, Records, calibration, count_records};
-use crate::io::{ReadOptions, Source};
+use crate::events::place;
 use crate::memory;
+use crate::records::{Block, Described, Layout, Records, calibration, count_records};
 use crate::{Channel, Recording, Result};
+use crate::{ReadOptions, Source};
 
 /// A GDF file read in blocks of records.
 ///
 /// ```no_run
-/// use stiefel_eeg::io::gdf::GdfReader;
+/// use stiefel_formats::gdf::GdfReader;
 /// let mut reader = GdfReader::open("long.gdf")?;
 /// while let Some(block) = reader.read_block(60)? {
 ///     println!("{} samples from {}", block.samples, block.first_sample);
 /// }
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 #[derive(Debug)]
 pub struct GdfReader<'a> {

@@ -5,9 +5,9 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::{Cursor, File, Object};
-use crate::io::stream::DEFLATE;
 use crate::memory;
-use crate::{EegError, Result};
+use crate::stream::DEFLATE;
+use crate::{FormatError, Result};
 
 /// A stored chunk.
 struct Chunk {
@@ -81,7 +81,7 @@ impl File<'_, '_> {
         }
         let padded = volume.saturating_mul(found.len() as u64).max(total);
         self.expanded = self.expanded.checked_sub(padded).ok_or_else(|| {
-            EegError::invalid(
+            FormatError::invalid(
                 format!(
                     "{}: a dataset of {total} bytes goes beyond what compressed content may expand to",
                     self.source.path().display()

@@ -2,7 +2,7 @@
 
 use super::{Cursor, File, Object};
 use crate::Result;
-use crate::io::numbers::Number;
+use crate::numbers::Number;
 
 /// What the elements of a dataset are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

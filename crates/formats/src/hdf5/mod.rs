@@ -22,7 +22,7 @@ pub(crate) use dataset::{Array, Element};
 pub(crate) use header::Object;
 
 use super::{ReadOptions, Source};
-use crate::{EegError, Result};
+use crate::{FormatError, Result};
 
 const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
 /// The smallest thing that a step can be about.
@@ -148,7 +148,7 @@ impl<'s, 'a> File<'s, 'a> {
     }
 
     /// An error about the bytes at an address.
-    pub(crate) fn malformed(&self, address: u64, reason: impl Into<String>) -> EegError {
+    pub(crate) fn malformed(&self, address: u64, reason: impl Into<String>) -> FormatError {
         self.source
             .malformed(self.base.saturating_add(address), reason)
     }

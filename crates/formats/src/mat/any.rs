@@ -9,12 +9,13 @@
 use std::path::Path;
 
 use super::arrange::{channels, numbered, permuted, rate};
-use super::rule::{Axis, MatRule, resolve};
+use super::path::resolve;
 use super::value::{NumericArray, Value};
 use super::variables::Variable;
-use crate::io::events::{Marker, place};
-use crate::io::{Content, ReadOptions};
-use crate::{EegError, Epochs, Recording, Result, TrialInfo};
+use crate::events::{Marker, place};
+use crate::mat_rule::{Axis, MatRule};
+use crate::{Content, ReadOptions};
+use crate::{Epochs, FormatError, Recording, Result, TrialInfo};
 
 struct Parts<'v> {
     path: &'v Path,
@@ -35,11 +36,11 @@ pub(super) fn read(
         rule,
     };
     parts.read(options).map_err(|error| match error {
-        EegError::Setting { what, remedy } => {
-            EegError::setting(format!("{}: {what}", path.display()), remedy)
+        FormatError::Setting { what, remedy } => {
+            FormatError::setting(format!("{}: {what}", path.display()), remedy)
         }
-        EegError::Invalid { what, remedy } => {
-            EegError::invalid(format!("{}: {what}", path.display()), remedy)
+        FormatError::Invalid { what, remedy } => {
+            FormatError::invalid(format!("{}: {what}", path.display()), remedy)
         }
         other => other,
     })
@@ -55,7 +56,7 @@ impl Parts<'_> {
                     arrays.push(array);
                 }
                 other => {
-                    return Err(EegError::setting(
+                    return Err(FormatError::setting(
                         format!("the signal {} is a {}", self.rule.signal, other.kind()),
                         "name an array of real numbers",
                     ));
@@ -98,7 +99,7 @@ impl Parts<'_> {
             None => options.sampling_rate,
         };
         if value.is_none() && self.rule.rate.is_none() {
-            return Err(EegError::setting(
+            return Err(FormatError::setting(
                 "the sampling rate is not known",
                 "name its variable or give the rate itself, for example rate=fs or rate=250",
             ));
@@ -152,7 +153,7 @@ impl Parts<'_> {
     ) -> Result<Vec<Axis>> {
         use Axis::{Channels, Time, Trials};
         let unsure = || {
-            EegError::setting(
+            FormatError::setting(
                 format!(
                     "it is not clear which axis of {} [{}] is which",
                     self.rule.signal,
@@ -215,7 +216,7 @@ impl Parts<'_> {
         let trials: usize = each.iter().map(|a| a.trials.unwrap_or(1)).sum();
         let labels = labels.unwrap_or_else(|| vec!["unknown".into(); trials]);
         if labels.len() != trials {
-            return Err(EegError::setting(
+            return Err(FormatError::setting(
                 format!("{trials} trials have {} labels", labels.len()),
                 "name the variable that has one for every trial",
             ));
@@ -249,14 +250,14 @@ impl Parts<'_> {
         labels: Option<&[String]>,
     ) -> Result<Content> {
         if each.iter().any(|a| a.trials.is_some()) {
-            return Err(EegError::setting(
+            return Err(FormatError::setting(
                 format!("{} holds several arrays of trials", self.rule.signal),
                 "name one of them, for example signal=data{1}",
             ));
         }
         let several = each.len() > 1;
         if several && (labels.is_some() || self.rule.onsets.is_some()) {
-            return Err(EegError::setting(
+            return Err(FormatError::setting(
                 format!(
                     "{} arrays of different sizes have {} labels in all",
                     each.len(),
@@ -303,7 +304,7 @@ impl Parts<'_> {
                 let default = vec!["onset".to_string(); onsets.len()];
                 let labels = labels.unwrap_or(&default);
                 if labels.len() != onsets.len() {
-                    return Err(EegError::setting(
+                    return Err(FormatError::setting(
                         format!("{} onsets have {} labels", onsets.len(), labels.len()),
                         "name variables of one length",
                     ));
@@ -315,7 +316,7 @@ impl Parts<'_> {
                 let changes = (1..samples).filter(|&i| line[i] != line[i - 1] && line[i] != "0");
                 Ok(changes.map(|i| marker(i as f64, &line[i])).collect())
             }
-            (None, Some(labels)) => Err(EegError::setting(
+            (None, Some(labels)) => Err(FormatError::setting(
                 format!(
                     "{} labels for {samples} samples do not say where trials start",
                     labels.len()
@@ -334,7 +335,7 @@ impl Parts<'_> {
         match names {
             None => Ok(channels(&numbered(count), unit)),
             Some(names) if names.len() == count => Ok(channels(names, unit)),
-            Some(names) => Err(EegError::setting(
+            Some(names) => Err(FormatError::setting(
                 format!("{count} channels have {} names", names.len()),
                 "name the variable that has one for every channel, or another axis",
             )),

@@ -1,7 +1,7 @@
 //! Arrays in the order of memory: trials, then channels, then samples.
 
-use crate::io::units::{MICROVOLT, channel, guess_kind};
-use crate::{Channel, EegError, Result};
+use crate::units::{MICROVOLT, channel, guess_kind};
+use crate::{Channel, FormatError, Result};
 use std::path::Path;
 
 /// Channels run fastest in the file, samples in memory.
@@ -52,8 +52,8 @@ pub(super) fn numbered(count: usize) -> Vec<String> {
 }
 
 /// An error about a file as a whole.
-pub(super) fn wrong(path: &Path, offset: u64, reason: impl Into<String>) -> EegError {
-    EegError::Malformed {
+pub(super) fn wrong(path: &Path, offset: u64, reason: impl Into<String>) -> FormatError {
+    FormatError::Malformed {
         path: path.to_path_buf(),
         offset,
         reason: reason.into(),

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::value::{NumericArray, Value};
 use super::variables::Variable;
-use crate::io::events::{Marker, place};
-use crate::io::units::{MICROVOLT, guess_kind};
-use crate::{Channel, EegError, Recording, Result};
+use crate::events::{Marker, place};
+use crate::units::{MICROVOLT, guess_kind};
+use crate::{Channel, FormatError, Recording, Result};
 
 /// Channel names of a data set, told by its number of channels and rate.
 struct Montage {
@@ -80,7 +80,7 @@ pub(super) fn recordings(path: &Path, data: Variable) -> Result<Vec<Recording>> 
         match cell {
             Value::Struct(array) => runs.extend(array.into_elements()),
             other => {
-                return Err(EegError::Malformed {
+                return Err(FormatError::Malformed {
                     path: path.to_path_buf(),
                     offset,
                     reason: format!(
@@ -93,7 +93,7 @@ pub(super) fn recordings(path: &Path, data: Variable) -> Result<Vec<Recording>> 
         }
     }
     if runs.is_empty() {
-        return Err(EegError::Malformed {
+        return Err(FormatError::Malformed {
             path: path.to_path_buf(),
             offset,
             reason: "`data` has no runs".into(),
@@ -113,8 +113,8 @@ pub(super) fn recordings(path: &Path, data: Variable) -> Result<Vec<Recording>> 
 }
 
 impl Run<'_> {
-    fn error(&self, reason: &str) -> EegError {
-        EegError::Malformed {
+    fn error(&self, reason: &str) -> FormatError {
+        FormatError::Malformed {
             path: self.path.to_path_buf(),
             offset: self.offset,
             reason: format!("run {} of `data`: {reason}", self.number),

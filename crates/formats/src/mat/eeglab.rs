@@ -13,13 +13,13 @@ use std::path::Path;
 use super::arrange::{in_microvolts, numbered, rate, transpose_trials, wrong};
 use super::value::{NumericArray, StructArray, Value};
 use super::variables::Variable;
-use crate::io::events::{Marker, place};
-use crate::io::frames::Frames;
-use crate::io::numbers::Number;
-use crate::io::units::excerpt;
-use crate::io::{Content, ReadOptions, Source};
+use crate::events::{Marker, place};
+use crate::frames::Frames;
 use crate::memory;
+use crate::numbers::Number;
+use crate::units::excerpt;
 use crate::{Channel, ChannelKind, Epochs, Recording, Result, TrialInfo};
+use crate::{Content, ReadOptions, Source};
 
 const MARKS: [&str; 4] = ["nbchan", "pnts", "srate", "data"];
 

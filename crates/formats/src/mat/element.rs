@@ -1,8 +1,8 @@
 //! Elements: a tag, data, padding.
 
 use crate::Result;
-use crate::io::numbers::{Number, swap_bytes};
-use crate::io::stream::Stream;
+use crate::numbers::{Number, swap_bytes};
+use crate::stream::Stream;
 
 /// The head of an element.
 pub(super) struct Tag {

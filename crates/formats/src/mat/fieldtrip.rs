@@ -9,8 +9,8 @@ use std::path::Path;
 use super::arrange::{rate, transpose_trials, wrong};
 use super::value::{StructArray, Value};
 use super::variables::Variable;
-use crate::io::Content;
-use crate::io::units::{channel, excerpt};
+use crate::Content;
+use crate::units::{channel, excerpt};
 use crate::{Channel, Epochs, Recording, Result, TrialInfo};
 
 const MARKS: [&str; 3] = ["trial", "time", "label"];

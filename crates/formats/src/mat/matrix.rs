@@ -3,8 +3,8 @@
 use super::element::{Parser, number};
 use super::value::{CellArray, CharArray, NumericArray, StructArray, Value};
 use crate::Result;
-use crate::io::numbers::swap_bytes;
-use crate::io::units::text;
+use crate::numbers::swap_bytes;
+use crate::units::text;
 
 /// Cells in cells in structs … deeper than this are no data.
 const DEEPEST: usize = 32;

@@ -1,4 +1,4 @@
-//! MATLAB files: version 5 (`save -v6`, `-v7`) and 7.3 (HDF5), in the layouts that are known, or in any layout by a [`MatRule`].
+//! MATLAB files: version 5 (`save -v6`, `-v7`) and 7.3 (HDF5), in the layouts that are known, or in any layout by a [`MatRule`](crate::MatRule).
 //!
 //! ```text
 //! 128 bytes: text, version 0x0100, "IM" (little-endian) or "MI" (big-endian)
@@ -31,18 +31,17 @@ mod eeglab;
 mod element;
 mod fieldtrip;
 mod matrix;
-mod rule;
+mod path;
 mod v73;
 mod value;
 mod variables;
 mod weibo;
 
-pub use rule::{Axis, MatRule};
 pub use value::{CellArray, CharArray, NumericArray, StructArray, Value};
 pub use variables::{Variable, read_variables};
 
 use super::{Content, Format, Head, ReadOptions, Reader, Source, hdf5};
-use crate::{EegError, Result};
+use crate::{FormatError, Result};
 use std::path::Path;
 
 /// MATLAB in the registry of formats.
@@ -98,10 +97,10 @@ fn known(path: &Path, mut variables: Vec<Variable>) -> Result<Content> {
         let data = variables.swap_remove(at);
         return bnci::recordings(path, data).map(Content::Recordings);
     }
-    Err(EegError::Unsupported {
+    Err(FormatError::Unsupported {
         kind: format!(
             "MATLAB file whose layout is not clear ({})",
-            rule::listed(&variables)
+            path::listed(&variables)
         ),
         remedy: format!(
             "say what its variables mean with --mat (in Python mat=), probably \"{}\"",

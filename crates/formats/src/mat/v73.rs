@@ -11,8 +11,8 @@ use super::matrix::rows;
 use super::value::{CellArray, CharArray, NumericArray, StructArray, Value};
 use super::variables::Variable;
 use crate::Result;
-use crate::io::hdf5::{Array, Element, File, Object};
-use crate::io::{ReadOptions, Source};
+use crate::hdf5::{Array, Element, File, Object};
+use crate::{ReadOptions, Source};
 
 /// Cells in cells in structs … deeper than this are no data.
 const DEEPEST: usize = 32;
@@ -165,7 +165,7 @@ fn plain(object: &Object, array: &Array) -> Value {
             complex: matches!(array.element, Element::Complex { .. }),
         }),
         (None, _) if array.element == Element::Text => {
-            let text = |bytes: &[u8]| crate::io::units::text(bytes);
+            let text = |bytes: &[u8]| crate::units::text(bytes);
             let rows = array.bytes.chunks_exact(array.size.max(1)).map(text);
             Value::Char(CharArray {
                 rows: rows.collect(),

@@ -7,9 +7,9 @@ use flate2::read::ZlibDecoder;
 use super::element::Parser;
 use super::value::Value;
 use crate::Result;
-use crate::io::stream::Stream;
-use crate::io::units::excerpt;
-use crate::io::{ReadOptions, Source, hdf5};
+use crate::stream::Stream;
+use crate::units::excerpt;
+use crate::{ReadOptions, Source, hdf5};
 
 const HEADER: u64 = 128;
 /// A superblock of HDF5 starts within so many bytes.
@@ -31,11 +31,11 @@ pub struct Variable {
 /// Reads all variables of a MATLAB file, version 5 or 7.3.
 ///
 /// ```no_run
-/// use stiefel_eeg::io::{ReadOptions, Source, mat::read_variables};
+/// use stiefel_formats::{ReadOptions, Source, mat::read_variables};
 /// for variable in read_variables(&mut Source::open("A01T.mat")?, &ReadOptions::default())? {
 ///     println!("{}: {}", variable.name, variable.value.kind());
 /// }
-/// # Ok::<(), stiefel_eeg::EegError>(())
+/// # Ok::<(), stiefel_formats::FormatError>(())
 /// ```
 pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<Vec<Variable>> {
     let head = source.head(HDF5_HEAD)?;

@@ -8,8 +8,8 @@ use std::path::Path;
 use super::arrange::transpose_trials;
 use super::value::Value;
 use super::variables::Variable;
-use crate::io::units::{MICROVOLT, guess_kind};
-use crate::{Channel, ChannelKind, EegError, Epochs, Result, TrialInfo};
+use crate::units::{MICROVOLT, guess_kind};
+use crate::{Channel, ChannelKind, Epochs, FormatError, Result, TrialInfo};
 
 /// Samples per second; the files do not say.
 const RATE: f64 = 200.0;
@@ -49,7 +49,7 @@ pub(super) fn is_weibo(variables: &[Variable]) -> bool {
 
 /// Joins signals and labels; trials belong to the domain named like the file.
 pub(super) fn epochs(path: &Path, data: Variable, label: &Variable) -> Result<Epochs> {
-    let malformed = |offset, reason| EegError::Malformed {
+    let malformed = |offset, reason| FormatError::Malformed {
         path: path.to_path_buf(),
         offset,
         reason,

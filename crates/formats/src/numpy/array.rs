@@ -2,12 +2,12 @@
 
 use super::header::{Item, NpyHeader};
 use crate::Result;
-use crate::io::numbers::{Number, swap_bytes};
-use crate::io::stream::Stream;
+use crate::numbers::{Number, swap_bytes};
+use crate::stream::Stream;
 
 /// Values of one kind.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Values {
+pub enum Values {
     /// Numbers and booleans.
     Numbers(Vec<f64>),
     /// Strings.
@@ -16,11 +16,13 @@ pub(crate) enum Values {
 
 /// An array in C order: the last index runs fastest.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Array {
-    pub(crate) shape: Vec<usize>,
-    pub(crate) values: Values,
+pub struct Array {
+    /// The length of each dimension.
+    pub shape: Vec<usize>,
+    /// The values.
+    pub values: Values,
     /// Whether the numbers were stored in single precision.
-    pub(crate) single: bool,
+    pub single: bool,
 }
 
 impl Array {
@@ -58,8 +60,8 @@ impl Array {
         })
     }
 
-    /// Each value as a label: text as it is, whole numbers without a decimal point.
-    pub(crate) fn labels(self) -> Vec<String> {
+    /// Returns each value as a label: text as it is, whole numbers without a decimal point.
+    pub fn labels(self) -> Vec<String> {
         match self.values {
             Values::Text(text) => text,
             // Rust prints a whole f64 without a point.
@@ -143,7 +145,7 @@ fn order<T: Clone>(values: Vec<T>, header: &NpyHeader) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::numbers::Number;
+    use crate::numbers::Number;
 
     #[test]
     fn fortran_order_is_undone() {

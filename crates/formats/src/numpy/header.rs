@@ -1,9 +1,9 @@
 //! The header of an `.npy`: just enough of Python's literals.
 
 use crate::Result;
-use crate::io::numbers::Number;
-use crate::io::stream::Stream;
-use crate::io::units::excerpt;
+use crate::numbers::Number;
+use crate::stream::Stream;
+use crate::units::excerpt;
 
 /// Headers beyond this are no arrays of numbers or strings.
 const LONGEST: u64 = 1 << 16;

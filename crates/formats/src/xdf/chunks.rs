@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::stream::{Stream, header};
 use crate::Result;
-use crate::io::{ReadOptions, Source};
+use crate::{ReadOptions, Source};
 
 /// A header of a stream is some kilobytes of text.
 const LONGEST_HEADER: u64 = 1 << 22;

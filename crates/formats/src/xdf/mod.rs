@@ -26,7 +26,7 @@ use super::events::{Marker, place};
 use super::units::{channel, channel_of, excerpt};
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::memory;
-use crate::{ChannelKind, EegError, Recording, Result};
+use crate::{ChannelKind, FormatError, Recording, Result};
 use chunks::Chunks;
 use stream::Stream;
 
@@ -74,7 +74,7 @@ fn choose<'s>(path: &Path, streams: &'s [Stream], wanted: Option<&str>) -> Resul
         each.join(", ")
     };
     let none = |what: String, remedy: String| {
-        Err(EegError::setting(
+        Err(FormatError::setting(
             format!("{}: {what}", path.display()),
             remedy,
         ))

@@ -2,9 +2,9 @@
 
 use super::chunks::length;
 use super::clock::Clock;
-use crate::io::Source;
-use crate::io::numbers::Number;
-use crate::io::units::excerpt;
+use crate::Source;
+use crate::numbers::Number;
+use crate::units::excerpt;
 use crate::{ChannelKind, Result};
 
 /// More channels than this are a damaged header.

@@ -10,16 +10,20 @@
 //! No count or size in the file decides how much memory is reserved before the bytes are there.
 //! Source: PKWARE, *APPNOTE.TXT*, version 6.3.
 
+mod writer;
+
 use std::io::{BufReader, Error, ErrorKind, Read};
 use std::path::Path;
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
-use crate::io::source::Source;
-use crate::io::stream::Stream;
-use crate::io::units::text;
-use crate::{EegError, Result};
+pub(crate) use writer::ZipWriter;
+
+use crate::source::Source;
+use crate::stream::Stream;
+use crate::units::text;
+use crate::{FormatError, Result};
 
 const END: usize = 22;
 const LONGEST_COMMENT: usize = u16::MAX as usize;
@@ -27,8 +31,9 @@ const WIDE: u64 = 0xffff_ffff;
 
 /// One entry of the directory.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
+pub struct Entry {
+    /// Its name, with the folders of the archive.
+    pub name: String,
     method: u16,
     encrypted: bool,
     crc: u32,
@@ -49,7 +54,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Reads the directory.
-pub(crate) fn entries(source: &mut Source<'_>) -> Result<Vec<Entry>> {
+pub fn entries(source: &mut Source<'_>) -> Result<Vec<Entry>> {
     let (offset, size) = directory_place(source)?;
     source.seek_to(offset, "the zip directory")?;
     let directory = source.read_vec(size, "the zip directory")?;
@@ -153,7 +158,7 @@ fn directory_place(source: &mut Source<'_>) -> Result<(u64, u64)> {
 
 impl Entry {
     /// Opens the entry's content.
-    pub(crate) fn open<'s>(
+    pub fn open<'s>(
         &self,
         source: &'s mut Source<'_>,
         path: &Path,
@@ -172,7 +177,7 @@ impl Entry {
         source.seek_to(start, "the data of an entry")?;
         source.require(self.compressed, "an entry of the zip")?;
         if self.encrypted || !matches!(self.method, 0 | 8) {
-            return Err(EegError::Unsupported {
+            return Err(FormatError::Unsupported {
                 path: path.to_path_buf(),
                 kind: format!("zip with encrypted entries or of method {}", self.method),
                 remedy: "save it again stored or deflated, as np.savez_compressed does".into(),

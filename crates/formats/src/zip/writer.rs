@@ -34,7 +34,7 @@ struct Entry {
 }
 
 /// Writes one entry after the other.
-pub(super) struct ZipWriter<W: Write + Seek> {
+pub(crate) struct ZipWriter<W: Write + Seek> {
     out: W,
     position: u64,
     crc: Crc,
@@ -43,7 +43,7 @@ pub(super) struct ZipWriter<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> ZipWriter<W> {
-    pub(super) fn new(out: W) -> Self {
+    pub(crate) fn new(out: W) -> Self {
         Self {
             out,
             position: 0,
@@ -54,7 +54,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Writes an entry of exactly `size` bytes.
-    pub(super) fn entry(
+    pub(crate) fn entry(
         &mut self,
         name: &str,
         size: u64,
@@ -82,7 +82,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Writes the directory and flushes.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         let start = self.position;
         let mut directory = Vec::new();
         for entry in &self.entries {
@@ -197,8 +197,8 @@ fn directory_entry(entry: &Entry, limit: Limit) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::Source;
-    use crate::io::npz::archive::entries;
+    use crate::Source;
+    use crate::zip::entries;
     use std::io::Cursor;
     use std::path::Path;
 

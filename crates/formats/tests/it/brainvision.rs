@@ -1,9 +1,9 @@
 //! BrainVision written by pybv, against MNE's view.
 
 use crate::common;
-use stiefel_eeg::io::brainvision::read_recording;
-use stiefel_eeg::io::{ReadOptions, Source, read, read_from, read_with};
-use stiefel_eeg::{ChannelKind, EegError};
+use stiefel_formats::brainvision::read_recording;
+use stiefel_formats::{ChannelKind, FormatError};
+use stiefel_formats::{ReadOptions, Source, read, read_from, read_with};
 
 #[test]
 fn files_match_mne() {
@@ -22,7 +22,9 @@ fn files_match_mne() {
 }
 
 /// Opens a changed header with the data of `int16`.
-fn with_header(change: impl Fn(String) -> String) -> stiefel_eeg::Result<stiefel_eeg::Recording> {
+fn with_header(
+    change: impl Fn(String) -> String,
+) -> stiefel_formats::Result<stiefel_formats::Recording> {
     let header = change(String::from_utf8(common::bytes("brainvision/int16.vhdr")).unwrap());
     let (eeg, vmrk) = (
         common::bytes("brainvision/int16.eeg"),
@@ -139,7 +141,7 @@ fn truncated_data_are_refused_or_kept_in_part_on_request() {
     };
     assert!(matches!(
         open(false),
-        Err(EegError::Malformed { offset: 801, .. })
+        Err(FormatError::Malformed { offset: 801, .. })
     ));
     let kept = open(true).unwrap().into_recordings().unwrap().remove(0);
     assert_eq!(
@@ -153,7 +155,7 @@ fn data_and_marker_files_point_to_the_header() {
     for name in ["brainvision/int16.eeg", "brainvision/int16.vmrk"] {
         let error = read(common::path(name)).unwrap_err();
         assert!(
-            matches!(error, EegError::Unsupported { .. }) && error.to_string().contains(".vhdr"),
+            matches!(error, FormatError::Unsupported { .. }) && error.to_string().contains(".vhdr"),
             "{error}"
         );
     }

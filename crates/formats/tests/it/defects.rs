@@ -1,8 +1,8 @@
 //! What real folders showed: each of these was refused, dropped or read wrongly once.
 
 use crate::common;
-use stiefel_eeg::io::{Content, MarkerRule, ReadOptions, Source, read, read_with};
-use stiefel_eeg::{ChannelKind, Recording, Result};
+use stiefel_formats::{ChannelKind, Recording, Result};
+use stiefel_formats::{Content, MarkerRule, ReadOptions, Source, read, read_with};
 
 fn one(name: &str) -> Recording {
     read(common::path(name))
@@ -72,7 +72,7 @@ fn brainvision(header: &str, siblings: &[(&str, &str)], name: &str) -> Result<Re
     }
     match read_with(source, &ReadOptions::default())? {
         Content::Recordings(mut all) => Ok(all.remove(0)),
-        other => panic!("{}", other.kind()),
+        Content::Epochs(_) => panic!("epochs"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Formats are told by content, and what is not read says how to convert it.
 
 use crate::common;
-use stiefel_eeg::EegError;
-use stiefel_eeg::io::{Source, brainvision, detect, edf, fif, gdf, mat, npy, npz, read, read_from};
+use stiefel_formats::FormatError;
+use stiefel_formats::{Source, brainvision, detect, edf, fif, gdf, mat, npy, npz, read, read_from};
 
 #[test]
 fn content_decides_whatever_the_name() {
@@ -44,7 +44,10 @@ fn known_formats_are_refused_with_their_conversion() {
         ("a.mat", b"\0\0\0\0\x01", "MATLAB 4", "scipy.io.savemat"),
     ] {
         let error = read_from(Source::from_bytes(name, bytes)).unwrap_err();
-        assert!(matches!(error, EegError::Unsupported { .. }), "{error:?}");
+        assert!(
+            matches!(error, FormatError::Unsupported { .. }),
+            "{error:?}"
+        );
         let message = error.to_string();
         assert!(
             message.contains(kind)
@@ -61,14 +64,17 @@ fn unknown_content_is_refused() {
     for bytes in [&b""[..], b"hello, world", b"\0"] {
         let error = read_from(Source::from_bytes("thing", bytes)).unwrap_err();
         assert!(
-            matches!(error, EegError::Malformed { offset: 0, .. }),
+            matches!(error, FormatError::Malformed { offset: 0, .. }),
             "{error:?}"
         );
     }
-    assert!(matches!(read("no/such/file.edf"), Err(EegError::Io { .. })));
+    assert!(matches!(
+        read("no/such/file.edf"),
+        Err(FormatError::Io { .. })
+    ));
     assert!(matches!(
         read(common::path("edf")),
-        Err(EegError::Invalid { .. } | EegError::Io { .. })
+        Err(FormatError::Invalid { .. } | FormatError::Io { .. })
     ));
 }
 

@@ -1,9 +1,9 @@
 //! EDF, EDF+, BDF and BDF+ written by edfio, against MNE's view of them.
 
 use crate::common;
-use stiefel_eeg::io::edf::{Continuity, EdfReader, read_recording, read_recordings};
-use stiefel_eeg::io::{ReadOptions, Source, read};
-use stiefel_eeg::{ChannelKind, EegError, Recording};
+use stiefel_formats::edf::{Continuity, EdfReader, read_recording, read_recordings};
+use stiefel_formats::{ChannelKind, FormatError, Recording};
+use stiefel_formats::{ReadOptions, Source, read};
 
 fn options(partial: bool) -> ReadOptions {
     ReadOptions {
@@ -79,7 +79,7 @@ fn a_file_with_gaps_gives_its_stretches() {
     );
     assert!(matches!(
         read_recording(&path),
-        Err(EegError::Invalid { .. })
+        Err(FormatError::Invalid { .. })
     ));
     assert_eq!(
         EdfReader::open(&path).unwrap().header().continuity,
@@ -151,7 +151,7 @@ fn bad_headers_say_where_and_what() {
         bytes[offset..offset + text.len()].copy_from_slice(text);
         let error =
             EdfReader::new(Source::from_bytes("bad.edf", &bytes), &options(false)).unwrap_err();
-        assert!(matches!(error, EegError::Malformed { .. }));
+        assert!(matches!(error, FormatError::Malformed { .. }));
         assert!(
             error.to_string().contains(reason),
             "{error} should contain {reason}"

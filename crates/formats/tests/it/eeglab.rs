@@ -1,9 +1,9 @@
 //! EEGLAB, FieldTrip, MATLAB 7.3 and MATLAB of any layout, as independent programs write them.
 
 use crate::common;
-use stiefel_eeg::io::mat::{Value, read_variables};
-use stiefel_eeg::io::{Content, MarkerRule, ReadOptions, Source, read, read_with};
-use stiefel_eeg::{ChannelKind, Epochs, Recording, Result};
+use stiefel_formats::mat::{Value, read_variables};
+use stiefel_formats::{ChannelKind, Epochs, Recording, Result};
+use stiefel_formats::{Content, MarkerRule, ReadOptions, Source, read, read_with};
 
 fn file(name: &str) -> std::path::PathBuf {
     common::path(&format!("eeglab/{name}"))

@@ -1,9 +1,9 @@
 //! FIF as MNE writes and reads it.
 
 use crate::common;
-use stiefel_eeg::ChannelKind::{Eeg, Eog, Stim};
-use stiefel_eeg::Recording;
-use stiefel_eeg::io::{ReadOptions, Source, read, read_with};
+use stiefel_formats::ChannelKind::{Eeg, Eog, Stim};
+use stiefel_formats::Recording;
+use stiefel_formats::{ReadOptions, Source, read, read_with};
 
 fn recordings(name: &str) -> Vec<Recording> {
     let path = common::path(&format!("fif/{name}"));

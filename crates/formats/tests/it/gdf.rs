@@ -1,9 +1,9 @@
 //! GDF 1 and 2 written byte by byte after the published layout, against MNE's view.
 
 use crate::common;
-use stiefel_eeg::io::gdf::{GdfReader, read_recording};
-use stiefel_eeg::io::{ReadOptions, Source, read, read_from};
-use stiefel_eeg::{ChannelKind, EegError};
+use stiefel_formats::gdf::{GdfReader, read_recording};
+use stiefel_formats::{ChannelKind, FormatError};
+use stiefel_formats::{ReadOptions, Source, read, read_from};
 
 #[test]
 fn files_match_mne() {
@@ -87,7 +87,7 @@ fn bad_headers_say_where_and_what() {
         let mut bad = good.clone();
         bad[offset..offset + bytes.len()].copy_from_slice(bytes);
         let error = read_from(Source::from_bytes("bad.gdf", &bad)).unwrap_err();
-        assert!(matches!(error, EegError::Malformed { .. }));
+        assert!(matches!(error, FormatError::Malformed { .. }));
         assert!(
             error.to_string().contains(reason),
             "{error} should contain {reason}"

@@ -5,9 +5,9 @@ use std::io::Read;
 
 use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
-use stiefel_eeg::io::mat::{Value, read_variables};
-use stiefel_eeg::io::{ReadOptions, Source, read, read_with};
-use stiefel_eeg::{ChannelKind, EegError, Recording};
+use stiefel_formats::mat::{Value, read_variables};
+use stiefel_formats::{ChannelKind, FormatError, Recording};
+use stiefel_formats::{ReadOptions, Source, read, read_with};
 
 fn runs(name: &str) -> Vec<Recording> {
     read(common::path(&format!("matlab/{name}")))
@@ -191,7 +191,7 @@ fn expansion_stops_at_the_limit() {
     )
     .unwrap_err();
     assert!(
-        matches!(error, EegError::Invalid { .. }) && error.to_string().contains("max_expanded"),
+        matches!(error, FormatError::Invalid { .. }) && error.to_string().contains("max_expanded"),
         "{error}"
     );
 }

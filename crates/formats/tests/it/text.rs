@@ -1,11 +1,9 @@
 //! CSV, OpenBCI, BCI2000 and BIDS.
 
 use crate::common;
-use std::fmt::Write;
-use stiefel_eeg::ChannelKind::{Eeg, Eog, Misc, Stim};
-use stiefel_eeg::io::{ReadOptions, Source, read, read_with};
-use stiefel_eeg::prepare::{PrepareOptions, prepare};
-use stiefel_eeg::{Recording, Result};
+use stiefel_formats::ChannelKind::{Eeg, Eog, Misc, Stim};
+use stiefel_formats::{ReadOptions, Source, read, read_with};
+use stiefel_formats::{Recording, Result};
 
 fn one(name: &str) -> Recording {
     let mut all = read(common::path(name)).unwrap().into_recordings().unwrap();
@@ -141,95 +139,6 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
     }
 }
 
-#[test]
-fn a_task_of_a_bids_folder_is_prepared() {
-    let options = |task: &str| PrepareOptions {
-        classes: PrepareOptions::parse_classes(&["left", "right"]).unwrap(),
-        window: Some([0.0, 0.5]),
-        band: [8.0, 20.0],
-        reject: None,
-        task: Some(task.into()),
-        ..PrepareOptions::default()
-    };
-    let folder = [common::path("bids").display().to_string()];
-    let (trials, record) = prepare(&folder, &options("mi"), &mut |_| {}).unwrap();
-    assert_eq!((trials.len(), record.files.len()), (6, 2));
-    assert_eq!(trials.domains().names(), ["sub-01", "sub-02"]);
-    let error = prepare(&folder, &options("sleep"), &mut |_| {}).unwrap_err();
-    assert!(
-        error.to_string().contains("the tasks are mi, rest"),
-        "{error}"
-    );
-    // What the reader noted on both files is told once.
-    let bad = "sub-01_task-mi_run-1_eeg.vhdr (run 1) and 1 more: the file marks channels as bad";
-    let told = record.notes.iter().filter(|n| n.contains("as bad"));
-    let told: Vec<_> = told.collect();
-    assert!(told.len() == 1 && told[0].starts_with(bad), "{told:?}");
-    // Options that no file can obey.
-    let refused = |options: PrepareOptions| {
-        let error = prepare(&folder, &options, &mut |_| {}).unwrap_err();
-        error.to_string()
-    };
-    let of_xdf = refused(PrepareOptions {
-        stream: Some("1".into()),
-        ..options("mi")
-    });
-    assert!(
-        of_xdf.contains("the option stream is about files"),
-        "{of_xdf}"
-    );
-    let of_mat = refused(PrepareOptions {
-        mat: Some("signal=x,rate=64".into()),
-        ..options("mi")
-    });
-    assert!(of_mat.contains("the option mat is about files"), "{of_mat}");
-    // A pattern that fits no run: the message says how the runs are called.
-    let of_run = refused(PrepareOptions {
-        classes: PrepareOptions::parse_classes(&["R[1]:left=a", "right=b"]).unwrap(),
-        ..options("mi")
-    });
-    assert!(
-        of_run.contains("the recordings have left ×4, right ×2 in runs 1;"),
-        "{of_run}"
-    );
-}
-
-#[test]
-fn files_that_are_trials_are_named_by_a_pattern() {
-    let folder = std::env::temp_dir().join(format!("stiefel-trials-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    for (i, name) in [
-        "anna_left_1",
-        "anna_right_1",
-        "bob_left_1",
-        "bob_right_1",
-        "bob_left_2",
-    ]
-    .iter()
-    .enumerate()
-    {
-        let mut text = String::from("C3,C4\n");
-        for k in 0..200 {
-            let t = f64::from(k) / 100.0 + 0.1 * i as f64;
-            let (a, b) = ((70.0 * t).sin() + i as f64, (61.0 * t + 1.0).cos());
-            writeln!(text, "{a},{b}").unwrap();
-        }
-        std::fs::write(folder.join(format!("{name}.csv")), text).unwrap();
-    }
-    let options = PrepareOptions {
-        rate: Some(100.0),
-        pattern: Some("{subject}_{class}_{trial}.csv".into()),
-        reject: None,
-        ..PrepareOptions::default()
-    };
-    let source = [folder.display().to_string()];
-    let (trials, _) = prepare(&source, &options, &mut |_| {}).unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(trials.len(), 5);
-    assert_eq!(trials.domains().names(), ["anna", "bob"]);
-    assert_eq!(trials.classes().names(), ["left", "right"]);
-}
-
 /// EEGMMIDB fills its names with dots, which its recordings have not in memory and tables of BIDS made from them have.
 #[test]
 fn bids_tables_know_channels_whose_names_are_filled_with_dots() {
@@ -247,7 +156,7 @@ fn bids_tables_know_channels_whose_names_are_filled_with_dots() {
         std::fs::write(folder.join(name), bytes).unwrap();
     }
     let file = folder.join("sub-02_task-mi_run-1_eeg.edf");
-    let read = stiefel_eeg::io::read(file)
+    let read = stiefel_formats::read(file)
         .unwrap()
         .into_recordings()
         .unwrap();

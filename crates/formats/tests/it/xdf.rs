@@ -1,8 +1,8 @@
 //! XDF as pyxdf reads it.
 
 use crate::common;
-use stiefel_eeg::io::{ReadOptions, Source, read, read_with};
-use stiefel_eeg::{ChannelKind, Recording};
+use stiefel_formats::{ChannelKind, Recording};
+use stiefel_formats::{ReadOptions, Source, read, read_with};
 
 fn recordings(name: &str) -> Vec<Recording> {
     let path = common::path(&format!("xdf/{name}"));

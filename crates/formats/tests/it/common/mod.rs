@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use stiefel_eeg::{Event, Recording};
+use stiefel_formats::{Event, Recording};
 
 /// The path of a fixture.
 pub(crate) fn path(name: &str) -> PathBuf {

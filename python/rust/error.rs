@@ -7,6 +7,7 @@ use pyo3::exceptions::{
 };
 use std::io::ErrorKind;
 use stiefel::eeg::EegError;
+use stiefel::eeg::io::FormatError;
 use stiefel::model::ModelError;
 use stiefel::model::file::FileProblem;
 use stiefel::study::StudyError;
@@ -56,10 +57,15 @@ pub(crate) fn file_error(problem: FileProblem) -> PyErr {
 
 /// An error of recordings and datasets: files that cannot be opened are `OSError`s, too much for the memory is a `MemoryError`, everything else is a
 /// `ValueError`.
-pub(crate) fn eeg_error(error: EegError) -> PyErr {
+pub(crate) fn eeg_error(error: impl Into<EegError>) -> PyErr {
+    let error = error.into();
     match &error {
-        EegError::Io { source, .. } => os_error(source.kind(), &error),
-        EegError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        EegError::Io { source, .. } | EegError::Format(FormatError::Io { source, .. }) => {
+            os_error(source.kind(), &error)
+        }
+        EegError::Format(FormatError::OutOfMemory { .. }) => {
+            PyMemoryError::new_err(error.to_string())
+        }
         _ => value_error(error),
     }
 }

@@ -119,7 +119,7 @@ fn fuzz(rest: &[&str]) -> Step {
         "run",
         "--quiet",
         "-p",
-        "stiefel-eeg",
+        "stiefel-formats",
         "--example",
         "fuzz_readers",
         "--",

@@ -5,6 +5,7 @@ use std::io;
 use stiefel::data::DataError;
 use stiefel::eeg::EegError;
 use stiefel::eeg::catalogue::CatalogueError;
+use stiefel::eeg::io::FormatError;
 use stiefel::live::LiveError;
 use stiefel::model::ModelError;
 use stiefel::study::StudyError;
@@ -44,9 +45,17 @@ impl From<EegError> for Failure {
         match error {
             EegError::Catalogue(inner) => (*inner).into(),
             EegError::Data(inner) => inner.into(),
-            EegError::Setting { .. } => Self::Misuse(error.to_string()),
+            EegError::Setting { .. } | EegError::Format(FormatError::Setting { .. }) => {
+                Self::Misuse(error.to_string())
+            }
             other => Self::Failed(other.to_string()),
         }
+    }
+}
+
+impl From<FormatError> for Failure {
+    fn from(error: FormatError) -> Self {
+        EegError::from(error).into()
     }
 }
 

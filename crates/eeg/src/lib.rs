@@ -23,22 +23,20 @@
 
 pub mod catalogue;
 pub mod covariance;
-mod epochs;
+mod dataset;
 mod error;
 pub mod io;
 #[cfg(feature = "live")]
 pub mod live;
-mod memory;
 pub mod montage;
 pub mod prepare;
-mod recording;
 pub mod select;
 pub mod signal;
 mod source;
 pub mod synthetic;
 pub mod tolerance;
 
-pub use epochs::{Epochs, TrialInfo};
+pub use dataset::{Content, read, read_among, read_from, read_with};
 pub use error::{EegError, Result};
-pub use recording::{Channel, ChannelKind, Event, Recording};
 pub use source::{load, load_as, load_watched, part_of_file, simulate};
+pub use stiefel_formats::{Channel, ChannelKind, Epochs, Event, Recording, TrialInfo};

@@ -1,5 +1,6 @@
 //! The pipeline holds one recording at a time, however many it is given.
 
+#[path = "../../formats/tests/counting/mod.rs"]
 mod counting;
 
 use stiefel_eeg::covariance::{Made, Pipeline};

@@ -35,7 +35,6 @@ pub mod simd;
 pub mod tall;
 mod tiles;
 pub mod tolerance;
-mod zeros;
 
 pub use aligned::{Aligned, with_room};
 pub use batch::{Mat, MatBatch, MatRef, MatView, MatViewMut, sums};
@@ -59,4 +58,3 @@ pub use sandwich::{Outer, SandwichScratch, sandwich_into};
 pub use scalar::Scalar;
 pub use simd::{InstructionSet, VARIABLE as INSTRUCTION_SET_VARIABLE, instruction_set};
 pub use tall::{ProjectionGradients, orthonormalise, project_tall, project_tall_pull_back};
-pub use zeros::zeros;

@@ -206,10 +206,3 @@ pub const HALVINGS: usize = 40;
 
 /// Line search: rounding of the objective, as a share of it; a sum of some thousand terms.
 pub const OBJECTIVE_ROUNDING: f64 = 1e-13;
-
-/// Marker channels: a line that is at its largest value for at least this share of its samples rests there, and its pulses go down. Pulses are
-/// short; a code that is held from event to event fills less.
-pub const MARKER_RESTS_HIGH: f64 = 0.9;
-
-/// Marker channels: a line that changes to a new code in more than this share of its samples is a signal, not a marker line.
-pub const MARKER_CHANGES: f64 = 0.25;

@@ -1,6 +1,7 @@
 //! What can go wrong between an amplifier and a decision.
 
 use stiefel_eeg::EegError;
+use stiefel_eeg::io::FormatError;
 use stiefel_model::ModelError;
 
 /// The result of everything in this crate that can fail.
@@ -43,6 +44,12 @@ pub enum LiveError {
     /// The model refused.
     #[error(transparent)]
     Model(#[from] ModelError),
+}
+
+impl From<FormatError> for LiveError {
+    fn from(error: FormatError) -> Self {
+        Self::Eeg(error.into())
+    }
 }
 
 impl LiveError {

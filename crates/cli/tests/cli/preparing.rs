@@ -5,7 +5,7 @@ use stiefel::eeg::Recording;
 use stiefel::eeg::covariance::Pipeline;
 use stiefel::eeg::io::{read, write_epochs};
 use stiefel::eeg::montage::Montage;
-use stiefel::eeg::signal::{Band, Window};
+use stiefel::eeg::signal::{Band, Window, epochs};
 use stiefel::eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 
 use super::recordings::{study, write_edf, write_study};
@@ -144,7 +144,7 @@ fn data_in_trials_is_prepared_and_converted() {
     let home = Home::new();
     let recording = study().recording(0, 0, 0).unwrap();
     let window = Window::new(0.0, 4.0, &["right_hand", "feet"]);
-    let epochs = recording.epochs(&window, "P7", None).unwrap().epochs;
+    let epochs = epochs(&recording, &window, "P7", None).unwrap().epochs;
     write_epochs(home.0.join("epochs.npz"), &epochs).unwrap();
     assert!(home.text("inspect epochs.npz").contains("P7"));
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use super::disk::{Disk, beside, publish, remove};
 use super::files::Kind;
 use crate::error::catalogue::{CatalogueError, Result};
-use crate::io::{Entry, Source, excerpt, zip_entries};
+use crate::io::zip::{Entry, entries};
+use crate::io::{Source, excerpt};
 
 /// The most bytes that one file may expand to.
 const LARGEST: u64 = 4 << 30;
@@ -35,7 +36,7 @@ fn unzip_within(path: &Path, members: &[Member], disk: &dyn Disk, largest: u64) 
         reason: format!("{reason}; the archive was deleted, fetch it again"),
     };
     let mut source = Source::open(path)?;
-    let entries = zip_entries(&mut source)?;
+    let entries = entries(&mut source)?;
     if let Some(entry) = entries.iter().find(|e| leaves_folder(&e.name)) {
         return Err(wrong(format!(
             "the entry \"{}\" points outside the archive's folder",

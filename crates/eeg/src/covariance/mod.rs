@@ -17,8 +17,8 @@ use std::path::Path;
 use stiefel_data::{Factor, Trials};
 use stiefel_linalg::MatBatch;
 
-use crate::memory;
 use crate::{Channel, EegError, Epochs, Result, TrialInfo};
+use stiefel_formats::memory;
 
 /// Estimates the covariance of every trial `X` (`n × T`, `x_t` its columns, `x̄` their mean). With `C = Σ(x_t − x̄)(x_t − x̄)ᵀ / T` and `μ = tr C / n`:
 ///

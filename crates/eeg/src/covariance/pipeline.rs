@@ -16,7 +16,7 @@ use stiefel_linalg::MatBatch;
 
 use super::{Estimator, names, reduce, trials_of};
 use crate::signal::{
-    Band, DomainRejection, Outside, Plan, Rejection, Sos, Window, peak, reject_peaks,
+    self, Band, DomainRejection, Outside, Plan, Rejection, Sos, Window, peak, reject_peaks,
 };
 use crate::{Channel, EegError, Epochs, Recording, Result, TrialInfo};
 
@@ -134,7 +134,13 @@ impl Preparing<'_> {
     /// Filters a recording and takes its trials in.
     pub fn add(&mut self, recording: Recording, domain: &str, run: Option<&str>) -> Result<()> {
         let steps = self.pipeline;
-        let plan = recording.plan(&steps.window.classes, &steps.windows(), domain, run)?;
+        let plan = signal::plan(
+            &recording,
+            &steps.window.classes,
+            &steps.windows(),
+            domain,
+            run,
+        )?;
         self.check(recording.channels(), plan.lengths[0], domain)?;
         let (rate, channels) = (recording.sampling_rate(), recording.channels().to_vec());
         let mut unfiltered = Some(recording);
@@ -149,8 +155,8 @@ impl Preparing<'_> {
             };
             let Some(signal) = signal else { break };
             let signal = match steps.phase {
-                Phase::Zero => signal.into_zero_phase(&sos)?,
-                Phase::Causal => signal.into_causal(&sos)?,
+                Phase::Zero => signal::into_zero_phase(signal, &sos)?,
+                Phase::Causal => signal::into_causal(signal, &sos)?,
             };
             for (view, _) in views {
                 let (matrices, peaks) = cut(&signal, &channels, &plan, view, steps.estimator)?;
@@ -201,15 +207,15 @@ impl Preparing<'_> {
             let mut trials = unfiltered.clone();
             let sos = Sos::butterworth(steps.order, band, trials.sampling_rate())?;
             match steps.phase {
-                Phase::Zero => trials.filter_zero_phase(&sos)?,
-                Phase::Causal => trials.filter_causal(&sos)?,
+                Phase::Zero => signal::zero_phase_epochs(&mut trials, &sos)?,
+                Phase::Causal => signal::causal_epochs(&mut trials, &sos)?,
             }
             for (view, [from, to]) in views {
                 let part = trials.crop(from, to)?;
                 let t = part.samples();
                 if view == 0 {
                     self.check(part.channels(), t, &named[0].domain)?;
-                    self.peaks.extend(part.peaks());
+                    self.peaks.extend(signal::peaks(&part));
                 }
                 let rows = |trial| part.trial(trial).chunks_exact(t.max(1));
                 let matrices = reduce(part.channels(), t, &named, rows, steps.estimator)?;
@@ -303,7 +309,7 @@ fn cut(
     // The peak is taken while the row is in the cache.
     let rows = |trial: usize| {
         let highest = &peaks[trial];
-        let rows = recording.rows(starts[trial], length);
+        let rows = signal::rows(recording, starts[trial], length);
         rows.inspect(|row| highest.set(highest.get().max(peak(row))))
     };
     let matrices = reduce(channels, length, &plan.trials, rows, estimator)?;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use stiefel_formats::FormatError;
+
 use super::EegError;
 
 /// The result of everything in the catalogue that can fail.
@@ -152,6 +154,12 @@ pub enum CatalogueError {
     /// A file could not be read as a recording.
     #[error(transparent)]
     Read(#[from] EegError),
+}
+
+impl From<FormatError> for CatalogueError {
+    fn from(error: FormatError) -> Self {
+        EegError::from(error).into()
+    }
 }
 
 impl CatalogueError {

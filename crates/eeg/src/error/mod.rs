@@ -2,7 +2,9 @@
 
 pub(crate) mod catalogue;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use stiefel_formats::FormatError;
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, EegError>;
@@ -19,34 +21,6 @@ pub enum EegError {
         /// What the operating system said.
         #[source]
         source: std::io::Error,
-    },
-    /// The bytes of a file do not follow its format.
-    #[error("{}: at byte {offset}: {reason}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where in the file, in bytes from its start.
-        offset: u64,
-        /// What was expected and what was found there.
-        reason: String,
-    },
-    /// The file is of a kind that is recognised but not read.
-    #[error("{}: this kind of file cannot be read: {kind}; {remedy}", path.display())]
-    Unsupported {
-        /// The file.
-        path: PathBuf,
-        /// The kind of file.
-        kind: String,
-        /// The one-line conversion that helps.
-        remedy: String,
-    },
-    /// More memory is needed than the machine has.
-    #[error("{}: its content needs {} MB of memory, more than the machine can give; read fewer channels, or a part of it", path.display(), bytes / 1_000_000)]
-    OutOfMemory {
-        /// The file, or what else the memory is for.
-        path: PathBuf,
-        /// The bytes that are needed.
-        bytes: u128,
     },
     /// A request that the data cannot meet.
     #[error("{what}; {remedy}")]
@@ -67,6 +41,9 @@ pub enum EegError {
     /// A public data set that is not known, not here or not whole.
     #[error(transparent)]
     Catalogue(Box<catalogue::CatalogueError>),
+    /// A file that cannot be read, or a signal that cannot be one.
+    #[error(transparent)]
+    Format(#[from] FormatError),
     /// Matrices that are no set of trials.
     #[error(transparent)]
     Data(#[from] stiefel_data::DataError),
@@ -87,26 +64,30 @@ impl EegError {
     /// assert_eq!(error.short(), "Neuroscan CNT");
     /// ```
     pub fn short(&self) -> String {
-        const LONGEST: usize = 50;
-        let text = match self {
+        let what = match self {
+            Self::Format(error) => return error.short(),
             Self::Io { source, .. } => source.to_string(),
-            // What it is; the numbers come behind the colon.
-            Self::Malformed { reason, .. } => {
-                reason.split(": ").next().unwrap_or(reason).to_owned()
-            }
-            Self::Unsupported { kind, .. } => kind.clone(),
-            Self::OutOfMemory { bytes, .. } => format!("needs {} MB of memory", bytes / 1_000_000),
             Self::Invalid { what, .. } | Self::Setting { what, .. } => what.clone(),
             other => other.to_string(),
         };
-        // Up to the first piece of advice or detail.
-        let text = text.split([';', '(']).next().unwrap_or(&text).trim_end();
-        let mut letters = text.chars();
-        let short: String = letters.by_ref().take(LONGEST).collect();
-        if letters.next().is_some() {
-            return format!("{}…", short.trim_end());
+        let remedy = String::new();
+        FormatError::Invalid { what, remedy }.short()
+    }
+
+    /// Names the file in front of what a request does not fit.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        let named = |what: String| format!("{}: {what}", path.display());
+        match self {
+            Self::Invalid { what, remedy }
+            | Self::Format(FormatError::Invalid { what, remedy }) => {
+                Self::invalid(named(what), remedy)
+            }
+            Self::Setting { what, remedy }
+            | Self::Format(FormatError::Setting { what, remedy }) => {
+                Self::setting(named(what), remedy)
+            }
+            other => other,
         }
-        short
     }
 
     pub(crate) fn setting(what: impl Into<String>, remedy: impl Into<String>) -> Self {

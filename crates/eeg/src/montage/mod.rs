@@ -3,38 +3,11 @@
 //! Names are compared without regard to case, trailing dots (`"Fc5."`), an `EEG` prefix (`"EEG Fz"`, `"EEG-Fz"`), a
 //! reference suffix (`"C3-REF"`, `"C3-LE"`), and with the older 10–20 names `T3 = T7`, `T4 = T8`, `T5 = P7`, `T6 = P8`.
 
-mod pick;
 mod positions;
 
-pub(crate) use pick::{find, wanted};
-pub use positions::{Position, position, positions};
+use stiefel_formats::electrode::key;
 
-/// The spelling under which electrodes are compared: upper case, without prefix, suffix or dots.
-fn key(name: &str) -> String {
-    let upper = name.trim().to_ascii_uppercase();
-    let mut rest = upper.as_str();
-    if let Some(stripped) = rest.strip_prefix("EEG") {
-        // "EEG Fz" and "EEG-Fz" name an electrode; "EEG1" and "EEG-0" number a channel.
-        let electrode = stripped.trim_start_matches([' ', '-', '_', ':']);
-        let named = electrode.starts_with(|c: char| c.is_ascii_alphabetic());
-        if named && electrode.len() < stripped.len() {
-            rest = electrode;
-        }
-    }
-    for suffix in ["-REF", "-LE", "-AVG", "-AVE", "-AR"] {
-        if let Some(stripped) = rest.strip_suffix(suffix).filter(|s| !s.is_empty()) {
-            rest = stripped.trim_end();
-        }
-    }
-    let rest = rest.trim_end_matches('.').trim();
-    match rest {
-        "T3" => "T7".into(),
-        "T4" => "T8".into(),
-        "T5" => "P7".into(),
-        "T6" => "P8".into(),
-        _ => rest.into(),
-    }
-}
+pub use positions::{Position, position, positions};
 
 /// The 10–10 spelling of an electrode's name; names that are no electrode are only trimmed.
 ///

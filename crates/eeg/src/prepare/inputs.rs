@@ -341,7 +341,8 @@ fn one_trial(
         recording.sampling_rate(),
         recording.samples(),
     );
-    Epochs::new(channels, rate, samples, recording.into_data(), vec![info])
+    let data = recording.into_data();
+    Ok(Epochs::new(channels, rate, samples, data, vec![info])?)
 }
 
 /// Trials with the file's domain and run where they have none of their own.
@@ -357,11 +358,11 @@ fn named(epochs: &Epochs, domain: &str, run: Option<&str>, always: bool) -> Resu
             run: t.run.clone().or_else(|| run.map(str::to_owned)),
         })
         .collect();
-    Epochs::new(
+    Ok(Epochs::new(
         epochs.channels().to_vec(),
         epochs.sampling_rate(),
         epochs.samples(),
         epochs.data().to_vec(),
         trials,
-    )
+    )?)
 }

@@ -34,7 +34,7 @@ use stiefel_data::{Origin, Preparation, Steps, Trials, View};
 use crate::catalogue::{Sha256, Signal};
 use crate::covariance::{Made, Pipeline, Preparing, names};
 use crate::montage::canonical;
-use crate::signal::{Band, Window, resample};
+use crate::signal::{self, Band, Window, resample};
 use crate::{Channel, ChannelKind, EegError, Epochs, Event, Recording, Result};
 use inputs::{Input, Inputs, of_catalogue, of_files};
 use meaning::{Meanings, by_run, counted, labels};
@@ -246,17 +246,7 @@ impl<'a> Work<'a> {
         let known = |run: &&String| !self.runs.contains(run);
         let new = input.run.iter().find(known).cloned();
         self.runs.extend(new);
-        let at = |e: EegError| match e {
-            EegError::Invalid { what, remedy } => EegError::Invalid {
-                what: format!("{}: {what}", input.path.display()),
-                remedy,
-            },
-            EegError::Setting { what, remedy } => EegError::Setting {
-                what: format!("{}: {what}", input.path.display()),
-                remedy,
-            },
-            other => other,
-        };
+        let at = |e: EegError| e.in_file(&input.path);
         match input.signal {
             Signal::Recording(recording) => {
                 let recording = by_run(recording, input.run.as_deref(), &self.options.classes);
@@ -397,8 +387,8 @@ impl<'a> Work<'a> {
     /// The wanted channels, or all EEG channels.
     fn channels_of(&self, recording: &Recording) -> Result<Recording> {
         match &self.options.channels {
-            Some(choice) => recording.pick(&choice.names()),
-            None => recording.pick_kind(ChannelKind::Eeg),
+            Some(choice) => Ok(recording.pick(&choice.names())?),
+            None => Ok(recording.pick_kind(ChannelKind::Eeg)?),
         }
     }
 
@@ -417,12 +407,12 @@ impl<'a> Work<'a> {
         let (data, samples) = resample(picked.data(), picked.samples(), up, down)?;
         let rate = picked.sampling_rate() * up as f64 / down as f64;
         let (channels, trials) = (picked.channels().to_vec(), picked.trials().to_vec());
-        Epochs::new(channels, rate, samples, data, trials)
+        Ok(Epochs::new(channels, rate, samples, data, trials)?)
     }
 
     fn resampled(&self, recording: Recording) -> Result<Recording> {
         match self.factors(recording.sampling_rate()) {
-            Some((up, down)) => recording.resample(up, down),
+            Some((up, down)) => signal::resample_recording(&recording, up, down),
             None => Ok(recording),
         }
     }

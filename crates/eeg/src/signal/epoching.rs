@@ -75,231 +75,133 @@ pub(crate) struct Plan {
     pub(crate) selected: BTreeMap<String, usize>,
 }
 
-impl Recording {
-    /// Cuts one trial per selected event, all labelled with one domain and run.
-    ///
-    /// Refuses a window that is empty or not finite, and a recording without any selected event.
-    ///
-    /// ```
-    /// # use stiefel_eeg::{Channel, ChannelKind, Event, Recording};
-    /// use stiefel_eeg::signal::Window;
-    /// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
-    /// # let event = |onset: f64| Event { sample: (onset * 100.0) as usize, onset, duration: 0.0, label: "T2".into() };
-    /// # let recording = Recording::new(vec![cz], 100.0, vec![0.0; 1000], vec![event(2.0), event(9.0)])?;
-    /// let cut = recording.epochs(&Window::named(0.5, 3.5, &[("T2", "feet")]), "S001", Some("6"))?;
-    /// assert_eq!((cut.epochs.trials().len(), cut.epochs.samples(), cut.outside.len()), (1, 300, 1));
-    /// # Ok::<(), stiefel_eeg::EegError>(())
-    /// ```
-    pub fn epochs(&self, window: &Window, domain: &str, run: Option<&str>) -> Result<Cut> {
-        let span = [window.tmin, window.tmax];
-        let plan = self.plan(&window.classes, &[span], domain, run)?;
-        let (n, length) = (self.channels().len(), plan.lengths[0]);
-        let mut data = Vec::with_capacity(plan.trials.len() * n * length);
-        for &start in &plan.starts[0] {
-            for row in self.rows(start, length) {
-                data.extend_from_slice(row);
-            }
+/// Cuts one trial per selected event, all labelled with one domain and run.
+///
+/// Refuses a window that is empty or not finite, and a recording without any selected event.
+///
+/// ```
+/// # use stiefel_eeg::{Channel, ChannelKind, Event, Recording};
+/// use stiefel_eeg::signal::{Window, epochs};
+/// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+/// # let event = |onset: f64| Event { sample: (onset * 100.0) as usize, onset, duration: 0.0, label: "T2".into() };
+/// # let recording = Recording::new(vec![cz], 100.0, vec![0.0; 1000], vec![event(2.0), event(9.0)])?;
+/// let cut = epochs(&recording, &Window::named(0.5, 3.5, &[("T2", "feet")]), "S001", Some("6"))?;
+/// assert_eq!((cut.epochs.trials().len(), cut.epochs.samples(), cut.outside.len()), (1, 300, 1));
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn epochs(
+    recording: &Recording,
+    window: &Window,
+    domain: &str,
+    run: Option<&str>,
+) -> Result<Cut> {
+    let span = [window.tmin, window.tmax];
+    let plan = plan(recording, &window.classes, &[span], domain, run)?;
+    let (n, length) = (recording.channels().len(), plan.lengths[0]);
+    let mut data = Vec::with_capacity(plan.trials.len() * n * length);
+    for &start in &plan.starts[0] {
+        for row in rows(recording, start, length) {
+            data.extend_from_slice(row);
         }
-        let channels = self.channels().to_vec();
-        Ok(Cut {
-            epochs: Epochs::new(channels, self.sampling_rate(), length, data, plan.trials)?,
-            outside: plan.outside,
-            not_selected: plan.not_selected,
-        })
     }
-
-    /// Samples `start..start + length` of each channel.
-    pub(crate) fn rows(&self, start: usize, length: usize) -> impl Iterator<Item = &[f64]> {
-        (0..self.channels().len()).map(move |c| &self.channel(c)[start..start + length])
-    }
-
-    /// Finds the trials whose windows all lie in the recording.
-    pub(crate) fn plan(
-        &self,
-        classes: &[(String, String)],
-        windows: &[[f64; 2]],
-        domain: &str,
-        run: Option<&str>,
-    ) -> Result<Plan> {
-        let fs = self.sampling_rate();
-        let lengths: Result<Vec<usize>> = windows.iter().map(|w| self.window_length(*w)).collect();
-        let mut plan = Plan {
-            lengths: lengths?,
-            starts: vec![Vec::new(); windows.len()],
-            trials: Vec::new(),
-            outside: Vec::new(),
-            not_selected: BTreeMap::new(),
-            selected: BTreeMap::new(),
-        };
-        for (index, event) in self.events().iter().enumerate() {
-            let Some((_, class)) = classes.iter().find(|(label, _)| *label == event.label) else {
-                *plan.not_selected.entry(event.label.clone()).or_default() += 1;
-                continue;
-            };
-            *plan.selected.entry(event.label.clone()).or_default() += 1;
-            let onset = (event.onset * fs).round_ties_even();
-            let start = |w: &[f64; 2]| onset + (w[0] * fs).round_ties_even();
-            let fits = windows.iter().zip(&plan.lengths).all(|(w, &length)| {
-                start(w) >= 0.0 && start(w) + length as f64 <= self.samples() as f64
-            });
-            if fits {
-                for (starts, w) in plan.starts.iter_mut().zip(windows) {
-                    starts.push(start(w) as usize);
-                }
-                plan.trials.push(TrialInfo {
-                    label: class.clone(),
-                    domain: domain.into(),
-                    run: run.map(Into::into),
-                });
-            } else {
-                plan.outside.push(Outside {
-                    event: index,
-                    label: event.label.clone(),
-                    onset: event.onset,
-                });
-            }
-        }
-        if plan.trials.is_empty() && plan.outside.is_empty() {
-            let asked: Vec<_> = classes.iter().map(|(label, _)| label).collect();
-            return Err(EegError::Invalid {
-                what: format!(
-                    "none of the labels {asked:?} occurs; the recording has {:?}",
-                    plan.not_selected
-                ),
-                remedy: "select among the labels that occur".into(),
-            });
-        }
-        Ok(plan)
-    }
-
-    /// Samples of a trial; refuses a window that no trial can have.
-    fn window_length(&self, [from, to]: [f64; 2]) -> Result<usize> {
-        let fs = self.sampling_rate();
-        let length = ((to - from) * fs).round_ties_even();
-        let fits = length >= 1.0 && length <= self.samples() as f64;
-        if (from * fs).is_finite() && fits {
-            return Ok(length as usize);
-        }
-        Err(EegError::invalid(
-            format!(
-                "the window {from}–{to} s does not fit a recording of {} samples at {fs} Hz",
-                self.samples()
-            ),
-            "give two times in seconds from the event, the smaller first, that a recording has room for",
-        ))
-    }
+    let channels = recording.channels().to_vec();
+    Ok(Cut {
+        epochs: Epochs::new(
+            channels,
+            recording.sampling_rate(),
+            length,
+            data,
+            plan.trials,
+        )?,
+        outside: plan.outside,
+        not_selected: plan.not_selected,
+    })
 }
 
-impl Epochs {
-    /// Joins the trials of several recordings, which must agree in channels, rate and length.
-    pub fn concat(parts: &[Epochs]) -> Result<Epochs> {
-        let Some(first) = parts.first() else {
-            return Err(EegError::Invalid {
-                what: "there are no trials to join".into(),
-                remedy: "pass the trials of at least one recording".into(),
-            });
+/// Samples `start..start + length` of each channel.
+pub(crate) fn rows(
+    recording: &Recording,
+    start: usize,
+    length: usize,
+) -> impl Iterator<Item = &[f64]> {
+    (0..recording.channels().len()).map(move |c| &recording.channel(c)[start..start + length])
+}
+
+/// Finds the trials whose windows all lie in the recording.
+pub(crate) fn plan(
+    recording: &Recording,
+    classes: &[(String, String)],
+    windows: &[[f64; 2]],
+    domain: &str,
+    run: Option<&str>,
+) -> Result<Plan> {
+    let fs = recording.sampling_rate();
+    let lengths: Result<Vec<usize>> = windows
+        .iter()
+        .map(|w| window_length(recording, *w))
+        .collect();
+    let mut plan = Plan {
+        lengths: lengths?,
+        starts: vec![Vec::new(); windows.len()],
+        trials: Vec::new(),
+        outside: Vec::new(),
+        not_selected: BTreeMap::new(),
+        selected: BTreeMap::new(),
+    };
+    for (index, event) in recording.events().iter().enumerate() {
+        let Some((_, class)) = classes.iter().find(|(label, _)| *label == event.label) else {
+            *plan.not_selected.entry(event.label.clone()).or_default() += 1;
+            continue;
         };
-        let names = |e: &Epochs| {
-            e.channels()
-                .iter()
-                .map(|c| c.name.clone())
-                .collect::<Vec<_>>()
-        };
-        for (index, part) in parts.iter().enumerate() {
-            if names(part) != names(first)
-                || part.sampling_rate() != first.sampling_rate()
-                || part.samples() != first.samples()
-            {
-                return Err(EegError::Invalid {
-                    what: format!(
-                        "part {index} has {} channels × {} samples at {} Hz, part 0 has {} × {} at {}, or their channels differ in name or order",
-                        part.channels().len(),
-                        part.samples(),
-                        part.sampling_rate(),
-                        first.channels().len(),
-                        first.samples(),
-                        first.sampling_rate()
-                    ),
-                    remedy: "pick the same channels in the same order and resample to one rate before cutting".into(),
-                });
+        *plan.selected.entry(event.label.clone()).or_default() += 1;
+        let onset = (event.onset * fs).round_ties_even();
+        let start = |w: &[f64; 2]| onset + (w[0] * fs).round_ties_even();
+        let fits = windows.iter().zip(&plan.lengths).all(|(w, &length)| {
+            start(w) >= 0.0 && start(w) + length as f64 <= recording.samples() as f64
+        });
+        if fits {
+            for (starts, w) in plan.starts.iter_mut().zip(windows) {
+                starts.push(start(w) as usize);
             }
-        }
-        Epochs::new(
-            first.channels().to_vec(),
-            first.sampling_rate(),
-            first.samples(),
-            parts
-                .iter()
-                .flat_map(|p| p.data().iter().copied())
-                .collect(),
-            parts
-                .iter()
-                .flat_map(|p| p.trials().iter().cloned())
-                .collect(),
-        )
-    }
-
-    /// The trials at the given places, in that order.
-    pub fn select(&self, trials: &[usize]) -> Result<Epochs> {
-        if let Some(&trial) = trials.iter().find(|&&t| t >= self.trials().len()) {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "trial {trial} was asked for, there are {}",
-                    self.trials().len()
-                ),
-                remedy: "count trials from 0".into(),
+            plan.trials.push(TrialInfo {
+                label: class.clone(),
+                domain: domain.into(),
+                run: run.map(Into::into),
+            });
+        } else {
+            plan.outside.push(Outside {
+                event: index,
+                label: event.label.clone(),
+                onset: event.onset,
             });
         }
-        Epochs::new(
-            self.channels().to_vec(),
-            self.sampling_rate(),
-            self.samples(),
-            trials
-                .iter()
-                .flat_map(|&t| self.trial(t).iter().copied())
-                .collect(),
-            trials.iter().map(|&t| self.trials()[t].clone()).collect(),
-        )
     }
+    if plan.trials.is_empty() && plan.outside.is_empty() {
+        let asked: Vec<_> = classes.iter().map(|(label, _)| label).collect();
+        return Err(EegError::Invalid {
+            what: format!(
+                "none of the labels {asked:?} occurs; the recording has {:?}",
+                plan.not_selected
+            ),
+            remedy: "select among the labels that occur".into(),
+        });
+    }
+    Ok(plan)
+}
 
-    /// The samples from `tmin` to `tmax` of every trial, in seconds from its first sample; the sample at `tmax` is not included.
-    ///
-    /// Filters come first: at the ends of a trial they see a reflection, which the crop cuts off.
-    ///
-    /// ```
-    /// # use stiefel_eeg::{Channel, ChannelKind, Epochs, TrialInfo};
-    /// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
-    /// # let info = TrialInfo { label: "feet".into(), domain: "S1".into(), run: None };
-    /// let epochs = Epochs::new(vec![cz], 2.0, 4, vec![0., 1., 2., 3., 4., 5., 6., 7.], vec![info; 2])?;
-    /// assert_eq!(epochs.crop(0.5, 1.5)?.data(), [1., 2., 5., 6.]);
-    /// # Ok::<(), stiefel_eeg::EegError>(())
-    /// ```
-    pub fn crop(&self, tmin: f64, tmax: f64) -> Result<Epochs> {
-        let (fs, samples) = (self.sampling_rate(), self.samples());
-        let start = (tmin * fs).round_ties_even();
-        let length = ((tmax - tmin) * fs).round_ties_even();
-        let fits = start >= 0.0 && length >= 1.0 && start + length <= samples as f64;
-        if !fits {
-            return Err(EegError::Invalid {
-                what: format!(
-                    "the window {tmin}–{tmax} s does not fit trials of {samples} samples at {fs} Hz ({} s)",
-                    samples as f64 / fs
-                ),
-                remedy:
-                    "give a start and a later end in seconds from the first sample of the trial"
-                        .into(),
-            });
-        }
-        let (start, length) = (start as usize, length as usize);
-        let rows = self.data().chunks_exact(samples);
-        Epochs::new(
-            self.channels().to_vec(),
-            fs,
-            length,
-            rows.flat_map(|row| &row[start..start + length])
-                .copied()
-                .collect(),
-            self.trials().to_vec(),
-        )
+/// Samples of a trial; refuses a window that no trial can have.
+fn window_length(recording: &Recording, [from, to]: [f64; 2]) -> Result<usize> {
+    let fs = recording.sampling_rate();
+    let length = ((to - from) * fs).round_ties_even();
+    let fits = length >= 1.0 && length <= recording.samples() as f64;
+    if (from * fs).is_finite() && fits {
+        return Ok(length as usize);
     }
+    Err(EegError::invalid(
+        format!(
+            "the window {from}–{to} s does not fit a recording of {} samples at {fs} Hz",
+            recording.samples()
+        ),
+        "give two times in seconds from the event, the smaller first, that a recording has room for",
+    ))
 }

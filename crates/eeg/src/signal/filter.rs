@@ -168,86 +168,85 @@ fn zero_phase(
     Ok(())
 }
 
-impl Recording {
-    /// Filters every channel but trigger lines without shifting its phase, over the whole recording.
-    ///
-    /// ```
-    /// # use stiefel_eeg::{Channel, ChannelKind, Recording};
-    /// use stiefel_eeg::signal::{Band, Sos};
-    /// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
-    /// # let mut recording = Recording::new(vec![cz], 250.0, vec![5.0; 1000], vec![])?;
-    /// let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), recording.sampling_rate())?;
-    /// recording.filter_zero_phase(&sos)?;
-    /// assert!(recording.channel(0).iter().all(|x| x.abs() < 1e-9));
-    /// # Ok::<(), stiefel_eeg::EegError>(())
-    /// ```
-    pub fn filter_zero_phase(&mut self, sos: &Sos) -> Result<()> {
-        check_finite(self)?;
-        self.zero_phase(sos)
-    }
-
-    /// [`Self::filter_zero_phase`] without the sweep beforehand that leaves a refused recording as it was.
-    pub(crate) fn into_zero_phase(mut self, sos: &Sos) -> Result<Self> {
-        self.zero_phase(sos)?;
-        Ok(self)
-    }
-
-    /// Filters every channel but trigger lines forwards, from the steady state of its first sample, as a live stream is filtered.
-    pub(crate) fn into_causal(mut self, sos: &Sos) -> Result<Self> {
-        self.each_run(|_, rows, samples| causal(sos, rows, samples))?;
-        Ok(self)
-    }
-
-    fn zero_phase(&mut self, sos: &Sos) -> Result<()> {
-        self.each_run(|run, rows, samples| {
-            zero_phase(sos, rows, samples, |row, sample, value| {
-                channel_not_finite(&run[row], sample, value)
-            })
-        })
-    }
-
-    /// Runs of neighbouring channels between trigger lines, which are filtered together.
-    fn each_run(
-        &mut self,
-        mut filter: impl FnMut(&[Channel], &mut [f64], usize) -> Result<()>,
-    ) -> Result<()> {
-        let (channels, samples, data) = self.parts_mut();
-        let is_trigger = |c: &Channel| c.kind == ChannelKind::Stim;
-        let mut first = 0;
-        for run in channels.chunk_by(|a, b| is_trigger(a) == is_trigger(b)) {
-            let rows = &mut data[first * samples..(first + run.len()) * samples];
-            if !is_trigger(&run[0]) {
-                filter(run, rows, samples)?;
-            }
-            first += run.len();
-        }
-        Ok(())
-    }
+/// Filters every channel but trigger lines without shifting its phase, over the whole recording.
+///
+/// ```
+/// # use stiefel_eeg::{Channel, ChannelKind, Recording};
+/// use stiefel_eeg::signal::{Band, Sos, zero_phase_recording};
+/// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+/// # let mut recording = Recording::new(vec![cz], 250.0, vec![5.0; 1000], vec![])?;
+/// let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), recording.sampling_rate())?;
+/// zero_phase_recording(&mut recording, &sos)?;
+/// assert!(recording.channel(0).iter().all(|x| x.abs() < 1e-9));
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn zero_phase_recording(recording: &mut Recording, sos: &Sos) -> Result<()> {
+    check_finite(recording)?;
+    each_zero_phase(recording, sos)
 }
 
-impl Epochs {
-    /// Filters every trial by itself without shifting its phase, never across the joins between trials.
-    pub fn filter_zero_phase(&mut self, sos: &Sos) -> Result<()> {
-        let samples = self.samples();
-        if let Some(at) = first_not_finite(self.data()) {
-            let row = at / samples;
-            let n = self.channels().len();
-            let place = format!(
-                "trial {} of domain {:?}, channel {}",
-                row / n,
-                self.trials()[row / n].domain,
-                self.channels()[row % n].name
-            );
-            return Err(not_finite(&place, at % samples, self.data()[at]));
-        }
-        zero_phase(sos, self.data_mut(), samples, row_not_finite)
-    }
+/// Filters as [`zero_phase_recording`] does, without the sweep beforehand that leaves a refused
+/// recording as it was.
+pub(crate) fn into_zero_phase(mut recording: Recording, sos: &Sos) -> Result<Recording> {
+    each_zero_phase(&mut recording, sos)?;
+    Ok(recording)
+}
 
-    /// Filters every trial by itself forwards, from the steady state of its first sample.
-    pub fn filter_causal(&mut self, sos: &Sos) -> Result<()> {
-        let samples = self.samples();
-        causal(sos, self.data_mut(), samples)
+/// Filters every channel but trigger lines forwards, from the steady state of its first sample, as a live stream is filtered.
+pub(crate) fn into_causal(mut recording: Recording, sos: &Sos) -> Result<Recording> {
+    each_run(&mut recording, |_, rows, samples| {
+        causal(sos, rows, samples)
+    })?;
+    Ok(recording)
+}
+
+fn each_zero_phase(recording: &mut Recording, sos: &Sos) -> Result<()> {
+    each_run(recording, |run, rows, samples| {
+        zero_phase(sos, rows, samples, |row, sample, value| {
+            channel_not_finite(&run[row], sample, value)
+        })
+    })
+}
+
+/// Runs of neighbouring channels between trigger lines, which are filtered together.
+fn each_run(
+    recording: &mut Recording,
+    mut filter: impl FnMut(&[Channel], &mut [f64], usize) -> Result<()>,
+) -> Result<()> {
+    let (channels, samples, data) = recording.parts_mut();
+    let is_trigger = |c: &Channel| c.kind == ChannelKind::Stim;
+    let mut first = 0;
+    for run in channels.chunk_by(|a, b| is_trigger(a) == is_trigger(b)) {
+        let rows = &mut data[first * samples..(first + run.len()) * samples];
+        if !is_trigger(&run[0]) {
+            filter(run, rows, samples)?;
+        }
+        first += run.len();
     }
+    Ok(())
+}
+
+/// Filters every trial by itself without shifting its phase, never across the joins between trials.
+pub fn zero_phase_epochs(epochs: &mut Epochs, sos: &Sos) -> Result<()> {
+    let samples = epochs.samples();
+    if let Some(at) = first_not_finite(epochs.data()) {
+        let row = at / samples;
+        let n = epochs.channels().len();
+        let place = format!(
+            "trial {} of domain {:?}, channel {}",
+            row / n,
+            epochs.trials()[row / n].domain,
+            epochs.channels()[row % n].name
+        );
+        return Err(not_finite(&place, at % samples, epochs.data()[at]));
+    }
+    zero_phase(sos, epochs.data_mut(), samples, row_not_finite)
+}
+
+/// Filters every trial by itself forwards, from the steady state of its first sample.
+pub fn causal_epochs(epochs: &mut Epochs, sos: &Sos) -> Result<()> {
+    let samples = epochs.samples();
+    causal(sos, epochs.data_mut(), samples)
 }
 
 fn causal(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {

@@ -13,11 +13,16 @@ mod resample;
 mod sos;
 
 pub use butterworth::{Band, MAX_ORDER};
-pub(crate) use epoching::Plan;
-pub use epoching::{Cut, Outside, Window};
-pub use filter::{FilterState, filter, filter_zero_phase};
-pub use reference::Reference;
+pub use epoching::{Cut, Outside, Window, epochs};
+pub(crate) use epoching::{Plan, plan, rows};
+pub use filter::{
+    FilterState, causal_epochs, filter, filter_zero_phase, zero_phase_epochs, zero_phase_recording,
+};
+pub(crate) use filter::{into_causal, into_zero_phase};
+pub use reference::{Reference, rereference, rereference_epochs};
 pub(crate) use rejection::peak;
-pub use rejection::{DEFAULT_DEVIATIONS, DomainRejection, Rejection, reject_peaks};
-pub use resample::{MAX_FACTOR, resample};
+pub use rejection::{
+    DEFAULT_DEVIATIONS, DomainRejection, Rejection, peaks, reject_by_amplitude, reject_peaks,
+};
+pub use resample::{MAX_FACTOR, resample, resample_recording};
 pub use sos::Sos;

@@ -4,7 +4,8 @@
 //! ears). Channels of other kinds are left alone. Each of these costs one dimension: the average makes the channels sum to
 //! zero, a reference channel becomes flat. See [`crate::covariance::Rank`].
 
-use crate::montage::find;
+use stiefel_formats::electrode::find;
+
 use crate::{Channel, ChannelKind, EegError, Epochs, Recording, Result};
 
 /// What the voltages are measured against.
@@ -16,26 +17,22 @@ pub enum Reference {
     Channels(Vec<String>),
 }
 
-impl Recording {
-    /// Re-references the EEG channels in place.
-    pub fn rereference(&mut self, reference: &Reference) -> Result<()> {
-        let samples = self.samples();
-        let (sources, targets) = plan(self.channels(), reference)?;
-        subtract(self.data_mut(), samples, &sources, &targets);
-        Ok(())
-    }
+/// Re-references the EEG channels in place.
+pub fn rereference(recording: &mut Recording, reference: &Reference) -> Result<()> {
+    let samples = recording.samples();
+    let (sources, targets) = plan(recording.channels(), reference)?;
+    subtract(recording.data_mut(), samples, &sources, &targets);
+    Ok(())
 }
 
-impl Epochs {
-    /// Re-references the EEG channels of every trial in place.
-    pub fn rereference(&mut self, reference: &Reference) -> Result<()> {
-        let (samples, n) = (self.samples(), self.channels().len());
-        let (sources, targets) = plan(self.channels(), reference)?;
-        for trial in self.data_mut().chunks_exact_mut((n * samples).max(1)) {
-            subtract(trial, samples, &sources, &targets);
-        }
-        Ok(())
+/// Re-references the EEG channels of every trial in place.
+pub fn rereference_epochs(epochs: &mut Epochs, reference: &Reference) -> Result<()> {
+    let (samples, n) = (epochs.samples(), epochs.channels().len());
+    let (sources, targets) = plan(epochs.channels(), reference)?;
+    for trial in epochs.data_mut().chunks_exact_mut((n * samples).max(1)) {
+        subtract(trial, samples, &sources, &targets);
     }
+    Ok(())
 }
 
 /// The channels that make up the reference, and those it is taken from.

@@ -34,30 +34,28 @@ pub struct Rejection {
     pub domains: Vec<DomainRejection>,
 }
 
-impl Epochs {
-    /// Finds the trials whose peak stands out in their domain; see [`Epochs::select`] to drop the others.
-    ///
-    /// ```
-    /// # use stiefel_eeg::{Channel, ChannelKind, Epochs, TrialInfo};
-    /// use stiefel_eeg::signal::DEFAULT_DEVIATIONS;
-    /// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
-    /// # let info = TrialInfo { label: "feet".into(), domain: "S1".into(), run: None };
-    /// let epochs = Epochs::new(vec![cz], 250.0, 1, vec![10., -11., 12., 13., 400.], vec![info; 5])?;
-    /// let rejection = epochs.reject_by_amplitude(DEFAULT_DEVIATIONS)?;
-    /// assert_eq!((rejection.kept, rejection.domains[0].rejected), (vec![0, 1, 2, 3], 1));
-    /// # Ok::<(), stiefel_eeg::EegError>(())
-    /// ```
-    pub fn reject_by_amplitude(&self, c: f64) -> Result<Rejection> {
-        let domains: Vec<&str> = self.trials().iter().map(|t| t.domain.as_str()).collect();
-        reject_peaks(&self.peaks(), &domains, c)
-    }
+/// Finds the trials whose peak stands out in their domain; see [`Epochs::select`] to drop the others.
+///
+/// ```
+/// # use stiefel_eeg::{Channel, ChannelKind, Epochs, TrialInfo};
+/// use stiefel_eeg::signal::{DEFAULT_DEVIATIONS, reject_by_amplitude};
+/// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+/// # let info = TrialInfo { label: "feet".into(), domain: "S1".into(), run: None };
+/// let epochs = Epochs::new(vec![cz], 250.0, 1, vec![10., -11., 12., 13., 400.], vec![info; 5])?;
+/// let rejection = reject_by_amplitude(&epochs, DEFAULT_DEVIATIONS)?;
+/// assert_eq!((rejection.kept, rejection.domains[0].rejected), (vec![0, 1, 2, 3], 1));
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn reject_by_amplitude(epochs: &Epochs, c: f64) -> Result<Rejection> {
+    let domains: Vec<&str> = epochs.trials().iter().map(|t| t.domain.as_str()).collect();
+    reject_peaks(&peaks(epochs), &domains, c)
+}
 
-    /// The largest magnitude of each trial, infinite where a value is not finite.
-    pub fn peaks(&self) -> Vec<f64> {
-        (0..self.trials().len())
-            .map(|i| peak(self.trial(i)))
-            .collect()
-    }
+/// The largest magnitude of each trial, infinite where a value is not finite.
+pub fn peaks(epochs: &Epochs) -> Vec<f64> {
+    (0..epochs.trials().len())
+        .map(|i| peak(epochs.trial(i)))
+        .collect()
 }
 
 /// Rejection from the peak and the domain of each trial.

@@ -68,43 +68,41 @@ pub fn resample(rows: &[f64], samples: usize, up: usize, down: usize) -> Result<
     Ok((out, length))
 }
 
-impl Recording {
-    /// The recording at `up/down` times its sampling rate. Events keep their onset in seconds; trigger lines take the nearest
-    /// sample, everything else is filtered.
-    pub fn resample(&self, up: usize, down: usize) -> Result<Recording> {
-        let (up, down) = factors(up, down)?;
-        let samples = self.samples();
-        let mut data = Vec::new();
-        for (index, channel) in self.channels().iter().enumerate() {
-            let row = self.channel(index);
-            if channel.kind == ChannelKind::Stim {
-                let length = (samples * up).div_ceil(down);
-                data.extend((0..length).map(|m| row[((m * down + up / 2) / up).min(samples - 1)]));
-                continue;
-            }
-            let (row, _) = resample(row, samples, up, down).map_err(|error| EegError::Invalid {
-                what: format!("channel {}: {error}", channel.name),
-                remedy: "see above".into(),
-            })?;
-            data.extend(row);
+/// The recording at `up/down` times its sampling rate. Events keep their onset in seconds; trigger lines take the nearest
+/// sample, everything else is filtered.
+pub fn resample_recording(recording: &Recording, up: usize, down: usize) -> Result<Recording> {
+    let (up, down) = factors(up, down)?;
+    let samples = recording.samples();
+    let mut data = Vec::new();
+    for (index, channel) in recording.channels().iter().enumerate() {
+        let row = recording.channel(index);
+        if channel.kind == ChannelKind::Stim {
+            let length = (samples * up).div_ceil(down);
+            data.extend((0..length).map(|m| row[((m * down + up / 2) / up).min(samples - 1)]));
+            continue;
         }
-        let last = data
-            .len()
-            .checked_div(self.channels().len())
-            .unwrap_or(0)
-            .saturating_sub(1);
-        // The nearest sample; the very last may be nearest to one behind the end.
-        let move_event = |event: &Event| Event {
-            sample: (event.sample.saturating_mul(up).saturating_add(down / 2) / down).min(last),
-            ..event.clone()
-        };
-        Recording::new(
-            self.channels().to_vec(),
-            self.sampling_rate() * up as f64 / down as f64,
-            data,
-            self.events().iter().map(move_event).collect(),
-        )
+        let (row, _) = resample(row, samples, up, down).map_err(|error| EegError::Invalid {
+            what: format!("channel {}: {error}", channel.name),
+            remedy: "see above".into(),
+        })?;
+        data.extend(row);
     }
+    let last = data
+        .len()
+        .checked_div(recording.channels().len())
+        .unwrap_or(0)
+        .saturating_sub(1);
+    // The nearest sample; the very last may be nearest to one behind the end.
+    let move_event = |event: &Event| Event {
+        sample: (event.sample.saturating_mul(up).saturating_add(down / 2) / down).min(last),
+        ..event.clone()
+    };
+    Ok(Recording::new(
+        recording.channels().to_vec(),
+        recording.sampling_rate() * up as f64 / down as f64,
+        data,
+        recording.events().iter().map(move_event).collect(),
+    )?)
 }
 
 fn factors(up: usize, down: usize) -> Result<(usize, usize)> {

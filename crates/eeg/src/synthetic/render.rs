@@ -84,7 +84,8 @@ pub(super) fn render(
             }
         }
     }
-    Recording::new(channels(config), fs, data, events(&trials, config))
+    let events = events(&trials, config);
+    Ok(Recording::new(channels(config), fs, data, events)?)
 }
 
 /// `Xᵀ ← SᵀLᵀ`: sample after sample, each of `n` channels from [`SOURCES`] sources.

@@ -1,6 +1,5 @@
 //! Files of the data sets become EEG with class names. Sample s of channel c is c·100 + s (see `make_catalogue.py`).
 
-use crate::common;
 use crate::support::Sandbox;
 use stiefel_eeg::catalogue::{CatalogueError, DatasetRun, DomainUnit, Selection, Signal, find};
 use stiefel_eeg::{ChannelKind, Epochs, Recording};
@@ -9,7 +8,9 @@ use stiefel_eeg::{ChannelKind, Epochs, Recording};
 fn cache_of(files: &[(&str, &str)]) -> Sandbox {
     let sandbox = Sandbox::new();
     for (name, fixture) in files {
-        sandbox.write(name, &common::bytes(&format!("catalogue/{fixture}")));
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/catalogue");
+        let bytes = std::fs::read(format!("{folder}/{fixture}")).unwrap();
+        sandbox.write(name, &bytes);
     }
     sandbox
 }

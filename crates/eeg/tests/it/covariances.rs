@@ -3,6 +3,7 @@
 use crate::numbers::{eeg, fixtures, noise, relative_error};
 use proptest::prelude::*;
 use stiefel_eeg::covariance::{Estimator, Rank, RankLoss, covariances};
+use stiefel_eeg::io::FormatError;
 use stiefel_eeg::{Epochs, TrialInfo};
 
 const ALL: [(Estimator, &str); 4] = [
@@ -228,7 +229,7 @@ fn more_than_the_memory_is_an_error() {
     let n = 400_000;
     let error = covariances(&epochs(n, 2, vec![0.0; 2 * n]), Estimator::Sample).unwrap_err();
     assert!(
-        matches!(error, stiefel_eeg::EegError::OutOfMemory { bytes, .. } if bytes == 1_280_000_000_000),
+        matches!(error, stiefel_eeg::EegError::Format(FormatError::OutOfMemory { bytes, .. }) if bytes == 1_280_000_000_000),
         "{error}"
     );
 }

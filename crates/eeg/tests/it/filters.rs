@@ -2,7 +2,9 @@
 
 use crate::numbers::{eeg, fixtures, noise, relative_error};
 use proptest::prelude::*;
-use stiefel_eeg::signal::{Band, FilterState, Sos, filter, filter_zero_phase};
+use stiefel_eeg::signal::{
+    Band, FilterState, Sos, filter, filter_zero_phase, zero_phase_epochs, zero_phase_recording,
+};
 use stiefel_eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
 
 const TOLERANCE: f64 = 1e-9;
@@ -183,7 +185,7 @@ fn recordings_keep_their_triggers_and_name_the_bad_channel() {
     let channels = vec![eeg("C3"), trigger, eeg("C4")];
     let x = noise(3, 300);
     let mut recording = Recording::new(channels.clone(), 250.0, x.clone(), vec![]).unwrap();
-    recording.filter_zero_phase(&sos).unwrap();
+    zero_phase_recording(&mut recording, &sos).unwrap();
     assert_eq!(recording.channel(1), &x[100..200]);
     let mut alone = x[200..].to_vec();
     filter_zero_phase(&sos, &mut alone, 100).unwrap();
@@ -192,7 +194,9 @@ fn recordings_keep_their_triggers_and_name_the_bad_channel() {
     x[150] = f64::NAN;
     x[250] = f64::INFINITY;
     let mut recording = Recording::new(channels, 250.0, x, vec![]).unwrap();
-    let message = recording.filter_zero_phase(&sos).unwrap_err().to_string();
+    let message = zero_phase_recording(&mut recording, &sos)
+        .unwrap_err()
+        .to_string();
     assert!(
         message.contains("C4") && message.contains("50") && message.contains("inf"),
         "{message}"
@@ -216,12 +220,14 @@ fn trials_are_filtered_each_by_itself() {
         vec![info; 3],
     )
     .unwrap();
-    epochs.filter_zero_phase(&sos).unwrap();
+    zero_phase_epochs(&mut epochs, &sos).unwrap();
     let mut row = x[4 * 90..5 * 90].to_vec();
     filter_zero_phase(&sos, &mut row, 90).unwrap();
     assert_eq!(&epochs.trial(2)[..90], row);
     epochs.data_mut()[3 * 90 + 7] = f64::NAN;
-    let message = epochs.filter_zero_phase(&sos).unwrap_err().to_string();
+    let message = zero_phase_epochs(&mut epochs, &sos)
+        .unwrap_err()
+        .to_string();
     assert!(
         message.contains("trial 1") && message.contains("C4") && message.contains("sample 7"),
         "{message}"

@@ -3,7 +3,9 @@
 use crate::numbers::eeg;
 use stiefel_eeg::covariance::{Estimator, Pipeline, covariances};
 use stiefel_eeg::montage::Montage;
-use stiefel_eeg::signal::{Band, Sos, Window};
+use stiefel_eeg::signal::{
+    Band, Sos, Window, epochs, reject_by_amplitude, zero_phase_epochs, zero_phase_recording,
+};
 use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 use stiefel_eeg::{Epochs, Event, Recording};
 
@@ -39,17 +41,16 @@ fn pipeline_is_the_sum_of_its_steps() {
         let mut recording = item.recording.clone();
         preparing.add(item.recording, &domain, Some(&run)).unwrap();
         let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
-        recording.filter_zero_phase(&sos).unwrap();
+        zero_phase_recording(&mut recording, &sos).unwrap();
         parts.push(
-            recording
-                .epochs(&pipeline.window, &domain, Some(&run))
+            epochs(&recording, &pipeline.window, &domain, Some(&run))
                 .unwrap()
                 .epochs,
         );
     }
     let prepared = preparing.finish().unwrap();
     let epochs = Epochs::concat(&parts).unwrap();
-    let rejection = epochs.reject_by_amplitude(1.5).unwrap();
+    let rejection = reject_by_amplitude(&epochs, 1.5).unwrap();
     assert!(
         rejection.kept.len() < epochs.trials().len(),
         "the threshold rejects something here"
@@ -128,7 +129,7 @@ fn labelled(label: &str, domain: &str) -> stiefel_eeg::TrialInfo {
 fn trials() -> Epochs {
     let recording = study().recording(0, 0, 0).unwrap();
     let window = Window::new(-0.5, 3.5, &["right_hand", "feet"]);
-    recording.epochs(&window, "S0", None).unwrap().epochs
+    epochs(&recording, &window, "S0", None).unwrap().epochs
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn data_in_trials_is_filtered_trial_by_trial_then_cropped() {
     let mut expected = Vec::new();
     for &i in &feet {
         let mut one = trials.select(&[i]).unwrap();
-        one.filter_zero_phase(&sos).unwrap();
+        zero_phase_epochs(&mut one, &sos).unwrap();
         let cropped = one.crop(1.0, 3.0).unwrap();
         assert_eq!(cropped.samples(), 256);
         let covariance = covariances(&cropped, Estimator::Sample).unwrap();

@@ -3,7 +3,7 @@
 use stiefel_data::Trials;
 use stiefel_eeg::covariance::{self, Estimator, Rank, RankLoss};
 use stiefel_eeg::montage::Montage;
-use stiefel_eeg::signal::{Band, Sos, Window};
+use stiefel_eeg::signal::{Band, Sos, Window, epochs, zero_phase_recording};
 use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig, SyntheticReference};
 
 fn small(subjects: usize) -> SyntheticConfig {
@@ -22,10 +22,8 @@ fn covariances(config: SyntheticConfig, band: Band) -> Trials {
     let labels: Vec<&str> = config.classes.iter().map(|c| c.label()).collect();
     let sos = Sos::butterworth(4, band, fs).unwrap();
     let mut recording = Synthetic::new(config).unwrap().recording(0, 0, 0).unwrap();
-    recording.filter_zero_phase(&sos).unwrap();
-    let cut = recording
-        .epochs(&Window::new(1.0, 4.0, &labels), "0", None)
-        .unwrap();
+    zero_phase_recording(&mut recording, &sos).unwrap();
+    let cut = epochs(&recording, &Window::new(1.0, 4.0, &labels), "0", None).unwrap();
     assert!(cut.outside.is_empty());
     covariance::covariances(&cut.epochs, Estimator::Sample).unwrap()
 }
@@ -186,10 +184,14 @@ fn without_spread_everyone_has_the_same_field() {
         let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
         let mean = |subject: usize| {
             let mut recording = study.recording(subject, 0, 0).unwrap();
-            recording.filter_zero_phase(&sos).unwrap();
-            let cut = recording
-                .epochs(&Window::new(0.0, 4.0, &["right_hand", "feet"]), "0", None)
-                .unwrap();
+            zero_phase_recording(&mut recording, &sos).unwrap();
+            let cut = epochs(
+                &recording,
+                &Window::new(0.0, 4.0, &["right_hand", "feet"]),
+                "0",
+                None,
+            )
+            .unwrap();
             let set = covariance::covariances(&cut.epochs, Estimator::Sample).unwrap();
             let size = set.channels_count() * set.channels_count();
             (0..size)

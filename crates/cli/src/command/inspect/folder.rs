@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use stiefel::eeg::io::{Content, ReadOptions, Source, check_apply, read_among};
+use stiefel::eeg::io::{Content, FormatError, ReadOptions, Source, check_apply, read_among};
 use stiefel::eeg::{EegError, Recording};
 
 use super::Description;
@@ -38,7 +38,10 @@ pub(super) fn describe(
     for path in &files {
         bar.advance();
         let name = path.strip_prefix(folder).unwrap_or(path);
-        match Source::open(path).and_then(|source| read_among(source, options)) {
+        match Source::open(path)
+            .map_err(EegError::from)
+            .and_then(|source| read_among(source, options))
+        {
             Ok(content) => {
                 recordings += 1;
                 let (lines, value) = read(name, path, content);
@@ -238,7 +241,10 @@ fn number(value: f64, decimals: usize) -> String {
 /// The ending of a file that stands beside recordings.
 fn beside(path: &Path, error: &EegError) -> Option<String> {
     // The system could not open it: that is about the file, whatever it is.
-    if matches!(error, EegError::Io { .. }) {
+    if matches!(
+        error,
+        EegError::Io { .. } | EegError::Format(FormatError::Io { .. })
+    ) {
         return None;
     }
     // README, LICENSE, CHANGES: no recorder names a recording without an ending, unless its content says so.

@@ -1,0 +1,28 @@
+//! Dataset files: covariance matrices in NumPy's `.npz` or `.npy`, and the door to all files.
+//!
+//! | key | shape | meaning |
+//! |---|---|---|
+//! | `X` | (trials, n, n) or (trials, views, n, n) | covariances in µV² |
+//! | `y`, `domain`, `groups`, `session`, `run`, `ch_names`, `sfreq` | | as of [epochs](stiefel_formats::npz) |
+//! | `subject` | (trials,) | the subject, beside `domain` or `groups`; the domain where there is none |
+//! | `stiefel` | (bytes,) | JSON in UTF-8: how the covariances were made, and where the trials come from |
+//!
+//! `X` holds covariances when its matrices are square and all symmetric to the rounding of the type
+//! it is stored in, epochs otherwise.
+
+mod content;
+mod read;
+mod record;
+mod write;
+
+pub use content::Content;
+pub use read::{read, read_among, read_from, read_with};
+pub use write::{write_trials, write_trials_to};
+
+use std::path::Path;
+
+use crate::EegError;
+
+fn invalid(path: &Path, what: impl std::fmt::Display, remedy: &str) -> EegError {
+    EegError::invalid(format!("{}: {what}", path.display()), remedy)
+}

@@ -1,0 +1,156 @@
+//! Reading: covariances where a file of arrays holds them, otherwise what the readers find.
+
+use std::path::Path;
+
+use stiefel_data::{DataError, Factor, Trials};
+use stiefel_formats::numpy::{Arrays, Table};
+use stiefel_formats::{Format, ReadOptions, Source, check_options, detect, npy, npz};
+use stiefel_linalg::{MatBatch, MatView, MatViewMut, asymmetry, symmetrise, tolerance};
+
+use super::content::Content;
+use super::invalid;
+use super::record::Record;
+use crate::covariance::{names, trials_of};
+use crate::{Result, TrialInfo};
+
+/// Reads any file, with default options.
+///
+/// ```no_run
+/// use stiefel_eeg::{Content, read};
+/// match read("S001R04.edf")? {
+///     Content::Recordings(runs) => println!("{} recordings", runs.len()),
+///     Content::Epochs(epochs) => println!("{} trials", epochs.trials().len()),
+///     Content::Trials(trials) => println!("{} covariances", trials.len()),
+/// }
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn read(path: impl AsRef<Path>) -> Result<Content> {
+    read_from(Source::open(path)?)
+}
+
+/// Reads any source, with default options.
+pub fn read_from(source: Source<'_>) -> Result<Content> {
+    read_with(source, &ReadOptions::default())
+}
+
+/// Reads any source, as [`stiefel_formats::read_with`] does.
+pub fn read_with(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+    let mut source = source.unpacked(options)?;
+    match of_arrays(&mut source)? {
+        Some(format) => {
+            check_options(options, format)?;
+            of_file(source, options)
+        }
+        None => Ok(stiefel_formats::read_with(source, options)?.into()),
+    }
+}
+
+/// Reads one of several files, as [`stiefel_formats::read_among`] does.
+pub fn read_among(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+    let mut source = source.unpacked(options)?;
+    match of_arrays(&mut source)? {
+        Some(_) => of_file(source, options),
+        None => Ok(stiefel_formats::read_among(source, options)?.into()),
+    }
+}
+
+/// Tells whether a file holds NumPy's arrays, and in which format.
+fn of_arrays(source: &mut Source<'_>) -> Result<Option<Format>> {
+    let format = detect(source)?;
+    Ok(Some(format).filter(|format| [npy::FORMAT, npz::FORMAT].contains(format)))
+}
+
+fn of_file(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
+    let mut arrays = Arrays::open(source, options)?;
+    let mut table = Table::read(&mut arrays, options)?;
+    let path = arrays.path().to_path_buf();
+    let (count, n) = (table.labels.len() * table.views, table.columns);
+    if table.channels.len() != n {
+        return Ok(Content::Epochs(table.into_epochs()?));
+    }
+    let allowed = tolerance::symmetry_of(table.single);
+    let x = MatView::new(count, n, n, &table.values).map_err(DataError::from)?;
+    if let Some((i, row, col)) = asymmetry(x, allowed) {
+        if table.views == 1 && table.rate.is_some() {
+            return Ok(Content::Epochs(table.into_epochs()?));
+        }
+        let what = format!(
+            "the square matrices of X are not covariances: in matrix {i}, at ({row}, {col}), \
+             entries differ from their mirror images by more than {allowed:.1e} of the largest \
+             entry, which is the most that rounding of {} explains",
+            if table.single { "float32" } else { "float64" }
+        );
+        return Err(invalid(
+            &path,
+            what,
+            "symmetrise with (X + Xᵀ)/2 where the difference is rounding; for epochs add `sfreq`",
+        ));
+    }
+    // Rounding of the type it was stored in goes.
+    let mut x = MatViewMut::new(count, n, n, &mut table.values).map_err(DataError::from)?;
+    symmetrise(&mut x).map_err(DataError::from)?;
+    trials(&path, &mut arrays, table).map(Content::Trials)
+}
+
+/// Gathers the trials of a file of covariances.
+fn trials(path: &Path, arrays: &mut Arrays<'_>, mut table: Table) -> Result<Trials> {
+    let record = match arrays.array("stiefel")? {
+        Some(array) => Some(Record::read(path, &array)?),
+        None => None,
+    };
+    let subjects = if arrays.has("domain") || arrays.has("groups") {
+        arrays.array("subject")?
+    } else {
+        None
+    };
+    let subjects = subjects.map(|array| table.column(array, "subject"));
+    let sessions = table.sessions.clone();
+    // In a file of ours a session is a session; elsewhere it is the run, where there is no other.
+    if record.is_some() && table.runs.is_none() {
+        table.sessions = None;
+    }
+    let infos = table.infos();
+    let mut found = of_views(table.values, table.views, &names(&table.channels), &infos)?;
+    // What the names of domains and runs say already is not said twice.
+    if let Some(subjects) = subjects {
+        let subjects = Factor::from_labels(subjects?);
+        if subjects != found.subjects() {
+            found = found.with_subjects(subjects)?;
+        }
+    }
+    if let Some(sessions) = sessions {
+        let sessions = Factor::from_labels(sessions);
+        if Some(&sessions) != found.sessions().as_ref() {
+            found = found.with_sessions(sessions)?;
+        }
+    }
+    if let Some(record) = record {
+        found = found
+            .with_preparation(record.preparation)
+            .with_origin(record.origin);
+    }
+    Ok(found)
+}
+
+/// `trials × views × n × n` values as trials.
+fn of_views(
+    data: Vec<f64>,
+    views: usize,
+    channels: &[String],
+    info: &[TrialInfo],
+) -> Result<Trials> {
+    if views == 1 {
+        return trials_of(data, channels, info);
+    }
+    let n = channels.len();
+    let of = |view: usize| -> Vec<f64> {
+        let matrices = data.chunks_exact(n * n).skip(view).step_by(views);
+        matrices.flatten().copied().collect()
+    };
+    let mut trials = trials_of(of(0), channels, info)?;
+    for view in 1..views {
+        let x = MatBatch::from_vec(info.len(), n, n, of(view));
+        trials = trials.with_view(x.map_err(DataError::from)?)?;
+    }
+    Ok(trials)
+}

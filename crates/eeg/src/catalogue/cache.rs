@@ -109,7 +109,8 @@ impl Cache {
         Ok(files.into_iter().map(with_copy).collect())
     }
 
-    /// The files of a selection, all of them or an error that says how to get them. Nothing is fetched.
+    /// The files of a selection, all of them or an error that says how to get them. Nothing is
+    /// fetched.
     pub fn locate(
         &self,
         dataset: &'static Dataset,

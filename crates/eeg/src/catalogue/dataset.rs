@@ -39,7 +39,8 @@ pub struct Dataset {
     pub tasks: &'static [Task],
     /// Samples per second.
     pub sampling_rate: f64,
-    /// Seconds of a trial where recordings hold no events: each is cut into consecutive trials, labelled `run N`.
+    /// Seconds of a trial where recordings hold no events: each is cut into consecutive trials,
+    /// labelled `run N`.
     pub trial_seconds: Option<f64>,
     /// The window of a trial that decoding uses, in seconds from the event.
     pub window: Interval,

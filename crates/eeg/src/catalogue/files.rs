@@ -1,7 +1,7 @@
 //! The files of a data set: names, addresses, checksums.
 //!
-//! Paths are patterns with `{subject}`, `{subject-1}` (where files count from 0), `{session}`, `{run}` and `{record}`;
-//! `{subject:03}` fills up with zeros.
+//! Paths are patterns with `{subject}`, `{subject-1}` (where files count from 0), `{session}`,
+//! `{run}` and `{record}`; `{subject:03}` fills up with zeros.
 
 use serde::Deserialize;
 
@@ -84,7 +84,8 @@ pub struct DataFile {
 }
 
 impl Dataset {
-    /// The files of a selection: by subject, session, then run; the list of a recording's events follows it.
+    /// The files of a selection: by subject, session, then run; the list of a recording's events
+    /// follows it.
     pub fn files(&'static self, selection: &Selection) -> Result<Vec<DataFile>> {
         let chosen = self.choose(selection)?;
         let mut files = Vec::new();
@@ -163,13 +164,12 @@ impl Dataset {
     }
 
     fn fill(&self, pattern: &str, subject: u16, session: &str, run: Option<u8>) -> String {
-        let mut text = String::new();
+        let run = u16::from(run.unwrap_or(0));
         // Literal text and names take turns.
-        for (i, part) in pattern.split(['{', '}']).enumerate() {
+        let filled = pattern.split(['{', '}']).enumerate().map(|(i, part)| {
             let (name, width) = part.split_once(":0").unwrap_or((part, "0"));
             let number = |value: u16| format!("{value:0w$}", w = width.parse().unwrap_or(0));
-            let run = u16::from(run.unwrap_or(0));
-            text += &match name {
+            match name {
                 _ if i % 2 == 0 => part.to_owned(),
                 "subject" => number(subject),
                 "subject-1" => number(subject - 1),
@@ -177,9 +177,9 @@ impl Dataset {
                 "session" => session.to_owned(),
                 "record" => self.records_of(subject)[usize::from(run) - 1].to_owned(),
                 _ => format!("{{{part}}}"),
-            };
-        }
-        text
+            }
+        });
+        filled.collect()
     }
 }
 

@@ -1,17 +1,19 @@
 //! Public data sets: what they are, where their files come from, and the recordings in them.
 //!
 //! ```text
-//! find("bnci2014001") ─▶ Dataset ──Selection──▶ files ──Fetcher──▶ LocalFile ──recordings──▶ DatasetRun
-//!                         (a table)              (URLs)   (cache)    (on disk)                (EEG, classes)
+//! find("bnci2014001") ─▶ Dataset ──Selection─▶ files ──Fetcher─▶ LocalFile ──recordings─▶ DatasetRun
+//!                        (a table)             (URLs)  (cache)   (on disk)               (EEG, classes)
 //! ```
 //!
-//! * A [`Dataset`] is a table, one TOML file of `sets`: title, licence, citation, subjects, sessions, channels, classes,
-//!   window, files.
-//! * A [`Cache`] knows where files are kept: the folder in `STIEFEL_DATA`, or the platform's folder for data. It also finds
-//!   what MNE-Python and MOABB have downloaded already (`MNE_DATA`, `~/mne_data`) and never writes there.
-//! * A [`Fetcher`] downloads what is missing. With everything in place it does not touch the network.
-//! * [`Dataset::recordings`] reads the files one at a time: only the EEG channels, in the table's order and spelling, and
-//!   events named by class (`left_hand`, `feet`, …).
+//! * A [`Dataset`] is a table, one TOML file of `sets`: title, licence, citation, subjects,
+//!   sessions, channels, classes, window, files.
+//! * A [`Cache`] knows where files are kept: the folder in `STIEFEL_DATA`, or the platform's folder
+//!   for data. It also finds what MNE-Python and MOABB have downloaded already (`MNE_DATA`,
+//!   `~/mne_data`) and never writes there.
+//! * A [`Fetcher`] downloads what is missing. With everything in place it does not touch the
+//!   network.
+//! * [`Dataset::recordings`] reads the files one at a time: only the EEG channels, in the table's
+//!   order and spelling, and events named by class (`left_hand`, `feet`, …).
 //!
 //! ```
 //! use stiefel_eeg::catalogue::{Selection, find};

@@ -1,7 +1,8 @@
-//! From files to recordings: EEG channels only, in the table's order and spelling, events named by class.
+//! From files to recordings: EEG channels only, in the table's order and spelling, events named by
+//! class.
 //!
-//! Signals are neither filtered nor cut: a filter must see the whole recording (or the whole trial of data that comes in trials)
-//! before [`Dataset::window`] is cut out.
+//! Signals are neither filtered nor cut: a filter must see the whole recording (or the whole trial
+//! of data that comes in trials) before [`Dataset::window`] is cut out.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,8 @@ pub struct DatasetRun {
     pub subject: u16,
     /// The session's label.
     pub session: &'static str,
-    /// The run: its number in the file's name, or its place among the runs with trials, counted from 1.
+    /// The run: its number in the file's name, or its place among the runs with trials, counted
+    /// from 1.
     pub run: u16,
     /// The file.
     pub path: PathBuf,
@@ -63,8 +65,8 @@ pub struct Recordings {
 impl Dataset {
     /// The runs of a selection, read one file at a time from what is here; nothing is fetched.
     ///
-    /// Every file is compared with its published or recorded checksum before it is read. Runs without trials of the chosen
-    /// classes are passed over.
+    /// Every file is compared with its published or recorded checksum before it is read. Runs
+    /// without trials of the chosen classes are passed over.
     ///
     /// ```no_run
     /// use stiefel_eeg::catalogue::{Cache, Selection, Signal, find};
@@ -73,7 +75,7 @@ impl Dataset {
     /// for run in dataset.recordings(&Cache::from_env()?, &selection)? {
     ///     let run = run?;
     ///     if let Signal::Recording(recording) = &run.signal {
-    ///         println!("{} run {}: {} trials", run.domain(dataset.domain), run.run, recording.events().len());
+    ///         println!("run {}: {} trials", run.run, recording.events().len());
     ///     }
     /// }
     /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
@@ -143,7 +145,8 @@ impl Recordings {
     }
 }
 
-/// A recording with the events that it does not hold itself: those of the list beside it, or consecutive trials.
+/// A recording with the events that it does not hold itself: those of the list beside it, or
+/// consecutive trials.
 fn with_trials(
     recording: Recording,
     file: &DataFile,
@@ -172,8 +175,8 @@ fn with_trials(
     Ok(recording.with_events(events))
 }
 
-/// The task of a public data set that a recording belongs to, where the data set has several: known by the name of its file, its channels and
-/// its rate.
+/// The task of a public data set that a recording belongs to, where the data set has several: known
+/// by the name of its file, its channels and its rate.
 pub fn task_of(path: &Path, recording: &Recording) -> Option<&'static Task> {
     let name = path.file_name()?;
     let all = Selection::all().with_tasks(["all"]);

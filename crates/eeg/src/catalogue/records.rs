@@ -1,4 +1,5 @@
-//! The checksums that were recorded at the first fetch: `checksums.json` in the folder of a data set.
+//! The checksums that were recorded at the first fetch: `checksums.json` in the folder of a data
+//! set.
 //!
 //! ```json
 //! {"version": 1, "files": {"A01T.mat": {"sha256": "…", "bytes": 42, "url": "https://…"}}}
@@ -42,7 +43,8 @@ pub(super) fn load(folder: &Path) -> Result<Records> {
     let path = path(folder);
     let text = match std::fs::read(&path) {
         Ok(text) => text,
-        // A folder that cannot exist (a file stands in its place) has no records; writing reports it.
+        // A folder that cannot exist (a file stands in its place) has no records; writing reports
+        // it.
         Err(error)
             if matches!(
                 error.kind(),

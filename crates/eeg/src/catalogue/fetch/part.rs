@@ -1,4 +1,5 @@
-//! What has arrived of a file: `NAME.part`, and in `NAME.part.json` by what the server tells one version of the file from another.
+//! What has arrived of a file: `NAME.part`, and in `NAME.part.json` by what the server tells one
+//! version of the file from another.
 
 use std::fs;
 use std::path::{Path, PathBuf};

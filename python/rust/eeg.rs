@@ -84,7 +84,7 @@ fn views<'py>(
     let (count, n, samples) = view.shape();
     let whole = [start, start + samples as f64 / sfreq];
     let options = PrepareOptions {
-        band,
+        band: Some(band),
         window: Some(window.unwrap_or(whole)),
         order,
         phase: if causal { Phase::Causal } else { Phase::Zero },

@@ -14,7 +14,7 @@ pub(crate) fn report_on(words: &[String]) -> Result<String, Box<dyn std::error::
         let class = |word: &String| word.split_once('=').map(|(l, c)| (l.into(), c.into()));
         let classes = labels.iter().map(class).collect::<Option<Vec<_>>>();
         let options = PrepareOptions {
-            band: [8.0, 30.0],
+            band: Some([8.0, 30.0]),
             window: Some([0.5, 3.5]),
             estimator: Estimator::Oas,
             classes: classes.ok_or("write classes as LABEL=CLASS")?,

@@ -153,9 +153,10 @@ def load_dataset(
     Parameters
     ----------
     name : str | path-like
-        "BNCI2014001", "BNCI2015001", "EEGMMIDB" or "Weibo2014", whose files were fetched by ``stiefel data fetch``, MOABB or MNE. The signals
-        are band-passed at 8–32 Hz and cut to the dataset's window, and outliers of amplitude are rejected per domain. Or the path of a file
-        of covariances or epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
+        "BNCI2014001", "BNCI2015001", "EEGMAT", "EEGMMIDB", "Kalunga2016" or "Weibo2014", whose files were fetched by
+        ``stiefel data fetch``, MOABB or MNE. The signals are band-passed (8–32 Hz, or the dataset's own band), cut to the
+        dataset's window, and outliers of amplitude are rejected per domain. Or the path of a
+        file of covariances or epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
     subjects : None | list of int, default=None
         Which subjects of a public dataset; None for all.
     classes : None | list of str, default=None

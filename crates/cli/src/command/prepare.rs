@@ -63,9 +63,9 @@ pub(crate) struct Arguments {
     /// What names the domain of a file: auto, prefix, folder, file
     #[arg(long, value_name = "RULE", default_value = "auto")]
     domain: DomainFrom,
-    /// Pass band in hertz
-    #[arg(long, value_name = "LOW,HIGH", default_value = "8,32", value_parser = band)]
-    band: [f64; 2],
+    /// Pass band in hertz [default: the data set's, or 8,32]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
+    band: Option<[f64; 2]>,
     /// Seconds from the event, or from the first sample where the data are trials [default: the data set's; 0.5,3.5 for files]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
@@ -158,7 +158,7 @@ impl Arguments {
             pattern: self.pattern.clone(),
             ..PrepareOptions::default()
         };
-        let given = self.band != PrepareOptions::default().band || self.window.is_some();
+        let given = self.band.is_some() || self.window.is_some();
         match &self.views {
             None => Ok(options),
             Some(views) if given && views.contains('@') => Err(Failure::Misuse(format!(

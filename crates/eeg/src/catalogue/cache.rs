@@ -15,7 +15,7 @@ use super::folders::Folders;
 use super::records::{self, Records};
 use super::selection::Selection;
 use crate::error::catalogue::{CatalogueError, Result};
-use crate::io::{Source, detect, edf, mat};
+use crate::io::{Source, detect, edf, fif, mat};
 
 /// Knows where files are. Opens no connection and writes nothing.
 ///
@@ -80,7 +80,7 @@ impl Cache {
 
     /// All copies that are here, the own one first.
     pub(super) fn copies<'f>(&'f self, file: &'f DataFile) -> impl Iterator<Item = LocalFile> + 'f {
-        let key = file.dataset.mne_key();
+        let key = file.dataset.files.mne_key;
         let roots = self.folders.mne.iter();
         let roots = roots.filter(move |(only, _)| only.as_deref().is_none_or(|only| only == key));
         let mne = roots.flat_map(|(_, root)| file.mne.iter().map(|path| root.join(path)));
@@ -109,7 +109,8 @@ impl Cache {
         Ok(files.into_iter().map(with_copy).collect())
     }
 
-    /// The files of a selection, all of them or an error that says how to get them. Nothing is fetched.
+    /// The files of a selection, all of them or an error that says how to get them. Nothing is
+    /// fetched.
     pub fn locate(
         &self,
         dataset: &'static Dataset,
@@ -187,6 +188,7 @@ impl Kind {
                 "MATLAB",
             ),
             Self::Edf => (detect(&mut source).is_ok_and(|f| f == edf::FORMAT), "EDF"),
+            Self::Fif => (detect(&mut source).is_ok_and(|f| f == fif::FORMAT), "FIF"),
             Self::Zip => (head.starts_with(b"PK\x03\x04"), "zip"),
         };
         let start = crate::io::excerpt(&head);

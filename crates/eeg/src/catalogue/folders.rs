@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::datasets;
 use crate::error::catalogue::{CatalogueError, Result};
 
 /// Where data is kept.
@@ -18,9 +19,6 @@ pub struct Folders {
     /// Folders that MNE keeps files in: `Some(key)` for one data set, `None` for all.
     pub(super) mne: Vec<(Option<String>, PathBuf)>,
 }
-
-/// The keys of `MNE_DATASETS_<key>_PATH` that the catalogue asks for.
-const KEYS: [&str; 3] = ["BNCI", "WEIBO", "EEGBCI"];
 
 impl Folders {
     /// What the environment of this process says.
@@ -93,7 +91,9 @@ fn mne_folders(
     };
     let both = |name: &str| [set(name), configured(name)].into_iter().flatten();
     let mut folders = Vec::new();
-    for key in KEYS {
+    let mut keys: Vec<_> = datasets().iter().map(|d| d.files.mne_key).collect();
+    keys.dedup();
+    for key in keys.into_iter().filter(|key| !key.is_empty()) {
         let found = both(&format!("MNE_DATASETS_{key}_PATH"));
         folders.extend(found.map(|path| (Some(key.to_string()), path)));
     }

@@ -1,7 +1,8 @@
 //! Unpacking chosen files of a zip.
 //!
-//! Files are found by how their names start and written under names of our own: nothing in the archive decides where bytes go.
-//! An archive that tries (`..`, absolute paths) is refused whole, and no file may expand beyond a bound.
+//! Files are found by how their names start and written under names of our own: nothing in the
+//! archive decides where bytes go. An archive that tries (`..`, absolute paths) is refused whole,
+//! and no file may expand beyond a bound.
 
 use std::path::{Path, PathBuf};
 

@@ -73,6 +73,7 @@ pub(super) fn of_catalogue(source: &str, options: &mut PrepareOptions) -> Result
     let files = cache.locate(dataset, &selection)?;
     let window = dataset.window;
     options.window.get_or_insert([window.start, window.end]);
+    options.band = options.band.or(dataset.band);
     // Recordings of the catalogue name events by class already: an alias stands for it here.
     for (label, class) in &mut options.classes {
         if let Some(known) = dataset.classes().iter().find(|c| c.is_called(label)) {

@@ -193,7 +193,7 @@ fn pipeline(options: &PrepareOptions, [from, to]: [f64; 2]) -> Pipeline {
     let classes: Vec<(&str, &str)> = (options.classes.iter())
         .map(|(label, class)| (label.as_str(), class.as_str()))
         .collect();
-    let [low, high] = options.band;
+    let [low, high] = options.broad_band();
     Pipeline {
         order: options.order,
         phase: options.phase,
@@ -298,7 +298,7 @@ impl<'a> Work<'a> {
     /// What was done, for whoever does it again.
     fn steps(&self, window: [f64; 2], pipeline: &Pipeline) -> Steps {
         let broad = View {
-            band: self.options.band,
+            band: self.options.broad_band(),
             window,
         };
         Steps {

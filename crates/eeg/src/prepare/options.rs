@@ -13,13 +13,16 @@ use crate::{EegError, Result};
 /// The window of trials in files that do not say.
 pub const DEFAULT_WINDOW: [f64; 2] = [0.5, 3.5];
 
+/// The pass band in hertz where neither the caller nor the dataset names one.
+pub(super) const DEFAULT_BAND: [f64; 2] = [8.0, 32.0];
+
 /// From recordings to covariances: band-pass (Butterworth), trials around events, rejection by amplitude within each domain, one covariance per
 /// trial and view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PrepareOptions {
-    /// Pass band in hertz.
-    pub band: [f64; 2],
+    /// Pass band in hertz. Without it the dataset's own band; 8–32 Hz where it has none, and for files.
+    pub band: Option<[f64; 2]>,
     /// Order of the filter.
     pub order: usize,
     /// Whether the filter runs both ways, or forwards only, as a live stream must.
@@ -67,7 +70,7 @@ pub struct PrepareOptions {
 impl Default for PrepareOptions {
     fn default() -> Self {
         Self {
-            band: [8.0, 32.0],
+            band: None,
             order: 4,
             phase: Phase::Zero,
             window: None,
@@ -97,7 +100,7 @@ impl PrepareOptions {
     pub fn of_choice(choice: &DataChoice) -> Self {
         let classes = choice.classes.iter().flatten();
         Self {
-            band: choice.band.unwrap_or(Self::default().band),
+            band: choice.band,
             window: choice.window,
             classes: classes.map(|c| (c.clone(), c.clone())).collect(),
             channels: choice.channels.clone(),
@@ -109,7 +112,7 @@ impl PrepareOptions {
     /// What makes matrices that compare with those of the steps. No trial is left out: whoever decides decides all.
     pub fn as_in(steps: &Steps) -> Self {
         Self {
-            band: steps.broad().band,
+            band: Some(steps.broad().band),
             order: steps.order,
             phase: steps.phase,
             window: Some(steps.broad().window),
@@ -155,7 +158,7 @@ impl PrepareOptions {
     /// use stiefel_eeg::prepare::PrepareOptions;
     ///
     /// let options = PrepareOptions::default().with_views("8-30@0.5-3.5,10-14@0.5-2.5")?;
-    /// assert_eq!((options.band, options.others.len()), ([8.0, 30.0], 1));
+    /// assert_eq!((options.band, options.others.len()), (Some([8.0, 30.0]), 1));
     /// assert!(PrepareOptions::default().with_views("choir")?.choir_views);
     /// assert!(PrepareOptions::default().with_views("broadd").is_err());
     /// # Ok::<(), stiefel_eeg::EegError>(())
@@ -178,7 +181,7 @@ impl PrepareOptions {
             }
         }
         if let [broad, others @ ..] = &views[..] {
-            (self.band, self.window) = (broad.band, Some(broad.window));
+            (self.band, self.window) = (Some(broad.band), Some(broad.window));
             self.others = others.to_vec();
         }
         Ok(self)
@@ -201,6 +204,11 @@ impl PrepareOptions {
             classes.push((label.into(), class.into()));
         }
         Ok(classes)
+    }
+
+    /// The pass band of the broad view.
+    pub(super) fn broad_band(&self) -> [f64; 2] {
+        self.band.unwrap_or(DEFAULT_BAND)
     }
 
     pub(super) fn class_names(&self) -> Vec<&str> {
@@ -227,7 +235,7 @@ impl PrepareOptions {
                 "give a number that is not negative (5 is usual), or off",
             ));
         }
-        let bands = std::iter::once(self.band).chain(self.others.iter().map(|v| v.band));
+        let bands = std::iter::once(self.broad_band()).chain(self.others.iter().map(|v| v.band));
         for [low, high] in bands {
             if !(positive(low) && positive(high) && low < high) {
                 return Err(EegError::setting(

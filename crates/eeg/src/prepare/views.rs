@@ -29,7 +29,7 @@ pub fn choir_views(broad: View, earliest: f64) -> Vec<View> {
 pub(super) fn settle(options: &mut PrepareOptions, window: [f64; 2], earliest: f64) {
     if options.choir_views {
         let broad = View {
-            band: options.band,
+            band: options.broad_band(),
             window,
         };
         options.others = choir_views(broad, earliest);

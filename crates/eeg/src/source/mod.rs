@@ -91,7 +91,7 @@ fn options_for(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Resu
     };
     let mut options = PrepareOptions::as_in(steps);
     options.subjects.clone_from(&choice.subjects);
-    options.band = choice.band.unwrap_or(options.band);
+    options.band = choice.band.or(options.band);
     options.window = choice.window.or(options.window);
     options.channels = choice.channels.clone().or(options.channels);
     if is_catalogue(source) {

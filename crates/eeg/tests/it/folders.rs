@@ -18,7 +18,7 @@ fn a_task_of_a_bids_folder_is_prepared() {
     let options = |task: &str| PrepareOptions {
         classes: PrepareOptions::parse_classes(&["left", "right"]).unwrap(),
         window: Some([0.0, 0.5]),
-        band: [8.0, 20.0],
+        band: Some([8.0, 20.0]),
         reject: None,
         task: Some(task.into()),
         ..PrepareOptions::default()

@@ -71,6 +71,9 @@ fn describe(d: &Dataset, files: &str) -> String {
     );
     add("rate", &format!("{} Hz", d.sampling_rate));
     add("window", &format!("{} from {}", d.window, d.window_from));
+    if let Some([low, high]) = d.band {
+        add("band", &format!("{low}–{high} Hz"));
+    }
     add("domain", domain(d.domain));
     for task in d.tasks {
         add(
@@ -147,6 +150,7 @@ fn value(d: &Dataset, cache: &Cache, here: usize, files: usize) -> Value {
         "sampling_rate": d.sampling_rate,
         "window": [d.window.start, d.window.end],
         "window_from": d.window_from,
+        "band": d.band,
         "domain": domain(d.domain),
         "tasks": d.tasks.iter().map(task).collect::<Vec<_>>(),
         "licence": {"name": d.licence.name, "url": d.licence.url, "allows": d.licence.allows},

@@ -86,6 +86,9 @@ impl Arguments {
             self.whole("a folder")?;
             return folder::describe(path, &self.reading.options()?, self.verbose);
         }
+        if path.exists() && !path.is_file() {
+            Source::open(path)?;
+        }
         if !path.is_file() {
             self.without_reading("a data set")?;
             return dataset::describe(&load(&self.source, &self.part.choice())?);

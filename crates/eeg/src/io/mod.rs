@@ -19,6 +19,7 @@ pub mod csv;
 pub mod edf;
 mod events;
 pub mod fif;
+mod files;
 mod frames;
 pub mod gdf;
 mod gzip;
@@ -42,6 +43,7 @@ use std::path::{Path, PathBuf};
 use crate::{EegError, Result};
 
 pub use content::{Content, Format, Head, Reader};
+pub use files::{files_below, name_text, open_regular, path_text, read_at_most};
 pub use markers::{MarkerRule, Polarity};
 pub use mat::{Axis, MatRule};
 pub(crate) use npz::{Entry, zip_entries};

@@ -33,6 +33,7 @@ use stiefel_data::{Origin, Preparation, Steps, Trials, View};
 
 use crate::catalogue::{Sha256, Signal};
 use crate::covariance::{Made, Pipeline, Preparing, names};
+use crate::io::name_text;
 use crate::montage::canonical;
 use crate::signal::{Band, Window, resample};
 use crate::{Channel, ChannelKind, EegError, Epochs, Event, Recording, Result};
@@ -186,7 +187,7 @@ fn describe(record: &mut Record, made: &Made, files: &[PathBuf]) -> Result<()> {
 
 fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
+    name_text(name)
 }
 
 fn pipeline(options: &PrepareOptions, [from, to]: [f64; 2]) -> Pipeline {

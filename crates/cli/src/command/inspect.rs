@@ -69,7 +69,7 @@ impl Arguments {
         if self.reading == Reading::default() {
             return Ok(());
         }
-        let options = "--partial, --rate, --markers, --mat and --stream";
+        let options = "--partial, --rate, --markers, --mat, --stream and --max-expanded";
         Err(self.useless(options, &format!("{what}: they are about recordings")))
     }
 

@@ -208,7 +208,7 @@ impl FileReader<'_> {
                 let found: Vec<_> = channels.iter().map(|c| c.name.as_str()).collect();
                 self.wrong(&format!(
                     "it has no channel {name}; its channels are {}",
-                    found.join(", ")
+                    crate::io::listed(&found)
                 ))
             })
         };

@@ -51,7 +51,7 @@ pub use npz::{write_epochs, write_trials, write_trials_to};
 pub use options::ReadOptions;
 pub use records::Block;
 pub use source::{ReadSeek, Source};
-pub(crate) use units::excerpt;
+pub(crate) use units::{excerpt, listed};
 
 /// So many first bytes decide the format.
 const HEAD: usize = 1024;

@@ -1,6 +1,7 @@
 //! Choosing channels by name.
 
 use super::{Montage, key};
+use crate::io::{excerpt, listed};
 use crate::{Channel, ChannelKind, EegError, Epochs, Recording, Result};
 
 /// Where each of the named channels is. An exact name wins over one that only means the same electrode.
@@ -30,15 +31,12 @@ pub(crate) fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Ve
     if missing.is_empty() {
         return Ok(found);
     }
+    let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).collect();
     Err(EegError::Setting {
         what: format!(
             "there is no channel {}; the channels are {}",
-            missing.join(", "),
-            channels
-                .iter()
-                .map(|c| c.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", ")
+            listed(&missing),
+            listed(&names)
         ),
         remedy: "choose among the channels there are, or rename them".into(),
     })
@@ -64,7 +62,11 @@ pub(crate) fn wanted(channels: &[(&str, ChannelKind)], names: Option<&[String]>)
 
 fn twice(name: &str, channel: &str) -> EegError {
     EegError::Invalid {
-        what: format!("channel {channel} was asked for twice, the second time as {name}"),
+        what: format!(
+            "channel {} was asked for twice, the second time as {}",
+            excerpt(channel),
+            excerpt(name)
+        ),
         remedy: "name every channel once".into(),
     }
 }
@@ -72,8 +74,9 @@ fn twice(name: &str, channel: &str) -> EegError {
 fn ambiguous<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> EegError {
     EegError::Invalid {
         what: format!(
-            "{name} may be any of the channels {}",
-            candidates.collect::<Vec<_>>().join(", ")
+            "{} may be any of the channels {}",
+            excerpt(name),
+            listed(&candidates.collect::<Vec<_>>())
         ),
         remedy: "give the exact name, or rename the channels".into(),
     }

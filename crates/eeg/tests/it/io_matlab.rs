@@ -191,7 +191,7 @@ fn expansion_stops_at_the_limit() {
     )
     .unwrap_err();
     assert!(
-        matches!(error, EegError::Invalid { .. }) && error.to_string().contains("max_expanded"),
+        matches!(error, EegError::Invalid { .. }) && error.to_string().contains("raise this limit"),
         "{error}"
     );
 }

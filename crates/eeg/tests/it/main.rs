@@ -16,6 +16,7 @@ mod io_eeglab;
 mod io_fif;
 mod io_gdf;
 mod io_matlab;
+mod io_met;
 mod io_numpy;
 mod io_text;
 mod io_xdf;

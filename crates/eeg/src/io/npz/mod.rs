@@ -26,6 +26,7 @@ pub(crate) use dataset::{Tables, assemble};
 pub use write::{write_epochs, write_trials, write_trials_to};
 
 use super::npy::Array;
+use super::stream::Budget;
 use super::units::excerpt;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::{EegError, Result};
@@ -56,7 +57,7 @@ impl Reader for Npz {
             source: &mut source,
             path: &path,
             entries,
-            budget: options.max_expanded,
+            budget: Budget::new(options.max_expanded),
         };
         let Some(x) = entries.array("X")? else {
             let found: Vec<_> = entries
@@ -96,7 +97,7 @@ struct Arrays<'e, 's> {
     source: &'e mut Source<'s>,
     path: &'e Path,
     entries: Vec<Entry>,
-    budget: u64,
+    budget: Budget,
 }
 
 impl Arrays<'_, '_> {
@@ -114,11 +115,11 @@ impl Arrays<'_, '_> {
         let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
             return Ok(None);
         };
-        let mut stream = entry.open(self.source, self.path, self.budget)?;
+        let mut stream = entry.open_within(self.source, self.path, self.budget)?;
         let array = Array::read(&mut stream)?;
         let expanded = stream.finish(&format!("the entry {name}"))?;
         // Stored entries may be longer than the budget: the file accounts for them.
-        self.budget = self.budget.saturating_sub(expanded);
+        self.budget = self.budget.after_at_most(expanded);
         Ok(Some(array))
     }
 }

@@ -45,6 +45,7 @@ impl From<EegError> for Failure {
             EegError::Catalogue(inner) => (*inner).into(),
             EegError::Data(inner) => inner.into(),
             EegError::Setting { .. } => Self::Misuse(error.to_string()),
+            EegError::Unreadable { .. } => Self::Failed(format!("{error} (--skip-unreadable)")),
             other => Self::Failed(other.to_string()),
         }
     }

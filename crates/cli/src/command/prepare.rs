@@ -90,6 +90,9 @@ pub(crate) struct Arguments {
     pattern: Option<String>,
     #[command(flatten)]
     reading: Reading,
+    /// Leave out files that cannot be read, with a note on each
+    #[arg(long)]
+    skip_unreadable: bool,
     /// Resample to this rate first
     #[arg(long, value_name = "HZ")]
     resample: Option<f64>,
@@ -154,6 +157,8 @@ impl Arguments {
             markers: self.reading.markers.clone(),
             mat: self.reading.mat.clone(),
             stream: self.reading.stream.clone(),
+            max_expanded: self.reading.max_expanded,
+            skip_unreadable: self.skip_unreadable,
             task: self.task.clone(),
             pattern: self.pattern.clone(),
             ..PrepareOptions::default()

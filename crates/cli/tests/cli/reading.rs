@@ -107,3 +107,116 @@ fn names_that_are_not_utf8_are_shown_and_stay_apart() {
     let set = read(home.0.join("ds.npz")).unwrap().into_trials().unwrap();
     assert_eq!(set.domains().names(), ["S01", "S02", r"S\xfe", r"S\xff"]);
 }
+
+#[test]
+fn files_that_cannot_be_read_are_told_together_and_can_be_left_out() {
+    let home = Home::new();
+    let eeg = home.0.join("eeg");
+    write_study(&eeg);
+    // The first of all files, too.
+    std::fs::write(eeg.join("A01R1.edf"), "").unwrap();
+    std::fs::write(eeg.join("S01R3.edf"), "not at all EDF").unwrap();
+    let whole = std::fs::read(eeg.join("S02R2.edf")).unwrap();
+    std::fs::write(eeg.join("S02R3.edf"), &whole[..9000]).unwrap();
+    let (exit, message) = code(&home.run(&format!("prepare eeg -o ds.npz {CLASSES}")));
+    assert_eq!(exit, 1, "{message}");
+    assert!(message.contains("3 of 7 files cannot be read"), "{message}");
+    for line in [
+        "A01R1.edf: at byte 0: the file is empty",
+        "S01R3.edf: at byte 0: no format starts with",
+        "S02R3.edf: at byte 9000: the file ends too early",
+    ] {
+        let found = message.lines().filter(|l| l.contains(line)).count();
+        assert_eq!(found, 1, "{line}: {message}");
+    }
+    assert!(message.contains("--skip-unreadable"), "{message}");
+    assert!(!home.0.join("ds.npz").exists());
+    let text = home.text(&format!(
+        "prepare eeg -o ds.npz {CLASSES} --skip-unreadable"
+    ));
+    let side = std::fs::read(home.0.join("ds.json")).unwrap();
+    let side: Value = serde_json::from_slice(&side).unwrap();
+    let notes = side["notes"].as_array().unwrap();
+    for name in ["A01R1", "S01R3", "S02R3"] {
+        let told = format!("eeg/{name}.edf: left out, because it cannot be read: ");
+        assert!(
+            notes.iter().any(|n| n.as_str().unwrap().starts_with(&told)),
+            "{notes:?}"
+        );
+        assert!(text.contains(&format!("{name}.edf")), "{text}");
+    }
+    assert_eq!(side["files"].as_array().unwrap().len(), 4);
+    assert_eq!(side["configuration"]["prepare"]["skip-unreadable"], true);
+    // None is left.
+    std::fs::create_dir(home.0.join("none")).unwrap();
+    for name in ["a.edf", "b.edf"] {
+        std::fs::write(home.0.join("none").join(name), "").unwrap();
+    }
+    let (exit, message) = code(&home.run(&format!(
+        "prepare none -o no.npz {CLASSES} --skip-unreadable"
+    )));
+    assert!(exit == 1 && message.contains("2 of 2 files"), "{message}");
+    // One file is told as it is.
+    let (exit, message) = code(&home.run(&format!("prepare none/a.edf -o no.npz {CLASSES}")));
+    assert_eq!(exit, 1);
+    assert!(
+        message.starts_with("error: none/a.edf: at byte 0: the file is empty\n"),
+        "{message}"
+    );
+}
+
+#[test]
+fn runs_are_listed_once_and_rates_are_told_as_rates() {
+    let home = Home::new();
+    let eeg = home.0.join("eeg");
+    write_study(&eeg);
+    for subject in ["S01", "S02"] {
+        let run = |number: u32| eeg.join(format!("{subject}R{number}.edf"));
+        std::fs::rename(run(1), run(10)).unwrap();
+        std::fs::rename(run(2), run(6)).unwrap();
+    }
+    let (exit, message) = code(&home.run(&format!("prepare eeg -o no.npz {CLASSES} --runs 11")));
+    assert_eq!(exit, 2, "{message}");
+    let told = "there is no run 11; the other runs are R6, R10\n";
+    assert!(message.ends_with(told), "{message}");
+
+    // 128 samples in a record of .8 s are 160 Hz.
+    let path = eeg.join("S01R6.edf");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[244..252].copy_from_slice(b"0.8     ");
+    std::fs::write(&path, bytes).unwrap();
+    let (exit, message) = code(&home.run(&format!("prepare eeg -o no.npz {CLASSES}")));
+    assert_eq!(exit, 1, "{message}");
+    assert!(
+        message.contains("is sampled at 160 Hz, the first at 128 Hz"),
+        "{message}"
+    );
+    assert!(message.contains("resample all to one rate"), "{message}");
+    assert!(!message.contains("samples per trial"), "{message}");
+}
+
+#[test]
+fn what_packed_files_expand_to_can_be_told() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    home.text(&format!("prepare eeg -o ds.npz {CLASSES}"));
+    let packed = std::process::Command::new("gzip")
+        .arg(home.0.join("eeg/S01R1.edf"))
+        .status();
+    assert!(packed.unwrap().success());
+    let file = "eeg/S01R1.edf.gz";
+    for line in [
+        format!("inspect {file}"),
+        format!("prepare {file} -o no.npz {CLASSES}"),
+    ] {
+        let (exit, message) = code(&home.run(&format!("{line} --max-expanded 100K")));
+        assert_eq!(exit, 1, "{line}: {message}");
+        assert!(
+            message.contains("expand to, 100 KiB; raise this limit"),
+            "{message}"
+        );
+        home.text(&format!("{line} --max-expanded 4G"));
+    }
+    let (exit, message) = code(&home.run(&format!("inspect {file} --max-expanded much")));
+    assert!(exit == 2 && message.contains("for example 4G"), "{message}");
+}

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::io::{Reader, Source, bci2000, bids, csv, detect, files_below, readers};
+use crate::io::{Reader, Source, bci2000, bids, csv, detect, files_below, listed, readers};
 use crate::{EegError, Result};
 
 /// How the names of FIF files end that hold no recording.
@@ -49,7 +49,7 @@ pub(super) fn of_task(files: Vec<PathBuf>, task: &str) -> Result<Vec<PathBuf>> {
         let names = if known.is_empty() {
             "no file has a BIDS name (sub-01_task-mi_eeg.edf)".into()
         } else {
-            format!("the tasks are {}", known.join(", "))
+            format!("the tasks are {}", listed(&known))
         };
         return Err(EegError::setting(format!("there is no task {task}"), names));
     }

@@ -162,7 +162,7 @@ impl<'r> Stream<'r> {
                 let wanted = self.position.saturating_add(len);
                 budget.after(wanted, &self.path, what).map(|_| ())
             }
-            _ => Ok(()),
+            Extent::Plain(_) => Ok(()),
         }
     }
 

@@ -149,7 +149,6 @@ impl PrepareOptions {
             mat: self.mat.as_deref().map(str::parse).transpose()?,
             stream: self.stream.clone(),
             channels,
-            ..usual
         })
     }
 

@@ -119,22 +119,25 @@ fn options(
     mat: Option<&str>,
     stream: Option<String>,
     channels: Option<Vec<String>>,
+    max_expanded: Option<u64>,
 ) -> PyResult<ReadOptions> {
     let markers: Option<MarkerRule> = markers.map(str::parse).transpose().map_err(eeg_error)?;
+    let usual = ReadOptions::default();
     Ok(ReadOptions {
+        max_expanded: max_expanded.unwrap_or(usual.max_expanded),
         partial,
         sampling_rate: sfreq,
         markers: markers.unwrap_or_default(),
         mat: mat.map(str::parse).transpose().map_err(eeg_error)?,
         stream,
         channels,
-        ..ReadOptions::default()
+        ..usual
     })
 }
 
 /// The recordings of a file, each a dictionary; with names of channels, these alone, in their order.
 #[pyfunction]
-#[pyo3(signature = (path, partial=false, sfreq=None, markers=None, mat=None, stream=None, channels=None))]
+#[pyo3(signature = (path, partial=false, sfreq=None, markers=None, mat=None, stream=None, channels=None, max_expanded=None))]
 fn read_recordings<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -144,8 +147,9 @@ fn read_recordings<'py>(
     mat: Option<&str>,
     stream: Option<String>,
     channels: Option<Vec<String>>,
+    max_expanded: Option<u64>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let options = options(partial, sfreq, markers, mat, stream, channels)?;
+    let options = options(partial, sfreq, markers, mat, stream, channels, max_expanded)?;
     let found = py.detach(|| read_with(Source::open(&path)?, &options));
     match found.map_err(eeg_error)? {
         Content::Recordings(all) => {
@@ -156,8 +160,15 @@ fn read_recordings<'py>(
             let one = |r: Recording| recording(py, picked(r).map_err(eeg_error)?);
             all.into_iter().map(one).collect()
         }
-        _ => Err(value_error(format!(
-            "{} holds trials, not a continuous recording; read it with load_dataset",
+        Content::Epochs(epochs) => Err(value_error(format!(
+            "{} holds {} epochs of {} s, not a continuous recording; load_dataset reads them as trials, \
+             mne.read_epochs or mne.read_epochs_eeglab as signals for from_epochs",
+            path.display(),
+            epochs.trials().len(),
+            epochs.samples() as f64 / epochs.sampling_rate()
+        ))),
+        Content::Trials(_) => Err(value_error(format!(
+            "{} holds covariances, not a continuous recording; read it with load_dataset",
             path.display()
         ))),
     }
@@ -266,7 +277,7 @@ fn read_trials<'py>(
     mat: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let estimator = estimator(name)?;
-    let options = options(false, sfreq, None, mat, None, None)?;
+    let options = options(false, sfreq, None, mat, None, None, None)?;
     let read = || read_with(Source::open(&path)?, &options);
     let trials = py.detach(|| match read().map_err(eeg_error)? {
         Content::Trials(trials) => Ok(trials),

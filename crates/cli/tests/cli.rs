@@ -20,6 +20,8 @@ mod models;
 mod peers;
 #[path = "cli/preparing.rs"]
 mod preparing;
+#[path = "cli/reading.rs"]
+mod reading;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/recordings.rs"]

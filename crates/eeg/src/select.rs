@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stiefel_data::Trials;
 
 use crate::catalogue::parse_subjects;
+use crate::io::{excerpt, listed};
 use crate::montage::{Montage, canonical};
 use crate::{EegError, Result};
 
@@ -125,7 +126,7 @@ fn keep_classes(trials: &Trials, wanted: &[String]) -> Result<Trials> {
         if !known.names().contains(class) {
             return Err(EegError::setting(
                 format!("there is no class \"{class}\""),
-                format!("the classes are {}", known.names().join(", ")),
+                format!("the classes are {}", listed(known.names())),
             ));
         }
     }
@@ -149,8 +150,8 @@ pub fn pick_channels(trials: &Trials, names: &[String]) -> Result<Trials> {
             Some(place) => at.push(place),
             None => {
                 return Err(EegError::setting(
-                    format!("there is no channel \"{name}\""),
-                    format!("the channels are {}", own.join(" ")),
+                    format!("there is no channel \"{}\"", excerpt(name)),
+                    format!("the channels are {}", listed(&own)),
                 ));
             }
         }

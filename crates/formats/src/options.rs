@@ -7,14 +7,14 @@ use super::{MarkerRule, MatRule};
 /// ```
 /// use stiefel_formats::ReadOptions;
 /// let options = ReadOptions { partial: true, ..ReadOptions::default() };
-/// assert_eq!(options.max_expanded, 8 << 30);
+/// assert_eq!(options.max_expanded, 2 << 30);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
     /// Keep the complete records of a file that is shorter than its header says, with a note on the
     /// recording. Off by default: a file cut short by a broken download should not pass unseen.
     pub partial: bool,
-    /// The most bytes that the compressed parts of one file (gzip, MATLAB, `.npz`) may expand to.
+    /// The most bytes that the compressed parts of one file (gzip, MATLAB, HDF5, `.npz`) may expand to.
     pub max_expanded: u64,
     /// Samples per second where the file does not say (`.npy`, an `.npz` of epochs without
     /// `sfreq`, MATLAB by a rule without a rate). A rate in the file wins.
@@ -34,7 +34,7 @@ impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             partial: false,
-            max_expanded: 8 << 30,
+            max_expanded: 2 << 30,
             sampling_rate: None,
             markers: MarkerRule::default(),
             mat: None,

@@ -3,10 +3,10 @@
 //! Every length that a file states is compared with what the source can still give **before** memory
 //! is reserved for it, so a reader built on [`Source`] cannot be talked into a huge allocation.
 
-use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::files::open_regular;
 use crate::{FormatError, Result};
 
 /// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over headers that lie far apart (FIF) reads so much at each.
@@ -57,14 +57,14 @@ impl Source<'static> {
             path: path.to_path_buf(),
             source,
         };
-        let file = File::open(path).map_err(io)?;
-        let meta = file.metadata().map_err(io)?;
-        if meta.is_dir() {
+        if path.is_dir() {
             return Err(FormatError::Invalid {
                 what: format!("{} is a folder", path.display()),
                 remedy: "name one recording inside it".into(),
             });
         }
+        let file = open_regular(path).map_err(io)?;
+        let meta = file.metadata().map_err(io)?;
         Ok(Self {
             path: path.to_path_buf(),
             len: meta.len(),

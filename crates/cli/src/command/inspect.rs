@@ -69,7 +69,7 @@ impl Arguments {
         if self.reading == Reading::default() {
             return Ok(());
         }
-        let options = "--partial, --rate, --markers, --mat and --stream";
+        let options = "--partial, --rate, --markers, --mat, --stream and --max-expanded";
         Err(self.useless(options, &format!("{what}: they are about recordings")))
     }
 
@@ -85,6 +85,9 @@ impl Arguments {
         if path.is_dir() {
             self.whole("a folder")?;
             return folder::describe(path, &self.reading.options()?, self.verbose);
+        }
+        if path.exists() && !path.is_file() {
+            Source::open(path)?;
         }
         if !path.is_file() {
             self.without_reading("a data set")?;

@@ -38,6 +38,7 @@ A label that never occurs is an error. So is a label that means two things in th
 
 The dataset file says how it was made, and every model trained on it keeps this. A dataset.json for people is written beside dataset.npz: steps,
 rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` repeats the preparation.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Arguments {
     /// Files and folders of recordings, or one public data set
     #[arg(required = true, value_name = "SOURCE")]
@@ -90,6 +91,9 @@ pub(crate) struct Arguments {
     pattern: Option<String>,
     #[command(flatten)]
     reading: Reading,
+    /// Leave out files that cannot be read, with a note on each
+    #[arg(long)]
+    skip_unreadable: bool,
     /// Resample to this rate first
     #[arg(long, value_name = "HZ")]
     resample: Option<f64>,
@@ -154,6 +158,8 @@ impl Arguments {
             markers: self.reading.markers.clone(),
             mat: self.reading.mat.clone(),
             stream: self.reading.stream.clone(),
+            max_expanded: self.reading.max_expanded,
+            skip_unreadable: self.skip_unreadable,
             task: self.task.clone(),
             pattern: self.pattern.clone(),
             ..PrepareOptions::default()

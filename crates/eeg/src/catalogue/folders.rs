@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use super::datasets;
 use crate::error::catalogue::{CatalogueError, Result};
+use crate::io::read_at_most;
 
 /// Where data is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +81,7 @@ fn mne_folders(
     set: impl Fn(&str) -> Option<PathBuf>,
     home: Option<&PathBuf>,
 ) -> Vec<(Option<String>, PathBuf)> {
-    let config = home.and_then(|h| std::fs::read(h.join(".mne/mne-python.json")).ok());
+    let config = home.and_then(|h| read_at_most(&h.join(".mne/mne-python.json"), 16 << 20).ok());
     let config = config.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
     let configured = |name: &str| {
         let text = config.as_ref()?.get(name)?.as_str()?;

@@ -13,8 +13,8 @@ use super::files::DataFile;
 use super::selection::{Chosen, Selection};
 use crate::error::catalogue::{CatalogueError, Result};
 use crate::io::{Content, fif, read};
-use crate::montage;
 use crate::{Channel, ChannelKind, Epochs, Event, Recording, TrialInfo};
+use stiefel_formats::electrode;
 
 /// What a file holds of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,7 +183,7 @@ pub fn task_of(path: &Path, recording: &Recording) -> Option<&'static Task> {
     let dataset = (super::datasets().iter()).find(|d| {
         d.tasks.len() > 1
             && d.sampling_rate == recording.sampling_rate()
-            && montage::find(recording.channels(), &d.channels()).is_ok()
+            && electrode::find(recording.channels(), &d.channels()).is_ok()
     })?;
     let mut files = dataset.files(&all).ok()?.into_iter();
     let file = files.find(|f| Path::new(&f.name).file_name() == Some(name))?;
@@ -238,7 +238,7 @@ impl FileReader<'_> {
 
     /// Where the table's channels are in the file.
     fn places(&self, channels: &[Channel]) -> Result<Vec<usize>> {
-        let found = montage::find(channels, &self.dataset.channels());
+        let found = electrode::find(channels, &self.dataset.channels());
         found.map_err(|error| self.wrong(&error.to_string()))
     }
 

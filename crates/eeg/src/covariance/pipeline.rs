@@ -15,6 +15,7 @@ use stiefel_data::{Phase, Trials, View};
 use stiefel_linalg::MatBatch;
 
 use super::{Estimator, names, reduce, trials_of};
+use crate::io::{excerpt, listed};
 use crate::signal::{
     self, Band, DomainRejection, Outside, Plan, Rejection, Sos, Window, peak, reject_peaks,
 };
@@ -70,6 +71,7 @@ pub struct Preparing<'a> {
     not_selected: BTreeMap<String, usize>,
     selected: BTreeMap<String, usize>,
     samples: usize,
+    rate: f64,
 }
 
 /// The place of a view among the views, and its window.
@@ -102,6 +104,7 @@ impl Pipeline {
             not_selected: BTreeMap::new(),
             selected: BTreeMap::new(),
             samples: 0,
+            rate: 0.0,
         }
     }
 
@@ -141,8 +144,8 @@ impl Preparing<'_> {
             domain,
             run,
         )?;
-        self.check(recording.channels(), plan.lengths[0], domain)?;
         let (rate, channels) = (recording.sampling_rate(), recording.channels().to_vec());
+        self.check(&channels, plan.lengths[0], rate, domain)?;
         let mut unfiltered = Some(recording);
         let bands = steps.bands();
         let last = bands.len() - 1;
@@ -214,7 +217,8 @@ impl Preparing<'_> {
                 let part = trials.crop(from, to)?;
                 let t = part.samples();
                 if view == 0 {
-                    self.check(part.channels(), t, &named[0].domain)?;
+                    let rate = part.sampling_rate();
+                    self.check(part.channels(), t, rate, &named[0].domain)?;
                     self.peaks.extend(signal::peaks(&part));
                 }
                 let rows = |trial| part.trial(trial).chunks_exact(t.max(1));
@@ -230,7 +234,13 @@ impl Preparing<'_> {
     }
 
     /// Every recording has the channels and the length of the first.
-    fn check(&mut self, channels: &[Channel], length: usize, domain: &str) -> Result<()> {
+    fn check(
+        &mut self,
+        channels: &[Channel],
+        length: usize,
+        rate: f64,
+        domain: &str,
+    ) -> Result<()> {
         let channels = names(channels);
         let other = |what: String, remedy: &str| {
             let number = self.recordings + 1;
@@ -244,14 +254,18 @@ impl Preparing<'_> {
             );
         }
         if self.recordings > 0 && self.samples != length {
-            let first = self.samples;
+            let (first, own) = (self.samples, self.rate);
+            if rate != own {
+                let what = format!("is sampled at {rate} Hz, the first at {own} Hz");
+                return other(what, "resample all to one rate");
+            }
             return other(
                 format!("has {length} samples per trial, the first has {first}"),
-                "resample all to one rate, with --resample",
+                "cut the trials of all to one length",
             );
         }
         if self.recordings == 0 {
-            (self.channels, self.samples) = (channels, length);
+            (self.channels, self.samples, self.rate) = (channels, length, rate);
         }
         Ok(())
     }
@@ -359,7 +373,6 @@ fn difference(first: &[String], other: &[String]) -> String {
     let missing: Vec<&str> = (first.iter())
         .filter(|name| !other.contains(name))
         .map(String::as_str)
-        .take(8)
         .collect();
     let place = (first.iter().zip(other)).position(|(a, b)| a != b);
     if first.len() == other.len()
@@ -368,10 +381,11 @@ fn difference(first: &[String], other: &[String]) -> String {
         let number = i + 1;
         text = format!(
             "has \"{}\" as its channel {number}, the first has \"{}\"",
-            other[i], first[i]
+            excerpt(&other[i]),
+            excerpt(&first[i])
         );
     } else if !missing.is_empty() {
-        text = format!("{text}; it has no {}", missing.join(", "));
+        text = format!("{text}; it has no {}", listed(&missing));
     }
     text
 }

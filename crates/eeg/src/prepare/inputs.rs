@@ -1,7 +1,9 @@
 //! Signals to prepare, one at a time: from files and folders, or from a public dataset.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use stiefel_data::subject_session;
 
@@ -9,7 +11,7 @@ use super::folders::{of_task, recordings_in};
 use super::pattern::NamePattern;
 use super::{DomainFrom, PrepareOptions};
 use crate::catalogue::{self, Cache, DatasetRun, Selection, Signal, parse_subjects};
-use crate::io::{Content, ReadOptions, Source, check_apply, detect, mat, read_among};
+use crate::io::{Content, ReadOptions, Source, check_apply, detect, listed, mat, read_among};
 use crate::{EegError, Epochs, Recording, Result, TrialInfo};
 
 /// A signal and whose it is.
@@ -21,10 +23,15 @@ pub(super) struct Input {
     pub(super) notes: Vec<String>,
 }
 
+/// Files that cannot be read, and why.
+pub(super) type Unreadable = Rc<RefCell<Vec<(PathBuf, EegError)>>>;
+
 /// Signals to come.
 pub(super) struct Inputs {
     pub(super) items: Box<dyn Iterator<Item = Result<Input>>>,
     pub(super) files: Vec<PathBuf>,
+    /// Files that came and could not be read: none of the items is of them.
+    pub(super) unreadable: Unreadable,
     pub(super) licence: Option<String>,
     pub(super) citation: Option<String>,
 }
@@ -102,6 +109,7 @@ pub(super) fn of_catalogue(source: &str, options: &mut PrepareOptions) -> Result
     Ok(Inputs {
         items: of_runs(items, options.runs.as_deref()),
         files: files.into_iter().map(|f| f.path).collect(),
+        unreadable: Unreadable::default(),
         licence: Some(dataset.licence.name.into()),
         citation: Some(dataset.citation.bibtex.into()),
     })
@@ -160,17 +168,25 @@ pub(super) fn of_files(sources: &[String], options: &PrepareOptions) -> Result<I
     }
     let reading = options.read_options()?;
     check_apply(&reading, &files)?;
+    let unreadable = Unreadable::default();
+    let kept = Rc::clone(&unreadable);
     let items =
         files
             .clone()
             .into_iter()
             .flat_map(move |path| match inputs_of(&path, &naming, &reading) {
                 Ok(inputs) => inputs.into_iter().map(Ok).collect(),
-                Err(error) => vec![Err(error)],
+                // What was asked for is wrong, whatever the file.
+                Err(error @ EegError::Setting { .. }) => vec![Err(error)],
+                Err(error) => {
+                    kept.borrow_mut().push((path, error));
+                    Vec::new()
+                }
             });
     Ok(Inputs {
         items: of_runs(items, options.runs.as_deref()),
         files,
+        unreadable,
         licence: None,
         citation: None,
     })
@@ -225,10 +241,11 @@ fn of_runs(
             let Some(item) = items.next() else {
                 let missing = found.iter().position(|f| !f)?;
                 found.fill(true);
+                others.sort_by_cached_key(|run| place(run));
                 others.dedup();
                 return Some(Err(EegError::setting(
                     format!("there is no run {}", wanted[missing]),
-                    format!("the other runs are {}", others.join(", ")),
+                    format!("the other runs are {}", listed(&others)),
                 )));
             };
             let Ok(input) = &item else { return Some(item) };
@@ -242,6 +259,21 @@ fn of_runs(
             }
         }
     }))
+}
+
+/// The place of a run among others: numbers within names count as numbers.
+fn place(run: &str) -> Vec<(String, u64, String)> {
+    let digit = |c: char| c.is_ascii_digit();
+    let (mut parts, mut rest) = (Vec::new(), run);
+    while !rest.is_empty() {
+        let (text, number) = rest.split_at(rest.find(digit).unwrap_or(rest.len()));
+        let end = number.find(|c| !digit(c)).unwrap_or(number.len());
+        let (digits, after) = number.split_at(end);
+        let value = digits.parse().unwrap_or(u64::MAX);
+        parts.push((text.to_owned(), value, digits.to_owned()));
+        rest = after;
+    }
+    parts
 }
 
 /// Whether a run is the one that is wanted: by name, or by the number its name ends in.
@@ -268,7 +300,7 @@ fn of_subjects(files: Vec<PathBuf>, list: &str, naming: &Naming) -> Result<Vec<P
         let names: Vec<&str> = by_subject.keys().map(String::as_str).collect();
         return Err(EegError::setting(
             format!("there is no subject {bad}: there are {count} subjects"),
-            format!("they are, in this order, {}", names.join(", ")),
+            format!("they are, in this order, {}", listed(&names)),
         ));
     }
     let places = (1_u16..).zip(by_subject.into_values());

@@ -33,6 +33,7 @@ use stiefel_data::{Origin, Preparation, Steps, Trials, View};
 
 use crate::catalogue::{Sha256, Signal};
 use crate::covariance::{Made, Pipeline, Preparing, names};
+use crate::io::{listed, name_text, path_text};
 use crate::montage::canonical;
 use crate::signal::{self, Band, Window, resample};
 use crate::{Channel, ChannelKind, EegError, Epochs, Event, Recording, Result};
@@ -87,9 +88,12 @@ fn prepare_labels(
     let Inputs {
         items,
         files,
+        unreadable,
         licence,
         citation,
     } = inputs;
+    let skips = options.skip_unreadable;
+    let stops = || !skips && !unreadable.borrow().is_empty();
     let mut items = items.peekable();
     let window = options
         .window
@@ -107,7 +111,14 @@ fn prepare_labels(
     let mut current = None;
     let (mut done, mut read) = (0, Vec::new());
     for input in items {
-        let input = input?;
+        // The others are read only to find all that cannot be.
+        if stops() && input.is_ok() {
+            continue;
+        }
+        let input = match input {
+            Err(_) if stops() => break,
+            input => input?,
+        };
         if current.as_ref() != Some(&input.path) {
             done += usize::from(current.is_some());
             current = Some(input.path.clone());
@@ -121,6 +132,10 @@ fn prepare_labels(
         });
         work.take(input, &mut preparing)?;
     }
+    let unreadable = unreadable.take();
+    if !unreadable.is_empty() && (!skips || work.used == 0) {
+        return Err(cannot_read(unreadable, files.len()));
+    }
     work.check_used(&files)?;
     let made = preparing.finish()?;
     if all_occur {
@@ -130,6 +145,14 @@ fn prepare_labels(
     let steps = work.steps(window, &pipeline);
     let mut record = Record::new(sources, steps.clone());
     record.notes = work.notes.sentences();
+    let skipped = unreadable.iter().map(|(path, error)| {
+        let reason = error.reason(path);
+        format!(
+            "{}: left out, because it cannot be read: {reason}",
+            path_text(path)
+        )
+    });
+    record.notes.extend(skipped);
     describe(&mut record, &made, &read)?;
     let name = match sources {
         [one] => source_name(one),
@@ -151,6 +174,17 @@ fn prepare_labels(
         .with_preparation(Preparation::Made(Box::new(steps)))
         .with_origin(origin);
     Ok((trials, record))
+}
+
+/// One error for files that cannot be read.
+fn cannot_read(mut files: Vec<(PathBuf, EegError)>, total: usize) -> EegError {
+    match files.pop() {
+        Some((_, error)) if total == 1 => error,
+        last => {
+            files.extend(last);
+            EegError::Unreadable { files, total }
+        }
+    }
 }
 
 /// What a source is called: a dataset by its name, files without folder and ending.
@@ -186,7 +220,7 @@ fn describe(record: &mut Record, made: &Made, files: &[PathBuf]) -> Result<()> {
 
 fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
+    name_text(name)
 }
 
 fn pipeline(options: &PrepareOptions, [from, to]: [f64; 2]) -> Pipeline {
@@ -372,7 +406,7 @@ impl<'a> Work<'a> {
         };
         // A label of certain runs may be there in others.
         let runs = match label.split_once(':') {
-            Some(_) if !self.runs.is_empty() => format!(" in runs {}", self.runs.join(", ")),
+            Some(_) if !self.runs.is_empty() => format!(" in runs {}", listed(&self.runs)),
             _ => String::new(),
         };
         Err(EegError::setting(

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::EegError;
+use crate::io::name_text;
 
 /// What of a path names the domain.
 ///
@@ -50,17 +51,17 @@ impl DomainFrom {
     /// assert_eq!((domain.as_str(), run.as_deref()), ("S001", Some("R04")));
     /// ```
     pub fn of(self, path: &Path) -> (String, Option<String>) {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = name_text(path.file_stem().unwrap_or_default());
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         match self {
             Self::Auto => bids(&stem).unwrap_or_else(|| prefix(&stem)),
             Self::Prefix => prefix(&stem),
-            Self::File => (stem.into_owned(), None),
+            Self::File => (stem, None),
             Self::Folder => {
                 let folder = path.parent().and_then(Path::file_name);
                 match folder {
-                    Some(name) => (name.to_string_lossy().into_owned(), some(&stem)),
-                    None => (stem.into_owned(), None),
+                    Some(name) => (name_text(name), some(&stem)),
+                    None => (stem, None),
                 }
             }
         }

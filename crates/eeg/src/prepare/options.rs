@@ -63,6 +63,10 @@ pub struct PrepareOptions {
     pub stream: Option<String>,
     /// The task of BIDS recordings.
     pub task: Option<String>,
+    /// The most bytes that the packed parts of a file may expand to; a default without it.
+    pub max_expanded: Option<u64>,
+    /// Whether files that cannot be read are left out, with a note on each.
+    pub skip_unreadable: bool,
     /// The pattern of file names, where it tells subject, class and run, as [`NamePattern`] takes it.
     pub pattern: Option<String>,
 }
@@ -90,6 +94,8 @@ impl Default for PrepareOptions {
             mat: None,
             stream: None,
             task: None,
+            max_expanded: None,
+            skip_unreadable: false,
             pattern: None,
         }
     }
@@ -137,14 +143,15 @@ impl PrepareOptions {
             let names = choice.names().into_iter();
             names.chain(markers.channels.iter().cloned()).collect()
         });
+        let usual = ReadOptions::default();
         Ok(ReadOptions {
+            max_expanded: self.max_expanded.unwrap_or(usual.max_expanded),
             partial: self.partial,
             sampling_rate: self.rate,
             markers,
             mat: self.mat.as_deref().map(str::parse).transpose()?,
             stream: self.stream.clone(),
             channels,
-            ..ReadOptions::default()
         })
     }
 

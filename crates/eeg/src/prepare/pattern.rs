@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::io::name_text;
 use crate::{EegError, Result};
 
 const NAMES: [&str; 6] = ["subject", "session", "run", "class", "trial", "any"];
@@ -94,7 +95,7 @@ impl NamePattern {
     pub fn of(&self, path: &Path) -> Result<FileName> {
         let parts: Vec<String> = path
             .components()
-            .map(|c| c.as_os_str().to_string_lossy().into_owned())
+            .map(|c| name_text(c.as_os_str()))
             .collect();
         let depth = self.text.matches('/').count() + 1;
         let name = parts[parts.len().saturating_sub(depth)..].join("/");

@@ -73,7 +73,7 @@ impl Reader for Fif {
 }
 
 /// Reads a list of events alone (`-eve.fif`): the sample of each, counted as the recording counts, and its code.
-pub(crate) fn event_list(path: &Path) -> Result<Vec<(f64, String)>> {
+pub fn event_list(path: &Path) -> Result<Vec<(f64, String)>> {
     let mut source = Source::open(path)?;
     let directory = Directory::read(&mut source, &ReadOptions::default())?;
     epochs::events(&mut source, &directory)

@@ -5,9 +5,9 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::{Cursor, File, Object};
+use crate::Result;
 use crate::memory;
 use crate::stream::DEFLATE;
-use crate::{FormatError, Result};
 
 /// A stored chunk.
 struct Chunk {
@@ -80,15 +80,8 @@ impl File<'_, '_> {
             return Err(self.malformed(at, reason));
         }
         let padded = volume.saturating_mul(found.len() as u64).max(total);
-        self.expanded = self.expanded.checked_sub(padded).ok_or_else(|| {
-            FormatError::invalid(
-                format!(
-                    "{}: a dataset of {total} bytes goes beyond what compressed content may expand to",
-                    self.source.path().display()
-                ),
-                "raise the option `max_expanded` if the file is trusted",
-            )
-        })?;
+        let what = format!("a dataset of {total} bytes");
+        self.expanded = (self.expanded).after(padded, self.source.path(), &what)?;
         memory::check(u128::from(total), self.source.path())?;
         let mut out = vec![0; total as usize];
         for piece in &found {

@@ -7,6 +7,7 @@ use flate2::read::ZlibDecoder;
 use super::element::Parser;
 use super::value::Value;
 use crate::Result;
+use crate::stream::Budget;
 use crate::stream::Stream;
 use crate::units::excerpt;
 use crate::{ReadOptions, Source, hdf5};
@@ -56,7 +57,7 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
         }
     };
     let mut variables = Vec::new();
-    let mut budget = options.max_expanded;
+    let mut budget = Budget::new(options.max_expanded);
     while source.position() < source.len() {
         let offset = source.position();
         let tag = source.read_vec(8, "the tag of a variable")?;
@@ -82,7 +83,7 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
                 let stream = Stream::compressed(inflated, &path, offset, budget).packed_into(len);
                 let mut parser = Parser::new(stream, big_endian);
                 let variable = parser.compressed_variable()?;
-                budget -= parser.finish()?;
+                budget = budget.after(parser.finish()?, &path, "a variable")?;
                 variable
             }
             other => {

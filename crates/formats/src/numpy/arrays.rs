@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::array::Array;
 use crate::options::ReadOptions;
-use crate::stream::Stream;
+use crate::stream::{Budget, Stream};
 use crate::zip::{Entry, entries};
 use crate::{Result, Source};
 
@@ -18,7 +18,7 @@ pub struct Arrays<'s> {
     path: PathBuf,
     /// The directory of a `.npz`.
     entries: Option<Vec<Entry>>,
-    budget: u64,
+    budget: Budget,
 }
 
 impl<'s> Arrays<'s> {
@@ -33,7 +33,7 @@ impl<'s> Arrays<'s> {
             path: source.path().to_path_buf(),
             source,
             entries,
-            budget: options.max_expanded,
+            budget: Budget::new(options.max_expanded),
         })
     }
 
@@ -66,11 +66,11 @@ impl<'s> Arrays<'s> {
         let Some(entry) = entries.iter().find(|e| is_named(e, key)) else {
             return Ok(None);
         };
-        let mut stream = entry.open(&mut self.source, &self.path, self.budget)?;
+        let mut stream = entry.open_within(&mut self.source, &self.path, self.budget)?;
         let array = Array::read(&mut stream)?;
         let expanded = stream.finish(&format!("the entry {}", entry.name))?;
         // Stored entries may be longer than the budget: the file accounts for them.
-        self.budget = self.budget.saturating_sub(expanded);
+        self.budget = self.budget.after_at_most(expanded);
         Ok(Some(array))
     }
 

@@ -191,7 +191,8 @@ fn expansion_stops_at_the_limit() {
     )
     .unwrap_err();
     assert!(
-        matches!(error, FormatError::Invalid { .. }) && error.to_string().contains("max_expanded"),
+        matches!(error, FormatError::Invalid { .. })
+            && error.to_string().contains("raise this limit"),
         "{error}"
     );
 }

@@ -90,11 +90,13 @@ impl Opened<'_> {
 
 pub(crate) fn open(path: &Path) -> Found<Opened<'static>> {
     let io = |doing| move |error: std::io::Error| FileProblem::io(doing, &error);
-    let file = File::open(path).map_err(io("open it"))?;
-    let about = file.metadata().map_err(io("ask for its size"))?;
+    // Opening a pipe would wait for a writer.
+    let about = std::fs::metadata(path).map_err(io("open it"))?;
     if !about.is_file() {
         return Err(FileProblem::NotAModel("it is not a regular file".into()));
     }
+    let file = File::open(path).map_err(io("open it"))?;
+    let about = file.metadata().map_err(io("ask for its size"))?;
     open_in(Box::new(file), about.len())
 }
 

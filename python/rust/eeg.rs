@@ -6,10 +6,10 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use stiefel::data::{Estimator, Factor, Phase, Preparation, Trials};
-use stiefel::eeg::io::{Content, MarkerRule, ReadOptions, Source, read_with};
-use stiefel::eeg::prepare::{PrepareOptions, prepare, views_of};
-use stiefel::eeg::select::DataChoice;
+use stiefel::data::{Estimator, Factor, Phase, Preparation, Trials, View};
+use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
+use stiefel::eeg::recipe::{Input, Inputs, Recipe, parse_views, read_options, run, views_of};
+use stiefel::eeg::select::Selection;
 use stiefel::eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
 use stiefel::eeg::{covariance, load};
 
@@ -83,15 +83,17 @@ fn views<'py>(
     let view = crate::array::view(&epochs)?;
     let (count, n, samples) = view.shape();
     let whole = [start, start + samples as f64 / sfreq];
-    let options = PrepareOptions {
-        band: Some(band),
-        window: Some(window.unwrap_or(whole)),
+    let broad = View {
+        band,
+        window: window.unwrap_or(whole),
+    };
+    let recipe = Recipe {
+        views: parse_views(views, broad, f64::NEG_INFINITY).map_err(eeg_error)?,
         order,
         phase: if causal { Phase::Causal } else { Phase::Zero },
         estimator: estimator(name)?,
-        ..PrepareOptions::default()
+        ..Recipe::default()
     };
-    let options = options.with_views(views).map_err(eeg_error)?;
     let made = py.detach(|| {
         let channel = |i: usize| Channel {
             name: i.to_string(),
@@ -105,7 +107,7 @@ fn views<'py>(
         };
         let (channels, data) = ((0..n).map(channel).collect(), view.data().to_vec());
         let epochs = Epochs::new(channels, sfreq, samples, data, vec![info; count])?;
-        views_of(&epochs, &options, start)
+        views_of(&epochs, &recipe, start)
     });
     let made = made.map_err(eeg_error)?;
     Ok((give(py, crate::array::together(&made)?)?, made.views()))
@@ -121,17 +123,19 @@ fn options(
     channels: Option<Vec<String>>,
     max_expanded: Option<u64>,
 ) -> PyResult<ReadOptions> {
-    let markers: Option<MarkerRule> = markers.map(str::parse).transpose().map_err(eeg_error)?;
-    let usual = ReadOptions::default();
-    Ok(ReadOptions {
-        max_expanded: max_expanded.unwrap_or(usual.max_expanded),
+    let input = Input {
         partial,
         sampling_rate: sfreq,
-        markers: markers.unwrap_or_default(),
-        mat: mat.map(str::parse).transpose().map_err(eeg_error)?,
+        markers: markers.map(str::to_owned),
+        mat: mat.map(str::to_owned),
         stream,
+        max_expanded,
+        ..Input::default()
+    };
+    let options = read_options(&input, &Recipe::default()).map_err(eeg_error)?;
+    Ok(ReadOptions {
         channels,
-        ..usual
+        ..options
     })
 }
 
@@ -241,7 +245,7 @@ pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, 
 /// Trials of a source by name: a synthetic study, or a dataset file.
 #[pyfunction]
 fn load_source<'py>(py: Python<'py>, source: &str) -> PyResult<Bound<'py, PyDict>> {
-    let trials = py.detach(|| load(source, &DataChoice::default()));
+    let trials = py.detach(|| load(source, &Selection::default()));
     trials_dict(py, trials.map_err(eeg_error)?)
 }
 
@@ -255,14 +259,21 @@ fn dataset<'py>(
     estimator_name: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let classes = classes.unwrap_or_default();
-    let options = PrepareOptions {
-        subjects,
+    let mut recipe = Recipe {
         classes: classes.into_iter().map(|c| (c.clone(), c)).collect(),
         estimator: estimator(estimator_name)?,
-        ..PrepareOptions::default()
+        ..Recipe::default()
+    };
+    let input = Input {
+        subjects,
+        ..Input::default()
     };
     stiefel::eeg::catalogue::find(name).map_err(value_error)?;
-    let made = py.detach(|| prepare(&[name.to_owned()], &options, &mut |_| {}));
+    let made = py.detach(|| {
+        let mut inputs = Inputs::open(&[name.to_owned()], &input, &recipe)?;
+        recipe.views = inputs.views(None, None, "broad")?;
+        run(&recipe, inputs, &mut |_| {})
+    });
     trials_dict(py, made.map_err(eeg_error)?.0)
 }
 

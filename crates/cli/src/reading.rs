@@ -2,6 +2,7 @@
 
 use clap::Args;
 use stiefel::eeg::io::ReadOptions;
+use stiefel::eeg::recipe::{Input, Recipe, read_options};
 
 use crate::failure::Failure;
 
@@ -13,7 +14,7 @@ pub(crate) struct Reading {
     pub(crate) partial: bool,
     /// Samples per second, for files that do not say it
     #[arg(long, value_name = "HZ")]
-    pub(crate) rate: Option<f64>,
+    pub(crate) sampling_rate: Option<f64>,
     /// Events from marker channels: off, or some of channel=STI 014,mask=0xff,polarity=falling,threshold=2.5
     #[arg(long, value_name = "RULE")]
     pub(crate) markers: Option<String>,
@@ -46,18 +47,21 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 impl Reading {
-    /// As the library takes it.
-    pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
-        let markers = self.markers.as_deref().map(str::parse).transpose()?;
-        let usual = ReadOptions::default();
-        Ok(ReadOptions {
-            max_expanded: self.max_expanded.unwrap_or(usual.max_expanded),
+    /// Returns how files are read, which of them left open.
+    pub(crate) fn input(&self) -> Input {
+        Input {
             partial: self.partial,
-            sampling_rate: self.rate,
-            markers: markers.unwrap_or_default(),
-            mat: self.mat.as_deref().map(str::parse).transpose()?,
+            sampling_rate: self.sampling_rate,
+            markers: self.markers.clone(),
+            mat: self.mat.clone(),
             stream: self.stream.clone(),
-            ..usual
-        })
+            max_expanded: self.max_expanded,
+            ..Input::default()
+        }
+    }
+
+    /// Returns it as readers take it.
+    pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
+        Ok(read_options(&self.input(), &Recipe::default())?)
     }
 }

@@ -7,7 +7,7 @@ use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::{FormatError, Result};
+use crate::{FormatError, Result, memory};
 
 /// Opens a regular file. Pipes, sockets and devices are refused before they are opened: a pipe
 /// would wait for a writer, a device may never end.
@@ -16,6 +16,20 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     check_regular(file.metadata()?.file_type())?;
     Ok(file)
+}
+
+/// Reads a whole regular file, where there is memory for it.
+pub fn read_whole(path: &Path) -> Result<Vec<u8>> {
+    let failed = |source| FormatError::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let mut file = open_regular(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    memory::check(length.into(), path)?;
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 /// Reads a regular file of at most `limit` bytes.

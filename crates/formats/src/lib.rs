@@ -74,7 +74,7 @@ pub mod zip;
 pub use content::{Content, Format, Head, Reader};
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{FormatError, Result};
-pub use files::{files_below, name_text, open_regular, path_text, read_at_most};
+pub use files::{files_below, name_text, open_regular, path_text, read_at_most, read_whole};
 pub use markers::{MarkerRule, Polarity};
 pub use mat_rule::{Axis, MatRule};
 pub use numpy::write_epochs;
@@ -84,6 +84,6 @@ pub use probe::{
 };
 pub use recording::{Channel, ChannelKind, Event, Recording};
 pub use records::Block;
-pub use source::{ReadSeek, Source};
+pub use source::{Opener, ReadSeek, Source};
 pub use stream::Stream;
 pub use units::{excerpt, listed};

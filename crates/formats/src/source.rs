@@ -5,6 +5,7 @@
 
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::files::open_regular;
 use crate::{FormatError, Result};
@@ -16,10 +17,15 @@ const BUFFER: usize = 1 << 13;
 pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
+/// Opens a file: what a caller does who wants to see every byte that is read.
+pub type Opener = Arc<dyn Fn(&Path) -> Result<Vec<u8>> + Send + Sync>;
+
 /// Where the files live that a header names (BrainVision's `.eeg` and `.vmrk`).
 pub(super) enum Siblings<'a> {
     /// In the folder of the file itself.
     Folder,
+    /// There too, opened by somebody.
+    Opened(Opener),
     /// In memory, by name.
     Memory(Vec<(String, &'a [u8])>),
 }
@@ -75,6 +81,31 @@ impl Source<'static> {
     }
 }
 
+impl Source<'static> {
+    /// Reads a file, and the files that its header names, as `opener` gives their bytes.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stiefel_formats::Source;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let path = std::env::temp_dir().join(format!("stiefel-doc-opener-{}", std::process::id()));
+    /// # std::fs::write(&path, b"0.5,1.5\n")?;
+    /// let source = Source::open_by(&path, Arc::new(|path| {
+    ///     println!("{} is read", path.display());
+    ///     Ok(std::fs::read(path).unwrap_or_default())
+    /// }))?;
+    /// assert_eq!(source.len(), 8);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn open_by(path: impl AsRef<Path>, opener: Opener) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let bytes = opener(&path)?;
+        Ok(Self::from_owned(path, bytes, Siblings::Opened(opener)))
+    }
+}
+
 impl<'a> Source<'a> {
     /// Reads from memory; `label` stands for the path in errors.
     pub fn from_bytes(label: impl Into<PathBuf>, bytes: &'a [u8]) -> Self {
@@ -125,7 +156,9 @@ impl<'a> Source<'a> {
     pub fn with_sibling(mut self, name: impl Into<String>, bytes: &'a [u8]) -> Self {
         match &mut self.siblings {
             Siblings::Memory(files) => files.push((name.into(), bytes)),
-            Siblings::Folder => self.siblings = Siblings::Memory(vec![(name.into(), bytes)]),
+            Siblings::Folder | Siblings::Opened(_) => {
+                self.siblings = Siblings::Memory(vec![(name.into(), bytes)])
+            }
         }
         self
     }
@@ -138,7 +171,7 @@ impl<'a> Source<'a> {
     /// The folder of the file, where files beside it are looked for; none for bytes in memory.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         match self.siblings {
-            Siblings::Folder => {
+            Siblings::Folder | Siblings::Opened(_) => {
                 let path = std::path::absolute(&self.path).ok()?;
                 path.parent().map(Path::to_path_buf)
             }
@@ -217,6 +250,9 @@ impl<'a> Source<'a> {
         let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
         match &self.siblings {
             Siblings::Folder => Source::open(self.path.with_file_name(file)),
+            Siblings::Opened(opener) => {
+                Source::open_by(self.path.with_file_name(file), Arc::clone(opener))
+            }
             Siblings::Memory(files) => match files.iter().find(|(known, _)| known == file) {
                 Some((known, bytes)) => Ok(Source::from_bytes(known.as_str(), bytes)),
                 None => Err(FormatError::Io {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use stiefel_data::split::{Fold, block_folds, cross_domain_folds};
 use stiefel_data::{Factor, Trials};
-use stiefel_eeg::select::DataChoice;
+use stiefel_eeg::select::Selection;
 use stiefel_model::kind::DataSizes;
 use stiefel_model::net::Orthogonality;
 use stiefel_model::network::{Precision, Sizing};
@@ -172,7 +172,7 @@ pub struct StudyConfig {
     pub data: String,
     /// Which part of it.
     #[serde(default)]
-    pub choice: DataChoice,
+    pub choice: Selection,
     /// Methods by name; empty: all of the study. For `main`, `session`, `online` and `null`.
     #[serde(default)]
     pub methods: Vec<String>,
@@ -240,7 +240,7 @@ impl StudyConfig {
         Self {
             study,
             data: data.into(),
-            choice: DataChoice::default(),
+            choice: Selection::default(),
             methods: Vec::new(),
             split: SplitUnit::default(),
             seeds: one_seed(),

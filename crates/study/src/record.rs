@@ -57,7 +57,7 @@ impl DatasetSummary {
             subjects: subjects.names().to_vec(),
             subject_of_domain: trials.subject_of_domain(),
             rejected: origin.rejected.clone(),
-            preparation: trials.preparation().steps().map(ToString::to_string),
+            preparation: trials.preparation().known().map(ToString::to_string),
             licence: origin.licence.clone(),
             citation: origin.citation.clone(),
         }

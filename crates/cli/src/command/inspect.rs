@@ -91,7 +91,7 @@ impl Arguments {
         }
         if !path.is_file() {
             self.without_reading("a data set")?;
-            return dataset::describe(&load(&self.source, &self.part.choice())?);
+            return dataset::describe(&load(&self.source, &self.part.selection())?);
         }
         if is_model(path) {
             self.whole("a model")?;
@@ -109,7 +109,7 @@ impl Arguments {
                 Ok(signals::epochs(path, &epochs))
             }
             Content::Trials(trials) => {
-                dataset::describe(&part_of_file(path, trials, &self.part.choice())?)
+                dataset::describe(&part_of_file(path, trials, &self.part.selection())?)
             }
         }
     }

@@ -86,7 +86,7 @@ impl Arguments {
         source::threads(self.threads)?;
         check_output(&self.output, self.overwrite)?;
         self.options.check()?;
-        let trials = load(&self.source, &self.part.choice())?;
+        let trials = load(&self.source, &self.part.selection())?;
         let split = self.fold(&trials)?;
         let part = |at: &[usize]| trials.select(at);
         let (training, validation) = (part(&split.train)?, part(&split.validation)?);

@@ -4,7 +4,7 @@ use serde_json::Value;
 use stiefel::data::{Factor, Trials};
 use stiefel::eeg::io::write_trials;
 use stiefel::eeg::load;
-use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::select::Selection;
 use stiefel::linalg::MatBatch;
 use stiefel::model::choir::{Choir, ChoirConfig};
 use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
@@ -29,9 +29,9 @@ fn model(home: &Home) -> FittedModel {
 }
 
 fn data(home: &Home, subjects: &str) -> Trials {
-    let choice = DataChoice {
+    let choice = Selection {
         subjects: Some(subjects.into()),
-        ..DataChoice::default()
+        ..Selection::default()
     };
     load(home.0.join(DATA).to_str().unwrap(), &choice).unwrap()
 }

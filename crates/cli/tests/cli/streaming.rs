@@ -8,9 +8,9 @@ use stiefel::data::Preparation;
 use stiefel::eeg::Recording;
 use stiefel::eeg::covariance::Estimator;
 use stiefel::eeg::io::{read, write_trials};
-use stiefel::eeg::live::{Live, LiveConfig, Look};
+use stiefel::eeg::live::{Live, LiveConfig, WindowSpec};
 use stiefel::eeg::load;
-use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::select::Selection;
 use stiefel::eeg::signal::{Band, Sos};
 use stiefel::linalg::MatBatch;
 use stiefel::model::choir::Choir;
@@ -39,7 +39,7 @@ fn windows(samples: &[f64]) -> Vec<(u64, Vec<f64>)> {
     let mut chain = Live::new(LiveConfig {
         channels: 13,
         bands: vec![Some(filter)],
-        views: vec![Look {
+        views: vec![WindowSpec {
             band: 0,
             samples: 384,
         }],
@@ -235,7 +235,7 @@ fn choir_streams_what_it_evaluates() {
         decided.probabilities
     };
     let source = home.0.join("ds.npz");
-    let seen = load(source.to_str().unwrap(), &DataChoice::default()).unwrap();
+    let seen = load(source.to_str().unwrap(), &Selection::default()).unwrap();
     let choir: &Choir = model.get().unwrap();
     let own = Adaptation::OwnMean { kappa: 10.0 };
     let mut new = choir.newcomer(None, &seen.matrices(), own).unwrap();

@@ -28,7 +28,6 @@
 //! The library prints nothing; downloads report to an [`Observer`].
 
 mod cache;
-mod checksum;
 mod dataset;
 mod disk;
 #[cfg(feature = "download")]
@@ -44,9 +43,9 @@ mod unzip;
 
 use std::sync::LazyLock;
 
+pub use crate::checksum::Sha256;
 pub use crate::error::catalogue::{CatalogueError, Result};
 pub use cache::{Cache, LocalFile, Place};
-pub use checksum::Sha256;
 pub use dataset::{
     Citation, Class, Dataset, DomainUnit, Interval, LeftOut, Licence, Session, Task,
 };

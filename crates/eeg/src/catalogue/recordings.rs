@@ -12,7 +12,8 @@ use super::dataset::{Class, Dataset, DomainUnit, Task};
 use super::files::DataFile;
 use super::selection::{Chosen, Selection};
 use crate::error::catalogue::{CatalogueError, Result};
-use crate::io::{Content, fif, read};
+use crate::io::{Content, fif, read_from};
+use crate::ledger::Ledger;
 use crate::{Channel, ChannelKind, Epochs, Event, Recording, TrialInfo};
 use stiefel_formats::electrode;
 
@@ -56,6 +57,7 @@ impl DatasetRun {
 #[derive(Debug)]
 pub struct Recordings {
     cache: Cache,
+    ledger: Ledger,
     chosen: Chosen,
     /// A file and, where there is one, the list of its events.
     files: std::vec::IntoIter<Vec<LocalFile>>,
@@ -81,6 +83,16 @@ impl Dataset {
     /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
     /// ```
     pub fn recordings(&'static self, cache: &Cache, selection: &Selection) -> Result<Recordings> {
+        self.recordings_into(cache, selection, &Ledger::default())
+    }
+
+    /// Notes the hashes of the files that are read.
+    pub(crate) fn recordings_into(
+        &'static self,
+        cache: &Cache,
+        selection: &Selection,
+        ledger: &Ledger,
+    ) -> Result<Recordings> {
         let files = cache.locate(self, selection)?;
         let each = 1 + usize::from(self.files.events.is_some());
         let files: Vec<_> = files.chunks(each).map(<[_]>::to_vec).collect();
@@ -88,6 +100,7 @@ impl Dataset {
             chosen: self.choose(selection)?,
             files: files.into_iter(),
             cache: cache.clone(),
+            ledger: ledger.clone(),
             runs: VecDeque::new(),
         })
     }
@@ -112,8 +125,10 @@ impl Iterator for Recordings {
 
 impl Recordings {
     fn read(&self, files: &[LocalFile]) -> Result<VecDeque<DatasetRun>> {
-        files.iter().try_for_each(|f| f.verify(&self.cache))?;
         let (local, list) = (&files[0], files.get(1));
+        let (source, sha) = self.ledger.open(&local.path)?;
+        local.verify_as(&self.cache, || Ok(sha))?;
+        list.map_or(Ok(()), |list| list.verify(&self.cache))?;
         let file = &local.file;
         let reader = FileReader {
             dataset: file.dataset,
@@ -124,7 +139,7 @@ impl Recordings {
         let domain = file
             .dataset
             .domain_name(file.subject, file.session, file.dataset.domain);
-        let runs = match read(&local.path)? {
+        let runs = match read_from(source)? {
             Content::Recordings(recordings) => {
                 let marked = recordings.into_iter().map(|r| with_trials(r, file, list));
                 reader.recordings(&marked.collect::<Result<Vec<_>>>()?)?

@@ -80,7 +80,7 @@ fn a_rehearsal_changes_nothing() {
             let mut session = Session::new(
                 &STUDY.model,
                 decider,
-                &STUDY.steps,
+                &STUDY.made,
                 &stream,
                 Options::default(),
             )
@@ -142,7 +142,7 @@ fn units_and_orders_of_channels_make_no_difference() {
     let mut other = stiefel_live::Session::new(
         &STUDY.model,
         decider,
-        &STUDY.steps,
+        &STUDY.made,
         &stream,
         Options::default(),
     )
@@ -226,7 +226,7 @@ fn familiar_windows_have_quantiles_and_an_old_model_says_that_it_cannot_tell() {
     let session = stiefel_live::Session::new(
         &old,
         decider,
-        &STUDY.steps,
+        &STUDY.made,
         &description(),
         Options::default(),
     )
@@ -255,14 +255,9 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
             freeze,
             ..Options::default()
         };
-        let mut session = stiefel_live::Session::new(
-            &STUDY.model,
-            decider,
-            &STUDY.steps,
-            &description(),
-            options,
-        )
-        .unwrap();
+        let mut session =
+            stiefel_live::Session::new(&STUDY.model, decider, &STUDY.made, &description(), options)
+                .unwrap();
         play(&mut session, &samples, None, 64).0
     };
     let (learnt, frozen) = (play_as(false), play_as(true));
@@ -275,7 +270,7 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
     let mut session = stiefel_live::Session::new(
         &STUDY.model,
         decider,
-        &STUDY.steps,
+        &STUDY.made,
         &description(),
         Options::default(),
     )
@@ -296,14 +291,9 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
 fn trials_of_somebody_new_are_decided_as_offline() {
     let unseen = Unseen::from(Adaptation::Causal { kappa: 10.0 });
     let session = || STUDY.model.session("new", Some(&unseen), &[]).unwrap();
-    let mut live = stiefel_live::Session::new(
-        &STUDY.model,
-        session(),
-        &STUDY.steps,
-        &description(),
-        cued(),
-    )
-    .unwrap();
+    let mut live =
+        stiefel_live::Session::new(&STUDY.model, session(), &STUDY.made, &description(), cued())
+            .unwrap();
     let mut found = Vec::new();
     let (mut source, mut block) = (replay(), stiefel_live::Block::default());
     while source.next(&mut block).unwrap() != Flow::End {
@@ -410,7 +400,7 @@ fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
 }
 
 fn offline_of(path: &std::path::Path) -> Result<Vec<(i64, usize, usize)>, LiveError> {
-    offline(&STUDY.model, &STUDY.steps, path, "S01", None)
+    offline(&STUDY.model, &STUDY.made, path, "S01", None)
 }
 
 /// Labels reach the model's own calibration; what it says reaches the user.

@@ -213,9 +213,9 @@ impl Model for Choir {
         if views == 1 {
             return Ok(None);
         }
-        let steps = training.preparation().steps();
+        let recipe = training.preparation().recipe();
         let name = |v: usize| {
-            let view = steps.and_then(|s| s.views.get(v));
+            let view = recipe.and_then(|r| r.views.get(v));
             view.map_or_else(|| format!("view {v}"), ToString::to_string)
         };
         let shared = CarriedBy {

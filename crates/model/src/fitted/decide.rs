@@ -3,7 +3,7 @@
 use super::{FittedModel, OP, Session};
 use crate::net::Routing;
 use crate::{Decided, ModelError, Result, Unseen};
-use stiefel_data::{Steps, Trials};
+use stiefel_data::{Preparation, Trials};
 use stiefel_linalg::{Mat, MatBatch, MatView};
 
 impl FittedModel {
@@ -59,11 +59,12 @@ impl FittedModel {
 
     /// The views the model was trained on, where the trials have them and more.
     fn own_views(&self, trials: &Trials) -> Result<Trials> {
-        let steps = |of: &Steps, count: usize| (of.views.len() == count).then(|| of.views.clone());
-        let own = self.preparation().steps();
-        let own = own.and_then(|s| steps(s, self.view_count()));
-        let given = trials.preparation().steps();
-        let given = given.and_then(|s| steps(s, trials.views()));
+        let views = |of: &Preparation, count: usize| {
+            let views = &of.recipe()?.views;
+            (views.len() == count).then(|| views.clone())
+        };
+        let own = views(self.preparation(), self.view_count());
+        let given = views(trials.preparation(), trials.views());
         let (Some(own), Some(given)) = (own, given) else {
             return Ok(trials.clone());
         };

@@ -141,6 +141,7 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
     for scaling in [Scaling::PerTrial, Scaling::PerDomain] {
         let mut config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
         config.preconditioning.scaling = scaling;
+        config.frechet_means = true;
         let mut decoder = Decoder::new(fit::<f64>(&training, &config)).unwrap();
         let embedding = decoder
             .model()
@@ -204,7 +205,8 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
 fn a_causal_handle_goes_on_from_its_calibration() {
     let all = trials();
     let (training, new) = (of_domain(&all, 3, false), of_domain(&all, 3, true));
-    let config = dasp(Anchor::First, Retraction::Qr, true, false);
+    let mut config = dasp(Anchor::First, Retraction::Qr, true, false);
+    config.frechet_means = true;
     let mut decoder = Decoder::new(fit::<f64>(&training, &config)).unwrap();
     let (early, late) = (
         new.select(&[0, 1, 2, 3]).unwrap(),

@@ -1,50 +1,39 @@
-//! The whole way from recordings to covariances, one recording in memory at a time.
+//! One recipe on one recording after the other, each let go as soon as its covariances are there.
 //!
 //! ```text
-//! band-pass ─▶ trials around the events ─▶ covariance and peak of each ─▶ rejection within each domain
+//! channels ─▶ reference ─▶ rate ─▶ band-pass ─▶ trials around the events ─▶ covariance and peak ─▶ rejection by domain
 //! ```
 //!
-//! A trial has one covariance per view: the broad band and window, and as many others as are asked for. A band is filtered once, however many
-//! windows look at it. Rejection needs all trials of a domain, but only their peaks in the broad view, so the samples of a recording are let
-//! go as soon as its covariances are there. Data that comes in trials is filtered trial by trial, then cropped to the window.
+//! A trial has one covariance per view. A band is filtered once, however many windows look at it.
+//! Rejection needs all trials of a domain, but only their peaks in the first view. Data that comes in
+//! trials is filtered trial by trial, then cropped to the window.
+//!
+//! A reference that is made of the recipe's own channels leaves these one direction short: their
+//! mean, weighted as the reference is, vanishes. The sample covariance is then shrunk by the oracle
+//! approximating rule, and the recipe that travels with the trials says so.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use stiefel_data::{Phase, Trials, View};
+use stiefel_data::{Phase, Preparation, Provenance, Recipe, Reference, Trials};
 use stiefel_linalg::MatBatch;
 
-use super::{Estimator, names, reduce, trials_of};
+use super::meaning::by_run;
+use crate::covariance::{Estimator, names, reduce, trials_of};
 use crate::io::{excerpt, listed};
+use crate::montage::canonical;
 use crate::signal::{
-    self, Band, DomainRejection, Outside, Plan, Rejection, Sos, Window, peak, reject_peaks,
+    self, Band, DomainRejection, Outside, Plan, Rejection, Sos, peak, reject_peaks, resample,
 };
-use crate::{Channel, EegError, Epochs, Recording, Result, TrialInfo};
+use crate::{Channel, ChannelKind, EegError, Epochs, Recording, Result, TrialInfo};
 
-/// The steps between a recording and its covariances.
+/// Trials of all recordings, and what was left out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pipeline {
-    /// Order of the Butterworth filter.
-    pub order: usize,
-    /// Whether it runs both ways, or forwards only.
-    pub phase: Phase,
-    /// Its band.
-    pub band: Band,
-    /// Where trials are, relative to their events, and which events.
-    pub window: Window,
-    /// Further views of each trial.
-    pub others: Vec<View>,
-    /// Trials are rejected where their peak exceeds median + `deviations`·MAD of their domain; infinity keeps all.
-    pub deviations: f64,
-    /// How covariances are estimated.
-    pub estimator: Estimator,
-}
-
-/// What came of the recordings.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Made {
-    /// The trials that were kept.
+pub struct PipelineOutput {
+    /// The trials that were kept, with their channels and their preparation.
     pub trials: Trials,
+    /// The recipe as it was run, and the signals it was run on.
+    pub provenance: Provenance,
     /// Which were kept, and how many of each domain were not.
     pub rejection: Rejection,
     /// Events whose window left their recording, with the place of the recording.
@@ -53,15 +42,35 @@ pub struct Made {
     pub not_selected: BTreeMap<String, usize>,
     /// Labels that stand for a class, with their numbers of events.
     pub selected: BTreeMap<String, usize>,
-    /// Samples of the broad view of each trial.
+    /// Samples of the first view of each trial.
     pub samples: usize,
 }
 
-/// A preparation under way.
+/// A recipe at work.
+///
+/// ```
+/// use stiefel_data::Recipe;
+/// use stiefel_eeg::recipe::Preparing;
+/// # use stiefel_eeg::{Channel, ChannelKind, Event, Recording};
+/// # let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
+/// # let event = |onset: f64| Event { sample: (onset * 100.0) as usize, onset, duration: 0.0, label: "T2".into() };
+/// # let samples = (0..2000).map(|t| f64::from(t * 37 % 101)).collect();
+/// # let recording = Recording::new(vec![cz], 100.0, samples, vec![event(2.0), event(9.0)])?;
+/// let recipe = Recipe { classes: vec![("T2".into(), "feet".into())], ..Recipe::default() };
+/// let mut preparing = Preparing::new(&recipe)?;
+/// preparing.add(recording, "S001", Some("R06"))?;
+/// let made = preparing.finish()?;
+/// assert_eq!((made.trials.len(), made.provenance.rate()), (2, 100.0));
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
 #[derive(Debug, Clone)]
-pub struct Preparing<'a> {
-    pipeline: &'a Pipeline,
+pub struct Preparing {
+    recipe: Recipe,
     channels: Vec<String>,
+    unit: String,
+    /// Samples per second as recorded, and as filtered, of the first recording.
+    rates: (f64, f64),
+    trialwise: bool,
     // One vector of matrices per view.
     views: Vec<Vec<f64>>,
     trials: Vec<TrialInfo>,
@@ -71,32 +80,22 @@ pub struct Preparing<'a> {
     not_selected: BTreeMap<String, usize>,
     selected: BTreeMap<String, usize>,
     samples: usize,
-    rate: f64,
 }
 
 /// The place of a view among the views, and its window.
 type Look = (usize, [f64; 2]);
 
-impl Pipeline {
-    /// One view: zero-phase, order 4, sample covariance, rejection beyond five deviations.
-    pub fn new(band: Band, window: Window) -> Self {
-        Self {
-            order: 4,
-            phase: Phase::Zero,
-            band,
-            window,
-            others: Vec::new(),
-            deviations: crate::signal::DEFAULT_DEVIATIONS,
-            estimator: Estimator::Sample,
-        }
-    }
-
+impl Preparing {
     /// Starts without recordings.
-    pub fn start(&self) -> Preparing<'_> {
-        Preparing {
-            pipeline: self,
+    pub fn new(recipe: &Recipe) -> Result<Self> {
+        recipe.check()?;
+        Ok(Self {
+            recipe: recipe.clone(),
             channels: Vec::new(),
-            views: vec![Vec::new(); 1 + self.others.len()],
+            unit: String::new(),
+            rates: (0.0, 0.0),
+            trialwise: false,
+            views: vec![Vec::new(); recipe.views.len()],
             trials: Vec::new(),
             peaks: Vec::new(),
             recordings: 0,
@@ -104,65 +103,56 @@ impl Pipeline {
             not_selected: BTreeMap::new(),
             selected: BTreeMap::new(),
             samples: 0,
-            rate: 0.0,
-        }
+        })
     }
 
-    /// Bands, each with the views that look at it: places and windows.
+    /// Lists the bands, each with the views that look at it: places and windows.
     fn bands(&self) -> Vec<(Band, Vec<Look>)> {
-        let broad = (self.band, (0, [self.window.tmin, self.window.tmax]));
-        let others = self.others.iter().enumerate().map(|(i, view)| {
-            let [low, high] = view.band;
-            (Band::BandPass(low, high), (i + 1, view.window))
-        });
         let mut bands: Vec<(Band, Vec<Look>)> = Vec::new();
-        for (band, view) in std::iter::once(broad).chain(others) {
+        for (place, view) in self.recipe.views.iter().enumerate() {
+            let (band, look) = (
+                Band::BandPass(view.band[0], view.band[1]),
+                (place, view.window),
+            );
             match bands.iter_mut().find(|(known, _)| *known == band) {
-                Some((_, views)) => views.push(view),
-                None => bands.push((band, vec![view])),
+                Some((_, views)) => views.push(look),
+                None => bands.push((band, vec![look])),
             }
         }
         bands
     }
 
-    fn windows(&self) -> Vec<[f64; 2]> {
-        let broad = [self.window.tmin, self.window.tmax];
-        std::iter::once(broad)
-            .chain(self.others.iter().map(|v| v.window))
-            .collect()
-    }
-}
-
-impl Preparing<'_> {
     /// Filters a recording and takes its trials in.
     pub fn add(&mut self, recording: Recording, domain: &str, run: Option<&str>) -> Result<()> {
-        let steps = self.pipeline;
-        let plan = signal::plan(
-            &recording,
-            &steps.window.classes,
-            &steps.windows(),
-            domain,
-            run,
-        )?;
+        let recorded = recording.sampling_rate();
+        let recording = by_run(recording, run, &self.recipe.classes);
+        let recording = self.picked(recording)?;
+        let recording = match self.factors(recorded) {
+            Some((up, down)) => signal::resample_recording(&recording, up, down)?,
+            None => recording,
+        };
+        let windows: Vec<[f64; 2]> = self.recipe.views.iter().map(|v| v.window).collect();
+        let plan = signal::plan(&recording, &self.recipe.classes, &windows, domain, run)?;
         let (rate, channels) = (recording.sampling_rate(), recording.channels().to_vec());
-        self.check(&channels, plan.lengths[0], rate, domain)?;
+        self.check(&channels, plan.lengths[0], (recorded, rate), domain)?;
         let mut unfiltered = Some(recording);
-        let bands = steps.bands();
+        let bands = self.bands();
         let last = bands.len() - 1;
         for (place, (band, views)) in bands.into_iter().enumerate() {
-            let sos = Sos::butterworth(steps.order, band, rate)?;
+            let sos = Sos::butterworth(self.recipe.order, band, rate)?;
             let signal = if place == last {
                 unfiltered.take()
             } else {
                 unfiltered.clone()
             };
             let Some(signal) = signal else { break };
-            let signal = match steps.phase {
+            let signal = match self.recipe.phase {
                 Phase::Zero => signal::into_zero_phase(signal, &sos)?,
                 Phase::Causal => signal::into_causal(signal, &sos)?,
             };
             for (view, _) in views {
-                let (matrices, peaks) = cut(&signal, &channels, &plan, view, steps.estimator)?;
+                let estimator = self.recipe.estimator;
+                let (matrices, peaks) = cut(&signal, &channels, &plan, view, estimator)?;
                 self.views[view].extend(matrices);
                 if view == 0 {
                     self.peaks.extend(peaks);
@@ -181,8 +171,9 @@ impl Preparing<'_> {
 
     /// Takes in data that comes in trials: filters each, then cuts the window out.
     pub fn add_epochs(&mut self, epochs: &Epochs) -> Result<()> {
-        let steps = self.pipeline;
-        let classes = &steps.window.classes;
+        let recorded = epochs.sampling_rate();
+        let epochs = &self.picked_epochs(epochs)?;
+        let classes = &self.recipe.classes;
         let (mut chosen, mut named) = (Vec::new(), Vec::new());
         let (mut not_selected, mut selected) = (BTreeMap::new(), BTreeMap::new());
         for (index, info) in epochs.trials().iter().enumerate() {
@@ -206,10 +197,11 @@ impl Preparing<'_> {
             ));
         }
         let unfiltered = epochs.select(&chosen)?;
-        for (band, views) in steps.bands() {
+        for (band, views) in self.bands() {
             let mut trials = unfiltered.clone();
-            let sos = Sos::butterworth(steps.order, band, trials.sampling_rate())?;
-            match steps.phase {
+            let rate = trials.sampling_rate();
+            let sos = Sos::butterworth(self.recipe.order, band, rate)?;
+            match self.recipe.phase {
                 Phase::Zero => signal::zero_phase_epochs(&mut trials, &sos)?,
                 Phase::Causal => signal::causal_epochs(&mut trials, &sos)?,
             }
@@ -217,12 +209,12 @@ impl Preparing<'_> {
                 let part = trials.crop(from, to)?;
                 let t = part.samples();
                 if view == 0 {
-                    let rate = part.sampling_rate();
-                    self.check(part.channels(), t, rate, &named[0].domain)?;
+                    self.check(part.channels(), t, (recorded, rate), &named[0].domain)?;
                     self.peaks.extend(signal::peaks(&part));
                 }
                 let rows = |trial| part.trial(trial).chunks_exact(t.max(1));
-                let matrices = reduce(part.channels(), t, &named, rows, steps.estimator)?;
+                let estimator = self.recipe.estimator;
+                let matrices = reduce(part.channels(), t, &named, rows, estimator)?;
                 self.views[view].extend(matrices);
             }
         }
@@ -230,7 +222,62 @@ impl Preparing<'_> {
         count(&mut self.not_selected, not_selected);
         count(&mut self.selected, selected);
         self.recordings += 1;
+        self.trialwise = true;
         Ok(())
+    }
+
+    /// Returns the recipe's channels under its reference; all EEG channels where it names none.
+    fn picked(&self, recording: Recording) -> Result<Recording> {
+        let names = self.wanted(recording.channels());
+        let whole = recording.channels().iter().map(|c| &c.name).eq(&names);
+        let Reference::Channels(electrodes) = &self.recipe.reference else {
+            let mut picked = if whole {
+                recording
+            } else {
+                recording.pick(&names)?
+            };
+            signal::rereference(&mut picked, &self.recipe.reference)?;
+            return Ok(picked);
+        };
+        let mut all = recording.pick(&with_reference(&names, electrodes))?;
+        signal::rereference(&mut all, &self.recipe.reference)?;
+        Ok(all.pick(&names)?)
+    }
+
+    fn picked_epochs(&self, epochs: &Epochs) -> Result<Epochs> {
+        let names = self.wanted(epochs.channels());
+        let mut picked = match &self.recipe.reference {
+            Reference::Channels(electrodes) => epochs.pick(&with_reference(&names, electrodes))?,
+            Reference::AsRecorded | Reference::Average => epochs.pick(&names)?,
+        };
+        signal::rereference_epochs(&mut picked, &self.recipe.reference)?;
+        let picked = picked.pick(&names)?;
+        let Some((up, down)) = self.factors(picked.sampling_rate()) else {
+            return Ok(picked);
+        };
+        let (data, samples) = resample(picked.data(), picked.samples(), up, down)?;
+        let rate = picked.sampling_rate() * up as f64 / down as f64;
+        let (channels, trials) = (picked.channels().to_vec(), picked.trials().to_vec());
+        Ok(Epochs::new(channels, rate, samples, data, trials)?)
+    }
+
+    fn wanted(&self, channels: &[Channel]) -> Vec<String> {
+        let eeg = |c: &&Channel| c.kind == ChannelKind::Eeg;
+        let all = || {
+            channels
+                .iter()
+                .filter(eeg)
+                .map(|c| c.name.clone())
+                .collect()
+        };
+        self.recipe.channels.clone().unwrap_or_else(all)
+    }
+
+    /// Returns `up/down` to the recipe's rate; both rates to a thousandth of a hertz.
+    fn factors(&self, rate: f64) -> Option<(usize, usize)> {
+        let wanted = self.recipe.rate?;
+        let thousandths = |x: f64| (x * 1000.0).round() as usize;
+        (wanted != rate).then(|| (thousandths(wanted), thousandths(rate)))
     }
 
     /// Every recording has the channels and the length of the first.
@@ -238,9 +285,31 @@ impl Preparing<'_> {
         &mut self,
         channels: &[Channel],
         length: usize,
-        rate: f64,
+        rates: (f64, f64),
         domain: &str,
     ) -> Result<()> {
+        if channels.is_empty() {
+            return Err(EegError::invalid(
+                format!(
+                    "recording {} (domain {domain:?}) has no EEG channel",
+                    self.recordings + 1
+                ),
+                "name the channels that are to be used",
+            ));
+        }
+        if self.recordings == 0 {
+            self.unit.clone_from(&channels[0].unit);
+        }
+        if let Some(other) = channels.iter().find(|c| c.unit != self.unit) {
+            return Err(EegError::invalid(
+                format!(
+                    "channel {} is in \"{}\", others are in \"{}\"",
+                    other.name, other.unit, self.unit
+                ),
+                "choose channels of one unit",
+            ));
+        }
+        let labelled = channels;
         let channels = names(channels);
         let other = |what: String, remedy: &str| {
             let number = self.recordings + 1;
@@ -250,13 +319,16 @@ impl Preparing<'_> {
         if self.recordings > 0 && !alike(&self.channels, &channels) {
             return other(
                 difference(&self.channels, &channels),
-                "pick the same channels in the same order, with --channels, and name them alike in all recordings",
+                "pick the same channels in the same order, and name them alike in all recordings",
             );
         }
         if self.recordings > 0 && self.samples != length {
-            let (first, own) = (self.samples, self.rate);
-            if rate != own {
-                let what = format!("is sampled at {rate} Hz, the first at {own} Hz");
+            let first = self.samples;
+            if rates.1 != self.rates.1 {
+                let what = format!(
+                    "is sampled at {} Hz, the first at {} Hz",
+                    rates.1, self.rates.1
+                );
                 return other(what, "resample all to one rate");
             }
             return other(
@@ -265,13 +337,41 @@ impl Preparing<'_> {
             );
         }
         if self.recordings == 0 {
-            (self.channels, self.samples, self.rate) = (channels, length, rate);
+            (self.samples, self.rates) = (length, rates);
+            if self.recipe.estimator == Estimator::Sample && self.loses_rank(labelled) {
+                self.recipe.estimator = Estimator::Oas;
+            }
+            self.channels = channels;
         }
         Ok(())
     }
 
+    /// Tells whether the reference is made of the recipe's own channels.
+    fn loses_rank(&self, channels: &[Channel]) -> bool {
+        match &self.recipe.reference {
+            Reference::AsRecorded => false,
+            Reference::Average => true,
+            Reference::Channels(names) => stiefel_formats::electrode::find(channels, names).is_ok(),
+        }
+    }
+
+    /// Returns the recipe as it is run, complete once a recording was added.
+    pub fn provenance(&self) -> Provenance {
+        Provenance {
+            recipe: Recipe {
+                rate: Some(self.rates.1),
+                channels: Some(plain(&self.channels)),
+                ..self.recipe.clone()
+            },
+            recorded_rate: self.rates.0,
+            unit: self.unit.clone(),
+            trialwise: self.trialwise,
+            ..Provenance::default()
+        }
+    }
+
     /// Rejects, and gives what is left.
-    pub fn finish(self) -> Result<Made> {
+    pub fn finish(self) -> Result<PipelineOutput> {
         if self.recordings == 0 {
             return Err(EegError::invalid(
                 "no recording was given",
@@ -279,10 +379,9 @@ impl Preparing<'_> {
             ));
         }
         let domains: Vec<&str> = self.trials.iter().map(|t| t.domain.as_str()).collect();
-        let rejection = if self.pipeline.deviations == f64::INFINITY {
-            keep_all(&domains)
-        } else {
-            reject_peaks(&self.peaks, &domains, self.pipeline.deviations)?
+        let rejection = match self.recipe.reject {
+            None => keep_all(&domains),
+            Some(deviations) => reject_peaks(&self.peaks, &domains, deviations)?,
         };
         let n = self.channels.len();
         let kept = |matrices: &[f64]| -> Vec<f64> {
@@ -299,8 +398,11 @@ impl Preparing<'_> {
             let x = MatBatch::from_vec(info.len(), n, n, kept(view));
             trials = trials.with_view(x.map_err(stiefel_data::DataError::from)?)?;
         }
-        Ok(Made {
-            trials,
+        let provenance = self.provenance();
+        let trials = trials.with_channels(provenance.channels().to_vec())?;
+        Ok(PipelineOutput {
+            trials: trials.with_preparation(Preparation::from(provenance.clone())),
+            provenance,
             rejection,
             outside: self.outside,
             not_selected: self.not_selected,
@@ -308,6 +410,29 @@ impl Preparing<'_> {
             samples: self.samples,
         })
     }
+}
+
+/// Names of channels in the usual spelling, unless two would then have the same name.
+fn plain(names: &[String]) -> Vec<String> {
+    let usual: Vec<String> = names.iter().map(|name| canonical(name)).collect();
+    let mut sorted = usual.clone();
+    sorted.sort();
+    sorted.dedup();
+    if sorted.len() < usual.len() {
+        return names.to_vec();
+    }
+    usual
+}
+
+/// Names of channels and of the electrodes of a reference, each once.
+fn with_reference(names: &[String], electrodes: &[String]) -> Vec<String> {
+    let key = stiefel_formats::electrode::key;
+    let known = |e: &&String| !names.iter().any(|name| name == *e || key(name) == key(e));
+    names
+        .iter()
+        .chain(electrodes.iter().filter(known))
+        .cloned()
+        .collect()
 }
 
 /// Covariances and peaks of one view of the trials of a filtered recording.

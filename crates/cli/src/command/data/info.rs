@@ -137,7 +137,7 @@ fn value(d: &Dataset, cache: &Cache, here: usize, files: usize) -> Value {
     let task = |t: &Task| json!({"name": t.name, "meaning": t.meaning, "runs": t.runs, "classes": classes(t)});
     let session = |s: &Session| json!({"label": s.label, "meaning": s.meaning});
     let left_out = |l: &LeftOut| json!({"subject": l.subject, "reason": l.reason});
-    json!({
+    let mut value = json!({
         "id": d.id,
         "name": d.name,
         "aliases": d.aliases,
@@ -150,7 +150,6 @@ fn value(d: &Dataset, cache: &Cache, here: usize, files: usize) -> Value {
         "sampling_rate": d.sampling_rate,
         "window": [d.window.start, d.window.end],
         "window_from": d.window_from,
-        "band": d.band,
         "domain": domain(d.domain),
         "tasks": d.tasks.iter().map(task).collect::<Vec<_>>(),
         "licence": {"name": d.licence.name, "url": d.licence.url, "allows": d.licence.allows},
@@ -159,5 +158,9 @@ fn value(d: &Dataset, cache: &Cache, here: usize, files: usize) -> Value {
         "folder": cache.folder(d),
         "files": files,
         "files_here": here,
-    })
+    });
+    if let Some(band) = d.band {
+        value["band"] = json!(band);
+    }
+    value
 }

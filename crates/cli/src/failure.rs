@@ -63,7 +63,9 @@ impl From<FormatError> for Failure {
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::Parameter { .. } => Self::Misuse(error.to_string()),
+            DataError::Parameter { .. } | DataError::Setting { .. } => {
+                Self::Misuse(error.to_string())
+            }
             other => Self::Failed(other.to_string()),
         }
     }

@@ -9,6 +9,14 @@ pub type Result<T> = std::result::Result<T, DataError>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
+    /// Something that was asked for and has no meaning.
+    #[error("{what}; {remedy}")]
+    Setting {
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// Two lists that should be equally long are not.
     #[error("{op}: {found} {what}, expected {expected}")]
     Count {

@@ -106,9 +106,8 @@ impl FromStr for DomainFrom {
 
     fn from_str(name: &str) -> Result<Self, DataError> {
         let found = Self::ALL.into_iter().find(|rule| rule.name() == name);
-        found.ok_or_else(|| DataError::Impossible {
-            op: "domain",
-            why: format!("\"{name}\" does not say what names a domain"),
+        found.ok_or_else(|| DataError::Setting {
+            what: format!("\"{name}\" does not say what names a domain"),
             remedy: "choose auto, prefix, folder or file",
         })
     }

@@ -103,11 +103,7 @@ impl Recipe {
     /// Checks that every number has a meaning; whether a recording has room for a window is seen
     /// where it is cut.
     pub fn check(&self) -> Result<(), DataError> {
-        let wrong = |why: String, remedy| DataError::Impossible {
-            op: "recipe",
-            why,
-            remedy,
-        };
+        let wrong = |what: String, remedy| DataError::Setting { what, remedy };
         let positive = |x: f64| x.is_finite() && x > 0.0;
         if let Some(rate) = self.rate.filter(|r| !positive(*r)) {
             return Err(wrong(
@@ -185,9 +181,8 @@ impl FromStr for Reference {
         match text.trim() {
             "as-recorded" => Ok(Self::AsRecorded),
             "average" => Ok(Self::Average),
-            _ if names.iter().any(String::is_empty) => Err(DataError::Impossible {
-                op: "reference",
-                why: format!("{text:?} is no reference"),
+            _ if names.iter().any(String::is_empty) => Err(DataError::Setting {
+                what: format!("{text:?} is no reference"),
                 remedy: "give as-recorded, average, or electrodes joined by +, for example M1+M2",
             }),
             _ => Ok(Self::Channels(names)),
@@ -227,9 +222,8 @@ pub fn class_rules(parts: &[impl AsRef<str>]) -> Result<Vec<(String, String)>, D
         let (label, class) = (label.trim(), class.trim());
         let twice = classes.iter().any(|(known, _)| known == label);
         if label.is_empty() || class.is_empty() || twice {
-            return Err(DataError::Impossible {
-                op: "classes",
-                why: format!("\"{part}\" does not give a class, or its label was given before"),
+            return Err(DataError::Setting {
+                what: format!("\"{part}\" does not give a class, or its label was given before"),
                 remedy: "give labels and classes, each label once, for example T1=hands,T2=feet",
             });
         }
@@ -341,9 +335,8 @@ impl FromStr for Estimator {
 
     fn from_str(name: &str) -> Result<Self, DataError> {
         let found = Self::ALL.into_iter().find(|e| e.name() == name);
-        found.ok_or_else(|| DataError::Impossible {
-            op: "covariance",
-            why: format!("there is no estimator {name:?}"),
+        found.ok_or_else(|| DataError::Setting {
+            what: format!("there is no estimator {name:?}"),
             remedy: "choose among sample, ledoit-wolf, oas and schaefer-strimmer",
         })
     }
@@ -367,9 +360,8 @@ impl FromStr for Phase {
         match name {
             "zero" => Ok(Self::Zero),
             "causal" => Ok(Self::Causal),
-            other => Err(DataError::Impossible {
-                op: "filter",
-                why: format!("there is no phase {other:?}"),
+            other => Err(DataError::Setting {
+                what: format!("there is no phase {other:?}"),
                 remedy: "choose zero (forwards and backwards) or causal (forwards only)",
             }),
         }
@@ -448,9 +440,8 @@ impl FromStr for View {
                 window: pair(window.trim())?,
             })
         });
-        found.ok_or_else(|| DataError::Impossible {
-            op: "views",
-            why: format!("{text:?} is not a view"),
+        found.ok_or_else(|| DataError::Setting {
+                what: format!("{text:?} is not a view"),
             remedy: "give a band in hertz and a window in seconds from the event, the smaller number first, for example 8-32@0.5-3.5",
         })
     }

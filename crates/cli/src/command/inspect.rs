@@ -12,6 +12,7 @@ use clap::Args;
 use serde_json::Value;
 use stiefel::eeg::io::{Content, Source, read_with};
 use stiefel::eeg::part_of_file;
+use stiefel::model::FittedModel;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -34,6 +35,9 @@ pub(crate) struct Arguments {
     /// Give the whole reason why files of a folder cannot be read
     #[arg(long, short)]
     verbose: bool,
+    /// Print the recipe of a model or a dataset file, as `stiefel prepare --config` reads it
+    #[arg(long, conflicts_with = "json")]
+    recipe: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,6 +51,9 @@ struct Description {
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        if self.recipe {
+            return output.line(self.recipe()?.trim_end());
+        }
         let description = self.describe()?;
         if self.json {
             output.json(&description.value)
@@ -55,12 +62,34 @@ impl Arguments {
         }
     }
 
+    /// Returns the recipe of a model or of trials as a configuration of `prepare`.
+    fn recipe(&self) -> Result<String, Failure> {
+        self.whole("a recipe")?;
+        self.without_reading("a recipe")?;
+        let path = Path::new(&self.source);
+        let preparation = if is_model(path) {
+            FittedModel::load(path)?.preparation().clone()
+        } else {
+            load(&self.source, &Part::default().selection())?
+                .preparation()
+                .clone()
+        };
+        let Some(recipe) = preparation.recipe() else {
+            return Err(Failure::Misuse(format!(
+                "{}: it is not known how its covariances were made",
+                self.source
+            )));
+        };
+        let text = toml::to_string(recipe).map_err(|e| Failure::Failed(e.to_string()))?;
+        Ok(format!("[prepare]\n{text}"))
+    }
+
     /// Refuses a part of what is described as a whole.
     fn whole(&self, what: &str) -> Outcome {
         if self.part == Part::default() {
             return Ok(());
         }
-        let options = "--subjects, --classes, --channels, --band and --window";
+        let options = "--subjects, --classes and --channels";
         Err(self.useless(options, &format!("{what}, which is described as a whole")))
     }
 
@@ -69,7 +98,7 @@ impl Arguments {
         if self.reading == Reading::default() {
             return Ok(());
         }
-        let options = "--partial, --rate, --markers, --mat, --stream and --max-expanded";
+        let options = "--partial, --sampling-rate, --markers, --mat, --stream and --max-expanded";
         Err(self.useless(options, &format!("{what}: they are about recordings")))
     }
 

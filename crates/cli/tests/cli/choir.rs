@@ -278,6 +278,10 @@ fn bad_input_at_every_door() {
     home.text(&format!(
         "train {DATA} -o n.stiefel --model spdnet --epochs 1"
     ));
+    home.text(
+        "prepare synthetic:bnci2014001,subjects=1,trials=6 -o slow.npz \
+         --channels bnci2015001 --classes right_hand,feet",
+    );
     let mut said = Vec::new();
     for (arguments, exit, reason) in [
         (
@@ -312,9 +316,9 @@ fn bad_input_at_every_door() {
             "the model needs channel",
         ),
         (
-            "evaluate m.stiefel synthetic:bnci2014001,subjects=1,trials=6",
+            "evaluate m.stiefel slow.npz",
             2,
-            "the model was trained with 512 Hz, but the trials have 250 Hz",
+            "the model was trained with 8–32 Hz, 0.5–5 s",
         ),
         (
             "predict m.stiefel DATA --subjects 3",

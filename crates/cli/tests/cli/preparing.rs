@@ -283,7 +283,7 @@ fn what_cannot_be_prepared_says_why() {
         (
             "prepare eeg -o x.npz --classes T1=a --domain nose",
             2,
-            "auto, prefix, folder, file",
+            "auto, prefix, folder or file",
         ),
         (
             "prepare eeg -o x.npz --classes T1=a --channels C3,Q9",
@@ -490,4 +490,39 @@ fn a_label_that_means_two_things_is_an_error() {
         message.contains("there is no run 7") && message.contains("R04"),
         "{message}"
     );
+}
+
+/// The recipe that travels with a model makes the same matrices again.
+#[test]
+fn the_recipe_of_a_model_prepares_the_same_again() {
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    let options = "--views choir --reference average --channels C3,Cz,C4 --rate 100 --reject off";
+    home.text(&format!("prepare eeg -o a.npz {CLASSES} {options}"));
+    home.text("train a.npz -o m.stiefel");
+    for source in ["m.stiefel", "a.npz"] {
+        let recipe = home.text(&format!("inspect {source} --recipe"));
+        for line in [
+            "[prepare]",
+            "reference = \"average\"",
+            "estimator = \"oas\"",
+            "reject = \"off\"",
+        ] {
+            assert!(recipe.contains(line), "{line}: {recipe}");
+        }
+        std::fs::write(home.0.join("recipe.toml"), recipe).unwrap();
+        home.text("prepare eeg -o b.npz --config recipe.toml --overwrite");
+        let bytes = |name: &str| std::fs::read(home.0.join(name)).unwrap();
+        let read = |name: &str| read(home.0.join(name)).unwrap().into_trials().unwrap();
+        let (a, b) = (read("a.npz"), read("b.npz"));
+        for view in 0..6 {
+            assert_eq!(a.view(view), b.view(view));
+        }
+        // The record of a dataset repeats it to the byte.
+        home.text("prepare --config b.json -o c.npz --overwrite");
+        home.text("prepare --config c.json -o d.npz --overwrite");
+        assert_eq!(bytes("c.npz"), bytes("d.npz"));
+    }
+    let (exit, message) = code(&home.run("inspect eeg/S01R1.edf --recipe"));
+    assert!(exit == 2 && message.contains("holds signals"), "{message}");
 }

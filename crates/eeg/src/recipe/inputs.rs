@@ -71,7 +71,7 @@ impl Inputs {
     /// Of the recipe, classes and channels are looked at: files that hold none of them are not read.
     pub fn open(sources: &[String], input: &Input, recipe: &Recipe) -> Result<Self> {
         let mut found = match sources {
-            [name] if name.starts_with("synthetic:") => of_synthetic(name)?,
+            [name] if name.starts_with("synthetic:") => of_synthetic(name, recipe)?,
             [name] if is_catalogue(name) => of_catalogue(name, input, recipe)?,
             _ => of_files(sources, input, recipe)?,
         };
@@ -174,9 +174,13 @@ pub(crate) fn is_catalogue(source: &str) -> bool {
     catalogue::find(name).is_ok() && !Path::new(source).is_file()
 }
 
-fn of_synthetic(source: &str) -> Result<Inputs> {
+fn of_synthetic(source: &str, recipe: &Recipe) -> Result<Inputs> {
     let what = source.strip_prefix("synthetic:").unwrap_or(source);
-    Inputs::simulated(&generator(what)?, source)
+    let mut found = Inputs::simulated(&generator(what)?, source)?;
+    if !recipe.classes.is_empty() {
+        found.classes.clone_from(&recipe.classes);
+    }
+    Ok(found)
 }
 
 /// Finds the signals of a public dataset.

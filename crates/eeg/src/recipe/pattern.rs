@@ -30,7 +30,7 @@ pub struct FileName {
 /// as many folders of the path; one with a class says that every file is a trial.
 ///
 /// ```
-/// use stiefel_eeg::prepare::NamePattern;
+/// use stiefel_eeg::recipe::NamePattern;
 /// let pattern: NamePattern = "{subject}_{class}_{trial}.csv".parse()?;
 /// let name = pattern.of("data/anna_left_03.csv".as_ref())?;
 /// assert_eq!(name.domain.as_deref(), Some("anna"));

@@ -2,12 +2,13 @@
 //!
 //! | key | shape | meaning |
 //! |---|---|---|
-//! | `X` | (trials, n, n) or (trials, views, n, n) | covariances in µV² |
+//! | `triangles` | (trials, views, n(n+1)/2) | upper triangles of covariances in µV², row by row: entry (i, j ≥ i) is at `i·n − i(i−1)/2 + j − i` |
+//! | `X` | (trials, n, n) or (trials, views, n, n) | covariances in µV², in the place of `triangles` |
 //! | `y`, `domain`, `groups`, `session`, `run`, `ch_names`, `sfreq` | | as of [epochs](stiefel_formats::npz) |
 //! | `subject` | (trials,) | the subject, beside `domain` or `groups`; the domain where there is none |
 //! | `stiefel` | (bytes,) | JSON in UTF-8: how the covariances were made, and where the trials come from |
 //!
-//! `X` holds covariances when its matrices are square and all symmetric to the rounding of the type
+//! `prepare` writes `triangles`. `X` holds covariances when its matrices are square and all symmetric to the rounding of the type
 //! it is stored in, epochs otherwise.
 
 mod content;
@@ -22,6 +23,9 @@ pub use write::{write_trials, write_trials_to};
 use std::path::Path;
 
 use crate::EegError;
+
+/// The array of upper triangles.
+const TRIANGLES: &str = "triangles";
 
 fn invalid(path: &Path, what: impl std::fmt::Display, remedy: &str) -> EegError {
     EegError::invalid(format!("{}: {what}", path.display()), remedy)

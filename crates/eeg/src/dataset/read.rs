@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use stiefel_data::{DataError, Factor, Trials};
-use stiefel_formats::numpy::{Arrays, Table};
-use stiefel_formats::{Format, ReadOptions, Source, check_options, detect, npy, npz};
+use stiefel_formats::numpy::{Array, Arrays, Table, Values};
+use stiefel_formats::{Format, ReadOptions, Source, check_options, detect, memory, npy, npz};
 use stiefel_linalg::{MatBatch, MatView, MatViewMut, asymmetry, symmetrise, tolerance};
 
 use super::content::Content;
-use super::invalid;
 use super::record::Record;
+use super::{TRIANGLES, invalid};
 use crate::covariance::{names, trials_of};
 use crate::{Result, TrialInfo};
 
@@ -62,11 +62,19 @@ fn of_arrays(source: &mut Source<'_>) -> Result<Option<Format>> {
 
 fn of_file(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
     let mut arrays = Arrays::open(source, options)?;
-    let mut table = Table::read(&mut arrays, options)?;
     let path = arrays.path().to_path_buf();
+    let triangles = match arrays.array(TRIANGLES)? {
+        Some(array) => Some(squares(&path, array)?),
+        None => None,
+    };
+    let whole = triangles.is_none();
+    let mut table = Table::read_beside(&mut arrays, options, triangles, &[TRIANGLES, "stiefel"])?;
     let (count, n) = (table.labels.len() * table.views, table.columns);
     if table.channels.len() != n {
         return Ok(Content::Epochs(table.into_epochs()?));
+    }
+    if !whole {
+        return trials(&path, &mut arrays, table).map(Content::Trials);
     }
     let allowed = tolerance::symmetry_of(table.single);
     let x = MatView::new(count, n, n, &table.values).map_err(DataError::from)?;
@@ -90,6 +98,49 @@ fn of_file(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
     let mut x = MatViewMut::new(count, n, n, &mut table.values).map_err(DataError::from)?;
     symmetrise(&mut x).map_err(DataError::from)?;
     trials(&path, &mut arrays, table).map(Content::Trials)
+}
+
+/// Expands upper triangles, `trials × views × n(n+1)/2` row by row, to square matrices.
+fn squares(path: &Path, array: Array) -> Result<Array> {
+    const REMEDY: &str = "store (trials, views, n(n+1)/2) numbers, or square matrices as X";
+    let Values::Numbers(values) = array.values else {
+        return Err(invalid(path, "the triangles are no numbers", REMEDY));
+    };
+    let sizes = |&[trials, views, entries]: &[usize; 3]| {
+        let n = (((8 * entries + 1) as f64).sqrt() as usize).saturating_sub(1) / 2;
+        (entries > 0 && n * (n + 1) / 2 == entries).then_some((trials, views, entries, n))
+    };
+    let shape = array
+        .shape
+        .first_chunk::<3>()
+        .filter(|_| array.shape.len() == 3);
+    let Some((trials, views, entries, n)) = shape.and_then(sizes) else {
+        let what = format!(
+            "triangles of shape {:?} are not those of square matrices",
+            array.shape
+        );
+        return Err(invalid(path, what, REMEDY));
+    };
+    let mut full = memory::zeros(trials * views, n * n, path)?;
+    for (square, triangle) in full
+        .chunks_exact_mut(n * n)
+        .zip(values.chunks_exact(entries))
+    {
+        let mut rest = triangle.iter();
+        for row in 0..n {
+            for (col, value) in (row..n).zip(&mut rest) {
+                (square[row * n + col], square[col * n + row]) = (*value, *value);
+            }
+        }
+    }
+    Ok(Array {
+        shape: match views {
+            1 => vec![trials, n, n],
+            _ => vec![trials, views, n, n],
+        },
+        values: Values::Numbers(full),
+        ..array
+    })
 }
 
 /// Gathers the trials of a file of covariances.

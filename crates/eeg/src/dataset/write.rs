@@ -7,6 +7,7 @@ use std::path::Path;
 use stiefel_data::{Factor, Trials};
 use stiefel_formats::numpy::NpzWriter;
 
+use super::TRIANGLES;
 use super::record::Record;
 use crate::{EegError, Result};
 
@@ -50,14 +51,10 @@ pub fn write_trials_to(
 fn write(writer: impl Write + Seek, trials: &Trials) -> std::io::Result<()> {
     let (n, views) = (trials.channels_count(), trials.views());
     let mut file = NpzWriter::new(writer);
-    let shape = [trials.len(), views, n, n];
-    let shape = match views {
-        1 => &[trials.len(), n, n][..],
-        _ => &shape[..],
-    };
     let matrices =
         (0..trials.len()).flat_map(|i| (0..views).map(move |v| trials.view(v).matrix(i)));
-    file.numbers("X", shape, matrices)?;
+    let rows = matrices.flat_map(|x| (0..n).map(move |row| &x[row * n + row..(row + 1) * n]));
+    file.numbers(TRIANGLES, &[trials.len(), views, n * (n + 1) / 2], rows)?;
     let labels = |f: &Factor| -> Vec<String> {
         let names = f.indices().iter().map(|&i| f.name(i).to_owned());
         names.collect()

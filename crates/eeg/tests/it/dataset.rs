@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use stiefel_data::{Factor, Origin, Trials};
 use stiefel_eeg::EegError;
 use stiefel_eeg::io::{Content, Source, read, read_from, write_trials_to};
+use stiefel_formats::numpy::NpzWriter;
 use stiefel_linalg::MatBatch;
 
 /// The values of a little-endian float64 `.npy` in C order: the plainest reader.
@@ -136,5 +137,65 @@ proptest! {
         let mut again = Vec::new();
         write_trials_to(Cursor::new(&mut again), "memory", &back).unwrap();
         prop_assert_eq!(again, bytes);
+    }
+}
+
+/// Writes arrays beside two matrices of two channels.
+fn with(name: &str, arrays: &[&str]) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut file = NpzWriter::new(&mut bytes);
+    file.numbers(name, &[2, 1, 3], [&[2.0, 0.5, 1.0, 3.0, -0.25, 4.0][..]])
+        .unwrap();
+    for name in arrays {
+        file.strings(name, &["a", "b"].map(String::from)).unwrap();
+    }
+    file.finish().unwrap();
+    bytes.into_inner()
+}
+
+#[test]
+fn upper_triangles_are_matrices_row_by_row() {
+    let trials = |bytes: &[u8]| read_from(Source::from_bytes("t.npz", bytes))?.into_trials();
+    let found = trials(&with("triangles", &["y"])).unwrap();
+    assert_eq!(
+        found.covariances().data(),
+        [2.0, 0.5, 0.5, 1.0, 3.0, -0.25, -0.25, 4.0]
+    );
+    assert_eq!(found.classes().names(), ["a", "b"]);
+    // What is written is a little more than half as much as squares are.
+    let n = 64;
+    let one = || Factor::from_labels(["a", "b"]);
+    let x = MatBatch::from_fn(2, n, n, |i, r, c| (1 + i + r.min(c)) as f64);
+    let many = Trials::new(x.clone(), one(), one())
+        .unwrap()
+        .with_view(x)
+        .unwrap();
+    let mut bytes = Cursor::new(Vec::new());
+    write_trials_to(&mut bytes, "many.npz", &many).unwrap();
+    let bytes = bytes.into_inner();
+    assert!(
+        (bytes.len() as f64) < 0.54 * (2 * 2 * n * n * 8) as f64,
+        "{}",
+        bytes.len()
+    );
+    let read = read_from(Source::from_bytes("many.npz", &bytes))
+        .unwrap()
+        .into_trials()
+        .unwrap();
+    assert_eq!((read.view(0), read.view(1)), (many.view(0), many.view(1)));
+}
+
+#[test]
+fn an_array_that_nobody_knows_is_refused_with_the_names_that_are_known() {
+    for unknown in ["subjects", "domains", "labels"] {
+        let bytes = with("triangles", &["y", unknown]);
+        let error = read_from(Source::from_bytes("t.npz", &bytes))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(&format!("an array {unknown}")), "{error}");
+        assert!(
+            error.contains("X, y, domain, groups, subject, session"),
+            "{error}"
+        );
     }
 }

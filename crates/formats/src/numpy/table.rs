@@ -9,6 +9,11 @@ use crate::tolerance::symmetry;
 use crate::units::{MICROVOLT, excerpt, guess_kind};
 use crate::{Channel, Epochs, FormatError, Result, TrialInfo};
 
+/// The names of arrays that are looked at.
+const KEYS: [&str; 9] = [
+    "X", "y", "domain", "groups", "subject", "session", "run", "ch_names", "sfreq",
+];
+
 /// The trials of a file by the keys of [`npz`](crate::npz), whatever `X` holds of each: a signal, or
 /// one or several square matrices.
 #[derive(Debug)]
@@ -37,10 +42,45 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads `X` and what the keys beside it say of each trial.
+    /// Reads `X` and what the keys beside it say of each trial. An array of another name is refused:
+    /// under which name its values would count is not known.
     pub fn read(arrays: &mut Arrays<'_>, options: &ReadOptions) -> Result<Self> {
+        Self::read_beside(arrays, options, None, &[])
+    }
+
+    /// Reads the keys beside `x`, which stands for `X`, in a file that may hold further arrays.
+    pub fn read_beside(
+        arrays: &mut Arrays<'_>,
+        options: &ReadOptions,
+        x: Option<Array>,
+        further: &[&str],
+    ) -> Result<Self> {
         let path = arrays.path().to_path_buf();
-        let Some(x) = arrays.array("X")? else {
+        let known = || KEYS.iter().chain(further);
+        let name = |entry: &str| entry.strip_suffix(".npy").unwrap_or(entry).to_owned();
+        let is_known = |entry: &&str| known().any(|key| name(entry) == *key);
+        let x = match x {
+            Some(x) => Some(x),
+            None => arrays.array("X")?,
+        };
+        if let Some(unknown) = arrays
+            .entries()
+            .find(|e| !is_known(e))
+            .filter(|_| x.is_some())
+        {
+            return Err(invalid(
+                &path,
+                format!(
+                    "it holds an array {}, which has no meaning here",
+                    excerpt(name(unknown))
+                ),
+                &format!(
+                    "leave it out, or give it one of the names {}",
+                    KEYS.join(", ")
+                ),
+            ));
+        }
+        let Some(x) = x else {
             let found: Vec<_> = arrays.entries().take(8).map(excerpt).collect();
             return Err(FormatError::Unsupported {
                 path,

@@ -24,7 +24,7 @@ folder = Path(tempfile.mkdtemp())
 signal, onsets, labels = motor_imagery(seed=4, trials=40)
 half = int((onsets[40] - 2) * RATE)
 write_csv(folder / "S01R1.csv", signal[:, :half], onsets[:40], labels[:40])
-command = f"prepare {folder}/S01R1.csv -o {folder}/dataset.npz --classes hands=hands,feet=feet --causal"
+command = f"prepare {folder}/S01R1.csv -o {folder}/dataset.npz --classes hands=hands,feet=feet --phase causal"
 done = subprocess.run([sys.executable, "-m", "stiefel", *command.split()], capture_output=True, text=True, check=True)
 print(done.stdout)
 clf = stiefel.ChoirClassifier().fit(stiefel.load_dataset(folder / "dataset.npz"))

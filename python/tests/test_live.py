@@ -42,7 +42,7 @@ def file(model, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rate(model):
-    return float(model.preparation_["rate"])
+    return float(model.preparation_["recipe"]["rate"])
 
 
 @pytest.fixture(scope="module")

@@ -247,8 +247,8 @@ def test_trials_made_another_way_are_refused(base, study, tmp_path):
     clf = clone(base).fit(study)
     assert str(clf.preparation_) == str(study.preparation)
     clf.save(tmp_path / "model")
-    said = {**study.preparation, "views": [{"band": [4.0, 40.0], "window": [0.5, 5.0]}]}
-    wide = stiefel.Trials(**{**vars(study), "preparation": stiefel.Preparation(json.dumps({"made": said}), "4–40 Hz")})
+    said = {**study.preparation, "recipe": {**study.preparation["recipe"], "views": ["4-40@0.5-5"]}}
+    wide = stiefel.Trials(**{**vars(study), "preparation": stiefel.Preparation(json.dumps({"known": said}), "4–40 Hz")})
     for model in (clf, stiefel.load(tmp_path / "model")):
         with pytest.raises(ValueError, match="bands and windows|8–32 Hz"):
             model.predict(wide)

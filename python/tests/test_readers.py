@@ -18,7 +18,7 @@ def test_synthetic_studies(study):
     again = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=12, random_state=1)
     np.testing.assert_array_equal(again.X, study.X)
     assert set(study.subjects) == {"S01", "S02", "S03"} and study.channels[6] == "Cz"
-    assert "8–32 Hz" in str(study.preparation) and study.preparation["rate"] == 512.0
+    assert "8–32 Hz" in str(study.preparation) and study.preparation["recipe"]["rate"] == 512.0
     assert str(study).startswith(f"{len(study)} trials of 13 channels, 2 classes, 3 domains; 512 Hz, 8–32 Hz")
     with pytest.raises(ValueError, match="no synthetic geometry"):
         stiefel.load_synthetic("BNCI")

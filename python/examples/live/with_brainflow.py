@@ -3,7 +3,7 @@ Decisions on a BrainFlow board
 ==============================
 
 ``python with_brainflow.py model.stiefel S001`` reads BrainFlow's synthetic board; for a real one, change the board and its parameters. Samples are in microvolts and come
-with their times. The model must have been trained at the rate of the board (250 Hz) and on channels that it has: ``stiefel prepare --resample 250 --channels C3,Cz,C4,…``.
+with their times. The model must have been trained at the rate of the board (250 Hz) and on channels that it has: ``stiefel prepare --rate 250 --channels C3,Cz,C4,…``.
 """
 
 import sys

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 
 class Preparation(dict):
-    """How covariances were made of a signal: a dictionary of the steps, empty if they are not known. It prints as words.
+    """How covariances were made of a signal: the recipe and what the recordings were like, a dictionary that is empty if
+    this is not known. It prints as words.
 
     Examples
     --------
@@ -19,13 +20,13 @@ class Preparation(dict):
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=5)
     >>> print(data.preparation)  # doctest: +ELLIPSIS
     512 Hz, 8–32 Hz (zero-phase Butterworth, order 4), ...
-    >>> data.preparation["estimator"], data.preparation["unit"]
-    ('sample', 'µV')
+    >>> data.preparation["recipe"]["views"], data.preparation["unit"]
+    (['8-32@0.5-5'], 'µV')
     """
 
     def __init__(self, text: str, words: str) -> None:
         found = json.loads(text)
-        super().__init__(found["made"] if isinstance(found, dict) else {})
+        super().__init__(found["known"] if isinstance(found, dict) else {})
         self.text, self.words = text, words
 
     def __str__(self):

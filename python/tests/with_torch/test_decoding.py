@@ -56,7 +56,7 @@ def folder(tmp_path_factory):
     for name, seed in (("S01R01", 0), ("S02R01", 1), ("S01R02", 2)):
         record(folder / name, seed)
     for name, *recordings in (("train", "S01R01.vhdr", "S02R01.vhdr"), ("later", "S01R02.vhdr")):
-        said(folder, "prepare", *recordings, "--classes", "S1=left,S2=right", "--causal", "--reject", "off", "-o", f"{name}.npz")
+        said(folder, "prepare", *recordings, "--classes", "S1=left,S2=right", "--phase", "causal", "--reject", "off", "-o", f"{name}.npz")
     return folder
 
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use eegmmidb::{Run, runs};
 use stiefel_data::Trials;
 use stiefel_eeg::Result;
-use stiefel_eeg::io::{edf, read};
+use stiefel_eeg::io::read;
 
 /// The largest relative error that passes.
 const TOLERANCE: f64 = 1e-8;
@@ -43,7 +43,7 @@ fn covariances(run: &Run) -> Result<Trials> {
     let pipeline = run.pipeline()?;
     let mut preparing = pipeline.start();
     preparing.add(
-        edf::read_recording(&run.path)?,
+        stiefel_formats::read(&run.path)?.into_recording()?,
         &run.subject.to_string(),
         Some(&run.number.to_string()),
     )?;

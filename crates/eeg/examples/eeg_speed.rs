@@ -12,7 +12,7 @@ use std::time::Instant;
 use eegmmidb::{Run, invalid, runs};
 use stiefel_eeg::Result;
 use stiefel_eeg::covariance::Made;
-use stiefel_eeg::io::edf;
+use stiefel_formats::read;
 
 const ROUNDS: usize = 20;
 
@@ -21,7 +21,7 @@ fn reduce(run: &Run) -> Result<Made> {
     let mut preparing = pipeline.start();
     let domain = format!("S{:03}", run.subject);
     preparing.add(
-        edf::read_recording(&run.path)?,
+        read(&run.path)?.into_recording()?,
         &domain,
         Some(&run.number.to_string()),
     )?;

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mutation::{Random, mutate};
-use stiefel_formats::{ReadOptions, Source, read_with};
+use stiefel_formats::{Limits, ReadOptions, Source, read_with};
 
 const SLOWEST: Duration = Duration::from_secs(2);
 /// A slow answer is asked for again: on a busy machine the clock runs while nothing does.
@@ -154,7 +154,10 @@ fn answer(files: &Files, partial: bool) -> Result<String, String> {
 fn once(files: &Files, partial: bool) -> Result<(Duration, String), String> {
     let options = ReadOptions {
         partial,
-        max_expanded: EXPANDED,
+        limits: Limits {
+            max_expanded: EXPANDED,
+            ..Limits::default()
+        },
         sampling_rate: Some(100.0),
         ..ReadOptions::default()
     };

@@ -31,6 +31,21 @@ impl Content {
         }
     }
 
+    /// Returns the only recording, or an error that says what was there instead.
+    pub fn into_recording(self) -> Result<Recording> {
+        let mut recordings = self.into_recordings()?;
+        match (recordings.pop(), recordings.len()) {
+            (Some(recording), 0) => Ok(recording),
+            (last, others) => Err(FormatError::invalid(
+                format!(
+                    "the file holds {} recordings, one was asked for",
+                    others + usize::from(last.is_some())
+                ),
+                "read them one by one; a file with gaps has one for each stretch",
+            )),
+        }
+    }
+
     /// The epochs, or an error that says what was there instead.
     pub fn into_epochs(self) -> Result<Epochs> {
         match self {

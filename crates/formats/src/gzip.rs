@@ -15,12 +15,12 @@ const STEP: usize = 1 << 16;
 const MAGIC: &[u8] = b"\x1f\x8b\x08";
 
 impl Source<'_> {
-    /// Unpacks a file that is packed with gzip; any other stays as it is.
+    /// Unpacks a file that is packed with gzip, and sets the limits to read it within.
     pub fn unpacked(mut self, options: &ReadOptions) -> Result<Self> {
         if self.head(MAGIC.len())? == MAGIC {
-            return unpack(self, options);
+            self = unpack(self, options)?;
         }
-        Ok(self)
+        Ok(self.within(options.limits))
     }
 }
 
@@ -29,7 +29,7 @@ fn unpack<'a>(source: Source<'a>, options: &ReadOptions) -> Result<Source<'a>> {
     let path = source.path().to_path_buf();
     let (inner, beside) = source.into_parts();
     let decoder = MultiGzDecoder::new(std::io::BufReader::new(inner));
-    let mut stream = Stream::compressed(decoder, &path, 0, options.max_expanded);
+    let mut stream = Stream::compressed(decoder, &path, 0, options.limits.max_expanded);
     let mut bytes = Vec::new();
     loop {
         let from = bytes.len();

@@ -48,6 +48,7 @@ mod frames;
 pub mod gdf;
 mod gzip;
 mod hdf5;
+mod limits;
 mod markers;
 pub mod mat;
 mod mat_rule;
@@ -73,6 +74,7 @@ pub mod zip;
 pub use content::{Content, Format, Head, Reader};
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{FormatError, Result};
+pub use limits::Limits;
 pub use markers::{MarkerRule, Polarity};
 pub use mat_rule::{Axis, MatRule};
 pub use numpy::write_epochs;
@@ -81,7 +83,11 @@ pub use probe::{
     check_apply, check_options, detect, formats, read, read_among, read_from, read_with, readers,
 };
 pub use recording::{Channel, ChannelKind, Event, Recording};
-pub use records::Block;
 pub use source::{ReadSeek, Source};
 pub use stream::Stream;
 pub use units::excerpt;
+
+/// The README's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -159,5 +159,5 @@ fn reader_for(source: &mut Source<'_>) -> Result<&'static dyn Reader> {
     if let Some(reader) = READERS.iter().find(|reader| reader.recognises(&head)) {
         return Ok(*reader);
     }
-    Err(unsupported::refuse(source, &head))
+    Err(unsupported::refuse(source, &head, &formats()))
 }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::{FormatError, Result};
+use crate::{FormatError, Limits, Result, memory};
 
 /// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over headers that lie far apart (FIF) reads so much at each.
 const BUFFER: usize = 1 << 13;
@@ -37,6 +37,7 @@ pub struct Source<'a> {
     position: u64,
     inner: Box<dyn ReadSeek + 'a>,
     siblings: Siblings<'a>,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Source<'_> {
@@ -71,6 +72,7 @@ impl Source<'static> {
             position: 0,
             inner: Box::new(BufReader::with_capacity(BUFFER, file)),
             siblings: Siblings::Folder,
+            limits: Limits::default(),
         })
     }
 }
@@ -84,6 +86,7 @@ impl<'a> Source<'a> {
             position: 0,
             inner: Box::new(Cursor::new(bytes)),
             siblings: Siblings::Memory(Vec::new()),
+            limits: Limits::default(),
         }
     }
 
@@ -100,6 +103,7 @@ impl<'a> Source<'a> {
                 position: 0,
                 inner: Box::new(reader),
                 siblings: Siblings::Memory(Vec::new()),
+                limits: Limits::default(),
             }),
             Err(source) => Err(FormatError::Io { path, source }),
         }
@@ -113,6 +117,7 @@ impl<'a> Source<'a> {
             position: 0,
             inner: Box::new(Cursor::new(bytes)),
             siblings,
+            limits: Limits::default(),
         }
     }
 
@@ -211,14 +216,41 @@ impl<'a> Source<'a> {
         Ok(head)
     }
 
+    /// Returns `count · each` zeros for samples, where the limits and the machine allow them.
+    pub(crate) fn zeros(&self, count: usize, each: usize) -> Result<Vec<f64>> {
+        let values = (count as u128).saturating_mul(each as u128);
+        self.allow(values.saturating_mul(size_of::<f64>() as u128))?;
+        memory::zeros(count, each, &self.path)
+    }
+
+    /// Refuses more bytes of memory than the limits allow.
+    pub(crate) fn allow(&self, bytes: u128) -> Result<()> {
+        self.limits.allow(bytes, &self.path)
+    }
+
+    /// Refuses more bytes of memory than the limits and the machine allow.
+    pub(crate) fn can_hold(&self, bytes: u128) -> Result<()> {
+        self.limits.check(bytes, &self.path)
+    }
+
+    /// Reads within these limits; so do the files beside this one.
+    pub(crate) fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Opens the file `name` beside this one. Only the last component of `name` counts: a header may
     /// not point outside its own folder.
     pub fn sibling(&self, name: &str) -> Result<Source<'a>> {
         let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
         match &self.siblings {
-            Siblings::Folder => Source::open(self.path.with_file_name(file)),
+            Siblings::Folder => {
+                Ok(Source::open(self.path.with_file_name(file))?.within(self.limits))
+            }
             Siblings::Memory(files) => match files.iter().find(|(known, _)| known == file) {
-                Some((known, bytes)) => Ok(Source::from_bytes(known.as_str(), bytes)),
+                Some((known, bytes)) => {
+                    Ok(Source::from_bytes(known.as_str(), bytes).within(self.limits))
+                }
                 None => Err(FormatError::Io {
                     path: self.path.with_file_name(file),
                     source: std::io::ErrorKind::NotFound.into(),

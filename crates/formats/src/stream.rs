@@ -2,14 +2,13 @@
 //!
 //! Sizes told by the file are believed only as far as bytes back them: a plain part knows how many
 //! bytes it has, and what a compressed part expands to is collected piece by piece and never beyond
-//! [`ReadOptions::max_expanded`](super::ReadOptions::max_expanded).
+//! [`Limits::max_expanded`](crate::Limits::max_expanded).
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::numbers::{Number, swap_bytes};
-use crate::memory;
-use crate::{FormatError, Result};
+use crate::{FormatError, Limits, Result};
 
 /// Memory grows by at most so many bytes ahead of the bytes that fill it.
 const STEP: usize = 1 << 16;
@@ -34,6 +33,7 @@ pub struct Stream<'r> {
     extent: Extent,
     /// The bytes that compressed content was packed into, where that is known.
     packed: Option<u64>,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Stream<'_> {
@@ -64,12 +64,19 @@ impl<'r> Stream<'r> {
             position: 0,
             extent,
             packed: None,
+            limits: Limits::default(),
         }
     }
 
     /// Says how many packed bytes the content comes from, which bounds what it can be.
     pub(crate) fn packed_into(mut self, bytes: u64) -> Self {
         self.packed = Some(bytes);
+        self
+    }
+
+    /// Holds numbers within these limits.
+    pub(crate) fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -120,7 +127,7 @@ impl<'r> Stream<'r> {
                         "{}: {what} needs {len} bytes, beyond the {limit} that compressed content may expand to",
                         self.path.display()
                     ),
-                    remedy: "save it without compression if the file is trusted, or raise `ReadOptions::max_expanded` in Rust".into(),
+                    remedy: "save it without compression if the file is trusted, or raise the limit `max_expanded`".into(),
                 })
             }
             _ => Ok(()),
@@ -182,7 +189,8 @@ impl<'r> Stream<'r> {
 
     /// Refuses more numbers than memory can hold.
     pub(crate) fn can_hold(&self, count: u64) -> Result<()> {
-        memory::check(u128::from(count) * size_of::<f64>() as u128, &self.path)
+        let bytes = u128::from(count) * size_of::<f64>() as u128;
+        self.limits.check(bytes, &self.path)
     }
 
     /// The next `count` stored numbers.

@@ -15,7 +15,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
 use mutation::{Random, mutate};
-use stiefel_formats::{ReadOptions, Source, read_with};
+use stiefel_formats::{Limits, ReadOptions, Source, read_with};
 
 /// Decompressor states, buffers and messages.
 const BASE: usize = 128 << 10;
@@ -127,7 +127,10 @@ impl Case {
     fn survives(&self, context: &str) -> bool {
         let options = ReadOptions {
             partial: self.partial,
-            max_expanded: EXPANDED,
+            limits: Limits {
+                max_expanded: EXPANDED,
+                ..Limits::default()
+            },
             sampling_rate: Some(100.0),
             ..ReadOptions::default()
         };

@@ -19,7 +19,6 @@ use super::frames::{Column, Frames};
 use super::units::{MICROVOLT, channel, guess_kind};
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::electrode::wanted;
-use crate::memory;
 use crate::{Recording, Result};
 use header::{Header, State};
 
@@ -103,7 +102,7 @@ fn recording(source: &mut Source<'_>, header: &Header, options: &ReadOptions) ->
         columns,
     };
     source.seek_to(header.len, "the samples")?;
-    let mut data = memory::zeros(samples, channels.len(), source.path())?;
+    let mut data = source.zeros(samples, channels.len())?;
     frames.read(source, samples, &mut data, samples, 0)?;
     let markers = states(source, header, samples)?;
     let events = place(markers, header.rate, samples, &mut notes);

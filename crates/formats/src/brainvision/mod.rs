@@ -19,7 +19,6 @@ mod ini;
 mod markers;
 
 use std::io::ErrorKind;
-use std::path::Path;
 
 use self::header::{Stored, Vhdr};
 use self::ini::{Entry, Ini};
@@ -27,22 +26,8 @@ use super::frames::Frames;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::electrode::wanted;
 use crate::events::{Marker, place};
-use crate::markers::add_events;
-use crate::memory;
 use crate::units::excerpt;
 use crate::{FormatError, Recording, Result};
-
-/// Reads a recording through its `.vhdr`.
-///
-/// ```no_run
-/// let recording = stiefel_formats::brainvision::read_recording("sub-01.vhdr")?;
-/// println!("{} events", recording.events().len());
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
-pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
-    let options = ReadOptions::default();
-    add_events(read(Source::open(path)?, &options)?, &options.markers)
-}
 
 /// BrainVision in the registry of formats.
 #[derive(Debug, Clone, Copy)]
@@ -185,7 +170,7 @@ fn read_values(
     let Stored::Binary { number, big_endian } = header.stored else {
         return Ok(Vec::new());
     };
-    let mut values = memory::zeros(samples, kept.len(), data.path())?;
+    let mut values = data.zeros(samples, kept.len())?;
     if !header.vectorized {
         let frames = Frames::of(number, big_endian, &header.gains).keep(kept);
         data.seek_to(0, "the samples")?;

@@ -16,7 +16,6 @@ mod columns;
 use super::events::{Marker, place};
 use super::units::excerpt;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::memory;
 use crate::{FormatError, Recording, Result};
 use columns::{Column, Role, columns};
 
@@ -129,7 +128,7 @@ impl<'t> Table<'t> {
             let reason = format!("the text has {signals} columns of signal and {samples} rows");
             return Err(source.malformed(0, reason));
         }
-        let mut data = memory::zeros(samples, kept.len(), source.path())?;
+        let mut data = source.zeros(samples, kept.len())?;
         let mut times = Vec::new();
         let mut markers: Vec<(usize, String)> = Vec::new();
         let mut before = String::new();
@@ -185,7 +184,7 @@ impl<'t> Table<'t> {
                         "{}: the file does not give its rate, and no column holds times that increase",
                         source.path().display()
                     ),
-                    "give it with --rate (in Python sfreq=)",
+                    "give the option `sampling_rate`",
                 )
             })?,
         };

@@ -21,24 +21,9 @@ mod events;
 mod header;
 mod reader;
 
-use std::path::Path;
-
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::{Recording, Result};
-
-pub use header::{GdfChannel, GdfHeader};
-pub use reader::GdfReader;
-
-/// Reads a GDF file.
-///
-/// ```no_run
-/// let recording = stiefel_formats::gdf::read_recording("A01T.gdf")?;
-/// let cues = recording.events().iter().filter(|e| e.label == "769").count();
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
-pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
-    GdfReader::open(path)?.into_recording()
-}
+use crate::Result;
+use reader::GdfReader;
 
 /// GDF in the registry of formats.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,6 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::{Cursor, File, Object};
-use crate::memory;
 use crate::stream::DEFLATE;
 use crate::{FormatError, Result};
 
@@ -86,10 +85,10 @@ impl File<'_, '_> {
                     "{}: a dataset of {total} bytes goes beyond what compressed content may expand to",
                     self.source.path().display()
                 ),
-                "raise the option `max_expanded` if the file is trusted",
+                "raise the limit `max_expanded` if the file is trusted",
             )
         })?;
-        memory::check(u128::from(total), self.source.path())?;
+        self.source.can_hold(u128::from(total))?;
         let mut out = vec![0; total as usize];
         for piece in &found {
             let packed = self.bytes(piece.address, piece.size, "a chunk")?;

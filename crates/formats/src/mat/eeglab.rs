@@ -15,7 +15,6 @@ use super::value::{NumericArray, StructArray, Value};
 use super::variables::Variable;
 use crate::events::{Marker, place};
 use crate::frames::Frames;
-use crate::memory;
 use crate::numbers::Number;
 use crate::units::excerpt;
 use crate::{Channel, ChannelKind, Epochs, Recording, Result, TrialInfo};
@@ -294,7 +293,7 @@ fn beside(
     let by_channel = name.to_ascii_lowercase().ends_with(".dat") && shape[2] == 1;
     fit(&file, shape, by_channel, options, notes)?;
     let [channels, samples, trials] = *shape;
-    let mut out = memory::zeros(samples * trials, channels, file.path())?;
+    let mut out = file.zeros(samples * trials, channels)?;
     if by_channel {
         let frames = Frames::of(Number::F32, false, &[1.0]);
         for row in out.chunks_exact_mut(samples.max(1)) {

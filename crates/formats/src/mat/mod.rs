@@ -103,7 +103,7 @@ fn known(path: &Path, mut variables: Vec<Variable>) -> Result<Content> {
             path::listed(&variables)
         ),
         remedy: format!(
-            "say what its variables mean with --mat (in Python mat=), probably \"{}\"",
+            "say what its variables mean with the option `mat`, probably \"{}\"",
             suggestion(&variables)
         ),
         path: path.to_path_buf(),

@@ -56,7 +56,7 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
         }
     };
     let mut variables = Vec::new();
-    let mut budget = options.max_expanded;
+    let mut budget = options.limits.max_expanded;
     while source.position() < source.len() {
         let offset = source.position();
         let tag = source.read_vec(8, "the tag of a variable")?;
@@ -74,12 +74,15 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
         let end = offset + 8 + len;
         let (name, value) = match kind {
             MATRIX => {
-                let stream = Stream::plain(source.take(len), &path, offset + 8, len);
+                let stream =
+                    Stream::plain(source.take(len), &path, offset + 8, len).within(options.limits);
                 Parser::new(stream, big_endian).variable(len)?
             }
             COMPRESSED => {
                 let inflated = ZlibDecoder::new(BufReader::new(source.take(len)));
-                let stream = Stream::compressed(inflated, &path, offset, budget).packed_into(len);
+                let stream = Stream::compressed(inflated, &path, offset, budget)
+                    .packed_into(len)
+                    .within(options.limits);
                 let mut parser = Parser::new(stream, big_endian);
                 let variable = parser.compressed_variable()?;
                 budget -= parser.finish()?;

@@ -25,7 +25,6 @@ use std::path::Path;
 use super::events::{Marker, place};
 use super::units::{channel, channel_of, excerpt};
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::memory;
 use crate::{ChannelKind, FormatError, Recording, Result};
 use chunks::Chunks;
 use stream::Stream;
@@ -115,7 +114,7 @@ fn choose<'s>(path: &Path, streams: &'s [Stream], wanted: Option<&str>) -> Resul
         ),
         _ => none(
             "several streams may be the EEG".into(),
-            format!("choose one with --stream (in Python stream=): {}", listed()),
+            format!("choose one with the option `stream`: {}", listed()),
         ),
     }
 }
@@ -152,7 +151,7 @@ fn recordings(
         })
         .unzip();
     let total = signal.samples;
-    let mut data = memory::zeros(total, signal.channels, source.path())?;
+    let mut data = source.zeros(total, signal.channels)?;
     signal.decode(source, &gains, &mut data)?;
     let count = stretches.len();
     let mut recordings = Vec::with_capacity(count);

@@ -257,7 +257,7 @@ fn what_is_not_certain_is_refused_with_what_would_read_it() {
             "any.mat",
             [
                 "runs {1×2} of struct [1×1] (EEG struct [1×1], onset [1×2], label {1×2})",
-                "--mat",
+                "the option `mat`",
             ],
         ),
     ] {

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
 use stiefel_formats::mat::{Value, read_variables};
 use stiefel_formats::{ChannelKind, FormatError, Recording};
-use stiefel_formats::{ReadOptions, Source, read, read_with};
+use stiefel_formats::{Limits, ReadOptions, Source, read, read_with};
 
 fn runs(name: &str) -> Vec<Recording> {
     read(common::path(&format!("matlab/{name}")))
@@ -167,7 +167,7 @@ fn what_cannot_be_read_says_why() {
         ),
         (
             "other.mat",
-            "--mat (in Python mat=), probably \"signal=signal,rate=rate,axis=channels\"",
+            "the option `mat`, probably \"signal=signal,rate=rate,axis=channels\"",
         ),
         ("bad_run.mat", "run 1 of `data`: 1 trials have 0 labels"),
         ("no_rate.mat", "run 1 of `data`: fs should be one number"),
@@ -182,7 +182,10 @@ fn what_cannot_be_read_says_why() {
 #[test]
 fn expansion_stops_at_the_limit() {
     let options = ReadOptions {
-        max_expanded: 1000,
+        limits: Limits {
+            max_expanded: 1000,
+            ..Limits::default()
+        },
         ..ReadOptions::default()
     };
     let error = read_with(

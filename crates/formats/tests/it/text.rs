@@ -44,7 +44,7 @@ fn semicolons_decimal_commas_and_words() {
     common::assert_close(read.data(), &common::npy("csv/signal.npy"), 1e-12);
     assert_eq!(marks(&read), [(10, "left"), (30, "right, both")]);
     let error = of_text("a.csv", &text, None).unwrap_err().to_string();
-    assert!(error.contains("--rate"), "{error}");
+    assert!(error.contains("the option `sampling_rate`"), "{error}");
 }
 
 #[test]

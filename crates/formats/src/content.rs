@@ -67,7 +67,8 @@ impl Content {
 pub struct Format {
     /// Its name.
     pub name: &'static str,
-    /// How the names of its recordings end: what is looked for in folders. None where a file is opened by name only.
+    /// How the names of its recordings end: what is looked for in folders. None where a file is
+    /// opened by name only.
     pub extensions: &'static [&'static str],
 }
 

@@ -1,4 +1,5 @@
-//! Files of any format packed with gzip (`_raw.fif.gz`): unpacked into memory, then read like the file inside.
+//! Files of any format packed with gzip (`_raw.fif.gz`): unpacked into memory, then read like the
+//! file inside.
 
 use std::path::{Path, PathBuf};
 

@@ -29,9 +29,9 @@
 //! * an event's onset is a zero-based sample index of the recording it belongs to;
 //! * time is in seconds, frequency in hertz.
 //!
-//! Every reader works on a [`Source`]: a file, bytes in memory or any `Read + Seek`. A damaged file is
-//! read or refused with its name, the offset and the reason; it cannot make a reader panic, hang or
-//! reserve more memory than its size accounts for.
+//! Every reader works on a [`Source`]: a file, bytes in memory or any `Read + Seek`. A damaged file
+//! is read or refused with its name, the offset and the reason; it cannot make a reader panic, hang
+//! or reserve more memory than its size accounts for. [`Limits`] sets tighter bounds.
 
 pub mod bci2000;
 pub mod bids;

@@ -6,8 +6,8 @@ use crate::{FormatError, Result, memory};
 
 /// What one file may ask for. A reader refuses what goes beyond before it reserves the memory.
 ///
-/// Besides, a size that a file states is believed only as far as its bytes back it (deflate makes at
-/// most 1032 bytes of one), and more than the system can give is an error.
+/// Besides, a size that a file states is believed only as far as its bytes back it (deflate makes
+/// at most 1032 bytes of one), and more than the system can give is an error.
 ///
 /// ```
 /// use stiefel_formats::{Limits, ReadOptions, Source, read_with};
@@ -20,9 +20,9 @@ use crate::{FormatError, Result, memory};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes that the packed parts of one file (gzip, MATLAB, `.npz`) may expand to. An hour
-    /// of 256 channels at 1 kHz in double precision takes 7.4 GB, so the default is 8 GiB; a service
-    /// that reads files of strangers wants far less.
+    /// The most bytes that the packed parts of one file (gzip, MATLAB, `.npz`) may expand to. An
+    /// hour of 256 channels at 1 kHz in double precision takes 7.4 GB, so the default is 8 GiB; a
+    /// service that reads files of strangers wants far less.
     pub max_expanded: u64,
     /// The most bytes of memory that the samples of one recording, or the numbers of one array, may
     /// take. Without bound by default: what the machine can give decides.

@@ -25,7 +25,8 @@ pub struct ReadOptions {
     pub mat: Option<MatRule>,
     /// The stream of an XDF file that is the signal, by name, type or number.
     pub stream: Option<String>,
-    /// The channels that are wanted: the samples of others are not decoded (EDF, BDF, GDF, FIF, BrainVision, BCI2000). Marker channels always are. Without
-    /// any of the names all channels are read.
+    /// The channels that are wanted: the samples of others are not decoded (EDF, BDF, GDF, FIF,
+    /// BrainVision, BCI2000). Marker channels always are. Without any of the names all channels are
+    /// read.
     pub channels: Option<Vec<String>>,
 }

@@ -1,7 +1,8 @@
 //! Where a reader's bytes come from: a file, a slice, or any `Read + Seek`, with a name for errors.
 //!
-//! Every length that a file states is compared with what the source can still give **before** memory
-//! is reserved for it, so a reader built on [`Source`] cannot be talked into a huge allocation.
+//! Every length that a file states is compared with what the source can still give **before**
+//! memory is reserved for it, so a reader built on [`Source`] cannot be talked into a huge
+//! allocation.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{FormatError, Limits, Result, memory};
 
-/// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over headers that lie far apart (FIF) reads so much at each.
+/// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over
+/// headers that lie far apart (FIF) reads so much at each.
 const BUFFER: usize = 1 << 13;
 
 /// What a reader needs of a stream.
@@ -109,7 +111,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads from bytes that were unpacked from the file `path`; files beside it are found where they were.
+    /// Reads from bytes that were unpacked from the file `path`; files beside it are found where
+    /// they were.
     pub(super) fn from_owned(path: PathBuf, bytes: Vec<u8>, siblings: Siblings<'a>) -> Self {
         Self {
             path,
@@ -152,22 +155,17 @@ impl<'a> Source<'a> {
     }
 
     /// The number of bytes.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are no bytes at all.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Bytes from the start to the next one read.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
     /// An error about the bytes at `offset`.
-    pub fn malformed(&self, offset: u64, reason: impl Into<String>) -> FormatError {
+    pub(crate) fn malformed(&self, offset: u64, reason: impl Into<String>) -> FormatError {
         FormatError::Malformed {
             path: self.path.clone(),
             offset,
@@ -176,7 +174,7 @@ impl<'a> Source<'a> {
     }
 
     /// Moves to `offset`, which may not lie beyond the end.
-    pub fn seek_to(&mut self, offset: u64, what: &str) -> Result<()> {
+    pub(crate) fn seek_to(&mut self, offset: u64, what: &str) -> Result<()> {
         if offset > self.len {
             return Err(self.malformed(
                 self.len,
@@ -194,14 +192,14 @@ impl<'a> Source<'a> {
     }
 
     /// Fills `buffer`, or says that the file ended inside `what`.
-    pub fn read_all(&mut self, buffer: &mut [u8], what: &str) -> Result<()> {
+    pub(crate) fn read_all(&mut self, buffer: &mut [u8], what: &str) -> Result<()> {
         let wanted = buffer.len() as u64;
         self.require(wanted, what)?;
         self.read_exact(buffer).map_err(|source| self.io(source))
     }
 
     /// The next `len` bytes; refuses before reserving memory when the file is shorter.
-    pub fn read_vec(&mut self, len: u64, what: &str) -> Result<Vec<u8>> {
+    pub(crate) fn read_vec(&mut self, len: u64, what: &str) -> Result<Vec<u8>> {
         self.require(len, what)?;
         let mut bytes = vec![0; len as usize];
         self.read_all(&mut bytes, what)?;
@@ -239,9 +237,9 @@ impl<'a> Source<'a> {
         self
     }
 
-    /// Opens the file `name` beside this one. Only the last component of `name` counts: a header may
-    /// not point outside its own folder.
-    pub fn sibling(&self, name: &str) -> Result<Source<'a>> {
+    /// Opens the file `name` beside this one. Only the last component of `name` counts: a header
+    /// may not point outside its own folder.
+    pub(crate) fn sibling(&self, name: &str) -> Result<Source<'a>> {
         let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
         match &self.siblings {
             Siblings::Folder => {
@@ -260,7 +258,7 @@ impl<'a> Source<'a> {
     }
 
     /// Refuses when fewer than `wanted` bytes are left.
-    pub fn require(&self, wanted: u64, what: &str) -> Result<()> {
+    pub(crate) fn require(&self, wanted: u64, what: &str) -> Result<()> {
         let left = self.len.saturating_sub(self.position);
         if wanted > left {
             return Err(self.malformed(

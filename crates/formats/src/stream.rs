@@ -1,4 +1,5 @@
-//! A part of a file read from front to back: a MATLAB element or an `.npz` entry, compressed or not.
+//! A part of a file read from front to back: a MATLAB element or an `.npz` entry, compressed or
+//! not.
 //!
 //! Sizes told by the file are believed only as far as bytes back them: a plain part knows how many
 //! bytes it has, and what a compressed part expands to is collected piece by piece and never beyond
@@ -146,7 +147,8 @@ impl<'r> Stream<'r> {
         }
     }
 
-    /// Some of the next bytes: at most a buffer full, none at the end (where a checksum is compared).
+    /// Some of the next bytes: at most a buffer full, none at the end (where a checksum is
+    /// compared).
     pub fn read_some(&mut self, buffer: &mut [u8], what: &str) -> Result<usize> {
         let read = self.inner.read(buffer);
         let count = read.map_err(|error| self.malformed(format!("{what} is damaged: {error}")))?;
@@ -206,7 +208,8 @@ impl<'r> Stream<'r> {
         self.require(bytes, what)?;
         self.can_hold(count)?;
         let mut values = Vec::new();
-        // What bytes back, or can be packed into, is reserved at once; anything else grows as it comes.
+        // What bytes back, or can be packed into, is reserved at once; anything else grows as it
+        // comes.
         if matches!(self.extent, Extent::Plain(_)) || self.packed.is_some() {
             values.reserve_exact(count as usize);
         }

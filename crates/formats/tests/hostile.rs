@@ -1,4 +1,5 @@
-//! Files made to hurt: sizes without substance, bombs, depth, and everything that grows faster than the file.
+//! Files made to hurt: sizes without substance, bombs, depth, and everything that grows faster than
+//! the file.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -241,7 +242,8 @@ fn numpy_bomb() {
     assert!(read("fine.npz", &fine, MEGABYTE).is_ok());
 }
 
-/// A small file of zeros holds many numbers: they take their own memory, once, whether they are epochs or matrices (which are refused).
+/// A small file of zeros holds many numbers: they take their own memory, once, whether they are
+/// epochs or matrices (which are refused).
 #[test]
 fn zeros_are_held_once() {
     for shape in [[4, 500, 512], [4, 512, 512]] {

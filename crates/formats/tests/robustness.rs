@@ -1,7 +1,8 @@
 //! Damaged files: every truncation and 100,000 mutations are read or refused, never more.
 //!
-//! A counting allocator proves that no reader reserves more than a fixed multiple of what the file has;
-//! a clock proves that none hangs. The random numbers are fixed: a failure names its case and seed.
+//! A counting allocator proves that no reader reserves more than a fixed multiple of what the file
+//! has; a clock proves that none hangs. The random numbers are fixed: a failure names its case and
+//! seed.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -19,8 +20,8 @@ use stiefel_formats::{Limits, ReadOptions, Source, read_with};
 
 /// Decompressor states, buffers and messages.
 const BASE: usize = 128 << 10;
-/// Bytes in memory for each byte of the file, or of what it expands to: a byte can stand for a number, a
-/// label and a domain.
+/// Bytes in memory for each byte of the file, or of what it expands to: a byte can stand for a
+/// number, a label and a domain.
 const FACTOR: usize = 32;
 const EXPANDED: u64 = 64 << 10;
 const SLOWEST: Duration = Duration::from_secs(2);
@@ -216,8 +217,8 @@ fn mutations(names: &[&str], salt: u64) -> u64 {
     read
 }
 
-/// Packs everything behind the header of a MATLAB file into one compressed element: mutations inside a
-/// compressed element would otherwise end at its checksum.
+/// Packs everything behind the header of a MATLAB file into one compressed element: mutations
+/// inside a compressed element would otherwise end at its checksum.
 fn recompress(bytes: &mut Vec<u8>) {
     let body = bytes.split_off(bytes.len().min(128));
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());

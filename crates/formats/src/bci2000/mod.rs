@@ -7,8 +7,8 @@
 //! value = (stored − SourceChOffset) · SourceChGain  µV
 //! ```
 //!
-//! **Events** are changes of a state to a value other than 0, labelled `Name:value` (`TargetCode:2`). States that tell times, and those that say that the
-//! program runs, are none.
+//! **Events** are changes of a state to a value other than 0, labelled `Name:value`
+//! (`TargetCode:2`). States that tell times, and those that say that the program runs, are none.
 //!
 //! Source: BCI2000's documentation of its file format.
 

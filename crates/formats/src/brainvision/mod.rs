@@ -6,10 +6,11 @@
 //! onset = (position − 1) / rate                   rate = 10⁶ / SamplingInterval
 //! ```
 //!
-//! Files are opened through the `.vhdr` (`.ahdr`); the other two are looked for in its folder. A marker file that is not there is noted:
-//! the signal is read without events. Text data (`DataFormat=ASCII`) are read like binary ones. An event's label is
-//! the marker's description (`S  1`), or its type (`New Segment`) where the description is empty. A missing
-//! unit means µV, a missing resolution 1.
+//! Files are opened through the `.vhdr` (`.ahdr`); the other two are looked for in its folder. A
+//! marker file that is not there is noted: the signal is read without events. Text data
+//! (`DataFormat=ASCII`) are read like binary ones. An event's label is the marker's description (`S
+//! 1`), or its type (`New Segment`) where the description is empty. A missing unit means µV, a
+//! missing resolution 1.
 //!
 //! Source: Brain Products, *BrainVision Core Data Format 1.0*.
 

@@ -5,10 +5,13 @@
 //! %OpenBCI Raw EEG Data … %Sample Rate = 250 Hz … Sample Index, EXG Channel 0, …, Timestamp
 //! ```
 //!
-//! * **Columns.** A time column (`time`, `timestamp`, `seconds`, `t`; `ms` in its name means milliseconds) gives the rate; without one the rate must be told. A marker
-//!   column (`marker`, `event`, `trigger`, `label`, `class`, …) of numbers is a marker channel as in every format; of text, an event wherever
-//!   the text changes to something. Counters (`sample index`) are passed over. All others are channels, in µV unless their name ends in a unit.
-//! * **Rate.** The median step of the time column, rounded to a thousandth of a hertz where it is that close; steps that jump by more than one sample are noted.
+//! * **Columns.** A time column (`time`, `timestamp`, `seconds`, `t`; `ms` in its name means
+//!   milliseconds) gives the rate; without one the rate must be told. A marker column (`marker`,
+//!   `event`, `trigger`, `label`, `class`, …) of numbers is a marker channel as in every format; of
+//!   text, an event wherever the text changes to something. Counters (`sample index`) are passed
+//!   over. All others are channels, in µV unless their name ends in a unit.
+//! * **Rate.** The median step of the time column, rounded to a thousandth of a hertz where it is
+//!   that close; steps that jump by more than one sample are noted.
 //! * A semicolon as separator allows a comma as decimal point.
 
 mod columns;
@@ -29,7 +32,8 @@ pub const FORMAT: Format = Format {
     extensions: &[],
 };
 
-/// How the names of text files end. Folders are searched for them only where nothing else is a recording.
+/// How the names of text files end. Folders are searched for them only where nothing else is a
+/// recording.
 pub const EXTENSIONS: [&str; 3] = ["csv", "tsv", "txt"];
 
 const OPENBCI: &[u8] = b"%OpenBCI";

@@ -145,8 +145,8 @@ impl<'b> SignalTable<'b> {
 }
 
 impl EdfHeader {
-    /// The start in seconds since 1970. The header has two digits of the year, of which 85 to 99 are before 2000; EDF+ writes all four
-    /// beside the recording's name (`Startdate 02-MAR-2002`).
+    /// The start in seconds since 1970. The header has two digits of the year, of which 85 to 99
+    /// are before 2000; EDF+ writes all four beside the recording's name (`Startdate 02-MAR-2002`).
     pub(super) fn started(&self) -> Option<f64> {
         let date = numbers(&self.start.0);
         let time = numbers(&self.start.1);

@@ -97,7 +97,8 @@ impl<'a> EdfReader<'a> {
         self.header.continuity == Continuity::Discontinuous
     }
 
-    /// Decodes the next `records` records into `out`, channel-major, and collects their annotations.
+    /// Decodes the next `records` records into `out`, channel-major, and collects their
+    /// annotations.
     pub(super) fn fill(&mut self, records: usize, out: &mut [f64], log: &mut TalLog) -> Result<()> {
         let Self {
             source,

@@ -81,7 +81,8 @@ impl EdfReader<'_> {
             for marker in &mut mine {
                 marker.onset -= start;
             }
-            // The notes on the whole file would grow with the number of stretches: the first has them.
+            // The notes on the whole file would grow with the number of stretches: the first has
+            // them.
             let mut notes = if i == 0 {
                 self.notes().to_vec()
             } else {

@@ -164,8 +164,8 @@ impl GdfHeader {
     }
 }
 
-/// A fraction before 2.21, then a float; a float that makes no sense is taken as a fraction, which some
-/// writers kept.
+/// A fraction before 2.21, then a float; a float that makes no sense is taken as a fraction, which
+/// some writers kept.
 fn record_duration(source: &Source<'_>, fixed: &Bytes<'_>, version: f64) -> Result<f64> {
     let sensible = |seconds: &f64| (1e-9..1e9).contains(seconds);
     let float = Some(fixed.f64(244)).filter(|seconds| version > 2.205 && sensible(seconds));

@@ -6,13 +6,13 @@
 //! event table: mode, rate, count, positions (from 1), types, and for mode 3 channels and durations
 //! ```
 //!
-//! * **Types.** Integers of 8, 16, 24, 32 and 64 bits, signed and unsigned, and floats of 32 and 64 bits;
-//!   each channel may have its own.
-//! * **Rates** are treated as in [EDF](super::edf): the rate that most EEG channels have is kept, channels
-//!   of another rate are left out with a note.
-//! * **Events** are labelled with their type as a decimal number (`769` is the cue *left hand*). Mode 1 has
-//!   no durations. Samples of sparse channels, which are stored in the event table (type `0x7fff`), are
-//!   left out.
+//! * **Types.** Integers of 8, 16, 24, 32 and 64 bits, signed and unsigned, and floats of 32 and 64
+//!   bits; each channel may have its own.
+//! * **Rates** are treated as in [EDF](super::edf): the rate that most EEG channels have is kept,
+//!   channels of another rate are left out with a note.
+//! * **Events** are labelled with their type as a decimal number (`769` is the cue *left hand*).
+//!   Mode 1 has no durations. Samples of sparse channels, which are stored in the event table (type
+//!   `0x7fff`), are left out.
 //! * A sample outside the digital range is calibrated like any other.
 //!
 //! Source: A. Schlögl, *GDF – A general dataformat for biosignals*, arXiv cs/0608052.

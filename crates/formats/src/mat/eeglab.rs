@@ -5,8 +5,9 @@
 //! event: type, latency (in samples from 1, over all trials), duration (samples), epoch
 //! ```
 //!
-//! One trial is a recording, several are epochs; the class of an epoch is the type of the event at its time zero (`xmin` tells where that is),
-//! or of its only event. A `boundary` is where EEGLAB cut something out: it stays an event, and is noted.
+//! One trial is a recording, several are epochs; the class of an epoch is the type of the event at
+//! its time zero (`xmin` tells where that is), or of its only event. A `boundary` is where EEGLAB
+//! cut something out: it stays an event, and is noted.
 
 use std::path::Path;
 
@@ -265,8 +266,9 @@ fn continuous(
     Ok(Content::Recordings(vec![recording]))
 }
 
-/// The signal in a file beside this one, by the name that is told or by the name of this file. Of a file that was cut short the complete samples or trials
-/// are kept on request, and the shape says how many.
+/// The signal in a file beside this one, by the name that is told or by the name of this file. Of a
+/// file that was cut short the complete samples or trials are kept on request, and the shape says
+/// how many.
 fn beside(
     source: &Source<'_>,
     name: &str,

@@ -1,4 +1,5 @@
-//! MATLAB files: version 5 (`save -v6`, `-v7`) and 7.3 (HDF5), in the layouts that are known, or in any layout by a [`MatRule`](crate::MatRule).
+//! MATLAB files: version 5 (`save -v6`, `-v7`) and 7.3 (HDF5), in the layouts that are known, or in
+//! any layout by a [`MatRule`](crate::MatRule).
 //!
 //! ```text
 //! 128 bytes: text, version 0x0100, "IM" (little-endian) or "MI" (big-endian)
@@ -6,23 +7,26 @@
 //! matrix:    flags, dimensions, name, values or nested matrices
 //! ```
 //!
-//! A layout is known by all its marks; a file that has not all of them is refused with its variables, their shapes and the rule that would read it.
+//! A layout is known by all its marks; a file that has not all of them is refused with its
+//! variables, their shapes and the rule that would read it.
 //!
-//! * **EEGLAB** (`.set`): `EEG`, a struct with `data`, `nbchan`, `pnts` and `srate`, or these as variables; continuous or in epochs, the signal inside
-//!   or in a `.fdt`.
+//! * **EEGLAB** (`.set`): `EEG`, a struct with `data`, `nbchan`, `pnts` and `srate`, or these as
+//!   variables; continuous or in epochs, the signal inside or in a `.fdt`.
 //! * **FieldTrip**: a struct with `trial`, `time` and `label`, raw or in trials.
-//! * **BNCI** (Graz motor imagery): `data`, a cell or struct array of runs with `X` [samples × channels]
-//!   in µV, `trial` (first sample of each trial, counted from 1), `y`, `fs` and `classes`. Each run
-//!   becomes a [`Recording`](crate::Recording) with an event per trial, labelled with the class's text;
-//!   a run without trials has no events. The files hold no channel names: they follow from the number of
-//!   channels and the rate where those tell the data set (001-2014, 004-2014, 001-2015, 004-2015), with a
-//!   note, and are `EEG1`, `EEG2`, … otherwise.
-//! * **Weibo 2014**: `data` [64 channels × samples × trials] in µV and `label`, and nothing else, become
+//! * **BNCI** (Graz motor imagery): `data`, a cell or struct array of runs with `X` [samples ×
+//!   channels] in µV, `trial` (first sample of each trial, counted from 1), `y`, `fs` and
+//!   `classes`. Each run becomes a [`Recording`](crate::Recording) with an event per trial,
+//!   labelled with the class's text; a run without trials has no events. The files hold no channel
+//!   names: they follow from the number of channels and the rate where those tell the data set
+//!   (001-2014, 004-2014, 001-2015, 004-2015), with a note, and are `EEG1`, `EEG2`, … otherwise.
+//! * **Weibo 2014**: `data` [64 channels × samples × trials] in µV and `label`, and nothing else,
+//!   become
 //!   [`Epochs`](crate::Epochs) at 200 Hz, in the domain named like the file.
 //!
 //! [`read_variables`] gives the variables of any file.
 //!
-//! Source: MathWorks, *MAT-File Format*, version 5; EEGLAB's and FieldTrip's documentation; channel names as MOABB assigns them.
+//! Source: MathWorks, *MAT-File Format*, version 5; EEGLAB's and FieldTrip's documentation; channel
+//! names as MOABB assigns them.
 
 mod any;
 mod arrange;
@@ -146,7 +150,8 @@ fn suggestion(variables: &[Variable]) -> String {
     format!("signal={signal},rate={rate}{labels},axis={axis}")
 }
 
-/// What the axes are likely to be: one is as long as the labels, and there are fewer channels than samples.
+/// What the axes are likely to be: one is as long as the labels, and there are fewer channels than
+/// samples.
 fn likely_axes(dims: &[usize], trials: Option<usize>) -> String {
     match *dims {
         [rows, columns] if rows < columns => "channels".into(),

@@ -11,7 +11,8 @@ use crate::{Limits, Result, Source};
 /// The name under which the only array of a `.npy` is found.
 const ONLY: &str = "X";
 
-/// The arrays of a `.npz` by name, or the one of a `.npy` as `X`. Each is read when it is asked for.
+/// The arrays of a `.npz` by name, or the one of a `.npy` as `X`. Each is read when it is asked
+/// for.
 #[derive(Debug)]
 pub struct Arrays<'s> {
     source: Source<'s>,

@@ -9,8 +9,8 @@ use crate::tolerance::symmetry;
 use crate::units::{MICROVOLT, excerpt, guess_kind};
 use crate::{Channel, Epochs, FormatError, Result, TrialInfo};
 
-/// The trials of a file by the keys of [`npz`](crate::npz), whatever `X` holds of each: a signal, or
-/// one or several square matrices.
+/// The trials of a file by the keys of [`npz`](crate::npz), whatever `X` holds of each: a signal,
+/// or one or several square matrices.
 #[derive(Debug)]
 pub struct Table {
     path: PathBuf,
@@ -45,7 +45,9 @@ impl Table {
             return Err(FormatError::Unsupported {
                 path,
                 kind: format!("zip without the array X (it has {})", found.join(", ")),
-                remedy: "save trials with np.savez(path, X=X, y=y, subject=subject, ch_names=names, sfreq=rate)".into(),
+                remedy: "save trials with np.savez(path, X=X, y=y, subject=subject, \
+                         ch_names=names, sfreq=rate)"
+                    .into(),
             });
         };
         let domains = arrays.first(&["domain", "groups", "subject"])?;
@@ -105,8 +107,8 @@ impl Table {
             .collect()
     }
 
-    /// Returns the signal of each trial. Refuses matrices: several of each trial, or square ones that
-    /// are all symmetric to the rounding of the type they were stored in.
+    /// Returns the signal of each trial. Refuses matrices: several of each trial, or square ones
+    /// that are all symmetric to the rounding of the type they were stored in.
     pub fn into_epochs(self) -> Result<Epochs> {
         if self.views > 1 || self.is_symmetric() {
             return Err(invalid(
@@ -151,7 +153,8 @@ impl Table {
 
 /// Checks the shape of `X`: trials, views, rows and columns.
 fn numbers(path: &Path, shape: &[usize], values: Values) -> Result<([usize; 4], Vec<f64>)> {
-    const REMEDY: &str = "store X as (trials, channels, samples), (trials, channels, channels) or (trials, views, channels, channels) of numbers";
+    const REMEDY: &str = "store X as (trials, channels, samples), (trials, channels, channels) or \
+                          (trials, views, channels, channels) of numbers";
     let sizes = match *shape {
         [trials, rows, columns] => [trials, 1, rows, columns],
         [trials, views, rows, columns] if rows == columns => [trials, views, rows, columns],

@@ -7,14 +7,17 @@
 //! t_k = a + b·k               regular streams: least squares over every stretch without a break (more than 1 s and 500 samples)
 //! ```
 //!
-//! * **Signal.** The stream of type `EEG`, or the one that is asked for by name, type or number. Its rate is the nominal one; where the measured
-//!   one is more than a thousandth off, that is noted. Breaks give one recording per stretch.
-//! * **Events.** Streams of strings, and irregular ones of type `Markers`, become events at the nearest sample. Several strings of one marker are joined
-//!   by `/`.
+//! * **Signal.** The stream of type `EEG`, or the one that is asked for by name, type or number.
+//!   Its rate is the nominal one; where the measured one is more than a thousandth off, that is
+//!   noted. Breaks give one recording per stretch.
+//! * **Events.** Streams of strings, and irregular ones of type `Markers`, become events at the
+//!   nearest sample. Several strings of one marker are joined by `/`.
 //!
-//! Clocks and time stamps are treated as `pyxdf` does, with its default thresholds; so is the garbage that an outlet can leave when it ends.
+//! Clocks and time stamps are treated as `pyxdf` does, with its default thresholds; so is the
+//! garbage that an outlet can leave when it ends.
 //!
-//! Source: the XDF 1.0 specification; Huber's loss by the alternating direction method of multipliers (Boyd et al. 2011, 6.1.1).
+//! Source: the XDF 1.0 specification; Huber's loss by the alternating direction method of
+//! multipliers (Boyd et al. 2011, 6.1.1).
 
 mod chunks;
 mod clock;

@@ -139,7 +139,8 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
     }
 }
 
-/// EEGMMIDB fills its names with dots, which its recordings have not in memory and tables of BIDS made from them have.
+/// EEGMMIDB fills its names with dots, which its recordings have not in memory and tables of BIDS
+/// made from them have.
 #[test]
 fn bids_tables_know_channels_whose_names_are_filled_with_dots() {
     let folder = std::env::temp_dir().join(format!("stiefel-dots-{}", std::process::id()));

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 use stiefel_data::Trials;
-use stiefel_eeg::select::{ChannelChoice, DataChoice};
+use stiefel_eeg::select::{ChannelChoice, Selection};
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -19,10 +19,10 @@ pub(crate) fn load(
         13 => Some("bnci2015001"),
         _ => return Err(format!("{channels} channels: 64, 22 or 13").into()),
     };
-    let choice = DataChoice {
+    let choice = Selection {
         channels: montage.map(|name| ChannelChoice::One(name.into())),
         subjects: Some(format!("{}-{}", subjects.start(), subjects.end())),
-        ..DataChoice::default()
+        ..Selection::default()
     };
     let file = folder.join("handsfeet_s001-s053_cov.npz");
     Ok(stiefel_eeg::load(&file.to_string_lossy(), &choice)?)

@@ -6,10 +6,10 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use stiefel::data::{Estimator, Factor, Phase, Preparation, Trials};
-use stiefel::eeg::io::{Content, MarkerRule, ReadOptions, Source, read_with};
-use stiefel::eeg::prepare::{PrepareOptions, prepare, views_of};
-use stiefel::eeg::select::DataChoice;
+use stiefel::data::{Estimator, Factor, Phase, Preparation, Trials, View};
+use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
+use stiefel::eeg::recipe::{Input, Inputs, Recipe, parse_views, read_options, run, views_of};
+use stiefel::eeg::select::Selection;
 use stiefel::eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
 use stiefel::eeg::{covariance, load};
 
@@ -83,15 +83,17 @@ fn views<'py>(
     let view = crate::array::view(&epochs)?;
     let (count, n, samples) = view.shape();
     let whole = [start, start + samples as f64 / sfreq];
-    let options = PrepareOptions {
+    let broad = View {
         band,
-        window: Some(window.unwrap_or(whole)),
+        window: window.unwrap_or(whole),
+    };
+    let recipe = Recipe {
+        views: parse_views(views, broad, f64::NEG_INFINITY).map_err(eeg_error)?,
         order,
         phase: if causal { Phase::Causal } else { Phase::Zero },
         estimator: estimator(name)?,
-        ..PrepareOptions::default()
+        ..Recipe::default()
     };
-    let options = options.with_views(views).map_err(eeg_error)?;
     let made = py.detach(|| {
         let channel = |i: usize| Channel {
             name: i.to_string(),
@@ -105,7 +107,7 @@ fn views<'py>(
         };
         let (channels, data) = ((0..n).map(channel).collect(), view.data().to_vec());
         let epochs = Epochs::new(channels, sfreq, samples, data, vec![info; count])?;
-        views_of(&epochs, &options, start)
+        views_of(&epochs, &recipe, start)
     });
     let made = made.map_err(eeg_error)?;
     Ok((give(py, crate::array::together(&made)?)?, made.views()))
@@ -119,22 +121,27 @@ fn options(
     mat: Option<&str>,
     stream: Option<String>,
     channels: Option<Vec<String>>,
+    max_expanded: Option<u64>,
 ) -> PyResult<ReadOptions> {
-    let markers: Option<MarkerRule> = markers.map(str::parse).transpose().map_err(eeg_error)?;
-    Ok(ReadOptions {
+    let input = Input {
         partial,
         sampling_rate: sfreq,
-        markers: markers.unwrap_or_default(),
-        mat: mat.map(str::parse).transpose().map_err(eeg_error)?,
+        markers: markers.map(str::to_owned),
+        mat: mat.map(str::to_owned),
         stream,
+        max_expanded,
+        ..Input::default()
+    };
+    let options = read_options(&input, &Recipe::default()).map_err(eeg_error)?;
+    Ok(ReadOptions {
         channels,
-        ..ReadOptions::default()
+        ..options
     })
 }
 
 /// The recordings of a file, each a dictionary; with names of channels, these alone, in their order.
 #[pyfunction]
-#[pyo3(signature = (path, partial=false, sfreq=None, markers=None, mat=None, stream=None, channels=None))]
+#[pyo3(signature = (path, partial=false, sfreq=None, markers=None, mat=None, stream=None, channels=None, max_expanded=None))]
 fn read_recordings<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -144,8 +151,9 @@ fn read_recordings<'py>(
     mat: Option<&str>,
     stream: Option<String>,
     channels: Option<Vec<String>>,
+    max_expanded: Option<u64>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let options = options(partial, sfreq, markers, mat, stream, channels)?;
+    let options = options(partial, sfreq, markers, mat, stream, channels, max_expanded)?;
     let found = py.detach(|| read_with(Source::open(&path)?, &options));
     match found.map_err(eeg_error)? {
         Content::Recordings(all) => {
@@ -156,8 +164,15 @@ fn read_recordings<'py>(
             let one = |r: Recording| recording(py, picked(r).map_err(eeg_error)?);
             all.into_iter().map(one).collect()
         }
-        _ => Err(value_error(format!(
-            "{} holds trials, not a continuous recording; read it with load_dataset",
+        Content::Epochs(epochs) => Err(value_error(format!(
+            "{} holds {} epochs of {} s, not a continuous recording; load_dataset reads them as trials, \
+             mne.read_epochs or mne.read_epochs_eeglab as signals for from_epochs",
+            path.display(),
+            epochs.trials().len(),
+            epochs.samples() as f64 / epochs.sampling_rate()
+        ))),
+        Content::Trials(_) => Err(value_error(format!(
+            "{} holds covariances, not a continuous recording; read it with load_dataset",
             path.display()
         ))),
     }
@@ -230,7 +245,7 @@ pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, 
 /// Trials of a source by name: a synthetic study, or a dataset file.
 #[pyfunction]
 fn load_source<'py>(py: Python<'py>, source: &str) -> PyResult<Bound<'py, PyDict>> {
-    let trials = py.detach(|| load(source, &DataChoice::default()));
+    let trials = py.detach(|| load(source, &Selection::default()));
     trials_dict(py, trials.map_err(eeg_error)?)
 }
 
@@ -244,14 +259,21 @@ fn dataset<'py>(
     estimator_name: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let classes = classes.unwrap_or_default();
-    let options = PrepareOptions {
-        subjects,
+    let mut recipe = Recipe {
         classes: classes.into_iter().map(|c| (c.clone(), c)).collect(),
         estimator: estimator(estimator_name)?,
-        ..PrepareOptions::default()
+        ..Recipe::default()
+    };
+    let input = Input {
+        subjects,
+        ..Input::default()
     };
     stiefel::eeg::catalogue::find(name).map_err(value_error)?;
-    let made = py.detach(|| prepare(&[name.to_owned()], &options, &mut |_| {}));
+    let made = py.detach(|| {
+        let mut inputs = Inputs::open(&[name.to_owned()], &input, &recipe)?;
+        recipe.views = inputs.views(None, None, "broad")?;
+        run(&recipe, inputs, &mut |_| {})
+    });
     trials_dict(py, made.map_err(eeg_error)?.0)
 }
 
@@ -266,7 +288,7 @@ fn read_trials<'py>(
     mat: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let estimator = estimator(name)?;
-    let options = options(false, sfreq, None, mat, None, None)?;
+    let options = options(false, sfreq, None, mat, None, None, None)?;
     let read = || read_with(Source::open(&path)?, &options);
     let trials = py.detach(|| match read().map_err(eeg_error)? {
         Content::Trials(trials) => Ok(trials),

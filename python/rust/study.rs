@@ -12,7 +12,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
 use stiefel::data::{Factor, Origin, Trials, fingerprint};
 use stiefel::eeg::load;
-use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::select::Selection;
 use stiefel::model::Measure;
 use stiefel::study::{
     CODE, Cancel, Plan, SplitUnit, Store, Study, StudyConfig, StudyError, StudyObserver,
@@ -92,7 +92,7 @@ fn study_data(
     let origin: Origin = serde_json::from_str(origin).map_err(value_error)?;
     trials = trials.with_origin(origin);
     if let Some(choice) = choice {
-        let choice: DataChoice = serde_json::from_str(choice).map_err(value_error)?;
+        let choice: Selection = serde_json::from_str(choice).map_err(value_error)?;
         trials = choice.of(&trials).map_err(crate::error::eeg_error)?;
     }
     Ok(PyStudyData::new(trials))

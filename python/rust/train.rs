@@ -11,7 +11,8 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
-use stiefel::model::kind::{self, DataSizes};
+use stiefel::model::kind::DataSizes;
+use stiefel::model::registry;
 use stiefel::model::scaling::Recommendation;
 use stiefel::model::train::{EpochRecord, Flow, Observer};
 use stiefel::model::{FittedModel, ModelSpec};
@@ -103,14 +104,14 @@ fn fit(
 /// Kinds of models and their variants: name, and what it is.
 #[pyfunction]
 fn kinds() -> Vec<(&'static str, &'static str)> {
-    let about = |name| (name, kind::about(name).unwrap_or_default());
-    kind::names().into_iter().map(about).collect()
+    let about = |name| (name, registry::about(name).unwrap_or_default());
+    registry::names().into_iter().map(about).collect()
 }
 
 /// Tells whether labelled trials of a domain calibrate a kind or a variant for so many classes.
 #[pyfunction]
 fn calibrates(name: &str, classes: usize) -> PyResult<bool> {
-    let (kind, _) = kind::find(name).map_err(model_error)?;
+    let (kind, _) = registry::find(name).map_err(model_error)?;
     Ok(kind.calibrates(classes))
 }
 

@@ -6,7 +6,7 @@ use crate::labelled::Labelled;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use stiefel::linalg::{Mat, MatBatch};
-use stiefel::model::precondition::{UnseenPolicy, WhitenScratch, WhitenerState};
+use stiefel::model::precondition::{Adaptation, WhitenScratch, WhitenerState};
 use stiefel::model::{Model, ModelError, Preconditioning, Whitener};
 
 /// Pre-conditioning fitted on training trials.
@@ -76,7 +76,7 @@ impl PyWhitener {
         policy: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (view, seen) = (crate::array::view(&x)?, crate::array::view(&seen)?);
-        let policy: UnseenPolicy = serde_json::from_str(policy).map_err(value_error)?;
+        let policy: Adaptation = serde_json::from_str(policy).map_err(value_error)?;
         let out = py.detach(|| self.whitener.transform_after(seen, view, policy));
         give(py, out.map_err(model_error)?)
     }

@@ -1,5 +1,6 @@
 """Files, synthetic studies, MNE's objects, the routing report."""
 
+import gzip
 import re
 
 import numpy as np
@@ -57,6 +58,13 @@ def test_read_raw(tmp_path):
         stiefel.read_raw(path, index=4)
     with pytest.raises(FileNotFoundError, match="missing"):
         stiefel.read_raw(tmp_path / "missing.edf")
+
+
+def test_read_raw_limits_what_packed_files_expand_to(tmp_path):
+    packed = tmp_path / "a.edf.gz"
+    packed.write_bytes(gzip.compress(bytes(1 << 20)))
+    with pytest.raises(Exception, match="512 KiB; raise this limit"):
+        stiefel.read_raw(packed, max_expanded=1 << 19)
 
 
 def test_read_raw_of_mne_files(tmp_path):

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::{CString, c_int};
 
 use stiefel_live::{At, Block, Event, LiveError, Marker, Options, Reason, Session, Status, Told};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::{FittedModel, Unseen};
 
 use crate::types::{
@@ -50,9 +50,9 @@ fn c_text(text: &str) -> CString {
 fn options(given: &StiefelOptions) -> Result<(Options, Option<Unseen>), Refusal> {
     let unseen = match given.unseen {
         n if n == StiefelUnseen::Refused as c_int => None,
-        n if n == StiefelUnseen::Pooled as c_int => Some(UnseenPolicy::Pooled),
-        n if n == StiefelUnseen::Causal as c_int => Some(UnseenPolicy::Causal {
-            kappa: UnseenPolicy::DEFAULT_KAPPA,
+        n if n == StiefelUnseen::Pooled as c_int => Some(Adaptation::Pooled),
+        n if n == StiefelUnseen::Causal as c_int => Some(Adaptation::Causal {
+            kappa: Adaptation::DEFAULT_KAPPA,
         }),
         other => {
             return Err((

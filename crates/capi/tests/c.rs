@@ -75,7 +75,7 @@ fn fitted(name: &str) -> FittedModel {
 fn expected(model: &FittedModel, samples: &[f64], cue: &Marker) -> Vec<String> {
     let decider = model.session("S01", None, &[]).unwrap();
     let options = Options::default();
-    let session = Session::new(model, decider, &STUDY.steps, &description(), options);
+    let session = Session::new(model, decider, &STUDY.made, &description(), options);
     let mut session = session.unwrap();
     let mut said = Vec::new();
     let mut first = true;

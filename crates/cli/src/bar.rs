@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use stiefel::eeg::prepare::Step;
+use stiefel::eeg::recipe::Step;
 
 /// No colours.
 const TEMPLATE: &str = "{prefix} {wide_bar} {pos}/{len} {msg:24} {eta:>4}";

@@ -22,8 +22,12 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, Parser};
 use serde_json::{Map, Value, json};
+use stiefel::eeg::io::read_at_most;
 
 use crate::failure::Failure;
+
+/// The most bytes of a configuration.
+pub(crate) const LONGEST: u64 = 16 << 20;
 
 /// Options that say how to print, not what to do.
 const NOT_KEPT: [&str; 5] = ["config", "help", "version", "json", "quiet"];
@@ -89,7 +93,8 @@ fn settings(file: &Path, path: &[String]) -> Result<Map<String, Value>, Failure>
             what.trim_end()
         ))
     };
-    let text = std::fs::read_to_string(file).map_err(|e| wrong(&e))?;
+    let bytes = read_at_most(file, LONGEST).map_err(|e| wrong(&e))?;
+    let text = String::from_utf8(bytes).map_err(|e| wrong(&e))?;
     let value: Value = if file.extension().is_some_and(|e| e == "json") {
         let all: Value = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
         let kept = all.get("configuration").cloned();

@@ -1,7 +1,7 @@
 //! What is said of domains without training trials.
 
 use clap::{Args, ValueEnum};
-use stiefel::model::precondition::UnseenPolicy;
+use stiefel::model::precondition::Adaptation;
 use stiefel::model::{FittedModel, Unseen, UnseenEmbedding};
 
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ impl UnseenArguments {
                 ));
             }
         };
-        let kappa = self.kappa.unwrap_or(UnseenPolicy::DEFAULT_KAPPA);
+        let kappa = self.kappa.unwrap_or(Adaptation::DEFAULT_KAPPA);
         if self.kappa.is_some() && whitening == WhiteningChoice::Pooled {
             return Err(Failure::Misuse(
                 "--kappa is for own-mean and causal whitening; the pooled mean uses no trial of the new domain".into(),
@@ -61,9 +61,9 @@ impl UnseenArguments {
         }
         Ok(Some(Unseen {
             whitening: match whitening {
-                WhiteningChoice::Pooled => UnseenPolicy::Pooled,
-                WhiteningChoice::OwnMean => UnseenPolicy::OwnMean { kappa },
-                WhiteningChoice::Causal => UnseenPolicy::Causal { kappa },
+                WhiteningChoice::Pooled => Adaptation::Pooled,
+                WhiteningChoice::OwnMean => Adaptation::OwnMean { kappa },
+                WhiteningChoice::Causal => Adaptation::Causal { kappa },
             },
             embedding,
         }))

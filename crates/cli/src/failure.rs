@@ -48,6 +48,7 @@ impl From<EegError> for Failure {
             EegError::Setting { .. } | EegError::Format(FormatError::Setting { .. }) => {
                 Self::Misuse(error.to_string())
             }
+            EegError::Unreadable { .. } => Self::Failed(format!("{error} (--skip-unreadable)")),
             other => Self::Failed(other.to_string()),
         }
     }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use stiefel::data::{Phase, Preparation, Steps, Trials};
+use stiefel::data::{Provenance, Trials};
 use stiefel::eeg::load_as;
-use stiefel::eeg::select::{ChannelChoice, DataChoice};
+use stiefel::eeg::select::{ChannelChoice, Selection};
 use stiefel::model::FittedModel;
 use stiefel::model::file::kind_of;
 
@@ -24,23 +24,15 @@ pub(crate) struct Part {
     /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) channels: Option<Vec<String>>,
-    /// Pass band in hertz, where covariances are made from signals [default: 8,32, or the model's]
-    #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
-    pub(crate) band: Option<[f64; 2]>,
-    /// Seconds from the cue, where covariances are made from signals [default: the dataset's, or the model's]
-    #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
-    pub(crate) window: Option<[f64; 2]>,
 }
 
 impl Part {
     /// As the library takes it.
-    pub(crate) fn choice(&self) -> DataChoice {
-        DataChoice {
+    pub(crate) fn selection(&self) -> Selection {
+        Selection {
             channels: self.channels.clone().map(ChannelChoice::from),
             classes: self.classes.clone(),
             subjects: self.subjects.clone(),
-            band: self.band,
-            window: self.window,
         }
     }
 }
@@ -70,8 +62,8 @@ fn pair(text: &str, example: &str) -> Result<[f64; 2], String> {
 }
 
 /// Loads a source, with a bar.
-pub(crate) fn load(source: &str, choice: &DataChoice) -> Result<Trials, Failure> {
-    load_with(source, choice, None)
+pub(crate) fn load(source: &str, part: &Selection) -> Result<Trials, Failure> {
+    load_with(source, part, None, false)
 }
 
 /// Loads a source as a model wants it: its channels in its order, signals prepared as its training trials were. With `causal` signals are filtered
@@ -82,53 +74,42 @@ pub(crate) fn load_for(
     part: &Part,
     causal: bool,
 ) -> Result<Trials, Failure> {
-    let mut choice = part.choice();
-    if choice.channels.is_none()
+    let mut part = part.selection();
+    if part.channels.is_none()
         && let Some(names) = model.channels()
     {
-        choice.channels = Some(ChannelChoice::Names(names.to_vec()));
+        part.channels = Some(ChannelChoice::Names(names.to_vec()));
     }
-    let own = model.preparation().steps();
-    if !causal {
-        return load_with(source, &choice, own);
-    }
-    let Some(own) = own else {
+    let own = model.preparation().known();
+    if causal && own.is_none() {
         return Err(Failure::Misuse(
             "--causal filters signals, but the model does not say how to filter them; it was trained on covariances of unknown origin".into(),
         ));
-    };
-    let steps = Steps {
-        phase: Phase::Causal,
-        ..own.clone()
-    };
-    let trials = load_with(source, &choice, Some(&steps))?;
-    match trials.preparation().steps() {
-        // Asked for by name: the one step in which these differ from the model's.
-        Some(made) if made.phase == Phase::Causal => {
-            let as_asked = Steps {
-                phase: own.phase,
-                ..made.clone()
-            };
-            // The model knows them as they were made for it.
-            let known = load_with(source, &choice, Some(own))?;
-            let trials = trials.with_identities_of(&known)?;
-            Ok(trials.with_preparation(Preparation::Made(Box::new(as_asked))))
-        }
-        _ => Err(Failure::Misuse(format!(
-            "--causal filters signals, but {source} already holds covariances"
-        ))),
     }
+    let trials = load_with(source, &part, own, causal)?;
+    for note in &trials.origin().notes {
+        eprintln!("note: {note}");
+    }
+    Ok(trials)
 }
 
-fn load_with(source: &str, choice: &DataChoice, steps: Option<&Steps>) -> Result<Trials, Failure> {
-    if let Some(kind) = kind_of(source) {
-        return Err(Failure::Misuse(format!(
+/// Loads a source, with a bar.
+fn load_with(
+    source: &str,
+    part: &Selection,
+    made: Option<&Provenance>,
+    causal: bool,
+) -> Result<Trials, Failure> {
+    let bar = Bar::new("loading", 0);
+    let found = load_as(source, part, made, causal, &mut |step| bar.show(step));
+    drop(bar);
+    found.map_err(|error| match kind_of(source) {
+        Some(kind) => Failure::Misuse(format!(
             "{source} is a model {kind}, but data are needed here; give a .npz of covariances, a dataset of `stiefel data list`, or \
              synthetic:weibo2014"
-        )));
-    }
-    let bar = Bar::new("loading", 0);
-    Ok(load_as(source, choice, steps, &mut |step| bar.show(step))?)
+        )),
+        None => error.into(),
+    })
 }
 
 /// Bounds the threads of everything that follows.

@@ -20,6 +20,8 @@ mod models;
 mod peers;
 #[path = "cli/preparing.rs"]
 mod preparing;
+#[path = "cli/reading.rs"]
+mod reading;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/recordings.rs"]
@@ -265,7 +267,7 @@ fn misuse_is_2_and_says_what_there_is() {
         ("data info", "<NAME>"),
         (
             "data info nothing",
-            "the catalogue has bnci2014001, bnci2015001, eegmmidb, weibo2014",
+            "the catalogue has bnci2014001, bnci2015001, eegmat, eegmmidb, kalunga2016, weibo2014",
         ),
         (
             "data fetch weibo2014 --subjects 3-1",

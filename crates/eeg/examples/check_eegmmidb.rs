@@ -15,6 +15,7 @@ use eegmmidb::{Run, runs};
 use stiefel_data::Trials;
 use stiefel_eeg::Result;
 use stiefel_eeg::io::read;
+use stiefel_eeg::recipe::Preparing;
 
 /// The largest relative error that passes.
 const TOLERANCE: f64 = 1e-8;
@@ -40,8 +41,8 @@ impl Outcome {
 }
 
 fn covariances(run: &Run) -> Result<Trials> {
-    let pipeline = run.pipeline()?;
-    let mut preparing = pipeline.start();
+    let recipe = run.recipe()?;
+    let mut preparing = Preparing::new(&recipe)?;
     preparing.add(
         stiefel_formats::read(&run.path)?.into_recording()?,
         &run.subject.to_string(),

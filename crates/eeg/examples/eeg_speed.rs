@@ -11,14 +11,14 @@ use std::time::Instant;
 
 use eegmmidb::{Run, invalid, runs};
 use stiefel_eeg::Result;
-use stiefel_eeg::covariance::Made;
+use stiefel_eeg::recipe::{PipelineOutput, Preparing};
 use stiefel_formats::read;
 
 const ROUNDS: usize = 20;
 
-fn reduce(run: &Run) -> Result<Made> {
-    let pipeline = run.pipeline()?;
-    let mut preparing = pipeline.start();
+fn reduce(run: &Run) -> Result<PipelineOutput> {
+    let recipe = run.recipe()?;
+    let mut preparing = Preparing::new(&recipe)?;
     let domain = format!("S{:03}", run.subject);
     preparing.add(
         read(&run.path)?.into_recording()?,

@@ -22,14 +22,16 @@
 )]
 
 pub mod catalogue;
+mod checksum;
 pub mod covariance;
 mod dataset;
 mod error;
 pub mod io;
+mod ledger;
 #[cfg(feature = "live")]
 pub mod live;
 pub mod montage;
-pub mod prepare;
+pub mod recipe;
 pub mod select;
 pub mod signal;
 mod source;
@@ -38,5 +40,6 @@ pub mod tolerance;
 
 pub use dataset::{Content, read, read_among, read_from, read_with};
 pub use error::{EegError, Result};
-pub use source::{load, load_as, load_watched, part_of_file, simulate};
+pub use recipe::simulate;
+pub use source::{load, load_as, part_of_file};
 pub use stiefel_formats::{Channel, ChannelKind, Epochs, Event, Recording, TrialInfo};

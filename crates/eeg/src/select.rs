@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stiefel_data::Trials;
 
 use crate::catalogue::parse_subjects;
+use crate::io::{excerpt, listed};
 use crate::montage::{Montage, canonical};
 use crate::{EegError, Result};
 
@@ -43,7 +44,7 @@ impl From<Vec<String>> for ChannelChoice {
 /// Which part of a dataset; what is not named is taken whole.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct DataChoice {
+pub struct Selection {
     /// Channels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<ChannelChoice>,
@@ -53,18 +54,11 @@ pub struct DataChoice {
     /// Subjects by their place in the list, counted from 1: `1-26,30`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subjects: Option<String>,
-    /// Pass band in hertz, where covariances are made from signals.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub band: Option<[f64; 2]>,
-    /// Seconds from the cue, where covariances are made from signals.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<[f64; 2]>,
 }
 
-impl DataChoice {
-    /// The part of trials that is wanted. Covariances that are made already cannot be filtered or cut again: other bands and windows are refused.
+impl Selection {
+    /// Returns the part of a set of trials that is wanted.
     pub fn of(&self, trials: &Trials) -> Result<Trials> {
-        self.check_made(trials)?;
         let mut part = trials.clone();
         if let Some(subjects) = &self.subjects {
             part = keep_subjects(&part, subjects)?;
@@ -76,30 +70,6 @@ impl DataChoice {
             part = pick_channels(&part, &channels.names())?;
         }
         Ok(part)
-    }
-
-    fn check_made(&self, trials: &Trials) -> Result<()> {
-        let made = trials.preparation().steps().map(stiefel_data::Steps::broad);
-        let given = [
-            ("band", self.band, made.map(|view| view.band)),
-            ("window", self.window, made.map(|view| view.window)),
-        ];
-        for (name, asked, made) in given {
-            let Some(asked) = asked.filter(|asked| made != Some(*asked)) else {
-                continue;
-            };
-            let made = made.map_or("it is not known in which".into(), |[a, b]| {
-                format!("{a},{b}")
-            });
-            return Err(EegError::setting(
-                format!(
-                    "the {name} {},{} was asked for, but the covariances are already made: {made}",
-                    asked[0], asked[1]
-                ),
-                format!("leave --{name} out, or prepare the recordings again"),
-            ));
-        }
-        Ok(())
     }
 }
 
@@ -125,7 +95,7 @@ fn keep_classes(trials: &Trials, wanted: &[String]) -> Result<Trials> {
         if !known.names().contains(class) {
             return Err(EegError::setting(
                 format!("there is no class \"{class}\""),
-                format!("the classes are {}", known.names().join(", ")),
+                format!("the classes are {}", listed(known.names())),
             ));
         }
     }
@@ -149,8 +119,8 @@ pub fn pick_channels(trials: &Trials, names: &[String]) -> Result<Trials> {
             Some(place) => at.push(place),
             None => {
                 return Err(EegError::setting(
-                    format!("there is no channel \"{name}\""),
-                    format!("the channels are {}", own.join(" ")),
+                    format!("there is no channel \"{}\"", excerpt(name)),
+                    format!("the channels are {}", listed(&own)),
                 ));
             }
         }

@@ -7,7 +7,7 @@ use numbers::noise;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use stiefel_eeg::covariance::Estimator;
-use stiefel_eeg::live::{Live, LiveConfig, Look};
+use stiefel_eeg::live::{Live, LiveConfig, WindowSpec};
 use stiefel_eeg::signal::{Band, Sos};
 
 struct Counting;
@@ -45,7 +45,7 @@ fn nothing_is_allocated_after_the_first_windows() {
         (22, Estimator::SchaeferStrimmer),
     ] {
         let filter = Some(Sos::butterworth(4, Band::BandPass(8.0, 32.0), 160.0).unwrap());
-        let view = |samples| Look { band: 0, samples };
+        let view = |samples| WindowSpec { band: 0, samples };
         let mut chain = Live::new(LiveConfig {
             channels: n,
             bands: vec![filter],

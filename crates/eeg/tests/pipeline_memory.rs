@@ -3,9 +3,8 @@
 #[path = "../../formats/tests/counting/mod.rs"]
 mod counting;
 
-use stiefel_eeg::covariance::{Made, Pipeline};
 use stiefel_eeg::io::{Content, Source, read_from};
-use stiefel_eeg::signal::{Band, Window};
+use stiefel_eeg::recipe::{PipelineOutput, Preparing, Recipe};
 
 const CHANNELS: usize = 32;
 const RATE: usize = 160;
@@ -73,10 +72,12 @@ fn edf(mut seed: u64) -> Vec<u8> {
     out
 }
 
-fn prepare(files: &[Vec<u8>]) -> Made {
-    let window = Window::named(0.5, 3.5, &[("T1", "feet")]);
-    let pipeline = Pipeline::new(Band::BandPass(8.0, 32.0), window);
-    let mut preparing = pipeline.start();
+fn prepare(files: &[Vec<u8>]) -> PipelineOutput {
+    let recipe = Recipe {
+        classes: vec![("T1".into(), "feet".into())],
+        ..Recipe::default()
+    };
+    let mut preparing = Preparing::new(&recipe).unwrap();
     for (subject, bytes) in files.iter().enumerate() {
         let Content::Recordings(mut runs) =
             read_from(Source::from_bytes("run.edf", bytes)).unwrap()

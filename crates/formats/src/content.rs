@@ -97,6 +97,9 @@ pub trait Reader: Sync {
     /// Whether a file that starts like this is of the format.
     fn recognises(&self, head: &Head<'_>) -> bool;
 
-    /// Reads a source of this format.
+    /// Reads a source of this format as it is, in as much memory as the source may take:
+    /// [`Source::unpacked`] sets [`Limits::max_memory`](crate::Limits::max_memory).
+    /// [`read_with`](crate::read_with) and its kin see to that, and add the events of marker
+    /// channels and what BIDS tables tell.
     fn read(&self, source: Source<'_>, options: &ReadOptions) -> Result<Content>;
 }

@@ -4,6 +4,7 @@
 //! (`"EEG Fz"`, `"EEG-Fz"`), a reference suffix (`"C3-REF"`, `"C3-LE"`), and with the older 10–20
 //! names `T3 = T7`, `T4 = T8`, `T5 = P7`, `T6 = P8`.
 
+use crate::units::{excerpt, listed};
 use crate::{Channel, ChannelKind, Epochs, FormatError, Recording, Result};
 
 /// Returns the spelling under which electrodes are compared: upper case, without prefix, suffix or
@@ -68,15 +69,12 @@ pub fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Vec<usize
     if missing.is_empty() {
         return Ok(found);
     }
+    let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).collect();
     Err(FormatError::Setting {
         what: format!(
             "there is no channel {}; the channels are {}",
-            missing.join(", "),
-            channels
-                .iter()
-                .map(|c| c.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", ")
+            listed(&missing),
+            listed(&names)
         ),
         remedy: "choose among the channels there are, or rename them".into(),
     })
@@ -103,7 +101,11 @@ pub(crate) fn wanted(channels: &[(&str, ChannelKind)], names: Option<&[String]>)
 
 fn twice(name: &str, channel: &str) -> FormatError {
     FormatError::Invalid {
-        what: format!("channel {channel} was asked for twice, the second time as {name}"),
+        what: format!(
+            "channel {} was asked for twice, the second time as {}",
+            excerpt(channel),
+            excerpt(name)
+        ),
         remedy: "name every channel once".into(),
     }
 }
@@ -111,8 +113,9 @@ fn twice(name: &str, channel: &str) -> FormatError {
 fn ambiguous<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> FormatError {
     FormatError::Invalid {
         what: format!(
-            "{name} may be any of the channels {}",
-            candidates.collect::<Vec<_>>().join(", ")
+            "{} may be any of the channels {}",
+            excerpt(name),
+            listed(&candidates.collect::<Vec<_>>())
         ),
         remedy: "give the exact name, or rename the channels".into(),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use super::stream::Stream;
+use super::stream::{Budget, Stream};
 use super::{ReadOptions, Source};
 use crate::Result;
 
@@ -30,7 +30,8 @@ fn unpack<'a>(source: Source<'a>, options: &ReadOptions) -> Result<Source<'a>> {
     let path = source.path().to_path_buf();
     let (inner, beside) = source.into_parts();
     let decoder = MultiGzDecoder::new(std::io::BufReader::new(inner));
-    let mut stream = Stream::compressed(decoder, &path, 0, options.limits.max_expanded);
+    let budget = Budget::new(options.limits.max_expanded);
+    let mut stream = Stream::compressed(decoder, &path, 0, budget);
     let mut bytes = Vec::new();
     loop {
         let from = bytes.len();

@@ -44,6 +44,7 @@ mod epochs;
 mod error;
 mod events;
 pub mod fif;
+mod files;
 mod frames;
 pub mod gdf;
 mod gzip;
@@ -74,6 +75,7 @@ pub mod zip;
 pub use content::{Content, Format, Head, Reader};
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{FormatError, Result};
+pub use files::{files_below, name_text, open_regular, path_text, read_at_most, read_whole};
 pub use limits::Limits;
 pub use markers::{MarkerRule, Polarity};
 pub use mat_rule::{Axis, MatRule};
@@ -83,9 +85,9 @@ pub use probe::{
     check_apply, check_options, detect, formats, read, read_among, read_from, read_with, readers,
 };
 pub use recording::{Channel, ChannelKind, Event, Recording};
-pub use source::{ReadSeek, Source};
+pub use source::{Opener, ReadSeek, Source};
 pub use stream::Stream;
-pub use units::excerpt;
+pub use units::{excerpt, listed};
 
 /// The README's examples.
 #[cfg(doctest)]

@@ -20,19 +20,21 @@ use crate::{FormatError, Result, memory};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes that the packed parts of one file (gzip, MATLAB, `.npz`) may expand to. An
-    /// hour of 256 channels at 1 kHz in double precision takes 7.4 GB, so the default is 8 GiB; a
+    /// The most bytes that the packed parts of one file (gzip, MATLAB, HDF5, `.npz`) may expand to,
+    /// 2 GiB by default: an hour of 64 channels at 1 kHz in double precision takes 1.8 GB. A
     /// service that reads files of strangers wants far less.
     pub max_expanded: u64,
     /// The most bytes of memory that the samples of one recording, or the numbers of one array, may
-    /// take. Without bound by default: what the machine can give decides.
+    /// take. Without bound by default: what the machine can give decides. It applies through
+    /// [`read_with`](crate::read_with) and its kin, or after
+    /// [`Source::unpacked`](crate::Source::unpacked).
     pub max_memory: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            max_expanded: 8 << 30,
+            max_expanded: 2 << 30,
             max_memory: u64::MAX,
         }
     }

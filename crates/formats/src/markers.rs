@@ -15,7 +15,7 @@ use std::str::FromStr;
 use crate::tolerance::{MARKER_CHANGES, MARKER_RESTS_HIGH};
 
 use super::events::{Marker, place};
-use super::units::excerpt;
+use super::units::{excerpt, listed};
 use crate::{ChannelKind, FormatError, Recording, Result};
 
 /// Channels that hold the codes of all others, in the order of preference.
@@ -179,10 +179,10 @@ fn chosen(recording: &Recording, rule: &MarkerRule) -> Result<Vec<usize>> {
     }
     let place = |name: &String| {
         find(name).ok_or_else(|| {
-            let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).take(40).collect();
+            let names: Vec<&str> = channels.iter().map(|c| c.name.as_str()).collect();
             FormatError::setting(
                 format!("there is no marker channel {name}"),
-                format!("the channels are {}", names.join(", ")),
+                format!("the channels are {}", listed(&names)),
             )
         })
     };

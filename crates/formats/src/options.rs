@@ -7,7 +7,7 @@ use super::{Limits, MarkerRule, MatRule};
 /// ```
 /// use stiefel_formats::ReadOptions;
 /// let options = ReadOptions { partial: true, ..ReadOptions::default() };
-/// assert_eq!(options.limits.max_expanded, 8 << 30);
+/// assert_eq!(options.limits.max_expanded, 2 << 30);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {

@@ -4,10 +4,11 @@
 //! memory is reserved for it, so a reader built on [`Source`] cannot be talked into a huge
 //! allocation.
 
-use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::files::open_regular;
 use crate::{FormatError, Limits, Result, memory};
 
 /// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over
@@ -18,10 +19,15 @@ const BUFFER: usize = 1 << 13;
 pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
+/// Opens a file: what a caller does who wants to see every byte that is read.
+pub type Opener = Arc<dyn Fn(&Path) -> Result<Vec<u8>> + Send + Sync>;
+
 /// Where the files live that a header names (BrainVision's `.eeg` and `.vmrk`).
 pub(super) enum Siblings<'a> {
     /// In the folder of the file itself.
     Folder,
+    /// There too, opened by somebody.
+    Opened(Opener),
     /// In memory, by name.
     Memory(Vec<(String, &'a [u8])>),
 }
@@ -60,14 +66,14 @@ impl Source<'static> {
             path: path.to_path_buf(),
             source,
         };
-        let file = File::open(path).map_err(io)?;
-        let meta = file.metadata().map_err(io)?;
-        if meta.is_dir() {
+        if path.is_dir() {
             return Err(FormatError::Invalid {
                 what: format!("{} is a folder", path.display()),
                 remedy: "name one recording inside it".into(),
             });
         }
+        let file = open_regular(path).map_err(io)?;
+        let meta = file.metadata().map_err(io)?;
         Ok(Self {
             path: path.to_path_buf(),
             len: meta.len(),
@@ -76,6 +82,31 @@ impl Source<'static> {
             siblings: Siblings::Folder,
             limits: Limits::default(),
         })
+    }
+}
+
+impl Source<'static> {
+    /// Reads a file, and the files that its header names, as `opener` gives their bytes.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stiefel_formats::Source;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let path = std::env::temp_dir().join(format!("stiefel-doc-opener-{}", std::process::id()));
+    /// # std::fs::write(&path, b"0.5,1.5\n")?;
+    /// let mut source = Source::open_by(&path, Arc::new(|path| {
+    ///     println!("{} is read", path.display());
+    ///     Ok(std::fs::read(path).unwrap_or_default())
+    /// }))?;
+    /// assert_eq!(source.head(3)?, b"0.5");
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn open_by(path: impl AsRef<Path>, opener: Opener) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let bytes = opener(&path)?;
+        Ok(Self::from_owned(path, bytes, Siblings::Opened(opener)))
     }
 }
 
@@ -133,7 +164,9 @@ impl<'a> Source<'a> {
     pub fn with_sibling(mut self, name: impl Into<String>, bytes: &'a [u8]) -> Self {
         match &mut self.siblings {
             Siblings::Memory(files) => files.push((name.into(), bytes)),
-            Siblings::Folder => self.siblings = Siblings::Memory(vec![(name.into(), bytes)]),
+            Siblings::Folder | Siblings::Opened(_) => {
+                self.siblings = Siblings::Memory(vec![(name.into(), bytes)]);
+            }
         }
         self
     }
@@ -146,7 +179,7 @@ impl<'a> Source<'a> {
     /// The folder of the file, where files beside it are looked for; none for bytes in memory.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         match self.siblings {
-            Siblings::Folder => {
+            Siblings::Folder | Siblings::Opened(_) => {
                 let path = std::path::absolute(&self.path).ok()?;
                 path.parent().map(Path::to_path_buf)
             }
@@ -244,6 +277,10 @@ impl<'a> Source<'a> {
         match &self.siblings {
             Siblings::Folder => {
                 Ok(Source::open(self.path.with_file_name(file))?.within(self.limits))
+            }
+            Siblings::Opened(opener) => {
+                let path = self.path.with_file_name(file);
+                Ok(Source::open_by(path, Arc::clone(opener))?.within(self.limits))
             }
             Siblings::Memory(files) => match files.iter().find(|(known, _)| known == file) {
                 Some((known, bytes)) => {

@@ -16,13 +16,61 @@ const STEP: usize = 1 << 16;
 /// Deflate makes at most 1032 bytes of one.
 pub(crate) const DEFLATE: u64 = 1032;
 
+/// The bytes that the packed parts of a file may still expand to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    left: u64,
+    limit: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { left: limit, limit }
+    }
+
+    /// What is left after `bytes` more; an error where that is less than nothing.
+    pub(crate) fn after(self, bytes: u64, path: &Path, what: &str) -> Result<Self> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => Ok(Self { left, ..self }),
+            None => Err(self.exceeded(path, what)),
+        }
+    }
+
+    /// What is left after `bytes` more, which need not come out of it.
+    pub(crate) fn after_at_most(self, bytes: u64) -> Self {
+        let left = self.left.saturating_sub(bytes);
+        Self { left, ..self }
+    }
+
+    fn exceeded(self, path: &Path, what: &str) -> FormatError {
+        FormatError::invalid(
+            format!(
+                "{}: {what} goes beyond what the packed parts of a file may expand to, {}",
+                path.display(),
+                size_text(self.limit)
+            ),
+            "raise this limit if the file is trusted, or unpack it first",
+        )
+    }
+}
+
+/// Bytes in the largest unit that gives a whole number.
+fn size_text(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fits = |&&(bits, _): &&(u32, &str)| bytes > 0 && bytes.trailing_zeros() >= bits;
+    match units.iter().find(fits) {
+        Some((bits, unit)) => format!("{} {unit}", bytes >> bits),
+        None => format!("{bytes} bytes"),
+    }
+}
+
 /// How much a part may give.
 #[derive(Debug, Clone, Copy)]
 enum Extent {
     /// So many bytes, which are really there.
     Plain(u64),
     /// At most so many bytes, by the reader's options.
-    Compressed(u64),
+    Compressed(Budget),
 }
 
 /// A forward reader over one part of a file.
@@ -53,8 +101,13 @@ impl<'r> Stream<'r> {
     }
 
     /// A decompressor over the part that starts at byte `start` of the file.
-    pub(crate) fn compressed(inner: impl Read + 'r, path: &Path, start: u64, limit: u64) -> Self {
-        Self::new(Box::new(inner), path, start, Extent::Compressed(limit))
+    pub(crate) fn compressed(
+        inner: impl Read + 'r,
+        path: &Path,
+        start: u64,
+        budget: Budget,
+    ) -> Self {
+        Self::new(Box::new(inner), path, start, Extent::Compressed(budget))
     }
 
     fn new(inner: Box<dyn Read + 'r>, path: &Path, start: u64, extent: Extent) -> Self {
@@ -122,16 +175,11 @@ impl<'r> Stream<'r> {
                     size.saturating_sub(self.position)
                 )))
             }
-            Extent::Compressed(limit) if len > limit.saturating_sub(self.position) => {
-                Err(FormatError::Invalid {
-                    what: format!(
-                        "{}: {what} needs {len} bytes, beyond the {limit} that compressed content may expand to",
-                        self.path.display()
-                    ),
-                    remedy: "save it without compression if the file is trusted, or raise the limit `max_expanded`".into(),
-                })
+            Extent::Compressed(budget) => {
+                let wanted = self.position.saturating_add(len);
+                budget.after(wanted, &self.path, what).map(|_| ())
             }
-            _ => Ok(()),
+            Extent::Plain(_) => Ok(()),
         }
     }
 

@@ -83,10 +83,9 @@ pub(crate) fn guess_kind(name: &str, unit: &str) -> ChannelKind {
 /// files of a data set must have the same.
 pub(crate) fn bad_note(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| {
-        let names: Vec<String> = names.iter().take(40).map(excerpt).collect();
         format!(
             "the file marks channels as bad, which are read all the same: {}",
-            names.join(", ")
+            listed(names)
         )
     })
 }
@@ -114,6 +113,18 @@ pub fn excerpt(text: impl AsRef<[u8]>) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// Names for a message: the first dozen, each short and without control characters.
+pub fn listed(names: &[impl AsRef<str>]) -> String {
+    const MOST: usize = 12;
+    let shown: Vec<String> = (names.iter().take(MOST))
+        .map(|name| excerpt(name.as_ref()))
+        .collect();
+    match names.len().saturating_sub(MOST) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 #[cfg(test)]

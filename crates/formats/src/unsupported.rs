@@ -4,10 +4,20 @@
 //! |---|---|
 //! | `"Version 3.0"` at 0 | Neuroscan CNT |
 //! | `"RIFF"` or `"RF64"` at 0 and `"CNT "` at 8 or 12 | ANT Neuro CNT |
+//! | `"EEG-1100"`, `"EEG-1200"`, `"EEG-2100"`, `"QI-403A"`, `"DAE-2100D"` at 0 | Nihon Kohden |
 //! | the ending `.eeg`, `.vmrk`, `.fdt` | part of a recording that is opened through another file |
 //! | the ending `.mat` | MATLAB 4 |
 
 use super::units::excerpt;
+
+/// How the files of Nihon Kohden start: the device.
+const NIHON_KOHDEN: [&[u8]; 5] = [
+    b"EEG-1100",
+    b"EEG-1200",
+    b"EEG-2100",
+    b"QI-403A",
+    b"DAE-2100D",
+];
 use super::{Head, Source};
 use crate::FormatError;
 
@@ -16,6 +26,9 @@ pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>, readable: &str) -> Fo
     // Quoted as Python reads it.
     let path = format!("{:?}", source.path().display().to_string());
     let bytes = head.bytes;
+    if bytes.is_empty() {
+        return source.malformed(0, "the file is empty");
+    }
     let riff = bytes.starts_with(b"RIFF") || bytes.starts_with(b"RF64");
     let ant = [8, 12]
         .iter()
@@ -25,6 +38,13 @@ pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>, readable: &str) -> Fo
         ("Neuroscan CNT", export.into())
     } else if riff && ant {
         ("ANT Neuro CNT", export.into())
+    } else if NIHON_KOHDEN.iter().any(|device| bytes.starts_with(device)) {
+        (
+            "Nihon Kohden",
+            "export it as EDF from the program that recorded it, or read the .eeg file with MNE \
+             (mne.io.read_raw_nihon) and write it with MNE-BIDS"
+                .into(),
+        )
     } else if head.has_extension(&["eeg", "vmrk", "avg", "seg", "amrk"]) {
         (
             "BrainVision data or marker",

@@ -21,6 +21,7 @@ mod gather;
 mod gemm;
 mod gram;
 mod jacobi;
+mod kernel;
 pub mod lanes;
 pub mod minimise;
 mod parallel;

@@ -2,16 +2,13 @@
 //!
 //! [`Lane`] lays a scalar type out in the registers of an instruction set `S` (a token of the
 //! `pulp` crate that exists only where the CPU has those instructions); [`Lanes`] carries the token
-//! and gives the arithmetic. One [`kernel!`](crate::kernel) compiles for AVX-512, AVX2+FMA, NEON and
+//! and gives the arithmetic. One [`kernel!`](crate::kernel!) compiles for AVX-512, AVX2+FMA, NEON and
 //! plain scalars, and the set is chosen at run time. Every operation acts on each lane alone, so a
 //! lane's result cannot depend on its neighbours.
 
-mod kernel;
 mod quarters;
 mod set;
 
-#[doc(hidden)]
-pub use kernel::same;
 #[doc(hidden)]
 pub use pulp;
 #[doc(hidden)]
@@ -214,7 +211,7 @@ pub(crate) fn store<X: Copy, const N: usize>(out: &mut [X], registers: &[X; N]) 
     }
 }
 
-/// The arithmetic of registers of lanes; [`kernel!`](crate::kernel) hands it to its kernels.
+/// The arithmetic of registers of lanes; [`kernel!`](crate::kernel!) hands it to its kernels.
 #[derive(Debug, Clone, Copy)]
 pub struct Lanes<S, T> {
     /// The proof that the CPU has the instructions.
@@ -331,4 +328,20 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
         /// `a` where the mask holds, else `b`.
         select(m: M, a: V, b: V) -> V;
     }
+}
+
+/// Returns a value as a type that is its own, though the compiler knows it by another name.
+///
+/// # Safety
+/// `A` and `B` are one type.
+#[doc(hidden)]
+#[inline(always)]
+#[allow(
+    unsafe_code,
+    reason = "the compiler does not see that two types are one"
+)]
+pub unsafe fn same<A, B>(value: A) -> B {
+    assert_eq!(size_of::<A>(), size_of::<B>());
+    // SAFETY: as promised, and the value is not dropped here.
+    unsafe { std::mem::transmute_copy(&std::mem::ManuallyDrop::new(value)) }
 }

@@ -1,7 +1,7 @@
 //! Markers: which are cues, which window each has, and which trial a moment lies in.
 
-use crate::timing::Timing;
 use crate::window::Within;
+use stiefel_eeg::recipe::stream::Timing;
 
 /// A cue whose window is not over yet.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A [`Session`] is a state machine without threads and without clocks of its own: the same samples give the same events, whoever delivers them and however
-//! they are cut into blocks. Rate, bands, windows, channels, unit and estimator are those the model was trained with ([`Steps`](stiefel_data::Steps)).
+//! they are cut into blocks. Rate, bands, windows, channels, unit and estimator are those the model was trained with ([`Recipe`](stiefel_data::Recipe)).
 
 mod block;
 mod calibrate;
@@ -28,7 +28,6 @@ mod session;
 pub mod source;
 mod stream;
 mod summary;
-mod timing;
 pub mod tolerance;
 mod window;
 
@@ -44,7 +43,7 @@ pub use page::Page;
 pub use quality::{Electrode, Quality, Reason};
 pub use run::{Sink, run};
 pub use session::{Options, Session};
+pub use stiefel_eeg::recipe::stream::Timing;
 pub use stream::{Description, Fit, Told};
 pub use summary::{AtTime, Latency, Offline, Summary, Tally};
-pub use timing::Timing;
 pub use window::{CueOf, Event, Fault, Gap, Status, Window, Within};

@@ -2,67 +2,48 @@
 
 use std::path::Path;
 
-use stiefel_data::{Preparation, Steps, View};
-use stiefel_eeg::covariance::Pipeline;
+use stiefel_data::{Provenance, Recipe};
 use stiefel_eeg::io::read;
-use stiefel_eeg::signal::{Band, Window};
-use stiefel_model::{FittedModel, ModelError, Unseen};
+use stiefel_eeg::recipe::Preparing;
+use stiefel_model::{FittedModel, Unseen};
 
 use crate::Result;
 
-/// Every trial of a recording: the sample of its event, its class as decided, and its class. Empty where no event stands for a class.
+/// Decides every trial of a recording: the sample of its event, its class as decided, and its class.
+/// Empty where no event stands for a class.
 ///
 /// Prepared as the model's training trials were, filter and all; decided as trials of `domain`.
 pub fn offline(
     model: &FittedModel,
-    steps: &Steps,
+    made: &Provenance,
     path: &Path,
     domain: &str,
     unseen: Option<&Unseen>,
 ) -> Result<Vec<(i64, usize, usize)>> {
-    let recordings = read(path)?.into_recordings()?;
-    let classes: Vec<(&str, &str)> = steps
-        .classes
-        .iter()
-        .map(|(l, c)| (l.as_str(), c.as_str()))
-        .collect();
-    let View {
-        band: [low, high],
-        window: [from, to],
-    } = steps.broad();
-    let pipeline = Pipeline {
-        order: steps.order,
-        phase: steps.phase,
-        others: steps.views.iter().skip(1).copied().collect(),
-        deviations: f64::INFINITY,
-        estimator: steps.estimator,
-        ..Pipeline::new(Band::BandPass(low, high), Window::named(from, to, &classes))
+    let recipe = Recipe {
+        rate: None,
+        reject: None,
+        ..made.recipe.clone()
     };
-    let mut preparing = pipeline.start();
+    let known = |label: &str| recipe.classes.iter().any(|(l, _)| l == label);
+    let mut preparing = Preparing::new(&recipe)?;
     let (mut samples, mut offset) = (Vec::new(), 0);
-    for recording in recordings {
+    for recording in read(path)?.into_recordings()? {
         let rate = recording.sampling_rate();
-        let picked = recording.pick(&steps.channels)?;
-        let span = |e: &&stiefel_eeg::Event| {
-            let known = classes.iter().any(|(label, _)| *label == e.label);
-            let onset = (e.onset * rate).round_ties_even();
-            known
-                && steps.views.iter().all(|v| {
-                    let start = onset + (v.window[0] * rate).round_ties_even();
-                    start >= 0.0
-                        && start + ((v.window[1] - v.window[0]) * rate).round_ties_even()
-                            <= recording.samples() as f64
-                })
+        let onset = |seconds: f64| (seconds * rate).round_ties_even();
+        let fits = |e: &&stiefel_eeg::Event| {
+            recipe.views.iter().all(|v| {
+                let start = onset(e.onset) + onset(v.window[0]);
+                let length = onset(v.window[1] - v.window[0]);
+                start >= 0.0 && start + length <= recording.samples() as f64
+            })
         };
-        let events = recording.events().iter().filter(span);
-        samples.extend(events.map(|e| offset + (e.onset * rate).round_ties_even() as i64));
-        let empty = !recording
-            .events()
-            .iter()
-            .any(|e| classes.iter().any(|(l, _)| *l == e.label));
-        offset += recording.samples() as i64 + (crate::source::BETWEEN * rate).round() as i64;
+        let cues = recording.events().iter().filter(|e| known(&e.label));
+        let empty = cues.clone().next().is_none();
+        samples.extend(cues.filter(fits).map(|e| offset + onset(e.onset) as i64));
+        offset += recording.samples() as i64 + onset(crate::source::BETWEEN) as i64;
         if !empty {
-            preparing.add(picked, domain, None)?;
+            preparing.add(recording, domain, None)?;
         }
     }
     if samples.is_empty() {
@@ -71,9 +52,7 @@ pub fn offline(
     let trials = preparing
         .finish()?
         .trials
-        .with_channels(steps.channels.clone())
-        .map_err(ModelError::from)?;
-    let trials = trials.with_preparation(Preparation::Made(Box::new(steps.clone())));
+        .with_preparation(made.clone().into());
     let decided = model.decide(&trials, unseen.filter(|_| !model.knows(domain)))?;
     let truth = |i: usize| {
         let name = trials.classes().name(trials.classes().indices()[i]);

@@ -3,7 +3,7 @@
 //! Channels are picked by name (in the usual spelling, whatever their case) and put in the order of the model; voltages are turned into the
 //! model's unit. A rate, a channel or a unit that does not fit is refused with both sides named, before a sample is decided.
 
-use stiefel_data::Steps;
+use stiefel_data::{Provenance, Reference};
 use stiefel_eeg::montage::canonical;
 use stiefel_eeg::{Channel, ChannelKind};
 
@@ -33,17 +33,17 @@ pub struct Told {
 
 impl Told {
     /// The stream as it would describe itself.
-    pub(crate) fn description(&self, steps: &Steps) -> Description {
-        let unit = self.unit.as_ref().unwrap_or(&steps.unit);
+    pub(crate) fn description(&self, made: &Provenance) -> Description {
+        let unit = self.unit.as_ref().unwrap_or(&made.unit);
         let channel = |name: &String| Channel {
             name: name.clone(),
             kind: ChannelKind::Eeg,
             unit: unit.clone(),
         };
-        let names = self.channels.as_ref().unwrap_or(&steps.channels);
+        let names = self.channels.as_deref().unwrap_or(made.channels());
         Description {
             name: "the stream".into(),
-            rate: Some(self.rate.unwrap_or(steps.rate)),
+            rate: Some(self.rate.unwrap_or(made.rate())),
             channels: names.iter().map(channel).collect(),
         }
     }
@@ -54,6 +54,8 @@ impl Told {
 pub struct Fit {
     /// For every channel of the model, its place in the stream and the factor to the model's unit.
     pub picks: Vec<(usize, f64)>,
+    /// Places and factors of the electrodes whose mean is the reference; none keeps that of the stream.
+    pub reference: Vec<(usize, f64)>,
     /// Values in a sample of the stream.
     pub width: usize,
     /// What had to be assumed, one sentence each.
@@ -61,31 +63,26 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// How a stream fits trials that were made in these steps.
+    /// Fits a stream to trials that were made so.
     ///
     /// ```
-    /// use stiefel_data::{Estimator, Phase, Steps, View};
+    /// use stiefel_data::{Provenance, Recipe};
     /// use stiefel_eeg::{Channel, ChannelKind};
     /// use stiefel_live::{Description, Fit};
     ///
-    /// let steps = Steps {
-    ///     views: vec![View { band: [8.0, 32.0], window: [0.5, 3.5] }],
-    ///     order: 4, phase: Phase::Zero, recorded_rate: 160.0, rate: 160.0, reference: "as recorded".into(),
-    ///     channels: vec!["C3".into(), "C4".into()], estimator: Estimator::Sample, rejection: None, unit: "µV".into(),
-    ///     classes: vec![], trialwise: false,
-    /// };
+    /// let recipe = Recipe { channels: Some(vec!["C3".into(), "C4".into()]), ..Recipe::default() };
+    /// let made = Provenance { recipe, recorded_rate: 160.0, unit: "µV".into(), ..Provenance::default() };
     /// let channel = |name: &str| Channel { name: name.into(), kind: ChannelKind::Eeg, unit: "V".into() };
     /// let mut stream = Description { name: "amplifier".into(), rate: Some(160.0), channels: vec![channel("C4"), channel("c3.")] };
-    /// assert_eq!(Fit::new(&stream, &steps)?.picks, [(1, 1e6), (0, 1e6)]);
+    /// assert_eq!(Fit::new(&stream, &made)?.picks, [(1, 1e6), (0, 1e6)]);
     /// stream.rate = Some(250.0);
-    /// assert!(Fit::new(&stream, &steps).unwrap_err().to_string().contains("250 Hz"));
+    /// assert!(Fit::new(&stream, &made).unwrap_err().to_string().contains("250 Hz"));
     /// # Ok::<(), stiefel_live::LiveError>(())
     /// ```
-    pub fn new(stream: &Description, steps: &Steps) -> Result<Self> {
+    pub fn new(stream: &Description, made: &Provenance) -> Result<Self> {
         let mut notes = Vec::new();
-        check_rate(stream, steps, &mut notes)?;
-        let mut picks = Vec::with_capacity(steps.channels.len());
-        for name in &steps.channels {
+        check_rate(stream, made, &mut notes)?;
+        let mut pick = |name: &String| -> Result<(usize, f64)> {
             let at = place(stream, name)?;
             let unit = &stream.channels[at].unit;
             let kind = stream.channels[at].kind;
@@ -95,55 +92,70 @@ impl Fit {
                     stream.name
                 ));
             }
-            let factor = factor(unit, &steps.unit).ok_or_else(|| {
+            let factor = factor(unit, &made.unit).ok_or_else(|| {
                 LiveError::mismatch(
                     format!(
                         "{}: channel {name} is in \"{unit}\", but the model was trained on \"{}\"",
-                        stream.name, steps.unit
+                        stream.name, made.unit
                     ),
                     "stream voltages",
                 )
             })?;
-            picks.push((at, factor));
-        }
-        if stream.channels.iter().all(|c| c.unit.is_empty()) && !steps.unit.is_empty() {
+            Ok((at, factor))
+        };
+        let picks: Vec<(usize, f64)> = made
+            .channels()
+            .iter()
+            .map(&mut pick)
+            .collect::<Result<_>>()?;
+        let reference = match &made.recipe.reference {
+            Reference::AsRecorded => Vec::new(),
+            Reference::Average => picks.clone(),
+            Reference::Channels(names) => names.iter().map(&mut pick).collect::<Result<_>>()?,
+        };
+        if stream.channels.iter().all(|c| c.unit.is_empty()) && !made.unit.is_empty() {
             notes.push(format!(
                 "{} does not say its unit; its samples are taken to be in {}",
-                stream.name, steps.unit
+                stream.name, made.unit
             ));
         }
         Ok(Self {
             picks,
+            reference,
             width: stream.channels.len(),
             notes,
         })
     }
 }
 
-fn check_rate(stream: &Description, steps: &Steps, notes: &mut Vec<String>) -> Result<()> {
-    if steps.rate != steps.recorded_rate {
+fn check_rate(stream: &Description, made: &Provenance, notes: &mut Vec<String>) -> Result<()> {
+    if made.rate() != made.recorded_rate {
         notes.push(format!(
             "the training signals were resampled from {} to {} Hz; the stream must come with {} Hz",
-            steps.recorded_rate, steps.rate, steps.rate
+            made.recorded_rate,
+            made.rate(),
+            made.rate()
         ));
     }
     match stream.rate {
         None => {
             notes.push(format!(
                 "{} does not say its rate; it is taken to be {} Hz",
-                stream.name, steps.rate
+                stream.name,
+                made.rate()
             ));
             Ok(())
         }
-        Some(rate) if rate == steps.rate => Ok(()),
+        Some(rate) if rate == made.rate() => Ok(()),
         Some(rate) => Err(LiveError::mismatch(
             format!(
                 "{} has {rate} Hz, but the model was trained on {} Hz",
-                stream.name, steps.rate
+                stream.name,
+                made.rate()
             ),
             format!(
                 "set the amplifier to {} Hz, or train a model on {rate} Hz",
-                steps.rate
+                made.rate()
             ),
         )),
     }

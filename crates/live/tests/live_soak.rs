@@ -12,11 +12,11 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use stiefel_data::Steps;
+use stiefel_data::Provenance;
 use stiefel_live::source::{Flow, Replay, Source, Speed};
 use stiefel_live::{Block, Event, Lines, Options, Session, Status, Summary};
 use stiefel_model::net::DaspConfig;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{Silent, TrainConfig};
 use stiefel_model::{Architecture, FittedModel, ModelConfig, ModelSpec, Preconditioning, Unseen};
 use study::{RATE, STUDY, description, several_views};
@@ -81,12 +81,12 @@ fn network() -> FittedModel {
 }
 
 /// Plays so many seconds; what is allocated counts from `warm_after` seconds on.
-fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_after: f64) {
-    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+fn soak(model: &FittedModel, made: &Provenance, domain: &str, seconds: f64, warm_after: f64) {
+    let causal = Unseen::from(Adaptation::Causal { kappa: 10.0 });
     let unseen = (!model.knows(domain)).then_some(&causal);
     let decider = model.session(domain, unseen, &[]).unwrap();
     let options = Options::default();
-    let mut session = Session::new(model, decider, steps, &description(), options).unwrap();
+    let mut session = Session::new(model, decider, made, &description(), options).unwrap();
     let length = STUDY.recording.samples() as f64 / RATE + 10.0;
     let times = (seconds / length).ceil() as u64;
     let mut source = Replay::new("run", vec![STUDY.recording.clone()], Speed::Max)
@@ -151,10 +151,10 @@ fn soak(model: &FittedModel, steps: &Steps, domain: &str, seconds: f64, warm_aft
 }
 
 fn all(seconds: f64) {
-    let (views, steps) = several_views();
-    soak(&network(), &STUDY.steps, "S01", seconds, 0.0);
-    soak(&STUDY.model, &STUDY.steps, "S01", seconds, 0.0);
-    soak(&views, &steps, "S01", seconds, 0.0);
+    let (views, made) = several_views();
+    soak(&network(), &STUDY.made, "S01", seconds, 0.0);
+    soak(&STUDY.model, &STUDY.made, "S01", seconds, 0.0);
+    soak(&views, &made, "S01", seconds, 0.0);
 }
 
 #[test]
@@ -168,6 +168,6 @@ fn ten_minutes() {
 fn six_hours() {
     let seconds = 6.0 * 3600.0;
     all(seconds);
-    let (views, steps) = several_views();
-    soak(&views, &steps, "new", seconds, 3600.0);
+    let (views, made) = several_views();
+    soak(&views, &made, "new", seconds, 3600.0);
 }

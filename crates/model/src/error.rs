@@ -93,7 +93,7 @@ pub enum ModelError {
     #[error(
         "no policy for domains without training trials is configured; set `unseen` to pooled, own-mean or causal"
     )]
-    NoUnseenPolicy,
+    NoAdaptation,
     /// A domain that had training trials, treated as if it had none.
     #[error(
         "{op}: domain \"{name}\" had {trials} training trials: use `transform`, which whitens with their mean"

@@ -5,12 +5,14 @@
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
-use crate::kind::Names;
 use crate::means::DomainMeans;
+use crate::names::Names;
 use crate::net::{DaspConfig, DaspNet, FilterSlots, LossWeights, Network, Routing};
 use crate::net::{Sizes, SpdNet, SpdNetConfig};
 use crate::scaling::Recommendation;
-use crate::train::{Ended, EpochRecord, Evaluation, Observer, TrainConfig, evaluate, train_from};
+use crate::train::{
+    Ended, Evaluation, Observer, TrainConfig, TrainingRecord, evaluate, train_from,
+};
 use crate::{
     DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
     Whitener, tangent_vectors,
@@ -202,21 +204,6 @@ impl Frontend {
     pub fn prepare<T: Scalar>(&self, trials: &Trials) -> Result<Prepared<T>> {
         Prepared::new(&self.whiten(trials)?, self.encoder.as_ref())
     }
-}
-
-/// How a model came to be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TrainingRecord {
-    /// Training trials.
-    pub trials: usize,
-    /// Validation trials.
-    pub validation: usize,
-    /// The epoch whose parameters are kept.
-    pub best_epoch: usize,
-    /// Whether training was cancelled.
-    pub cancelled: bool,
-    /// Every epoch.
-    pub history: Vec<EpochRecord>,
 }
 
 /// A fitted model.

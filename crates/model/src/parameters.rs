@@ -3,9 +3,7 @@
 //! A network says which parameters it has ([`Parameters`]); the optimiser moves each one on its [`Manifold`]; the tape sees
 //! them as leaves ([`Network::bind`](crate::net::Network::bind)). Nobody else needs to know how a point stays on its manifold.
 
-use crate::net::{Derived, Slot};
 use crate::{ModelError, Result};
-use stiefel_autodiff::{Mark, Tape, Var};
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{LinalgError, MatBatch, Scalar};
 
@@ -81,90 +79,17 @@ impl<T: Scalar> Parameter<T> {
     }
 }
 
+/// The place of a parameter among those of its network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot(pub(crate) usize);
+
 /// The parameters of a network, in the order in which it names them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters<T> {
     list: Vec<Parameter<T>>,
 }
 
-/// Parameters on a tape, and what a network computes of them alone.
-#[derive(Debug, Clone)]
-pub struct Bound {
-    /// The leaves, whose gradients the optimiser takes.
-    pub leaves: Vec<Mark>,
-    points: Vec<Mark>,
-    training: bool,
-    pub(crate) derived: Derived,
-}
-
-impl Bound {
-    /// Binds points that are on a tape already.
-    pub(crate) fn of_points(points: Vec<Mark>) -> Self {
-        Self {
-            leaves: points.clone(),
-            points,
-            training: true,
-            derived: Derived::default(),
-        }
-    }
-
-    /// Looks at the parameters where they stand.
-    pub(crate) fn on<'t, 'p, T: Scalar>(&'p self, tape: &'t Tape<T>) -> Points<'t, 'p, T> {
-        Points { tape, bound: self }
-    }
-}
-
-/// Bound parameters and their tape: what layers read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Points<'t, 'p, T: Scalar> {
-    tape: &'t Tape<T>,
-    bound: &'p Bound,
-}
-
-impl<'t, 'p, T: Scalar> Points<'t, 'p, T> {
-    /// Returns the tape.
-    pub(crate) fn tape(&self) -> &'t Tape<T> {
-        self.tape
-    }
-
-    /// Returns what the network computed of the parameters alone.
-    pub(crate) fn derived(&self) -> &'p Derived {
-        &self.bound.derived
-    }
-
-    /// Tells whether layers with running statistics take the batch in (training) or use the
-    /// statistics as they stand (evaluation).
-    pub(crate) fn is_training(&self) -> bool {
-        self.bound.training
-    }
-
-    /// Returns the point of a parameter.
-    pub(crate) fn at(&self, slot: Slot) -> Result<Var<'t, T>> {
-        self.bound.points.get(slot.0).map_or_else(
-            || Err(other_network("has other parameters")),
-            |&mark| self.var(mark),
-        )
-    }
-
-    /// Returns the matrices of one of so many views. With one view nothing is added to the tape.
-    pub(crate) fn of_view(&self, slot: Slot, view: usize, views: usize) -> Result<Var<'t, T>> {
-        let all = self.at(slot)?;
-        if views == 1 {
-            return Ok(all);
-        }
-        let each = all.shape().0 / views;
-        let own: Vec<usize> = (view * each..(view + 1) * each).collect();
-        Ok(all.gather(&own)?)
-    }
-
-    /// Returns a value that was marked when the parameters were bound.
-    pub(crate) fn var(&self, mark: Mark) -> Result<Var<'t, T>> {
-        let found = self.tape.marked(mark);
-        found.ok_or_else(|| other_network("was bound to another tape, or to an earlier step"))
-    }
-}
-
-fn other_network(why: &str) -> ModelError {
+pub(crate) fn other_network(why: &str) -> ModelError {
     ModelError::Impossible {
         op: "network",
         why: format!("what is bound {why}"),
@@ -270,42 +195,6 @@ impl<T: Scalar> Parameters<T> {
             }
         }
         Ok(())
-    }
-
-    /// Puts all parameters on a tape, for training.
-    pub(crate) fn bind(&self, tape: &Tape<T>) -> Result<Bound> {
-        let mut bound = Bound::of_points(Vec::with_capacity(self.len()));
-        for parameter in &self.list {
-            let leaf = match &parameter.manifold {
-                Manifold::State => tape.constant(&parameter.value),
-                _ => tape.parameter(&parameter.value),
-            };
-            let leaf = leaf.named(parameter.name);
-            let point = match &parameter.manifold {
-                Manifold::Cayley { base } => leaf.cayley_parametrisation(tape.constant(base))?,
-                Manifold::Euclidean | Manifold::Stiefel | Manifold::State => leaf,
-            };
-            bound.leaves.push(leaf.mark());
-            bound.points.push(point.mark());
-        }
-        Ok(bound)
-    }
-
-    /// Puts all points on a tape as constants, for evaluation: nothing is recorded for a backward
-    /// pass.
-    pub(crate) fn bind_frozen(&self, tape: &Tape<T>) -> Result<Bound> {
-        let mut bound = Bound::of_points(Vec::with_capacity(self.len()));
-        bound.training = false;
-        for parameter in &self.list {
-            let point = match &parameter.manifold {
-                Manifold::Cayley { .. } => tape.constant(&parameter.point()?),
-                Manifold::Euclidean | Manifold::Stiefel | Manifold::State => {
-                    tape.constant(&parameter.value)
-                }
-            };
-            bound.points.push(point.named(parameter.name).mark());
-        }
-        Ok(bound)
     }
 
     /// Returns the value of a parameter by its place.

@@ -6,6 +6,9 @@ use std::borrow::Cow;
 use stiefel_autodiff::{Covariances, Tape, Var};
 use stiefel_linalg::{MatBatch, Scalar};
 
+/// Samples per forward pass: large enough for full lanes, small enough for the caches.
+pub(crate) const CHUNK: usize = 64;
+
 /// Pre-conditioned covariances with the input of the query, classes and domains, in the precision of the network. The query sees the broad view.
 #[derive(Debug, Clone)]
 pub struct Prepared<T> {

@@ -1,9 +1,9 @@
 //! What is done for a domain without training trials: one answer to two questions, in one place.
 //!
-//! What whitens its trials ([`UnseenPolicy`]), and what stands in for its row of the embedding, where a network has one ([`UnseenEmbedding`]).
+//! What whitens its trials ([`Adaptation`]), and what stands in for its row of the embedding, where a network has one ([`UnseenEmbedding`]).
 
 use crate::adapt::TransductiveConfig;
-use crate::precondition::UnseenPolicy;
+use crate::precondition::Adaptation;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,10 +12,10 @@ use std::str::FromStr;
 /// How a domain without training trials is decoded.
 ///
 /// ```
-/// use stiefel_model::precondition::UnseenPolicy;
+/// use stiefel_model::precondition::Adaptation;
 /// use stiefel_model::{Unseen, UnseenEmbedding};
 ///
-/// let unseen = Unseen { whitening: UnseenPolicy::OwnMean { kappa: 10.0 }, embedding: "nearest".parse()? };
+/// let unseen = Unseen { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: "nearest".parse()? };
 /// assert_eq!(unseen.embedding, UnseenEmbedding::NearestTangent);
 /// assert!(unseen.uses_target_data());
 /// # Ok::<(), stiefel_model::ModelError>(())
@@ -23,7 +23,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Unseen {
     /// What whitens its trials.
-    pub whitening: UnseenPolicy,
+    pub whitening: Adaptation,
     /// What stands in for its embedding.
     pub embedding: UnseenEmbedding,
 }
@@ -31,7 +31,7 @@ pub struct Unseen {
 impl Unseen {
     /// Whether its mean runs along with its trials.
     pub fn is_causal(&self) -> bool {
-        matches!(self.whitening, UnseenPolicy::Causal { .. })
+        matches!(self.whitening, Adaptation::Causal { .. })
     }
 
     /// Whether unlabelled trials of the domain are looked at.
@@ -41,8 +41,8 @@ impl Unseen {
 }
 
 /// A whitening alone: nothing stands in for an embedding.
-impl From<UnseenPolicy> for Unseen {
-    fn from(whitening: UnseenPolicy) -> Self {
+impl From<Adaptation> for Unseen {
+    fn from(whitening: Adaptation) -> Self {
         Self {
             whitening,
             embedding: UnseenEmbedding::InputOnly,

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("give a dataset, a method, a seed and a fold".into());
     };
     let (seed, fold): (u64, usize) = (seed.parse()?, fold.parse()?);
-    let trials = load(source, &DataChoice::default())?;
+    let trials = load(source, &Selection::default())?;
 
     // The method as a study of these data has it.
     let mut config = StudyConfig::new(Study::Main, source);

@@ -13,21 +13,21 @@ pub(crate) fn report_on(words: &[String]) -> Result<String, Box<dyn std::error::
     let (trials, out) = if let Some((folder, labels)) = words.split_first() {
         let class = |word: &String| word.split_once('=').map(|(l, c)| (l.into(), c.into()));
         let classes = labels.iter().map(class).collect::<Option<Vec<_>>>();
-        let options = PrepareOptions {
-            band: [8.0, 30.0],
-            window: Some([0.5, 3.5]),
+        let recipe = Recipe {
+            views: vec!["8-30@0.5-3.5".parse()?],
             estimator: Estimator::Oas,
             classes: classes.ok_or("write classes as LABEL=CLASS")?,
-            ..PrepareOptions::default()
+            ..Recipe::default()
         };
-        let (trials, record) = prepare(std::slice::from_ref(folder), &options, &mut |_| {})?;
+        let (folder, input) = (std::slice::from_ref(folder), Input::default());
+        let (trials, record) = prepare(folder, &input, &recipe, &mut |_| {})?;
         println!("{} files prepared", record.files.len());
         (trials, std::path::PathBuf::from("report-of-recordings"))
     } else {
         let source = "synthetic:bnci2015001,subjects=2,trials=12";
         let out = format!("report-of-recordings-{}", std::process::id());
         (
-            load(source, &DataChoice::default())?,
+            load(source, &Selection::default())?,
             std::env::temp_dir().join(out),
         )
     };

@@ -65,8 +65,8 @@ pub use stiefel_study as study;
 pub mod prelude {
     pub use crate::data::split::{Fold, cross_domain_folds, holdout, loso_folds};
     pub use crate::data::{Estimator, Factor, Preparation, Trials};
-    pub use crate::eeg::prepare::{PrepareOptions, prepare};
-    pub use crate::eeg::select::DataChoice;
+    pub use crate::eeg::recipe::{Input, Recipe, prepare};
+    pub use crate::eeg::select::Selection;
     pub use crate::eeg::synthetic::SyntheticConfig;
     pub use crate::eeg::{load, simulate};
     pub use crate::linalg::{MatBatch, MatView};

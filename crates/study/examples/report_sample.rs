@@ -8,7 +8,7 @@ use stiefel_eeg::montage::Montage;
 use stiefel_model::Measure;
 use stiefel_model::diagnostics::{Controls, RoutingReport};
 use stiefel_model::metrics::Decisions;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
@@ -181,7 +181,7 @@ fn unit(
         outcome: Outcome {
             new_domains: Some(NewDomains {
                 names: vec!["S1".into()],
-                policy: Some(UnseenPolicy::OwnMean { kappa: 10.0 }),
+                policy: Some(Adaptation::OwnMean { kappa: 10.0 }),
             }),
             test: (0..TRIALS).collect(),
             probabilities: values.iter().flat_map(|v| [1.0 - v, *v]).collect(),

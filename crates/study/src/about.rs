@@ -1,7 +1,7 @@
 //! What the methods of the tables are, in a line each.
 
 use crate::config::Study;
-use stiefel_model::kind;
+use stiefel_model::registry;
 
 /// What a method of a study is, in a line, by its name in the table.
 ///
@@ -17,7 +17,7 @@ pub fn about(study: Study, name: &str) -> Option<String> {
         (Study::Scaling, "dsp") => "routed, queries from the frozen encoder of the domains",
         _ => match ABOUT.iter().find(|(n, _)| *n == name) {
             Some((_, about)) => about,
-            None => kind::about(name)?,
+            None => registry::about(name)?,
         },
     };
     Some(told.to_owned())
@@ -67,10 +67,7 @@ mod tests {
 
     #[test]
     fn every_method_that_a_study_can_run_is_explained() {
-        for name in Family::names()
-            .into_iter()
-            .chain(stiefel_model::kind::names())
-        {
+        for name in Family::names().into_iter().chain(registry::names()) {
             assert!(about(Study::Main, name).is_some(), "{name}");
         }
         assert_ne!(about(Study::Ablation, "dsp"), about(Study::Scaling, "dsp"));

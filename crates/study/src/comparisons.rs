@@ -7,7 +7,7 @@ use crate::stats::{CONFIDENCE, TEST_SEED, compare, holm, mean_interval, trial_in
 use crate::verdict::p_value;
 use crate::{Comparison, Headline, PersonDifference, Plan, Result, Row, Unit, UnitRecord};
 use std::collections::BTreeMap;
-use stiefel_model::kind;
+use stiefel_model::registry;
 
 /// A row and what it is set against.
 type Pair<'a> = (&'a Row, &'a Row);
@@ -70,7 +70,7 @@ fn rivals<'a>(plan: &Plan, rows: &'a [Row], cell: Option<&str>) -> Vec<Pair<'a>>
         return Vec::new();
     };
     let ours = best(of().filter(|r| !is_peer(r)));
-    let preset = named(rows, cell, kind::DEFAULT);
+    let preset = named(rows, cell, registry::DEFAULT);
     let mut wanted: Vec<Pair> = (preset.into_iter().chain(ours))
         .map(|row| (row, strongest))
         .collect();

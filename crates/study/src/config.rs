@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use stiefel_data::split::{Fold, block_folds, cross_domain_folds};
 use stiefel_data::{Factor, Trials};
-use stiefel_eeg::select::DataChoice;
+use stiefel_eeg::select::Selection;
 use stiefel_model::kind::DataSizes;
 use stiefel_model::net::Orthogonality;
 use stiefel_model::network::{Precision, Sizing};
-use stiefel_model::precondition::{Scaling, UnseenPolicy, Whitening};
+use stiefel_model::precondition::{Adaptation, Scaling, Whitening};
 use stiefel_model::train::TrainConfig;
 
 /// Which study.
@@ -172,7 +172,7 @@ pub struct StudyConfig {
     pub data: String,
     /// Which part of it.
     #[serde(default)]
-    pub choice: DataChoice,
+    pub choice: Selection,
     /// Methods by name; empty: all of the study. For `main`, `session`, `online` and `null`.
     #[serde(default)]
     pub methods: Vec<String>,
@@ -202,7 +202,7 @@ pub struct StudyConfig {
     pub scaling: Scaling,
     /// How subjects without training trials are whitened.
     #[serde(default = "own_mean")]
-    pub unseen: UnseenPolicy,
+    pub unseen: Adaptation,
     /// Whether routed methods have one expert retrained beside them as a control.
     #[serde(default = "yes")]
     pub retrained: bool,
@@ -224,9 +224,9 @@ fn per_trial() -> Scaling {
     Scaling::PerTrial
 }
 
-fn own_mean() -> UnseenPolicy {
-    UnseenPolicy::OwnMean {
-        kappa: UnseenPolicy::DEFAULT_KAPPA,
+fn own_mean() -> Adaptation {
+    Adaptation::OwnMean {
+        kappa: Adaptation::DEFAULT_KAPPA,
     }
 }
 
@@ -240,7 +240,7 @@ impl StudyConfig {
         Self {
             study,
             data: data.into(),
-            choice: DataChoice::default(),
+            choice: Selection::default(),
             methods: Vec::new(),
             split: SplitUnit::default(),
             seeds: one_seed(),
@@ -259,8 +259,8 @@ impl StudyConfig {
     /// Returns the methods, sized for so many channels and training domains.
     pub fn family(&self, channels: usize, domains: usize) -> Result<Family> {
         let unseen = match self.study {
-            Study::Online => UnseenPolicy::Causal {
-                kappa: UnseenPolicy::DEFAULT_KAPPA,
+            Study::Online => Adaptation::Causal {
+                kappa: Adaptation::DEFAULT_KAPPA,
             },
             _ => self.unseen,
         };

@@ -4,9 +4,10 @@ use crate::Result;
 use crate::method::{Method, Named};
 use crate::roster::{self, BASELINE};
 use serde_json::{Value, json};
-use stiefel_model::kind::{self, DataSizes, KINDS};
+use stiefel_model::kind::DataSizes;
 use stiefel_model::network::{LAMBDA_BALANCE, LAMBDA_ENTROPY};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
+use stiefel_model::registry::{self, KINDS};
 use stiefel_model::{DspConfig, ModelSpec, TransductiveConfig, Unseen, UnseenEmbedding};
 
 /// Everything the methods of a study share.
@@ -19,7 +20,7 @@ pub struct Family {
     /// Settings by name; each method takes those that its kind has.
     pub common: Value,
     /// What is done about the mean of people without training trials.
-    pub unseen: UnseenPolicy,
+    pub unseen: Adaptation,
     /// Whether routed methods get the retrained control.
     pub retrained: bool,
 }
@@ -33,7 +34,7 @@ impl Family {
         given: &Value,
         embedding: UnseenEmbedding,
     ) -> Result<Named> {
-        let (kind, _) = kind::find(model)?;
+        let (kind, _) = registry::find(model)?;
         let start = ModelSpec::named(model, &json!({}), self.sizes)?;
         let sizing = json!({ "sizes": self.sizing });
         let start = match start.setting("sizes") {

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use serde::{Deserialize, Serialize};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::Observer;
 use stiefel_model::{FittedModel, ModelSpec, Trials, Unseen};
 
@@ -44,7 +44,7 @@ impl Method {
 
     /// Returns what whitens a domain without training trials; nothing where the method does not
     /// whiten.
-    pub fn unseen_whitening(&self) -> Option<UnseenPolicy> {
+    pub fn unseen_whitening(&self) -> Option<Adaptation> {
         let adapts = self.spec.kind().adapts();
         adapts.then_some(self.unseen.whitening)
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use stiefel_data::split::{Fold, loso_folds, session_folds};
 use stiefel_data::{Trials, fingerprint};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::scaling::ScalingRule;
 
 /// One division of the trials, and what is held out where it has a name.
@@ -66,7 +66,7 @@ impl Plan {
         let unit = self.units.iter().find(|u| u.name == method)?;
         let causal = matches!(
             unit.method.unseen_whitening(),
-            Some(UnseenPolicy::Causal { .. })
+            Some(Adaptation::Causal { .. })
         );
         let domains = unit.trials.domains().indices();
         let first = unit.labelled.first().map(|&i| domains[i]);
@@ -198,18 +198,18 @@ fn calibration_cells(
     trials: &Arc<Trials>,
     fingerprint: &str,
 ) -> Result<Vec<Cell>> {
-    let kappa = UnseenPolicy::DEFAULT_KAPPA;
+    let kappa = Adaptation::DEFAULT_KAPPA;
     let mut cells = vec![
-        ("no labels".to_owned(), 0, UnseenPolicy::OwnMean { kappa }),
+        ("no labels".to_owned(), 0, Adaptation::OwnMean { kappa }),
         (
             "no labels, causal".to_owned(),
             0,
-            UnseenPolicy::Causal { kappa },
+            Adaptation::Causal { kappa },
         ),
     ];
     cells.extend([2, 4, 8, 16].map(|labels| {
         let name = format!("{labels} labels");
-        (name, labels, UnseenPolicy::OwnMean { kappa })
+        (name, labels, Adaptation::OwnMean { kappa })
     }));
     let methods = |policy| -> Result<Vec<Named>> {
         let mut family = family.clone();
@@ -221,7 +221,7 @@ fn calibration_cells(
         }
         Ok(found)
     };
-    let one = |(name, labels, policy): (String, usize, UnseenPolicy)| -> Result<Cell> {
+    let one = |(name, labels, policy): (String, usize, Adaptation)| -> Result<Cell> {
         let methods = narrowed(methods(policy)?, &config.methods)?;
         Ok(Cell {
             name: Some(name),

@@ -6,7 +6,7 @@ use stiefel_eeg::montage::position;
 use stiefel_model::diagnostics::Carried;
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::metrics::Scores;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::EpochRecord;
 
 /// What a study ran on.
@@ -57,7 +57,7 @@ impl DatasetSummary {
             subjects: subjects.names().to_vec(),
             subject_of_domain: trials.subject_of_domain(),
             rejected: origin.rejected.clone(),
-            preparation: trials.preparation().steps().map(ToString::to_string),
+            preparation: trials.preparation().known().map(ToString::to_string),
             licence: origin.licence.clone(),
             citation: origin.citation.clone(),
         }
@@ -129,7 +129,7 @@ pub struct NewDomains {
     /// Their names.
     pub names: Vec<String>,
     /// The policy; nothing where the method does not whiten.
-    pub policy: Option<UnseenPolicy>,
+    pub policy: Option<Adaptation>,
 }
 
 /// Figures and pictures of a router.

@@ -2,7 +2,7 @@
 
 use crate::{Result, Study, StudyConfig, StudyError};
 use serde_json::{Value, json};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 
 /// Name and place of every setting.
 const PLACES: [(&str, &str); 19] = [
@@ -95,7 +95,7 @@ fn set(config: &mut Value, name: &str, value: Value) -> Result<()> {
     let value = match (name, value.as_str()) {
         ("unseen", Some("pooled")) => json!({"policy": "pooled"}),
         ("unseen", Some(policy)) => {
-            json!({"policy": policy, "kappa": UnseenPolicy::DEFAULT_KAPPA})
+            json!({"policy": policy, "kappa": Adaptation::DEFAULT_KAPPA})
         }
         _ => value,
     };

@@ -80,6 +80,7 @@ def read_raw(
     markers: str | None = None,
     mat: str | None = None,
     stream: str | None = None,
+    max_expanded: int | None = None,
 ) -> Recording:
     """Read a recording; the format is recognised.
 
@@ -104,6 +105,8 @@ def read_raw(
         What the variables of a MATLAB file mean, by path: "signal=EEG.data,rate=fs,labels=y,axis=time" (also onsets, names, unit).
     stream : None | str, default=None
         The stream of an XDF file that holds the signal, by name, type or number.
+    max_expanded : None | int, default=None
+        The most bytes that the packed parts of the file (gzip, MATLAB, HDF5) may expand to; None for 2 GiB.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def read_raw(
     (['C3', 'C4'], 250.0, (2, 500))
     """
     names = None if channels is None else [str(name) for name in channels]
-    found = _core.read_recordings(Path(path), partial, sfreq, markers, mat, stream, names)
+    found = _core.read_recordings(Path(path), partial, sfreq, markers, mat, stream, names, max_expanded)
     if index is None:
         if len(found) != 1:
             raise ValueError(f"{path} holds {len(found)} recordings; say which with index=0 … {len(found) - 1}.")
@@ -153,9 +156,10 @@ def load_dataset(
     Parameters
     ----------
     name : str | path-like
-        "BNCI2014001", "BNCI2015001", "EEGMMIDB" or "Weibo2014", whose files were fetched by ``stiefel data fetch``, MOABB or MNE. The signals
-        are band-passed at 8–32 Hz and cut to the dataset's window, and outliers of amplitude are rejected per domain. Or the path of a file
-        of covariances or epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
+        "BNCI2014001", "BNCI2015001", "EEGMAT", "EEGMMIDB", "Kalunga2016" or "Weibo2014", whose files were fetched by
+        ``stiefel data fetch``, MOABB or MNE. The signals are band-passed (8–32 Hz, or the dataset's own band), cut to the
+        dataset's window, and outliers of amplitude are rejected per domain. Or the path of a
+        file of covariances or epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
     subjects : None | list of int, default=None
         Which subjects of a public dataset; None for all.
     classes : None | list of str, default=None

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 use stiefel::data::Trials;
 use stiefel::model::FittedModel;
-use stiefel::model::kind::KINDS;
+use stiefel::model::registry::KINDS;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;

@@ -69,7 +69,7 @@ impl Arguments {
         if self.reading == Reading::default() {
             return Ok(());
         }
-        let options = "--partial, --rate, --markers, --mat and --stream";
+        let options = "--partial, --rate, --markers, --mat, --stream and --max-expanded";
         Err(self.useless(options, &format!("{what}: they are about recordings")))
     }
 
@@ -86,9 +86,12 @@ impl Arguments {
             self.whole("a folder")?;
             return folder::describe(path, &self.reading.options()?, self.verbose);
         }
+        if path.exists() && !path.is_file() {
+            Source::open(path)?;
+        }
         if !path.is_file() {
             self.without_reading("a data set")?;
-            return dataset::describe(&load(&self.source, &self.part.choice())?);
+            return dataset::describe(&load(&self.source, &self.part.selection())?);
         }
         if is_model(path) {
             self.whole("a model")?;
@@ -106,7 +109,7 @@ impl Arguments {
                 Ok(signals::epochs(path, &epochs))
             }
             Content::Trials(trials) => {
-                dataset::describe(&part_of_file(path, trials, &self.part.choice())?)
+                dataset::describe(&part_of_file(path, trials, &self.part.selection())?)
             }
         }
     }

@@ -104,8 +104,11 @@ impl Arguments {
             let (From::Replay(path), 1, true) = (&from, self.repeat.unwrap_or(1), cued) else {
                 return Ok(());
             };
-            let (domain, steps) = (self.deciding.domain(), self.deciding.steps(&model, None)?);
-            summary.beside(&offline(&model, &steps, path, domain, unseen.as_ref())?);
+            let (domain, made) = (
+                self.deciding.domain(),
+                self.deciding.preparation(&model, None)?,
+            );
+            summary.beside(&offline(&model, &made, path, domain, unseen.as_ref())?);
             Ok(())
         };
         decide(
@@ -125,13 +128,13 @@ impl Arguments {
     fn open(&self, from: &From, model: &FittedModel) -> Result<(Box<dyn Source>, bool), Failure> {
         Ok(match from {
             From::Stdin | From::Tcp(_) => {
-                let steps = self.deciding.steps(model, None)?;
+                let made = self.deciding.preparation(model, None)?;
                 let options = SamplesOptions {
                     own: channels(model),
                     block: 1,
                     markers: self.markers.clone(),
-                    rate: Some(steps.rate),
-                    unit: steps.unit,
+                    rate: Some(made.rate()),
+                    unit: made.unit,
                     ..SamplesOptions::default()
                 };
                 let samples = match from {
@@ -143,9 +146,11 @@ impl Arguments {
             From::Replay(path) => {
                 let speed = self.speed.unwrap_or(Speed::Times(1.0));
                 let replay = Replay::open(path, speed)?.repeated(self.repeat.unwrap_or(1));
-                let steps = self.deciding.steps(model, Some(replay.description()))?;
+                let made = self
+                    .deciding
+                    .preparation(model, Some(replay.description()))?;
                 let cued = replay.has_event(|label| {
-                    steps.classes.iter().any(|(l, _)| l == label)
+                    made.recipe.classes.iter().any(|(l, _)| l == label)
                         || model.classes().iter().any(|c| c == label)
                 });
                 (Box::new(replay), cued)
@@ -256,12 +261,12 @@ pub(super) fn decide(
     complete: &dyn Fn(&mut Summary) -> Outcome,
     output: &mut Output,
 ) -> Outcome {
-    let steps = deciding.steps(model, Some(source.description()))?;
+    let made = deciding.preparation(model, Some(source.description()))?;
     let decider = deciding.session(model)?;
     let mut session = Session::new(
         model,
         decider,
-        &steps,
+        &made,
         source.description(),
         deciding.options(cued),
     )?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiefel::data::{Estimator, Phase, Trials};
-use stiefel::eeg::prepare::{DomainFrom, PrepareOptions, Record, prepare};
+use stiefel::data::{Estimator, Phase, Trials, class_rules};
+use stiefel::eeg::recipe::{DomainFrom, Input, Inputs, Recipe, Record, Reference, run};
 use stiefel::eeg::select::ChannelChoice;
 
 use crate::bar::Bar;
@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// Events and the class each stands for, for example T1=hands,T2=feet; R?4:T1=left is for those runs only [default: the classes of a public data set]
     #[arg(long, value_name = "LABEL=CLASS", value_delimiter = ',')]
     classes: Vec<String>,
+    /// What voltages are measured against: as-recorded, average (of the channels), or electrodes joined by +, for example M1+M2
+    #[arg(long, value_name = "REFERENCE", default_value = "as-recorded")]
+    reference: Reference,
     /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all EEG]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     channels: Option<Vec<String>>,
@@ -63,19 +66,30 @@ pub(crate) struct Arguments {
     /// What names the domain of a file: auto, prefix, folder, file
     #[arg(long, value_name = "RULE", default_value = "auto")]
     domain: DomainFrom,
-    /// Pass band in hertz
-    #[arg(long, value_name = "LOW,HIGH", default_value = "8,32", value_parser = band)]
-    band: [f64; 2],
+    /// Pass band in hertz [default: the data set's, or 8,32]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
+    band: Option<[f64; 2]>,
     /// Seconds from the event, or from the first sample where the data are trials [default: the data set's; 0.5,3.5 for files]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
     /// Covariances of a trial: broad (--band and --window alone), choir (six bands and windows around them), or a list of bands and windows, the
     /// broad one first, for example 8-32@0.5-3.5,10-14@0.5-3.5 [default: broad]
-    #[arg(long, value_name = "VIEWS", allow_hyphen_values = true)]
-    views: Option<String>,
-    /// Filter forwards only, as a live stream is filtered, instead of both ways
-    #[arg(long)]
-    causal: bool,
+    #[arg(
+        long,
+        value_name = "VIEWS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    views: Option<Vec<String>>,
+    /// Resample to so many samples per second first [default: as recorded]
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// Order of the Butterworth filter
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    order: usize,
+    /// Which way the filter runs: zero (both ways) or causal (forwards only, as a live stream is filtered)
+    #[arg(long, value_name = "PHASE", default_value = "zero")]
+    phase: Phase,
     /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer
     #[arg(long, value_name = "NAME", default_value = "sample")]
     estimator: Estimator,
@@ -90,9 +104,9 @@ pub(crate) struct Arguments {
     pattern: Option<String>,
     #[command(flatten)]
     reading: Reading,
-    /// Resample to this rate first
-    #[arg(long, value_name = "HZ")]
-    resample: Option<f64>,
+    /// Leave out files that cannot be read, with a note on each
+    #[arg(long)]
+    skip_unreadable: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -107,10 +121,18 @@ impl Arguments {
             )));
         }
         check_output(&self.output, self.overwrite)?;
-        let options = self.options()?;
+        let (mut recipe, input) = (self.recipe()?, self.input());
         let (trials, mut record) = {
             let bar = Bar::new("preparing", 0);
-            prepare(&self.sources, &options, &mut |step| bar.show(step))?
+            let mut inputs = Inputs::open(&self.sources, &input, &recipe)?;
+            let views = self.views.as_ref().map_or("broad".into(), |v| v.join(","));
+            if views.contains('@') && (self.band.is_some() || self.window.is_some()) {
+                return Err(Failure::Misuse(format!(
+                    "--views {views} gives every band and window; leave out --band and --window"
+                )));
+            }
+            recipe.views = inputs.views(self.band, self.window, &views)?;
+            run(&recipe, inputs, &mut |step| bar.show(step))?
         };
         record.configuration = Some(output.configuration().clone());
         record.write(&self.output, &trials)?;
@@ -124,7 +146,7 @@ impl Arguments {
         output.line(&entry("written", &self.output.display().to_string(), 12))
     }
 
-    fn options(&self) -> Result<PrepareOptions, Failure> {
+    fn recipe(&self) -> Result<Recipe, Failure> {
         let reject = match self.reject.as_str() {
             "off" | "none" => None,
             text => Some(text.parse::<f64>().map_err(|_| {
@@ -133,38 +155,31 @@ impl Arguments {
                 ))
             })?),
         };
-        let options = PrepareOptions {
-            band: self.band,
-            phase: if self.causal {
-                Phase::Causal
-            } else {
-                Phase::Zero
-            },
-            window: self.window,
-            classes: PrepareOptions::parse_classes(&self.classes)?,
-            channels: self.channels.clone().map(ChannelChoice::from),
-            subjects: self.subjects.clone(),
-            runs: self.runs.clone(),
+        Ok(Recipe {
+            reference: self.reference.clone(),
+            rate: self.rate,
+            channels: self
+                .channels
+                .clone()
+                .map(|c| ChannelChoice::from(c).names()),
+            order: self.order,
+            phase: self.phase,
             estimator: self.estimator,
             reject,
-            resample: self.resample,
+            classes: class_rules(&self.classes)?,
+            ..Recipe::default()
+        })
+    }
+
+    fn input(&self) -> Input {
+        Input {
+            subjects: self.subjects.clone(),
+            runs: self.runs.clone(),
             domain: self.domain,
-            partial: self.reading.partial,
-            rate: self.reading.rate,
-            markers: self.reading.markers.clone(),
-            mat: self.reading.mat.clone(),
-            stream: self.reading.stream.clone(),
             task: self.task.clone(),
             pattern: self.pattern.clone(),
-            ..PrepareOptions::default()
-        };
-        let given = self.band != PrepareOptions::default().band || self.window.is_some();
-        match &self.views {
-            None => Ok(options),
-            Some(views) if given && views.contains('@') => Err(Failure::Misuse(format!(
-                "--views {views} gives every band and window; leave out --band and --window"
-            ))),
-            Some(views) => Ok(options.with_views(views)?),
+            skip_unreadable: self.skip_unreadable,
+            ..self.reading.input()
         }
     }
 }
@@ -192,13 +207,13 @@ fn summary(trials: &Trials, record: &Record) -> String {
         trials.len(),
         trials.channels_count(),
         record.samples,
-        record.steps.rate
+        record.preparation.rate()
     );
     let mut lines = vec![
         columns(&rows),
         String::new(),
         entry("trials", &each, 12),
-        entry("steps", &record.steps.to_string(), 12),
+        entry("steps", &record.preparation.to_string(), 12),
         entry("files", &record.files.len().to_string(), 12),
     ];
     if record.outside > 0 {

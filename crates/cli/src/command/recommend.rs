@@ -58,7 +58,7 @@ impl Arguments {
 
     /// The model for data at hand.
     fn advise(&self, source: &str, output: &mut Output) -> Outcome {
-        let trials = load(source, &Part::default().choice())?;
+        let trials = load(source, &Part::default().selection())?;
         let (n, d) = (trials.channels_count(), trials.domains().names().len());
         let auto = ScalingRule::default().recommend(n, d)?;
         let command = format!("stiefel train {source} -o model.stiefel");

@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use stiefel::eeg::io::read_at_most;
 use stiefel::study::{StudySummary, report};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+
+/// The most bytes of a summary.
+const LONGEST: u64 = 1 << 30;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -17,7 +21,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         let path = self.folder.join("summary.json");
-        let text = std::fs::read(&path).map_err(|e| {
+        let text = read_at_most(&path, LONGEST).map_err(|e| {
             Failure::Failed(format!(
                 "{}: {e}; give the folder of a study that has been run to its end",
                 path.display()

@@ -49,7 +49,7 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         let model = FittedModel::load(&self.model)?;
         // What is wrong without a look at the input is said before waiting for it.
-        let steps = self.deciding.steps(&model, None)?;
+        let made = self.deciding.preparation(&model, None)?;
         self.deciding.session(&model)?;
         let options = SamplesOptions {
             format: self.format.map(Into::into),
@@ -57,8 +57,8 @@ impl Arguments {
             own: channels(&model),
             block: self.block as usize,
             markers: self.markers.clone(),
-            rate: Some(steps.rate),
-            unit: steps.unit,
+            rate: Some(made.rate()),
+            unit: made.unit,
         };
         let mut input = Samples::new(BufReader::new(stdin().lock()), &options)?;
         let cued = self.markers.is_some();

@@ -9,8 +9,9 @@ use clap::Args;
 use serde_json::json;
 use stiefel::data::Trials;
 use stiefel::data::split::{Fold, holdout};
-use stiefel::model::kind::{self, DataSizes, KINDS};
+use stiefel::model::kind::DataSizes;
 use stiefel::model::metrics::Scores;
+use stiefel::model::registry::{self, KINDS};
 use stiefel::model::train::{EpochRecord, Flow, Observer};
 use stiefel::model::{FittedModel, ModelError, ModelSpec};
 use stiefel::study::{DatasetSummary, SplitUnit};
@@ -85,7 +86,7 @@ impl Arguments {
         source::threads(self.threads)?;
         check_output(&self.output, self.overwrite)?;
         self.options.check()?;
-        let trials = load(&self.source, &self.part.choice())?;
+        let trials = load(&self.source, &self.part.selection())?;
         let split = self.fold(&trials)?;
         let part = |at: &[usize]| trials.select(at);
         let (training, validation) = (part(&split.train)?, part(&split.validation)?);
@@ -266,10 +267,10 @@ fn of_views() -> Vec<&'static str> {
 /// Returns what follows the options in the help; the models are those of the registry.
 fn help() -> String {
     let one = |name| {
-        let about = kind::about(name).unwrap_or_default();
+        let about = registry::about(name).unwrap_or_default();
         entry(&format!("  {name}"), about, 24)
     };
-    let models: Vec<String> = kind::names().into_iter().map(one).collect();
+    let models: Vec<String> = registry::names().into_iter().map(one).collect();
     HELP.replace("MODELS", &models.join("\n"))
 }
 

@@ -4,12 +4,12 @@ use serde_json::Value;
 use stiefel::data::{Factor, Trials};
 use stiefel::eeg::io::write_trials;
 use stiefel::eeg::load;
-use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::select::Selection;
 use stiefel::linalg::MatBatch;
 use stiefel::model::choir::{Choir, ChoirConfig};
 use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
 use stiefel::model::metrics::{Scores, score};
-use stiefel::model::precondition::UnseenPolicy;
+use stiefel::model::precondition::Adaptation;
 use stiefel::model::{FittedModel, Unseen};
 
 use super::models::{DATA, home, json};
@@ -29,9 +29,9 @@ fn model(home: &Home) -> FittedModel {
 }
 
 fn data(home: &Home, subjects: &str) -> Trials {
-    let choice = DataChoice {
+    let choice = Selection {
         subjects: Some(subjects.into()),
-        ..DataChoice::default()
+        ..Selection::default()
     };
     load(home.0.join(DATA).to_str().unwrap(), &choice).unwrap()
 }
@@ -181,12 +181,12 @@ fn people_it_never_saw_are_decided_by_the_shared_weights() {
     );
     let kappa = 4.0;
     for (name, policy) in [
-        ("pooled", UnseenPolicy::Pooled),
-        ("own-mean", UnseenPolicy::OwnMean { kappa }),
-        ("causal", UnseenPolicy::Causal { kappa }),
+        ("pooled", Adaptation::Pooled),
+        ("own-mean", Adaptation::OwnMean { kappa }),
+        ("causal", Adaptation::Causal { kappa }),
     ] {
         let options = match policy {
-            UnseenPolicy::Pooled => format!("--subjects 3 --unseen-whitening {name}"),
+            Adaptation::Pooled => format!("--subjects 3 --unseen-whitening {name}"),
             _ => format!("--subjects 3 --kappa 4 --unseen-whitening {name}"),
         };
         let found = predicted(&home, &options, &model);

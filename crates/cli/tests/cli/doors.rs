@@ -7,7 +7,7 @@ use stiefel::data::split::cross_domain_folds;
 use stiefel::data::{Factor, Trials};
 use stiefel::eeg::catalogue::{DomainUnit, find};
 use stiefel::eeg::io::read;
-use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::select::Selection;
 use stiefel::eeg::synthetic::SyntheticConfig;
 use stiefel::eeg::{load, simulate};
 use stiefel::model::FittedModel;
@@ -23,7 +23,7 @@ const FOLD: usize = 1;
 const EPOCHS: usize = 2;
 
 fn trials(home: &Home) -> Trials {
-    load(home.0.join(DATA).to_str().unwrap(), &DataChoice::default()).unwrap()
+    load(home.0.join(DATA).to_str().unwrap(), &Selection::default()).unwrap()
 }
 
 /// Probabilities of the fold's test trials as the study recorded them, and which trials these were.
@@ -128,7 +128,7 @@ fn simulated_people_are_the_same_domains_by_every_door() {
         ),
     ] {
         let source = format!("synthetic:{name},subjects=2,sessions=2,trials=6");
-        let loaded = load(&source, &DataChoice::default()).unwrap();
+        let loaded = load(&source, &Selection::default()).unwrap();
         assert_eq!(loaded.domains().names(), expected);
         assert_eq!(loaded.subjects().names(), ["S01", "S02"]);
         assert_eq!(loaded.sessions().unwrap().names(), ["1", "2"]);

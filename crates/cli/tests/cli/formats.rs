@@ -161,7 +161,10 @@ fn options_that_cannot_apply_are_refused() {
         ("eeg/S01R1.edf -v", "--verbose cannot apply to one source"),
         ("m.stiefel --partial", "cannot apply to a model"),
         ("m.stiefel --channels Cz", "cannot apply to a model"),
-        ("synthetic:mild --rate 100", "cannot apply to a data set"),
+        (
+            "synthetic:mild --sampling-rate 100",
+            "cannot apply to a data set",
+        ),
     ] {
         let (exit, message) = code(&home.run(&format!("inspect {line}")));
         assert_eq!(exit, 2, "{line}: {message}");

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use stiefel::eeg::io::write_trials;
 use stiefel::eeg::load;
-use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::select::Selection;
 use stiefel::model::{FittedModel, Model};
 
 use super::{Home, code, compare, finish, started};
@@ -20,7 +20,7 @@ pub(super) fn home() -> Home {
     let path = home.0.join(DATA);
     let bytes = BYTES.get_or_init(|| {
         let source = "synthetic:bnci2015001,subjects=3,trials=8";
-        write_trials(&path, &load(source, &DataChoice::default()).unwrap()).unwrap();
+        write_trials(&path, &load(source, &Selection::default()).unwrap()).unwrap();
         std::fs::read(&path).unwrap()
     });
     std::fs::write(&path, bytes).unwrap();
@@ -45,9 +45,9 @@ fn a_trained_model_predicts_what_the_library_does() {
     let home = trained("dasp", "--set precision=f64 --seed 3");
     let model = FittedModel::load(home.0.join("m.stiefel")).unwrap();
     assert!(model.get::<Model<f64>>().is_some() && model.domains().len() == 4);
-    let choice = DataChoice {
+    let choice = Selection {
         subjects: Some("1-2".into()),
-        ..DataChoice::default()
+        ..Selection::default()
     };
     let trials = load(home.0.join(DATA).to_str().unwrap(), &choice).unwrap();
     let expected = model.decide(&trials, None).unwrap();

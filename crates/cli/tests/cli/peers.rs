@@ -3,8 +3,9 @@
 use serde_json::Value;
 use stiefel::eeg::io::read;
 use stiefel::model::FittedModel;
-use stiefel::model::kind::{KINDS, Kind};
+use stiefel::model::kind::Kind;
 use stiefel::model::metrics::score;
+use stiefel::model::registry::KINDS;
 
 use super::models::json;
 use super::recordings::write_study;

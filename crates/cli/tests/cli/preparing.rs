@@ -1,11 +1,12 @@
 //! `prepare`, `inspect`, `data convert`: files in, files out.
 
 use serde_json::Value;
+use stiefel::data::class_rules;
 use stiefel::eeg::Recording;
-use stiefel::eeg::covariance::Pipeline;
 use stiefel::eeg::io::{read, write_epochs};
 use stiefel::eeg::montage::Montage;
-use stiefel::eeg::signal::{Band, Window, epochs};
+use stiefel::eeg::recipe::{Preparing, Recipe};
+use stiefel::eeg::signal::{Window, epochs};
 use stiefel::eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 
 use super::recordings::{study, write_edf, write_study};
@@ -21,10 +22,12 @@ fn a_folder_of_recordings_becomes_a_dataset() {
     compare("prepare", &text);
 
     // The same as the library's pipeline on the same files.
-    let window = Window::named(0.5, 3.5, &[("T1", "hands"), ("T2", "feet")]);
-    let mut pipeline = Pipeline::new(Band::BandPass(8.0, 32.0), window);
-    pipeline.deviations = 3.0;
-    let mut preparing = pipeline.start();
+    let recipe = Recipe {
+        reject: Some(3.0),
+        classes: class_rules(&["T1=hands", "T2=feet"]).unwrap(),
+        ..Recipe::default()
+    };
+    let mut preparing = Preparing::new(&recipe).unwrap();
     for (file, domain, run) in [
         ("S01R1", "S01", "R1"),
         ("S01R2", "S01", "R2"),
@@ -45,9 +48,9 @@ fn a_folder_of_recordings_becomes_a_dataset() {
         (set.classes(), set.domains(), set.runs()),
         (made.classes(), made.domains(), made.runs())
     );
-    let steps = set.preparation().steps().unwrap();
+    let made = set.preparation().known().unwrap();
     assert_eq!(
-        (steps.rejection, steps.rate, steps.unit.as_str()),
+        (made.recipe.reject, made.rate(), made.unit.as_str()),
         (Some(3.0), 128.0, "µV")
     );
     assert!(expected.rejection.domains.iter().any(|d| d.rejected > 0));
@@ -95,17 +98,20 @@ fn channels_rate_window_subjects_and_domains_are_chosen() {
     let home = Home::new();
     write_study(&home.0.join("eeg"));
     let json = home.text(&format!(
-        "prepare eeg -o a.npz {CLASSES} --channels C4,c3,CZ --resample 100 --window 1,2 --subjects 2 --reject off --band 10,20 \
+        "prepare eeg -o a.npz {CLASSES} --channels C4,c3,CZ --rate 100 --window 1,2 --subjects 2 --reject off --band 10,20 \
          --estimator ledoit-wolf --json"
     ));
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
-        (value["steps"]["rate"].as_f64(), value["samples"].as_u64()),
+        (
+            value["preparation"]["recipe"]["rate"].as_f64(),
+            value["samples"].as_u64()
+        ),
         (Some(100.0), Some(100))
     );
     assert_eq!(value["domains"][0]["domain"], "S02");
     assert_eq!(value["trials"], 16);
-    assert_eq!(value["steps"]["estimator"], "ledoit-wolf");
+    assert_eq!(value["preparation"]["recipe"]["estimator"], "ledoit-wolf");
     let set = read(home.0.join("a.npz")).unwrap().into_trials().unwrap();
     assert_eq!(set.channel_names(), ["C4", "C3", "Cz"]);
 
@@ -265,7 +271,7 @@ fn what_cannot_be_prepared_says_why() {
             "not negative",
         ),
         (
-            "prepare eeg -o x.npz --classes T1=a --resample 0",
+            "prepare eeg -o x.npz --classes T1=a --rate 0",
             2,
             "positive",
         ),
@@ -373,8 +379,8 @@ fn a_public_data_set_by_name() {
         (Some(4), Some(800))
     );
     assert_eq!(
-        value["steps"]["views"][0]["window"],
-        serde_json::json!([3.0, 7.0])
+        value["preparation"]["recipe"]["views"][0],
+        serde_json::json!("8-32@3-7")
     );
     let set = read(home.0.join("w.npz")).unwrap().into_trials().unwrap();
     assert_eq!((set.channels_count(), set.domains().label(2)), (60, "S02"));

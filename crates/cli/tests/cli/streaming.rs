@@ -8,13 +8,13 @@ use stiefel::data::Preparation;
 use stiefel::eeg::Recording;
 use stiefel::eeg::covariance::Estimator;
 use stiefel::eeg::io::{read, write_trials};
-use stiefel::eeg::live::{Live, LiveConfig, Look};
+use stiefel::eeg::live::{Live, LiveConfig, WindowSpec};
 use stiefel::eeg::load;
-use stiefel::eeg::select::DataChoice;
+use stiefel::eeg::select::Selection;
 use stiefel::eeg::signal::{Band, Sos};
 use stiefel::linalg::MatBatch;
 use stiefel::model::choir::Choir;
-use stiefel::model::precondition::UnseenPolicy;
+use stiefel::model::precondition::Adaptation;
 use stiefel::model::{Factor, FittedModel, Trials, Unseen};
 
 use super::recordings::{study, write_study};
@@ -39,7 +39,7 @@ fn windows(samples: &[f64]) -> Vec<(u64, Vec<f64>)> {
     let mut chain = Live::new(LiveConfig {
         channels: 13,
         bands: vec![Some(filter)],
-        views: vec![Look {
+        views: vec![WindowSpec {
             band: 0,
             samples: 384,
         }],
@@ -227,7 +227,7 @@ fn choir_streams_what_it_evaluates() {
     let count = windows.len() / (13 * 13);
     let windows = MatBatch::from_vec(count, 13, 13, windows).unwrap();
     let labels = Factor::new("class", model.classes().to_vec(), vec![0; count]).unwrap();
-    let decided = |domain: &str, policy: Option<UnseenPolicy>| {
+    let decided = |domain: &str, policy: Option<Adaptation>| {
         let domain = Factor::from_labels(vec![domain; count]);
         let trials = Trials::new(windows.clone(), labels.clone(), domain).unwrap();
         let unseen = policy.map(Unseen::from);
@@ -235,9 +235,9 @@ fn choir_streams_what_it_evaluates() {
         decided.probabilities
     };
     let source = home.0.join("ds.npz");
-    let seen = load(source.to_str().unwrap(), &DataChoice::default()).unwrap();
+    let seen = load(source.to_str().unwrap(), &Selection::default()).unwrap();
     let choir: &Choir = model.get().unwrap();
-    let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+    let own = Adaptation::OwnMean { kappa: 10.0 };
     let mut new = choir.newcomer(None, &seen.matrices(), own).unwrap();
     let after = (0..count).flat_map(|i| new.decide(choir, windows.matrix(i)).unwrap());
     let after = MatBatch::from_vec(1, count, model.classes().len(), after.collect());
@@ -245,7 +245,7 @@ fn choir_streams_what_it_evaluates() {
         ("--domain S01", decided("S01", None)),
         (
             "--unseen-whitening pooled",
-            decided("new", Some(UnseenPolicy::Pooled)),
+            decided("new", Some(Adaptation::Pooled)),
         ),
         (
             "--unseen-whitening own-mean --calibration ds.npz",

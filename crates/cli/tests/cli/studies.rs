@@ -129,18 +129,6 @@ fn options_that_do_not_apply_are_refused() {
     let home = super::models::home();
     for (arguments, expected) in [
         (
-            "study main d.npz --band 8,30",
-            "the band 8,30 was asked for",
-        ),
-        (
-            "study main d.npz --window 0,2",
-            "the window 0,2 was asked for",
-        ),
-        (
-            "train d.npz -o x --band 8,30",
-            "the band 8,30 was asked for",
-        ),
-        (
             "study scaling d.npz --methods nonsense",
             "its methods are baseline, plain, align, dsp, dsp+align",
         ),
@@ -164,8 +152,6 @@ fn options_that_do_not_apply_are_refused() {
         assert!(error.contains(expected), "{arguments}: {error}");
     }
     assert!(!home.0.join("x").exists() && !home.0.join("stiefel-results").exists());
-    // The band that was used is no contradiction.
-    table(&home, "study main d.npz --band 8,32 --plan --output s");
     // A study that has the method is narrowed to it.
     for (study, methods) in [
         ("scaling", "dsp"),

@@ -22,7 +22,7 @@ fn views_are_prepared_trained_on_and_asked_for_again() {
     let text = home.text(&format!("{PREPARE} -o six.npz --views choir"));
     assert!(text.contains("6 views"), "{text}");
     let six = read(home.0.join("six.npz")).unwrap().into_trials().unwrap();
-    let views = &six.preparation().steps().unwrap().views;
+    let views = &six.preparation().recipe().unwrap().views;
     assert_eq!((six.views(), views.len()), (6, 6));
     assert_eq!(
         (views[5].band, views[5].window),

@@ -6,7 +6,7 @@
 
 mod views;
 
-use crate::{DataError, Factor, Preparation, Result, TrialId, check_distinct};
+use crate::{DataError, Factor, Preparation, Reference, Result, TrialId, check_distinct};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use stiefel_linalg::{MatBatch, MatView, asymmetry, tolerance};
@@ -24,6 +24,9 @@ pub struct Origin {
     /// The licence of the recordings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
+    /// What readers left out or assumed, and signals that were resampled, one sentence each.
+    #[serde(skip)]
+    pub notes: Vec<String>,
     /// Who asks to be cited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub citation: Option<String>,
@@ -350,10 +353,14 @@ impl Trials {
         };
         check_distinct("channels", &names)?;
         let preparation = match &*self.preparation {
-            Preparation::Made(steps) => {
-                let mut steps = steps.clone();
-                steps.channels.clone_from(&names);
-                Arc::new(Preparation::Made(steps))
+            Preparation::Known(made) => {
+                let mut made = made.clone();
+                // The average stays that of the channels it was taken over.
+                if made.recipe.reference == Reference::Average && names.len() < n {
+                    made.recipe.reference = Reference::Channels(self.channel_names());
+                }
+                made.recipe.channels = Some(names.clone());
+                Arc::new(Preparation::Known(made))
             }
             Preparation::Unknown => Arc::clone(&self.preparation),
         };

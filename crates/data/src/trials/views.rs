@@ -72,10 +72,10 @@ impl Trials {
             return Ok(self.clone());
         }
         let preparation = match &*self.preparation {
-            Preparation::Made(steps) if steps.views.len() == count => {
-                let mut steps = steps.clone();
-                steps.views = at.iter().map(|&v| steps.views[v]).collect();
-                Arc::new(Preparation::Made(steps))
+            Preparation::Known(made) if made.views().len() == count => {
+                let mut made = made.clone();
+                made.recipe.views = at.iter().map(|&v| made.views()[v]).collect();
+                Arc::new(Preparation::Known(made))
             }
             _ => Arc::clone(&self.preparation),
         };

@@ -1,61 +1,64 @@
 //! What must be the same for two sets of matrices to compare.
 
-use stiefel_data::{Estimator, Phase, Preparation, Steps, View};
+use stiefel_data::{
+    Estimator, Factor, Phase, Preparation, Provenance, Recipe, Reference, Trials, View,
+};
+use stiefel_linalg::MatBatch;
 
-fn steps() -> Steps {
-    Steps {
-        views: vec![View {
-            band: [10.0, 28.0],
-            window: [0.0, 2.0],
-        }],
-        order: 4,
-        phase: Phase::Zero,
+fn made() -> Provenance {
+    Provenance {
+        recipe: Recipe {
+            rate: Some(160.0),
+            channels: Some(vec!["C3".into(), "C4".into()]),
+            views: vec![View {
+                band: [10.0, 28.0],
+                window: [0.0, 2.0],
+            }],
+            estimator: Estimator::Oas,
+            classes: vec![("T1".into(), "hands".into())],
+            ..Recipe::default()
+        },
         recorded_rate: 160.0,
-        rate: 160.0,
-        reference: "as recorded".into(),
-        channels: vec!["C3".into(), "C4".into()],
-        estimator: Estimator::Oas,
-        rejection: Some(5.0),
         unit: "µV".into(),
-        classes: vec![("T1".into(), "hands".into())],
-        trialwise: false,
+        ..Provenance::default()
     }
 }
 
 #[test]
 fn what_changes_a_matrix_contradicts_and_both_values_are_named() {
-    let changed = |change: fn(&mut Steps)| {
-        let mut other = steps();
+    let changed = |change: fn(&mut Provenance)| {
+        let mut other = made();
         change(&mut other);
-        steps().contradiction(&other)
+        made().contradiction(&other)
     };
-    let band = changed(|s| s.views[0].band = [8.0, 32.0]).unwrap();
+    let band = changed(|s| s.recipe.views[0].band = [8.0, 32.0]).unwrap();
     assert_eq!(band.what, "bands and windows");
     assert!(
         band.expected.contains("10–28 Hz") && band.found.contains("8–32 Hz"),
         "{band:?}"
     );
-    assert!(changed(|s| s.phase = Phase::Causal).is_some());
-    assert!(changed(|s| s.order = 2).is_some());
-    assert!(changed(|s| s.rate = 250.0).is_some());
-    assert!(changed(|s| s.estimator = Estimator::Sample).is_some());
+    assert!(changed(|s| s.recipe.phase = Phase::Causal).is_some());
+    assert!(changed(|s| s.recipe.order = 2).is_some());
+    assert!(changed(|s| s.recipe.rate = Some(250.0)).is_some());
+    assert!(changed(|s| s.recipe.estimator = Estimator::Sample).is_some());
+    assert!(changed(|s| s.recipe.reference = Reference::Average).is_some());
     assert!(changed(|s| s.unit = "V".into()).is_some());
     // What only chooses trials does not.
-    assert!(changed(|s| s.rejection = None).is_none());
-    assert!(changed(|s| s.classes.clear()).is_none());
+    assert!(changed(|s| s.recipe.reject = None).is_none());
+    assert!(changed(|s| s.recipe.classes.clear()).is_none());
     assert!(changed(|s| s.recorded_rate = 1000.0).is_none());
 }
 
 #[test]
 fn what_is_not_known_contradicts_nothing() {
-    let made = Preparation::Made(Box::new(steps()));
+    let made = Preparation::from(made());
     assert!(made.contradiction(&Preparation::Unknown).is_none());
     assert!(Preparation::Unknown.contradiction(&made).is_none());
 }
 
 #[test]
 fn it_survives_a_file_and_reads_well() {
-    let made = Preparation::Made(Box::new(steps()));
+    let made = Preparation::from(made());
     let text = serde_json::to_string(&made).unwrap();
     assert_eq!(serde_json::from_str::<Preparation>(&text).unwrap(), made);
     assert_eq!(
@@ -63,4 +66,50 @@ fn it_survives_a_file_and_reads_well() {
         "160 Hz, 10–28 Hz (zero-phase Butterworth, order 4), 0–2 s, oas covariance, trials above median + 5 MAD of their domain's peaks left \
          out (no label read)"
     );
+}
+
+#[test]
+fn an_average_stays_that_of_the_channels_it_was_taken_over() {
+    let mut made = made();
+    made.recipe.reference = Reference::Average;
+    let one = || Factor::from_labels(["a", "a"]);
+    let trials = Trials::new(MatBatch::identity(2, 2), one(), one()).unwrap();
+    let trials = trials
+        .with_channels(vec!["C3".into(), "C4".into()])
+        .unwrap();
+    let trials = trials.with_preparation(made.into());
+    let reference = |at: &[usize]| {
+        let part = trials.pick(at).unwrap();
+        part.preparation().recipe().unwrap().reference.clone()
+    };
+    let both = vec!["C3".to_owned(), "C4".to_owned()];
+    assert_eq!(reference(&[1]), Reference::Channels(both));
+    assert_eq!(reference(&[1, 0]), Reference::Average);
+}
+
+#[test]
+fn a_recipe_refuses_what_has_no_meaning_and_survives_a_file() {
+    let bad = |change: fn(&mut Recipe)| {
+        let mut recipe = Recipe::default();
+        change(&mut recipe);
+        recipe.check().unwrap_err().to_string()
+    };
+    assert!(bad(|r| r.views[0].band = [32.0, 8.0]).contains("32–8 Hz"));
+    assert!(bad(|r| r.views.push(r.views[0])).contains("twice"));
+    assert!(bad(|r| r.views.clear()).contains("no view"));
+    assert!(bad(|r| r.rate = Some(0.0)).contains("0 Hz"));
+    assert!(bad(|r| r.reject = Some(f64::NAN)).contains("NaN"));
+    let recipe = Recipe {
+        reject: None,
+        views: vec!["8-32@-1.5--0.5".parse().unwrap()],
+        classes: vec![("a=b".into(), "c".into())],
+        ..Recipe::default()
+    };
+    let text = serde_json::to_string(&recipe).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Recipe>(&text).unwrap(),
+        recipe,
+        "{text}"
+    );
+    assert!(serde_json::from_str::<Recipe>("{\"view\":[]}").is_err());
 }

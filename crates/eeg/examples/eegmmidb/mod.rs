@@ -1,8 +1,7 @@
 //! What the examples on PhysioNet's EEG Motor Movement/Imagery recordings share: `edf/SsssRrr.edf`, 64 channels, 160 Hz.
 
 use std::path::{Path, PathBuf};
-use stiefel_eeg::covariance::Pipeline;
-use stiefel_eeg::signal::{Band, Window};
+use stiefel_eeg::recipe::Recipe;
 use stiefel_eeg::{EegError, Result};
 
 /// One recording.
@@ -38,11 +37,15 @@ impl Run {
     }
 
     /// 8–32 Hz, 0.5–3.5 s, sample covariance; no trial is rejected.
-    pub(crate) fn pipeline(&self) -> Result<Pipeline> {
-        let window = Window::named(0.5, 3.5, &self.classes()?);
-        let mut pipeline = Pipeline::new(Band::BandPass(8.0, 32.0), window);
-        pipeline.deviations = f64::MAX;
-        Ok(pipeline)
+    pub(crate) fn recipe(&self) -> Result<Recipe> {
+        let classes = self
+            .classes()?
+            .map(|(label, class)| (label.into(), class.into()));
+        Ok(Recipe {
+            classes: classes.to_vec(),
+            reject: None,
+            ..Recipe::default()
+        })
     }
 }
 

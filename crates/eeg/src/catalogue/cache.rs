@@ -15,7 +15,7 @@ use super::folders::Folders;
 use super::records::{self, Records};
 use super::selection::Selection;
 use crate::error::catalogue::{CatalogueError, Result};
-use crate::io::{Source, detect, edf, mat};
+use crate::io::{Source, detect, edf, fif, mat};
 
 /// Knows where files are. Opens no connection and writes nothing.
 ///
@@ -80,7 +80,7 @@ impl Cache {
 
     /// All copies that are here, the own one first.
     pub(super) fn copies<'f>(&'f self, file: &'f DataFile) -> impl Iterator<Item = LocalFile> + 'f {
-        let key = file.dataset.mne_key();
+        let key = file.dataset.files.mne_key;
         let roots = self.folders.mne.iter();
         let roots = roots.filter(move |(only, _)| only.as_deref().is_none_or(|only| only == key));
         let mne = roots.flat_map(|(_, root)| file.mne.iter().map(|path| root.join(path)));
@@ -109,7 +109,8 @@ impl Cache {
         Ok(files.into_iter().map(with_copy).collect())
     }
 
-    /// The files of a selection, all of them or an error that says how to get them. Nothing is fetched.
+    /// The files of a selection, all of them or an error that says how to get them. Nothing is
+    /// fetched.
     pub fn locate(
         &self,
         dataset: &'static Dataset,
@@ -154,12 +155,21 @@ pub(super) fn expected(
 impl LocalFile {
     /// Compares the file with its published or recorded checksum; a file without one passes.
     pub fn verify(&self, cache: &Cache) -> Result<()> {
+        self.verify_as(cache, || Sha256::of_file(&self.path))
+    }
+
+    /// Compares the checksum of bytes that were read; it is asked for where there is another.
+    pub(crate) fn verify_as(
+        &self,
+        cache: &Cache,
+        found: impl FnOnce() -> Result<Sha256>,
+    ) -> Result<()> {
         let records = cache.records(self.file.dataset)?;
         let Some((expected, because)) = expected(self.file.sha256, &records, &self.file.name)
         else {
             return Ok(());
         };
-        let found = Sha256::of_file(&self.path)?;
+        let found = found()?;
         if found == expected {
             return Ok(());
         }
@@ -187,6 +197,7 @@ impl Kind {
                 "MATLAB",
             ),
             Self::Edf => (detect(&mut source).is_ok_and(|f| f == edf::FORMAT), "EDF"),
+            Self::Fif => (detect(&mut source).is_ok_and(|f| f == fif::FORMAT), "FIF"),
             Self::Zip => (head.starts_with(b"PK\x03\x04"), "zip"),
         };
         let start = crate::io::excerpt(&head);

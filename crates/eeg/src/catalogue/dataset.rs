@@ -1,15 +1,22 @@
-//! What is known of a data set: plain tables.
+//! What is known of a data set: tables that are read from TOML.
 
-use super::files::Origin;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer};
+
+use super::Sha256;
+use super::files::Files;
 
 /// A public data set.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Dataset {
     /// The name on command lines, in folders and in files: `bnci2014001`.
     pub id: &'static str,
     /// The name that papers use: `BNCI2014_001`.
     pub name: &'static str,
     /// Other names it answers to.
+    #[serde(deserialize_with = "kept")]
     pub aliases: &'static [&'static str],
     /// One line.
     pub title: &'static str,
@@ -20,31 +27,45 @@ pub struct Dataset {
     /// Subjects are numbered from 1 to this.
     pub subjects: u16,
     /// Subjects that are not offered, with the reason.
+    #[serde(default, deserialize_with = "kept")]
     pub left_out: &'static [LeftOut],
     /// Days of recording.
+    #[serde(deserialize_with = "kept")]
     pub sessions: &'static [Session],
     /// Runs and trials of one session, in words.
     pub structure: &'static str,
     /// What people did; the first task is the default.
+    #[serde(deserialize_with = "kept")]
     pub tasks: &'static [Task],
     /// Samples per second.
     pub sampling_rate: f64,
+    /// Seconds of a trial where recordings hold no events: each is cut into consecutive trials,
+    /// labelled `run N`.
+    pub trial_seconds: Option<f64>,
     /// The window of a trial that decoding uses, in seconds from the event.
     pub window: Interval,
     /// What the event marks: where the window counts from.
     pub window_from: &'static str,
+    /// The pass band in hertz that suits the task, where it is not the usual one.
+    pub band: Option<[f64; 2]>,
     /// What counts as one domain unless asked otherwise.
     pub domain: DomainUnit,
     /// What a user should know.
+    #[serde(default, deserialize_with = "kept")]
     pub notes: &'static [&'static str],
     /// The names of the EEG channels, separated by blanks.
+    #[serde(rename = "channels")]
     pub(super) channel_names: &'static str,
     /// Where the files are.
-    pub(super) origin: Origin,
+    pub(super) files: Files,
+    /// The checksums of files that are known beforehand, by path.
+    #[serde(default)]
+    pub(super) sha256: BTreeMap<&'static str, Sha256>,
 }
 
 /// The terms of a data set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Licence {
     /// The short name: `CC BY-ND 4.0`.
     pub name: &'static str,
@@ -55,7 +76,8 @@ pub struct Licence {
 }
 
 /// What to cite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Citation {
     /// A BibTeX entry, or several.
     pub bibtex: &'static str,
@@ -64,7 +86,8 @@ pub struct Citation {
 }
 
 /// A subject that is not offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LeftOut {
     /// The subject's number.
     pub subject: u16,
@@ -73,7 +96,8 @@ pub struct LeftOut {
 }
 
 /// One day of recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Session {
     /// The label in file names (`T`, `A`), `1` where there is only one.
     pub label: &'static str,
@@ -84,33 +108,40 @@ pub struct Session {
 }
 
 /// What people were asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Task {
     /// The name on command lines.
     pub name: &'static str,
     /// What it was.
     pub meaning: &'static str,
     /// The runs it was done in, where every run has a file of its own.
+    #[serde(default, deserialize_with = "kept")]
     pub runs: &'static [u8],
     /// The classes.
+    #[serde(deserialize_with = "kept")]
     pub classes: &'static [Class],
 }
 
 /// A class of trials.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Class {
     /// The name: `left_hand`, `right_hand`, `both_hands`, `feet`, `tongue`, `rest`, ….
     pub name: &'static str,
     /// What the person did.
     pub meaning: &'static str,
     /// What stands for it in the files; the first is the code.
+    #[serde(deserialize_with = "kept")]
     pub labels: &'static [&'static str],
     /// Whether it is taken when no classes are named.
+    #[serde(default = "yes")]
     pub by_default: bool,
 }
 
 /// A stretch of time in seconds, `start ≤ t < end`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(from = "[f64; 2]")]
 pub struct Interval {
     /// Its first moment.
     pub start: f64,
@@ -119,12 +150,26 @@ pub struct Interval {
 }
 
 /// What one domain is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DomainUnit {
     /// A person, whatever the session.
     Subject,
     /// A person on one day.
     SubjectSession,
+}
+
+/// Reads a list that is kept for as long as the program runs, as the catalogue is.
+pub(super) fn kept<'de, D, T>(deserializer: D) -> Result<&'static [T], D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Vec::deserialize(deserializer).map(|list| &*list.leak())
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Dataset {
@@ -176,43 +221,18 @@ impl Dataset {
     }
 }
 
-impl Session {
-    /// A session that everyone had.
-    pub(super) const fn of_all(label: &'static str, meaning: &'static str) -> Self {
-        Self {
-            label,
-            meaning,
-            subjects: None,
-        }
-    }
-}
-
 impl Class {
-    /// A class that is taken by default.
-    pub(super) const fn new(
-        name: &'static str,
-        meaning: &'static str,
-        labels: &'static [&'static str],
-    ) -> Self {
-        Self {
-            name,
-            meaning,
-            labels,
-            by_default: true,
-        }
-    }
-
-    /// A class that is taken only when it is named.
-    pub(super) const fn on_request(mut self) -> Self {
-        self.by_default = false;
-        self
-    }
-
     /// Whether a file's label stands for this class, whatever the case.
     pub fn is_called(&self, label: &str) -> bool {
         let label = label.trim();
         self.name.eq_ignore_ascii_case(label)
             || self.labels.iter().any(|l| l.eq_ignore_ascii_case(label))
+    }
+}
+
+impl From<[f64; 2]> for Interval {
+    fn from([start, end]: [f64; 2]) -> Self {
+        Self { start, end }
     }
 }
 

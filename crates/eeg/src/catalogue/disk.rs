@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::catalogue::{CatalogueError, Result};
 
-/// Where downloaded bytes go. The default is the operating system's disk; tests put a full one in its place.
+/// Where downloaded bytes go. The default is the operating system's disk; tests put a full one in
+/// its place.
 pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Opens a file to write at its end, emptying it first unless `keep`.
     fn open(&self, path: &Path, keep: bool) -> io::Result<Box<dyn DiskFile>>;
@@ -54,7 +55,8 @@ pub(super) fn publish(from: &Path, to: &Path) -> Result<()> {
 
 /// Makes the names in a folder last through a power cut, where the system can do that.
 fn sync_folder(file: &Path) {
-    // Windows cannot open a folder, some network disks cannot sync one: the rename stands either way.
+    // Windows cannot open a folder, some network disks cannot sync one: the rename stands either
+    // way.
     if let Some(Ok(folder)) = file.parent().map(File::open) {
         let _ = folder.sync_all();
     }

@@ -1,52 +1,60 @@
 //! The files of a data set: names, addresses, checksums.
 //!
-//! Tables hold patterns: `{subject}`, `{subject:02}`, `{subject:03}`, `{session}` and `{run:02}` are filled in.
+//! Paths are patterns with `{subject}`, `{subject-1}` (where files count from 0), `{session}`,
+//! `{run}` and `{record}`; `{subject:03}` fills up with zeros.
+
+use serde::Deserialize;
 
 use super::Sha256;
-use super::dataset::{Dataset, Task};
+use super::dataset::{Dataset, Session, Task, kept};
 use super::selection::Selection;
 use crate::error::catalogue::Result;
 
 /// Where the files of a data set come from.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Origin {
-    /// One address per file.
-    Files {
-        /// Pattern of the address.
-        url: &'static str,
-        /// Pattern of the path inside the data set's folder.
-        path: &'static str,
-        kind: Kind,
-        /// Lines of path and SHA-256; empty where none are known.
-        checksums: &'static str,
-        /// `MNE_DATASETS_<key>_PATH` may say where MNE keeps it.
-        mne_key: &'static str,
-        /// Patterns of the path inside MNE's folder.
-        mne: &'static [&'static str],
-    },
-    /// Zips that hold a MATLAB file of each of several subjects.
-    Archives {
-        path: &'static str,
-        mne_key: &'static str,
-        mne: &'static [&'static str],
-        archives: &'static [Archive],
-    },
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Files {
+    pub(super) format: Kind,
+    /// Pattern of the path inside the data set's folder.
+    pub(super) path: &'static str,
+    /// Pattern of the path of the list of events, where it is a file of its own.
+    pub(super) events: Option<&'static str>,
+    /// The address of the folder that the paths count from.
+    #[serde(default)]
+    pub(super) url: &'static str,
+    /// Zips that hold the files of several subjects, where they come that way.
+    #[serde(default, deserialize_with = "kept")]
+    pub(super) archives: &'static [Archive],
+    /// The names of the runs of each subject, where they follow no pattern.
+    #[serde(default)]
+    pub(super) records: Vec<Vec<&'static str>>,
+    /// `MNE_DATASETS_<key>_PATH` may say where MNE keeps them.
+    #[serde(default)]
+    pub(super) mne_key: &'static str,
+    /// The folders in MNE's folder that the paths count from.
+    #[serde(default)]
+    pub(super) mne: Vec<&'static str>,
 }
 
 /// A zip with the files of several subjects.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Archive {
     pub(super) name: &'static str,
     pub(super) url: &'static str,
     /// A subject and how the name of the file in the zip starts.
+    #[serde(deserialize_with = "kept")]
     pub(super) members: &'static [(u16, &'static str)],
 }
 
 /// What a file should be, told by its first bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
     Matlab,
     Edf,
+    Fif,
+    #[serde(skip)]
     Zip,
 }
 
@@ -76,106 +84,103 @@ pub struct DataFile {
 }
 
 impl Dataset {
-    /// The files of a selection: by subject, session, then run.
+    /// The files of a selection: by subject, session, then run; the list of a recording's events
+    /// follows it.
     pub fn files(&'static self, selection: &Selection) -> Result<Vec<DataFile>> {
         let chosen = self.choose(selection)?;
         let mut files = Vec::new();
         for &subject in &chosen.subjects {
             for session in self.sessions_of(subject) {
-                let mut runs: Vec<(Option<u8>, &'static Task)> = Vec::new();
-                for &task in &chosen.tasks {
-                    runs.extend(task.runs.iter().map(|&run| (Some(run), task)));
-                    if task.runs.is_empty() {
-                        runs.push((None, task));
-                    }
-                }
+                let runs = |&task| {
+                    self.runs_of(subject, task)
+                        .into_iter()
+                        .map(move |r| (r, task))
+                };
+                let mut runs: Vec<_> = chosen.tasks.iter().flat_map(runs).collect();
                 runs.sort_by_key(|(run, _)| *run);
-                let file = |(run, task)| self.file(subject, session.label, run, task);
-                files.extend(runs.into_iter().map(file));
+                for (run, task) in runs {
+                    let patterns = [Some(self.files.path), self.files.events];
+                    let file = |pattern| self.file(pattern, subject, session, run, task);
+                    files.extend(patterns.into_iter().flatten().map(file));
+                }
             }
         }
         Ok(files)
     }
 
-    fn file(
-        &'static self,
-        subject: u16,
-        session: &'static str,
-        run: Option<u8>,
-        task: &'static Task,
-    ) -> DataFile {
-        let fill = |pattern: &str| expand(pattern, subject, session, run);
-        let (name, url, kind, mne, archive, sha256) = match self.origin {
-            Origin::Files {
-                url,
-                path,
-                kind,
-                checksums,
-                mne,
-                ..
-            } => {
-                let name = fill(path);
-                let sha256 = known(checksums, &name);
-                (name, fill(url), kind, mne, None, sha256)
-            }
-            Origin::Archives {
-                path,
-                mne,
-                archives,
-                ..
-            } => {
-                let holds = |a: &&Archive| a.members.iter().any(|m| m.0 == subject);
-                let archive = archives.iter().find(holds);
-                let url = archive.map_or(String::new(), |a| a.url.to_string());
-                (fill(path), url, Kind::Matlab, mne, archive, None)
-            }
-        };
-        DataFile {
-            dataset: self,
-            subject,
-            session,
-            run,
-            name,
-            url,
-            sha256,
-            task,
-            kind,
-            archive,
-            mne: mne.iter().map(|pattern| fill(pattern)).collect(),
+    /// The runs of a task that have a file of their own.
+    fn runs_of(&self, subject: u16, task: &Task) -> Vec<Option<u8>> {
+        let count = self.records_of(subject).len() as u8;
+        match (count, task.runs) {
+            (0, []) => vec![None],
+            (0, runs) => runs.iter().copied().map(Some).collect(),
+            (count, _) => (1..=count).map(Some).collect(),
         }
     }
 
-    /// The `<key>` of `MNE_DATASETS_<key>_PATH`.
-    pub(super) fn mne_key(&self) -> &'static str {
-        match self.origin {
-            Origin::Files { mne_key, .. } | Origin::Archives { mne_key, .. } => mne_key,
+    /// The names of a subject's runs, where they follow no pattern.
+    fn records_of(&self, subject: u16) -> &[&'static str] {
+        let place = usize::from(subject).wrapping_sub(1);
+        self.files.records.get(place).map_or(&[], Vec::as_slice)
+    }
+
+    fn file(
+        &'static self,
+        pattern: &str,
+        subject: u16,
+        session: &'static Session,
+        run: Option<u8>,
+        task: &'static Task,
+    ) -> DataFile {
+        let name = self.fill(pattern, subject, session.label, run);
+        let holds = |a: &&Archive| a.members.iter().any(|m| m.0 == subject);
+        let archive = self.files.archives.iter().find(holds);
+        DataFile {
+            dataset: self,
+            subject,
+            session: session.label,
+            run,
+            url: match archive {
+                Some(archive) => archive.url.into(),
+                None => self.files.url.to_owned() + &name.replace('[', "%5B").replace(']', "%5D"),
+            },
+            sha256: self.sha256.get(name.as_str()).copied(),
+            task,
+            kind: self.files.format,
+            archive,
+            mne: self
+                .files
+                .mne
+                .iter()
+                .map(|folder| format!("{folder}{name}"))
+                .collect(),
+            name,
         }
     }
 
     /// The path of a subject's file in a data set that comes in archives.
     pub(super) fn member_name(&self, subject: u16) -> String {
-        match self.origin {
-            Origin::Files { path, .. } | Origin::Archives { path, .. } => {
-                expand(path, subject, "", None)
-            }
-        }
+        self.fill(self.files.path, subject, "", None)
     }
-}
 
-fn expand(pattern: &str, subject: u16, session: &str, run: Option<u8>) -> String {
-    pattern
-        .replace("{subject}", &subject.to_string())
-        .replace("{subject:02}", &format!("{subject:02}"))
-        .replace("{subject:03}", &format!("{subject:03}"))
-        .replace("{session}", session)
-        .replace("{run:02}", &format!("{:02}", run.unwrap_or(0)))
-}
-
-/// Looks a path up in lines of path and SHA-256.
-fn known(checksums: &str, name: &str) -> Option<Sha256> {
-    let mut lines = checksums.lines();
-    let rest = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-    rest.trim().parse().ok()
+    fn fill(&self, pattern: &str, subject: u16, session: &str, run: Option<u8>) -> String {
+        let run = u16::from(run.unwrap_or(0));
+        // Literal text and names take turns.
+        let filled = pattern.split(['{', '}']).enumerate().map(|(i, part)| {
+            let (name, width) = part.split_once(":0").unwrap_or((part, "0"));
+            let number = |value: u16| format!("{value:0w$}", w = width.parse().unwrap_or(0));
+            match name {
+                _ if i % 2 == 0 => part.to_owned(),
+                "subject" => number(subject),
+                "subject-1" => number(subject - 1),
+                "run" => number(run),
+                "session" => session.to_owned(),
+                "record" => self.records_of(subject)[usize::from(run) - 1].to_owned(),
+                _ => format!("{{{part}}}"),
+            }
+        });
+        filled.collect()
+    }
 }
 
 #[cfg(test)]
@@ -185,12 +190,9 @@ mod tests {
 
     #[test]
     fn every_archive_member_is_a_subject_once() {
-        for dataset in datasets() {
-            let Origin::Archives { archives, .. } = dataset.origin else {
-                continue;
-            };
+        for dataset in datasets().iter().filter(|d| !d.files.archives.is_empty()) {
+            let archives = dataset.files.archives.iter();
             let mut subjects: Vec<u16> = archives
-                .iter()
                 .flat_map(|a| a.members.iter().map(|m| m.0))
                 .collect();
             subjects.sort_unstable();
@@ -202,13 +204,27 @@ mod tests {
     fn every_known_checksum_belongs_to_a_file() {
         let selection = Selection::all().with_tasks(["all"]);
         for dataset in datasets() {
-            let Origin::Files { checksums, .. } = dataset.origin else {
-                continue;
-            };
-            let lines = checksums.lines().filter(|l| !l.starts_with('#')).count();
             let files = dataset.files(&selection).unwrap();
             let with = files.iter().filter(|f| f.sha256.is_some()).count();
-            assert_eq!(lines, with, "{}", dataset.id);
+            assert_eq!(dataset.sha256.len(), with, "{}", dataset.id);
+        }
+    }
+
+    #[test]
+    fn every_pattern_can_be_filled_and_every_address_is_one() {
+        let selection = Selection::all().with_tasks(["all"]);
+        for dataset in datasets() {
+            let records = dataset.files.records.len();
+            assert!(records == 0 || records == usize::from(dataset.subjects));
+            let files = dataset.files(&selection).unwrap();
+            for file in &files {
+                assert!(!file.name.contains(['{', '}']), "{}", file.name);
+                assert!(file.url.starts_with("https://") && !file.url.contains(['[', ']', ' ']));
+            }
+            let mut names: Vec<_> = files.iter().map(|f| &f.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), files.len(), "{}", dataset.id);
         }
     }
 }

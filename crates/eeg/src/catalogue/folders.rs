@@ -8,7 +8,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::datasets;
 use crate::error::catalogue::{CatalogueError, Result};
+use crate::io::read_at_most;
 
 /// Where data is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +20,6 @@ pub struct Folders {
     /// Folders that MNE keeps files in: `Some(key)` for one data set, `None` for all.
     pub(super) mne: Vec<(Option<String>, PathBuf)>,
 }
-
-/// The keys of `MNE_DATASETS_<key>_PATH` that the catalogue asks for.
-const KEYS: [&str; 3] = ["BNCI", "WEIBO", "EEGBCI"];
 
 impl Folders {
     /// What the environment of this process says.
@@ -82,7 +81,7 @@ fn mne_folders(
     set: impl Fn(&str) -> Option<PathBuf>,
     home: Option<&PathBuf>,
 ) -> Vec<(Option<String>, PathBuf)> {
-    let config = home.and_then(|h| std::fs::read(h.join(".mne/mne-python.json")).ok());
+    let config = home.and_then(|h| read_at_most(&h.join(".mne/mne-python.json"), 16 << 20).ok());
     let config = config.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
     let configured = |name: &str| {
         let text = config.as_ref()?.get(name)?.as_str()?;
@@ -93,7 +92,9 @@ fn mne_folders(
     };
     let both = |name: &str| [set(name), configured(name)].into_iter().flatten();
     let mut folders = Vec::new();
-    for key in KEYS {
+    let mut keys: Vec<_> = datasets().iter().map(|d| d.files.mne_key).collect();
+    keys.dedup();
+    for key in keys.into_iter().filter(|key| !key.is_empty()) {
         let found = both(&format!("MNE_DATASETS_{key}_PATH"));
         folders.extend(found.map(|path| (Some(key.to_string()), path)));
     }

@@ -1,4 +1,5 @@
-//! One process at a time: an exclusive lock on a file in the folder `.locks`, released by the system when its holder ends.
+//! One process at a time: an exclusive lock on a file in the folder `.locks`, released by the
+//! system when its holder ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -17,7 +18,8 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Locks `name` in a data set's folder; `waiting` is called once where another process holds it.
+    /// Locks `name` in a data set's folder; `waiting` is called once where another process holds
+    /// it.
     pub(super) fn acquire(folder: &Path, name: &str, waiting: impl FnOnce()) -> Result<Self> {
         let locks = folder.join(".locks");
         create_folder(&locks)?;

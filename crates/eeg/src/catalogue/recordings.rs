@@ -1,17 +1,21 @@
-//! From files to recordings: EEG channels only, in the table's order and spelling, events named by class.
+//! From files to recordings: EEG channels only, in the table's order and spelling, events named by
+//! class.
 //!
-//! Signals are neither filtered nor cut: a filter must see the whole recording (or the whole trial of data that comes in trials)
-//! before [`Dataset::window`] is cut out.
+//! Signals are neither filtered nor cut: a filter must see the whole recording (or the whole trial
+//! of data that comes in trials) before [`Dataset::window`] is cut out.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, LocalFile};
 use super::dataset::{Class, Dataset, DomainUnit, Task};
+use super::files::DataFile;
 use super::selection::{Chosen, Selection};
 use crate::error::catalogue::{CatalogueError, Result};
-use crate::io::{Content, read};
+use crate::io::{Content, fif, read_from};
+use crate::ledger::Ledger;
 use crate::{Channel, ChannelKind, Epochs, Event, Recording, TrialInfo};
+use stiefel_formats::electrode;
 
 /// What a file holds of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +35,8 @@ pub struct DatasetRun {
     pub subject: u16,
     /// The session's label.
     pub session: &'static str,
-    /// The run: its number in the file's name, or its place among the runs with trials, counted from 1.
+    /// The run: its number in the file's name, or its place among the runs with trials, counted
+    /// from 1.
     pub run: u16,
     /// The file.
     pub path: PathBuf,
@@ -52,16 +57,18 @@ impl DatasetRun {
 #[derive(Debug)]
 pub struct Recordings {
     cache: Cache,
+    ledger: Ledger,
     chosen: Chosen,
-    files: std::vec::IntoIter<LocalFile>,
+    /// A file and, where there is one, the list of its events.
+    files: std::vec::IntoIter<Vec<LocalFile>>,
     runs: VecDeque<DatasetRun>,
 }
 
 impl Dataset {
     /// The runs of a selection, read one file at a time from what is here; nothing is fetched.
     ///
-    /// Every file is compared with its published or recorded checksum before it is read. Runs without trials of the chosen
-    /// classes are passed over.
+    /// Every file is compared with its published or recorded checksum before it is read. Runs
+    /// without trials of the chosen classes are passed over.
     ///
     /// ```no_run
     /// use stiefel_eeg::catalogue::{Cache, Selection, Signal, find};
@@ -70,16 +77,30 @@ impl Dataset {
     /// for run in dataset.recordings(&Cache::from_env()?, &selection)? {
     ///     let run = run?;
     ///     if let Signal::Recording(recording) = &run.signal {
-    ///         println!("{} run {}: {} trials", run.domain(dataset.domain), run.run, recording.events().len());
+    ///         println!("run {}: {} trials", run.run, recording.events().len());
     ///     }
     /// }
     /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
     /// ```
     pub fn recordings(&'static self, cache: &Cache, selection: &Selection) -> Result<Recordings> {
+        self.recordings_into(cache, selection, &Ledger::default())
+    }
+
+    /// Notes the hashes of the files that are read.
+    pub(crate) fn recordings_into(
+        &'static self,
+        cache: &Cache,
+        selection: &Selection,
+        ledger: &Ledger,
+    ) -> Result<Recordings> {
+        let files = cache.locate(self, selection)?;
+        let each = 1 + usize::from(self.files.events.is_some());
+        let files: Vec<_> = files.chunks(each).map(<[_]>::to_vec).collect();
         Ok(Recordings {
             chosen: self.choose(selection)?,
-            files: cache.locate(self, selection)?.into_iter(),
+            files: files.into_iter(),
             cache: cache.clone(),
+            ledger: ledger.clone(),
             runs: VecDeque::new(),
         })
     }
@@ -93,8 +114,8 @@ impl Iterator for Recordings {
             if let Some(run) = self.runs.pop_front() {
                 return Some(Ok(run));
             }
-            let file = self.files.next()?;
-            match self.read(&file) {
+            let files = self.files.next()?;
+            match self.read(&files) {
                 Ok(runs) => self.runs = runs,
                 Err(error) => return Some(Err(error)),
             }
@@ -103,8 +124,11 @@ impl Iterator for Recordings {
 }
 
 impl Recordings {
-    fn read(&self, local: &LocalFile) -> Result<VecDeque<DatasetRun>> {
-        local.verify(&self.cache)?;
+    fn read(&self, files: &[LocalFile]) -> Result<VecDeque<DatasetRun>> {
+        let (local, list) = (&files[0], files.get(1));
+        let (source, sha) = self.ledger.open(&local.path)?;
+        local.verify_as(&self.cache, || Ok(sha))?;
+        list.map_or(Ok(()), |list| list.verify(&self.cache))?;
         let file = &local.file;
         let reader = FileReader {
             dataset: file.dataset,
@@ -115,8 +139,11 @@ impl Recordings {
         let domain = file
             .dataset
             .domain_name(file.subject, file.session, file.dataset.domain);
-        let runs = match read(&local.path)? {
-            Content::Recordings(recordings) => reader.recordings(&recordings)?,
+        let runs = match read_from(source)? {
+            Content::Recordings(recordings) => {
+                let marked = recordings.into_iter().map(|r| with_trials(r, file, list));
+                reader.recordings(&marked.collect::<Result<Vec<_>>>()?)?
+            }
             Content::Epochs(epochs) => reader.epochs(&epochs, &domain)?,
             Content::Trials(_) => return Err(reader.wrong("it holds covariances")),
         };
@@ -133,25 +160,49 @@ impl Recordings {
     }
 }
 
-/// The task of a public data set that a recording belongs to, where the data set has several: known by the name of its file, its channels and
-/// its rate.
+/// A recording with the events that it does not hold itself: those of the list beside it, or
+/// consecutive trials.
+fn with_trials(
+    recording: Recording,
+    file: &DataFile,
+    list: Option<&LocalFile>,
+) -> Result<Recording> {
+    let rate = recording.sampling_rate();
+    let event = |sample: usize, label: String| Event {
+        sample,
+        onset: sample as f64 / rate,
+        duration: file.dataset.trial_seconds.unwrap_or(0.0),
+        label,
+    };
+    let events: Vec<Event> = match (list, file.dataset.trial_seconds) {
+        (Some(list), _) => {
+            let events = fif::event_list(&list.path)?.into_iter();
+            events.map(|(at, code)| event(at as usize, code)).collect()
+        }
+        (None, Some(seconds)) => {
+            let length = (seconds * rate) as usize;
+            let label = format!("run {}", file.run.unwrap_or(1));
+            let trials = 0..recording.samples() / length.max(1);
+            trials.map(|i| event(i * length, label.clone())).collect()
+        }
+        (None, None) => return Ok(recording),
+    };
+    Ok(recording.with_events(events))
+}
+
+/// The task of a public data set that a recording belongs to, where the data set has several: known
+/// by the name of its file, its channels and its rate.
 pub fn task_of(path: &Path, recording: &Recording) -> Option<&'static Task> {
     let name = path.file_name()?;
     let all = Selection::all().with_tasks(["all"]);
     let dataset = (super::datasets().iter()).find(|d| {
-        let channels = recording.channels();
-        let has = |wanted: &&str| channels.iter().any(|c| same_channel(&c.name, wanted));
         d.tasks.len() > 1
             && d.sampling_rate == recording.sampling_rate()
-            && d.channels().iter().all(has)
+            && electrode::find(recording.channels(), &d.channels()).is_ok()
     })?;
     let mut files = dataset.files(&all).ok()?.into_iter();
     let file = files.find(|f| Path::new(&f.name).file_name() == Some(name))?;
     Some(file.task)
-}
-
-fn same_channel(found: &str, wanted: &str) -> bool {
-    found.trim_end_matches('.').eq_ignore_ascii_case(wanted)
 }
 
 /// A run in a file.
@@ -202,17 +253,8 @@ impl FileReader<'_> {
 
     /// Where the table's channels are in the file.
     fn places(&self, channels: &[Channel]) -> Result<Vec<usize>> {
-        let place = |name: &&str| {
-            let same = |c: &Channel| same_channel(&c.name, name);
-            channels.iter().position(same).ok_or_else(|| {
-                let found: Vec<_> = channels.iter().map(|c| c.name.as_str()).collect();
-                self.wrong(&format!(
-                    "it has no channel {name}; its channels are {}",
-                    found.join(", ")
-                ))
-            })
-        };
-        self.dataset.channels().iter().map(place).collect()
+        let found = electrode::find(channels, &self.dataset.channels());
+        found.map_err(|error| self.wrong(&error.to_string()))
     }
 
     fn channels(&self) -> Vec<Channel> {
@@ -319,7 +361,7 @@ fn note(strange: &BTreeMap<String, usize>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::find;
+    use crate::catalogue::{Place, find};
 
     /// A recording as the EDF reader gives it: other spelling, one channel more, two samples each.
     fn physionet() -> Recording {
@@ -354,7 +396,11 @@ mod tests {
     }
 
     fn read(selection: &Selection, task: usize) -> Found {
-        let dataset = find("eegmmidb").unwrap();
+        read_of("eegmmidb", physionet(), selection, task)
+    }
+
+    fn read_of(name: &str, recording: Recording, selection: &Selection, task: usize) -> Found {
+        let dataset = find(name).unwrap();
         let task = &dataset.tasks[task];
         let reader = FileReader {
             dataset,
@@ -362,7 +408,81 @@ mod tests {
             known: task.classes,
             path: Path::new("S001R06.edf"),
         };
-        reader.recordings(&[physionet()]).unwrap().remove(0)
+        reader.recordings(&[recording]).unwrap().remove(0)
+    }
+
+    /// Noughts in the channels of a data set, named as `name` says, with an event that is no trial.
+    fn silence(dataset: &Dataset, name: impl Fn(&str) -> String, samples: usize) -> Recording {
+        let channel = |known: &&str| Channel {
+            name: name(known),
+            kind: ChannelKind::Eeg,
+            unit: "µV".into(),
+        };
+        let channels: Vec<_> = dataset.channels().iter().map(channel).collect();
+        let data = vec![0.0; samples * channels.len()];
+        let total = Event {
+            sample: 0,
+            onset: 0.0,
+            duration: 0.0,
+            label: "[Total time]".into(),
+        };
+        Recording::new(channels, dataset.sampling_rate, data, vec![total]).unwrap()
+    }
+
+    fn events(found: &Found) -> Vec<(usize, &str)> {
+        let Signal::Recording(recording) = &found.signal else {
+            panic!()
+        };
+        let events = recording.events().iter();
+        events.map(|e| (e.sample, e.label.as_str())).collect()
+    }
+
+    #[test]
+    fn recordings_without_events_are_cut_into_consecutive_trials() {
+        let dataset = find("eegmat").unwrap();
+        let files = dataset.files(&Selection::subjects([1])).unwrap();
+        for (file, class) in files.iter().zip(["rest", "arithmetic"]) {
+            // Two trials of 2500 samples and a rest that is too short for a third.
+            let recording = silence(dataset, |name| format!("EEG {name}"), 7499);
+            let cut = with_trials(recording, file, None).unwrap();
+            let found = read_of("eegmat", cut, &Selection::all(), 0);
+            assert_eq!(events(&found), [(0, class), (2500, class)], "{}", file.name);
+        }
+    }
+
+    /// A list of events as MNE writes it.
+    fn list_of(events: &[[i32; 3]]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (kind, form, data) in [
+            (100, 31, vec![0; 5]),
+            (104, 3, vec![361]),
+            (3561, 3, events.concat()),
+            (105, 3, vec![361]),
+        ] {
+            let head = [kind, form, 4 * data.len() as i32, 0];
+            let words = head.into_iter().chain(data);
+            bytes.extend(words.flat_map(i32::to_be_bytes));
+        }
+        bytes
+    }
+
+    #[test]
+    fn events_come_from_the_list_beside_the_recording() {
+        let dataset = find("kalunga2016").unwrap();
+        let files = dataset.files(&Selection::subjects([7])).unwrap();
+        let path = std::env::temp_dir().join(format!("stiefel-{}-eve.fif", std::process::id()));
+        std::fs::write(&path, list_of(&[[10, 0, 4], [60, 0, 1], [90, 0, 9]])).unwrap();
+        let list = LocalFile {
+            file: files[1].clone(),
+            path: path.clone(),
+            place: Place::Own,
+        };
+        let recording = silence(dataset, str::to_uppercase, 100);
+        let marked = with_trials(recording, &files[0], Some(&list));
+        std::fs::remove_file(path).unwrap();
+        let found = read_of("kalunga2016", marked.unwrap(), &Selection::all(), 0);
+        assert_eq!(events(&found), [(10, "17_hz"), (60, "rest")]);
+        assert!(found.notes[0].contains("1 × \"9\""));
     }
 
     fn labels(found: &Found) -> Vec<String> {

@@ -1,4 +1,5 @@
-//! The checksums that were recorded at the first fetch: `checksums.json` in the folder of a data set.
+//! The checksums that were recorded at the first fetch: `checksums.json` in the folder of a data
+//! set.
 //!
 //! ```json
 //! {"version": 1, "files": {"A01T.mat": {"sha256": "…", "bytes": 42, "url": "https://…"}}}
@@ -7,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::Sha256;
 use super::disk::write_whole;
@@ -15,7 +16,7 @@ use super::lock::Lock;
 use crate::error::catalogue::{CatalogueError, Result};
 
 /// What was recorded of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) sha256: Sha256,
     pub(super) bytes: u64,
@@ -26,6 +27,13 @@ pub(super) struct Record {
 /// All records of a data set's folder, by name.
 pub(super) type Records = BTreeMap<String, Record>;
 
+/// The file as a whole.
+#[derive(Serialize, Deserialize)]
+struct List {
+    version: u32,
+    files: Records,
+}
+
 fn path(folder: &Path) -> PathBuf {
     folder.join("checksums.json")
 }
@@ -35,7 +43,8 @@ pub(super) fn load(folder: &Path) -> Result<Records> {
     let path = path(folder);
     let text = match std::fs::read(&path) {
         Ok(text) => text,
-        // A folder that cannot exist (a file stands in its place) has no records; writing reports it.
+        // A folder that cannot exist (a file stands in its place) has no records; writing reports
+        // it.
         Err(error)
             if matches!(
                 error.kind(),
@@ -55,39 +64,17 @@ pub(super) fn load(folder: &Path) -> Result<Records> {
 }
 
 fn parse(text: &[u8]) -> Option<Records> {
-    let value: Value = serde_json::from_slice(text).ok()?;
-    if value.get("version")?.as_u64()? != 1 {
-        return None;
-    }
-    let record = |(name, entry): (&String, &Value)| {
-        let record = Record {
-            sha256: entry.get("sha256")?.as_str()?.parse().ok()?,
-            bytes: entry.get("bytes")?.as_u64()?,
-            url: entry.get("url")?.as_str()?.to_string(),
-        };
-        Some((name.clone(), record))
-    };
-    value
-        .get("files")?
-        .as_object()?
-        .iter()
-        .map(record)
-        .collect()
+    let list: List = serde_json::from_slice(text).ok()?;
+    (list.version == 1).then_some(list.files)
 }
 
 /// Adds one record, leaving those of other processes in place.
 pub(super) fn remember(folder: &Path, name: &str, record: Record) -> Result<()> {
     let _lock = Lock::acquire(folder, "checksums.json", || {})?;
-    let mut records = load(folder)?;
-    records.insert(name.to_string(), record);
-    let files: serde_json::Map<String, Value> = records
-        .into_iter()
-        .map(|(name, r)| {
-            let entry = json!({"sha256": r.sha256.to_string(), "bytes": r.bytes, "url": r.url});
-            (name, entry)
-        })
-        .collect();
-    let text = format!("{:#}\n", json!({"version": 1, "files": files}));
+    let mut files = load(folder)?;
+    files.insert(name.to_string(), record);
+    let list = serde_json::json!(List { version: 1, files });
+    let text = format!("{list:#}\n");
     write_whole(&path(folder), text.as_bytes())
 }
 

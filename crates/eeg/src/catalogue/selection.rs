@@ -172,7 +172,8 @@ impl Dataset {
     fn named_classes(&self, names: &[String]) -> Result<Vec<&'static str>> {
         let all = self.classes();
         let named = names.iter().map(|name| {
-            // `hands` is a word that other tools use; codes (`T1`, `2`) may differ between tasks and do not count.
+            // `hands` is a word that other tools use; codes (`T1`, `2`) may differ between tasks
+            // and do not count.
             let alias = |c: &Class| {
                 let mut words = c
                     .labels

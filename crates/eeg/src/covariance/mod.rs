@@ -4,11 +4,9 @@
 //! inverse and, where they have none, why.
 
 mod estimator;
-mod pipeline;
 mod rank;
 
 pub(crate) use estimator::{Scratch, estimate, mirror, oas, unbiased};
-pub use pipeline::{Made, Pipeline, Preparing};
 pub use rank::{RANK_TOLERANCE, Rank, RankLoss};
 pub use stiefel_data::Estimator;
 
@@ -68,7 +66,7 @@ pub(crate) fn trials_of(
 }
 
 /// The matrices of trials of `t` samples, one after the other.
-fn reduce<'a, R: Iterator<Item = &'a [f64]>>(
+pub(crate) fn reduce<'a, R: Iterator<Item = &'a [f64]>>(
     channels: &[Channel],
     t: usize,
     trials: &[TrialInfo],

@@ -74,8 +74,8 @@ fn write(writer: impl Write + Seek, trials: &Trials) -> std::io::Result<()> {
     if let Some(channels) = trials.channels() {
         file.strings("ch_names", channels)?;
     }
-    if let Some(steps) = trials.preparation().steps() {
-        file.numbers("sfreq", &[], [&[steps.rate][..]])?;
+    if let Some(made) = trials.preparation().known() {
+        file.numbers("sfreq", &[], [&[made.rate()][..]])?;
     }
     file.bytes("stiefel", &serde_json::to_vec(&Record::of(trials))?)?;
     file.finish()

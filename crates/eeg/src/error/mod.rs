@@ -4,7 +4,7 @@ pub(crate) mod catalogue;
 
 use std::path::{Path, PathBuf};
 
-use stiefel_formats::FormatError;
+use stiefel_formats::{FormatError, path_text};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, EegError>;
@@ -38,6 +38,18 @@ pub enum EegError {
         /// What to do.
         remedy: String,
     },
+    /// Some of several files cannot be read.
+    #[error(
+        "{} of {total} files cannot be read:{}\nmend or remove them, or leave them out",
+        files.len(),
+        lines(files)
+    )]
+    Unreadable {
+        /// The files, and why each cannot be read.
+        files: Vec<(PathBuf, EegError)>,
+        /// Files there are.
+        total: usize,
+    },
     /// A public data set that is not known, not here or not whole.
     #[error(transparent)]
     Catalogue(Box<catalogue::CatalogueError>),
@@ -55,7 +67,22 @@ impl From<catalogue::CatalogueError> for EegError {
     }
 }
 
+/// A line for each file that cannot be read.
+fn lines(files: &[(PathBuf, EegError)]) -> String {
+    let line = |(path, error): &(PathBuf, EegError)| {
+        format!("\n  {}: {}", path_text(path), error.reason(path))
+    };
+    files.iter().map(line).collect()
+}
+
 impl EegError {
+    /// Gives the whole reason without the name of the file it is about.
+    pub fn reason(&self, path: &Path) -> String {
+        let text = self.to_string();
+        let name = format!("{}: ", path.display());
+        text.strip_prefix(&name).unwrap_or(&text).to_owned()
+    }
+
     /// The reason in a few words, without the file's name and without advice: what a table has room for.
     ///
     /// ```

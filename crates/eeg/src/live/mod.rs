@@ -32,7 +32,7 @@ use stiefel_data::DataError;
 
 /// One covariance of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct WindowSpec {
     /// The band, by its place in [`LiveConfig::bands`].
     pub band: usize,
     /// Samples in the window.
@@ -47,7 +47,7 @@ pub struct LiveConfig {
     /// The causal filter of every band; none for samples that are filtered already.
     pub bands: Vec<Option<Sos>>,
     /// The views.
-    pub views: Vec<Look>,
+    pub views: Vec<WindowSpec>,
     /// How many of the last samples can be looked at; at least as many as the longest view has.
     pub memory: usize,
     /// How covariances are estimated.
@@ -58,10 +58,10 @@ pub struct LiveConfig {
 ///
 /// ```
 /// use stiefel_eeg::covariance::Estimator;
-/// use stiefel_eeg::live::{Live, LiveConfig, Look};
+/// use stiefel_eeg::live::{Live, LiveConfig, WindowSpec};
 /// use stiefel_eeg::signal::{Band, Sos};
 /// let filter = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 250.0)?;
-/// let views = vec![Look { band: 0, samples: 500 }, Look { band: 0, samples: 250 }];
+/// let views = vec![WindowSpec { band: 0, samples: 500 }, WindowSpec { band: 0, samples: 250 }];
 /// let mut live = Live::new(LiveConfig { channels: 2, bands: vec![Some(filter)], views, memory: 600, estimator: Estimator::Sample })?;
 /// for block in (0..100).map(|b| (0..20).map(|i| f64::from((b * 20 + i) * 37 % 101)).collect::<Vec<_>>()) {
 ///     live.push(&block)?;
@@ -179,7 +179,7 @@ impl Live {
     /// Does what can be done by now of the covariance of a view over its window from sample `start` on, which will be asked for next. The
     /// covariance is the same to the bit; it is there sooner after the last sample.
     pub fn anticipate(&mut self, view: usize, start: u64) {
-        let Some(&Look { band, samples }) = self.config.views.get(view) else {
+        let Some(&WindowSpec { band, samples }) = self.config.views.get(view) else {
             return;
         };
         let moments = matches!(self.config.estimator, Estimator::Sample | Estimator::Oas);
@@ -199,7 +199,7 @@ impl Live {
     /// Refuses a window that is not wholly in the present stretch and in memory.
     pub fn covariance(&mut self, view: usize, start: u64, out: &mut [f64]) -> Result<()> {
         let n = self.config.channels;
-        let Some(&Look { band, samples }) = self.config.views.get(view) else {
+        let Some(&WindowSpec { band, samples }) = self.config.views.get(view) else {
             return Err(EegError::invalid(
                 format!("view {view} of {} was asked for", self.config.views.len()),
                 "count views from 0",
@@ -275,7 +275,7 @@ fn check(config: &LiveConfig) -> Result<()> {
             .checked_add(products)?
             .checked_mul(bands)
     });
-    let view = |v: &Look| v.samples < 2 || v.samples > memory || v.band >= bands;
+    let view = |v: &WindowSpec| v.samples < 2 || v.samples > memory || v.band >= bands;
     let bad = config.views.iter().position(view);
     if n > 0 && size.is_some_and(|s| s <= MAX_VALUES) && bad.is_none() && !config.views.is_empty() {
         return Ok(());

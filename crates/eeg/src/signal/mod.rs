@@ -19,7 +19,7 @@ pub use filter::{
     FilterState, causal_epochs, filter, filter_zero_phase, zero_phase_epochs, zero_phase_recording,
 };
 pub(crate) use filter::{into_causal, into_zero_phase};
-pub use reference::{Reference, rereference, rereference_epochs};
+pub use reference::{rereference, rereference_epochs};
 pub(crate) use rejection::peak;
 pub use rejection::{
     DEFAULT_DEVIATIONS, DomainRejection, Rejection, peaks, reject_by_amplitude, reject_peaks,

@@ -1,59 +1,64 @@
-//! Re-referencing: `x_i(t) ← x_i(t) − r(t)` for every EEG channel.
+//! Re-referencing: `x_i(t) ← x_i(t) − r(t)` for every channel.
 //!
-//! `r` is the mean of the EEG channels (average reference), one channel, or the mean of several (linked
-//! ears). Channels of other kinds are left alone. Each of these costs one dimension: the average makes the channels sum to
-//! zero, a reference channel becomes flat. See [`crate::covariance::Rank`].
+//! `r` is the mean of the channels (average reference), one channel, or the mean of several (linked
+//! ears). Choose the EEG channels first: every channel of the signal is re-referenced. A reference
+//! that is made of these channels costs one dimension: the average makes them sum to zero, a
+//! reference channel becomes flat. See [`crate::covariance::Rank`].
 
+use stiefel_data::Reference;
 use stiefel_formats::electrode::find;
 
-use crate::{Channel, ChannelKind, EegError, Epochs, Recording, Result};
+use crate::{Channel, EegError, Epochs, Recording, Result};
 
-/// What the voltages are measured against.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reference {
-    /// The mean of all EEG channels.
-    Average,
-    /// The mean of the named channels; one name for a single electrode.
-    Channels(Vec<String>),
-}
-
-/// Re-references the EEG channels in place.
+/// Re-references the channels in place.
+///
+/// ```
+/// use stiefel_data::Reference;
+/// use stiefel_eeg::signal::rereference;
+/// # use stiefel_eeg::{Channel, ChannelKind, Recording};
+/// # let channels = ["C3", "C4"].map(|name| Channel { name: name.into(), kind: ChannelKind::Eeg, unit: "µV".into() });
+/// let mut recording = Recording::new(channels.to_vec(), 100.0, vec![1.0, 2.0, 3.0, 6.0], vec![])?;
+/// rereference(&mut recording, &Reference::Average)?;
+/// assert_eq!(recording.data(), [-1.0, -2.0, 1.0, 2.0]);
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
 pub fn rereference(recording: &mut Recording, reference: &Reference) -> Result<()> {
     let samples = recording.samples();
-    let (sources, targets) = plan(recording.channels(), reference)?;
-    subtract(recording.data_mut(), samples, &sources, &targets);
+    let sources = sources(recording.channels(), reference)?;
+    subtract(recording.data_mut(), samples, &sources);
     Ok(())
 }
 
-/// Re-references the EEG channels of every trial in place.
+/// Re-references the channels of every trial in place.
 pub fn rereference_epochs(epochs: &mut Epochs, reference: &Reference) -> Result<()> {
     let (samples, n) = (epochs.samples(), epochs.channels().len());
-    let (sources, targets) = plan(epochs.channels(), reference)?;
+    let sources = sources(epochs.channels(), reference)?;
     for trial in epochs.data_mut().chunks_exact_mut((n * samples).max(1)) {
-        subtract(trial, samples, &sources, &targets);
+        subtract(trial, samples, &sources);
     }
     Ok(())
 }
 
-/// The channels that make up the reference, and those it is taken from.
-fn plan(channels: &[Channel], reference: &Reference) -> Result<(Vec<usize>, Vec<usize>)> {
-    let eeg: Vec<usize> = (0..channels.len())
-        .filter(|&i| channels[i].kind == ChannelKind::Eeg)
-        .collect();
-    let sources = match reference {
-        Reference::Average => eeg.clone(),
+/// Returns the channels that make up the reference; none leave the signal as it is.
+pub(crate) fn sources(channels: &[Channel], reference: &Reference) -> Result<Vec<usize>> {
+    Ok(match reference {
+        Reference::AsRecorded => Vec::new(),
+        Reference::Average => (0..channels.len()).collect(),
+        Reference::Channels(names) if names.is_empty() => {
+            return Err(EegError::setting(
+                "the reference names no electrode",
+                "name at least one, or keep the reference of the recording",
+            ));
+        }
         Reference::Channels(names) => find(channels, names)?,
-    };
-    if sources.is_empty() {
-        return Err(EegError::Invalid {
-            what: format!("there is no channel to make the reference {reference:?} from"),
-            remedy: "name at least one reference channel, or mark the channels as EEG".into(),
-        });
-    }
-    Ok((sources, eeg))
+    })
 }
 
-fn subtract(data: &mut [f64], samples: usize, sources: &[usize], targets: &[usize]) {
+/// Takes the mean of the rows `sources` off every row.
+fn subtract(data: &mut [f64], samples: usize, sources: &[usize]) {
+    if sources.is_empty() || samples == 0 {
+        return;
+    }
     let mut reference = vec![0.0; samples];
     for &source in sources {
         for (r, x) in reference
@@ -63,11 +68,8 @@ fn subtract(data: &mut [f64], samples: usize, sources: &[usize], targets: &[usiz
             *r += x / sources.len() as f64;
         }
     }
-    for &target in targets {
-        for (x, r) in data[target * samples..(target + 1) * samples]
-            .iter_mut()
-            .zip(&reference)
-        {
+    for row in data.chunks_exact_mut(samples) {
+        for (x, r) in row.iter_mut().zip(&reference) {
             *x -= r;
         }
     }

@@ -96,14 +96,14 @@ impl Synthetic {
     }
 
     /// All recordings, generated one at a time: subject by subject, session by session, run by run.
-    pub fn recordings(&self) -> impl Iterator<Item = Result<SyntheticRecording>> + '_ {
-        let runs = self.config.runs;
-        let sessions = self.config.sessions.iter().copied().enumerate();
+    pub fn recordings(&self) -> impl Iterator<Item = Result<SyntheticRecording>> + 'static {
+        let (study, runs) = (self.clone(), self.config.runs);
+        let sessions = self.config.sessions.clone().into_iter().enumerate();
         let places = sessions.flat_map(move |(subject, count)| {
             (0..count * runs).map(move |i| (subject, i / runs, i % runs))
         });
         places.map(move |(subject, session, run)| {
-            let recording = self.recording(subject, session, run)?;
+            let recording = study.recording(subject, session, run)?;
             Ok(SyntheticRecording {
                 subject,
                 session,

@@ -11,7 +11,10 @@ fn sizes_and_rates() {
     let expected = [
         ("bnci2014001", 9, 18, 22, 250.0, (2.0, 6.0), 4, 18),
         ("bnci2015001", 12, 28, 13, 512.0, (0.0, 5.0), 2, 28),
+        ("eegmat", 36, 36, 19, 500.0, (0.0, 5.0), 2, 72),
         ("eegmmidb", 106, 106, 64, 160.0, (0.5, 3.5), 5, 318),
+        // A recording and the list of its events are two files.
+        ("kalunga2016", 12, 12, 8, 256.0, (2.0, 5.0), 4, 58),
         ("weibo2014", 10, 10, 60, 200.0, (3.0, 7.0), 7, 10),
     ];
     assert_eq!(datasets().len(), expected.len());
@@ -58,6 +61,13 @@ fn addresses_are_those_of_the_publishers() {
     let runs: Vec<_> = files.iter().filter_map(|f| f.run).collect();
     assert_eq!(runs, [4, 6, 8, 10, 12, 14]);
     assert!(files.iter().all(|f| f.sha256.is_some()));
+    // The files of EEGMAT count from 0.
+    assert_eq!(
+        url("eegmat", &Selection::subjects([36]), 1),
+        "https://physionet.org/files/eegmat/1.0.0/Subject35_2.edf"
+    );
+    let ssvep = url("kalunga2016", &Selection::subjects([1]), 1);
+    assert!(ssvep.ends_with("/subject01/record-%5B2012.07.06-19.02.16%5D-eve.fif"));
     // As published for S001R04.
     let first = find("eegmmidb")
         .unwrap()

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use stiefel_eeg::prepare::{PrepareOptions, prepare};
+use stiefel_data::{Input, Recipe, class_rules};
+use stiefel_eeg::recipe::{Inputs, prepare, run};
 
 /// A folder as BIDS has it, among the fixtures of the readers.
 fn bids() -> PathBuf {
@@ -15,19 +16,21 @@ fn bids() -> PathBuf {
 
 #[test]
 fn a_task_of_a_bids_folder_is_prepared() {
-    let options = |task: &str| PrepareOptions {
-        classes: PrepareOptions::parse_classes(&["left", "right"]).unwrap(),
-        window: Some([0.0, 0.5]),
-        band: [8.0, 20.0],
+    let recipe = Recipe {
+        classes: class_rules(&["left", "right"]).unwrap(),
+        views: vec!["8-20@0-0.5".parse().unwrap()],
         reject: None,
+        ..Recipe::default()
+    };
+    let input = |task: &str| Input {
         task: Some(task.into()),
-        ..PrepareOptions::default()
+        ..Input::default()
     };
     let folder = [bids().display().to_string()];
-    let (trials, record) = prepare(&folder, &options("mi"), &mut |_| {}).unwrap();
+    let (trials, record) = prepare(&folder, &input("mi"), &recipe, &mut |_| {}).unwrap();
     assert_eq!((trials.len(), record.files.len()), (6, 2));
     assert_eq!(trials.domains().names(), ["sub-01", "sub-02"]);
-    let error = prepare(&folder, &options("sleep"), &mut |_| {}).unwrap_err();
+    let error = prepare(&folder, &input("sleep"), &recipe, &mut |_| {}).unwrap_err();
     assert!(
         error.to_string().contains("the tasks are mi, rest"),
         "{error}"
@@ -38,28 +41,30 @@ fn a_task_of_a_bids_folder_is_prepared() {
     let told: Vec<_> = told.collect();
     assert!(told.len() == 1 && told[0].starts_with(bad), "{told:?}");
     // Options that no file can obey.
-    let refused = |options: PrepareOptions| {
-        let error = prepare(&folder, &options, &mut |_| {}).unwrap_err();
+    let refused = |input: Input| {
+        let error = prepare(&folder, &input, &recipe, &mut |_| {}).unwrap_err();
         error.to_string()
     };
-    let of_xdf = refused(PrepareOptions {
+    let of_xdf = refused(Input {
         stream: Some("1".into()),
-        ..options("mi")
+        ..input("mi")
     });
     assert!(
         of_xdf.contains("the option stream is about files"),
         "{of_xdf}"
     );
-    let of_mat = refused(PrepareOptions {
+    let of_mat = refused(Input {
         mat: Some("signal=x,rate=64".into()),
-        ..options("mi")
+        ..input("mi")
     });
     assert!(of_mat.contains("the option mat is about files"), "{of_mat}");
     // A pattern that fits no run: the message says how the runs are called.
-    let of_run = refused(PrepareOptions {
-        classes: PrepareOptions::parse_classes(&["R[1]:left=a", "right=b"]).unwrap(),
-        ..options("mi")
-    });
+    let by_run = Recipe {
+        classes: class_rules(&["R[1]:left=a", "right=b"]).unwrap(),
+        ..recipe.clone()
+    };
+    let of_run = prepare(&folder, &input("mi"), &by_run, &mut |_| {});
+    let of_run = of_run.unwrap_err().to_string();
     assert!(
         of_run.contains("the recordings have left ×4, right ×2 in runs 1;"),
         "{of_run}"
@@ -88,14 +93,20 @@ fn files_that_are_trials_are_named_by_a_pattern() {
         }
         std::fs::write(folder.join(format!("{name}.csv")), text).unwrap();
     }
-    let options = PrepareOptions {
-        rate: Some(100.0),
+    let input = Input {
+        sampling_rate: Some(100.0),
         pattern: Some("{subject}_{class}_{trial}.csv".into()),
+        ..Input::default()
+    };
+    let mut recipe = Recipe {
         reject: None,
-        ..PrepareOptions::default()
+        ..Recipe::default()
     };
     let source = [folder.display().to_string()];
-    let (trials, _) = prepare(&source, &options, &mut |_| {}).unwrap();
+    let mut inputs = Inputs::open(&source, &input, &recipe).unwrap();
+    recipe.views = inputs.views(None, None, "broad").unwrap();
+    assert_eq!(recipe.views[0].window, [0.0, 2.0]);
+    let (trials, _) = run(&recipe, inputs, &mut |_| {}).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(trials.len(), 5);
     assert_eq!(trials.domains().names(), ["anna", "bob"]);

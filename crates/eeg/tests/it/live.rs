@@ -3,7 +3,7 @@
 use crate::numbers::{eeg, noise, relative_error};
 use proptest::prelude::*;
 use stiefel_eeg::covariance::{Estimator, covariances};
-use stiefel_eeg::live::{Live, LiveConfig, Look};
+use stiefel_eeg::live::{Live, LiveConfig, WindowSpec};
 use stiefel_eeg::signal::{Band, FilterState, Sos, filter};
 use stiefel_eeg::{Epochs, TrialInfo};
 
@@ -24,7 +24,7 @@ fn config(channels: usize, windows: &[usize], estimator: Estimator) -> LiveConfi
         channels,
         bands: vec![Some(band(8.0, 32.0)), Some(band(10.0, 14.0))],
         views: views
-            .map(|(i, &samples)| Look {
+            .map(|(i, &samples)| WindowSpec {
                 band: i % 2,
                 samples,
             })
@@ -41,7 +41,7 @@ fn batch(config: &LiveConfig, stream: &[f64], view: usize, start: usize) -> Vec<
     let mut rows: Vec<f64> = (0..n)
         .flat_map(|i| (0..samples).map(move |t| stream[t * n + i]))
         .collect();
-    let Look {
+    let WindowSpec {
         band,
         samples: length,
     } = config.views[view];

@@ -1,8 +1,9 @@
 //! The whole way against its steps, one at a time.
 
 use crate::numbers::eeg;
-use stiefel_eeg::covariance::{Estimator, Pipeline, covariances};
+use stiefel_eeg::covariance::{Estimator, covariances};
 use stiefel_eeg::montage::Montage;
+use stiefel_eeg::recipe::{Preparing, Recipe, Reference};
 use stiefel_eeg::signal::{
     Band, Sos, Window, epochs, reject_by_amplitude, zero_phase_epochs, zero_phase_recording,
 };
@@ -22,19 +23,30 @@ fn study() -> Synthetic {
     .unwrap()
 }
 
-fn pipeline() -> Pipeline {
-    let mut pipeline = Pipeline::new(
-        Band::BandPass(8.0, 32.0),
-        Window::new(0.5, 3.5, &["right_hand", "feet"]),
-    );
-    pipeline.deviations = 1.5;
-    pipeline
+fn recipe(view: &str, classes: &[&str]) -> Recipe {
+    Recipe {
+        views: vec![view.parse().unwrap()],
+        classes: stiefel_data::class_rules(classes).unwrap(),
+        ..Recipe::default()
+    }
+}
+
+fn usual() -> Recipe {
+    Recipe {
+        reject: Some(1.5),
+        ..recipe("8-32@0.5-3.5", &["right_hand", "feet"])
+    }
+}
+
+fn start(recipe: &Recipe) -> Preparing {
+    Preparing::new(recipe).unwrap()
 }
 
 #[test]
 fn pipeline_is_the_sum_of_its_steps() {
-    let (study, pipeline) = (study(), pipeline());
-    let mut preparing = pipeline.start();
+    let (study, recipe) = (study(), usual());
+    let window = Window::new(0.5, 3.5, &["right_hand", "feet"]);
+    let mut preparing = start(&recipe);
     let mut parts = Vec::new();
     for item in study.recordings().map(Result::unwrap) {
         let (domain, run) = (format!("S{}", item.subject), item.run.to_string());
@@ -43,7 +55,7 @@ fn pipeline_is_the_sum_of_its_steps() {
         let sos = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
         zero_phase_recording(&mut recording, &sos).unwrap();
         parts.push(
-            epochs(&recording, &pipeline.window, &domain, Some(&run))
+            epochs(&recording, &window, &domain, Some(&run))
                 .unwrap()
                 .epochs,
         );
@@ -58,14 +70,16 @@ fn pipeline_is_the_sum_of_its_steps() {
     assert_eq!(prepared.rejection, rejection);
     let expected =
         covariances(&epochs.select(&rejection.kept).unwrap(), Estimator::Sample).unwrap();
+    let expected = expected.with_preparation(prepared.provenance.clone().into());
     assert_eq!(prepared.trials, expected);
+    assert_eq!(prepared.provenance.recipe.rate, Some(128.0));
     assert_eq!((prepared.samples, prepared.outside.len()), (384, 0));
 }
 
 #[test]
 fn recordings_that_do_not_fit_together_are_refused() {
-    let pipeline = pipeline();
-    let mut preparing = pipeline.start();
+    let recipe = usual();
+    let mut preparing = start(&recipe);
     preparing
         .add(study().recording(0, 0, 0).unwrap(), "S0", None)
         .unwrap();
@@ -90,12 +104,12 @@ fn recordings_that_do_not_fit_together_are_refused() {
     let short = Recording::new(vec![eeg("C3")], 128.0, vec![0.0; 20], vec![event]).unwrap();
     assert!(preparing.add(short, "S0", None).is_err());
     assert_eq!(preparing.finish().unwrap().rejection.domains[0].trials, 8);
-    assert!(pipeline.start().finish().is_err());
+    assert!(start(&recipe).finish().is_err());
 }
 
 #[test]
 fn a_value_that_is_not_finite_is_named() {
-    let pipeline = pipeline();
+    let recipe = usual();
     for (channel, sample, value) in [
         (0, 0, f64::NAN),
         (8, 77, f64::INFINITY),
@@ -107,8 +121,7 @@ fn a_value_that_is_not_finite_is_named() {
             recording.channels()[channel].name.clone(),
         );
         recording.data_mut()[channel * samples + sample] = value;
-        let message = pipeline
-            .start()
+        let message = start(&recipe)
             .add(recording, "S0", None)
             .unwrap_err()
             .to_string();
@@ -134,13 +147,12 @@ fn trials() -> Epochs {
 
 #[test]
 fn data_in_trials_is_filtered_trial_by_trial_then_cropped() {
-    let mut pipeline = Pipeline::new(
-        Band::BandPass(8.0, 32.0),
-        Window::named(1.0, 3.0, &[("feet", "both_feet")]),
-    );
-    pipeline.deviations = f64::INFINITY;
+    let recipe = Recipe {
+        reject: None,
+        ..recipe("8-32@1-3", &["feet=both_feet"])
+    };
     let trials = trials();
-    let mut preparing = pipeline.start();
+    let mut preparing = start(&recipe);
     preparing.add_epochs(&trials).unwrap();
     let prepared = preparing.finish().unwrap();
 
@@ -181,21 +193,14 @@ fn a_window_that_leaves_the_trial_and_labels_that_do_not_occur_are_refused() {
         assert!(trials.crop(from, to).is_err(), "{from} {to}");
     }
     assert_eq!(trials.crop(0.0, 4.0).unwrap(), trials);
-    let pipeline = Pipeline::new(
-        Band::BandPass(8.0, 32.0),
-        Window::new(0.5, 1.5, &["tongue"]),
-    );
-    let message = pipeline
-        .start()
-        .add_epochs(&trials)
-        .unwrap_err()
-        .to_string();
+    let recipe = recipe("8-32@0.5-1.5", &["tongue"]);
+    let message = start(&recipe).add_epochs(&trials).unwrap_err().to_string();
     assert!(
         message.contains("tongue") && message.contains("right_hand"),
         "{message}"
     );
     let none = Epochs::new(vec![eeg("C3")], 128.0, 10, vec![], vec![]).unwrap();
-    assert!(pipeline.start().add_epochs(&none).is_err());
+    assert!(start(&recipe).add_epochs(&none).is_err());
     let short = Epochs::new(
         vec![eeg("C3")],
         128.0,
@@ -203,5 +208,66 @@ fn a_window_that_leaves_the_trial_and_labels_that_do_not_occur_are_refused() {
         vec![0.0; 3],
         vec![labelled("tongue", "S")],
     );
-    assert!(pipeline.start().add_epochs(&short.unwrap()).is_err());
+    assert!(start(&recipe).add_epochs(&short.unwrap()).is_err());
+}
+
+#[test]
+fn a_reference_is_the_mean_of_its_electrodes_and_its_loss_of_rank_is_told() {
+    let prepared = |recipe: &Recipe| {
+        let mut preparing = start(recipe);
+        for item in study().recordings().map(Result::unwrap) {
+            preparing.add(item.recording, "S0", None).unwrap();
+        }
+        preparing.finish().unwrap()
+    };
+    let recipe = Recipe {
+        channels: Some(["C3", "Cz", "C4"].map(String::from).to_vec()),
+        reject: None,
+        ..usual()
+    };
+    let plain = prepared(&recipe);
+    let with = |reference: &str| {
+        prepared(&Recipe {
+            reference: reference.parse().unwrap(),
+            ..recipe.clone()
+        })
+    };
+    // C = P X Pᵀ with P = I − 1 wᵀ, before shrinkage, where the electrodes are others.
+    let outside = with("FCz+CPz");
+    assert_eq!(outside.provenance.recipe.estimator, Estimator::Sample);
+    let among = Recipe {
+        channels: Some(["C3", "Cz", "C4", "FCz", "CPz"].map(String::from).to_vec()),
+        ..recipe.clone()
+    };
+    let all = prepared(&among);
+    let (x, y) = (all.trials.covariances(), outside.trials.covariances());
+    let weight =
+        |r: usize, c: usize| f64::from(u8::from(r == c)) - 0.5 * f64::from(u8::from(c > 2));
+    for i in 0..x.count() {
+        for (r, c) in [(0, 0), (0, 1), (2, 1)] {
+            let sum = (0..5).flat_map(|k| (0..5).map(move |l| (k, l)));
+            let sum: f64 = sum
+                .map(|(k, l)| weight(r, k) * x.get(i, k, l) * weight(c, l))
+                .sum();
+            assert!(
+                (sum - y.get(i, r, c)).abs() < 1e-9 * y.get(i, r, r),
+                "{sum}"
+            );
+        }
+    }
+    assert_ne!(plain.trials.covariances(), outside.trials.covariances());
+    // An average leaves one direction without signal: the recipe that travels says how it was met.
+    let average = with("average");
+    assert_eq!(average.provenance.recipe.estimator, Estimator::Oas);
+    assert_eq!(average.provenance.recipe.reference, Reference::Average);
+    let x = average.trials.covariances();
+    assert!(stiefel_linalg::eigenvalues(x.view()).unwrap()[0] > 0.0);
+    assert_eq!(with("C4").provenance.recipe.estimator, Estimator::Oas);
+    let error = Preparing::new(&Recipe {
+        reference: Reference::Channels(vec!["Oz".into()]),
+        ..recipe.clone()
+    })
+    .unwrap()
+    .add(study().recording(0, 0, 0).unwrap(), "S0", None);
+    assert!(error.unwrap_err().to_string().contains("no channel Oz"));
 }

@@ -18,7 +18,7 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 use super::events::place;
-use super::units::{bad_note, excerpt, microvolts_per};
+use super::units::{bad_note, listed, microvolts_per};
 use super::{Content, MarkerRule, ReadOptions, Source};
 use crate::{ChannelKind, Recording, Result};
 use tables::{Described, Table};
@@ -125,7 +125,7 @@ impl Sidecars {
             if options.channels.is_none() && !unknown.is_empty() {
                 notes.push(format!(
                     "channels.tsv describes channels that the recording does not have: {}",
-                    unknown[..unknown.len().min(20)].join(", ")
+                    listed(&unknown)
                 ));
             }
         }
@@ -176,7 +176,7 @@ fn describe_channels(
         // Dots that fill a name are not part of it in memory.
         let bare = described.name.trim_end_matches(['.', ' ']);
         let Some(i) = (names.iter()).position(|n| *n == described.name || n == bare) else {
-            unknown.push(excerpt(&described.name));
+            unknown.push(described.name.clone());
             continue;
         };
         if let Some(kind) = described.kind {

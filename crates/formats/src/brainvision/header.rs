@@ -21,6 +21,8 @@ pub(super) struct Vhdr {
     pub(super) samples: Option<u64>,
     pub(super) stored: Stored,
     pub(super) vectorized: bool,
+    /// Numbers at the end of every frame that belong to no channel.
+    pub(super) unnamed: usize,
 }
 
 /// How samples are stored.
@@ -88,6 +90,7 @@ impl Vhdr {
             samples,
             stored,
             vectorized,
+            unnamed: 0,
         })
     }
 }

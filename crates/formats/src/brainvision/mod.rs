@@ -6,11 +6,12 @@
 //! onset = (position − 1) / rate                   rate = 10⁶ / SamplingInterval
 //! ```
 //!
-//! Files are opened through the `.vhdr` (`.ahdr`); the other two are looked for in its folder. A
+//! Files are opened through the `.vhdr` or `.ahdr`; the other two are looked for in its folder. A
 //! marker file that is not there is noted: the signal is read without events. Text data
-//! (`DataFormat=ASCII`) are read like binary ones. An event's label is the marker's description (`S
-//! 1`), or its type (`New Segment`) where the description is empty. A missing unit means µV, a
-//! missing resolution 1.
+//! (`DataFormat=ASCII`) are read like binary ones. An event's label is the marker's description
+//! (`S  1`), or its type (`New Segment`) where the description is empty. A missing unit means µV, a
+//! missing resolution 1. The frames of a V-Amp (`.ahdr`) end in a number that no channel of the
+//! header stands for; it is passed over.
 //!
 //! Source: Brain Products, *BrainVision Core Data Format 1.0*.
 
@@ -29,6 +30,9 @@ use crate::electrode::wanted;
 use crate::events::{Marker, place};
 use crate::units::excerpt;
 use crate::{FormatError, Recording, Result};
+
+/// How the header of a V-Amp recording (`.ahdr`) starts.
+const VAMP: &[u8] = b"Brain Vision V-Amp Data Header";
 
 /// BrainVision in the registry of formats.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +56,7 @@ impl Reader for BrainVision {
             .unwrap_or(head.bytes);
         bytes.starts_with(b"Brain Vision Data Exchange Header")
             || bytes.starts_with(b"BrainVision Data Exchange Header")
+            || bytes.starts_with(VAMP)
     }
 
     fn read(&self, source: Source<'_>, options: &ReadOptions) -> Result<Content> {
@@ -60,8 +65,10 @@ impl Reader for BrainVision {
 }
 
 fn read(mut source: Source<'_>, options: &ReadOptions) -> Result<Recording> {
+    let vamp = source.head(VAMP.len())? == VAMP;
     let ini = Ini::read(&mut source)?;
-    let header = Vhdr::parse(source.path(), &ini)?;
+    let mut header = Vhdr::parse(source.path(), &ini)?;
+    header.unnamed = usize::from(vamp);
     let mut notes = Vec::new();
     let mut data = beside(&source, &header.data_file)?;
     let (values, samples, channels) = match &header.stored {
@@ -135,7 +142,7 @@ fn count_samples(
     options: &ReadOptions,
     notes: &mut Vec<String>,
 ) -> Result<usize> {
-    let frame = (header.channels.len() * header.stored.number().size()) as u64;
+    let frame = ((header.channels.len() + header.unnamed) * header.stored.number().size()) as u64;
     let samples = data.len() / frame;
     let rest = data.len() % frame;
     let announced = header.samples.unwrap_or(samples);
@@ -173,7 +180,9 @@ fn read_values(
     };
     let mut values = data.zeros(samples, kept.len())?;
     if !header.vectorized {
-        let frames = Frames::of(number, big_endian, &header.gains).keep(kept);
+        let mut gains = header.gains.clone();
+        gains.resize(gains.len() + header.unnamed, 1.0);
+        let frames = Frames::of(number, big_endian, &gains).keep(kept);
         data.seek_to(0, "the samples")?;
         frames.read(data, samples, &mut values, samples, 0)?;
         return Ok(values);

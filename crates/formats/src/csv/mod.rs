@@ -3,6 +3,7 @@
 //! ```text
 //! time,C3,Cz (mV),C4,marker            a line per sample; separators: tab, semicolon, comma
 //! %OpenBCI Raw EEG Data … %Sample Rate = 250 Hz … Sample Index, EXG Channel 0, …, Timestamp
+//! %OpenBCI Raw EEG Data … %Sample Rate = 250.0 Hz … 0, -12.5, …      older ones have no line of names
 //! ```
 //!
 //! * **Columns.** A time column (`time`, `timestamp`, `seconds`, `t`; `ms` in its name means
@@ -15,6 +16,7 @@
 //! * A semicolon as separator allows a comma as decimal point.
 
 mod columns;
+mod openbci;
 
 use super::events::{Marker, place};
 use super::units::excerpt;
@@ -72,7 +74,7 @@ struct Table<'t> {
 
 impl<'t> Table<'t> {
     fn parse(source: &Source<'_>, text: &'t str) -> Result<Self> {
-        let mut rate = None;
+        let (mut rate, mut count, mut comments) = (None, None, 0);
         let mut lines = text
             .trim_start_matches('\u{feff}')
             .lines()
@@ -86,6 +88,11 @@ impl<'t> Table<'t> {
                 break line;
             };
             let comment = comment.to_ascii_lowercase();
+            comments += 1;
+            if let Some((_, value)) = comment.split_once("number of channels") {
+                let digits = value.trim_matches(|c: char| !c.is_ascii_digit());
+                count = digits.parse().ok();
+            }
             if let Some((_, value)) = comment.split_once("sample rate") {
                 let digits = value.trim_matches(|c: char| !c.is_ascii_digit());
                 rate = digits.parse().ok();
@@ -95,9 +102,16 @@ impl<'t> Table<'t> {
             .into_iter()
             .find(|&s| header.contains(s))
             .unwrap_or(',');
-        let rows: Vec<(usize, &str)> = lines.collect();
+        let mut rows: Vec<(usize, &str)> = lines.collect();
         let numeric = |cell: &str| number(cell, separator).is_some();
-        let mut columns = columns(&split(header, separator));
+        let first = split(header, separator);
+        let mut columns = columns(&first);
+        if text.as_bytes().starts_with(OPENBCI) && numeric(first[0]) {
+            // Before version 5 there is no line of names.
+            columns =
+                openbci::columns(&first, count).map_err(|reason| source.malformed(0, reason))?;
+            rows.insert(0, (comments, header));
+        }
         if columns.iter().all(|c| numeric(&c.name)) {
             let reason = "the first line holds numbers, but it must hold the names of the channels";
             return Err(source.malformed(0, reason));

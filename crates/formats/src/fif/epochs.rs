@@ -40,7 +40,7 @@ pub(super) fn read(
     let channels = info.channels.len();
     let values = data.size.saturating_sub(SHAPE) / number.size() as u64;
     let per_trial = samples * channels as f64;
-    let codes = codes(&mut source, directory)?;
+    let codes = events(&mut source, directory)?;
     if samples < 1.0 || codes.len() as f64 * per_trial != values as f64 {
         return Err(source.malformed(
             data.at,
@@ -74,7 +74,7 @@ pub(super) fn read(
             first / info.rate
         ));
     }
-    let trials = codes.into_iter().map(|label| TrialInfo {
+    let trials = codes.into_iter().map(|(_, label)| TrialInfo {
         label,
         domain: String::new(),
         run: None,
@@ -83,8 +83,8 @@ pub(super) fn read(
     Ok(epochs.with_notes(notes))
 }
 
-/// The class of every event.
-fn codes(source: &mut Source<'_>, directory: &Directory) -> Result<Vec<String>> {
+/// The sample and the class of every event.
+pub(super) fn events(source: &mut Source<'_>, directory: &Directory) -> Result<Vec<(f64, String)>> {
     let Some(list) = directory.find(block::MNE_EVENTS, tag::MNE_EVENT_LIST) else {
         return Ok(Vec::new());
     };
@@ -100,12 +100,10 @@ fn codes(source: &mut Source<'_>, directory: &Directory) -> Result<Vec<String>> 
             }
         }
     }
-    let label = |event: &[f64]| {
+    let event = |event: &[f64]| {
         let code = event[2] as i64;
-        names
-            .get(&code)
-            .cloned()
-            .unwrap_or_else(|| code.to_string())
+        let label = names.get(&code).cloned();
+        (event[0], label.unwrap_or_else(|| code.to_string()))
     };
-    Ok(list.chunks_exact(3).map(label).collect())
+    Ok(list.chunks_exact(3).map(event).collect())
 }

@@ -23,6 +23,8 @@ mod info;
 mod raw;
 mod tags;
 
+use std::path::Path;
+
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::{FormatError, Result};
 use info::Info;
@@ -70,6 +72,14 @@ impl Reader for Fif {
             (None, None) => Err(refuse(&source, &directory)),
         }
     }
+}
+
+/// Reads a list of events alone (`-eve.fif`): the sample of each, counted as the recording counts,
+/// and its code.
+pub fn event_list(path: &Path) -> Result<Vec<(f64, String)>> {
+    let mut source = Source::open(path)?;
+    let directory = Directory::read(&mut source, &ReadOptions::default())?;
+    epochs::events(&mut source, &directory)
 }
 
 /// A FIF file of another kind.

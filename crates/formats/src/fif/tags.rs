@@ -136,11 +136,14 @@ impl Directory {
             position = match next {
                 0 => at + size as u64,
                 -1 => break,
+                // Nothing follows the last tag, wherever it points.
+                _ if at + size as u64 == source.len() => break,
                 // Backwards the walk would not end, and tags that overlap hold more than the file.
                 next if next > 0 && next as u64 >= at + size as u64 => next as u64,
                 other => {
                     let reason = format!(
-                        "the tag after this one is said to start at byte {other}, this one ends at {}",
+                        "the tag after this one is said to start at byte {other}, this one ends at {}; \
+                         read this FIF file with MNE and save it again",
                         at + size as u64
                     );
                     return Err(source.malformed(position + 12, reason));

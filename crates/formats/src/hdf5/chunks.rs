@@ -5,8 +5,8 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::{Cursor, File, Object};
+use crate::Result;
 use crate::stream::DEFLATE;
-use crate::{FormatError, Result};
 
 /// A stored chunk.
 struct Chunk {
@@ -79,15 +79,8 @@ impl File<'_, '_> {
             return Err(self.malformed(at, reason));
         }
         let padded = volume.saturating_mul(found.len() as u64).max(total);
-        self.expanded = self.expanded.checked_sub(padded).ok_or_else(|| {
-            FormatError::invalid(
-                format!(
-                    "{}: a dataset of {total} bytes goes beyond what compressed content may expand to",
-                    self.source.path().display()
-                ),
-                "raise the limit `max_expanded` if the file is trusted",
-            )
-        })?;
+        let what = format!("a dataset of {total} bytes");
+        self.expanded = (self.expanded).after(padded, self.source.path(), &what)?;
         self.source.can_hold(u128::from(total))?;
         let mut out = vec![0; total as usize];
         for piece in &found {

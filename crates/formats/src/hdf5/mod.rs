@@ -24,6 +24,7 @@ mod header;
 pub(crate) use dataset::{Array, Element};
 pub(crate) use header::Object;
 
+use super::stream::Budget;
 use super::{ReadOptions, Source};
 use crate::{FormatError, Result};
 
@@ -51,7 +52,7 @@ pub(crate) struct File<'s, 'a> {
     root: u64,
     steps: u64,
     /// Bytes that compressed datasets may still expand to, and that others may still hold.
-    expanded: u64,
+    expanded: Budget,
     plain: u64,
 }
 
@@ -99,7 +100,7 @@ impl<'s, 'a> File<'s, 'a> {
         let bytes = source.read_vec(len, "the superblock")?;
         let mut file = Self {
             steps: source.len() / STEP_BYTES + FREE_STEPS,
-            expanded: options.limits.max_expanded,
+            expanded: Budget::new(options.limits.max_expanded),
             plain: source.len().saturating_mul(SHARED) + FREE_BYTES,
             source,
             base,

@@ -23,8 +23,6 @@
 //!   become
 //!   [`Epochs`](crate::Epochs) at 200 Hz, in the domain named like the file.
 //!
-//! [`read_variables`] gives the variables of any file.
-//!
 //! Source: MathWorks, *MAT-File Format*, version 5; EEGLAB's and FieldTrip's documentation; channel
 //! names as MOABB assigns them.
 
@@ -41,8 +39,7 @@ mod value;
 mod variables;
 mod weibo;
 
-pub use value::{CellArray, CharArray, NumericArray, StructArray, Value};
-pub use variables::{Variable, read_variables};
+use variables::{Variable, read_variables};
 
 use super::{Content, Format, Head, ReadOptions, Reader, Source, hdf5};
 use crate::{FormatError, Result};
@@ -173,34 +170,4 @@ fn take(variables: &mut Vec<Variable>, name: &str) -> Option<Variable> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rule_that_is_proposed_fits_the_shapes() {
-        let numbers = |name: &str, dims: &[usize]| Variable {
-            name: name.into(),
-            value: Value::Numeric(NumericArray {
-                dims: dims.to_vec(),
-                data: vec![0.0; dims.iter().product()],
-                complex: false,
-            }),
-            offset: 0,
-        };
-        let wide = [numbers("data", &[2, 30])];
-        assert_eq!(suggestion(&wide), "signal=data,rate=HZ,axis=channels");
-        let tall = [numbers("data", &[30, 2]), numbers("Fs", &[1, 1])];
-        assert_eq!(suggestion(&tall), "signal=data,rate=Fs,axis=time");
-        let trials = [numbers("X", &[30, 4, 6]), numbers("y", &[1, 6])];
-        let rule = "signal=X,rate=HZ,labels=y,axis=time-channels-trials";
-        assert_eq!(suggestion(&trials), rule);
-        // What is left to be filled in is refused as it stands.
-        let error = any::read(
-            Path::new("a.mat"),
-            &wide,
-            &"signal=data,rate=HZ,axis=channels".parse().unwrap(),
-            &ReadOptions::default(),
-        );
-        assert!(error.unwrap_err().to_string().contains("HZ"));
-    }
-}
+mod tests;

@@ -11,8 +11,8 @@
 use super::matrix::rows;
 use super::value::{CellArray, CharArray, NumericArray, StructArray, Value};
 use super::variables::Variable;
-use crate::Result;
 use crate::hdf5::{Array, Element, File, Object};
+use crate::{FormatError, Result};
 use crate::{ReadOptions, Source};
 
 /// Cells in cells in structs … deeper than this are no data.
@@ -27,7 +27,18 @@ pub(super) fn read_variables(
     let mut file = File::open(source, start, options)?;
     let root = file.object(file.root())?;
     let mut variables = Vec::new();
-    for (name, address) in file.members(&root)? {
+    let members = file.members(&root)?;
+    // MATLAB puts a text of its own before the superblock.
+    if start == 0 && members.iter().any(|(name, _)| is_nirs(name)) {
+        return Err(FormatError::Unsupported {
+            path: source.path().to_path_buf(),
+            kind: "SNIRF, near-infrared light (fNIRS)".into(),
+            remedy: "give the EEG that was recorded beside it, or read the light with MNE: \
+                     mne.io.read_raw_snirf"
+                .into(),
+        });
+    }
+    for (name, address) in members {
         // What MATLAB keeps beside the variables.
         if name.starts_with('#') {
             continue;
@@ -39,6 +50,12 @@ pub(super) fn read_variables(
         });
     }
     Ok(variables)
+}
+
+/// Whether a group is one of those that hold the data of SNIRF: `nirs`, `nirs1`, `nirs2`, …
+fn is_nirs(name: &str) -> bool {
+    let number = name.strip_prefix("nirs");
+    number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn value(file: &mut File<'_, '_>, address: u64, depth: usize) -> Result<Value> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::array::Array;
 use crate::options::ReadOptions;
-use crate::stream::Stream;
+use crate::stream::{Budget, Stream};
 use crate::zip::{Entry, entries};
 use crate::{Limits, Result, Source};
 
@@ -20,7 +20,7 @@ pub struct Arrays<'s> {
     /// The directory of a `.npz`.
     entries: Option<Vec<Entry>>,
     /// What is left of what the arrays may expand to.
-    budget: u64,
+    budget: Budget,
     limits: Limits,
 }
 
@@ -36,7 +36,7 @@ impl<'s> Arrays<'s> {
             path: source.path().to_path_buf(),
             source,
             entries,
-            budget: options.limits.max_expanded,
+            budget: Budget::new(options.limits.max_expanded),
             limits: options.limits,
         })
     }
@@ -71,12 +71,12 @@ impl<'s> Arrays<'s> {
             return Ok(None);
         };
         let mut stream = entry
-            .open(&mut self.source, &self.path, self.budget)?
+            .open_within(&mut self.source, &self.path, self.budget)?
             .within(self.limits);
         let array = Array::read(&mut stream)?;
         let expanded = stream.finish(&format!("the entry {}", entry.name))?;
         // Stored entries may be longer than the budget: the file accounts for them.
-        self.budget = self.budget.saturating_sub(expanded);
+        self.budget = self.budget.after_at_most(expanded);
         Ok(Some(array))
     }
 

@@ -22,7 +22,7 @@ use flate2::read::DeflateDecoder;
 pub(crate) use writer::ZipWriter;
 
 use crate::source::Source;
-use crate::stream::Stream;
+use crate::stream::{Budget, Stream};
 use crate::units::text;
 use crate::{FormatError, Result};
 
@@ -165,6 +165,16 @@ impl Entry {
         path: &Path,
         limit: u64,
     ) -> Result<Stream<'s>> {
+        self.open_within(source, path, Budget::new(limit))
+    }
+
+    /// Opens the entry's content, where other entries count too.
+    pub(crate) fn open_within<'s>(
+        &self,
+        source: &'s mut Source<'_>,
+        path: &Path,
+        budget: Budget,
+    ) -> Result<Stream<'s>> {
         source.seek_to(self.offset, "an entry of the zip")?;
         let head = source.read_vec(30, "an entry of the zip")?;
         if !head.starts_with(b"PK\x03\x04") {
@@ -189,7 +199,7 @@ impl Entry {
             Stream::plain(Checked::new(data, self.crc), path, start, self.compressed)
         } else {
             let inflated = DeflateDecoder::new(BufReader::new(data));
-            Stream::compressed(Checked::new(inflated, self.crc), path, start, limit)
+            Stream::compressed(Checked::new(inflated, self.crc), path, start, budget)
                 .packed_into(self.compressed)
         })
     }

@@ -9,6 +9,7 @@ mod eeglab;
 mod fif;
 mod gdf;
 mod matlab;
+mod met;
 mod numpy;
 mod text;
 mod xdf;

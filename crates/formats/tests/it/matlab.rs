@@ -1,11 +1,10 @@
-//! MATLAB 5 written by SciPy: BNCI and Weibo layouts, every class, what is refused.
+//! MATLAB 5 written by SciPy: BNCI and Weibo layouts, what is refused.
 
 use crate::common;
 use std::io::Read;
 
 use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
-use stiefel_formats::mat::{Value, read_variables};
 use stiefel_formats::{ChannelKind, FormatError, Recording};
 use stiefel_formats::{Limits, ReadOptions, Source, read, read_with};
 
@@ -118,47 +117,6 @@ fn bytes_after_a_compressed_variable_are_passed_over() {
 }
 
 #[test]
-fn every_class_is_read() {
-    for name in ["classes.mat", "classes_compressed.mat"] {
-        let mut source = Source::open(common::path(&format!("matlab/{name}"))).unwrap();
-        let variables = read_variables(&mut source, &ReadOptions::default()).unwrap();
-        let get = |name: &str| &variables.iter().find(|v| v.name == name).unwrap().value;
-        for class in [
-            "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "single",
-            "double",
-        ] {
-            assert_eq!(
-                get(class).numbers().unwrap(),
-                [0.0, 3.0, 1.0, 4.0, 2.0, 100.0],
-                "{class}"
-            );
-        }
-        assert_eq!(get("logical").numbers().unwrap(), [1.0, 0.0]);
-        assert!(matches!(get("complex"), Value::Numeric(a) if a.complex && a.data == [1.0, 3.0]));
-        assert_eq!(get("text").strings().unwrap(), ["Größe"]);
-        assert_eq!(get("rows").strings().unwrap(), ["ab", "cd"]);
-        assert!(get("empty").numbers().unwrap().is_empty());
-        assert_eq!(get("nothing").strings().unwrap(), [""; 0]);
-        assert_eq!(*get("sparse"), Value::Other("sparse matrix"));
-        let Value::Cell(outer) = get("nested") else {
-            panic!()
-        };
-        assert_eq!(outer.cells[0].strings().unwrap(), ["a"]);
-        let Value::Cell(inner) = &outer.cells[1] else {
-            panic!("{}", outer.cells[1].kind())
-        };
-        assert_eq!(
-            inner
-                .cells
-                .iter()
-                .flat_map(|c| c.numbers().unwrap().to_vec())
-                .collect::<Vec<_>>(),
-            [0.0, 1.0]
-        );
-    }
-}
-
-#[test]
 fn what_cannot_be_read_says_why() {
     for (name, reason) in [
         (
@@ -194,7 +152,8 @@ fn expansion_stops_at_the_limit() {
     )
     .unwrap_err();
     assert!(
-        matches!(error, FormatError::Invalid { .. }) && error.to_string().contains("max_expanded"),
+        matches!(error, FormatError::Invalid { .. })
+            && error.to_string().contains("raise this limit"),
         "{error}"
     );
 }

@@ -155,7 +155,7 @@ fn expansion_stops_at_the_limit() {
         &options,
     )
     .unwrap_err();
-    assert!(error.to_string().contains("max_expanded"), "{error}");
+    assert!(error.to_string().contains("raise this limit"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One window: is its signal sound, is it familiar, what does the model say?
 
 use crate::tolerance::ADAPTATION_WINDOWS;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 
 use super::Session;
 use crate::Result;
@@ -200,7 +200,7 @@ impl Session {
 
     /// Learns from the window that was decided last. Its line has been written: to take a window into the mean of somebody new takes ten times as long as to decide it.
     fn learn(&mut self, start: i64, judged: Judged) {
-        let causal = matches!(self.decider.whitening(), Some(UnseenPolicy::Causal { .. }));
+        let causal = matches!(self.decider.whitening(), Some(Adaptation::Causal { .. }));
         if causal && !judged.entered {
             self.decider.freeze(false);
             // What the mean refuses leaves it as it was, and the window has been decided.

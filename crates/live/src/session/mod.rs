@@ -15,8 +15,9 @@ mod options;
 
 pub use options::Options;
 
-use stiefel_data::{Steps, View};
+use stiefel_data::{Provenance, View};
 use stiefel_eeg::live::Live;
+use stiefel_eeg::recipe::stream::Timing;
 use stiefel_model::{FittedModel, Unseen};
 
 use crate::block::{At, Block};
@@ -27,7 +28,6 @@ use crate::familiar::Familiar;
 use crate::quality::{Quality, Reason};
 use crate::ring::Ring;
 use crate::stream::{Description, Fit, Told, microvolts_per};
-use crate::timing::Timing;
 use crate::window::{Event, Gap};
 use crate::{LiveError, Result};
 
@@ -60,6 +60,8 @@ pub struct Session {
     /// The stream was lost before the sample that comes next.
     interrupted: bool,
     good: Vec<f64>,
+    /// Of every sample that waits for the chain, the mean that the reference takes off.
+    shifts: Vec<f64>,
     /// Samples of the last block, and whether the covariances are those of a window that was decided.
     arrived: usize,
     decided: bool,
@@ -69,33 +71,33 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session of a model on a stream. `decider` says whose signal it is ([`FittedModel::session`]), `steps` how the signal is treated: the model's, where it
-    /// knows them.
+    /// A session of a model on a stream. `decider` says whose signal it is ([`FittedModel::session`]), `made` how the signal is treated: as the
+    /// model's training trials were, where it knows that.
     pub fn new(
         model: &FittedModel,
         decider: stiefel_model::Session,
-        steps: &Steps,
+        made: &Provenance,
         stream: &Description,
         options: Options,
     ) -> Result<Self> {
         options.check()?;
-        if steps.views.len() != model.view_count() || steps.channels.len() != model.channel_count()
-        {
+        let (views, channels) = (made.views(), made.channels());
+        if views.len() != model.view_count() || channels.len() != model.channel_count() {
             return Err(LiveError::setting(
                 format!(
                     "{} views of {} channels were described, but the model takes {} of {}",
-                    steps.views.len(),
-                    steps.channels.len(),
+                    views.len(),
+                    channels.len(),
                     model.view_count(),
                     model.channel_count()
                 ),
                 "describe the signal as it was for training",
             ));
         }
-        let timing = Timing::new(steps)?;
-        let fit = Fit::new(stream, steps)?;
-        let chain = Live::new(timing.chain(steps, options.filtered)?)?;
-        let (n, classes) = (steps.channels.len(), model.classes().len());
+        let timing = Timing::new(made)?;
+        let fit = Fit::new(stream, made)?;
+        let chain = timing.chain(&made.recipe, options.filtered)?;
+        let (n, classes) = (channels.len(), model.classes().len());
         let hop = options
             .hop
             .map(|h| (h * timing.rate).round_ties_even() as i64);
@@ -119,21 +121,22 @@ impl Session {
             hop,
             raw: Ring::new(n, timing.memory()),
             clock: None,
-            quality: Quality::new(n, timing.rate, microvolts_per(&steps.unit)),
+            quality: Quality::new(n, timing.rate, microvolts_per(&made.unit)),
             evidence: Evidence::new(classes, options.time_constant),
-            cues: Cues::new(&steps.classes, model.classes(), &options.cues),
+            cues: Cues::new(&made.recipe.classes, model.classes(), &options.cues),
             broken: (Reason::Settling, None),
             learnt: (i64::MIN, 0),
             waiting: (Vec::new(), Vec::new()),
             interrupted: false,
             good: Vec::new(),
+            shifts: Vec::new(),
             arrived: 0,
             decided: false,
             covariances: vec![0.0; model.view_count() * n * n],
             probabilities: vec![0.0; classes],
             routing: vec![0.0; model.expert_count().unwrap_or(0)],
-            channels: steps.channels.clone(),
-            views: steps.views.clone(),
+            channels: channels.to_vec(),
+            views: views.to_vec(),
             model: model.clone(),
             decider,
             options,
@@ -155,20 +158,20 @@ impl Session {
         stream: &Told,
         options: Options,
     ) -> Result<Self> {
-        let Some(steps) = model.preparation().steps() else {
+        let Some(made) = model.preparation().known() else {
             return Err(LiveError::setting(
                 "the model does not know how its training trials were made from a signal",
                 "train it on trials that know this (load_dataset or from_epochs in Python, `stiefel prepare`)",
             ));
         };
-        let mut steps = steps.clone();
+        let mut made = made.clone();
         if let Some(channels) = model.channels() {
-            steps.channels = channels.to_vec();
+            made.recipe.channels = Some(channels.to_vec());
         }
         let unseen = unseen.filter(|u| model.policy_applies(domain, u, false));
         let decider = model.session(domain, unseen, &[])?;
-        let stream = stream.description(&steps);
-        Self::new(model, decider, &steps, &stream, options)
+        let stream = stream.description(&made);
+        Self::new(model, decider, &made, &stream, options)
     }
 
     /// What had to be assumed of the stream, and what cannot be checked, one sentence each.
@@ -389,7 +392,9 @@ impl Session {
                 .iter()
                 .map(|&(at, factor)| frame[at] * factor),
         );
+        let lost = |&(at, _): &(usize, f64)| !frame[at].is_finite();
         let bad = self.good[first..].iter().position(|x| !x.is_finite());
+        let short = short || (bad.is_none() && self.fit.reference.iter().any(lost));
         if bad.is_some() || short {
             self.good.truncate(first);
             self.flush(on)?;
@@ -402,6 +407,15 @@ impl Session {
             self.due(on);
             return Ok(());
         }
+        if !self.fit.reference.is_empty() {
+            let mean = 1.0 / self.fit.reference.len() as f64;
+            let values = self
+                .fit
+                .reference
+                .iter()
+                .map(|&(at, factor)| frame[at] * factor);
+            self.shifts.push(values.map(|x| x * mean).sum());
+        }
         if self.now() >= self.next.min(self.cues.next_end()) {
             self.flush(on)?;
         }
@@ -411,7 +425,14 @@ impl Session {
     /// Filters what was gathered, and decides the windows that are full.
     fn flush(&mut self, on: &mut dyn FnMut(Event<'_>)) -> Result<()> {
         if !self.good.is_empty() {
+            // Electrodes are judged as they come, before the reference is taken off.
             self.raw.push(&self.good);
+            let frames = self.good.chunks_exact_mut(self.channels.len());
+            for (frame, shift) in frames.zip(self.shifts.drain(..)) {
+                for x in frame.iter_mut() {
+                    *x -= shift;
+                }
+            }
             self.chain.push(&self.good)?;
             self.good.clear();
         }

@@ -6,7 +6,7 @@ use stiefel_live::{
 };
 use stiefel_model::Unseen;
 use stiefel_model::fitted::Distances;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 
 use crate::study::{N, RATE, STUDY, description, frames, gather, play, session};
 
@@ -72,7 +72,7 @@ fn blocks_of_any_size_say_the_same_to_the_bit() {
 fn a_rehearsal_changes_nothing() {
     let samples = frames(&STUDY.recording);
     let samples = &samples[..N * 128 * 20];
-    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+    let causal = Unseen::from(Adaptation::Causal { kappa: 10.0 });
     for (domain, unseen) in [("S01", None), ("new", Some(&causal))] {
         let said = |rehearsed: bool| {
             let decider = STUDY.model.session(domain, unseen, &[]).unwrap();
@@ -80,7 +80,7 @@ fn a_rehearsal_changes_nothing() {
             let mut session = Session::new(
                 &STUDY.model,
                 decider,
-                &STUDY.steps,
+                &STUDY.made,
                 &stream,
                 Options::default(),
             )
@@ -142,7 +142,7 @@ fn units_and_orders_of_channels_make_no_difference() {
     let mut other = stiefel_live::Session::new(
         &STUDY.model,
         decider,
-        &STUDY.steps,
+        &STUDY.made,
         &stream,
         Options::default(),
     )
@@ -226,7 +226,7 @@ fn familiar_windows_have_quantiles_and_an_old_model_says_that_it_cannot_tell() {
     let session = stiefel_live::Session::new(
         &old,
         decider,
-        &STUDY.steps,
+        &STUDY.made,
         &description(),
         Options::default(),
     )
@@ -247,7 +247,7 @@ fn familiar_windows_have_quantiles_and_an_old_model_says_that_it_cannot_tell() {
 /// Nothing that overlaps is learnt from twice, and what is frozen learns nothing.
 #[test]
 fn somebody_new_is_learnt_from_until_it_is_frozen() {
-    let unseen = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+    let unseen = Unseen::from(Adaptation::Causal { kappa: 10.0 });
     let samples = frames(&STUDY.recording);
     let play_as = |freeze: bool| {
         let decider = STUDY.model.session("new", Some(&unseen), &[]).unwrap();
@@ -255,14 +255,9 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
             freeze,
             ..Options::default()
         };
-        let mut session = stiefel_live::Session::new(
-            &STUDY.model,
-            decider,
-            &STUDY.steps,
-            &description(),
-            options,
-        )
-        .unwrap();
+        let mut session =
+            stiefel_live::Session::new(&STUDY.model, decider, &STUDY.made, &description(), options)
+                .unwrap();
         play(&mut session, &samples, None, 64).0
     };
     let (learnt, frozen) = (play_as(false), play_as(true));
@@ -270,12 +265,12 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
     assert_eq!(learnt[0].probabilities, frozen[0].probabilities);
     assert_ne!(learnt[20].probabilities, frozen[20].probabilities);
     // Before anything was learnt, the pooled mean whitens.
-    let pooled = Unseen::from(UnseenPolicy::Pooled);
+    let pooled = Unseen::from(Adaptation::Pooled);
     let decider = STUDY.model.session("new", Some(&pooled), &[]).unwrap();
     let mut session = stiefel_live::Session::new(
         &STUDY.model,
         decider,
-        &STUDY.steps,
+        &STUDY.made,
         &description(),
         Options::default(),
     )
@@ -294,16 +289,11 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
 /// A cued window of somebody new is a trial, and enters the running mean before it is decided, as it does offline.
 #[test]
 fn trials_of_somebody_new_are_decided_as_offline() {
-    let unseen = Unseen::from(UnseenPolicy::Causal { kappa: 10.0 });
+    let unseen = Unseen::from(Adaptation::Causal { kappa: 10.0 });
     let session = || STUDY.model.session("new", Some(&unseen), &[]).unwrap();
-    let mut live = stiefel_live::Session::new(
-        &STUDY.model,
-        session(),
-        &STUDY.steps,
-        &description(),
-        cued(),
-    )
-    .unwrap();
+    let mut live =
+        stiefel_live::Session::new(&STUDY.model, session(), &STUDY.made, &description(), cued())
+            .unwrap();
     let mut found = Vec::new();
     let (mut source, mut block) = (replay(), stiefel_live::Block::default());
     while source.next(&mut block).unwrap() != Flow::End {
@@ -410,7 +400,7 @@ fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
 }
 
 fn offline_of(path: &std::path::Path) -> Result<Vec<(i64, usize, usize)>, LiveError> {
-    offline(&STUDY.model, &STUDY.steps, path, "S01", None)
+    offline(&STUDY.model, &STUDY.made, path, "S01", None)
 }
 
 /// Labels reach the model's own calibration; what it says reaches the user.

@@ -78,10 +78,10 @@ fn a_page_on_the_loopback() {
 
 #[test]
 fn the_page_hears_what_each_view_adds() {
-    let (model, steps) = several_views();
+    let (model, made) = several_views();
     let decider = model.session("S01", None, &[]).unwrap();
     let options = Options::default();
-    let mut live = Session::new(&model, decider, &steps, &description(), options).unwrap();
+    let mut live = Session::new(&model, decider, &made, &description(), options).unwrap();
     let mut page = Page::serve(&live, None).unwrap();
     let address = page.url().trim_start_matches("http://");
     let address = address.trim_end_matches('/').to_owned();

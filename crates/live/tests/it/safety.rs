@@ -1,6 +1,6 @@
 //! Bad input is rejected with its reason, and nothing else is.
 
-use stiefel_data::Steps;
+use stiefel_data::Provenance;
 use stiefel_live::{Block, Fit, Options, Session, Status};
 
 use crate::study::{N, RATE, STUDY, Said, description, frames, play, session};
@@ -254,7 +254,7 @@ fn another_rate_other_channels_and_other_units_are_refused() {
     let refused = |change: &dyn Fn(&mut stiefel_live::Description)| {
         let mut stream = good.clone();
         change(&mut stream);
-        Fit::new(&stream, &STUDY.steps).unwrap_err().to_string()
+        Fit::new(&stream, &STUDY.made).unwrap_err().to_string()
     };
     let message = refused(&|s| s.rate = Some(160.0));
     assert!(
@@ -285,7 +285,7 @@ fn another_rate_other_channels_and_other_units_are_refused() {
         .channels
         .iter_mut()
         .for_each(|c| c.unit = String::new());
-    let notes = Fit::new(&silent, &STUDY.steps).unwrap().notes.join(" ");
+    let notes = Fit::new(&silent, &STUDY.made).unwrap().notes.join(" ");
     assert!(notes.contains("128 Hz") && notes.contains("µV"), "{notes}");
 }
 
@@ -293,7 +293,7 @@ fn another_rate_other_channels_and_other_units_are_refused() {
 fn bad_options_and_bad_blocks_are_refused() {
     let refused = |options: Options| {
         let decider = STUDY.model.session("S01", None, &[]).unwrap();
-        Session::new(&STUDY.model, decider, &STUDY.steps, &description(), options)
+        Session::new(&STUDY.model, decider, &STUDY.made, &description(), options)
             .unwrap_err()
             .to_string()
     };
@@ -333,8 +333,8 @@ fn bad_options_and_bad_blocks_are_refused() {
         })
         .contains("familiarity")
     );
-    let mut other: Steps = STUDY.steps.clone();
-    other.channels.pop();
+    let mut other: Provenance = STUDY.made.clone();
+    other.recipe.channels.as_mut().unwrap().pop();
     let decider = STUDY.model.session("S01", None, &[]).unwrap();
     assert!(Session::new(&STUDY.model, decider, &other, &description(), d()).is_err());
     let mut session = session(d());

@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use stiefel_data::{Estimator, Phase, Preparation, Steps, Trials, View};
+use stiefel_data::{Phase, Provenance, Recipe, Trials, View};
 use stiefel_eeg::Recording;
-use stiefel_eeg::covariance::Pipeline;
 use stiefel_eeg::montage::Montage;
-use stiefel_eeg::signal::{Band, Window};
+use stiefel_eeg::recipe::Preparing;
 use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 use stiefel_live::{Block, Description, Event, Options, Session, Status};
 use stiefel_model::train::Silent;
@@ -17,7 +16,7 @@ pub(crate) const N: usize = 13;
 
 pub(crate) struct Study {
     pub(crate) model: FittedModel,
-    pub(crate) steps: Steps,
+    pub(crate) made: Provenance,
     pub(crate) recording: Recording,
     pub(crate) trials: Trials,
 }
@@ -27,12 +26,14 @@ pub(crate) static STUDY: LazyLock<Study> = LazyLock::new(|| {
     let config = SyntheticConfig::of(Montage::Bnci2015001, RATE, vec![1, 1], 2, 8, &classes);
     let synthetic = Synthetic::new(config).unwrap();
     let names = [("right_hand", "hand"), ("feet", "feet")];
-    let pipeline = Pipeline {
+    let recipe = Recipe {
         phase: Phase::Causal,
-        deviations: f64::INFINITY,
-        ..Pipeline::new(Band::BandPass(8.0, 32.0), Window::named(0.5, 3.5, &names))
+        reject: None,
+        classes: names.map(|(l, c)| (l.to_owned(), c.to_owned())).to_vec(),
+        ..Recipe::default()
     };
-    let (mut all, mut own) = (pipeline.start(), pipeline.start());
+    let start = || Preparing::new(&recipe).unwrap();
+    let (mut all, mut own) = (start(), start());
     let first = synthetic.recording(0, 0, 0).unwrap();
     for item in synthetic.recordings() {
         let item = item.unwrap();
@@ -40,63 +41,30 @@ pub(crate) static STUDY: LazyLock<Study> = LazyLock::new(|| {
         all.add(item.recording, &domain, None).unwrap();
     }
     own.add(first.clone(), "S01", None).unwrap();
-    let steps = Steps {
-        views: vec![View {
-            band: [8.0, 32.0],
-            window: [0.5, 3.5],
-        }],
-        order: 4,
-        phase: Phase::Causal,
-        recorded_rate: RATE,
-        rate: RATE,
-        reference: "as recorded".into(),
-        channels: first.channels().iter().map(|c| c.name.clone()).collect(),
-        estimator: Estimator::Sample,
-        rejection: None,
-        unit: "µV".into(),
-        classes: names.map(|(l, c)| (l.to_owned(), c.to_owned())).to_vec(),
-        trialwise: false,
-    };
-    let made = |trials: Trials| trials.with_preparation(Preparation::Made(Box::new(steps.clone())));
-    let training = made(all.finish().unwrap().trials);
+    let output = all.finish().unwrap();
+    let training = output.trials;
     let model = FittedModel::fit(&training, &training, &ModelSpec::default(), &mut Silent).unwrap();
     Study {
         model,
-        trials: made(own.finish().unwrap().trials),
+        trials: own.finish().unwrap().trials,
         recording: first,
-        steps,
+        made: output.provenance,
     }
 });
 
 /// CHOIR on three views, made as the trials of the study are.
-pub(crate) fn several_views() -> (FittedModel, Steps) {
-    let mut steps = STUDY.steps.clone();
-    steps.views.push(View {
-        band: [10.0, 14.0],
-        window: [0.5, 3.5],
-    });
-    steps.views.push(View {
-        band: [8.0, 32.0],
-        window: [0.25, 2.25],
-    });
-    let names: Vec<(&str, &str)> = (steps.classes.iter())
-        .map(|(label, class)| (label.as_str(), class.as_str()))
-        .collect();
-    let pipeline = Pipeline {
-        phase: Phase::Causal,
-        deviations: f64::INFINITY,
-        others: steps.views[1..].to_vec(),
-        ..Pipeline::new(Band::BandPass(8.0, 32.0), Window::named(0.5, 3.5, &names))
-    };
-    let mut preparing = pipeline.start();
+pub(crate) fn several_views() -> (FittedModel, Provenance) {
+    let mut made = STUDY.made.clone();
+    let further = ["10-14@0.5-3.5", "8-32@0.25-2.25"].map(|view| view.parse::<View>().unwrap());
+    made.recipe.views.extend(further);
+    let mut preparing = Preparing::new(&made.recipe).unwrap();
     for domain in ["S01", "S02"] {
         (preparing.add(STUDY.recording.clone(), domain, None)).unwrap();
     }
     let trials = preparing.finish().unwrap().trials;
-    let trials = trials.with_preparation(Preparation::Made(Box::new(steps.clone())));
     let model = FittedModel::fit(&trials, &trials, &ModelSpec::default(), &mut Silent).unwrap();
     assert_eq!((model.view_count(), model.name()), (3, "choir"));
-    (model, steps)
+    (model, made)
 }
 
 /// What the recording would say of itself as a stream.
@@ -110,7 +78,7 @@ pub(crate) fn description() -> Description {
 
 pub(crate) fn session(options: Options) -> Session {
     let decider = STUDY.model.session("S01", None, &[]).unwrap();
-    Session::new(&STUDY.model, decider, &STUDY.steps, &description(), options).unwrap()
+    Session::new(&STUDY.model, decider, &STUDY.made, &description(), options).unwrap()
 }
 
 /// All channels of the first sample, then of the second.

@@ -9,8 +9,9 @@
 //! what the missing embedding took away; it cannot tell a right expert from a wrong one. The entropy is that of the softmax, also where
 //! routing keeps only the best experts.
 
-use crate::net::{Network, Router, Slot};
+use crate::net::{Bound, Network, Router};
 use crate::optim::Adam;
+use crate::parameters::Slot;
 use crate::{AdamConfig, DspEncoder, ModelError, Parameter, Parameters, Prepared, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_autodiff::{Axis, Tape, Var};
@@ -134,12 +135,12 @@ pub fn adapt_embedding<T: Scalar>(
     };
     let mut adam = Adam::new(adam, &moving)?;
     let mut tape = Tape::new();
-    let bound = parameters.bind_frozen(&tape)?;
+    let bound = Bound::frozen(parameters, &tape)?;
     tape.keep();
     let mut best: Option<AdaptedEmbedding<T>> = None;
     for step in 0..=config.steps {
         tape.rewind();
-        let leaf = moving.bind(&tape)?;
+        let leaf = Bound::training(&moving, &tape)?;
         let row = leaf.on(&tape).at(Slot(0))?;
         let rows = row.gather_rows(&vec![0; trials.len()])?;
         let (count, _, width) = trials.encoded.shape();

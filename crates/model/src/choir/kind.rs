@@ -12,7 +12,7 @@ use crate::kind::{
     Start, settings,
 };
 use crate::net::Routing;
-use crate::precondition::{Tikhonov, UnseenPolicy};
+use crate::precondition::{Adaptation, Tikhonov};
 use crate::train::Flow;
 use crate::{Result, Trials};
 use serde_json::Value;
@@ -213,9 +213,9 @@ impl Model for Choir {
         if views == 1 {
             return Ok(None);
         }
-        let steps = training.preparation().steps();
+        let recipe = training.preparation().recipe();
         let name = |v: usize| {
-            let view = steps.and_then(|s| s.views.get(v));
+            let view = recipe.and_then(|r| r.views.get(v));
             view.map_or_else(|| format!("view {v}"), ToString::to_string)
         };
         let shared = CarriedBy {
@@ -293,7 +293,7 @@ impl Engine for ChoirEngine {
         Some(&self.bench.contributions)
     }
 
-    fn adaptation(&self) -> Option<UnseenPolicy> {
+    fn adaptation(&self) -> Option<Adaptation> {
         match &self.state {
             State::Known(_) => None,
             State::New(new) => Some(new.policy()),

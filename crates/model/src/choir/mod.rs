@@ -17,7 +17,7 @@
 //! weighted alike within each person. Everything is solved in closed form, without a seed.
 //!
 //! **A new person** has no mean of their own yet. With `M̄_v` the training people's mean of `M_v/tr M_v`, `m` the mean of the `t` trials
-//! known so far and `κ` trials' worth of trust in the others ([`UnseenPolicy`](crate::precondition::UnseenPolicy)):
+//! known so far and `κ` trials' worth of trust in the others ([`Adaptation`](crate::precondition::Adaptation)):
 //!
 //! ```text
 //! M_v = (κ·tr(m_v)·M̄_v + Σ_{i≤t} X_i)/(κ + t),    centre = Σ_{i≤t} z_i/(1 + t)

@@ -8,7 +8,7 @@ use super::link::Link;
 use super::newcomer::Newcomer;
 use super::ridge::Rows;
 use crate::kind::Names;
-use crate::precondition::UnseenPolicy;
+use crate::precondition::Adaptation;
 use crate::{ModelError, Result};
 use stiefel_geometry::spd::upper_len;
 use stiefel_linalg::{MatBatch, MatView};
@@ -164,7 +164,7 @@ impl Choir {
         &self,
         domain: Option<usize>,
         seen: &[MatView<'_, f64>],
-        policy: UnseenPolicy,
+        policy: Adaptation,
     ) -> Result<Newcomer> {
         let person = domain.map(|d| self.known(d)).transpose()?;
         Newcomer::start(self, person, seen, policy)

@@ -15,7 +15,7 @@ use super::features::{Frame, RowScratch, place, shrunk};
 use super::model::{Choir, Person};
 use super::ridge::{Rows, own};
 use crate::precondition::reference::{Prior, RunningMean};
-use crate::precondition::{OWN_MEAN_MIN_TRIALS, Reference, UnseenPolicy};
+use crate::precondition::{Adaptation, OWN_MEAN_MIN_TRIALS, Reference};
 use crate::{ModelError, Result};
 use stiefel_linalg::{MatBatch, MatView};
 
@@ -25,7 +25,7 @@ const KEPT: usize = 64;
 /// Decisions for one person with a mean that is not settled; made by [`Choir::newcomer`].
 #[derive(Debug, Clone)]
 pub struct Newcomer {
-    policy: UnseenPolicy,
+    policy: Adaptation,
     means: ViewMeans,
     /// How many values the views of a trial have.
     size: usize,
@@ -67,20 +67,20 @@ impl Newcomer {
         model: &Choir,
         person: Option<&Person>,
         seen: &[MatView<'_, f64>],
-        policy: UnseenPolicy,
+        policy: Adaptation,
     ) -> Result<Self> {
         policy.check()?;
         let (views, n) = (model.view_count(), model.channel_count());
         let count = seen.first().map_or(0, MatView::count);
-        if count == 0 && person.is_none() && matches!(policy, UnseenPolicy::OwnMean { .. }) {
+        if count == 0 && person.is_none() && matches!(policy, Adaptation::OwnMean { .. }) {
             return Err(ModelError::Empty {
                 op: OP,
                 remedy: "own-mean whitening needs unlabelled trials of the new domain",
             });
         }
         let kappa = match policy {
-            UnseenPolicy::Pooled => model.config.kappa,
-            UnseenPolicy::OwnMean { kappa } | UnseenPolicy::Causal { kappa } => kappa,
+            Adaptation::Pooled => model.config.kappa,
+            Adaptation::OwnMean { kappa } | Adaptation::Causal { kappa } => kappa,
         };
         let mut new = Self {
             policy,
@@ -110,7 +110,7 @@ impl Newcomer {
             new.means.push_all(trials)?;
             new.labelled = Some((trials.clone(), person.rows.clone()));
         }
-        if !matches!(policy, UnseenPolicy::Pooled) && count > 0 {
+        if !matches!(policy, Adaptation::Pooled) && count > 0 {
             let places: Vec<usize> = (0..count).collect();
             let share = model.config.shrinkage;
             let shrunk: Result<Vec<_>> = (seen.iter())
@@ -139,7 +139,7 @@ impl Newcomer {
     }
 
     /// How its mean is made.
-    pub fn policy(&self) -> UnseenPolicy {
+    pub fn policy(&self) -> Adaptation {
         self.policy
     }
 
@@ -169,13 +169,13 @@ impl Newcomer {
     ) -> Result<()> {
         bench.take(model, trial)?;
         let enters = !self.frozen && !self.is_labelled(&bench.shrunk);
-        if let UnseenPolicy::Causal { kappa } = self.policy {
+        if let Adaptation::Causal { kappa } = self.policy {
             let found = self.means.count() + usize::from(enters);
             if kappa == 0.0 && found < OWN_MEAN_MIN_TRIALS {
                 return Err(too_few(found));
             }
         }
-        if matches!(self.policy, UnseenPolicy::Causal { .. }) && enters {
+        if matches!(self.policy, Adaptation::Causal { .. }) && enters {
             let mut means = self.means.clone();
             means.push(&bench.shrunk)?;
             let kept = self.kept_next();
@@ -255,11 +255,11 @@ impl Newcomer {
         let count = means.count();
         let unlabelled = self.unlabelled + usize::from(!trial.is_empty());
         let kappa = match self.policy {
-            UnseenPolicy::Pooled => model.config.kappa,
-            UnseenPolicy::OwnMean { kappa } | UnseenPolicy::Causal { kappa } => kappa,
+            Adaptation::Pooled => model.config.kappa,
+            Adaptation::OwnMean { kappa } | Adaptation::Causal { kappa } => kappa,
         };
         if kappa == 0.0 && count < OWN_MEAN_MIN_TRIALS {
-            if matches!(self.policy, UnseenPolicy::OwnMean { .. }) {
+            if matches!(self.policy, Adaptation::OwnMean { .. }) {
                 return Err(too_few(count));
             }
             return Ok(None);

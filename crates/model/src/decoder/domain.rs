@@ -1,13 +1,13 @@
 //! Whose trial it is: a training domain, or a new one under policies that the caller names.
 //!
-//! A network trained with domains has two questions about a new one: what whitens its trials ([`UnseenPolicy`]) and what stands in
+//! A network trained with domains has two questions about a new one: what whitens its trials ([`Adaptation`]) and what stands in
 //! for its row of the embedding ([`UnseenEmbedding`]; both are [`Unseen`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
 //! decisions that follow.
 
 use super::{Decoder, OP};
 use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
 use crate::net::batch_norm::{Norm, NormStatistics, norm_input};
-use crate::precondition::{DomainState, UnseenPolicy};
+use crate::precondition::{Adaptation, DomainState};
 use crate::prepared::{NewDomain, NormFrame, Row};
 use crate::unseen::{Unseen, UnseenEmbedding};
 use crate::{ModelError, Prepared, Result};
@@ -21,7 +21,7 @@ pub enum Domain<'a, T> {
     /// A domain with training trials, by its name.
     Named(&'a str),
     /// A domain without training trials; the handle comes from [`Decoder::adapt_domain`] and changes under
-    /// [`UnseenPolicy::Causal`], which learns from every trial decoded.
+    /// [`Adaptation::Causal`], which learns from every trial decoded.
     Unseen(&'a mut DomainHandle<T>),
 }
 
@@ -66,7 +66,7 @@ impl<T: Scalar> DomainHandle<T> {
     }
 
     /// How its trials are whitened.
-    pub fn whitening(&self) -> UnseenPolicy {
+    pub fn whitening(&self) -> Adaptation {
         self.whitening.policy()
     }
 
@@ -139,7 +139,7 @@ impl<T: Scalar> Decoder<T> {
         whitening.check()?;
         self.check_embedding(embedding)?;
         let initial = self.initial_row(name, embedding)?;
-        let own_mean = matches!(whitening, UnseenPolicy::OwnMean { .. });
+        let own_mean = matches!(whitening, Adaptation::OwnMean { .. });
         if trials.count() == 0 && (own_mean || embedding.uses_target_data()) {
             return Err(ModelError::Empty {
                 op: OP,
@@ -148,7 +148,7 @@ impl<T: Scalar> Decoder<T> {
         }
         let mut state = (self.model.frontend.whitener).adapt_unseen(trials, whitening)?;
         let has_norm = self.model.network.norm().is_some();
-        let for_norm = has_norm && whitening != UnseenPolicy::Pooled;
+        let for_norm = has_norm && whitening != Adaptation::Pooled;
         let whitened = if embedding.uses_target_data() || for_norm {
             Some(self.whiten_all(trials, &mut state)?)
         } else {
@@ -216,7 +216,7 @@ impl<T: Scalar> Decoder<T> {
         &self,
         whitened: Option<&MatBatch<f64>>,
         new: &NewDomain<T>,
-        policy: UnseenPolicy,
+        policy: Adaptation,
     ) -> Result<Option<NormFrame<T>>> {
         let model = &self.model;
         let Some(norm) = model.network.norm() else {
@@ -224,8 +224,8 @@ impl<T: Scalar> Decoder<T> {
         };
         let prior = norm.pooled(&model.parameters, model.domain_means().domains())?;
         let kappa = match policy {
-            UnseenPolicy::Pooled => None,
-            UnseenPolicy::OwnMean { kappa } | UnseenPolicy::Causal { kappa } => Some(kappa),
+            Adaptation::Pooled => None,
+            Adaptation::OwnMean { kappa } | Adaptation::Causal { kappa } => Some(kappa),
         };
         let statistics = match (whitened, kappa) {
             (Some(x), Some(kappa)) if x.count() > 0 => {

@@ -14,7 +14,7 @@
 //! use stiefel_linalg::MatBatch;
 //! use stiefel_model::decoder::{Decoder, Domain};
 //! use stiefel_model::net::DaspConfig;
-//! use stiefel_model::precondition::{Preconditioning, UnseenPolicy};
+//! use stiefel_model::precondition::{Preconditioning, Adaptation};
 //! use stiefel_model::train::{Silent, TrainConfig};
 //! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials, Unseen, UnseenEmbedding};
 //!
@@ -38,7 +38,7 @@
 //!
 //! // A new person: say what whitens their trials and what stands in for their embedding.
 //! let unlabelled = MatBatch::from_vec(1, 3, 3, covariance.to_vec())?;
-//! let unseen = Unseen { whitening: UnseenPolicy::OwnMean { kappa: 10.0 }, embedding: UnseenEmbedding::NearestTangent };
+//! let unseen = Unseen { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: UnseenEmbedding::NearestTangent };
 //! let mut new = decoder.adapt_domain("s3", unlabelled.view(), &unseen)?;
 //! let decision = decoder.decide(&covariance, Domain::Unseen(&mut new))?;
 //! assert!(decision.class < 2);

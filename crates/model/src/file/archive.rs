@@ -38,7 +38,7 @@ enum Tensors {
 
 impl Archive {
     /// Starts a file.
-    pub(super) fn writing() -> Self {
+    pub(crate) fn writing() -> Self {
         Self {
             texts: BTreeMap::new(),
             tensors: Tensors::Written {
@@ -99,7 +99,7 @@ impl Archive {
     }
 
     /// Returns a text of the header as it stands there.
-    pub(super) fn raw(&self, key: &str) -> Found<&str> {
+    pub(crate) fn raw(&self, key: &str) -> Found<&str> {
         let found = self.texts.get(key).map(String::as_str);
         found.ok_or_else(|| FileProblem::NotAModel(format!("its header has no \"{key}\"")))
     }
@@ -212,7 +212,7 @@ impl Archive {
     }
 
     /// Returns an error where a tensor is left that no part of the model has taken.
-    pub(super) fn finish(&self) -> Found<()> {
+    pub(crate) fn finish(&self) -> Found<()> {
         let Tensors::Read { left, .. } = &self.tensors else {
             return Ok(());
         };
@@ -238,7 +238,7 @@ impl Archive {
 }
 
 /// Parses a text of the header.
-pub(super) fn parse<D: DeserializeOwned>(key: &str, text: &str) -> Found<D> {
+pub(crate) fn parse<D: DeserializeOwned>(key: &str, text: &str) -> Found<D> {
     serde_json::from_str(text).map_err(|error| FileProblem::Damaged {
         offset: PREFIX,
         why: format!("\"{key}\" of the header: {error}"),

@@ -44,10 +44,12 @@ mod read;
 mod write;
 
 pub use crate::problem::FileProblem;
-pub(crate) use archive::inconsistent;
 pub use archive::{Archive, Found};
+pub(crate) use archive::{inconsistent, parse};
 pub use container::{Dtype, TensorInfo, seal};
 pub use read::kind_of;
+pub(crate) use read::{open, open_in};
+pub(crate) use write::pack;
 
 use std::collections::BTreeMap;
 

@@ -1,33 +1,11 @@
-//! Reading: the container first, then the parts that the kind lists, each checked.
+//! Reading: the container, whose parts are then read one by one.
 
-use super::archive::{Archive, Found, inconsistent, parse};
+use super::archive::{Archive, Found};
 use super::container::{CHECKSUM, PREFIX, Table, checksum};
 use super::{FORMAT, FORMAT_VERSION, FileProblem, Header};
-use crate::fitted::About;
-use crate::kind::{self, Names};
-use crate::{FittedModel, Result};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-
-impl FittedModel {
-    /// Reads a model file, whatever its kind.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self::load_with_header(path)?.0)
-    }
-
-    /// Reads a model file and what its header says of the file itself.
-    pub fn load_with_header(path: impl AsRef<Path>) -> Result<(Self, Header)> {
-        let path = path.as_ref();
-        let found = open(path).and_then(fitted);
-        found.map_err(|problem| problem.at(path))
-    }
-
-    /// Reads the bytes of a model file.
-    pub fn from_bytes(bytes: &[u8]) -> Found<Self> {
-        Ok(fitted(open_in(Box::new(bytes), bytes.len() as u64)?)?.0)
-    }
-}
 
 /// Tells the kind of a model file by the beginning of the file; none where it is no model file.
 pub fn kind_of(path: impl AsRef<Path>) -> Option<String> {
@@ -37,45 +15,12 @@ pub fn kind_of(path: impl AsRef<Path>) -> Option<String> {
 }
 
 /// A file whose table of tensors has been read and checked.
-struct Opened<'r> {
+pub(crate) struct Opened<'r> {
     reader: Box<dyn Read + 'r>,
     /// Length and header as they stand in the file.
     head: Vec<u8>,
     table: Table,
     length: u64,
-}
-
-fn fitted(opened: Opened<'_>) -> Found<(FittedModel, Header)> {
-    let text = |key: &str| {
-        let found = opened.table.metadata.get(key).map(String::as_str);
-        found.ok_or_else(|| FileProblem::NotAModel(format!("its header has no \"{key}\"")))
-    };
-    let format = text("format")?;
-    if format != FORMAT {
-        return Err(FileProblem::NotAModel(format!(
-            "its format is \"{format}\""
-        )));
-    }
-    let library_version = text("library_version")?.to_owned();
-    version(text("format_version")?, &library_version)?;
-    let name = text("kind")?.to_owned();
-    let kind = kind::kind(&name).ok_or_else(|| FileProblem::Kind {
-        found: name,
-        known: kind::listed(),
-        library: library_version.clone(),
-    })?;
-    let header = Header {
-        library_version,
-        tensors: opened.table.tensors.clone(),
-    };
-    let mut archive = opened.archive()?;
-    let mut names = Names::default();
-    archive.text("names", &mut names)?;
-    names.check().map_err(|e| inconsistent(&e))?;
-    let about: About = parse("about", archive.raw("about")?)?;
-    let model = kind.read(names, &mut archive)?;
-    archive.finish()?;
-    Ok((FittedModel { model, about }, header))
 }
 
 /// The one format version that this library reads.
@@ -95,8 +40,29 @@ fn version(text: &str, library: &str) -> Found<()> {
 }
 
 impl Opened<'_> {
+    /// Reads what the file says of itself: the name of its kind, and a header.
+    pub(crate) fn about(&self) -> Found<(String, Header)> {
+        let text = |key: &str| {
+            let found = self.table.metadata.get(key).map(String::as_str);
+            found.ok_or_else(|| FileProblem::NotAModel(format!("its header has no \"{key}\"")))
+        };
+        let format = text("format")?;
+        if format != FORMAT {
+            return Err(FileProblem::NotAModel(format!(
+                "its format is \"{format}\""
+            )));
+        }
+        let library_version = text("library_version")?.to_owned();
+        version(text("format_version")?, &library_version)?;
+        let header = Header {
+            library_version,
+            tensors: self.table.tensors.clone(),
+        };
+        Ok((text("kind")?.to_owned(), header))
+    }
+
     /// Reads the tensors, and checks every byte of the file against its checksum.
-    fn archive(mut self) -> Found<Archive> {
+    pub(crate) fn archive(mut self) -> Found<Archive> {
         let start = self.head.len() as u64;
         let mut data = vec![0; (self.length - start) as usize];
         (self.reader.read_exact(&mut data)).map_err(|error| FileProblem::io("read it", &error))?;
@@ -122,17 +88,19 @@ impl Opened<'_> {
     }
 }
 
-fn open(path: &Path) -> Found<Opened<'static>> {
+pub(crate) fn open(path: &Path) -> Found<Opened<'static>> {
     let io = |doing| move |error: std::io::Error| FileProblem::io(doing, &error);
-    let file = File::open(path).map_err(io("open it"))?;
-    let about = file.metadata().map_err(io("ask for its size"))?;
+    // Opening a pipe would wait for a writer.
+    let about = std::fs::metadata(path).map_err(io("open it"))?;
     if !about.is_file() {
         return Err(FileProblem::NotAModel("it is not a regular file".into()));
     }
+    let file = File::open(path).map_err(io("open it"))?;
+    let about = file.metadata().map_err(io("ask for its size"))?;
     open_in(Box::new(file), about.len())
 }
 
-fn open_in<'r>(mut reader: Box<dyn Read + 'r>, length: u64) -> Found<Opened<'r>> {
+pub(crate) fn open_in<'r>(mut reader: Box<dyn Read + 'r>, length: u64) -> Found<Opened<'r>> {
     let io = |error: std::io::Error| FileProblem::io("read it", &error);
     let mut head = vec![0; PREFIX as usize];
     if length < PREFIX {

@@ -2,32 +2,9 @@
 
 use super::{FittedModel, OP, Session};
 use crate::net::Routing;
-use crate::{ModelError, Result, Unseen};
-use stiefel_data::{Steps, Trials};
+use crate::{Decided, ModelError, Result, Unseen};
+use stiefel_data::{Preparation, Trials};
 use stiefel_linalg::{Mat, MatBatch, MatView};
-
-/// What a model says of a set of trials.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decided {
-    /// `1 × N × C`.
-    pub probabilities: MatBatch<f64>,
-    /// Weights of the experts, `1 × N × K`, where a network routes.
-    pub routing: Option<MatBatch<f64>>,
-    /// Queries of the router, `1 × N × m`.
-    pub queries: Option<MatBatch<f64>>,
-    /// What was done for domains without training trials.
-    pub notes: Vec<String>,
-}
-
-impl Decided {
-    /// The most probable class of each trial; the first of equals.
-    pub fn classes(&self) -> Vec<usize> {
-        let rows = self.probabilities.data();
-        rows.chunks_exact(self.probabilities.cols().max(1))
-            .map(stiefel_linalg::argmax)
-            .collect()
-    }
-}
 
 impl FittedModel {
     /// The trials as the model takes them: its channels in its order, where both have names, and its views among those of the trials, where both
@@ -82,11 +59,12 @@ impl FittedModel {
 
     /// The views the model was trained on, where the trials have them and more.
     fn own_views(&self, trials: &Trials) -> Result<Trials> {
-        let steps = |of: &Steps, count: usize| (of.views.len() == count).then(|| of.views.clone());
-        let own = self.preparation().steps();
-        let own = own.and_then(|s| steps(s, self.view_count()));
-        let given = trials.preparation().steps();
-        let given = given.and_then(|s| steps(s, trials.views()));
+        let views = |of: &Preparation, count: usize| {
+            let views = &of.recipe()?.views;
+            (views.len() == count).then(|| views.clone())
+        };
+        let own = views(self.preparation(), self.view_count());
+        let given = views(trials.preparation(), trials.views());
         let (Some(own), Some(given)) = (own, given) else {
             return Ok(trials.clone());
         };

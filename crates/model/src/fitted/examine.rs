@@ -1,8 +1,8 @@
 //! What a model does and why: routing, controls, patterns on the sensors.
 
-use super::{Decided, FittedModel};
+use super::FittedModel;
 use crate::diagnostics::{Carried, RoutingReport, balanced};
-use crate::kind::{Examination, Picture};
+use crate::kind::{Decided, Examination, Picture};
 use crate::metrics::score;
 use crate::net::Routing;
 use crate::train::Observer;

@@ -3,7 +3,8 @@
 //! A trial that a model was trained on, or that chose when to stop, tells nothing of how well it decides new ones. Trials are known by their
 //! identity, whatever file they come in: each set is divided into what is new to the model and what is not, and scored apart.
 
-use super::{Decided, FittedModel};
+use super::FittedModel;
+use crate::kind::Decided;
 use crate::metrics::{Decisions, DomainScores, Scores};
 use crate::{Result, Unseen};
 use serde::{Deserialize, Serialize};

@@ -18,18 +18,19 @@ mod familiar;
 mod fit;
 mod judge;
 mod session;
+mod stored;
 
 pub use about::{About, ClassType};
 pub use assembled::{Named, initial};
-pub use decide::Decided;
 pub use familiar::{Distances, Yardstick};
 pub use judge::{Judged, Part};
 pub use session::Session;
 
+use crate::Result;
 use crate::kind::{Describe, Model, ModelSpec, Names};
 use crate::metrics::Scores;
 use crate::scaling::Recommendation;
-use crate::{Result, TrainingRecord};
+use crate::train::TrainingRecord;
 use std::any::Any;
 use std::sync::Arc;
 use stiefel_data::Preparation;

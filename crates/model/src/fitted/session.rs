@@ -4,7 +4,7 @@ use super::{FittedModel, OP};
 use crate::decoder::Decision;
 use crate::kind::{Engine, Start};
 use crate::net::Routing;
-use crate::precondition::UnseenPolicy;
+use crate::precondition::Adaptation;
 use crate::{ModelError, Result, Unseen, UnseenEmbedding};
 use std::sync::Arc;
 use stiefel_linalg::MatView;
@@ -94,7 +94,7 @@ impl Session {
     }
 
     /// Returns how its trials are whitened, where it had no training trials.
-    pub fn whitening(&self) -> Option<UnseenPolicy> {
+    pub fn whitening(&self) -> Option<Adaptation> {
         self.engine.adaptation()
     }
 }

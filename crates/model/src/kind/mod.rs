@@ -1,39 +1,24 @@
-//! Kinds of models, and the registry that every door reads.
+//! A kind of model, and what it has fitted.
 //!
 //! A [`Kind`] knows its name, its settings, how a model of it is fitted and how its file is read. A
 //! [`Model`] is what a kind has fitted: it starts decisions for a domain, writes its file, and says
 //! what a report shows of it. Whoever holds a model holds a [`FittedModel`](crate::FittedModel) and
-//! asks it; nothing outside this registry depends on which kinds there are.
-//!
-//! ```
-//! use stiefel_model::kind::{self, DataSizes, ModelSpec};
-//!
-//! let sizes = DataSizes { channels: 22, domains: 9 };
-//! let spec = ModelSpec::named("dasp", &serde_json::json!({ "experts": 4 }), sizes)?;
-//! assert_eq!(spec.setting("experts"), Some(&4.into()));
-//! assert!(ModelSpec::named("dasp", &serde_json::json!({ "expert": 4 }), sizes).is_err());
-//! assert!(kind::names().contains(&"choir"));
-//! # Ok::<(), stiefel_model::ModelError>(())
-//! ```
-//!
-//! A new kind takes one file and one line in [`KINDS`].
+//! asks it; nothing outside the [`registry`](crate::registry) depends on which kinds there are.
 
 mod balance;
+mod decided;
 mod model;
 pub mod settings;
 mod spec;
-#[cfg(feature = "test-kind")]
-mod toy;
 
+pub use crate::names::Names;
 pub use balance::Balance;
-pub use model::{Describe, Engine, Examination, Model, Names, Picture, Start};
-pub use spec::{DataSizes, ModelSpec};
+pub use decided::Decided;
+pub use model::{Describe, Engine, Examination, Model, Picture, Start};
+pub use spec::ModelSpec;
 
-use crate::choir::ChoirKind;
 use crate::diagnostics::RoutedBy;
 use crate::file::{Archive, Found};
-use crate::network::NetworkKind;
-use crate::peers::PEERS;
 use crate::scaling::Recommendation;
 use crate::train::Observer;
 use crate::{ModelError, Result};
@@ -42,25 +27,14 @@ use std::fmt;
 use std::sync::Arc;
 use stiefel_data::Trials;
 
-/// The name of the kind that doors take unless they are told another.
-pub const DEFAULT: &str = "choir";
-
-/// All kinds, in the order of lists and tables.
-pub static KINDS: &[&dyn Kind] = &[
-    &ChoirKind,
-    &NetworkKind::DASP,
-    &NetworkKind::SPDNET,
-    &PEERS[0],
-    &PEERS[1],
-    &PEERS[2],
-    &PEERS[3],
-    &PEERS[4],
-    &PEERS[5],
-    &PEERS[6],
-    &PEERS[7],
-    #[cfg(feature = "test-kind")]
-    &toy::ToyKind,
-];
+/// Sizes of the data that default settings may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataSizes {
+    /// Channels.
+    pub channels: usize,
+    /// Training domains.
+    pub domains: usize,
+}
 
 /// A kind of model.
 pub trait Kind: fmt::Debug + Sync {
@@ -180,51 +154,4 @@ impl Fit<'_> {
             }),
         }
     }
-}
-
-/// Finds a kind by its name.
-pub fn kind(name: &str) -> Option<&'static dyn Kind> {
-    all().find(|k| k.name() == name)
-}
-
-/// Finds a kind, or the kind of a variant, by name.
-pub fn find(name: &str) -> Result<(&'static dyn Kind, Option<Variant>)> {
-    if let Some(found) = kind(name) {
-        return Ok((found, None));
-    }
-    let variant = |kind: &'static dyn Kind| {
-        let variants = kind.variants().iter();
-        let found = variants.copied().find(|v| v.name == name)?;
-        Some((kind, Some(found)))
-    };
-    let found = all().find_map(variant);
-    found.ok_or_else(|| ModelError::UnknownName {
-        what: "model",
-        found: name.to_owned(),
-        known: names().join(", "),
-    })
-}
-
-/// Lists the names of all kinds, and after them those of all variants.
-pub fn names() -> Vec<&'static str> {
-    let variants = all().flat_map(Kind::variants);
-    all()
-        .map(Kind::name)
-        .chain(variants.map(|v| v.name))
-        .collect()
-}
-
-/// Describes the kind or the variant of a name in one line.
-pub fn about(name: &str) -> Option<&'static str> {
-    let (kind, variant) = find(name).ok()?;
-    Some(variant.map_or_else(|| kind.about(), |v| v.about))
-}
-
-/// Joins the names of all kinds, for messages.
-pub(crate) fn listed() -> String {
-    all().map(Kind::name).collect::<Vec<_>>().join(", ")
-}
-
-fn all() -> impl Iterator<Item = &'static dyn Kind> {
-    KINDS.iter().copied()
 }

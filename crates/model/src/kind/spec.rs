@@ -1,20 +1,10 @@
 //! A kind with its settings: everything that decides a fit, but the trials.
 
-use super::{Kind, find, kind, settings};
+use super::{Kind, settings};
+use crate::Result;
 use crate::scaling::Recommendation;
-use crate::{ModelError, Result};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Value, json};
-
-/// Sizes of the data that default settings may depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DataSizes {
-    /// Channels.
-    pub channels: usize,
-    /// Training domains.
-    pub domains: usize,
-}
 
 /// A kind with its complete settings.
 ///
@@ -24,26 +14,12 @@ pub struct DataSizes {
 pub struct ModelSpec {
     kind: &'static dyn Kind,
     settings: Value,
-    all_views: bool,
+    pub(crate) all_views: bool,
     /// Why the sizes were chosen, where a rule chose them.
     pub scaling: Option<Recommendation>,
 }
 
 impl ModelSpec {
-    /// Returns the spec of a kind or a variant, its defaults on data of these sizes changed by the
-    /// settings that are given.
-    pub fn named(name: &str, given: &Value, sizes: DataSizes) -> Result<Self> {
-        let (kind, variant) = find(name)?;
-        let mut tree = kind.defaults(variant.map(|v| v.name), given, sizes)?;
-        settings::set_all(&mut tree, given)?;
-        let spec = Self {
-            all_views: kind.takes_views() || variant.is_some_and(|v| v.all_views),
-            scaling: kind.scaling(&tree, sizes)?,
-            ..Self::complete(kind, tree.clone())?
-        };
-        Ok(spec)
-    }
-
     /// Returns the spec of typed settings; they are checked when they fit.
     pub(crate) fn of<S: Serialize>(kind: &'static dyn Kind, settings: &S) -> Self {
         Self {
@@ -131,49 +107,4 @@ impl PartialEq for ModelSpec {
         (self.kind.name(), &self.settings, self.all_views)
             == (other.kind.name(), &other.settings, other.all_views)
     }
-}
-
-impl Default for ModelSpec {
-    /// CHOIR with its defaults.
-    fn default() -> Self {
-        crate::choir::ChoirConfig::default().into()
-    }
-}
-
-impl Serialize for ModelSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        Written {
-            kind: self.kind.name().into(),
-            settings: self.settings.clone(),
-            all_views: self.all_views,
-        }
-        .serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for ModelSpec {
-    fn deserialize<D>(deserializer: D) -> std::result::Result<Self, D::Error>
-    where
-        D: Deserializer<'de>,
-    {
-        let written = Written::deserialize(deserializer)?;
-        let found = kind(&written.kind).ok_or_else(|| ModelError::UnknownName {
-            what: "kind of model",
-            found: written.kind.clone(),
-            known: super::listed(),
-        });
-        let spec = found.and_then(|kind| Self::complete(kind, written.settings));
-        let mut spec = spec.map_err(D::Error::custom)?;
-        spec.all_views |= written.all_views;
-        Ok(spec)
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    kind: String,
-    settings: Value,
-    #[serde(default)]
-    all_views: bool,
 }

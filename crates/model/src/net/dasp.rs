@@ -9,6 +9,7 @@
 //! Shapes: `n × k` filters, experts `V·K × n × k` and anchors `V × n × k` view by view, keys `1 × K × m` or `1 × V·K × m`. The query `q_i` sees the broad view.
 
 use super::batch_norm::{self, Norm};
+use super::bound::{Bound, Points};
 use super::config::{DaspConfig, HeadKind};
 use super::layout::Layout;
 use super::options::{ExpertKind, ViewRouting};
@@ -18,9 +19,8 @@ use super::tail::{Filter, Head, Tail};
 use super::{Derived, FilterSlots, Layers, Losses, Network, NormPosition, Outputs, PerView};
 use super::{Routed, Routing, losses, start};
 use crate::csp::CspTerm;
-use crate::parameters::Points;
 use crate::sizes::Sizes;
-use crate::{Batch, Bound, Parameters, Prepared, Result};
+use crate::{Batch, Parameters, Prepared, Result};
 use stiefel_autodiff::{Tape, Var};
 use stiefel_linalg::Scalar;
 

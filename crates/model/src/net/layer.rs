@@ -10,9 +10,9 @@
 //!
 //! All of it is one recording, so that the engine around it has one operation to call and one to pull back. Somebody new has no embedding: zeros.
 
+use super::bound::{Bound, Points};
 use super::{DaspConfig, DaspNet, Losses, Router, Routing, Sizes};
-use crate::parameters::Points;
-use crate::{Bound, ModelError, Result};
+use crate::{ModelError, Result};
 use stiefel_autodiff::{Arena, Covariances, Mark, Shape, Tape, Var};
 use stiefel_geometry::spd::check_symmetric;
 use stiefel_linalg::{MatBatch, MatView, Scalar};

@@ -3,13 +3,10 @@
 //! A layer declares its parameters in a [`Layout`] and keeps their [`Slot`]s; values, tapes, files and
 //! optimisers follow the order of the layout.
 
+use crate::parameters::Slot;
 use crate::{Manifold, Parameter, Parameters, random};
 use stiefel_autodiff::Shape;
 use stiefel_linalg::{MatBatch, Scalar};
-
-/// The place of a parameter among those of its network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot(pub(crate) usize);
 
 /// The first value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! optimiser, checkpoints and model files treat every network alike. `forward` writes the computation on a tape.
 
 pub mod batch_norm;
+mod bound;
 mod config;
 mod dasp;
 mod layer;
@@ -20,23 +21,24 @@ mod tail;
 pub use crate::parameters::StateUpdate;
 pub use crate::sizes::Sizes;
 pub use batch_norm::{BatchNormConfig, NormPosition, refit_statistics};
+pub use bound::Bound;
 pub use config::{
     Anchor, DaspConfig, HeadKind, InitialAnchor, InitialExperts, LossWeights, Orthogonality,
     Retraction, SpdNetConfig,
 };
 pub use dasp::DaspNet;
 pub use layer::{LayerInput, LayerOutput, Recorded, RoutedLayer};
-pub(crate) use layout::Slot;
 pub use losses::{Losses, alignment, balance, barrier, entropy, shrink};
 pub use options::{BarrierKind, ExpertKind, RoutingRule, ViewRouting};
 pub(crate) use query::Router;
 pub use spdnet::SpdNet;
 
 use crate::csp::CspTerm;
-use crate::parameters::Points;
+use crate::parameters::Slot;
 use crate::prepared::PerSample;
-use crate::{Batch, Bound, ModelError, Parameters, Prepared, Result};
+use crate::{Batch, ModelError, Parameters, Prepared, Result};
 use batch_norm::{Norm, NormValues};
+use bound::Points;
 use pool::PoolValues;
 use smallvec::SmallVec;
 use stiefel_autodiff::{Mark, Tape, Var};
@@ -181,7 +183,7 @@ pub trait Network<T: Scalar>: Layers<T> + std::fmt::Debug + Send + Sync {
 
     /// Puts parameters on a tape, for training.
     fn bind(&self, tape: &Tape<T>, parameters: &Parameters<T>) -> Result<Bound> {
-        let mut bound = parameters.bind(tape)?;
+        let mut bound = Bound::training(parameters, tape)?;
         bound.derived = self.derive(&bound.on(tape))?;
         Ok(bound)
     }
@@ -189,7 +191,7 @@ pub trait Network<T: Scalar>: Layers<T> + std::fmt::Debug + Send + Sync {
     /// Puts parameters on a tape as constants, for evaluation: nothing is recorded for a backward
     /// pass.
     fn bind_frozen(&self, tape: &Tape<T>, parameters: &Parameters<T>) -> Result<Bound> {
-        let mut bound = parameters.bind_frozen(tape)?;
+        let mut bound = Bound::frozen(parameters, tape)?;
         bound.derived = self.derive(&bound.on(tape))?;
         Ok(bound)
     }

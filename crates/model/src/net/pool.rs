@@ -12,12 +12,13 @@
 //! views, pools stand one after the other in one parameter. Source: the paper's "Full-Rank Rectangular
 //! Extension".
 
+use super::bound::Points;
 use super::config::{Anchor, DaspConfig, Orthogonality, Retraction};
-use super::layout::{Initial, Layout, Slot, Space, Spec};
+use super::layout::{Initial, Layout, Space, Spec};
 use super::options::ExpertKind;
 use super::tail::Filter;
 use crate::Result;
-use crate::parameters::Points;
+use crate::parameters::Slot;
 use stiefel_autodiff::{Axis, Mark, Var};
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
 use stiefel_linalg::{MatBatch, Op, Scalar, product};

@@ -8,10 +8,11 @@
 //! Shapes: rows `x̃` of the data `1 × B × r`, queries `1 × B × m`, keys `1 × K × m`, one set of keys for
 //! every routing of a trial.
 
-use super::layout::{Initial, Layout, Slot};
+use super::bound::Points;
+use super::layout::{Initial, Layout};
 use super::sparse;
 use super::{PerView, Routing, RoutingRule};
-use crate::parameters::Points;
+use crate::parameters::Slot;
 use crate::prepared::Row;
 use crate::{Batch, ModelError, Result};
 use stiefel_autodiff::{Mark, Var};

@@ -5,16 +5,17 @@
 //! ```
 
 use super::batch_norm::{self, Norm};
+use super::bound::{Bound, Points};
 use super::config::{InitialAnchor, SpdNetConfig, check_tail, check_views};
-use super::layout::{Layout, Slot};
+use super::layout::Layout;
 use super::tail::{Filter, Head, Tail};
 use super::{
     Derived, FilterSlots, Layers, Losses, Network, NormPosition, Outputs, PerView, Routing,
 };
 use super::{pool, start};
-use crate::parameters::Points;
+use crate::parameters::Slot;
 use crate::sizes::Sizes;
-use crate::{Batch, Bound, Parameters, Prepared, Result};
+use crate::{Batch, Parameters, Prepared, Result};
 use smallvec::SmallVec;
 use stiefel_autodiff::{Tape, Var};
 use stiefel_linalg::Scalar;

@@ -8,9 +8,9 @@
 //! Filters in Cayley coordinates start there too: the fixed orthogonal `B` gets the point as its first `k` columns.
 
 use super::config::{DaspConfig, InitialAnchor, InitialExperts};
-use super::layout::Slot;
 use super::pool::Pool;
 use crate::anchor::{discriminative_basis, first_columns};
+use crate::parameters::Slot;
 use crate::{Manifold, Parameters, Prepared, Result, random};
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, Scalar};

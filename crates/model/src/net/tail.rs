@@ -7,12 +7,13 @@
 
 use super::PerView;
 use super::batch_norm::Norm;
+use super::bound::Points;
 use super::config::Retraction;
-use super::layout::{Initial, Layout, Slot};
+use super::layout::{Initial, Layout};
 use super::pool::{Mixture, Step};
 use super::query::Linear;
 use super::{NormPosition, StateUpdate};
-use crate::parameters::Points;
+use crate::parameters::Slot;
 use crate::{Batch, ModelError, Result};
 use stiefel_autodiff::{Axis, Covariances, Filters, Var};
 use stiefel_linalg::Scalar;

@@ -16,7 +16,7 @@ use crate::kind::{
     Picture, Start, Variant,
 };
 use crate::net::{Routing, RoutingRule};
-use crate::precondition::{Reference, Tikhonov, UnseenPolicy};
+use crate::precondition::{Adaptation, Reference, Tikhonov};
 use crate::scaling::Recommendation;
 use crate::{Architecture, Model, ModelConfig, ModelError, Result, TrainingRecord, Trials};
 use serde_json::Value;
@@ -298,8 +298,28 @@ impl<T: Scalar> FittedKind for Model<T> {
         let Some(filters) = Self::filters(self)? else {
             return Ok(Vec::new());
         };
-        let numbered = self.names.renumber(training)?;
         let whitener = &self.frontend.whitener;
+        let known = |name: &&String| {
+            let at = self.names.domain(name);
+            at.is_some_and(|d| whitener.trials_of(d) > 0)
+        };
+        for d in training.domains().present() {
+            let name = &training.domains().names()[d];
+            if !known(&name) {
+                let all: Vec<&str> = self
+                    .names
+                    .domains
+                    .iter()
+                    .filter(known)
+                    .map(|n| &**n)
+                    .collect();
+                return Err(ModelError::NewDomain {
+                    name: name.clone(),
+                    known: all.join(", "),
+                });
+            }
+        }
+        let numbered = self.names.renumber(training)?;
         let filters = filters.cast();
         let all = crate::diagnostics::patterns(filters.view(), whitener, &numbered, count)?;
         let one = |j: usize| Picture {
@@ -367,7 +387,7 @@ impl<T: Scalar> Engine for NetworkEngine<T> {
         self.decoder.query()
     }
 
-    fn adaptation(&self) -> Option<UnseenPolicy> {
+    fn adaptation(&self) -> Option<Adaptation> {
         match &self.state {
             State::Known(_) => None,
             State::New(handle) => Some(handle.whitening()),

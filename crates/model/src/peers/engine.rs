@@ -7,7 +7,7 @@ use super::tangent_lr::row_of;
 use crate::decoder::Decision;
 use crate::kind::{Engine, Start};
 use crate::net::Routing;
-use crate::precondition::{DomainState, UnseenPolicy, WhitenScratch, check_single};
+use crate::precondition::{Adaptation, DomainState, WhitenScratch, check_single};
 use crate::{ModelError, Result};
 use std::sync::Arc;
 use stiefel_linalg::{MatBatch, MatView, argmax};
@@ -18,7 +18,7 @@ pub(super) struct PeerEngine {
     domain: Option<usize>,
     /// One per view where the domain's own mean is not settled by training trials.
     whitening: Vec<DomainState>,
-    policy: Option<UnseenPolicy>,
+    policy: Option<Adaptation>,
     /// The regression as labelled trials have moved it.
     moved: Option<LogisticModel>,
     labelled: usize,
@@ -37,8 +37,8 @@ impl PeerEngine {
         let policy = match (start.known, start.unseen) {
             _ if loaded || trained => None,
             // Known from labelled trials alone: their mean, drawn towards the others.
-            (Some(_), None) => Some(UnseenPolicy::OwnMean {
-                kappa: UnseenPolicy::DEFAULT_KAPPA,
+            (Some(_), None) => Some(Adaptation::OwnMean {
+                kappa: Adaptation::DEFAULT_KAPPA,
             }),
             _ => Some(start.policy()?.whitening),
         };
@@ -56,7 +56,7 @@ impl PeerEngine {
         if let Some(policy) = policy {
             for (v, whitener) in peer.whiteners.iter().enumerate() {
                 let seen = together(calibrated, start.seen, v, n)?;
-                if seen.count() == 0 && matches!(policy, UnseenPolicy::OwnMean { .. }) {
+                if seen.count() == 0 && matches!(policy, Adaptation::OwnMean { .. }) {
                     return Err(ModelError::Empty {
                         op: peer.kind.name,
                         remedy: "own-mean whitening needs unlabelled trials of the new domain",
@@ -113,7 +113,7 @@ impl PeerEngine {
                 (_, None, Some(domain)) => {
                     whitener.transform_into(domain, x, out, &mut self.scratch)?;
                 }
-                (_, None, None) => return Err(ModelError::NoUnseenPolicy),
+                (_, None, None) => return Err(ModelError::NoAdaptation),
             }
         }
         Ok(())
@@ -168,7 +168,7 @@ impl Engine for PeerEngine {
         self.whitening.iter_mut().for_each(|w| w.freeze(frozen));
     }
 
-    fn adaptation(&self) -> Option<UnseenPolicy> {
+    fn adaptation(&self) -> Option<Adaptation> {
         self.policy
     }
 

@@ -137,7 +137,7 @@ fn transform(whitener: &Whitener, settings: &PeerSettings, trials: &Trials) -> R
     let policy = settings
         .preconditioning
         .unseen
-        .ok_or(ModelError::NoUnseenPolicy)?;
+        .ok_or(ModelError::NoAdaptation)?;
     let n = trials.channels_count();
     let mut out = MatBatch::zeros(trials.len(), n, n);
     for d in domains.present() {

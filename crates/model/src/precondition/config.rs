@@ -54,12 +54,12 @@ pub enum Scaling {
     None,
 }
 
-/// What whitens a domain that had no training trials.
+/// How the mean of a domain without training trials is found, which whitens its trials.
 ///
-/// Printed in every report: the last two use unlabelled data of the target.
+/// Reports print it: the last two use unlabelled data of the domain that is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "policy")]
-pub enum UnseenPolicy {
+pub enum Adaptation {
     /// The pooled mean of the training domains.
     Pooled,
     /// The mean of all the given trials, shrunk towards the pooled mean: `(κ·M_pooled + Σ X)/(κ + t)`.
@@ -94,7 +94,7 @@ pub struct Preconditioning {
     /// The scale; per trial by default.
     pub scaling: Scaling,
     /// What to do with domains without training trials; none by default, so that it is a decision.
-    pub unseen: Option<UnseenPolicy>,
+    pub unseen: Option<Adaptation>,
 }
 
 impl Default for Preconditioning {
@@ -122,11 +122,11 @@ impl Preconditioning {
                 expected: "a positive finite number (or `none`)",
             });
         }
-        self.unseen.map_or(Ok(()), UnseenPolicy::check)
+        self.unseen.map_or(Ok(()), Adaptation::check)
     }
 }
 
-impl UnseenPolicy {
+impl Adaptation {
     /// How many trials the pooled mean counts for by default.
     pub const DEFAULT_KAPPA: f64 = 10.0;
 
@@ -155,7 +155,7 @@ pub(crate) fn check_kappa(kappa: f64) -> Result<()> {
     })
 }
 
-impl fmt::Display for UnseenPolicy {
+impl fmt::Display for Adaptation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pooled => {

@@ -15,7 +15,7 @@ use super::config::{Scaling, check_kappa};
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::{Prior, RunningMean};
 use super::whitener::{Whitener, check_out};
-use super::{OP, OWN_MEAN_MIN_TRIALS, Preconditioning, UnseenPolicy};
+use super::{Adaptation, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
 use crate::{ModelError, Result};
 use stiefel_linalg::MatView;
 
@@ -24,13 +24,13 @@ use stiefel_linalg::MatView;
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
-/// use stiefel_model::precondition::{Preconditioning, UnseenPolicy};
+/// use stiefel_model::precondition::{Preconditioning, Adaptation};
 /// use stiefel_model::{Factor, Trials};
 ///
 /// let x = MatBatch::from_fn(3, 2, 2, |i, r, c| if r == c { (1 + i) as f64 } else { 0.3 });
 /// let labels = || Factor::from_labels(["a", "b", "a"]);
 /// let whitener = Preconditioning::default().fit(&Trials::new(x.clone(), labels(), labels())?)?;
-/// let mut new = whitener.adapt(x.view(), UnseenPolicy::OwnMean { kappa: 10.0 })?;
+/// let mut new = whitener.adapt(x.view(), Adaptation::OwnMean { kappa: 10.0 })?;
 /// let mut whitened = [0.0; 4];
 /// new.transform_into(x.matrix(0), &mut whitened)?;
 /// # Ok::<(), stiefel_model::ModelError>(())
@@ -39,7 +39,7 @@ use stiefel_linalg::MatView;
 pub struct DomainState {
     config: Preconditioning,
     n: usize,
-    policy: UnseenPolicy,
+    policy: Adaptation,
     /// What whitens trials that are not taken in; none where a running mean has moved since.
     frame: Option<Frame>,
     running: Option<Running>,
@@ -59,7 +59,7 @@ struct Running {
 impl Whitener {
     /// Returns the whitening of a new domain of which some raw trials are known: own-mean takes its mean
     /// from them, causal goes on from them in the order given, pooled does not look.
-    pub fn adapt(&self, seen: MatView<'_, f64>, policy: UnseenPolicy) -> Result<DomainState> {
+    pub fn adapt(&self, seen: MatView<'_, f64>, policy: Adaptation) -> Result<DomainState> {
         let mut state = self.adapt_unseen(seen, policy)?;
         state.observe_all(seen)?;
         Ok(state)
@@ -69,7 +69,7 @@ impl Whitener {
     pub(crate) fn adapt_unseen(
         &self,
         seen: MatView<'_, f64>,
-        policy: UnseenPolicy,
+        policy: Adaptation,
     ) -> Result<DomainState> {
         policy.check()?;
         let n = self.n;
@@ -77,11 +77,11 @@ impl Whitener {
             (check_single(n, seen.matrix(i), i)).map_err(|error| error.at_trial(i))?;
         }
         let (frame, running) = match policy {
-            UnseenPolicy::Pooled => (Some(self.pooled.frame.clone()), None),
-            UnseenPolicy::OwnMean { kappa } => {
+            Adaptation::Pooled => (Some(self.pooled.frame.clone()), None),
+            Adaptation::OwnMean { kappa } => {
                 (Some(self.own_mean_frame(&seen.to_owned(), kappa)?), None)
             }
-            UnseenPolicy::Causal { kappa } => (None, Some(Running::new(self, kappa)?)),
+            Adaptation::Causal { kappa } => (None, Some(Running::new(self, kappa)?)),
         };
         Ok(DomainState {
             config: self.config,
@@ -97,7 +97,7 @@ impl Whitener {
 
 impl DomainState {
     /// Returns the policy.
-    pub fn policy(&self) -> UnseenPolicy {
+    pub fn policy(&self) -> Adaptation {
         self.policy
     }
 
@@ -158,7 +158,7 @@ impl DomainState {
         let frame = match (self.frame.take(), &self.running) {
             (Some(frame), _) => frame,
             (None, Some(running)) => running.frame(&self.config, self.n)?,
-            (None, None) => return Err(ModelError::NoUnseenPolicy),
+            (None, None) => return Err(ModelError::NoAdaptation),
         };
         let done = frame.apply_into(&self.config, self.n, 0, x, out, &mut self.scratch);
         self.frame = Some(frame);

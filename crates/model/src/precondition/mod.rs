@@ -7,7 +7,7 @@
 //! Shapes: trials are `count × n × n`, in f64 throughout. Source: the paper's set-up ("pre-conditioned per domain by a sequence
 //! of three operations").
 //!
-//! A domain without training trials has no mean of its own. Three named policies ([`UnseenPolicy`]): `M_pooled`, the mean of the
+//! A domain without training trials has no mean of its own. Three named policies ([`Adaptation`]): `M_pooled`, the mean of the
 //! means of all training domains (each domain counts once, however many trials it has: a new domain is one more of them); or
 //! `M = (κ·M_pooled + Σ X)/(κ + t)` over its `t` unlabelled trials, all of them or those seen so far.
 //!
@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use stiefel_linalg::MatBatch;
-//! use stiefel_model::precondition::{Preconditioning, UnseenPolicy};
+//! use stiefel_model::precondition::{Preconditioning, Adaptation};
 //! use stiefel_model::{Factor, Trials};
 //!
 //! let x = MatBatch::from_fn(4, 2, 2, |i, r, c| if r == c { (1 + i) as f64 } else { 0.3 });
@@ -30,7 +30,7 @@
 //! // "s2" had no training trials: its policy has to be named.
 //! let new = trials.select(&[3])?;
 //! assert!(whitener.transform(&new).is_err());
-//! whitener.transform_unseen(&new, UnseenPolicy::OwnMean { kappa: 10.0 })?;
+//! whitener.transform_unseen(&new, Adaptation::OwnMean { kappa: 10.0 })?;
 //! # Ok::<(), stiefel_model::ModelError>(())
 //! ```
 
@@ -42,7 +42,7 @@ pub(crate) mod reference;
 mod state;
 mod whitener;
 
-pub use config::{Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, Whitening};
+pub use config::{Adaptation, Preconditioning, Reference, Scaling, Tikhonov, Whitening};
 pub use domain::DomainState;
 pub use frame::WhitenScratch;
 pub(crate) use frame::{check_single, scale_of, trace_and_square};

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::whitener::Pooled;
 use super::{OP, Preconditioning, Whitener};
 use crate::file::{Archive, Found};
-use crate::kind::Names;
+use crate::names::Names;
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_data::check_distinct;

@@ -1,6 +1,6 @@
 //! The fitted whitener: transforms trials of known domains, and of an unseen one under a named policy.
 
-use super::config::{Scaling, UnseenPolicy, check_kappa};
+use super::config::{Adaptation, Scaling, check_kappa};
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::shrunk_mean;
 use super::{DomainState, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
@@ -74,8 +74,8 @@ impl Whitener {
     }
 
     /// The configured policy for domains without training trials.
-    pub fn unseen_policy(&self) -> Result<UnseenPolicy> {
-        self.config.unseen.ok_or(ModelError::NoUnseenPolicy)
+    pub fn unseen_policy(&self) -> Result<Adaptation> {
+        self.config.unseen.ok_or(ModelError::NoAdaptation)
     }
 
     /// Pre-conditions trials, each with what was fitted on its domain's training trials.
@@ -108,7 +108,7 @@ impl Whitener {
 
     /// Pre-conditions the trials of **one** domain that had no training trials, under a named policy;
     /// `Causal` takes them in in the order given. No label is read.
-    pub fn transform_unseen(&self, trials: &Trials, policy: UnseenPolicy) -> Result<Trials> {
+    pub fn transform_unseen(&self, trials: &Trials, policy: Adaptation) -> Result<Trials> {
         self.check_montage(trials)?;
         self.check_unseen(trials)?;
         let x = trials.covariances();
@@ -125,7 +125,7 @@ impl Whitener {
         &self,
         seen: MatView<'_, f64>,
         x: MatView<'_, f64>,
-        policy: UnseenPolicy,
+        policy: Adaptation,
     ) -> Result<MatBatch<f64>> {
         transform_all(self.adapt(seen, policy)?, x)
     }

@@ -1,12 +1,10 @@
 //! What a trained network says of a set of samples.
 
 use crate::net::{Network, Routing};
+use crate::prepared::CHUNK;
 use crate::{Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
 use stiefel_linalg::{MatBatch, Scalar, argmax};
-
-/// Samples per forward pass: large enough for full lanes, small enough for the caches.
-pub(crate) const CHUNK: usize = 64;
 
 /// Probabilities and routing weights of every sample.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,9 +9,8 @@ mod objective;
 mod observe;
 
 pub use config::TrainConfig;
-pub(crate) use evaluate::CHUNK;
 pub use evaluate::{Evaluation, evaluate};
-pub use observe::{EpochRecord, Flow, Observer, Silent};
+pub use observe::{EpochRecord, Flow, Observer, Silent, TrainingRecord};
 
 use crate::csp::CspState;
 use crate::net::{Network, Routing};

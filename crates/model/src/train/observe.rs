@@ -166,3 +166,18 @@ fn spread<T: Scalar>(tangents: MatView<'_, T>) -> f64 {
     };
     (0..count).map(distance).sum::<f64>() / count.max(1) as f64
 }
+
+/// The course of a training.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainingRecord {
+    /// Training trials.
+    pub trials: usize,
+    /// Validation trials.
+    pub validation: usize,
+    /// The epoch whose parameters are kept.
+    pub best_epoch: usize,
+    /// Whether training was cancelled.
+    pub cancelled: bool,
+    /// Every epoch.
+    pub history: Vec<EpochRecord>,
+}

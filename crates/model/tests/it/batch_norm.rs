@@ -11,7 +11,7 @@ use stiefel_model::net::{
     Anchor, BatchNormConfig, DaspConfig, DaspNet, InitialAnchor, LossWeights, Network,
     NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, refit_statistics,
 };
-use stiefel_model::precondition::{UnseenPolicy, Whitening};
+use stiefel_model::precondition::{Adaptation, Whitening};
 use stiefel_model::train::{
     Checkpoint, EpochRecord, Flow, Observer, Silent, Stepper, TrainConfig, evaluate, resume, train,
 };
@@ -395,7 +395,7 @@ fn files_and_decoders_carry_the_statistics() {
             // A stranger: with own trials the statistics differ from the pooled ones.
             let x = mixed_trials(17, 20, N, 1);
             let mut said = Vec::new();
-            for whitening in [UnseenPolicy::Pooled, UnseenPolicy::OwnMean { kappa: 10.0 }] {
+            for whitening in [Adaptation::Pooled, Adaptation::OwnMean { kappa: 10.0 }] {
                 let unseen = Unseen {
                     whitening,
                     embedding,

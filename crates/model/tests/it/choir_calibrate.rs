@@ -3,7 +3,7 @@
 use crate::choir::{several, small};
 use crate::models::through_file;
 use stiefel_model::kind::DataSizes;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::Silent;
 use stiefel_model::{Factor, FittedModel, ModelSpec, Trials, Unseen};
 
@@ -33,7 +33,7 @@ fn a_new_person_is_known_from_two_trials_on_and_nobody_else_changes() {
     let met = model.calibrate(&part(&anna, 0, 2)).unwrap();
     assert!(met.knows("anna") && !model.knows("anna"));
     assert_eq!(met.decide(&trials, None).unwrap(), before);
-    let unseen = Unseen::from(UnseenPolicy::OwnMean { kappa: 10.0 });
+    let unseen = Unseen::from(Adaptation::OwnMean { kappa: 10.0 });
     let bert = anna
         .clone()
         .with_domains(Factor::from_labels(vec!["bert"; 20]))
@@ -121,8 +121,8 @@ fn the_mean_of_a_calibrated_person_goes_on_where_asked() {
         fixed.notes
     );
     for policy in [
-        UnseenPolicy::OwnMean { kappa: 10.0 },
-        UnseenPolicy::Causal { kappa: 10.0 },
+        Adaptation::OwnMean { kappa: 10.0 },
+        Adaptation::Causal { kappa: 10.0 },
     ] {
         let moved = met.decide(&rest, Some(&policy.into())).unwrap();
         assert_ne!(moved.probabilities, fixed.probabilities);
@@ -132,9 +132,7 @@ fn the_mean_of_a_calibrated_person_goes_on_where_asked() {
             moved.notes
         );
     }
-    let pooled = met
-        .decide(&rest, Some(&UnseenPolicy::Pooled.into()))
-        .unwrap();
+    let pooled = met.decide(&rest, Some(&Adaptation::Pooled.into())).unwrap();
     assert_eq!(pooled, fixed);
 }
 
@@ -145,8 +143,8 @@ fn a_labelled_trial_counts_once_in_the_mean() {
     let anna = anna(20);
     let met = model.calibrate(&part(&anna, 0, 4)).unwrap();
     for policy in [
-        UnseenPolicy::OwnMean { kappa: 10.0 },
-        UnseenPolicy::Causal { kappa: 10.0 },
+        Adaptation::OwnMean { kappa: 10.0 },
+        Adaptation::Causal { kappa: 10.0 },
     ] {
         let decide = |trials: &Trials| {
             let decided = met.decide(trials, Some(&policy.into())).unwrap();

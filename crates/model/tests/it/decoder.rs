@@ -4,7 +4,7 @@ use crate::models::{all, dasp, fit, of_domain, spdnet, trials};
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
-use stiefel_model::precondition::{Scaling, UnseenPolicy};
+use stiefel_model::precondition::{Adaptation, Scaling};
 use stiefel_model::train::evaluate;
 use stiefel_model::{
     Factor, Model, ModelConfig, ModelError, Prepared, Trials, Unseen, UnseenEmbedding,
@@ -141,6 +141,7 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
     for scaling in [Scaling::PerTrial, Scaling::PerDomain] {
         let mut config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
         config.preconditioning.scaling = scaling;
+        config.frechet_means = true;
         let mut decoder = Decoder::new(fit::<f64>(&training, &config)).unwrap();
         let embedding = decoder
             .model()
@@ -151,9 +152,9 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
             .clone();
         let row = |d: usize| embedding.data()[5 * d..5 * d + 5].to_vec();
         for policy in [
-            UnseenPolicy::Pooled,
-            UnseenPolicy::OwnMean { kappa: 4.0 },
-            UnseenPolicy::Causal { kappa: 4.0 },
+            Adaptation::Pooled,
+            Adaptation::OwnMean { kappa: 4.0 },
+            Adaptation::Causal { kappa: 4.0 },
         ] {
             let model = decoder.model();
             let whitened = model
@@ -170,7 +171,7 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
                 (UnseenEmbedding::NearestRiemannian, row(riemannian)),
             ] {
                 let expected = tape(decoder.model(), &whitened, &expected);
-                let causal = matches!(policy, UnseenPolicy::Causal { .. });
+                let causal = matches!(policy, Adaptation::Causal { .. });
                 if causal && stand_in.uses_target_data() {
                     continue; // below: these trials have been taken in already
                 }
@@ -204,13 +205,14 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
 fn a_causal_handle_goes_on_from_its_calibration() {
     let all = trials();
     let (training, new) = (of_domain(&all, 3, false), of_domain(&all, 3, true));
-    let config = dasp(Anchor::First, Retraction::Qr, true, false);
+    let mut config = dasp(Anchor::First, Retraction::Qr, true, false);
+    config.frechet_means = true;
     let mut decoder = Decoder::new(fit::<f64>(&training, &config)).unwrap();
     let (early, late) = (
         new.select(&[0, 1, 2, 3]).unwrap(),
         new.covariances().matrix(4),
     );
-    let policy = UnseenPolicy::Causal { kappa: 10.0 };
+    let policy = Adaptation::Causal { kappa: 10.0 };
     let unseen = Unseen {
         whitening: policy,
         embedding: UnseenEmbedding::NearestRiemannian,
@@ -253,7 +255,7 @@ fn policies_that_do_not_fit_the_network_are_refused() {
         decoder.adapt_domain(name, none.view(), &unseen)
     };
     let adapt =
-        |decoder: &Decoder<f64>, embedding| named(decoder, "new", UnseenPolicy::Pooled, embedding);
+        |decoder: &Decoder<f64>, embedding| named(decoder, "new", Adaptation::Pooled, embedding);
     let error = adapt(&decoder, UnseenEmbedding::InputOnly).unwrap_err();
     assert!(
         error
@@ -263,7 +265,7 @@ fn policies_that_do_not_fit_the_network_are_refused() {
     // The untrained row is that of the name.
     let initial = |name| {
         let initial = UnseenEmbedding::Initial;
-        named(&decoder, name, UnseenPolicy::Pooled, initial)
+        named(&decoder, name, Adaptation::Pooled, initial)
     };
     assert!(initial("s3").is_ok());
     let error = initial("s1").unwrap_err();
@@ -273,10 +275,10 @@ fn policies_that_do_not_fit_the_network_are_refused() {
     assert!(error.to_string().contains("\"s4\""), "{error}");
     let error = adapt(&decoder, UnseenEmbedding::NearestTangent).unwrap_err();
     assert!(matches!(error, ModelError::Empty { .. }));
-    let own = UnseenPolicy::OwnMean { kappa: 1.0 };
+    let own = Adaptation::OwnMean { kappa: 1.0 };
     let error = named(&decoder, "new", own, UnseenEmbedding::Zero);
     assert!(matches!(error.unwrap_err(), ModelError::Empty { .. }));
-    let bad = UnseenPolicy::Causal { kappa: -1.0 };
+    let bad = Adaptation::Causal { kappa: -1.0 };
     assert!(named(&decoder, "new", bad, UnseenEmbedding::Zero).is_err());
 
     for config in [

@@ -5,7 +5,7 @@ use crate::models;
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::choir::Choir;
 use stiefel_model::decoder::{Decoder, Domain};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::{FittedModel, ModelConfig, Unseen, UnseenEmbedding};
 
 fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
@@ -19,7 +19,7 @@ fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
     };
     let own = all.covariances();
     let unseen = Unseen {
-        whitening: UnseenPolicy::OwnMean { kappa: 10.0 },
+        whitening: Adaptation::OwnMean { kappa: 10.0 },
         embedding,
     };
     let mut new = decoder.adapt_domain("new", own.view(), &unseen).unwrap();
@@ -65,7 +65,7 @@ fn choir_with_one_view_allocates_nothing_either() {
 }
 
 fn known_and_frozen(model: &FittedModel, domain: &str, own: &[Vec<f64>]) {
-    let causal = Unseen::from(UnseenPolicy::Causal { kappa: 6.0 });
+    let causal = Unseen::from(Adaptation::Causal { kappa: 6.0 });
     let mut known = model.session(domain, None, &[]).unwrap();
     let mut new = model.session("new", Some(&causal), &[]).unwrap();
     for x in own {

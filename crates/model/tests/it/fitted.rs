@@ -3,13 +3,13 @@
 use crate::models::{all, dasp, fit, of_domain, spdnet, through_file, trials};
 use crate::support::mixed_trials;
 use serde_json::json;
-use stiefel_data::{Estimator, Phase, Steps, View};
+use stiefel_data::{Estimator, Phase, Provenance, Recipe};
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::diagnostics::routing_report;
 use stiefel_model::fitted::ClassType;
 use stiefel_model::kind::DataSizes;
 use stiefel_model::net::{Anchor, Orthogonality, Retraction};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{Flow, Observer, Silent};
 use stiefel_model::{
     Architecture, ChoirConfig, Decided, Factor, FittedModel, Model, ModelConfig, ModelError,
@@ -74,7 +74,7 @@ fn fitted(config: &ModelSpec) -> FittedModel {
 }
 
 /// What stands in for a stranger's embedding in this model.
-fn stranger(model: &FittedModel, whitening: UnseenPolicy) -> Unseen {
+fn stranger(model: &FittedModel, whitening: Adaptation) -> Unseen {
     Unseen {
         whitening,
         embedding: if model.has_embedding() {
@@ -85,28 +85,24 @@ fn stranger(model: &FittedModel, whitening: UnseenPolicy) -> Unseen {
     }
 }
 
-fn steps() -> Steps {
-    Steps {
-        views: vec![View {
-            band: [8.0, 30.0],
-            window: [0.5, 3.5],
-        }],
-        order: 4,
-        phase: Phase::Zero,
+fn known() -> Provenance {
+    Provenance {
+        recipe: Recipe {
+            rate: Some(128.0),
+            channels: Some((0..7).map(|c| format!("C{c}")).collect()),
+            views: vec!["8-30@0.5-3.5".parse().unwrap()],
+            reject: Some(0.1 + 0.2),
+            classes: vec![("769".into(), "hand".into()), ("770".into(), "feet".into())],
+            ..Recipe::default()
+        },
         recorded_rate: 250.0,
-        rate: 128.0,
-        reference: "as recorded".into(),
-        channels: (0..7).map(|c| format!("C{c}")).collect(),
-        estimator: Estimator::Sample,
-        rejection: Some(0.1 + 0.2),
         unit: "V".into(),
-        classes: vec![("769".into(), "hand".into()), ("770".into(), "feet".into())],
-        trialwise: false,
+        ..Provenance::default()
     }
 }
 
-fn made(steps: Steps) -> Preparation {
-    Preparation::Made(Box::new(steps))
+fn made(known: Provenance) -> Preparation {
+    known.into()
 }
 
 fn row(decided: &Decided, i: usize) -> &[f64] {
@@ -158,7 +154,7 @@ fn a_decision_depends_on_its_trial_alone() {
     let all = trials();
     for config in kinds() {
         let model = fitted(&config);
-        let unseen = stranger(&model, UnseenPolicy::Pooled);
+        let unseen = stranger(&model, Adaptation::Pooled);
         let decided = |at: &[usize]| {
             // Kept: domains and classes get other numbers.
             let some = all.keep(at).unwrap();
@@ -270,7 +266,7 @@ fn uniform_routing_has_no_gap_at_all() {
 
 #[test]
 fn everything_survives_a_file() {
-    let [training, validation, test] = parts().map(|t| t.with_preparation(made(steps())));
+    let [training, validation, test] = parts().map(|t| t.with_preparation(made(known())));
     let estimator = json!({
         "filters": 4, "unseen": null, "C": [0.1, 1e-300, 1.0 / 3.0],
         // Sixty-four zeros are what stands in the place of the checksum.
@@ -290,7 +286,7 @@ fn everything_survives_a_file() {
         );
         assert_eq!(loaded.about(), model.about());
         assert_eq!(loaded.spec().unwrap(), config);
-        assert_eq!(loaded.preparation(), &made(steps()));
+        assert_eq!(loaded.preparation(), &made(known()));
         assert_eq!(loaded.channels(), training.channels());
         assert_eq!(
             (loaded.classes(), loaded.domains()),
@@ -308,8 +304,8 @@ fn everything_survives_a_file() {
         assert_eq!(loaded.validation(), model.validation());
         assert_eq!(loaded.to_bytes().unwrap(), model.to_bytes().unwrap());
         // A preparation that JSON cannot hold is noticed now, not when the file is read.
-        let mut endless = steps();
-        endless.views[0].band[1] = f64::INFINITY;
+        let mut endless = known();
+        endless.recipe.views[0].band[1] = f64::INFINITY;
         let model = loaded.with_about(|about| about.preparation = made(endless));
         assert!(model.to_bytes().is_err());
     }
@@ -489,40 +485,43 @@ fn channels_are_put_right_or_refused() {
 
 #[test]
 fn other_preparations_are_refused_with_both_values() {
-    let [training, validation, test] = parts().map(|t| t.with_preparation(made(steps())));
+    let [training, validation, test] = parts().map(|t| t.with_preparation(made(known())));
     let model = FittedModel::fit(&training, &validation, &choir(true), &mut Silent).unwrap();
     let expected = model.decide(&test, None).unwrap();
     // Steps that change no matrix.
-    let mut harmless = steps();
-    harmless.rejection = None;
+    let mut harmless = known();
+    harmless.recipe.reject = None;
     harmless.recorded_rate = 1000.0;
-    harmless.classes.clear();
+    harmless.recipe.classes.clear();
     for preparation in [Preparation::Unknown, made(harmless)] {
         let test = test.clone().with_preparation(preparation);
         assert_eq!(model.decide(&test, None).unwrap(), expected);
     }
-    let changed = |change: &dyn Fn(&mut Steps)| {
-        let mut other = steps();
+    let changed = |change: &dyn Fn(&mut Provenance)| {
+        let mut other = known();
         change(&mut other);
         test.clone().with_preparation(made(other))
     };
     let cases: [(Trials, [&str; 2]); 7] = [
         (
-            changed(&|s| s.views[0].band = [4.0, 38.0]),
+            changed(&|s| s.recipe.views[0].band = [4.0, 38.0]),
             ["8–30 Hz", "4–38 Hz"],
         ),
         (
-            changed(&|s| s.views[0].window = [0.0, 4.0]),
+            changed(&|s| s.recipe.views[0].window = [0.0, 4.0]),
             ["0.5–3.5 s", "0–4 s"],
         ),
-        (changed(&|s| s.order = 5), ["order 4", "order 5"]),
+        (changed(&|s| s.recipe.order = 5), ["order 4", "order 5"]),
         (
-            changed(&|s| s.phase = Phase::Causal),
+            changed(&|s| s.recipe.phase = Phase::Causal),
             ["zero-phase", "causal"],
         ),
-        (changed(&|s| s.rate = 250.0), ["128 Hz", "250 Hz"]),
         (
-            changed(&|s| s.estimator = Estimator::Oas),
+            changed(&|s| s.recipe.rate = Some(250.0)),
+            ["128 Hz", "250 Hz"],
+        ),
+        (
+            changed(&|s| s.recipe.estimator = Estimator::Oas),
             ["sample", "oas"],
         ),
         (changed(&|s| s.unit = "µV".into()), ["V", "µV"]),
@@ -577,7 +576,7 @@ fn a_new_domain_needs_a_policy() {
                 assert_eq!(error, expected);
             }
             assert!(!model.knows(name));
-            let unseen = stranger(&model, UnseenPolicy::OwnMean { kappa: 10.0 });
+            let unseen = stranger(&model, Adaptation::OwnMean { kappa: 10.0 });
             let decided = model.decide(trials, Some(&unseen)).unwrap();
             assert_eq!(decided.notes.len(), 1);
             assert!(decided.notes[0].starts_with(name), "{:?}", decided.notes);
@@ -585,7 +584,7 @@ fn a_new_domain_needs_a_policy() {
         }
         // A policy makes no difference to a domain with training trials.
         let [.., test] = parts();
-        let unseen = stranger(&model, UnseenPolicy::Causal { kappa: 1.0 });
+        let unseen = stranger(&model, Adaptation::Causal { kappa: 1.0 });
         assert_eq!(
             model.decide(&test, Some(&unseen)).unwrap(),
             model.decide(&test, None).unwrap()
@@ -601,7 +600,7 @@ fn a_causal_session_remembers_what_it_decided() {
     let none = MatBatch::zeros(0, 7, 7);
     for config in kinds() {
         let model = fitted(&config);
-        let unseen = stranger(&model, UnseenPolicy::Causal { kappa: 2.0 });
+        let unseen = stranger(&model, Adaptation::Causal { kappa: 2.0 });
         let fresh = || model.session("s3", Some(&unseen), &[none.view()]).unwrap();
         let mut session = fresh();
         assert_eq!(session.domain(), "s3");
@@ -638,17 +637,21 @@ fn a_causal_session_remembers_what_it_decided() {
 #[test]
 fn policies_that_contradict_each_other_are_refused() {
     let new = of_domain(&trials(), 3, true);
-    let causal = UnseenPolicy::Causal { kappa: 1.0 };
+    let causal = Adaptation::Causal { kappa: 1.0 };
     let with = |whitening, embedding| Unseen {
         whitening,
         embedding,
     };
-    let model = fitted(&network(&routed(), Precision::F64));
+    let config = ModelConfig {
+        frechet_means: true,
+        ..routed()
+    };
+    let model = fitted(&network(&config, Precision::F64));
     for embedding in UnseenEmbedding::all() {
         let decided = model.decide(&new, Some(&with(causal, embedding)));
         let fits = matches!(embedding, UnseenEmbedding::Zero | UnseenEmbedding::Initial);
         assert_eq!(decided.is_ok(), fits, "{embedding}");
-        let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+        let own = Adaptation::OwnMean { kappa: 10.0 };
         let decided = model.decide(&new, Some(&with(own, embedding)));
         let fits = embedding != UnseenEmbedding::InputOnly;
         assert_eq!(decided.is_ok(), fits, "{embedding}");
@@ -660,7 +663,7 @@ fn policies_that_contradict_each_other_are_refused() {
     let plain = network(&spdnet(Orthogonality::Riemannian), Precision::F32);
     for model in [fitted(&choir(true)), fitted(&plain)] {
         for embedding in UnseenEmbedding::all() {
-            let decided = model.decide(&new, Some(&with(UnseenPolicy::Pooled, embedding)));
+            let decided = model.decide(&new, Some(&with(Adaptation::Pooled, embedding)));
             let fits = embedding == UnseenEmbedding::InputOnly;
             assert_eq!(decided.is_ok(), fits, "{embedding}");
         }

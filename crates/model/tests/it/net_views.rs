@@ -10,7 +10,7 @@ use stiefel_model::net::{
     InitialExperts, LossWeights, Network, Orthogonality, Retraction, Routing, RoutingRule, Sizes,
     SpdNet, SpdNetConfig, ViewRouting,
 };
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::routing_stats::routing_stats;
 use stiefel_model::train::{Silent, evaluate};
 use stiefel_model::{
@@ -250,7 +250,7 @@ fn somebody_new_is_whitened_in_every_view() {
         };
         model.decide(trials, Some(&unseen)).unwrap().probabilities
     };
-    let own = UnseenPolicy::OwnMean { kappa: 0.0 };
+    let own = Adaptation::OwnMean { kappa: 0.0 };
     // A factor of the amplifier in one of the views goes away with that view's own mean, and does not with everybody's.
     let louder = |trials: &Trials| {
         let x = trials.view(1);
@@ -273,14 +273,14 @@ fn somebody_new_is_whitened_in_every_view() {
             .fold(0.0, f64::max)
     };
     let pooled = gap(
-        decided(&new, UnseenPolicy::Pooled),
-        decided(&louder(&new), UnseenPolicy::Pooled),
+        decided(&new, Adaptation::Pooled),
+        decided(&louder(&new), Adaptation::Pooled),
     );
     let with_own = gap(decided(&new, own), decided(&louder(&new), own));
     assert!(with_own < 0.5 * pooled, "{with_own} {pooled}");
     // Causal means of every view go on, and stay when frozen.
     let causal = Unseen {
-        whitening: UnseenPolicy::Causal { kappa: 2.0 },
+        whitening: Adaptation::Causal { kappa: 2.0 },
         embedding: UnseenEmbedding::Zero,
     };
     let mut session = model.session("s9", Some(&causal), &[]).unwrap();
@@ -321,7 +321,7 @@ fn somebody_new_is_whitened_in_every_view() {
     )
     .unwrap();
     let adapted = Unseen {
-        whitening: UnseenPolicy::OwnMean { kappa: 2.0 },
+        whitening: Adaptation::OwnMean { kappa: 2.0 },
         embedding: UnseenEmbedding::Transductive(stiefel_model::TransductiveConfig::default()),
     };
     let error = model.decide(&new, Some(&adapted)).unwrap_err();

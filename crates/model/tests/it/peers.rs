@@ -4,8 +4,9 @@ use crate::models::through_file;
 use serde_json::Value;
 use stiefel_data::split::Fold;
 use stiefel_linalg::MatBatch;
-use stiefel_model::kind::{DataSizes, KINDS};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::kind::DataSizes;
+use stiefel_model::precondition::Adaptation;
+use stiefel_model::registry::KINDS;
 use stiefel_model::train::Silent;
 use stiefel_model::{
     Factor, FittedModel, ModelError, ModelSpec, Preconditioning, Trials, Unseen, tangent_vectors,
@@ -73,7 +74,7 @@ fn case(v: &Value) -> Case {
 
 pub(crate) fn preconditioning() -> Preconditioning {
     Preconditioning {
-        unseen: Some(UnseenPolicy::Pooled),
+        unseen: Some(Adaptation::Pooled),
         ..Preconditioning::default()
     }
 }
@@ -87,7 +88,7 @@ pub(crate) fn whitened_rows(case: &Case) -> (Vec<f64>, Vec<usize>, Vec<f64>) {
         whitener.transform(&test).unwrap()
     } else {
         whitener
-            .transform_unseen(&test, UnseenPolicy::Pooled)
+            .transform_unseen(&test, Adaptation::Pooled)
             .unwrap()
     };
     let rows = |t: &Trials| tangent_vectors::<f64>(t).unwrap().into_vec();
@@ -131,7 +132,7 @@ pub(crate) fn fitted(
 pub(crate) fn decided(
     model: &FittedModel,
     test: &Trials,
-    unseen: Option<UnseenPolicy>,
+    unseen: Option<Adaptation>,
 ) -> Result<Outcome, ModelError> {
     let found = model.decide(test, unseen.map(Unseen::from).as_ref())?;
     let mut notes = model.model().choices();
@@ -147,7 +148,7 @@ pub(crate) fn run(peer: &str, trials: &Trials, fold: &Fold) -> Outcome {
     let part = |indices: &[usize]| trials.select(indices).unwrap();
     let (train, validation) = (part(&fold.train), part(&fold.validation));
     let model = fitted(peer, &train, &validation, &preconditioning()).unwrap();
-    decided(&model, &part(&fold.test), Some(UnseenPolicy::Pooled)).unwrap()
+    decided(&model, &part(&fold.test), Some(Adaptation::Pooled)).unwrap()
 }
 
 #[test]
@@ -277,7 +278,7 @@ fn test_classes_and_other_test_trials_change_nothing() {
             let all = run(peer, &case.trials, &case.fold);
             let model = fitted(peer, &train, &validation, &preconditioning()).unwrap();
             let first = first.as_ref().unwrap();
-            let few = decided(&model, first, Some(UnseenPolicy::Pooled)).unwrap();
+            let few = decided(&model, first, Some(Adaptation::Pooled)).unwrap();
             assert_eq!(few.decided, all.decided[..5]);
             assert_eq!(few.probabilities, all.probabilities[..5 * case.classes]);
         }
@@ -308,8 +309,8 @@ fn own_mean_of_an_unseen_domain_is_a_policy() {
     let (train, validation) = (part(&case.fold.train), part(&case.fold.validation));
     let test = part(&case.fold.test);
     for policy in [
-        UnseenPolicy::OwnMean { kappa: 10.0 },
-        UnseenPolicy::Causal { kappa: 10.0 },
+        Adaptation::OwnMean { kappa: 10.0 },
+        Adaptation::Causal { kappa: 10.0 },
     ] {
         for peer in ["ts+lr", "recentred-ts+lr", "recentred-mdm"] {
             let model = fitted(peer, &train, &validation, &preconditioning()).unwrap();
@@ -339,7 +340,7 @@ fn domains_are_found_by_name_and_new_ones_take_the_policy() {
     };
     for peer in all() {
         let model = fitted(peer, &train, &validation, &preconditioning()).unwrap();
-        let pooled = Some(UnseenPolicy::Pooled);
+        let pooled = Some(Adaptation::Pooled);
         let expected = decided(&model, &test, pooled).unwrap();
         let mut found = decided(&model, &named(&|d| format!("s{d}")), pooled).unwrap();
         found.decided.reverse();
@@ -398,7 +399,7 @@ fn a_few_labelled_trials_move_a_regression() {
     let known = [first(0), first(1)];
     let rest: Vec<usize> = (0..test.len()).filter(|i| !known.contains(i)).collect();
     let (few, rest) = (test.select(&known).unwrap(), test.select(&rest).unwrap());
-    let own = Some(UnseenPolicy::OwnMean { kappa: 10.0 });
+    let own = Some(Adaptation::OwnMean { kappa: 10.0 });
     for peer in ["ts+lr", "recentred-ts+lr", "fb-recentred-ts+lr"] {
         let model = fitted(peer, &train, &validation, &preconditioning()).unwrap();
         let met = model.calibrate(&few).unwrap();

@@ -120,7 +120,7 @@ fn an_unseen_domain_without_a_policy() {
         assert!(
             matches!(
                 error,
-                ModelError::NoUnseenPolicy | ModelError::NewDomain { .. }
+                ModelError::NoAdaptation | ModelError::NewDomain { .. }
             ),
             "{error}"
         );

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use stiefel_geometry::spd;
 use stiefel_linalg::{MatBatch, congruence};
 use stiefel_model::precondition::{
-    Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, WhitenScratch, Whitener,
+    Adaptation, Preconditioning, Reference, Scaling, Tikhonov, WhitenScratch, Whitener,
     WhitenerState, Whitening,
 };
 use stiefel_model::{Factor, Trials};
@@ -203,16 +203,16 @@ fn pooled_policy_uses_the_mean_of_domain_means_and_nothing_of_the_target() {
         .collect();
     assert_close("pooled mean", fitted.pooled_mean(), &means, 1e-15);
     let all = fitted
-        .transform_unseen(&unseen, UnseenPolicy::Pooled)
+        .transform_unseen(&unseen, Adaptation::Pooled)
         .unwrap();
     let one = fitted
-        .transform_unseen(&unseen.select(&[3]).unwrap(), UnseenPolicy::Pooled)
+        .transform_unseen(&unseen.select(&[3]).unwrap(), Adaptation::Pooled)
         .unwrap();
     assert_eq!(all.covariances().matrix(3), one.covariances().matrix(0));
     let mut out = vec![0.0; 16];
     let x = unseen.covariances().matrix(3);
     let none = MatBatch::zeros(0, 4, 4);
-    let mut pooled = fitted.adapt(none.view(), UnseenPolicy::Pooled).unwrap();
+    let mut pooled = fitted.adapt(none.view(), Adaptation::Pooled).unwrap();
     pooled.transform_into(x, &mut out).unwrap();
     assert_eq!(out, one.covariances().matrix(0));
 }
@@ -227,7 +227,7 @@ fn own_mean_is_shrunk_towards_the_pooled_mean_by_the_formula() {
     };
     let fitted = config.fit(&training).unwrap();
     for kappa in [0.0, 2.5, 10.0] {
-        let policy = UnseenPolicy::OwnMean { kappa };
+        let policy = Adaptation::OwnMean { kappa };
         let found = fitted.transform_unseen(&unseen, policy).unwrap();
         let t = unseen.len() as f64;
         let own = mean_of(unseen.covariances(), &(0..unseen.len()).collect::<Vec<_>>());
@@ -254,7 +254,7 @@ fn causal_whitening_includes_the_current_trial_and_no_later_one() {
         ..Preconditioning::default()
     };
     let fitted = config.fit(&training).unwrap();
-    let policy = UnseenPolicy::Causal { kappa: 10.0 };
+    let policy = Adaptation::Causal { kappa: 10.0 };
     let found = fitted.transform_unseen(&unseen, policy).unwrap();
     for t in 1..=unseen.len() {
         // Trial t of the causal policy is the last trial of the own-mean policy on the first t trials.
@@ -262,7 +262,7 @@ fn causal_whitening_includes_the_current_trial_and_no_later_one() {
         let own = fitted
             .transform_unseen(
                 &unseen.select(&first).unwrap(),
-                UnseenPolicy::OwnMean { kappa: 10.0 },
+                Adaptation::OwnMean { kappa: 10.0 },
             )
             .unwrap();
         assert_close(
@@ -284,10 +284,10 @@ fn causal_and_own_mean_agree_for_every_reference_and_scale() {
                 .unwrap();
             let first = unseen.select(&[0]).unwrap();
             let causal = fitted
-                .transform_unseen(&first, UnseenPolicy::Causal { kappa: 3.0 })
+                .transform_unseen(&first, Adaptation::Causal { kappa: 3.0 })
                 .unwrap();
             let own = fitted
-                .transform_unseen(&first, UnseenPolicy::OwnMean { kappa: 3.0 })
+                .transform_unseen(&first, Adaptation::OwnMean { kappa: 3.0 })
                 .unwrap();
             // With one trial all definitions coincide, the Riemannian recursion included (the mean of two is on the geodesic).
             let error = relative_error(causal.covariances().data(), own.covariances().data());
@@ -314,7 +314,7 @@ fn riemannian_recursion_of_commuting_matrices_is_the_exact_mean() {
         .unwrap();
     let unseen = all.select(&of(1)).unwrap();
     let none = MatBatch::zeros(0, 3, 3);
-    let policy = UnseenPolicy::Causal { kappa: 5.0 };
+    let policy = Adaptation::Causal { kappa: 5.0 };
     let mut causal = fitted.adapt(none.view(), policy).unwrap();
     for i in 0..unseen.len() {
         causal.observe(unseen.covariances().matrix(i)).unwrap();
@@ -355,7 +355,7 @@ fn state_survives_json_to_the_bit() {
     let names = (0..5).map(|c| format!("E{c}")).collect();
     let training = training.with_channels(names).unwrap();
     let fitted = Preconditioning {
-        unseen: Some(UnseenPolicy::OwnMean { kappa: 10.0 }),
+        unseen: Some(Adaptation::OwnMean { kappa: 10.0 }),
         scaling: Scaling::PerDomain,
         ..Preconditioning::default()
     }
@@ -419,11 +419,11 @@ fn trials_seen_before_are_what_a_new_domain_is_whitened_with() {
             let whitened = whitener.transform_unseen(&new, policy).unwrap();
             whitened.covariances().clone()
         };
-        let own = UnseenPolicy::OwnMean { kappa: 10.0 };
-        let causal = UnseenPolicy::Causal { kappa: 10.0 };
+        let own = Adaptation::OwnMean { kappa: 10.0 };
+        let causal = Adaptation::Causal { kappa: 10.0 };
         assert_eq!(after(x, x, own).unwrap(), all(own));
         assert_eq!(after(&none, x, causal).unwrap(), all(causal));
-        let pooled = UnseenPolicy::Pooled;
+        let pooled = Adaptation::Pooled;
         assert_eq!(after(&early, x, pooled).unwrap(), all(pooled));
         // A causal mean goes on from what it has seen.
         let rest = all(causal).select(&(12..20).collect::<Vec<_>>());

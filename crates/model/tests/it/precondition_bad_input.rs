@@ -3,7 +3,7 @@
 use crate::support::mixed_trials;
 use stiefel_linalg::MatBatch;
 use stiefel_model::precondition::{
-    Preconditioning, Reference, Scaling, Tikhonov, UnseenPolicy, WhitenScratch, Whitener,
+    Adaptation, Preconditioning, Reference, Scaling, Tikhonov, WhitenScratch, Whitener,
 };
 use stiefel_model::{Factor, ModelError, Trials};
 
@@ -36,7 +36,7 @@ fn numbers_out_of_range() {
     }
     for kappa in [-1.0, f64::NAN, f64::INFINITY] {
         let config = Preconditioning {
-            unseen: Some(UnseenPolicy::OwnMean { kappa }),
+            unseen: Some(Adaptation::OwnMean { kappa }),
             ..Preconditioning::default()
         };
         assert!(matches!(
@@ -45,10 +45,7 @@ fn numbers_out_of_range() {
         ));
         let (whitener, all) = fitted();
         let new = of_domain(&all, 2);
-        for policy in [
-            UnseenPolicy::OwnMean { kappa },
-            UnseenPolicy::Causal { kappa },
-        ] {
+        for policy in [Adaptation::OwnMean { kappa }, Adaptation::Causal { kappa }] {
             assert!(whitener.transform_unseen(&new, policy).is_err());
         }
     }
@@ -72,7 +69,7 @@ fn unseen_domains_need_a_policy() {
         ModelError::UnseenDomain { domain: 2, name, .. } if name == "s2"
     ));
     assert!(error.to_string().contains("own-mean"), "{error}");
-    assert_eq!(whitener.unseen_policy(), Err(ModelError::NoUnseenPolicy));
+    assert_eq!(whitener.unseen_policy(), Err(ModelError::NoAdaptation));
     let mut out = vec![0.0; 9];
     let x = all.covariances().matrix(2);
     let single = whitener.transform_into(2, x, &mut out, &mut WhitenScratch::default());
@@ -92,16 +89,16 @@ fn unseen_domains_need_a_policy() {
 fn known_domains_are_not_unseen_and_domains_are_not_mixed() {
     let (whitener, all) = fitted();
     let error = whitener
-        .transform_unseen(&of_domain(&all, 0), UnseenPolicy::Pooled)
+        .transform_unseen(&of_domain(&all, 0), Adaptation::Pooled)
         .unwrap_err();
     assert!(matches!(error, ModelError::KnownDomain { trials: 8, .. }));
     let error = whitener
-        .transform_unseen(&all.select(&[2, 5, 0]).unwrap(), UnseenPolicy::Pooled)
+        .transform_unseen(&all.select(&[2, 5, 0]).unwrap(), Adaptation::Pooled)
         .unwrap_err();
     assert!(matches!(error, ModelError::MixedDomains { trial: 2, .. }));
     let none = all.select(&[]).unwrap();
     assert!(matches!(
-        whitener.transform_unseen(&none, UnseenPolicy::Pooled),
+        whitener.transform_unseen(&none, Adaptation::Pooled),
         Err(ModelError::Empty { .. })
     ));
 }
@@ -187,8 +184,8 @@ fn own_mean_without_a_prior_needs_ten_trials() {
     let (whitener, all) = fitted();
     let new = of_domain(&all, 2);
     for (policy, found) in [
-        (UnseenPolicy::OwnMean { kappa: 0.0 }, 8),
-        (UnseenPolicy::Causal { kappa: 0.0 }, 1),
+        (Adaptation::OwnMean { kappa: 0.0 }, 8),
+        (Adaptation::Causal { kappa: 0.0 }, 1),
     ] {
         let error = whitener.transform_unseen(&new, policy).unwrap_err();
         let expected = ModelError::TooFewForOwnMean {
@@ -200,7 +197,7 @@ fn own_mean_without_a_prior_needs_ten_trials() {
     }
     // After ten trials taken in, the running mean stands on its own.
     let none = MatBatch::zeros(0, 3, 3);
-    let policy = UnseenPolicy::Causal { kappa: 0.0 };
+    let policy = Adaptation::Causal { kappa: 0.0 };
     let mut causal = whitener.adapt(none.view(), policy).unwrap();
     assert!(causal.mean().is_err());
     let mut out = vec![0.0; 9];
@@ -222,7 +219,7 @@ fn own_mean_without_a_prior_needs_ten_trials() {
 fn a_refused_trial_leaves_the_running_mean_alone() {
     let (whitener, all) = fitted();
     let none = MatBatch::zeros(0, 3, 3);
-    let policy = UnseenPolicy::Causal { kappa: 10.0 };
+    let policy = Adaptation::Causal { kappa: 10.0 };
     let mut causal = whitener.adapt(none.view(), policy).unwrap();
     causal.observe(all.covariances().matrix(2)).unwrap();
     let before = causal.mean().unwrap();

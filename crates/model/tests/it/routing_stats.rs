@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stiefel_linalg::{MatBatch, qr};
 use stiefel_model::routing_stats::{
-    RoutingStats, expert_diversity, largest_mean_angle, random_mean_angle, routing_stats,
+    expert_diversity, largest_mean_angle, random_mean_angle, routing_stats,
 };
 use stiefel_testkit::{Golden, random_batch};
 
@@ -97,19 +97,6 @@ fn a_large_domain_near_the_mean_drives_the_papers_alignment_above_one() {
     let stats = routing_stats(alpha.view(), &domains).unwrap();
     assert_eq!(stats.domain_alignment.value(), Some(1.0));
     assert!(stats.domain_alignment_paper.value().unwrap() > 2.7);
-}
-
-#[test]
-fn records_of_earlier_versions_are_read() {
-    let text = r#"{"entropy": {"value": 0.5}, "domain_alignment": {"value": 1.003}, "mean_weights": [0.5, 0.5]}"#;
-    let stats: RoutingStats = serde_json::from_str(text).unwrap();
-    assert!(
-        stats
-            .domain_alignment_paper
-            .reason()
-            .unwrap()
-            .contains("earlier version")
-    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::adapt::{StartRow, TransductiveConfig, Unlabelled, adapt_embedding};
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::routing_stats::routing_stats;
 use stiefel_model::train::evaluate;
 use stiefel_model::{
@@ -13,7 +13,7 @@ use stiefel_model::{
 };
 use stiefel_testkit::assert_close;
 
-const OWN: UnseenPolicy = UnseenPolicy::OwnMean { kappa: 10.0 };
+const OWN: Adaptation = Adaptation::OwnMean { kappa: 10.0 };
 
 /// A model of three domains, and the trials of a fourth.
 fn model_and_new() -> (Model<f64>, Trials) {
@@ -107,7 +107,7 @@ fn an_adapted_domain_is_decided_under_its_own_row_alone() {
         p
     };
     let before = decided(old.covariances(), Domain::Known(1));
-    for policy in [OWN, UnseenPolicy::Pooled] {
+    for policy in [OWN, Adaptation::Pooled] {
         let unseen = Unseen {
             whitening: policy,
             embedding: UnseenEmbedding::Transductive(TransductiveConfig::default()),

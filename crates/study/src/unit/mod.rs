@@ -17,7 +17,7 @@ use stiefel_data::split::Fold;
 use stiefel_data::{Trials, hex};
 use stiefel_model::diagnostics::Carried;
 use stiefel_model::metrics::Decisions;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{EpochRecord, Flow, Observer};
 use stiefel_model::{Unseen, UnseenEmbedding};
 
@@ -117,7 +117,7 @@ pub(crate) fn identity(
             .clone()
             .with_known(&serde_json::json!({ "unseen": null }))?,
         unseen: Unseen {
-            whitening: UnseenPolicy::Pooled,
+            whitening: Adaptation::Pooled,
             embedding: UnseenEmbedding::Initial,
         },
         ..method.clone()

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use stiefel_data::{Factor, Trials};
 use stiefel_eeg::load;
-use stiefel_eeg::select::{ChannelChoice, DataChoice};
+use stiefel_eeg::select::{ChannelChoice, Selection};
 use stiefel_linalg::MatBatch;
-use stiefel_model::kind::{self, Kind};
+use stiefel_model::kind::Kind;
+use stiefel_model::registry;
 use stiefel_study::{
     Cancel, Comparison, Plan, Row, Store, Study, StudyConfig, StudyError, StudySummary, UnitRecord,
     Unwatched, conclude, execute, missing, report, run, summarise, table,
@@ -40,7 +41,7 @@ fn config(study: Study) -> StudyConfig {
 }
 
 fn data() -> Trials {
-    load(DATA, &DataChoice::default()).unwrap()
+    load(DATA, &Selection::default()).unwrap()
 }
 
 fn all(plan: &Plan, store: &Store) -> Vec<UnitRecord> {
@@ -114,7 +115,7 @@ fn a_table_has_every_method_and_the_same_bits_on_one_and_two_threads() {
 /// not show anything.
 fn check_comparisons(summary: &StudySummary) {
     let mean = |r: &&Row| r.accuracy.mean;
-    let peer = |r: &&Row| kind::kind(&r.method).is_some_and(Kind::is_peer);
+    let peer = |r: &&Row| registry::kind(&r.method).is_some_and(Kind::is_peer);
     let best = |rows: Vec<&Row>| rows.iter().map(mean).fold(0.0, f64::max);
     let rows = || summary.rows.iter();
     let strongest = best(rows().filter(peer).collect());
@@ -354,30 +355,28 @@ fn wrong_settings_are_refused_with_what_to_do() {
         ("synthetic:weibo2014,subjects=0", "1…100"),
         ("no-such-file.npz", "stiefel data list"),
     ] {
-        let error = load(source, &DataChoice::default())
-            .unwrap_err()
-            .to_string();
+        let error = load(source, &Selection::default()).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
     let choices = [
         (
-            DataChoice {
+            Selection {
                 classes: Some(vec!["tongue".into()]),
-                ..DataChoice::default()
+                ..Selection::default()
             },
             "right_hand",
         ),
         (
-            DataChoice {
+            Selection {
                 subjects: Some("9".into()),
-                ..DataChoice::default()
+                ..Selection::default()
             },
             "from 1 to 3",
         ),
         (
-            DataChoice {
+            Selection {
                 channels: Some(ChannelChoice::One("weibo2014".into())),
-                ..DataChoice::default()
+                ..Selection::default()
             },
             "no channel",
         ),
@@ -409,7 +408,7 @@ fn wrong_settings_are_refused_with_what_to_do() {
 #[test]
 fn a_few_labels_of_new_people_are_studied() {
     let folder = Folder::new("calibration");
-    let one = load(DATA, &DataChoice::default()).unwrap();
+    let one = load(DATA, &Selection::default()).unwrap();
     let other = MatBatch::from_fn(one.len(), 13, 13, |i, r, c| {
         one.covariances().get(i, 12 - r, 12 - c)
     });

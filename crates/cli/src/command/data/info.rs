@@ -71,6 +71,9 @@ fn describe(d: &Dataset, files: &str) -> String {
     );
     add("rate", &format!("{} Hz", d.sampling_rate));
     add("window", &format!("{} from {}", d.window, d.window_from));
+    if let Some([low, high]) = d.band {
+        add("band", &format!("{low}–{high} Hz"));
+    }
     add("domain", domain(d.domain));
     for task in d.tasks {
         add(
@@ -134,7 +137,7 @@ fn value(d: &Dataset, cache: &Cache, here: usize, files: usize) -> Value {
     let task = |t: &Task| json!({"name": t.name, "meaning": t.meaning, "runs": t.runs, "classes": classes(t)});
     let session = |s: &Session| json!({"label": s.label, "meaning": s.meaning});
     let left_out = |l: &LeftOut| json!({"subject": l.subject, "reason": l.reason});
-    json!({
+    let mut value = json!({
         "id": d.id,
         "name": d.name,
         "aliases": d.aliases,
@@ -155,5 +158,9 @@ fn value(d: &Dataset, cache: &Cache, here: usize, files: usize) -> Value {
         "folder": cache.folder(d),
         "files": files,
         "files_here": here,
-    })
+    });
+    if let Some(band) = d.band {
+        value["band"] = json!(band);
+    }
+    value
 }

@@ -54,9 +54,9 @@ pub(super) fn describe(trials: &Trials) -> Result<Description, Failure> {
     ];
     lines.push(entry("made", &trials.preparation().to_string(), 12));
     if trials.views() > 1 {
-        let steps = trials.preparation().steps();
-        let each: Vec<String> = match steps.filter(|s| s.views.len() == trials.views()) {
-            Some(steps) => steps.views.iter().map(ToString::to_string).collect(),
+        let recipe = trials.preparation().recipe();
+        let each: Vec<String> = match recipe.filter(|r| r.views.len() == trials.views()) {
+            Some(recipe) => recipe.views.iter().map(ToString::to_string).collect(),
             None => vec![format!("{}, of unknown bands and windows", trials.views())],
         };
         lines.push(entry("views", &each.join("\n"), 12));

@@ -5,7 +5,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use stiefel::eeg::io::{Content, FormatError, ReadOptions, Source, check_apply, read_among};
+use stiefel::eeg::io::{
+    Content, FormatError, ReadOptions, Source, check_apply, files_below, name_text, path_text,
+    read_among,
+};
 use stiefel::eeg::{EegError, Recording};
 
 use super::Description;
@@ -27,8 +30,7 @@ pub(super) fn describe(
     options: &ReadOptions,
     verbose: bool,
 ) -> Result<Description, Failure> {
-    let mut files = Vec::new();
-    walk(folder, &mut files).map_err(|e| Failure::Failed(format!("{}: {e}", folder.display())))?;
+    let files = files_of(folder)?;
     check_apply(options, &files)?;
     let mut rows = Vec::new();
     let (mut values, mut reasons) = (Vec::new(), Vec::new());
@@ -56,8 +58,8 @@ pub(super) fn describe(
                 unread += 1;
                 let reason = format!("cannot be read: {}", error.short());
                 rows.push(Row::of(name, Cells::Unread(reason)));
-                values.push(json!({ "file": path, "error": error.to_string() }));
-                reasons.push(name.display().to_string());
+                values.push(json!({ "file": path_text(path), "error": error.to_string() }));
+                reasons.push(path_text(name));
                 reasons.push(within(SCREEN, "", &error.to_string(), 4));
             }
         }
@@ -120,7 +122,7 @@ struct Row {
 
 impl Row {
     fn of(path: &Path, cells: Cells) -> Self {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name_text(path.file_name().unwrap_or_default());
         Self {
             folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
             name: shortened(&name, LONGEST_NAME),
@@ -165,7 +167,7 @@ fn table(rows: &[Row]) -> String {
     for row in rows {
         if row.folder != folder {
             folder = &row.folder;
-            lines.push(format!("{}/", folder.display()));
+            lines.push(format!("{}/", path_text(folder)));
         }
         let name = format!("{indent}{}", row.name);
         lines.push(match &row.cells {
@@ -196,7 +198,7 @@ fn read(name: &Path, path: &Path, content: Content) -> (Vec<Row>, Value) {
             let each: Vec<Value> = all.iter().map(value).collect();
             (
                 all.iter().enumerate().map(row).collect(),
-                json!({ "file": path, "kind": "recordings", "recordings": each }),
+                json!({ "file": path_text(path), "kind": "recordings", "recordings": each }),
             )
         }
         Content::Epochs(epochs) => {
@@ -214,7 +216,7 @@ fn read(name: &Path, path: &Path, content: Content) -> (Vec<Row>, Value) {
             ];
             (
                 vec![Row::of(name, Cells::Read(cells))],
-                json!({ "file": path, "kind": "epochs" }),
+                json!({ "file": path_text(path), "kind": "epochs" }),
             )
         }
         Content::Trials(trials) => {
@@ -226,7 +228,7 @@ fn read(name: &Path, path: &Path, content: Content) -> (Vec<Row>, Value) {
             ];
             (
                 vec![Row::of(name, Cells::Read(cells))],
-                json!({ "file": path, "kind": "covariances" }),
+                json!({ "file": path_text(path), "kind": "covariances" }),
             )
         }
     }
@@ -251,7 +253,7 @@ fn beside(path: &Path, error: &EegError) -> Option<String> {
     let Some(ending) = path.extension() else {
         return Some("no ending".into());
     };
-    let ending = ending.to_string_lossy().to_ascii_lowercase();
+    let ending = name_text(ending).to_ascii_lowercase();
     BESIDE.contains(&ending.as_str()).then_some(ending)
 }
 
@@ -276,22 +278,15 @@ fn shortened(text: &str, letters: usize) -> String {
     format!("{start}…{end}")
 }
 
-/// All files below a folder, in the order of their names, those of folders below it after its own; hidden ones are passed over.
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    let entries: std::io::Result<Vec<PathBuf>> =
-        std::fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect();
-    let mut entries = entries?;
-    entries.sort_by_key(|path| (path.is_dir(), path.clone()));
-    for path in entries {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with('.') {
-            continue;
-        }
-        if path.is_dir() {
-            walk(&path, files)?;
-        } else {
-            files.push(path);
-        }
-    }
-    Ok(())
+/// Files below a folder in the order of their names, those of folders below it after its own;
+/// hidden ones are passed over.
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let hidden = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        name.as_encoded_bytes().starts_with(b".")
+    };
+    let mut files = files_below(folder, |path| !hidden(path))?;
+    files.retain(|path| !hidden(path));
+    files.sort_by(|a, b| (a.parent(), a.file_name()).cmp(&(b.parent(), b.file_name())));
+    Ok(files)
 }

@@ -63,10 +63,10 @@ fn trained_on(model: &FittedModel) -> String {
     let domains: Vec<String> = (model.domains().iter().enumerate())
         .map(|(d, name)| format!("{name} ({})", model.model().trial_count(d)))
         .collect();
-    let steps = model.preparation().steps();
+    let recipe = model.preparation().recipe();
     let views: Vec<String> = (0..model.view_count())
         .map(|v| {
-            let view = steps.and_then(|s| s.views.get(v));
+            let view = recipe.and_then(|r| r.views.get(v));
             view.map_or_else(|| format!("view {v}"), ToString::to_string)
         })
         .collect();

@@ -1,7 +1,7 @@
 //! Whose signal it is, how it was recorded, and when a decision counts: what `live` and `stream` share.
 
 use clap::Args;
-use stiefel::data::{Estimator, Phase, Steps, Trials, View};
+use stiefel::data::{Estimator, Phase, Provenance, Recipe, Trials, View};
 use stiefel::live::{Description, Options};
 use stiefel::model::{FittedModel, ModelError, Session, Unseen};
 
@@ -150,29 +150,30 @@ impl Deciding {
         })
     }
 
-    /// The model's steps; what the options say must be the same, and everything where the model does not know.
-    pub(crate) fn steps(
+    /// Returns how the model's trials were made; what the options say must be the same, and
+    /// everything where the model does not know.
+    pub(crate) fn preparation(
         &self,
         model: &FittedModel,
         stream: Option<&Description>,
-    ) -> Result<Steps, Failure> {
-        let Some(steps) = model.preparation().steps() else {
+    ) -> Result<Provenance, Failure> {
+        let Some(made) = model.preparation().known() else {
             return self.told(model, stream);
         };
-        let broad = steps.broad();
+        let broad = made.recipe.broad();
         let span = |[a, b]: [f64; 2]| format!("{a},{b}");
         let said = [
             (
                 "--rate",
                 self.rate.map(|r| r.to_string()),
-                steps.rate.to_string(),
+                made.rate().to_string(),
             ),
             ("--band", self.band.map(span), span(broad.band)),
             ("--window", self.window.map(span), span(broad.window)),
             (
                 "--estimator",
                 self.estimator.map(|e| e.to_string()),
-                steps.estimator.to_string(),
+                made.recipe.estimator.to_string(),
             ),
         ];
         for (option, given, own) in said {
@@ -182,15 +183,19 @@ impl Deciding {
                 )));
             }
         }
-        let mut steps = steps.clone();
+        let mut made = made.clone();
         if let Some(channels) = model.channels() {
-            steps.channels = channels.to_vec();
+            made.recipe.channels = Some(channels.to_vec());
         }
-        Ok(steps)
+        Ok(made)
     }
 
-    /// The steps of a model that was trained on covariances of unknown origin.
-    fn told(&self, model: &FittedModel, stream: Option<&Description>) -> Result<Steps, Failure> {
+    /// Returns those of a model that was trained on covariances of unknown origin.
+    fn told(
+        &self,
+        model: &FittedModel,
+        stream: Option<&Description>,
+    ) -> Result<Provenance, Failure> {
         let missing = [
             ("--rate", self.rate.is_none()),
             (
@@ -212,22 +217,21 @@ impl Deciding {
         let streamed = || stream.map(|s| s.channels.iter().map(|c| c.name.clone()).collect());
         let own = model.channels().map(<[String]>::to_vec);
         let numbered = || (1..=model.channel_count()).map(|i| i.to_string()).collect();
-        Ok(Steps {
-            views: vec![View {
-                band: self.band.unwrap_or([0.0, rate]),
-                window,
-            }],
-            order: 4,
-            phase: Phase::Causal,
+        let channels = own.or_else(streamed).unwrap_or_else(numbered);
+        Ok(Provenance {
+            recipe: Recipe {
+                channels: Some(channels),
+                views: vec![View {
+                    band: self.band.unwrap_or([0.0, rate]),
+                    window,
+                }],
+                phase: Phase::Causal,
+                estimator,
+                reject: None,
+                ..Recipe::default()
+            },
             recorded_rate: rate,
-            rate,
-            reference: "as recorded".into(),
-            channels: own.or_else(streamed).unwrap_or_else(numbered),
-            estimator,
-            rejection: None,
-            unit: String::new(),
-            classes: Vec::new(),
-            trialwise: false,
+            ..Provenance::default()
         })
     }
 }

@@ -4,6 +4,7 @@ mod options;
 mod run_unit;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use stiefel::eeg::io::read_at_most;
 use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, run, table};
 
 use crate::bar::Units;
@@ -113,7 +114,7 @@ fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
 /// A plan is what other machines work from: another one does not take its place unasked.
 fn refuse_other_plan(folder: &std::path::Path, settings: &serde_json::Value) -> Outcome {
     let path = folder.join(Store::RESOLVED);
-    let Ok(text) = std::fs::read(&path) else {
+    let Ok(text) = read_at_most(&path, crate::config::LONGEST) else {
         return Ok(());
     };
     let there: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
+use stiefel::eeg::io::read_at_most;
 use stiefel::study::{Store, StudyConfig, execute};
 
 use super::planned;
@@ -59,7 +60,7 @@ fn resolved(path: &Path) -> Result<StudyConfig, Failure> {
             path.display()
         ))
     };
-    let text = std::fs::read(path).map_err(|e| wrong(&e))?;
+    let text = read_at_most(path, crate::config::LONGEST).map_err(|e| wrong(&e))?;
     let mut file: Value = serde_json::from_slice(&text).map_err(|e| wrong(&e))?;
     let mut config: StudyConfig =
         serde_json::from_value(file["study"].take()).map_err(|e| wrong(&e))?;

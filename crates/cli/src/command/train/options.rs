@@ -2,7 +2,8 @@
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use stiefel::model::kind::{self, DataSizes};
+use stiefel::model::kind::DataSizes;
+use stiefel::model::registry;
 use stiefel::model::{ModelError, ModelSpec};
 
 use crate::failure::Failure;
@@ -10,7 +11,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// The model, by the name it has in studies
-    #[arg(long, value_name = "NAME", default_value = kind::DEFAULT)]
+    #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
     pub(super) model: String,
     /// Seed of the split and, in networks, of the first values and the order of trials
     #[arg(long, default_value_t = 0)]
@@ -36,7 +37,7 @@ fn setting(text: &str) -> Result<(String, Value), String> {
 impl Options {
     /// Refuses a name that no model has, before anything is loaded.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        let found = kind::find(&self.model);
+        let found = registry::find(&self.model);
         found.map_err(|error| Failure::Misuse(format!("--model {}: {error}", self.model)))?;
         Ok(())
     }

@@ -104,7 +104,7 @@ fn certificates(file: &std::path::Path) -> Result<TlsConfig> {
         value: file.display().to_string(),
         reason,
     };
-    let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let pem = crate::io::read_at_most(file, 16 << 20).map_err(|error| wrong(error.to_string()))?;
     let certificates: Vec<_> = ureq::tls::parse_pem(&pem)
         .filter_map(|item| match item {
             Ok(PemItem::Certificate(certificate)) => Some(certificate),

@@ -1,15 +1,16 @@
-//! What has arrived of a file: `NAME.part`, and in `NAME.part.json` by what the server tells one version of the file from another.
+//! What has arrived of a file: `NAME.part`, and in `NAME.part.json` by what the server tells one
+//! version of the file from another.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::super::disk::{beside, remove, write_whole};
 use crate::error::catalogue::Result;
 
 /// What tells one version of a file from another.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Version {
     pub(super) url: String,
     pub(super) etag: Option<String>,
@@ -32,17 +33,6 @@ impl Version {
     pub(super) fn condition(&self) -> Option<&str> {
         let strong = self.etag.as_deref().filter(|tag| !tag.starts_with("W/"));
         strong.or(self.last_modified.as_deref())
-    }
-
-    fn from_json(text: &[u8]) -> Option<Self> {
-        let value: Value = serde_json::from_slice(text).ok()?;
-        let text = |key: &str| value.get(key)?.as_str().map(str::to_string);
-        Some(Self {
-            url: text("url")?,
-            etag: text("etag"),
-            last_modified: text("last_modified"),
-            total: value.get("total").and_then(Value::as_u64),
-        })
     }
 }
 
@@ -68,19 +58,14 @@ impl Part {
 
     /// What is there of this address, if anything can be built on.
     pub(super) fn held(&self, url: &str) -> Option<(u64, Version)> {
-        let version = Version::from_json(&fs::read(&self.version).ok()?)?;
+        let version: Version = serde_json::from_slice(&fs::read(&self.version).ok()?).ok()?;
         let len = self.len();
         (len > 0 && version.url == url).then_some((len, version))
     }
 
     /// Notes which version the bytes to come belong to.
     pub(super) fn note(&self, version: &Version) -> Result<()> {
-        let text = json!({
-            "url": version.url,
-            "etag": version.etag,
-            "last_modified": version.last_modified,
-            "total": version.total,
-        });
+        let text = serde_json::json!(version);
         write_whole(&self.version, text.to_string().as_bytes())
     }
 

@@ -31,8 +31,10 @@ pub(crate) use statistics::norm_input;
 pub(super) use statistics::start_statistics;
 pub use statistics::{NormStatistics, refit_statistics};
 
-use super::layout::{Initial, Layout, Slot, Space, Spec};
-use crate::parameters::{Points, StateUpdate};
+use super::layout::{Initial, Layout, Space, Spec};
+use crate::net::bound::Points;
+use crate::parameters::Slot;
+use crate::parameters::StateUpdate;
 use crate::prepared::PerSample;
 use crate::{Batch, ModelError, Parameters, Result};
 use stiefel_autodiff::{Mark, Var};

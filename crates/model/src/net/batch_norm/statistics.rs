@@ -3,8 +3,7 @@
 use super::Norm;
 use crate::net::Network;
 use crate::parameters::StateUpdate;
-use crate::prepared::{NewDomain, NormFrame};
-use crate::train::CHUNK;
+use crate::prepared::{CHUNK, NewDomain, NormFrame};
 use crate::{ModelError, Parameters, Prepared, Result};
 use stiefel_autodiff::Tape;
 use stiefel_geometry::spd::{

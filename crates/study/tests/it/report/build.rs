@@ -5,7 +5,7 @@ use stiefel_eeg::montage::position;
 use stiefel_model::Measure;
 use stiefel_model::diagnostics::{Carried, CarriedBy, Controls, RoutingReport};
 use stiefel_model::metrics::{Decisions, Scores};
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_model::routing_stats::{ExpertDiversity, RoutingStats};
 use stiefel_model::train::EpochRecord;
 use stiefel_study::{
@@ -233,7 +233,7 @@ fn unit(
         outcome: Outcome {
             new_domains: Some(NewDomains {
                 names: vec!["S1".into()],
-                policy: Some(UnseenPolicy::OwnMean { kappa: 10.0 }),
+                policy: Some(Adaptation::OwnMean { kappa: 10.0 }),
             }),
             test: (0..trials).collect(),
             truth: vec![0; trials],

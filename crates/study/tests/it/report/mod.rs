@@ -8,7 +8,7 @@ use build::{Shape, names, study, with_views};
 use markup::check;
 use proptest::prelude::*;
 use stiefel_model::Measure;
-use stiefel_model::precondition::UnseenPolicy;
+use stiefel_model::precondition::Adaptation;
 use stiefel_study::{StudySummary, report};
 
 /// Studies at the edges, by name.
@@ -499,7 +499,7 @@ fn target_data_is_answered_from_what_was_used() {
         let names = names.iter().map(|n| (*n).to_owned()).collect();
         Some(stiefel_study::NewDomains { names, policy })
     };
-    let own = UnseenPolicy::OwnMean { kappa: 10.0 };
+    let own = Adaptation::OwnMean { kappa: 10.0 };
     for unit in &mut summary.units {
         unit.outcome.new_domains = used(&[], Some(own));
     }
@@ -507,14 +507,14 @@ fn target_data_is_answered_from_what_was_used() {
     // Without whitening a new domain needs no policy.
     summary.units[0].outcome.new_domains = used(&["S1"], None);
     assert!(report::html(&summary).contains("<dd>No: every domain that was whitened had training"));
-    summary.units[0].outcome.new_domains = used(&["S1"], Some(UnseenPolicy::Pooled));
+    summary.units[0].outcome.new_domains = used(&["S1"], Some(Adaptation::Pooled));
     assert!(
         report::html(&summary)
             .contains("<dd>No. Whitening of domains without training trials: pooled")
     );
     summary.units[1].outcome.new_domains = None;
     assert!(report::html(&summary).contains("<dd>Not known: the records of the units"));
-    let causal = UnseenPolicy::Causal { kappa: 3.0 };
+    let causal = Adaptation::Causal { kappa: 3.0 };
     summary.units[0].outcome.new_domains = used(&["S1"], Some(causal));
     let page = report::html(&summary);
     assert!(

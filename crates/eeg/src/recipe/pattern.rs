@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::io::name_text;
 use crate::{EegError, Result};
 
 const NAMES: [&str; 6] = ["subject", "session", "run", "class", "trial", "any"];
@@ -29,7 +30,7 @@ pub struct FileName {
 /// as many folders of the path; one with a class says that every file is a trial.
 ///
 /// ```
-/// use stiefel_eeg::prepare::NamePattern;
+/// use stiefel_eeg::recipe::NamePattern;
 /// let pattern: NamePattern = "{subject}_{class}_{trial}.csv".parse()?;
 /// let name = pattern.of("data/anna_left_03.csv".as_ref())?;
 /// assert_eq!(name.domain.as_deref(), Some("anna"));
@@ -94,7 +95,7 @@ impl NamePattern {
     pub fn of(&self, path: &Path) -> Result<FileName> {
         let parts: Vec<String> = path
             .components()
-            .map(|c| c.as_os_str().to_string_lossy().into_owned())
+            .map(|c| name_text(c.as_os_str()))
             .collect();
         let depth = self.text.matches('/').count() + 1;
         let name = parts[parts.len().saturating_sub(depth)..].join("/");

@@ -1,14 +1,14 @@
-//! Where the views of a trial lie, in samples.
+//! A recipe on a running signal: where the views of a trial lie, in samples, and the chain that
+//! computes them.
 //!
 //! View `v` of a trial at sample `s` begins at `s + round(from_v·fs)` and has `round((to_v − from_v)·fs)` samples, halves rounded to even, as trials are cut out of
 //! recordings. All views together span `s + first … s + last`; the trial is over, and is decided, with sample `s + last − 1`.
 
-use stiefel_data::Steps;
-use stiefel_eeg::covariance::Estimator;
-use stiefel_eeg::live::{LiveConfig, Look};
-use stiefel_eeg::signal::{Band, Sos};
+use stiefel_data::{Provenance, Recipe, View};
 
-use crate::{LiveError, Result};
+use crate::live::{Live, LiveConfig, WindowSpec};
+use crate::signal::{Band, Sos};
+use crate::{EegError, Result};
 
 /// Seconds beyond a trial that stay in memory, for cues that arrive late.
 const LATE_SECONDS: f64 = 2.0;
@@ -27,16 +27,16 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Of trials that were made in these steps.
-    pub fn new(steps: &Steps) -> Result<Self> {
-        let rate = steps.rate;
+    /// Places the views of trials that were made so.
+    pub fn new(made: &Provenance) -> Result<Self> {
+        let (recipe, rate) = (&made.recipe, made.rate());
         let samples = |seconds: f64| (seconds * rate).round_ties_even() as i64;
-        let starts: Vec<i64> = steps.views.iter().map(|v| samples(v.window[0])).collect();
-        let ends = starts.iter().zip(&steps.views);
+        let starts: Vec<i64> = recipe.views.iter().map(|v| samples(v.window[0])).collect();
+        let ends = starts.iter().zip(&recipe.views);
         let ends = ends.map(|(start, v)| start + samples(v.window[1] - v.window[0]));
         let (first, last) = (starts.iter().copied().min(), ends.max());
         let (Some(first), Some(last)) = (first, last) else {
-            return Err(LiveError::setting(
+            return Err(EegError::setting(
                 "the model's trials have no window",
                 "train a model on trials that were cut out of recordings",
             ));
@@ -47,13 +47,13 @@ impl Timing {
                 "windows of {} samples at {rate} Hz cannot be decided",
                 last - first
             );
-            return Err(LiveError::setting(why, remedy));
+            return Err(EegError::setting(why, remedy));
         }
         // One good window hides an empty one.
-        let empty = |v: &&stiefel_data::View| samples(v.window[1] - v.window[0]) < 1;
-        if let Some(view) = steps.views.iter().find(empty) {
+        let empty = |v: &&View| samples(v.window[1] - v.window[0]) < 1;
+        if let Some(view) = recipe.views.iter().find(empty) {
             let why = format!("the view {view} has no sample at {rate} Hz");
-            return Err(LiveError::setting(why, remedy));
+            return Err(EegError::setting(why, remedy));
         }
         Ok(Self {
             rate,
@@ -73,11 +73,13 @@ impl Timing {
         self.span() as usize + (LATE_SECONDS * self.rate).ceil() as usize
     }
 
-    /// The chain that computes the views; bands that several windows look at are filtered once. Without filters where samples are filtered already.
-    pub fn chain(&self, steps: &Steps, filtered: bool) -> Result<LiveConfig> {
+    /// Returns the chain that computes the views; bands that several windows look at are filtered
+    /// once. Without filters where samples are filtered already. The channels must be under the
+    /// recipe's reference.
+    pub fn chain(&self, recipe: &Recipe, filtered: bool) -> Result<Live> {
         let mut bands: Vec<[f64; 2]> = Vec::new();
         let mut views = Vec::new();
-        for view in &steps.views {
+        for view in &recipe.views {
             let known = bands.iter().position(|b| *b == view.band);
             let band = known.unwrap_or(bands.len());
             if known.is_none() {
@@ -85,10 +87,10 @@ impl Timing {
             }
             let seconds = view.window[1] - view.window[0];
             let samples = (seconds * self.rate).round_ties_even() as usize;
-            views.push(Look { band, samples });
+            views.push(WindowSpec { band, samples });
         }
         if filtered && bands.len() > 1 {
-            return Err(LiveError::setting(
+            return Err(EegError::setting(
                 format!(
                     "the model uses {} bands, but samples that are already filtered have one",
                     bands.len()
@@ -101,15 +103,14 @@ impl Timing {
                 return Ok(None);
             }
             let band = Band::BandPass(low, high);
-            Ok(Some(Sos::butterworth(steps.order, band, self.rate)?))
+            Ok(Some(Sos::butterworth(recipe.order, band, self.rate)?))
         };
-        let estimator: Estimator = steps.estimator;
-        Ok(LiveConfig {
-            channels: steps.channels.len(),
+        Live::new(LiveConfig {
+            channels: recipe.channels.as_ref().map_or(0, Vec::len),
             bands: bands.iter().map(filter).collect::<Result<_>>()?,
             views,
             memory: self.memory(),
-            estimator,
+            estimator: recipe.estimator,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::io::{Reader, Source, bci2000, bids, csv, detect, readers};
+use crate::io::{Reader, Source, bci2000, bids, csv, detect, files_below, listed, readers};
 use crate::{EegError, Result};
 
 /// How the names of FIF files end that hold no recording.
@@ -19,11 +19,11 @@ fn extensions() -> Vec<&'static str> {
 
 /// The recordings below a folder, in the order of their names; an error where there is none.
 pub(super) fn recordings_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    walk(folder, &extensions(), &mut files)?;
+    let all = files_below(folder, |_| true)?;
+    let mut files = with_endings(&all, &extensions());
     if files.is_empty() {
         // Text is a recording where nothing else is one.
-        walk(folder, &csv::EXTENSIONS, &mut files)?;
+        files = with_endings(&all, &csv::EXTENSIONS);
     }
     if files.is_empty() {
         return Err(EegError::setting(
@@ -49,7 +49,7 @@ pub(super) fn of_task(files: Vec<PathBuf>, task: &str) -> Result<Vec<PathBuf>> {
         let names = if known.is_empty() {
             "no file has a BIDS name (sub-01_task-mi_eeg.edf)".into()
         } else {
-            format!("the tasks are {}", known.join(", "))
+            format!("the tasks are {}", listed(&known))
         };
         return Err(EegError::setting(format!("there is no task {task}"), names));
     }
@@ -98,27 +98,13 @@ fn is_later_part(path: &Path) -> bool {
     }
 }
 
-/// Recordings below a folder, in the order of their names.
-fn walk(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = |source: std::io::Error| EegError::Io {
-        path: folder.to_path_buf(),
-        source,
-    };
-    let entries: std::io::Result<Vec<PathBuf>> = std::fs::read_dir(folder)
-        .map_err(failed)?
-        .map(|entry| Ok(entry?.path()))
-        .collect();
-    let mut entries = entries.map_err(failed)?;
-    entries.sort();
-    for path in entries {
+/// The files with one of these endings that are no part of another recording.
+fn with_endings(files: &[PathBuf], endings: &[&str]) -> Vec<PathBuf> {
+    let ends = |path: &&PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = name.to_ascii_lowercase();
         let ends = |e: &&str| name.strip_suffix(*e).is_some_and(|n| n.ends_with('.'));
-        if path.is_dir() {
-            walk(&path, endings, files)?;
-        } else if endings.iter().any(ends) && !is_beside(&path) {
-            files.push(path);
-        }
-    }
-    Ok(())
+        endings.iter().any(ends) && !is_beside(path)
+    };
+    files.iter().filter(ends).cloned().collect()
 }

@@ -132,19 +132,3 @@ macro_rules! kernel {
     (@output) => { () };
     (@output $out:ty) => { $out };
 }
-
-/// Returns a value as a type that is its own, though the compiler knows it by another name.
-///
-/// # Safety
-/// `A` and `B` are one type.
-#[doc(hidden)]
-#[inline(always)]
-#[allow(
-    unsafe_code,
-    reason = "the compiler does not see that two types are one"
-)]
-pub unsafe fn same<A, B>(value: A) -> B {
-    assert_eq!(size_of::<A>(), size_of::<B>());
-    // SAFETY: as promised, and the value is not dropped here.
-    unsafe { std::mem::transmute_copy(&std::mem::ManuallyDrop::new(value)) }
-}

@@ -4,21 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use stiefel_data::{Steps, Trials};
+use stiefel_data::{Provenance, Trials};
 
 use crate::io::write_trials;
+use crate::ledger::FileRecord;
 use crate::{EegError, Result};
 
 const FORMAT: &str = "stiefel-dataset";
-
-/// A file that trials came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileRecord {
-    /// Its name, without folders.
-    pub name: String,
-    /// The SHA-256 of its content.
-    pub sha256: String,
-}
 
 /// What happened to the trials of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +32,8 @@ pub struct Record {
     pub library: String,
     /// What was asked for.
     pub sources: Vec<String>,
-    /// What was done.
-    pub steps: Steps,
+    /// The recipe that was run, the signals it was run on, and how files were read.
+    pub preparation: Provenance,
     /// Samples of a trial.
     pub samples: usize,
     /// Trials by domain.
@@ -60,13 +52,13 @@ pub struct Record {
 }
 
 impl Record {
-    pub(super) fn new(sources: &[String], steps: Steps) -> Self {
+    pub(super) fn new(sources: &[String], preparation: Provenance) -> Self {
         Self {
             format: FORMAT.into(),
-            version: 2,
+            version: 1,
             library: env!("CARGO_PKG_VERSION").into(),
             sources: sources.to_vec(),
-            steps,
+            preparation,
             samples: 0,
             domains: Vec::new(),
             files: Vec::new(),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::catalogue::task_of;
+use crate::io::excerpt;
 use crate::{EegError, Event, Recording, Result};
 
 /// Labels of events that mean what one run says: `R0[48]:T1=left` is about the label `T1` in runs that fit `R0[48]`. There the event is called
@@ -82,7 +83,10 @@ pub(super) fn counted(counts: &BTreeMap<&str, usize>) -> String {
     if counts.is_empty() {
         return "no events".into();
     }
-    let each: Vec<String> = counts.iter().map(|(l, c)| format!("{l} ×{c}")).collect();
+    let each: Vec<String> = counts
+        .iter()
+        .map(|(l, c)| format!("{} ×{c}", excerpt(l)))
+        .collect();
     each.join(", ")
 }
 

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Digest;
 
 use crate::error::catalogue::{CatalogueError, Result};
@@ -68,5 +69,18 @@ impl FromStr for Sha256 {
             *byte = pair[0] << 4 | pair[1];
         }
         Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Sha256 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sha256 {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }

@@ -3,9 +3,9 @@
 //! The class of the nearest mean in log-Euclidean distance, `argmin_c ‖log X − L_c‖_F` with `L_c` the
 //! mean logarithm of the training trials of class `c`; probabilities `softmax_c(−s·‖log X − L_c‖²)`.
 
-use super::{DataSizes, Describe, Engine, Fit, Kind, Model, Names, Start, settings};
 use crate::decoder::Decision;
 use crate::file::{Archive, Found, inconsistent};
+use crate::kind::{DataSizes, Describe, Engine, Fit, Kind, Model, Names, Start, settings};
 use crate::net::Routing;
 use crate::train::Flow;
 use crate::{ModelError, Result};

@@ -1,0 +1,115 @@
+//! How files are read: what a recipe does not say, because it changes no number of a trial.
+
+use crate::DataError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How files are read, and which of them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Input {
+    /// Subjects counted from 1, `1-9,12`: by number in a public dataset, by place in the order of
+    /// names for files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subjects: Option<String>,
+    /// Runs by name (`R06`) or number (`6`); all without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Vec<String>>,
+    /// What names the domain of a file.
+    pub domain: DomainFrom,
+    /// The task of BIDS recordings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The pattern of file names, where it tells subject, class and run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Whether the complete part of a file that was cut short is taken.
+    pub partial: bool,
+    /// Samples per second where a file does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling_rate: Option<f64>,
+    /// How events are read off marker channels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub markers: Option<String>,
+    /// What is what in MATLAB files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mat: Option<String>,
+    /// The stream of XDF files that is the signal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    /// Whether files that cannot be read are left out.
+    pub skip_unreadable: bool,
+    /// Bytes that packed files may expand to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_expanded: Option<u64>,
+}
+
+impl Input {
+    /// Returns how files are read, whichever they are.
+    pub fn reading(&self) -> Self {
+        Self {
+            subjects: None,
+            runs: None,
+            task: None,
+            pattern: None,
+            ..self.clone()
+        }
+    }
+}
+
+/// What of a path names the domain.
+///
+/// | rule | `eeg/S001R04.edf` | `sub-03_ses-2_task-mi_run-1_eeg.edf` |
+/// |---|---|---|
+/// | `auto` | as `prefix` | BIDS: domain `sub-03-2` (session 2 of `sub-03`), run `1` |
+/// | `prefix` | letters, then digits: domain `S001`, run `R04` | domain `sub-03`, run `ses-2_task-mi_run-1_eeg` |
+/// | `folder` | domain `eeg`, run `S001R04` | the folder, the name |
+/// | `file` | domain `S001R04` | every file is a domain |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DomainFrom {
+    /// BIDS names (`sub-XX_ses-YY`), else the start of the file's name.
+    #[default]
+    Auto,
+    /// The start of the file's name: letters, then digits.
+    Prefix,
+    /// The folder.
+    Folder,
+    /// The whole name of the file.
+    File,
+}
+
+impl DomainFrom {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Prefix, Self::Folder, Self::File];
+
+    /// Returns the name used on command lines and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Prefix => "prefix",
+            Self::Folder => "folder",
+            Self::File => "file",
+        }
+    }
+}
+
+impl fmt::Display for DomainFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for DomainFrom {
+    type Err = DataError;
+
+    fn from_str(name: &str) -> Result<Self, DataError> {
+        let found = Self::ALL.into_iter().find(|rule| rule.name() == name);
+        found.ok_or_else(|| DataError::Impossible {
+            op: "domain",
+            why: format!("\"{name}\" does not say what names a domain"),
+            remedy: "choose auto, prefix, folder or file",
+        })
+    }
+}

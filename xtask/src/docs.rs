@@ -12,10 +12,11 @@ const ENVIRONMENT: &str = "target/docs-venv";
 const SITE: &str = "target/docs/html";
 
 /// The crates that `docs/rust.md` lists; the others are programs and tools.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "stiefel",
     "stiefel-data",
     "stiefel-eeg",
+    "stiefel-formats",
     "stiefel-model",
     "stiefel-live",
     "stiefel-study",

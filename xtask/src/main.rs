@@ -1,5 +1,7 @@
 //! The project's chores as cargo commands; `cargo xtask` lists them.
 
+#[cfg(test)]
+mod alone;
 mod bench;
 mod chore;
 mod dist;

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use eegmmidb::{Run, runs};
 use stiefel_data::Trials;
 use stiefel_eeg::Result;
-use stiefel_eeg::io::{edf, read};
+use stiefel_eeg::io::read;
 use stiefel_eeg::recipe::Preparing;
 
 /// The largest relative error that passes.
@@ -44,7 +44,7 @@ fn covariances(run: &Run) -> Result<Trials> {
     let recipe = run.recipe()?;
     let mut preparing = Preparing::new(&recipe)?;
     preparing.add(
-        edf::read_recording(&run.path)?,
+        stiefel_formats::read(&run.path)?.into_recording()?,
         &run.subject.to_string(),
         Some(&run.number.to_string()),
     )?;

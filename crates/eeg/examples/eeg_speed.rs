@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use eegmmidb::{Run, invalid, runs};
 use stiefel_eeg::Result;
-use stiefel_eeg::io::edf;
 use stiefel_eeg::recipe::{PipelineOutput, Preparing};
+use stiefel_formats::read;
 
 const ROUNDS: usize = 20;
 
@@ -21,7 +21,7 @@ fn reduce(run: &Run) -> Result<PipelineOutput> {
     let mut preparing = Preparing::new(&recipe)?;
     let domain = format!("S{:03}", run.subject);
     preparing.add(
-        edf::read_recording(&run.path)?,
+        read(&run.path)?.into_recording()?,
         &domain,
         Some(&run.number.to_string()),
     )?;

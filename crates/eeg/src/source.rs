@@ -77,8 +77,8 @@ pub fn load_as(
                     "give the recordings, or decide without the causal filter",
                 ));
             }
-            Opened::Trials(trials) => return part_of_file(path, trials, part),
-            Opened::Signals(inputs) => inputs,
+            Opened::Trials(trials) => return part_of_file(path, *trials, part),
+            Opened::Signals(inputs) => *inputs,
         }
     } else {
         Inputs::open(&[source.to_owned()], &input, &recipe)?

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use flate2::write::GzEncoder;
 use mutation::{Random, mutate};
 use stiefel_data::{Factor, Trials};
-use stiefel_eeg::io::{ReadOptions, Source, read_with, write_trials_to};
+use stiefel_eeg::io::{Limits, ReadOptions, Source, read_with, write_trials_to};
 use stiefel_linalg::MatBatch;
 
 const BASE: usize = 128 << 10;
@@ -44,7 +44,10 @@ fn files() -> [(&'static str, Vec<u8>); 2] {
 /// Reads the bytes and checks memory, time and message; tells whether they were read.
 fn survives(name: &str, bytes: &[u8], context: &str) -> bool {
     let options = ReadOptions {
-        max_expanded: EXPANDED,
+        limits: Limits {
+            max_expanded: EXPANDED,
+            ..Limits::default()
+        },
         sampling_rate: Some(100.0),
         ..ReadOptions::default()
     };

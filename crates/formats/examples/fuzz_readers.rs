@@ -1,9 +1,11 @@
-//! Reads damaged files for as long as one likes: `cargo xtask fuzz --minutes N [READER …]`, or as many as one likes: `--inputs N`. Another `--seed` draws
-//! others.
+//! Reads damaged files for as long as one likes: `cargo xtask fuzz --minutes N [READER …]`, or as
+//! many as one likes: `--inputs N`. Another `--seed` draws others.
 //!
-//! Every reader starts from its fixtures and the inputs kept in `tests/corpus`; an input whose answer is new (its message without numbers) joins the pool. A
-//! panic, no answer within two seconds of processor time, or more memory than four times the file and 64 MB ends the run with exit 1; the input is then
-//! under `target/fuzz`. With `--keep`, small inputs with new answers go to `tests/corpus`.
+//! Every reader starts from its fixtures and the inputs kept in `tests/corpus`; an input whose
+//! answer is new (its message without numbers) joins the pool. A panic, no answer within two
+//! seconds of processor time, or more memory than four times the file and 64 MB ends the run with
+//! exit 1; the input is then under `target/fuzz`. With `--keep`, small inputs with new answers go
+//! to `tests/corpus`.
 
 #[path = "../tests/counting/mod.rs"]
 mod counting;
@@ -18,12 +20,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mutation::{Random, mutate};
-use stiefel_formats::{ReadOptions, Source, read_with};
+use stiefel_formats::{Limits, ReadOptions, Source, read_with};
 
 const SLOWEST: Duration = Duration::from_secs(2);
 /// A slow answer is asked for again: on a busy machine the clock runs while nothing does.
 const TRIES: usize = 5;
-/// An input that never comes back: so much processor time, or so many seconds awake (a process that stands still sees no seconds pass).
+/// An input that never comes back: so much processor time, or so many seconds awake (a process that
+/// stands still sees no seconds pass).
 const HANGS: (Duration, u32) = (Duration::from_secs(60), 1800);
 const FREE: usize = 64 << 20;
 const TIMES: usize = 4;
@@ -32,7 +35,8 @@ const POOL: usize = 400;
 const KEPT_BYTES: usize = 4 << 10;
 const KEPT_EACH: usize = 8;
 
-/// Readers and their fixtures; a name without ending stands for the files of a BrainVision recording.
+/// Readers and their fixtures; a name without ending stands for the files of a BrainVision
+/// recording.
 const READERS: [(&str, &[&str]); 10] = [
     (
         "edf",
@@ -154,7 +158,10 @@ fn answer(files: &Files, partial: bool) -> Result<String, String> {
 fn once(files: &Files, partial: bool) -> Result<(Duration, String), String> {
     let options = ReadOptions {
         partial,
-        max_expanded: EXPANDED,
+        limits: Limits {
+            max_expanded: EXPANDED,
+            ..Limits::default()
+        },
         sampling_rate: Some(100.0),
         ..ReadOptions::default()
     };
@@ -185,7 +192,8 @@ fn once(files: &Files, partial: bool) -> Result<(Duration, String), String> {
     }
 }
 
-/// What all threads of this process have computed so far, where the system tells (Linux: hundredths of a second).
+/// What all threads of this process have computed so far, where the system tells (Linux: hundredths
+/// of a second).
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The name in parentheses may hold anything; user and system time are the 14th and 15th field.

@@ -31,6 +31,21 @@ impl Content {
         }
     }
 
+    /// Returns the only recording, or an error that says what was there instead.
+    pub fn into_recording(self) -> Result<Recording> {
+        let mut recordings = self.into_recordings()?;
+        match (recordings.pop(), recordings.len()) {
+            (Some(recording), 0) => Ok(recording),
+            (last, others) => Err(FormatError::invalid(
+                format!(
+                    "the file holds {} recordings, one was asked for",
+                    others + usize::from(last.is_some())
+                ),
+                "read them one by one; a file with gaps has one for each stretch",
+            )),
+        }
+    }
+
     /// The epochs, or an error that says what was there instead.
     pub fn into_epochs(self) -> Result<Epochs> {
         match self {
@@ -52,7 +67,8 @@ impl Content {
 pub struct Format {
     /// Its name.
     pub name: &'static str,
-    /// How the names of its recordings end: what is looked for in folders. None where a file is opened by name only.
+    /// How the names of its recordings end: what is looked for in folders. None where a file is
+    /// opened by name only.
     pub extensions: &'static [&'static str],
 }
 
@@ -81,6 +97,9 @@ pub trait Reader: Sync {
     /// Whether a file that starts like this is of the format.
     fn recognises(&self, head: &Head<'_>) -> bool;
 
-    /// Reads a source of this format.
+    /// Reads a source of this format as it is, in as much memory as the source may take:
+    /// [`Source::unpacked`] sets [`Limits::max_memory`](crate::Limits::max_memory).
+    /// [`read_with`](crate::read_with) and its kin see to that, and add the events of marker
+    /// channels and what BIDS tables tell.
     fn read(&self, source: Source<'_>, options: &ReadOptions) -> Result<Content>;
 }

@@ -80,8 +80,9 @@ pub fn find(channels: &[Channel], names: &[impl AsRef<str>]) -> Result<Vec<usize
     })
 }
 
-/// Which channels a reader decodes: those that are named or mean the same electrode, and marker channels; all of them where one of the names is not
-/// there, so that whoever picks can say which there are.
+/// Tells which channels a reader decodes: those that are named or mean the same electrode, and
+/// marker channels; all of them where one of the names is not there, so that whoever picks can say
+/// which there are.
 pub(crate) fn wanted(channels: &[(&str, ChannelKind)], names: Option<&[String]>) -> Vec<bool> {
     let Some(names) = names else {
         return vec![true; channels.len()];
@@ -121,7 +122,7 @@ fn ambiguous<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Forma
 }
 
 impl Recording {
-    /// The named channels, in the order of the names, with all events.
+    /// Returns the named channels, in the order of the names, with all events.
     ///
     /// ```
     /// # use stiefel_formats::{Channel, ChannelKind, Recording};
@@ -135,7 +136,7 @@ impl Recording {
         self.pick_at(&find(self.channels(), names)?)
     }
 
-    /// The channels of one kind, in order. Refuses to leave none.
+    /// Returns the channels of one kind, in order. Refuses to leave none.
     pub fn pick_kind(&self, kind: ChannelKind) -> Result<Recording> {
         let places: Vec<usize> = (0..self.channels().len())
             .filter(|&i| self.channels()[i].kind == kind)
@@ -167,7 +168,7 @@ impl Recording {
 }
 
 impl Epochs {
-    /// The named channels of every trial, in the order of the names.
+    /// Returns the named channels of every trial, in the order of the names.
     pub fn pick(&self, names: &[impl AsRef<str>]) -> Result<Epochs> {
         let places = find(self.channels(), names)?;
         let t = self.samples();

@@ -26,7 +26,8 @@ pub struct Epochs {
 }
 
 impl Epochs {
-    /// Builds epochs from `trials × channels × samples` values, checking that the sizes agree and the rate is positive.
+    /// Builds epochs from `trials × channels × samples` values, checking that the sizes agree and
+    /// the rate is positive.
     pub fn new(
         channels: Vec<Channel>,
         sampling_rate: f64,
@@ -178,7 +179,8 @@ impl Epochs {
         )
     }
 
-    /// The samples from `tmin` to `tmax` of every trial, in seconds from its first sample; the sample at `tmax` is not included.
+    /// The samples from `tmin` to `tmax` of every trial, in seconds from its first sample; the
+    /// sample at `tmax` is not included.
     ///
     /// Filters come first: at the ends of a trial they see a reflection, which the crop cuts off.
     ///

@@ -1,8 +1,9 @@
 //! From the markers of a file to events inside a recording.
 //!
-//! `sample = round(onset · rate)`, halves to even as Python and NumPy round. A marker within the last half sample belongs to the last
-//! sample; one exactly at the end is kept at `sample = samples`, where no trial can be cut. Any other marker outside the signal has no
-//! place in the recording: it is left out and noted.
+//! `sample = round(onset · rate)`, halves to even as Python and NumPy round. A marker within the
+//! last half sample belongs to the last sample; one exactly at the end is kept at `sample =
+//! samples`, where no trial can be cut. Any other marker outside the signal has no place in the
+//! recording: it is left out and noted.
 
 use super::units::excerpt;
 use crate::Event;
@@ -59,8 +60,8 @@ pub(crate) fn place(
     events
 }
 
-/// The rate to keep when channels differ: the one most EEG channels have, or most channels where none
-/// is EEG; the higher rate when two are equally common.
+/// The rate to keep when channels differ: the one most EEG channels have, or most channels where
+/// none is EEG; the higher rate when two are equally common.
 pub(crate) fn common_rate(channels: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
     let mut counts: Vec<(f64, usize, usize)> = Vec::new();
     for (rate, eeg) in channels {

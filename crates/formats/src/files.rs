@@ -1,4 +1,5 @@
-//! Files of a disk that may hold anything: pipes, devices, links in circles, names that are not UTF-8.
+//! Files of a disk that may hold anything: pipes, devices, links in circles, names that are not
+//! UTF-8.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

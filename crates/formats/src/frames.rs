@@ -4,8 +4,9 @@
 //! frame t: channel 0, channel 1, …, padding        out[c][t] = gain_c · stored + add_c
 //! ```
 //!
-//! Large stretches are decoded while the next bytes are read, by all threads, straight into their place: each takes a few channels and goes through the
-//! frames in tiles that stay in its first cache.
+//! Large stretches are decoded while the next bytes are read, by all threads, straight into their
+//! place: each takes a few channels and goes through the frames in tiles that stay in its first
+//! cache.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,8 @@ use crate::Result;
 
 /// About so many bytes are read at once.
 const CHUNK: usize = 1 << 20;
-/// A tile of frames has about so many bytes: they stay in the first cache while channel after channel is picked out of them.
+/// A tile of frames has about so many bytes: they stay in the first cache while channel after
+/// channel is picked out of them.
 const TILE: usize = 1 << 14;
 /// The channels of one task: those that share cache lines of a frame.
 const TOGETHER: usize = 16;
@@ -66,8 +68,8 @@ impl Frames {
         self
     }
 
-    /// Reads `count` frames from where the source stands; they become the samples `from..from + count` of channels of `total`
-    /// samples each.
+    /// Reads `count` frames from where the source stands; they become the samples `from..from +
+    /// count` of channels of `total` samples each.
     pub(crate) fn read(
         &self,
         source: &mut Source<'_>,

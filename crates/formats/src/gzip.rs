@@ -1,4 +1,5 @@
-//! Files of any format packed with gzip (`_raw.fif.gz`): unpacked into memory, then read like the file inside.
+//! Files of any format packed with gzip (`_raw.fif.gz`): unpacked into memory, then read like the
+//! file inside.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +16,12 @@ const STEP: usize = 1 << 16;
 const MAGIC: &[u8] = b"\x1f\x8b\x08";
 
 impl Source<'_> {
-    /// Unpacks a file that is packed with gzip; any other stays as it is.
+    /// Unpacks a file that is packed with gzip, and sets the limits to read it within.
     pub fn unpacked(mut self, options: &ReadOptions) -> Result<Self> {
         if self.head(MAGIC.len())? == MAGIC {
-            return unpack(self, options);
+            self = unpack(self, options)?;
         }
-        Ok(self)
+        Ok(self.within(options.limits))
     }
 }
 
@@ -29,7 +30,8 @@ fn unpack<'a>(source: Source<'a>, options: &ReadOptions) -> Result<Source<'a>> {
     let path = source.path().to_path_buf();
     let (inner, beside) = source.into_parts();
     let decoder = MultiGzDecoder::new(std::io::BufReader::new(inner));
-    let mut stream = Stream::compressed(decoder, &path, 0, Budget::new(options.max_expanded));
+    let budget = Budget::new(options.limits.max_expanded);
+    let mut stream = Stream::compressed(decoder, &path, 0, budget);
     let mut bytes = Vec::new();
     loop {
         let from = bytes.len();

@@ -29,9 +29,9 @@
 //! * an event's onset is a zero-based sample index of the recording it belongs to;
 //! * time is in seconds, frequency in hertz.
 //!
-//! Every reader works on a [`Source`]: a file, bytes in memory or any `Read + Seek`. A damaged file is
-//! read or refused with its name, the offset and the reason; it cannot make a reader panic, hang or
-//! reserve more memory than its size accounts for.
+//! Every reader works on a [`Source`]: a file, bytes in memory or any `Read + Seek`. A damaged file
+//! is read or refused with its name, the offset and the reason; it cannot make a reader panic, hang
+//! or reserve more memory than its size accounts for. [`Limits`] sets tighter bounds.
 
 pub mod bci2000;
 pub mod bids;
@@ -49,6 +49,7 @@ mod frames;
 pub mod gdf;
 mod gzip;
 mod hdf5;
+mod limits;
 mod markers;
 pub mod mat;
 mod mat_rule;
@@ -75,6 +76,7 @@ pub use content::{Content, Format, Head, Reader};
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{FormatError, Result};
 pub use files::{files_below, name_text, open_regular, path_text, read_at_most, read_whole};
+pub use limits::Limits;
 pub use markers::{MarkerRule, Polarity};
 pub use mat_rule::{Axis, MatRule};
 pub use numpy::write_epochs;
@@ -83,7 +85,11 @@ pub use probe::{
     check_apply, check_options, detect, formats, read, read_among, read_from, read_with, readers,
 };
 pub use recording::{Channel, ChannelKind, Event, Recording};
-pub use records::Block;
 pub use source::{Opener, ReadSeek, Source};
 pub use stream::Stream;
 pub use units::{excerpt, listed};
+
+/// The README's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

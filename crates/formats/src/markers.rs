@@ -6,8 +6,9 @@
 //! event at t:  code(t) ≠ code(t−1) and code(t) ≠ 0,      labelled with code(t)
 //! ```
 //!
-//! With several marker channels the composite one is read (`STI101`, `STI 014`, `Status`); without one of these all are, and their
-//! events are labelled `NAME:code` where more than one has any. What was chosen is noted on the recording.
+//! With several marker channels the composite one is read (`STI101`, `STI 014`, `Status`); without
+//! one of these all are, and their events are labelled `NAME:code` where more than one has any.
+//! What was chosen is noted on the recording.
 
 use std::str::FromStr;
 
@@ -74,7 +75,8 @@ impl Default for MarkerRule {
 impl FromStr for MarkerRule {
     type Err = FormatError;
 
-    /// `off`, or parts with commas between: `channel=NAME` (again for several), `mask=0xff`, `polarity=rising`, `threshold=2.5`.
+    /// `off`, or parts with commas between: `channel=NAME` (again for several), `mask=0xff`,
+    /// `polarity=rising`, `threshold=2.5`.
     fn from_str(text: &str) -> Result<Self> {
         let mut rule = Self::default();
         if text.trim() == "off" {
@@ -120,7 +122,8 @@ struct Line {
     how: String,
 }
 
-/// Adds the events of a recording's marker channels to those it has, with a note on how they were read.
+/// Adds the events of a recording's marker channels to those it has, with a note on how they were
+/// read.
 pub(crate) fn add_events(recording: Recording, rule: &MarkerRule) -> Result<Recording> {
     if !rule.read {
         return Ok(recording);

@@ -1,4 +1,5 @@
-//! Memory for samples, asked for before it is taken: too much is an error, not the end of the process.
+//! Memory for samples, asked for before it is taken: too much is an error, not the end of the
+//! process.
 
 use std::path::Path;
 

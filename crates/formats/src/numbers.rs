@@ -95,7 +95,8 @@ impl Number {
         }
     }
 
-    /// The loop of each arm has a fixed stride and no branch: the compiler turns it into vector code.
+    /// The loop of each arm has a fixed stride and no branch: the compiler turns it into vector
+    /// code.
     #[inline]
     fn map(self, bytes: &[u8], out: &mut [f64], f: impl Fn(f64) -> f64) {
         #[inline]

@@ -47,8 +47,8 @@ pub fn read_from(source: Source<'_>) -> Result<Content> {
     read_with(source, &ReadOptions::default())
 }
 
-/// Reads any source: a file packed with gzip like the file inside, events of marker channels beside those that the format has. Options that are about another
-/// format are refused.
+/// Reads any source: a file packed with gzip like the file inside, events of marker channels beside
+/// those that the format has. Options that are about another format are refused.
 pub fn read_with(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
     read_if(source, options, |format| check_options(options, format))
 }
@@ -61,7 +61,8 @@ pub fn check_options(options: &ReadOptions, format: Format) -> Result<()> {
     }
 }
 
-/// Reads one of several files. Options that are about another format are for the others: [`check_apply`] refuses them where there are none.
+/// Reads one of several files. Options that are about another format are for the others:
+/// [`check_apply`] refuses them where there are none.
 pub fn read_among(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
     read_if(source, options, |_| Ok(()))
 }
@@ -135,7 +136,8 @@ fn not_for(option: &str, format: Format, found: &str) -> FormatError {
     )
 }
 
-/// Refuses options of one format where none of the files has it. A file whose first bytes do not tell (packed with gzip, or not to be opened) may have it.
+/// Refuses options of one format where none of the files has it. A file whose first bytes do not
+/// tell (packed with gzip, or not to be opened) may have it.
 pub fn check_apply(options: &ReadOptions, files: &[PathBuf]) -> Result<()> {
     let nobody = |format: Format| {
         let is_other = |path: &PathBuf| {
@@ -159,5 +161,5 @@ fn reader_for(source: &mut Source<'_>) -> Result<&'static dyn Reader> {
     if let Some(reader) = READERS.iter().find(|reader| reader.recognises(&head)) {
         return Ok(*reader);
     }
-    Err(unsupported::refuse(source, &head))
+    Err(unsupported::refuse(source, &head, &formats()))
 }

@@ -69,8 +69,8 @@ pub(crate) fn check_rate(sampling_rate: f64) -> Result<()> {
 }
 
 impl Recording {
-    /// Builds a recording from channel-major samples, checking that the sizes agree and the rate is positive. Events behind the
-    /// last sample are kept and noted; no trial can be cut for them.
+    /// Builds a recording from channel-major samples, checking that the sizes agree and the rate is
+    /// positive. Events behind the last sample are kept and noted; no trial can be cut for them.
     pub fn new(
         channels: Vec<Channel>,
         sampling_rate: f64,
@@ -117,8 +117,8 @@ impl Recording {
         self
     }
 
-    /// When the first sample was taken: seconds since 1970-01-01T00:00:00 of the clock that the file was written by, which most formats
-    /// give without a time zone.
+    /// When the first sample was taken: seconds since 1970-01-01T00:00:00 of the clock that the
+    /// file was written by, which most formats give without a time zone.
     pub fn with_start(mut self, seconds: Option<f64>) -> Self {
         self.started = seconds.filter(|s| s.is_finite());
         self
@@ -196,8 +196,8 @@ impl Recording {
         &self.events
     }
 
-    /// What the reader left out or assumed (a channel of another rate, an event outside the signal),
-    /// one sentence each; empty where the file was taken as it is.
+    /// What the reader left out or assumed (a channel of another rate, an event outside the
+    /// signal), one sentence each; empty where the file was taken as it is.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

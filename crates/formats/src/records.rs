@@ -11,24 +11,12 @@ use super::numbers::Number;
 use super::units::{self, guess_kind};
 use super::{ReadOptions, Source};
 use crate::electrode::wanted;
-use crate::memory;
 use crate::{Channel, ChannelKind, Result};
 
 /// About so many bytes are read at once.
 const CHUNK: usize = 1 << 20;
 /// Below so many values threads cost more than they save.
 const PARALLEL: usize = 1 << 16;
-
-/// A stretch of decoded records.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Block {
-    /// Index of the first sample, counted over all records before.
-    pub first_sample: usize,
-    /// Samples per channel.
-    pub samples: usize,
-    /// Channel-major samples, in the order of the reader's channels.
-    pub data: Vec<f64>,
-}
 
 /// A kept signal: where its samples lie in a record and how they become values in memory.
 #[derive(Debug, Clone)]
@@ -171,32 +159,6 @@ impl Records {
             gain: gain * scale,
             add: add * scale,
         });
-    }
-
-    /// Back to the first record.
-    pub(crate) fn rewind(&mut self) {
-        self.next = 0;
-    }
-
-    /// Decodes up to `records` records; `None` at the end.
-    pub(crate) fn block(
-        &mut self,
-        source: &mut Source<'_>,
-        records: usize,
-    ) -> Result<Option<Block>> {
-        let count = (self.count - self.next).min(records as u64) as usize;
-        if count == 0 {
-            return Ok(None);
-        }
-        let first_sample = self.next as usize * self.samples_per_record;
-        let samples = count * self.samples_per_record;
-        let mut data = memory::zeros(samples, self.kept.len(), source.path())?;
-        self.fill(source, count, &mut data, |_, _, _| Ok(()))?;
-        Ok(Some(Block {
-            first_sample,
-            samples,
-            data,
-        }))
     }
 
     /// Decodes the next `records` records into `out`, channel-major. `look` sees the bytes of each

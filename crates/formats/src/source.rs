@@ -1,16 +1,18 @@
 //! Where a reader's bytes come from: a file, a slice, or any `Read + Seek`, with a name for errors.
 //!
-//! Every length that a file states is compared with what the source can still give **before** memory
-//! is reserved for it, so a reader built on [`Source`] cannot be talked into a huge allocation.
+//! Every length that a file states is compared with what the source can still give **before**
+//! memory is reserved for it, so a reader built on [`Source`] cannot be talked into a huge
+//! allocation.
 
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::files::open_regular;
-use crate::{FormatError, Result};
+use crate::{FormatError, Limits, Result, memory};
 
-/// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over headers that lie far apart (FIF) reads so much at each.
+/// Bytes that are read ahead. Samples are read in large pieces past this buffer; a walk over
+/// headers that lie far apart (FIF) reads so much at each.
 const BUFFER: usize = 1 << 13;
 
 /// What a reader needs of a stream.
@@ -43,6 +45,7 @@ pub struct Source<'a> {
     position: u64,
     inner: Box<dyn ReadSeek + 'a>,
     siblings: Siblings<'a>,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Source<'_> {
@@ -77,6 +80,7 @@ impl Source<'static> {
             position: 0,
             inner: Box::new(BufReader::with_capacity(BUFFER, file)),
             siblings: Siblings::Folder,
+            limits: Limits::default(),
         })
     }
 }
@@ -90,11 +94,11 @@ impl Source<'static> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let path = std::env::temp_dir().join(format!("stiefel-doc-opener-{}", std::process::id()));
     /// # std::fs::write(&path, b"0.5,1.5\n")?;
-    /// let source = Source::open_by(&path, Arc::new(|path| {
+    /// let mut source = Source::open_by(&path, Arc::new(|path| {
     ///     println!("{} is read", path.display());
     ///     Ok(std::fs::read(path).unwrap_or_default())
     /// }))?;
-    /// assert_eq!(source.len(), 8);
+    /// assert_eq!(source.head(3)?, b"0.5");
     /// # std::fs::remove_file(&path)?;
     /// # Ok(())
     /// # }
@@ -115,6 +119,7 @@ impl<'a> Source<'a> {
             position: 0,
             inner: Box::new(Cursor::new(bytes)),
             siblings: Siblings::Memory(Vec::new()),
+            limits: Limits::default(),
         }
     }
 
@@ -131,12 +136,14 @@ impl<'a> Source<'a> {
                 position: 0,
                 inner: Box::new(reader),
                 siblings: Siblings::Memory(Vec::new()),
+                limits: Limits::default(),
             }),
             Err(source) => Err(FormatError::Io { path, source }),
         }
     }
 
-    /// Reads from bytes that were unpacked from the file `path`; files beside it are found where they were.
+    /// Reads from bytes that were unpacked from the file `path`; files beside it are found where
+    /// they were.
     pub(super) fn from_owned(path: PathBuf, bytes: Vec<u8>, siblings: Siblings<'a>) -> Self {
         Self {
             path,
@@ -144,6 +151,7 @@ impl<'a> Source<'a> {
             position: 0,
             inner: Box::new(Cursor::new(bytes)),
             siblings,
+            limits: Limits::default(),
         }
     }
 
@@ -157,7 +165,7 @@ impl<'a> Source<'a> {
         match &mut self.siblings {
             Siblings::Memory(files) => files.push((name.into(), bytes)),
             Siblings::Folder | Siblings::Opened(_) => {
-                self.siblings = Siblings::Memory(vec![(name.into(), bytes)])
+                self.siblings = Siblings::Memory(vec![(name.into(), bytes)]);
             }
         }
         self
@@ -180,22 +188,17 @@ impl<'a> Source<'a> {
     }
 
     /// The number of bytes.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are no bytes at all.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Bytes from the start to the next one read.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
     /// An error about the bytes at `offset`.
-    pub fn malformed(&self, offset: u64, reason: impl Into<String>) -> FormatError {
+    pub(crate) fn malformed(&self, offset: u64, reason: impl Into<String>) -> FormatError {
         FormatError::Malformed {
             path: self.path.clone(),
             offset,
@@ -204,7 +207,7 @@ impl<'a> Source<'a> {
     }
 
     /// Moves to `offset`, which may not lie beyond the end.
-    pub fn seek_to(&mut self, offset: u64, what: &str) -> Result<()> {
+    pub(crate) fn seek_to(&mut self, offset: u64, what: &str) -> Result<()> {
         if offset > self.len {
             return Err(self.malformed(
                 self.len,
@@ -222,14 +225,14 @@ impl<'a> Source<'a> {
     }
 
     /// Fills `buffer`, or says that the file ended inside `what`.
-    pub fn read_all(&mut self, buffer: &mut [u8], what: &str) -> Result<()> {
+    pub(crate) fn read_all(&mut self, buffer: &mut [u8], what: &str) -> Result<()> {
         let wanted = buffer.len() as u64;
         self.require(wanted, what)?;
         self.read_exact(buffer).map_err(|source| self.io(source))
     }
 
     /// The next `len` bytes; refuses before reserving memory when the file is shorter.
-    pub fn read_vec(&mut self, len: u64, what: &str) -> Result<Vec<u8>> {
+    pub(crate) fn read_vec(&mut self, len: u64, what: &str) -> Result<Vec<u8>> {
         self.require(len, what)?;
         let mut bytes = vec![0; len as usize];
         self.read_all(&mut bytes, what)?;
@@ -244,17 +247,45 @@ impl<'a> Source<'a> {
         Ok(head)
     }
 
-    /// Opens the file `name` beside this one. Only the last component of `name` counts: a header may
-    /// not point outside its own folder.
-    pub fn sibling(&self, name: &str) -> Result<Source<'a>> {
+    /// Returns `count · each` zeros for samples, where the limits and the machine allow them.
+    pub(crate) fn zeros(&self, count: usize, each: usize) -> Result<Vec<f64>> {
+        let values = (count as u128).saturating_mul(each as u128);
+        self.allow(values.saturating_mul(size_of::<f64>() as u128))?;
+        memory::zeros(count, each, &self.path)
+    }
+
+    /// Refuses more bytes of memory than the limits allow.
+    pub(crate) fn allow(&self, bytes: u128) -> Result<()> {
+        self.limits.allow(bytes, &self.path)
+    }
+
+    /// Refuses more bytes of memory than the limits and the machine allow.
+    pub(crate) fn can_hold(&self, bytes: u128) -> Result<()> {
+        self.limits.check(bytes, &self.path)
+    }
+
+    /// Reads within these limits; so do the files beside this one.
+    pub(crate) fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Opens the file `name` beside this one. Only the last component of `name` counts: a header
+    /// may not point outside its own folder.
+    pub(crate) fn sibling(&self, name: &str) -> Result<Source<'a>> {
         let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
         match &self.siblings {
-            Siblings::Folder => Source::open(self.path.with_file_name(file)),
+            Siblings::Folder => {
+                Ok(Source::open(self.path.with_file_name(file))?.within(self.limits))
+            }
             Siblings::Opened(opener) => {
-                Source::open_by(self.path.with_file_name(file), Arc::clone(opener))
+                let path = self.path.with_file_name(file);
+                Ok(Source::open_by(path, Arc::clone(opener))?.within(self.limits))
             }
             Siblings::Memory(files) => match files.iter().find(|(known, _)| known == file) {
-                Some((known, bytes)) => Ok(Source::from_bytes(known.as_str(), bytes)),
+                Some((known, bytes)) => {
+                    Ok(Source::from_bytes(known.as_str(), bytes).within(self.limits))
+                }
                 None => Err(FormatError::Io {
                     path: self.path.with_file_name(file),
                     source: std::io::ErrorKind::NotFound.into(),
@@ -264,7 +295,7 @@ impl<'a> Source<'a> {
     }
 
     /// Refuses when fewer than `wanted` bytes are left.
-    pub fn require(&self, wanted: u64, what: &str) -> Result<()> {
+    pub(crate) fn require(&self, wanted: u64, what: &str) -> Result<()> {
         let left = self.len.saturating_sub(self.position);
         if wanted > left {
             return Err(self.malformed(

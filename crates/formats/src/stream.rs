@@ -1,15 +1,15 @@
-//! A part of a file read from front to back: a MATLAB element or an `.npz` entry, compressed or not.
+//! A part of a file read from front to back: a MATLAB element or an `.npz` entry, compressed or
+//! not.
 //!
 //! Sizes told by the file are believed only as far as bytes back them: a plain part knows how many
 //! bytes it has, and what a compressed part expands to is collected piece by piece and never beyond
-//! [`ReadOptions::max_expanded`](super::ReadOptions::max_expanded).
+//! [`Limits::max_expanded`](crate::Limits::max_expanded).
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::numbers::{Number, swap_bytes};
-use crate::memory;
-use crate::{FormatError, Result};
+use crate::{FormatError, Limits, Result};
 
 /// Memory grows by at most so many bytes ahead of the bytes that fill it.
 const STEP: usize = 1 << 16;
@@ -82,6 +82,7 @@ pub struct Stream<'r> {
     extent: Extent,
     /// The bytes that compressed content was packed into, where that is known.
     packed: Option<u64>,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Stream<'_> {
@@ -117,12 +118,19 @@ impl<'r> Stream<'r> {
             position: 0,
             extent,
             packed: None,
+            limits: Limits::default(),
         }
     }
 
     /// Says how many packed bytes the content comes from, which bounds what it can be.
     pub(crate) fn packed_into(mut self, bytes: u64) -> Self {
         self.packed = Some(bytes);
+        self
+    }
+
+    /// Holds numbers within these limits.
+    pub(crate) fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -187,7 +195,8 @@ impl<'r> Stream<'r> {
         }
     }
 
-    /// Some of the next bytes: at most a buffer full, none at the end (where a checksum is compared).
+    /// Some of the next bytes: at most a buffer full, none at the end (where a checksum is
+    /// compared).
     pub fn read_some(&mut self, buffer: &mut [u8], what: &str) -> Result<usize> {
         let read = self.inner.read(buffer);
         let count = read.map_err(|error| self.malformed(format!("{what} is damaged: {error}")))?;
@@ -230,7 +239,8 @@ impl<'r> Stream<'r> {
 
     /// Refuses more numbers than memory can hold.
     pub(crate) fn can_hold(&self, count: u64) -> Result<()> {
-        memory::check(u128::from(count) * size_of::<f64>() as u128, &self.path)
+        let bytes = u128::from(count) * size_of::<f64>() as u128;
+        self.limits.check(bytes, &self.path)
     }
 
     /// The next `count` stored numbers.
@@ -246,7 +256,8 @@ impl<'r> Stream<'r> {
         self.require(bytes, what)?;
         self.can_hold(count)?;
         let mut values = Vec::new();
-        // What bytes back, or can be packed into, is reserved at once; anything else grows as it comes.
+        // What bytes back, or can be packed into, is reserved at once; anything else grows as it
+        // comes.
         if matches!(self.extent, Extent::Plain(_)) || self.packed.is_some() {
             values.reserve_exact(count as usize);
         }

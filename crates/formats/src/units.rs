@@ -26,8 +26,8 @@ fn unknown(unit: &str) -> bool {
     unit.is_empty() || unit.eq_ignore_ascii_case("n/a")
 }
 
-/// A channel and the factor that turns its physical values into those kept in memory. Codes are no voltages: a marker channel
-/// keeps its values, whatever unit the header gives.
+/// A channel and the factor that turns its physical values into those kept in memory. Codes are no
+/// voltages: a marker channel keeps its values, whatever unit the header gives.
 pub(crate) fn channel(name: &str, unit: &str) -> (Channel, f64) {
     channel_of(name, unit, guess_kind(name, unit))
 }
@@ -79,7 +79,8 @@ pub(crate) fn guess_kind(name: &str, unit: &str) -> ChannelKind {
     }
 }
 
-/// What is said of channels that a file marks as bad: they are read like all others, since all files of a data set must have the same.
+/// What is said of channels that a file marks as bad: they are read like all others, since all
+/// files of a data set must have the same.
 pub(crate) fn bad_note(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(

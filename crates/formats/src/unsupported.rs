@@ -21,8 +21,8 @@ const NIHON_KOHDEN: [&[u8]; 5] = [
 use super::{Head, Source};
 use crate::FormatError;
 
-/// Names a file that no reader took.
-pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>) -> FormatError {
+/// Names a file that no reader took; `readable` lists the formats that there are.
+pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>, readable: &str) -> FormatError {
     // Quoted as Python reads it.
     let path = format!("{:?}", source.path().display().to_string());
     let bytes = head.bytes;
@@ -60,7 +60,7 @@ pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>) -> FormatError {
             ),
         )
     } else {
-        return unknown(source, bytes);
+        return unknown(source, bytes, readable);
     };
     FormatError::Unsupported {
         path: source.path().to_path_buf(),
@@ -69,14 +69,14 @@ pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>) -> FormatError {
     }
 }
 
-fn unknown(source: &Source<'_>, bytes: &[u8]) -> FormatError {
+fn unknown(source: &Source<'_>, bytes: &[u8], readable: &str) -> FormatError {
     let start = &bytes[..bytes.len().min(8)];
     source.malformed(
         0,
         format!(
             "no format starts with \"{}\"; these formats can be read: {}",
             excerpt(start),
-            super::formats()
+            readable
         ),
     )
 }

@@ -1,8 +1,9 @@
 //! Room for very many numbers.
 //!
-//! Memory that is new to a process is handed over page by page, and each page interrupts the program that touches it first: of 4 KB there are 100,000 in
-//! the samples of a recording of 400 MB, which takes longer than decoding them. Where the system has larger pages (2 MB on Linux) it is asked for them, as
-//! `NumPy` does for its arrays.
+//! Memory that is new to a process is handed over page by page, and each page interrupts the
+//! program that touches it first: of 4 KB there are 100,000 in the samples of a recording of 400
+//! MB, which takes longer than decoding them. Where the system has larger pages (2 MB on Linux) it
+//! is asked for them, as `NumPy` does for its arrays.
 
 /// From so many bytes on large pages are asked for.
 #[cfg(target_os = "linux")]
@@ -35,8 +36,9 @@ fn ask_for_large_pages(numbers: &[f64]) {
     let before = start.align_offset(PAGE);
     let whole = bytes.saturating_sub(before) / PAGE * PAGE;
     #[allow(unsafe_code, reason = "the system is asked for something about memory")]
-    // SAFETY: `before + whole ≤ bytes`, so the pages lie inside the allocation of `numbers`. The advice is about how they are backed and changes
-    // none of their bytes; where it is refused everything is as it was, so that the answer is of no interest.
+    // SAFETY: `before + whole ≤ bytes`, so the pages lie inside the allocation of `numbers`. The
+    // advice is about how they are backed and changes none of their bytes; where it is refused
+    // everything is as it was, so that the answer is of no interest.
     unsafe {
         let _ = madvise(start.add(before).cast_mut().cast(), whole, MADV_HUGEPAGE);
     }

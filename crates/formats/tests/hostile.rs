@@ -1,4 +1,5 @@
-//! Files made to hurt: sizes without substance, bombs, depth, and everything that grows faster than the file.
+//! Files made to hurt: sizes without substance, bombs, depth, and everything that grows faster than
+//! the file.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -10,14 +11,17 @@ use std::time::{Duration, Instant};
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 use flate2::{Compression, Crc};
 use stiefel_formats::Result;
-use stiefel_formats::{Content, ReadOptions, Source, read_with};
+use stiefel_formats::{Content, Limits, ReadOptions, Source, read_with};
 
 const MEGABYTE: usize = 1 << 20;
 
 /// Reads under a memory limit of `limit` bytes and two seconds.
 fn read(name: &str, bytes: &[u8], limit: usize) -> Result<Content> {
     let options = ReadOptions {
-        max_expanded: MEGABYTE as u64,
+        limits: Limits {
+            max_expanded: MEGABYTE as u64,
+            ..Limits::default()
+        },
         sampling_rate: Some(100.0),
         ..ReadOptions::default()
     };
@@ -244,7 +248,8 @@ fn numpy_bomb() {
     assert!(read("fine.npz", &fine, MEGABYTE).is_ok());
 }
 
-/// A small file of zeros holds many numbers: they take their own memory, once, whether they are epochs or matrices (which are refused).
+/// A small file of zeros holds many numbers: they take their own memory, once, whether they are
+/// epochs or matrices (which are refused).
 #[test]
 fn zeros_are_held_once() {
     for shape in [[4, 500, 512], [4, 512, 512]] {
@@ -386,4 +391,48 @@ fn notes_do_not_multiply_with_stretches() {
     assert_eq!(stretches.len(), records);
     assert_eq!(stretches[0].notes().len(), odd + 1);
     assert_eq!(stretches[1].notes().len(), 1);
+}
+
+// --- limits
+
+/// Whoever reads files of strangers says how much memory one of them may take.
+#[test]
+fn memory_is_limited_on_request() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    for name in [
+        "edf/plain.edf",
+        "gdf/v220.gdf",
+        "fif/short_raw.fif",
+        "fif/single-epo.fif",
+        "fif/packed_raw.fif.gz",
+        "brainvision/int16.vhdr",
+        "xdf/two_clocks.xdf",
+        "bci2000/int16.dat",
+        "csv/comma.csv",
+        "matlab/bnci_compressed.mat",
+        "eeglab/seven_epochs.set",
+        "eeglab/fields.set",
+        "numpy/epochs.npz",
+        "numpy/X_fortran.npy",
+    ] {
+        let within = |max_memory: u64| {
+            let limits = Limits {
+                max_memory,
+                ..Limits::default()
+            };
+            let options = ReadOptions {
+                limits,
+                sampling_rate: Some(100.0),
+                ..ReadOptions::default()
+            };
+            read_with(Source::open(format!("{folder}/{name}")).unwrap(), &options)
+        };
+        assert!(within(MEGABYTE as u64).is_ok(), "{name}");
+        let error = within(63).unwrap_err().to_string();
+        assert!(error.contains("max_memory"), "{name}: {error}");
+        assert!(
+            error.contains(name.rsplit('/').next().unwrap().split('.').next().unwrap()),
+            "{error}"
+        );
+    }
 }

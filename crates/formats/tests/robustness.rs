@@ -1,7 +1,8 @@
 //! Damaged files: every truncation and 100,000 mutations are read or refused, never more.
 //!
-//! A counting allocator proves that no reader reserves more than a fixed multiple of what the file has;
-//! a clock proves that none hangs. The random numbers are fixed: a failure names its case and seed.
+//! A counting allocator proves that no reader reserves more than a fixed multiple of what the file
+//! has; a clock proves that none hangs. The random numbers are fixed: a failure names its case and
+//! seed.
 
 #[path = "it/common/mod.rs"]
 mod common;
@@ -15,12 +16,12 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
 use mutation::{Random, mutate};
-use stiefel_formats::{ReadOptions, Source, read_with};
+use stiefel_formats::{Limits, ReadOptions, Source, read_with};
 
 /// Decompressor states, buffers and messages.
 const BASE: usize = 128 << 10;
-/// Bytes in memory for each byte of the file, or of what it expands to: a byte can stand for a number, a
-/// label and a domain.
+/// Bytes in memory for each byte of the file, or of what it expands to: a byte can stand for a
+/// number, a label and a domain.
 const FACTOR: usize = 32;
 const EXPANDED: u64 = 64 << 10;
 const SLOWEST: Duration = Duration::from_secs(2);
@@ -127,7 +128,10 @@ impl Case {
     fn survives(&self, context: &str) -> bool {
         let options = ReadOptions {
             partial: self.partial,
-            max_expanded: EXPANDED,
+            limits: Limits {
+                max_expanded: EXPANDED,
+                ..Limits::default()
+            },
             sampling_rate: Some(100.0),
             ..ReadOptions::default()
         };
@@ -213,8 +217,8 @@ fn mutations(names: &[&str], salt: u64) -> u64 {
     read
 }
 
-/// Packs everything behind the header of a MATLAB file into one compressed element: mutations inside a
-/// compressed element would otherwise end at its checksum.
+/// Packs everything behind the header of a MATLAB file into one compressed element: mutations
+/// inside a compressed element would otherwise end at its checksum.
 fn recompress(bytes: &mut Vec<u8>) {
     let body = bytes.split_off(bytes.len().min(128));
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());

@@ -43,8 +43,8 @@
 //!
 //! # The crates below
 //! [`linalg`]: batches of small matrices, one matrix per SIMD lane. [`geometry`]: SPD(n) and St(n,k); what networks are made of has its exact
-//! adjoint. [`autodiff`]: the tape on which a new layer or loss is a forward expression. [`data`]: trials and how they are divided. [`eeg`]: files and
-//! signals. [`model`]: what is fitted. `live`: a model at work on a running signal. `study`: many methods, folds and seeds, and their report.
+//! adjoint. [`autodiff`]: the tape on which a new layer or loss is a forward expression. [`formats`]: readers of recordings. [`data`]: trials and how they are
+//! divided. [`eeg`]: signals and data sets. [`model`]: what is fitted. `live`: a model at work on a running signal. `study`: many methods, folds and seeds, and their report.
 //!
 //! # Features
 //! All are on unless switched off: `download` fetches public data sets (over TLS), `live` and `study` are the crates of these names.
@@ -52,6 +52,7 @@
 pub use stiefel_autodiff as autodiff;
 pub use stiefel_data as data;
 pub use stiefel_eeg as eeg;
+pub use stiefel_formats as formats;
 pub use stiefel_geometry as geometry;
 pub use stiefel_linalg as linalg;
 #[cfg(feature = "live")]

@@ -38,7 +38,6 @@ A label that never occurs is an error. So is a label that means two things in th
 
 The dataset file says how it was made, and every model trained on it keeps this. A dataset.json for people is written beside dataset.npz: steps,
 rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` repeats the preparation.")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Arguments {
     /// Files and folders of recordings, or one public data set
     #[arg(required = true, value_name = "SOURCE")]

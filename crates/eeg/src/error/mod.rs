@@ -4,7 +4,7 @@ pub(crate) mod catalogue;
 
 use std::path::{Path, PathBuf};
 
-use stiefel_formats::FormatError;
+use stiefel_formats::{FormatError, path_text};
 
 /// The result of everything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, EegError>;
@@ -70,7 +70,7 @@ impl From<catalogue::CatalogueError> for EegError {
 /// A line for each file that cannot be read.
 fn lines(files: &[(PathBuf, EegError)]) -> String {
     let line = |(path, error): &(PathBuf, EegError)| {
-        format!("\n  {}: {}", crate::io::path_text(path), error.reason(path))
+        format!("\n  {}: {}", path_text(path), error.reason(path))
     };
     files.iter().map(line).collect()
 }

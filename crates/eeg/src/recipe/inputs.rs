@@ -16,7 +16,8 @@ use super::pattern::NamePattern;
 use super::simulated::generator;
 use crate::catalogue::{self, Cache, DatasetRun, DomainUnit, Selection, Signal, parse_subjects};
 use crate::io::{
-    Content, MarkerRule, ReadOptions, check_apply, detect, listed, mat, read_among, read_with,
+    Content, Limits, MarkerRule, ReadOptions, check_apply, detect, listed, mat, read_among,
+    read_with,
 };
 use crate::ledger::Ledger;
 use crate::synthetic::{Synthetic, SyntheticConfig, SyntheticRecording};
@@ -332,16 +333,16 @@ fn of_files(sources: &[String], input: &Input, recipe: &Recipe) -> Result<Inputs
         }
     });
     Ok(Inputs {
-        unreadable,
         ledger,
+        unreadable,
         ..Inputs::new(of_runs(items, input.runs.as_deref()), files)
     })
 }
 
 /// A single file: covariances, or signals to make some of.
 pub(crate) enum Opened {
-    Trials(Trials),
-    Signals(Inputs),
+    Trials(Box<Trials>),
+    Signals(Box<Inputs>),
 }
 
 /// Reads a single file, once, whatever it holds.
@@ -351,20 +352,20 @@ pub(crate) fn open_file(path: &Path, input: &Input, recipe: &Recipe) -> Result<O
     let (mut source, _) = ledger.open(path)?;
     let is_matlab = detect(&mut source).is_ok_and(|format| format == mat::FORMAT);
     let content = match read_with(source, &reading)? {
-        Content::Trials(trials) => return Ok(Opened::Trials(trials)),
+        Content::Trials(trials) => return Ok(Opened::Trials(Box::new(trials))),
         content => content,
     };
     let naming = Naming::of_input(input)?;
     let items = signals(path, &naming, content, is_matlab)?
         .into_iter()
         .map(Ok);
-    Ok(Opened::Signals(Inputs {
+    Ok(Opened::Signals(Box::new(Inputs {
         sources: vec![path.to_string_lossy().into_owned()],
         input: input.clone(),
         classes: recipe.classes.clone(),
         ledger,
         ..Inputs::new(items, vec![path.to_path_buf()])
-    }))
+    })))
 }
 
 /// Returns how readers are to read the files of a recipe.
@@ -381,9 +382,13 @@ pub fn read_options(input: &Input, recipe: &Recipe) -> Result<ReadOptions> {
     let also = electrodes.iter().chain(&markers.channels).cloned();
     let channels = recipe.channels.as_ref();
     let channels = channels.map(|names| names.iter().cloned().chain(also).collect());
-    let usual = ReadOptions::default();
-    Ok(ReadOptions {
+    let usual = Limits::default();
+    let limits = Limits {
         max_expanded: input.max_expanded.unwrap_or(usual.max_expanded),
+        ..usual
+    };
+    Ok(ReadOptions {
+        limits,
         partial: input.partial,
         sampling_rate: input.sampling_rate,
         mat: input.mat.as_deref().map(str::parse).transpose()?,

@@ -147,7 +147,8 @@ fn parameter<'t>(text: &'t str, name: &str) -> Option<Vec<&'t str>> {
     Some(rest.split_ascii_whitespace().collect())
 }
 
-/// The items of a list: `3 a b c`, or with labels `{ x y z } a b c`; behind them the default and the range of an item may follow.
+/// The items of a list: `3 a b c`, or with labels `{ x y z } a b c`; behind them the default and
+/// the range of an item may follow.
 fn items(words: &[&str]) -> Option<Vec<String>> {
     let (count, start) = match words.first() {
         Some(&"{") => {

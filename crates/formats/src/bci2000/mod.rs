@@ -7,8 +7,8 @@
 //! value = (stored − SourceChOffset) · SourceChGain  µV
 //! ```
 //!
-//! **Events** are changes of a state to a value other than 0, labelled `Name:value` (`TargetCode:2`). States that tell times, and those that say that the
-//! program runs, are none.
+//! **Events** are changes of a state to a value other than 0, labelled `Name:value`
+//! (`TargetCode:2`). States that tell times, and those that say that the program runs, are none.
 //!
 //! Source: BCI2000's documentation of its file format.
 
@@ -19,7 +19,6 @@ use super::frames::{Column, Frames};
 use super::units::{MICROVOLT, channel, guess_kind};
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::electrode::wanted;
-use crate::memory;
 use crate::{Recording, Result};
 use header::{Header, State};
 
@@ -103,7 +102,7 @@ fn recording(source: &mut Source<'_>, header: &Header, options: &ReadOptions) ->
         columns,
     };
     source.seek_to(header.len, "the samples")?;
-    let mut data = memory::zeros(samples, channels.len(), source.path())?;
+    let mut data = source.zeros(samples, channels.len())?;
     frames.read(source, samples, &mut data, samples, 0)?;
     let markers = states(source, header, samples)?;
     let events = place(markers, header.rate, samples, &mut notes);

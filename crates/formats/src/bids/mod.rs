@@ -7,8 +7,9 @@
 //!            sub-01_task-mi_run-1_eeg.json     SamplingFrequency                        ─▶ compared
 //! ```
 //!
-//! A file that is not beside the recording is looked for in the folders above it, up to the one of the subject and one above, where it may leave out parts
-//! of the name (the inheritance principle). Everything that was taken is noted.
+//! A file that is not beside the recording is looked for in the folders above it, up to the one of
+//! the subject and one above, where it may leave out parts of the name (the inheritance principle).
+//! Everything that was taken is noted.
 //!
 //! Source: Pernet et al., *EEG-BIDS*, Sci Data 6 (2019); the BIDS specification 1.9.
 
@@ -85,7 +86,8 @@ impl Sidecars {
         Ok(any.then_some(found))
     }
 
-    /// The rule for marker channels: events of a table stand for theirs, unless a channel is asked for.
+    /// The rule for marker channels: events of a table stand for theirs, unless a channel is asked
+    /// for.
     pub(super) fn markers(&self, rule: &MarkerRule) -> MarkerRule {
         let mut rule = rule.clone();
         if self.events.is_some() && rule.channels.is_empty() {

@@ -1,4 +1,5 @@
-//! Samples as text: a line per sample (multiplexed) or per channel (vectorised), numbers between blanks.
+//! Samples as text: a line per sample (multiplexed) or per channel (vectorised), numbers between
+//! blanks.
 
 use super::header::{AsciiLayout, Vhdr};
 use crate::Result;

@@ -49,8 +49,8 @@ pub(super) fn parse(ini: &Ini, rate: f64) -> Result<Vec<Marker>> {
     Ok(markers)
 }
 
-/// The start of the recording: the date of the first `New Segment` that has one, `YYYYMMDDhhmmss` and six digits of microseconds, where
-/// that segment starts with the first sample.
+/// The start of the recording: the date of the first `New Segment` that has one, `YYYYMMDDhhmmss`
+/// and six digits of microseconds, where that segment starts with the first sample.
 pub(super) fn started(ini: &Ini) -> Option<f64> {
     let entries = (1u64..).map_while(|i| ini.get("marker infos", &format!("mk{i}")));
     let mut segments = entries.map(|e| fields(&e.value));

@@ -6,10 +6,11 @@
 //! onset = (position − 1) / rate                   rate = 10⁶ / SamplingInterval
 //! ```
 //!
-//! Files are opened through the `.vhdr` or `.ahdr`; the other two are looked for in its folder. A marker file that is not there is noted:
-//! the signal is read without events. Text data (`DataFormat=ASCII`) are read like binary ones. An event's label is
-//! the marker's description (`S  1`), or its type (`New Segment`) where the description is empty. A missing
-//! unit means µV, a missing resolution 1. The frames of a V-Amp (`.ahdr`) end in a number that no channel of the
+//! Files are opened through the `.vhdr` or `.ahdr`; the other two are looked for in its folder. A
+//! marker file that is not there is noted: the signal is read without events. Text data
+//! (`DataFormat=ASCII`) are read like binary ones. An event's label is the marker's description
+//! (`S  1`), or its type (`New Segment`) where the description is empty. A missing unit means µV, a
+//! missing resolution 1. The frames of a V-Amp (`.ahdr`) end in a number that no channel of the
 //! header stands for; it is passed over.
 //!
 //! Source: Brain Products, *BrainVision Core Data Format 1.0*.
@@ -20,7 +21,6 @@ mod ini;
 mod markers;
 
 use std::io::ErrorKind;
-use std::path::Path;
 
 use self::header::{Stored, Vhdr};
 use self::ini::{Entry, Ini};
@@ -28,22 +28,8 @@ use super::frames::Frames;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
 use crate::electrode::wanted;
 use crate::events::{Marker, place};
-use crate::markers::add_events;
-use crate::memory;
 use crate::units::excerpt;
 use crate::{FormatError, Recording, Result};
-
-/// Reads a recording through its `.vhdr`.
-///
-/// ```no_run
-/// let recording = stiefel_formats::brainvision::read_recording("sub-01.vhdr")?;
-/// println!("{} events", recording.events().len());
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
-pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
-    let options = ReadOptions::default();
-    add_events(read(Source::open(path)?, &options)?, &options.markers)
-}
 
 /// How the header of a V-Amp recording (`.ahdr`) starts.
 const VAMP: &[u8] = b"Brain Vision V-Amp Data Header";
@@ -192,7 +178,7 @@ fn read_values(
     let Stored::Binary { number, big_endian } = header.stored else {
         return Ok(Vec::new());
     };
-    let mut values = memory::zeros(samples, kept.len(), data.path())?;
+    let mut values = data.zeros(samples, kept.len())?;
     if !header.vectorized {
         let mut gains = header.gains.clone();
         gains.resize(gains.len() + header.unnamed, 1.0);

@@ -6,10 +6,13 @@
 //! %OpenBCI Raw EEG Data … %Sample Rate = 250.0 Hz … 0, -12.5, …      older ones have no line of names
 //! ```
 //!
-//! * **Columns.** A time column (`time`, `timestamp`, `seconds`, `t`; `ms` in its name means milliseconds) gives the rate; without one the rate must be told. A marker
-//!   column (`marker`, `event`, `trigger`, `label`, `class`, …) of numbers is a marker channel as in every format; of text, an event wherever
-//!   the text changes to something. Counters (`sample index`) are passed over. All others are channels, in µV unless their name ends in a unit.
-//! * **Rate.** The median step of the time column, rounded to a thousandth of a hertz where it is that close; steps that jump by more than one sample are noted.
+//! * **Columns.** A time column (`time`, `timestamp`, `seconds`, `t`; `ms` in its name means
+//!   milliseconds) gives the rate; without one the rate must be told. A marker column (`marker`,
+//!   `event`, `trigger`, `label`, `class`, …) of numbers is a marker channel as in every format; of
+//!   text, an event wherever the text changes to something. Counters (`sample index`) are passed
+//!   over. All others are channels, in µV unless their name ends in a unit.
+//! * **Rate.** The median step of the time column, rounded to a thousandth of a hertz where it is
+//!   that close; steps that jump by more than one sample are noted.
 //! * A semicolon as separator allows a comma as decimal point.
 
 mod columns;
@@ -18,7 +21,6 @@ mod openbci;
 use super::events::{Marker, place};
 use super::units::excerpt;
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::memory;
 use crate::{FormatError, Recording, Result};
 use columns::{Column, Role, columns};
 
@@ -32,7 +34,8 @@ pub const FORMAT: Format = Format {
     extensions: &[],
 };
 
-/// How the names of text files end. Folders are searched for them only where nothing else is a recording.
+/// How the names of text files end. Folders are searched for them only where nothing else is a
+/// recording.
 pub const EXTENSIONS: [&str; 3] = ["csv", "tsv", "txt"];
 
 const OPENBCI: &[u8] = b"%OpenBCI";
@@ -143,7 +146,7 @@ impl<'t> Table<'t> {
             let reason = format!("the text has {signals} columns of signal and {samples} rows");
             return Err(source.malformed(0, reason));
         }
-        let mut data = memory::zeros(samples, kept.len(), source.path())?;
+        let mut data = source.zeros(samples, kept.len())?;
         let mut times = Vec::new();
         let mut markers: Vec<(usize, String)> = Vec::new();
         let mut before = String::new();
@@ -199,7 +202,7 @@ impl<'t> Table<'t> {
                         "{}: the file does not give its rate, and no column holds times that increase",
                         source.path().display()
                     ),
-                    "give it with --rate (in Python sfreq=)",
+                    "give the option `sampling_rate`",
                 )
             })?,
         };

@@ -4,8 +4,8 @@
 //! counter, EEG × n, acceleration × 3, 13:14:15.123, 1489500855123
 //! ```
 //!
-//! The time of day and the time stamp in milliseconds came with later versions. The header tells `n` since version 3;
-//! before, it is what is left, if a board has so many channels.
+//! The time of day and the time stamp in milliseconds came with later versions. The header tells
+//! `n` since version 3; before, it is what is left, if a board has so many channels.
 
 use super::columns::{self, Column};
 

@@ -29,7 +29,7 @@ const PER_SIGNAL: u64 = 256;
 
 /// How the records follow each other in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Continuity {
+pub(super) enum Continuity {
     /// Plain EDF or BDF: without gaps, without annotations.
     Plain,
     /// EDF+C or BDF+C: without gaps, with annotations.
@@ -40,53 +40,53 @@ pub enum Continuity {
 
 /// One signal as the header describes it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Signal {
+pub(super) struct Signal {
     /// The label, trimmed; trailing dots, which some recorders pad with (`"Fc5."`), are removed.
-    pub label: String,
+    pub(super) label: String,
     /// The unit's text.
-    pub unit: String,
+    pub(super) unit: String,
     /// The physical values of [`Self::digital`].
-    pub physical: (f64, f64),
+    pub(super) physical: (f64, f64),
     /// The smallest and largest stored integer.
-    pub digital: (f64, f64),
+    pub(super) digital: (f64, f64),
     /// Samples in each record.
-    pub samples_per_record: usize,
+    pub(super) samples_per_record: usize,
     /// Whether this signal carries annotations instead of samples.
-    pub annotations: bool,
+    pub(super) annotations: bool,
     /// Bytes from the start of a record to this signal's samples.
     pub(crate) offset: usize,
 }
 
 impl Signal {
     /// `physical = gain · digital + offset`, or `None` where a range is empty.
-    pub fn calibration(&self) -> Option<(f64, f64)> {
+    pub(super) fn calibration(&self) -> Option<(f64, f64)> {
         calibration(self.digital, self.physical)
     }
 }
 
 /// The header of an EDF or BDF file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EdfHeader {
+pub(super) struct EdfHeader {
     /// 2 for EDF, 3 for BDF.
-    pub bytes_per_sample: usize,
+    pub(super) bytes_per_sample: usize,
     /// How records follow each other.
-    pub continuity: Continuity,
+    pub(super) continuity: Continuity,
     /// Patient identification.
-    pub patient: String,
+    pub(super) patient: String,
     /// Recording identification.
-    pub recording: String,
+    pub(super) recording: String,
     /// Start date and time as written, `dd.mm.yy` and `hh.mm.ss`.
-    pub start: (String, String),
+    pub(super) start: (String, String),
     /// Records the header announces; `None` where it says −1.
-    pub announced_records: Option<u64>,
+    pub(super) announced_records: Option<u64>,
     /// Seconds per record.
-    pub record_duration: f64,
+    pub(super) record_duration: f64,
     /// The signals in file order.
-    pub signals: Vec<Signal>,
+    pub(super) signals: Vec<Signal>,
     /// Where the first record starts, in bytes.
-    pub data_offset: u64,
+    pub(super) data_offset: u64,
     /// Bytes of one record.
-    pub record_bytes: usize,
+    pub(super) record_bytes: usize,
 }
 
 /// A fixed-width ASCII field with its place in the file.
@@ -145,9 +145,9 @@ impl<'b> SignalTable<'b> {
 }
 
 impl EdfHeader {
-    /// The start in seconds since 1970. The header has two digits of the year, of which 85 to 99 are before 2000; EDF+ writes all four
-    /// beside the recording's name (`Startdate 02-MAR-2002`).
-    pub fn started(&self) -> Option<f64> {
+    /// The start in seconds since 1970. The header has two digits of the year, of which 85 to 99
+    /// are before 2000; EDF+ writes all four beside the recording's name (`Startdate 02-MAR-2002`).
+    pub(super) fn started(&self) -> Option<f64> {
         let date = numbers(&self.start.0);
         let time = numbers(&self.start.1);
         let (&[day, month, short], &[hour, minute, second]) = (date.as_slice(), time.as_slice())

@@ -4,57 +4,29 @@
 //! physical = physmin + (digital − digmin) · (physmax − physmin) / (digmax − digmin),   then to µV
 //! ```
 //!
-//! * **Rates.** A record may hold channels of different rates. The rate that most EEG channels have is
-//!   kept; channels of another rate are left out and listed in [`Recording::notes`].
-//! * **Names** are as in the file, trimmed, without trailing dots: `"Fc5."` is `Fc5`, `"C3.."` is `C3`.
-//! * **Events** are the annotations of EDF+ and BDF+, and those of marker channels, as in every format
-//!   ([`MarkerRule`](crate::MarkerRule)): of a BDF `Status` channel the lower 16 bits count.
-//!   Onsets count from the first sample. A file of annotations alone is a recording without channels.
-//! * **Gaps.** A discontinuous file (EDF+D) gives one [`Recording`] per stretch without gap.
-//! * **Truncation.** A file shorter than announced is refused unless [`ReadOptions::partial`] is set.
+//! * **Rates.** A record may hold channels of different rates. The rate that most EEG channels have
+//!   is kept; channels of another rate are left out and listed in
+//!   [`Recording::notes`](crate::Recording::notes).
+//! * **Names** are as in the file, trimmed, without trailing dots: `"Fc5."` is `Fc5`, `"C3.."` is
+//!   `C3`.
+//! * **Events** are the annotations of EDF+ and BDF+, and those of marker channels, as in every
+//!   format ([`MarkerRule`](crate::MarkerRule)): of a BDF `Status` channel the lower 16 bits count.
+//!   Onsets count from the first sample. A file of annotations alone is a recording without
+//!   channels.
+//! * **Gaps.** A discontinuous file (EDF+D) gives one [`Recording`](crate::Recording) per stretch
+//!   without gap.
+//! * **Truncation.** A file shorter than announced is refused unless [`ReadOptions::partial`] is
+//!   set.
 //!
-//! Files are read in blocks of about 1 MiB through [`EdfReader`]; nothing but the decoded samples is
-//! kept.
+//! Files are read in blocks of about 1 MiB; nothing but the decoded samples is kept.
 
 mod header;
 mod reader;
 mod recording;
 mod tal;
 
-use std::path::Path;
-
-use crate::{Content, Format, Head, ReadOptions, Reader, Source, read_with};
-use crate::{FormatError, Recording, Result};
-
-pub use header::{Continuity, EdfHeader, Signal};
-pub use reader::EdfReader;
-
-/// Reads an EDF or BDF file without gaps.
-///
-/// ```no_run
-/// let recording = stiefel_formats::edf::read_recording("S001R04.edf")?;
-/// println!("{} channels at {} Hz", recording.channels().len(), recording.sampling_rate());
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
-pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
-    let mut recordings = read_recordings(path.as_ref())?;
-    match (recordings.pop(), recordings.len()) {
-        (Some(recording), 0) => Ok(recording),
-        (_, others) => Err(FormatError::Invalid {
-            what: format!(
-                "{} has {} stretches with gaps between them",
-                path.as_ref().display(),
-                others + 1
-            ),
-            remedy: "read them with edf::read_recordings, one recording each".into(),
-        }),
-    }
-}
-
-/// Reads an EDF or BDF file: one recording, or one per stretch of a discontinuous file.
-pub fn read_recordings(path: impl AsRef<Path>) -> Result<Vec<Recording>> {
-    read_with(Source::open(path)?, &ReadOptions::default())?.into_recordings()
-}
+use crate::{Content, Format, Head, ReadOptions, Reader, Result, Source};
+use reader::EdfReader;
 
 /// EDF and BDF in the registry of formats.
 #[derive(Debug, Clone, Copy)]

@@ -1,42 +1,24 @@
-//! Records, a block at a time.
-
-use std::path::Path;
+//! An open file: its header, and records as they are asked for.
 
 use super::header::{Continuity, EdfHeader, Signal};
 use super::tal::{self, TalLog};
 use crate::numbers::Number;
-use crate::records::{Block, Described, Layout, Records, count_records};
+use crate::records::{Described, Layout, Records, count_records};
 use crate::{Channel, Result};
 use crate::{ReadOptions, Source};
 
-/// An EDF or BDF file read in blocks of records.
-///
-/// ```no_run
-/// use stiefel_formats::edf::EdfReader;
-/// let mut reader = EdfReader::open("long.edf")?;
-/// while let Some(block) = reader.read_block(60)? {
-///     println!("{} samples from {}", block.samples, block.first_sample);
-/// }
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
+/// An EDF or BDF file at its first record.
 #[derive(Debug)]
-pub struct EdfReader<'a> {
+pub(super) struct EdfReader<'a> {
     pub(super) source: Source<'a>,
     header: EdfHeader,
     records: Records,
     notes: Vec<String>,
 }
 
-impl EdfReader<'static> {
-    /// Opens a file with default options.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(Source::open(path)?, &ReadOptions::default())
-    }
-}
-
 impl<'a> EdfReader<'a> {
     /// Reads the header of any source and gets ready at the first record.
-    pub fn new(mut source: Source<'a>, options: &ReadOptions) -> Result<Self> {
+    pub(super) fn new(mut source: Source<'a>, options: &ReadOptions) -> Result<Self> {
         let header = EdfHeader::read(&mut source)?;
         let mut notes = Vec::new();
         let (start, size) = (header.data_offset, header.record_bytes);
@@ -81,32 +63,32 @@ impl<'a> EdfReader<'a> {
     }
 
     /// The header.
-    pub fn header(&self) -> &EdfHeader {
+    pub(super) fn header(&self) -> &EdfHeader {
         &self.header
     }
 
     /// The channels that blocks hold.
-    pub fn channels(&self) -> &[Channel] {
+    pub(super) fn channels(&self) -> &[Channel] {
         &self.records.channels
     }
 
     /// Samples per second of these channels.
-    pub fn sampling_rate(&self) -> f64 {
+    pub(super) fn sampling_rate(&self) -> f64 {
         self.records.rate
     }
 
     /// Samples per channel in each record.
-    pub fn samples_per_record(&self) -> usize {
+    pub(super) fn samples_per_record(&self) -> usize {
         self.records.samples_per_record
     }
 
     /// Complete records in the file.
-    pub fn records(&self) -> u64 {
+    pub(super) fn records(&self) -> u64 {
         self.records.count
     }
 
     /// What was left out or assumed.
-    pub fn notes(&self) -> &[String] {
+    pub(super) fn notes(&self) -> &[String] {
         &self.notes
     }
 
@@ -115,29 +97,8 @@ impl<'a> EdfReader<'a> {
         self.header.continuity == Continuity::Discontinuous
     }
 
-    /// The next `records` records or as many as are left; `None` at the end.
-    pub fn read_block(&mut self, records: usize) -> Result<Option<Block>> {
-        self.records.block(&mut self.source, records)
-    }
-
-    /// The rest of the file in blocks of `records` records; stops after an error.
-    pub fn blocks(&mut self, records: usize) -> impl Iterator<Item = Result<Block>> {
-        let mut failed = false;
-        std::iter::from_fn(move || {
-            let block = (!failed)
-                .then(|| self.read_block(records).transpose())
-                .flatten();
-            failed = matches!(block, Some(Err(_)));
-            block
-        })
-    }
-
-    /// Back to the first record.
-    pub(super) fn rewind(&mut self) {
-        self.records.rewind();
-    }
-
-    /// Decodes the next `records` records into `out`, channel-major, and collects their annotations.
+    /// Decodes the next `records` records into `out`, channel-major, and collects their
+    /// annotations.
     pub(super) fn fill(&mut self, records: usize, out: &mut [f64], log: &mut TalLog) -> Result<()> {
         let Self {
             source,

@@ -3,7 +3,6 @@
 use super::reader::EdfReader;
 use super::tal::TalLog;
 use crate::events::{Marker, place};
-use crate::memory;
 use crate::{Event, Recording, Result};
 
 /// Two records are adjacent when their distance is off by less than this part of a sample.
@@ -17,8 +16,7 @@ struct Stretch {
 
 impl EdfReader<'_> {
     /// Decodes everything: one recording, or one per stretch of a discontinuous file.
-    pub fn into_recordings(mut self) -> Result<Vec<Recording>> {
-        self.rewind();
+    pub(super) fn into_recordings(mut self) -> Result<Vec<Recording>> {
         let stretches = if self.discontinuous() {
             self.stretches()?
         } else {
@@ -31,7 +29,7 @@ impl EdfReader<'_> {
         let mut signals = Vec::with_capacity(stretches.len());
         for stretch in &stretches {
             let samples = stretch.records * self.samples_per_record();
-            let mut data = memory::zeros(samples, self.channels().len(), self.source.path())?;
+            let mut data = self.source.zeros(samples, self.channels().len())?;
             self.fill(stretch.records, &mut data, &mut log)?;
             signals.push(data);
         }
@@ -83,7 +81,8 @@ impl EdfReader<'_> {
             for marker in &mut mine {
                 marker.onset -= start;
             }
-            // The notes on the whole file would grow with the number of stretches: the first has them.
+            // The notes on the whole file would grow with the number of stretches: the first has
+            // them.
             let mut notes = if i == 0 {
                 self.notes().to_vec()
             } else {

@@ -12,7 +12,8 @@ use crate::Result;
 use crate::Source;
 use crate::events::Marker;
 
-/// Markers in seconds from the start of the measurement, which is before the first sample where that has a number above 0.
+/// Markers in seconds from the start of the measurement, which is before the first sample where
+/// that has a number above 0.
 pub(super) fn read(
     source: &mut Source<'_>,
     directory: &Directory,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::info::Info;
 use super::tags::{Directory, block, tag};
-use crate::memory;
 use crate::{Epochs, Result, TrialInfo};
 use crate::{ReadOptions, Source};
 
@@ -53,7 +52,7 @@ pub(super) fn read(
         ));
     }
     let samples = samples as usize;
-    let mut out = memory::zeros(values as usize, 1, source.path())?;
+    let mut out = source.zeros(values as usize, 1)?;
     source.seek_to(data.at, "the epochs")?;
     let size = number.size();
     for row in out.chunks_exact_mut(samples).enumerate() {

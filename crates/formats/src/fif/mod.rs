@@ -1,4 +1,5 @@
-//! FIF, the format of MNE and of Neuromag: raw recordings (`_raw.fif`, split files, gzip) and epochs (`-epo.fif`).
+//! FIF, the format of MNE and of Neuromag: raw recordings (`_raw.fif`, split files, gzip) and
+//! epochs (`-epo.fif`).
 //!
 //! ```text
 //! file:   tags, each  kind i32, type u32, bytes i32, next i32, data          (big-endian)
@@ -6,11 +7,12 @@
 //! raw:    buffers [samples × channels] of int16, int32, float32 or float64,  value = range · cal · stored, volts to µV
 //! ```
 //!
-//! * **Events** are the annotations and, as in every format, the marker channels. Codes of epochs get the names that the file has for them.
+//! * **Events** are the annotations and, as in every format, the marker channels. Codes of epochs
+//!   get the names that the file has for them.
 //! * **Gaps.** Skips in the data give one recording per stretch, as in [EDF](super::edf).
 //! * **Split files** are read through their first part; the others are looked for beside it.
-//! * Channels that the file marks as bad are read and noted. Projections and compensation are not applied. Magnetometers and gradiometers are
-//!   channels of kind `Misc`, in T and T/m.
+//! * Channels that the file marks as bad are read and noted. Projections and compensation are not
+//!   applied. Magnetometers and gradiometers are channels of kind `Misc`, in T and T/m.
 //! * Unknown tags are passed over by their length.
 //!
 //! Source: Elekta Neuromag, *Functional image file format*; the tags that MNE writes.
@@ -72,7 +74,8 @@ impl Reader for Fif {
     }
 }
 
-/// Reads a list of events alone (`-eve.fif`): the sample of each, counted as the recording counts, and its code.
+/// Reads a list of events alone (`-eve.fif`): the sample of each, counted as the recording counts,
+/// and its code.
 pub fn event_list(path: &Path) -> Result<Vec<(f64, String)>> {
     let mut source = Source::open(path)?;
     let directory = Directory::read(&mut source, &ReadOptions::default())?;

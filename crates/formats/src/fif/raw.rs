@@ -6,7 +6,6 @@ use super::tags::{Directory, Entry, block, tag};
 use crate::electrode::wanted;
 use crate::events::{Marker, place};
 use crate::frames::Frames;
-use crate::memory;
 use crate::units::excerpt;
 use crate::{ReadOptions, Source};
 use crate::{Recording, Result};
@@ -233,7 +232,7 @@ fn decode(
         .zip(&info.cal)
         .map(|(r, c)| r * c)
         .collect();
-    let mut data = memory::zeros(samples, kept.len(), parts[0].0.path())?;
+    let mut data = parts[0].0.zeros(samples, kept.len())?;
     let mut done = 0;
     let alike = |a: &Buffer, b: &Buffer| a.part == b.part && a.entry.number() == b.entry.number();
     // Buffers are small: many of them are read and decoded at once.

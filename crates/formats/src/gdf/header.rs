@@ -29,17 +29,17 @@ const PER_CHANNEL: u64 = 256;
 
 /// One channel as the header describes it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GdfChannel {
+pub(super) struct GdfChannel {
     /// The label, trimmed.
-    pub label: String,
+    pub(super) label: String,
     /// The unit: text, or `V`, `mV`, `uV`, `nV` for these codes, empty for none.
-    pub unit: String,
+    pub(super) unit: String,
     /// The physical values of [`Self::digital`].
-    pub physical: (f64, f64),
+    pub(super) physical: (f64, f64),
     /// The smallest and largest stored number.
-    pub digital: (f64, f64),
+    pub(super) digital: (f64, f64),
     /// Samples in each record.
-    pub samples_per_record: usize,
+    pub(super) samples_per_record: usize,
     /// Bytes from the start of a record to this channel's samples.
     pub(crate) offset: usize,
     pub(crate) number: Number,
@@ -47,21 +47,21 @@ pub struct GdfChannel {
 
 /// The header of a GDF file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GdfHeader {
+pub(super) struct GdfHeader {
     /// The version, 1.25 or 2.20 for example.
-    pub version: f64,
+    pub(super) version: f64,
     /// Records the header announces; `None` where it says −1.
-    pub announced_records: Option<u64>,
+    pub(super) announced_records: Option<u64>,
     /// Seconds per record.
-    pub record_duration: f64,
+    pub(super) record_duration: f64,
     /// The channels in file order.
-    pub channels: Vec<GdfChannel>,
+    pub(super) channels: Vec<GdfChannel>,
     /// Where the first record starts, in bytes.
-    pub data_offset: u64,
+    pub(super) data_offset: u64,
     /// Bytes of one record.
-    pub record_bytes: usize,
+    pub(super) record_bytes: usize,
     /// The start in seconds since 1970, where the header tells it.
-    pub started: Option<f64>,
+    pub(super) started: Option<f64>,
 }
 
 /// Days from the start of year 0 to 1970.
@@ -164,8 +164,8 @@ impl GdfHeader {
     }
 }
 
-/// A fraction before 2.21, then a float; a float that makes no sense is taken as a fraction, which some
-/// writers kept.
+/// A fraction before 2.21, then a float; a float that makes no sense is taken as a fraction, which
+/// some writers kept.
 fn record_duration(source: &Source<'_>, fixed: &Bytes<'_>, version: f64) -> Result<f64> {
     let sensible = |seconds: &f64| (1e-9..1e9).contains(seconds);
     let float = Some(fixed.f64(244)).filter(|seconds| version > 2.205 && sensible(seconds));

@@ -6,13 +6,13 @@
 //! event table: mode, rate, count, positions (from 1), types, and for mode 3 channels and durations
 //! ```
 //!
-//! * **Types.** Integers of 8, 16, 24, 32 and 64 bits, signed and unsigned, and floats of 32 and 64 bits;
-//!   each channel may have its own.
-//! * **Rates** are treated as in [EDF](super::edf): the rate that most EEG channels have is kept, channels
-//!   of another rate are left out with a note.
-//! * **Events** are labelled with their type as a decimal number (`769` is the cue *left hand*). Mode 1 has
-//!   no durations. Samples of sparse channels, which are stored in the event table (type `0x7fff`), are
-//!   left out.
+//! * **Types.** Integers of 8, 16, 24, 32 and 64 bits, signed and unsigned, and floats of 32 and 64
+//!   bits; each channel may have its own.
+//! * **Rates** are treated as in [EDF](super::edf): the rate that most EEG channels have is kept,
+//!   channels of another rate are left out with a note.
+//! * **Events** are labelled with their type as a decimal number (`769` is the cue *left hand*).
+//!   Mode 1 has no durations. Samples of sparse channels, which are stored in the event table (type
+//!   `0x7fff`), are left out.
 //! * A sample outside the digital range is calibrated like any other.
 //!
 //! Source: A. Schlögl, *GDF – A general dataformat for biosignals*, arXiv cs/0608052.
@@ -21,24 +21,9 @@ mod events;
 mod header;
 mod reader;
 
-use std::path::Path;
-
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::{Recording, Result};
-
-pub use header::{GdfChannel, GdfHeader};
-pub use reader::GdfReader;
-
-/// Reads a GDF file.
-///
-/// ```no_run
-/// let recording = stiefel_formats::gdf::read_recording("A01T.gdf")?;
-/// let cues = recording.events().iter().filter(|e| e.label == "769").count();
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
-pub fn read_recording(path: impl AsRef<Path>) -> Result<Recording> {
-    GdfReader::open(path)?.into_recording()
-}
+use crate::Result;
+use reader::GdfReader;
 
 /// GDF in the registry of formats.
 #[derive(Debug, Clone, Copy)]

@@ -1,43 +1,24 @@
-//! Records, a block at a time, and the whole recording.
-
-use std::path::Path;
+//! An open file, and its recording.
 
 use super::events;
 use super::header::{GdfChannel, GdfHeader};
 use crate::events::place;
-use crate::memory;
-use crate::records::{Block, Described, Layout, Records, calibration, count_records};
-use crate::{Channel, Recording, Result};
+use crate::records::{Described, Layout, Records, calibration, count_records};
 use crate::{ReadOptions, Source};
+use crate::{Recording, Result};
 
-/// A GDF file read in blocks of records.
-///
-/// ```no_run
-/// use stiefel_formats::gdf::GdfReader;
-/// let mut reader = GdfReader::open("long.gdf")?;
-/// while let Some(block) = reader.read_block(60)? {
-///     println!("{} samples from {}", block.samples, block.first_sample);
-/// }
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
+/// A GDF file at its first record.
 #[derive(Debug)]
-pub struct GdfReader<'a> {
+pub(super) struct GdfReader<'a> {
     source: Source<'a>,
     header: GdfHeader,
     records: Records,
     notes: Vec<String>,
 }
 
-impl GdfReader<'static> {
-    /// Opens a file with default options.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(Source::open(path)?, &ReadOptions::default())
-    }
-}
-
 impl<'a> GdfReader<'a> {
     /// Reads the header of any source and gets ready at the first record.
-    pub fn new(mut source: Source<'a>, options: &ReadOptions) -> Result<Self> {
+    pub(super) fn new(mut source: Source<'a>, options: &ReadOptions) -> Result<Self> {
         let header = GdfHeader::read(&mut source)?;
         let mut notes = Vec::new();
         let (start, size) = (header.data_offset, header.record_bytes);
@@ -65,54 +46,11 @@ impl<'a> GdfReader<'a> {
         })
     }
 
-    /// The header.
-    pub fn header(&self) -> &GdfHeader {
-        &self.header
-    }
-
-    /// The channels that blocks hold.
-    pub fn channels(&self) -> &[Channel] {
-        &self.records.channels
-    }
-
-    /// Samples per second of these channels.
-    pub fn sampling_rate(&self) -> f64 {
-        self.records.rate
-    }
-
-    /// Complete records in the file.
-    pub fn records(&self) -> u64 {
-        self.records.count
-    }
-
-    /// What was left out or assumed.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
-    }
-
-    /// The next `records` records or as many as are left; `None` at the end.
-    pub fn read_block(&mut self, records: usize) -> Result<Option<Block>> {
-        self.records.block(&mut self.source, records)
-    }
-
-    /// The rest of the file in blocks of `records` records; stops after an error.
-    pub fn blocks(&mut self, records: usize) -> impl Iterator<Item = Result<Block>> {
-        let mut failed = false;
-        std::iter::from_fn(move || {
-            let block = (!failed)
-                .then(|| self.read_block(records).transpose())
-                .flatten();
-            failed = matches!(block, Some(Err(_)));
-            block
-        })
-    }
-
     /// Decodes everything.
-    pub fn into_recording(mut self) -> Result<Recording> {
+    pub(super) fn into_recording(mut self) -> Result<Recording> {
         let count = self.records.count as usize;
         let samples = count * self.records.samples_per_record;
-        let mut data = memory::zeros(samples, self.records.channels.len(), self.source.path())?;
-        self.records.rewind();
+        let mut data = self.source.zeros(samples, self.records.channels.len())?;
         self.records
             .fill(&mut self.source, count, &mut data, |_, _, _| Ok(()))?;
         // The table lies behind the announced records; without their number there is none.

@@ -6,7 +6,6 @@ use flate2::read::ZlibDecoder;
 
 use super::{Cursor, File, Object};
 use crate::Result;
-use crate::memory;
 use crate::stream::DEFLATE;
 
 /// A stored chunk.
@@ -82,7 +81,7 @@ impl File<'_, '_> {
         let padded = volume.saturating_mul(found.len() as u64).max(total);
         let what = format!("a dataset of {total} bytes");
         self.expanded = (self.expanded).after(padded, self.source.path(), &what)?;
-        memory::check(u128::from(total), self.source.path())?;
+        self.source.can_hold(u128::from(total))?;
         let mut out = vec![0; total as usize];
         for piece in &found {
             let packed = self.bytes(piece.address, piece.size, "a chunk")?;

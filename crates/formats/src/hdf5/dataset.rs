@@ -75,6 +75,8 @@ impl File<'_, '_> {
         let Some(bytes) = count.and_then(|n| n.checked_mul(size as u64)) else {
             return Err(self.malformed(at, format!("the size {dims:?} overflows")));
         };
+        let numbers = count.unwrap_or_default();
+        (self.source).allow(u128::from(numbers) * size_of::<f64>() as u128)?;
         let layout = object.message(0x08).and_then(|m| self.layout(m));
         let Some(layout) = layout else {
             return Err(self.malformed(

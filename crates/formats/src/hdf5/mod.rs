@@ -5,11 +5,14 @@
 //!                                             ─▶ dataset: type, shape, layout (compact, contiguous, chunked), filters
 //! ```
 //!
-//! Filters: deflate, shuffle, Fletcher-32 (passed over). Types: whole numbers, floats, fixed text, references, and pairs of floats. What else
-//! there is (layouts of version 4, dense groups, other filters) is refused by name. Addresses count from the superblock.
+//! Filters: deflate, shuffle, Fletcher-32 (passed over). Types: whole numbers, floats, fixed text,
+//! references, and pairs of floats. What else there is (layouts of version 4, dense groups, other
+//! filters) is refused by name. Addresses count from the superblock.
 //!
-//! **Bounds.** Trees and headers are walked with a budget of steps that the file's size sets; what datasets expand to is bounded by
-//! [`ReadOptions::max_expanded`](super::ReadOptions::max_expanded), by what deflate can give, and, uncompressed, by the file itself.
+//! **Bounds.** Trees and headers are walked with a budget of steps that the file's size sets; what
+//! datasets expand to is bounded by
+//! [`Limits::max_expanded`](crate::Limits::max_expanded), by what deflate can give, and,
+//! uncompressed, by the file itself.
 //!
 //! Source: The HDF Group, *HDF5 File Format Specification*, version 3.
 
@@ -97,7 +100,7 @@ impl<'s, 'a> File<'s, 'a> {
         let bytes = source.read_vec(len, "the superblock")?;
         let mut file = Self {
             steps: source.len() / STEP_BYTES + FREE_STEPS,
-            expanded: Budget::new(options.max_expanded),
+            expanded: Budget::new(options.limits.max_expanded),
             plain: source.len().saturating_mul(SHARED) + FREE_BYTES,
             source,
             base,

@@ -17,7 +17,8 @@ pub(super) fn transpose_trials(data: &mut [f64], channels: usize, samples: usize
     }
 }
 
-/// The values of an array whose first index runs fastest, as `order[0] × order[1] × order[2]`, the last running fastest.
+/// The values of an array whose first index runs fastest, as `order[0] × order[1] × order[2]`, the
+/// last running fastest.
 pub(super) fn permuted(data: &[f64], dims: [usize; 3], order: [usize; 3]) -> Vec<f64> {
     let steps = [1, dims[0], dims[0] * dims[1]];
     let mut out = Vec::with_capacity(data.len());

@@ -54,7 +54,8 @@ struct Run<'p> {
     fields: Vec<(String, Value)>,
 }
 
-/// Whether `data` has all the marks of the layout: structs, each with a signal, its rate, trials and their classes.
+/// Whether `data` has all the marks of the layout: structs, each with a signal, its rate, trials
+/// and their classes.
 pub(super) fn is_bnci(data: &Value) -> bool {
     let marked = |value: &Value| match value {
         Value::Struct(array) => ["X", "trial", "y"]

@@ -5,8 +5,9 @@
 //! event: type, latency (in samples from 1, over all trials), duration (samples), epoch
 //! ```
 //!
-//! One trial is a recording, several are epochs; the class of an epoch is the type of the event at its time zero (`xmin` tells where that is),
-//! or of its only event. A `boundary` is where EEGLAB cut something out: it stays an event, and is noted.
+//! One trial is a recording, several are epochs; the class of an epoch is the type of the event at
+//! its time zero (`xmin` tells where that is), or of its only event. A `boundary` is where EEGLAB
+//! cut something out: it stays an event, and is noted.
 
 use std::path::Path;
 
@@ -15,7 +16,6 @@ use super::value::{NumericArray, StructArray, Value};
 use super::variables::Variable;
 use crate::events::{Marker, place};
 use crate::frames::Frames;
-use crate::memory;
 use crate::numbers::Number;
 use crate::units::excerpt;
 use crate::{Channel, ChannelKind, Epochs, Recording, Result, TrialInfo};
@@ -266,8 +266,9 @@ fn continuous(
     Ok(Content::Recordings(vec![recording]))
 }
 
-/// The signal in a file beside this one, by the name that is told or by the name of this file. Of a file that was cut short the complete samples or trials
-/// are kept on request, and the shape says how many.
+/// The signal in a file beside this one, by the name that is told or by the name of this file. Of a
+/// file that was cut short the complete samples or trials are kept on request, and the shape says
+/// how many.
 fn beside(
     source: &Source<'_>,
     name: &str,
@@ -294,7 +295,7 @@ fn beside(
     let by_channel = name.to_ascii_lowercase().ends_with(".dat") && shape[2] == 1;
     fit(&file, shape, by_channel, options, notes)?;
     let [channels, samples, trials] = *shape;
-    let mut out = memory::zeros(samples * trials, channels, file.path())?;
+    let mut out = file.zeros(samples * trials, channels)?;
     if by_channel {
         let frames = Frames::of(Number::F32, false, &[1.0]);
         for row in out.chunks_exact_mut(samples.max(1)) {

@@ -23,7 +23,8 @@ impl<'r> Parser<'r> {
         Self { stream, big_endian }
     }
 
-    /// Leaves a compressed element; returns its expanded size. Bytes after the variable are allowed: some writers leave them.
+    /// Leaves a compressed element; returns its expanded size. Bytes after the variable are
+    /// allowed: some writers leave them.
     pub(super) fn finish(self) -> Result<u64> {
         self.stream.leave("the variable")
     }

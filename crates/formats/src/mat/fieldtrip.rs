@@ -1,8 +1,8 @@
-//! FieldTrip's raw structures: `trial` (a cell of [channels × samples] each), `time`, `label`, and, where known, `fsample`, `trialinfo`
-//! and the units in `hdr.chanunit` or `elec.chanunit`.
+//! FieldTrip's raw structures: `trial` (a cell of [channels × samples] each), `time`, `label`, and,
+//! where known, `fsample`, `trialinfo` and the units in `hdr.chanunit` or `elec.chanunit`.
 //!
-//! One trial is a recording, several of one length are epochs, several of different lengths are recordings. The class of a trial is the first
-//! column of `trialinfo`, as in MNE.
+//! One trial is a recording, several of one length are epochs, several of different lengths are
+//! recordings. The class of a trial is the first column of `trialinfo`, as in MNE.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! MATLAB files: version 5 (`save -v6`, `-v7`) and 7.3 (HDF5), in the layouts that are known, or in any layout by a [`MatRule`](crate::MatRule).
+//! MATLAB files: version 5 (`save -v6`, `-v7`) and 7.3 (HDF5), in the layouts that are known, or in
+//! any layout by a [`MatRule`](crate::MatRule).
 //!
 //! ```text
 //! 128 bytes: text, version 0x0100, "IM" (little-endian) or "MI" (big-endian)
@@ -6,23 +7,24 @@
 //! matrix:    flags, dimensions, name, values or nested matrices
 //! ```
 //!
-//! A layout is known by all its marks; a file that has not all of them is refused with its variables, their shapes and the rule that would read it.
+//! A layout is known by all its marks; a file that has not all of them is refused with its
+//! variables, their shapes and the rule that would read it.
 //!
-//! * **EEGLAB** (`.set`): `EEG`, a struct with `data`, `nbchan`, `pnts` and `srate`, or these as variables; continuous or in epochs, the signal inside
-//!   or in a `.fdt`.
+//! * **EEGLAB** (`.set`): `EEG`, a struct with `data`, `nbchan`, `pnts` and `srate`, or these as
+//!   variables; continuous or in epochs, the signal inside or in a `.fdt`.
 //! * **FieldTrip**: a struct with `trial`, `time` and `label`, raw or in trials.
-//! * **BNCI** (Graz motor imagery): `data`, a cell or struct array of runs with `X` [samples × channels]
-//!   in µV, `trial` (first sample of each trial, counted from 1), `y`, `fs` and `classes`. Each run
-//!   becomes a [`Recording`](crate::Recording) with an event per trial, labelled with the class's text;
-//!   a run without trials has no events. The files hold no channel names: they follow from the number of
-//!   channels and the rate where those tell the data set (001-2014, 004-2014, 001-2015, 004-2015), with a
-//!   note, and are `EEG1`, `EEG2`, … otherwise.
-//! * **Weibo 2014**: `data` [64 channels × samples × trials] in µV and `label`, and nothing else, become
+//! * **BNCI** (Graz motor imagery): `data`, a cell or struct array of runs with `X` [samples ×
+//!   channels] in µV, `trial` (first sample of each trial, counted from 1), `y`, `fs` and
+//!   `classes`. Each run becomes a [`Recording`](crate::Recording) with an event per trial,
+//!   labelled with the class's text; a run without trials has no events. The files hold no channel
+//!   names: they follow from the number of channels and the rate where those tell the data set
+//!   (001-2014, 004-2014, 001-2015, 004-2015), with a note, and are `EEG1`, `EEG2`, … otherwise.
+//! * **Weibo 2014**: `data` [64 channels × samples × trials] in µV and `label`, and nothing else,
+//!   become
 //!   [`Epochs`](crate::Epochs) at 200 Hz, in the domain named like the file.
 //!
-//! [`read_variables`] gives the variables of any file.
-//!
-//! Source: MathWorks, *MAT-File Format*, version 5; EEGLAB's and FieldTrip's documentation; channel names as MOABB assigns them.
+//! Source: MathWorks, *MAT-File Format*, version 5; EEGLAB's and FieldTrip's documentation; channel
+//! names as MOABB assigns them.
 
 mod any;
 mod arrange;
@@ -37,8 +39,7 @@ mod value;
 mod variables;
 mod weibo;
 
-pub use value::{CellArray, CharArray, NumericArray, StructArray, Value};
-pub use variables::{Variable, read_variables};
+use variables::{Variable, read_variables};
 
 use super::{Content, Format, Head, ReadOptions, Reader, Source, hdf5};
 use crate::{FormatError, Result};
@@ -103,7 +104,7 @@ fn known(path: &Path, mut variables: Vec<Variable>) -> Result<Content> {
             path::listed(&variables)
         ),
         remedy: format!(
-            "say what its variables mean with --mat (in Python mat=), probably \"{}\"",
+            "say what its variables mean with the option `mat`, probably \"{}\"",
             suggestion(&variables)
         ),
         path: path.to_path_buf(),
@@ -146,7 +147,8 @@ fn suggestion(variables: &[Variable]) -> String {
     format!("signal={signal},rate={rate}{labels},axis={axis}")
 }
 
-/// What the axes are likely to be: one is as long as the labels, and there are fewer channels than samples.
+/// What the axes are likely to be: one is as long as the labels, and there are fewer channels than
+/// samples.
 fn likely_axes(dims: &[usize], trials: Option<usize>) -> String {
     match *dims {
         [rows, columns] if rows < columns => "channels".into(),
@@ -168,34 +170,4 @@ fn take(variables: &mut Vec<Variable>, name: &str) -> Option<Variable> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rule_that_is_proposed_fits_the_shapes() {
-        let numbers = |name: &str, dims: &[usize]| Variable {
-            name: name.into(),
-            value: Value::Numeric(NumericArray {
-                dims: dims.to_vec(),
-                data: vec![0.0; dims.iter().product()],
-                complex: false,
-            }),
-            offset: 0,
-        };
-        let wide = [numbers("data", &[2, 30])];
-        assert_eq!(suggestion(&wide), "signal=data,rate=HZ,axis=channels");
-        let tall = [numbers("data", &[30, 2]), numbers("Fs", &[1, 1])];
-        assert_eq!(suggestion(&tall), "signal=data,rate=Fs,axis=time");
-        let trials = [numbers("X", &[30, 4, 6]), numbers("y", &[1, 6])];
-        let rule = "signal=X,rate=HZ,labels=y,axis=time-channels-trials";
-        assert_eq!(suggestion(&trials), rule);
-        // What is left to be filled in is refused as it stands.
-        let error = any::read(
-            Path::new("a.mat"),
-            &wide,
-            &"signal=data,rate=HZ,axis=channels".parse().unwrap(),
-            &ReadOptions::default(),
-        );
-        assert!(error.unwrap_err().to_string().contains("HZ"));
-    }
-}
+mod tests;

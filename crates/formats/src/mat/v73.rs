@@ -5,7 +5,8 @@
 //! a group ─▶ a struct; where its members are references without a class ─▶ an array of structs, field by field
 //! ```
 //!
-//! HDF5's last index runs fastest and MATLAB's first: the same values in the same order, sizes the other way round.
+//! HDF5's last index runs fastest and MATLAB's first: the same values in the same order, sizes the
+//! other way round.
 
 use super::matrix::rows;
 use super::value::{CellArray, CharArray, NumericArray, StructArray, Value};

@@ -2,7 +2,7 @@
 
 /// Anything a variable, a cell or a field can hold.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Numbers and logicals.
     Numeric(NumericArray),
     /// Text.
@@ -17,45 +17,45 @@ pub enum Value {
 
 /// Numbers of any class as `f64`; the first index runs fastest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NumericArray {
+pub(crate) struct NumericArray {
     /// The size in each dimension.
-    pub dims: Vec<usize>,
+    pub(crate) dims: Vec<usize>,
     /// The real parts.
-    pub data: Vec<f64>,
+    pub(crate) data: Vec<f64>,
     /// Whether imaginary parts were passed over.
-    pub complex: bool,
+    pub(crate) complex: bool,
 }
 
 /// The rows of a char array, without trailing blanks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CharArray {
+pub(crate) struct CharArray {
     /// One string per row.
-    pub rows: Vec<String>,
+    pub(crate) rows: Vec<String>,
 }
 
 /// Cells; the first index runs fastest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellArray {
+pub(crate) struct CellArray {
     /// The size in each dimension.
-    pub dims: Vec<usize>,
+    pub(crate) dims: Vec<usize>,
     /// The cells.
-    pub cells: Vec<Value>,
+    pub(crate) cells: Vec<Value>,
 }
 
 /// Structs of the same fields; the first index runs fastest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StructArray {
+pub(crate) struct StructArray {
     /// The size in each dimension.
-    pub dims: Vec<usize>,
+    pub(crate) dims: Vec<usize>,
     /// The field names.
-    pub fields: Vec<String>,
+    pub(crate) fields: Vec<String>,
     /// The fields of the first struct, then of the second, and so on.
-    pub values: Vec<Value>,
+    pub(crate) values: Vec<Value>,
 }
 
 impl StructArray {
     /// The number of structs.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.values
             .len()
             .checked_div(self.fields.len())
@@ -63,13 +63,13 @@ impl StructArray {
     }
 
     /// A field of one of the structs.
-    pub fn field(&self, element: usize, name: &str) -> Option<&Value> {
+    pub(crate) fn field(&self, element: usize, name: &str) -> Option<&Value> {
         let place = self.fields.iter().position(|f| f == name)?;
         self.values.get(element * self.fields.len() + place)
     }
 
     /// Takes the structs apart: each a list of its fields.
-    pub fn into_elements(self) -> Vec<Vec<(String, Value)>> {
+    pub(crate) fn into_elements(self) -> Vec<Vec<(String, Value)>> {
         let mut elements = Vec::new();
         let mut values = self.values.into_iter().peekable();
         while values.peek().is_some() {
@@ -81,7 +81,7 @@ impl StructArray {
 
 impl Value {
     /// What this is, for messages.
-    pub fn kind(&self) -> String {
+    pub(crate) fn kind(&self) -> String {
         match self {
             Self::Numeric(array) => format!("numeric array of size {:?}", array.dims),
             Self::Char(_) => "char array".into(),
@@ -92,7 +92,7 @@ impl Value {
     }
 
     /// The size in each dimension; of text, its rows.
-    pub fn dims(&self) -> Vec<usize> {
+    pub(crate) fn dims(&self) -> Vec<usize> {
         match self {
             Self::Numeric(a) => a.dims.clone(),
             Self::Cell(a) => a.dims.clone(),
@@ -103,7 +103,7 @@ impl Value {
     }
 
     /// The only number of an array of one.
-    pub fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match self.numbers()? {
             [one] => Some(*one),
             _ => None,
@@ -111,7 +111,7 @@ impl Value {
     }
 
     /// Text, or a number written as text: `T1`, `769`.
-    pub fn label(&self) -> Option<String> {
+    pub(crate) fn label(&self) -> Option<String> {
         match self {
             Self::Char(text) => Some(text.rows.concat()),
             Self::Cell(array) if array.cells.len() == 1 => array.cells[0].label(),
@@ -120,7 +120,7 @@ impl Value {
     }
 
     /// The numbers of a real array.
-    pub fn numbers(&self) -> Option<&[f64]> {
+    pub(crate) fn numbers(&self) -> Option<&[f64]> {
         match self {
             Self::Numeric(array) if !array.complex => Some(&array.data),
             _ => None,
@@ -128,7 +128,7 @@ impl Value {
     }
 
     /// Strings: the rows of a char array, or the cells of a cell array of strings.
-    pub fn strings(&self) -> Option<Vec<String>> {
+    pub(crate) fn strings(&self) -> Option<Vec<String>> {
         match self {
             Self::Char(array) => Some(array.rows.clone()),
             Self::Cell(array) => array

@@ -7,8 +7,7 @@ use flate2::read::ZlibDecoder;
 use super::element::Parser;
 use super::value::Value;
 use crate::Result;
-use crate::stream::Budget;
-use crate::stream::Stream;
+use crate::stream::{Budget, Stream};
 use crate::units::excerpt;
 use crate::{ReadOptions, Source, hdf5};
 
@@ -20,25 +19,20 @@ const COMPRESSED: u32 = 15;
 
 /// A variable and where it lies in the file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Variable {
+pub(crate) struct Variable {
     /// The name.
-    pub name: String,
+    pub(crate) name: String,
     /// The offset of its element, in bytes.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// The value.
-    pub value: Value,
+    pub(crate) value: Value,
 }
 
 /// Reads all variables of a MATLAB file, version 5 or 7.3.
-///
-/// ```no_run
-/// use stiefel_formats::{ReadOptions, Source, mat::read_variables};
-/// for variable in read_variables(&mut Source::open("A01T.mat")?, &ReadOptions::default())? {
-///     println!("{}: {}", variable.name, variable.value.kind());
-/// }
-/// # Ok::<(), stiefel_formats::FormatError>(())
-/// ```
-pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<Vec<Variable>> {
+pub(crate) fn read_variables(
+    source: &mut Source<'_>,
+    options: &ReadOptions,
+) -> Result<Vec<Variable>> {
     let head = source.head(HDF5_HEAD)?;
     if let Some(start) = hdf5::start(&head) {
         return super::v73::read_variables(source, start, options);
@@ -57,7 +51,7 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
         }
     };
     let mut variables = Vec::new();
-    let mut budget = Budget::new(options.max_expanded);
+    let mut budget = Budget::new(options.limits.max_expanded);
     while source.position() < source.len() {
         let offset = source.position();
         let tag = source.read_vec(8, "the tag of a variable")?;
@@ -75,12 +69,15 @@ pub fn read_variables(source: &mut Source<'_>, options: &ReadOptions) -> Result<
         let end = offset + 8 + len;
         let (name, value) = match kind {
             MATRIX => {
-                let stream = Stream::plain(source.take(len), &path, offset + 8, len);
+                let stream =
+                    Stream::plain(source.take(len), &path, offset + 8, len).within(options.limits);
                 Parser::new(stream, big_endian).variable(len)?
             }
             COMPRESSED => {
                 let inflated = ZlibDecoder::new(BufReader::new(source.take(len)));
-                let stream = Stream::compressed(inflated, &path, offset, budget).packed_into(len);
+                let stream = Stream::compressed(inflated, &path, offset, budget)
+                    .packed_into(len)
+                    .within(options.limits);
                 let mut parser = Parser::new(stream, big_endian);
                 let variable = parser.compressed_variable()?;
                 budget = budget.after(parser.finish()?, &path, "a variable")?;

@@ -1,7 +1,8 @@
 //! The layout of Weibo et al. 2014: `data` [64 channels × samples × trials] in µV and `label`.
 //!
-//! The values are those of the file; no trial is demeaned. The marks by which the layout is known: the file has these two variables and no other, 64 rows,
-//! and a label for every trial. The files do not tell their rate; one that does is another layout.
+//! The values are those of the file; no trial is demeaned. The marks by which the layout is known:
+//! the file has these two variables and no other, 64 rows, and a label for every trial. The files
+//! do not tell their rate; one that does is another layout.
 
 use std::path::Path;
 

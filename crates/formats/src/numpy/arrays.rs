@@ -6,19 +6,22 @@ use super::array::Array;
 use crate::options::ReadOptions;
 use crate::stream::{Budget, Stream};
 use crate::zip::{Entry, entries};
-use crate::{Result, Source};
+use crate::{Limits, Result, Source};
 
 /// The name under which the only array of a `.npy` is found.
 const ONLY: &str = "X";
 
-/// The arrays of a `.npz` by name, or the one of a `.npy` as `X`. Each is read when it is asked for.
+/// The arrays of a `.npz` by name, or the one of a `.npy` as `X`. Each is read when it is asked
+/// for.
 #[derive(Debug)]
 pub struct Arrays<'s> {
     source: Source<'s>,
     path: PathBuf,
     /// The directory of a `.npz`.
     entries: Option<Vec<Entry>>,
+    /// What is left of what the arrays may expand to.
     budget: Budget,
+    limits: Limits,
 }
 
 impl<'s> Arrays<'s> {
@@ -33,7 +36,8 @@ impl<'s> Arrays<'s> {
             path: source.path().to_path_buf(),
             source,
             entries,
-            budget: Budget::new(options.max_expanded),
+            budget: Budget::new(options.limits.max_expanded),
+            limits: options.limits,
         })
     }
 
@@ -66,7 +70,9 @@ impl<'s> Arrays<'s> {
         let Some(entry) = entries.iter().find(|e| is_named(e, key)) else {
             return Ok(None);
         };
-        let mut stream = entry.open_within(&mut self.source, &self.path, self.budget)?;
+        let mut stream = entry
+            .open_within(&mut self.source, &self.path, self.budget)?
+            .within(self.limits);
         let array = Array::read(&mut stream)?;
         let expanded = stream.finish(&format!("the entry {}", entry.name))?;
         // Stored entries may be longer than the budget: the file accounts for them.
@@ -85,7 +91,7 @@ impl<'s> Arrays<'s> {
     fn only(&mut self) -> Result<Array> {
         self.source.seek_to(0, "the array")?;
         let len = self.source.len();
-        let mut stream = Stream::plain(&mut self.source, &self.path, 0, len);
+        let mut stream = Stream::plain(&mut self.source, &self.path, 0, len).within(self.limits);
         let array = Array::read(&mut stream)?;
         stream.finish("the array")?;
         Ok(array)

@@ -85,7 +85,9 @@ impl Table {
             return Err(FormatError::Unsupported {
                 path,
                 kind: format!("zip without the array X (it has {})", found.join(", ")),
-                remedy: "save trials with np.savez(path, X=X, y=y, subject=subject, ch_names=names, sfreq=rate)".into(),
+                remedy: "save trials with np.savez(path, X=X, y=y, subject=subject, \
+                         ch_names=names, sfreq=rate)"
+                    .into(),
             });
         };
         let domains = arrays.first(&["domain", "groups", "subject"])?;
@@ -145,8 +147,8 @@ impl Table {
             .collect()
     }
 
-    /// Returns the signal of each trial. Refuses matrices: several of each trial, or square ones that
-    /// are all symmetric to the rounding of the type they were stored in.
+    /// Returns the signal of each trial. Refuses matrices: several of each trial, or square ones
+    /// that are all symmetric to the rounding of the type they were stored in.
     pub fn into_epochs(self) -> Result<Epochs> {
         if self.views > 1 || self.is_symmetric() {
             return Err(invalid(
@@ -191,7 +193,8 @@ impl Table {
 
 /// Checks the shape of `X`: trials, views, rows and columns.
 fn numbers(path: &Path, shape: &[usize], values: Values) -> Result<([usize; 4], Vec<f64>)> {
-    const REMEDY: &str = "store X as (trials, channels, samples), (trials, channels, channels) or (trials, views, channels, channels) of numbers";
+    const REMEDY: &str = "store X as (trials, channels, samples), (trials, channels, channels) or \
+                          (trials, views, channels, channels) of numbers";
     let sizes = match *shape {
         [trials, rows, columns] => [trials, 1, rows, columns],
         [trials, views, rows, columns] if rows == columns => [trials, views, rows, columns],

@@ -1,6 +1,7 @@
 //! Time stamps: to a common clock, and without jitter.
 
-/// Resets of the clock: steps of the measuring times, and of the offsets, that are so many median absolute deviations and seconds off.
+/// Resets of the clock: steps of the measuring times, and of the offsets, that are so many median
+/// absolute deviations and seconds off.
 const RESET_TIMES: (f64, f64) = (5.0, 5.0);
 const RESET_VALUES: (f64, f64) = (10.0, 1.0);
 /// Offsets that are further than this from their line count less, in seconds.
@@ -8,7 +9,8 @@ const WINSOR: f64 = 1e-4;
 const ITERATIONS: usize = 1000;
 /// More offsets than a day of recording has; a line through the first of them is as good.
 const MOST_OFFSETS: usize = 1 << 15;
-/// The last offset is odd where its step, or its deviation in standard deviations, is so many times the usual one.
+/// The last offset is odd where its step, or its deviation in standard deviations, is so many times
+/// the usual one.
 const ODD_END: f64 = 10.0;
 /// Standard deviations per median absolute deviation of normal data.
 const NORMAL_MAD: f64 = 1.4826;
@@ -40,7 +42,8 @@ impl Clock {
         }
     }
 
-    /// Drops the last offset where its time or its value is unlike those before; tells whether it did.
+    /// Drops the last offset where its time or its value is unlike those before; tells whether it
+    /// did.
     pub(super) fn drop_odd_end(&mut self) -> bool {
         let n = self.times.len();
         if n < 3 {
@@ -76,7 +79,8 @@ impl Clock {
         for (i, &(from, to)) in ranges.iter().enumerate() {
             let (constant, slope) = self.line(from, to);
             let rest = &stamps[first..];
-            // Up to the first stamp that is nearer to the next measurement than to the last one of this range.
+            // Up to the first stamp that is nearer to the next measurement than to the last one of
+            // this range.
             let count = match (ranges.get(i + 1), self.times.get(to + 1)) {
                 (Some(_), Some(next)) => {
                     let mine = |t: &f64| (t - self.times[to]).abs() < (t - next).abs();
@@ -144,7 +148,8 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// `argmin Σ huber(c + s·x − y)` by ADMM with ρ = 1: a least-squares step, then the proximal map of Huber's loss.
+/// `argmin Σ huber(c + s·x − y)` by ADMM with ρ = 1: a least-squares step, then the proximal map of
+/// Huber's loss.
 fn robust_line(x: &[f64], y: &[f64]) -> Option<(f64, f64)> {
     let least = x.iter().copied().fold(f64::INFINITY, f64::min);
     let x: Vec<f64> = x.iter().map(|v| v - least).collect();

@@ -7,14 +7,17 @@
 //! t_k = a + b·k               regular streams: least squares over every stretch without a break (more than 1 s and 500 samples)
 //! ```
 //!
-//! * **Signal.** The stream of type `EEG`, or the one that is asked for by name, type or number. Its rate is the nominal one; where the measured
-//!   one is more than a thousandth off, that is noted. Breaks give one recording per stretch.
-//! * **Events.** Streams of strings, and irregular ones of type `Markers`, become events at the nearest sample. Several strings of one marker are joined
-//!   by `/`.
+//! * **Signal.** The stream of type `EEG`, or the one that is asked for by name, type or number.
+//!   Its rate is the nominal one; where the measured one is more than a thousandth off, that is
+//!   noted. Breaks give one recording per stretch.
+//! * **Events.** Streams of strings, and irregular ones of type `Markers`, become events at the
+//!   nearest sample. Several strings of one marker are joined by `/`.
 //!
-//! Clocks and time stamps are treated as `pyxdf` does, with its default thresholds; so is the garbage that an outlet can leave when it ends.
+//! Clocks and time stamps are treated as `pyxdf` does, with its default thresholds; so is the
+//! garbage that an outlet can leave when it ends.
 //!
-//! Source: the XDF 1.0 specification; Huber's loss by the alternating direction method of multipliers (Boyd et al. 2011, 6.1.1).
+//! Source: the XDF 1.0 specification; Huber's loss by the alternating direction method of
+//! multipliers (Boyd et al. 2011, 6.1.1).
 
 mod chunks;
 mod clock;
@@ -25,7 +28,6 @@ use std::path::Path;
 use super::events::{Marker, place};
 use super::units::{channel, channel_of, excerpt};
 use super::{Content, Format, Head, ReadOptions, Reader, Source};
-use crate::memory;
 use crate::{ChannelKind, FormatError, Recording, Result};
 use chunks::Chunks;
 use stream::Stream;
@@ -115,7 +117,7 @@ fn choose<'s>(path: &Path, streams: &'s [Stream], wanted: Option<&str>) -> Resul
         ),
         _ => none(
             "several streams may be the EEG".into(),
-            format!("choose one with --stream (in Python stream=): {}", listed()),
+            format!("choose one with the option `stream`: {}", listed()),
         ),
     }
 }
@@ -152,7 +154,7 @@ fn recordings(
         })
         .unzip();
     let total = signal.samples;
-    let mut data = memory::zeros(total, signal.channels, source.path())?;
+    let mut data = source.zeros(total, signal.channels)?;
     signal.decode(source, &gains, &mut data)?;
     let count = stretches.len();
     let mut recordings = Vec::with_capacity(count);

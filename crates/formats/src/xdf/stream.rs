@@ -222,8 +222,9 @@ impl Stream {
         Ok(())
     }
 
-    /// An outlet that ends while it is recorded can leave a sample and a clock offset of garbage behind: more samples than the footer tells, and a
-    /// last offset unlike the others. Both signs together mean that, and both are dropped, as `pyxdf` does; one alone means nothing.
+    /// An outlet that ends while it is recorded can leave a sample and a clock offset of garbage
+    /// behind: more samples than the footer tells, and a last offset unlike the others. Both signs
+    /// together mean that, and both are dropped, as `pyxdf` does; one alone means nothing.
     pub(super) fn drop_garbage(&mut self) -> Option<String> {
         let told = self.told.filter(|&told| told < self.samples)?;
         if !self.clock.drop_odd_end() {
@@ -237,7 +238,8 @@ impl Stream {
         ))
     }
 
-    /// Walks over all samples: `see` gets the index, the time stamp, and the bytes of a chunk from the values on.
+    /// Walks over all samples: `see` gets the index, the time stamp, and the bytes of a chunk from
+    /// the values on.
     fn walk(
         &self,
         source: &mut Source<'_>,

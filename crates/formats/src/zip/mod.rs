@@ -1,4 +1,5 @@
-//! The zip container, as far as `.npz` and the archives of data sets need it: stored and deflated entries, zip64, checksums.
+//! The zip container, as far as `.npz` and the archives of data sets need it: stored and deflated
+//! entries, zip64, checksums.
 //!
 //! ```text
 //! entry:     "PK" 3 4 … name, extra, data                    (30 bytes + name + extra)

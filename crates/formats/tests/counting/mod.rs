@@ -1,4 +1,5 @@
-//! A global allocator that counts the bytes of the current thread, so that tests may run side by side.
+//! A global allocator that counts the bytes of the current thread, so that tests may run side by
+//! side.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,14 +1,16 @@
 //! BrainVision written by pybv, against MNE's view.
 
 use crate::common;
-use stiefel_formats::brainvision::read_recording;
 use stiefel_formats::{ChannelKind, FormatError};
 use stiefel_formats::{ReadOptions, Source, read, read_from, read_with};
 
 #[test]
 fn files_match_mne() {
     for name in ["int16", "float32", "vectorized"] {
-        let recording = read_recording(common::path(&format!("brainvision/{name}.vhdr"))).unwrap();
+        let recording = read(common::path(&format!("brainvision/{name}.vhdr")))
+            .unwrap()
+            .into_recording()
+            .unwrap();
         common::assert_recording(&recording, &format!("brainvision/{name}"));
         let units: Vec<_> = recording
             .channels()
@@ -38,7 +40,10 @@ fn with_header(
 
 #[test]
 fn a_header_without_unit_or_markers() {
-    let whole = read_recording(common::path("brainvision/int16.vhdr")).unwrap();
+    let whole = read(common::path("brainvision/int16.vhdr"))
+        .unwrap()
+        .into_recording()
+        .unwrap();
     let plain = with_header(|h| {
         h.replace(",0.1,µV", ",0.1")
             .replace("MarkerFile=int16.vmrk\n", "")
@@ -56,7 +61,10 @@ fn a_header_without_unit_or_markers() {
 
 #[test]
 fn a_header_cannot_point_outside_its_folder() {
-    let whole = read_recording(common::path("brainvision/int16.vhdr")).unwrap();
+    let whole = read(common::path("brainvision/int16.vhdr"))
+        .unwrap()
+        .into_recording()
+        .unwrap();
     for folder in ["../../secret/", "C:\\secret\\", "/etc/"] {
         let moved =
             with_header(|h| h.replace("=int16.eeg", &format!("={folder}int16.eeg"))).unwrap();
@@ -66,7 +74,10 @@ fn a_header_cannot_point_outside_its_folder() {
 
 #[test]
 fn big_endian_data() {
-    let whole = read_recording(common::path("brainvision/int16.vhdr")).unwrap();
+    let whole = read(common::path("brainvision/int16.vhdr"))
+        .unwrap()
+        .into_recording()
+        .unwrap();
     let header = String::from_utf8(common::bytes("brainvision/int16.vhdr")).unwrap();
     let header = header.replace("=INT_16", "=INT_16\nUseBigEndianOrder=YES");
     let mut eeg = common::bytes("brainvision/int16.eeg");

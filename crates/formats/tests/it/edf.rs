@@ -1,9 +1,8 @@
 //! EDF, EDF+, BDF and BDF+ written by edfio, against MNE's view of them.
 
 use crate::common;
-use stiefel_formats::edf::{Continuity, EdfReader, read_recording, read_recordings};
 use stiefel_formats::{ChannelKind, FormatError, Recording};
-use stiefel_formats::{ReadOptions, Source, read};
+use stiefel_formats::{ReadOptions, Source, read, read_with};
 
 fn options(partial: bool) -> ReadOptions {
     ReadOptions {
@@ -21,7 +20,7 @@ fn files_without_gaps_match_mne() {
         "edf/status.bdf",
         "edf/plus.bdf",
     ] {
-        let recording = read_recording(common::path(name)).unwrap();
+        let recording = read(common::path(name)).unwrap().into_recording().unwrap();
         common::assert_recording(&recording, name);
         assert_eq!(recording.channels()[2].name, "Fc5");
         assert!(recording.channels()[..4].iter().all(|c| c.unit == "µV"));
@@ -32,7 +31,10 @@ fn files_without_gaps_match_mne() {
 
 #[test]
 fn a_channel_of_another_rate_is_left_out_and_noted() {
-    let recording = read_recording(common::path("edf/plus.edf")).unwrap();
+    let recording = read(common::path("edf/plus.edf"))
+        .unwrap()
+        .into_recording()
+        .unwrap();
     assert_eq!(
         recording.notes(),
         [
@@ -45,7 +47,7 @@ fn a_channel_of_another_rate_is_left_out_and_noted() {
 #[test]
 fn a_file_with_gaps_gives_its_stretches() {
     let path = common::path("edf/gaps.edf");
-    let parts = read_recordings(&path).unwrap();
+    let parts = read(&path).unwrap().into_recordings().unwrap();
     let want = common::npy("edf/gaps.edf.npy");
     assert_eq!(
         parts.iter().map(Recording::samples).collect::<Vec<_>>(),
@@ -78,46 +80,24 @@ fn a_file_with_gaps_gives_its_stretches() {
             .any(|n| n.contains("1 events lie outside") && n.contains("lost"))
     );
     assert!(matches!(
-        read_recording(&path),
+        read(&path).unwrap().into_recording(),
         Err(FormatError::Invalid { .. })
     ));
-    assert_eq!(
-        EdfReader::open(&path).unwrap().header().continuity,
-        Continuity::Discontinuous
-    );
-}
-
-#[test]
-fn blocks_join_to_the_recording() {
-    for name in ["edf/plus.edf", "edf/status.bdf"] {
-        let whole = read_recording(common::path(name)).unwrap();
-        let mut reader = EdfReader::open(common::path(name)).unwrap();
-        let mut seen = 0;
-        while let Some(block) = reader.read_block(2).unwrap() {
-            assert_eq!(block.first_sample, seen);
-            for c in 0..whole.channels().len() {
-                let got = &block.data[c * block.samples..(c + 1) * block.samples];
-                assert_eq!(got, &whole.channel(c)[seen..seen + block.samples]);
-            }
-            seen += block.samples;
-        }
-        assert_eq!(seen, whole.samples());
-    }
 }
 
 #[test]
 fn a_truncated_file_is_refused_or_kept_in_part_on_request() {
     let bytes = common::bytes("edf/plain.edf");
     let cut = &bytes[..bytes.len() - 1];
-    let error = EdfReader::new(Source::from_bytes("cut.edf", cut), &options(false)).unwrap_err();
+    let error = read_with(Source::from_bytes("cut.edf", cut), &options(false)).unwrap_err();
     assert!(
         error
             .to_string()
             .starts_with(&format!("cut.edf: at byte {}: ", cut.len())),
         "{error}"
     );
-    let reader = EdfReader::new(Source::from_bytes("cut.edf", cut), &options(true)).unwrap();
-    let recording = reader.into_recordings().unwrap().remove(0);
+    let content = read_with(Source::from_bytes("cut.edf", cut), &options(true)).unwrap();
+    let recording = content.into_recording().unwrap();
     assert_eq!(recording.samples(), 128);
     assert!(
         recording.notes()[0].contains("announces 3 records"),
@@ -130,8 +110,9 @@ fn a_truncated_file_is_refused_or_kept_in_part_on_request() {
 fn an_unknown_number_of_records_is_counted() {
     let mut bytes = common::bytes("edf/plain.edf");
     bytes[236..244].copy_from_slice(b"-1      ");
-    let reader = EdfReader::new(Source::from_bytes("live.edf", &bytes), &options(false)).unwrap();
-    assert_eq!(reader.records(), 3);
+    let content = read_with(Source::from_bytes("live.edf", &bytes), &options(false)).unwrap();
+    // Three records of one second.
+    assert_eq!(content.into_recording().unwrap().samples(), 3 * 64);
 }
 
 #[test]
@@ -149,8 +130,7 @@ fn bad_headers_say_where_and_what() {
     ] {
         let mut bytes = good.clone();
         bytes[offset..offset + text.len()].copy_from_slice(text);
-        let error =
-            EdfReader::new(Source::from_bytes("bad.edf", &bytes), &options(false)).unwrap_err();
+        let error = read_with(Source::from_bytes("bad.edf", &bytes), &options(false)).unwrap_err();
         assert!(matches!(error, FormatError::Malformed { .. }));
         assert!(
             error.to_string().contains(reason),
@@ -165,11 +145,12 @@ fn an_empty_range_leaves_the_channel_out() {
     let field = 256 + 4 * 104;
     let minimum = bytes[field..field + 8].to_vec();
     bytes[256 + 4 * 112..][..8].copy_from_slice(&minimum);
-    let reader = EdfReader::new(Source::from_bytes("flat.edf", &bytes), &options(false)).unwrap();
-    assert_eq!(reader.channels().len(), 3);
+    let content = read_with(Source::from_bytes("flat.edf", &bytes), &options(false)).unwrap();
+    let recording = content.into_recording().unwrap();
+    assert_eq!(recording.channels().len(), 3);
     assert!(
-        reader.notes()[0].contains("is empty"),
+        recording.notes()[0].contains("is empty"),
         "{:?}",
-        reader.notes()
+        recording.notes()
     );
 }

@@ -1,7 +1,6 @@
 //! EEGLAB, FieldTrip, MATLAB 7.3 and MATLAB of any layout, as independent programs write them.
 
 use crate::common;
-use stiefel_formats::mat::{Value, read_variables};
 use stiefel_formats::{ChannelKind, Epochs, Recording, Result};
 use stiefel_formats::{Content, MarkerRule, ReadOptions, Source, read, read_with};
 
@@ -124,56 +123,6 @@ fn a_set_without_its_signal_says_where_it_should_be() {
 }
 
 #[test]
-fn every_kind_of_value_of_matlab_7_3() {
-    let mut source = Source::open(file("chunks.mat")).unwrap();
-    let variables = read_variables(&mut source, &ReadOptions::default()).unwrap();
-    let get = |name: &str| &variables.iter().find(|v| v.name == name).unwrap().value;
-    let want = common::npy("eeglab/chunks.npy");
-    let Value::Numeric(signal) = get("signal") else {
-        panic!()
-    };
-    assert_eq!(signal.dims, [6, 50]);
-    // Rows of [6 × 50], the first index running fastest.
-    for c in 0..6 {
-        for t in 0..50 {
-            assert_eq!(signal.data[t * 6 + c], want[c * 50 + t]);
-        }
-    }
-    let Value::Numeric(single) = get("single") else {
-        panic!()
-    };
-    assert!(
-        single
-            .data
-            .iter()
-            .zip(&signal.data)
-            .all(|(a, b)| *a == f64::from(*b as f32))
-    );
-    let Value::Numeric(big) = get("big") else {
-        panic!()
-    };
-    assert!(
-        big.data
-            .iter()
-            .zip(&signal.data)
-            .all(|(a, b)| *a == b.trunc())
-    );
-    assert_eq!(get("fs").number(), Some(64.0));
-    assert_eq!(get("y").numbers().unwrap(), [1.0, 2.0, 1.0]);
-    assert_eq!(get("text").strings().unwrap(), ["Größe"]);
-    assert_eq!(get("empty").dims(), [0, 3]);
-    assert_eq!(
-        get("names").strings().unwrap(),
-        ["C3", "Cz", "C4", "P3", "Pz", "P4"]
-    );
-    assert_eq!(get("unclassed").dims(), [3, 2]);
-    // Newer object headers and links.
-    let mut source = Source::open(file("latest.mat")).unwrap();
-    let variables = read_variables(&mut source, &ReadOptions::default()).unwrap();
-    assert_eq!(variables.len(), 2);
-}
-
-#[test]
 fn fieldtrip_raw_and_trials() {
     let epochs = read(file("fieldtrip.mat")).unwrap().into_epochs().unwrap();
     assert_eq!(labels(&epochs), ["7", "8", "7"]);
@@ -257,7 +206,7 @@ fn what_is_not_certain_is_refused_with_what_would_read_it() {
             "any.mat",
             [
                 "runs {1×2} of struct [1×1] (EEG struct [1×1], onset [1×2], label {1×2})",
-                "--mat",
+                "the option `mat`",
             ],
         ),
     ] {

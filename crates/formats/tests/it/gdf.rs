@@ -1,9 +1,8 @@
 //! GDF 1 and 2 written byte by byte after the published layout, against MNE's view.
 
 use crate::common;
-use stiefel_formats::gdf::{GdfReader, read_recording};
 use stiefel_formats::{ChannelKind, FormatError};
-use stiefel_formats::{ReadOptions, Source, read, read_from};
+use stiefel_formats::{ReadOptions, Source, read, read_from, read_with};
 
 #[test]
 fn files_match_mne() {
@@ -13,7 +12,7 @@ fn files_match_mne() {
         "gdf/v211.gdf",
         "gdf/v220.gdf",
     ] {
-        let recording = read_recording(common::path(name)).unwrap();
+        let recording = read(common::path(name)).unwrap().into_recording().unwrap();
         common::assert_recording(&recording, name);
         assert!(
             recording.channels().iter().all(|c| c.unit == "µV") && recording.notes().is_empty()
@@ -23,36 +22,24 @@ fn files_match_mne() {
             [recording]
         );
     }
-    let kinds = read_recording(common::path("gdf/v125.gdf")).unwrap();
+    let kinds = read(common::path("gdf/v125.gdf"))
+        .unwrap()
+        .into_recording()
+        .unwrap();
     assert_eq!(kinds.channels()[2].kind, ChannelKind::Eog);
 }
 
 #[test]
 fn every_type_and_unit_in_one_file() {
-    let recording = read_recording(common::path("gdf/mixed.gdf")).unwrap();
+    let recording = read(common::path("gdf/mixed.gdf"))
+        .unwrap()
+        .into_recording()
+        .unwrap();
     common::assert_recording(&recording, "gdf/mixed.gdf");
     assert_eq!(
         recording.notes(),
         ["channel slow has 50 samples per second and was left out of a recording at 100 Hz"]
     );
-}
-
-#[test]
-fn blocks_join_to_the_recording() {
-    let whole = read_recording(common::path("gdf/mixed.gdf")).unwrap();
-    let mut reader = GdfReader::open(common::path("gdf/mixed.gdf")).unwrap();
-    let mut seen = 0;
-    for block in reader.blocks(2) {
-        let block = block.unwrap();
-        assert_eq!(block.first_sample, seen);
-        for c in 0..whole.channels().len() {
-            let got = &block.data[c * block.samples..(c + 1) * block.samples];
-            assert_eq!(got, &whole.channel(c)[seen..seen + block.samples]);
-        }
-        seen += block.samples;
-    }
-    assert_eq!(seen, whole.samples());
-    assert_eq!(reader.into_recording().unwrap(), whole);
 }
 
 #[test]
@@ -65,7 +52,7 @@ fn a_file_without_event_table_has_no_events() {
         partial: true,
         ..ReadOptions::default()
     };
-    let cut = GdfReader::new(Source::from_bytes("cut.gdf", &bytes[..table - 1]), &partial).unwrap();
+    let cut = read_with(Source::from_bytes("cut.gdf", &bytes[..table - 1]), &partial).unwrap();
     assert_eq!(cut.into_recording().unwrap().samples(), 75);
 }
 

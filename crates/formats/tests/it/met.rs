@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use stiefel_formats::ChannelKind::{Eeg, Misc};
 use stiefel_formats::{Channel, ChannelKind, FormatError, Recording, Result};
-use stiefel_formats::{ReadOptions, Source, brainvision, read_from, read_with};
+use stiefel_formats::{Limits, ReadOptions, Source, read, read_from, read_with};
 
 fn one(name: &str, bytes: &[u8]) -> Result<Recording> {
     let found = read_from(Source::from_bytes(name, bytes))?;
@@ -68,7 +68,8 @@ fn the_header_of_a_vamp_leads_to_its_samples() {
         .with_sibling("int16.eeg", &frames)
         .with_sibling("int16.vmrk", &vmrk);
     let found = read_from(source).unwrap().into_recordings().unwrap();
-    let whole = brainvision::read_recording(common::path("brainvision/int16.vhdr")).unwrap();
+    let whole = read(common::path("brainvision/int16.vhdr")).unwrap();
+    let whole = whole.into_recording().unwrap();
     assert_eq!(found[0].data(), whole.data());
     assert_eq!(found[0].events(), whole.events());
 }
@@ -142,12 +143,16 @@ fn the_last_tag_of_a_fif_file_may_point_anywhere() {
 
 #[test]
 fn what_packed_files_expand_to_has_a_limit_that_is_told() {
-    assert_eq!(ReadOptions::default().max_expanded, 2 << 30);
+    assert_eq!(ReadOptions::default().limits.max_expanded, 2 << 30);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(&vec![b' '; 3 << 20]).unwrap();
     let packed = packed.finish().unwrap();
-    let options = ReadOptions {
+    let limits = Limits {
         max_expanded: 2 << 20,
+        ..Limits::default()
+    };
+    let options = ReadOptions {
+        limits,
         ..ReadOptions::default()
     };
     let found = read_with(Source::from_bytes("a.edf.gz", &packed), &options);

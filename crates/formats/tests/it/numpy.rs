@@ -2,7 +2,7 @@
 
 use crate::common;
 use stiefel_formats::{ChannelKind, FormatError, TrialInfo};
-use stiefel_formats::{ReadOptions, Source, read, read_from, read_with};
+use stiefel_formats::{Limits, ReadOptions, Source, read, read_from, read_with};
 
 fn trial(label: &str, domain: &str, run: Option<&str>) -> TrialInfo {
     TrialInfo {
@@ -144,7 +144,10 @@ fn what_cannot_be_read_says_why() {
 #[test]
 fn expansion_stops_at_the_limit() {
     let options = ReadOptions {
-        max_expanded: 700,
+        limits: Limits {
+            max_expanded: 700,
+            ..Limits::default()
+        },
         ..ReadOptions::default()
     };
     let error = read_with(

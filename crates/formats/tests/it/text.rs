@@ -44,7 +44,7 @@ fn semicolons_decimal_commas_and_words() {
     common::assert_close(read.data(), &common::npy("csv/signal.npy"), 1e-12);
     assert_eq!(marks(&read), [(10, "left"), (30, "right, both")]);
     let error = of_text("a.csv", &text, None).unwrap_err().to_string();
-    assert!(error.contains("--rate"), "{error}");
+    assert!(error.contains("the option `sampling_rate`"), "{error}");
 }
 
 #[test]
@@ -139,7 +139,8 @@ fn bids_tables_tell_events_kinds_and_bad_channels() {
     }
 }
 
-/// EEGMMIDB fills its names with dots, which its recordings have not in memory and tables of BIDS made from them have.
+/// EEGMMIDB fills its names with dots, which its recordings have not in memory and tables of BIDS
+/// made from them have.
 #[test]
 fn bids_tables_know_channels_whose_names_are_filled_with_dots() {
     let folder = std::env::temp_dir().join(format!("stiefel-dots-{}", std::process::id()));

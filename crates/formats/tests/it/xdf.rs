@@ -74,7 +74,8 @@ fn the_stream_can_be_chosen() {
     };
     let error = open("several.xdf", None).unwrap_err().to_string();
     assert!(
-        error.contains("--stream") && error.contains("1 Left (EEG, 1 channel at 50 Hz, 4 samples)"),
+        error.contains("the option `stream`")
+            && error.contains("1 Left (EEG, 1 channel at 50 Hz, 4 samples)"),
         "{error}"
     );
     for chosen in ["right", "2"] {

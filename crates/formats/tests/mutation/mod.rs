@@ -28,7 +28,8 @@ fn place(random: &mut Random, len: usize) -> usize {
     }
 }
 
-/// Changes one place: a bit, a byte, a run, a number, digits, something dropped, copied or moved, the end.
+/// Changes one place: a bit, a byte, a run, a number, digits, something dropped, copied or moved,
+/// the end.
 pub(crate) fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
     if bytes.is_empty() {
         return;

@@ -429,7 +429,9 @@ impl Session {
             self.raw.push(&self.good);
             let frames = self.good.chunks_exact_mut(self.channels.len());
             for (frame, shift) in frames.zip(self.shifts.drain(..)) {
-                frame.iter_mut().for_each(|x| *x -= shift);
+                for x in frame.iter_mut() {
+                    *x -= shift;
+                }
             }
             self.chain.push(&self.good)?;
             self.good.clear();

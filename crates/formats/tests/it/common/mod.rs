@@ -17,7 +17,8 @@ pub(crate) fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// The values of a little-endian float64 `.npy` in C order, whatever its shape: the plainest reader.
+/// The values of a little-endian float64 `.npy` in C order, whatever its shape: the plainest
+/// reader.
 pub(crate) fn npy(name: &str) -> Vec<f64> {
     let bytes = bytes(name);
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00", "{name}");

@@ -1,6 +1,7 @@
 //! Files of a disk that may hold anything: pipes, devices, links in circles, names that are not
 //! UTF-8.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -10,10 +11,21 @@ use std::path::{Path, PathBuf};
 
 use crate::{FormatError, Result, memory};
 
+thread_local! {
+    static OPENED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts the regular files that this thread has opened, for tests of how often a file is read.
+#[doc(hidden)]
+pub fn files_opened() -> usize {
+    OPENED.with(Cell::get)
+}
+
 /// Opens a regular file. Pipes, sockets and devices are refused before they are opened: a pipe
 /// would wait for a writer, a device may never end.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     check_regular(std::fs::metadata(path)?.file_type())?;
+    OPENED.with(|count| count.set(count.get() + 1));
     let file = File::open(path)?;
     check_regular(file.metadata()?.file_type())?;
     Ok(file)

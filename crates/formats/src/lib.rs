@@ -75,7 +75,9 @@ pub mod zip;
 pub use content::{Content, Format, Head, Reader};
 pub use epochs::{Epochs, TrialInfo};
 pub use error::{FormatError, Result};
-pub use files::{files_below, name_text, open_regular, path_text, read_at_most, read_whole};
+pub use files::{
+    files_below, files_opened, name_text, open_regular, path_text, read_at_most, read_whole,
+};
 pub use limits::Limits;
 pub use markers::{MarkerRule, Polarity};
 pub use mat_rule::{Axis, MatRule};

@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_key_that_no_table_has_is_refused() {
-        let misspelt = SETS[0].replace("title =", "titel =");
+        let misspelt = SETS[0].replace("title =", "heading =");
         let error = toml::from_str::<Dataset>(misspelt.leak()).unwrap_err();
-        assert!(error.to_string().contains("titel"), "{error}");
+        assert!(error.to_string().contains("heading"), "{error}");
     }
 }

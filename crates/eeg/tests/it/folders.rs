@@ -4,7 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use stiefel_data::{Input, Recipe, class_rules};
+use stiefel_eeg::load_as;
 use stiefel_eeg::recipe::{Inputs, prepare, run};
+use stiefel_eeg::select::Selection;
+use stiefel_formats::files_opened;
 
 /// A folder as BIDS has it, among the fixtures of the readers.
 fn bids() -> PathBuf {
@@ -111,4 +114,94 @@ fn files_that_are_trials_are_named_by_a_pattern() {
     assert_eq!(trials.len(), 5);
     assert_eq!(trials.domains().names(), ["anna", "bob"]);
     assert_eq!(trials.classes().names(), ["left", "right"]);
+}
+
+/// The samples of a second of two channels with a cue, as EDF+.
+fn edf(seed: usize) -> Vec<u8> {
+    let field = |text: &str, width: usize| format!("{text:<width$}").into_bytes();
+    let mut out = [
+        field("0", 8),
+        field("X X X X", 80),
+        field("Startdate X X X X", 80),
+        field("01.01.20", 8),
+        field("00.00.00", 8),
+        field("1024", 8),
+        field("EDF+C", 44),
+        field("20", 8),
+        field("1", 8),
+        field("3", 4),
+    ]
+    .concat();
+    let each = |values: [&str; 3], width: usize| values.map(|v| field(v, width)).concat();
+    for (values, width) in [
+        (["C3", "C4", "EDF Annotations"], 16),
+        (["", "", ""], 80),
+        (["uV", "uV", ""], 8),
+        (["-100", "-100", "-1"], 8),
+        (["100", "100", "1"], 8),
+        (["-32768", "-32768", "-32768"], 8),
+        (["32767", "32767", "32767"], 8),
+        (["", "", ""], 80),
+        (["128", "128", "32"], 8),
+        (["", "", ""], 32),
+    ] {
+        out.extend(each(values, width));
+    }
+    for second in 0..20_usize {
+        for k in 0..256_usize {
+            let x = (k * k * 31 + second * 7919 + seed * 104_729) % 20_011;
+            out.extend((x as i16).to_le_bytes());
+        }
+        let mut note = format!("+{second}\x14\x14\0").into_bytes();
+        if second % 5 == 1 {
+            let label = if second % 2 == 1 { "T1" } else { "T2" };
+            note.extend(format!("+{second}\x14{label}\x14\0").into_bytes());
+        }
+        note.resize(64, 0);
+        out.extend(note);
+    }
+    out
+}
+
+#[test]
+fn every_recording_is_opened_once_and_hashed_as_it_was_decoded() {
+    let folder = std::env::temp_dir().join(format!("stiefel-once-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for subject in 1..=3 {
+        std::fs::write(folder.join(format!("S{subject}R1.edf")), edf(subject)).unwrap();
+    }
+    let opened = |work: &mut dyn FnMut()| {
+        let before = files_opened();
+        work();
+        files_opened() - before
+    };
+    let recipe = Recipe {
+        classes: class_rules(&["T1=hands", "T2=feet"]).unwrap(),
+        reject: None,
+        ..Recipe::default()
+    };
+    let source = [folder.display().to_string()];
+    let mut made = None;
+    let count = opened(&mut || {
+        made = Some(prepare(&source, &Input::default(), &recipe, &mut |_| {}).unwrap());
+    });
+    assert_eq!(count, 3);
+    let (trials, record) = made.unwrap();
+    assert_eq!((trials.len(), record.files.len()), (12, 3));
+    let first = stiefel_eeg::catalogue::Sha256::of(&edf(1));
+    assert_eq!(record.files[0].sha256, first);
+    // As a model asks for them, filtered as it says and as a live signal is.
+    let known = trials.preparation().known().unwrap();
+    let part = Selection::default();
+    let file = folder.join("S2R1.edf").display().to_string();
+    for (source, files) in [(&source[0], 3), (&file, 1)] {
+        for causal in [false, true] {
+            let count = opened(&mut || {
+                let trials = load_as(source, &part, Some(known), causal, &mut |_| {}).unwrap();
+                assert_eq!(trials.len(), 4 * files);
+            });
+            assert_eq!(count, files, "{source} {causal}");
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -9,7 +9,8 @@
 //!
 //! * **Signal.** The stream of type `EEG`, or the one that is asked for by name, type or number.
 //!   Its rate is the nominal one; where the measured one is more than a thousandth off, that is
-//!   noted. Breaks give one recording per stretch.
+//!   noted, and where it is more than a hundredth off, the measured rate is taken. Breaks give one
+//!   recording per stretch.
 //! * **Events.** Streams of strings, and irregular ones of type `Markers`, become events at the
 //!   nearest sample. Several strings of one marker are joined by `/`.
 //!
@@ -44,6 +45,9 @@ pub const FORMAT: Format = Format {
 
 /// A measured rate that is off by more than this part of the nominal one is noted.
 const RATE_OFF: f64 = 1e-3;
+
+/// One that is off by more than this part takes its place: no clock is that wrong.
+const RATE_WRONG: f64 = 1e-2;
 
 impl Reader for Xdf {
     fn format(&self) -> Format {
@@ -129,18 +133,25 @@ fn recordings(
     markers: &[(f64, String)],
     notes: &mut Vec<String>,
 ) -> Result<Vec<Recording>> {
-    let rate = signal.rate;
+    let said = signal.rate;
     let mut times = signal.times(source)?;
     signal.clock.synchronise(&mut times);
     let stretches = if signal.drops {
         vec![clock::Stretch::whole(&times)]
     } else {
-        clock::regular(&times, 1.0 / rate)
+        clock::regular(&times, 1.0 / said)
     };
     let measured = clock::measured_rate(&stretches);
-    if let Some(measured) = measured.filter(|m| ((m - rate) / rate).abs() > RATE_OFF) {
+    let off = measured.map_or(0.0, |m| ((m - said) / said).abs());
+    let mut rate = said;
+    if let Some(measured) = measured.filter(|_| off > RATE_OFF) {
+        let mut taken = "";
+        if off > RATE_WRONG {
+            rate = (measured * 1000.0).round() / 1000.0;
+            taken = ", which is taken";
+        }
         notes.push(format!(
-            "the stream {} says {rate} Hz and was recorded at {measured:.4} Hz",
+            "the stream {} says {said} Hz and was recorded at {measured:.4} Hz{taken}",
             excerpt(&signal.name)
         ));
     }

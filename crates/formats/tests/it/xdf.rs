@@ -2,7 +2,7 @@
 
 use crate::common;
 use stiefel_formats::{ChannelKind, Recording};
-use stiefel_formats::{ReadOptions, Source, read, read_with};
+use stiefel_formats::{ReadOptions, Source, read, read_from, read_with};
 
 fn recordings(name: &str) -> Vec<Recording> {
     let path = common::path(&format!("xdf/{name}"));
@@ -117,4 +117,46 @@ fn a_cut_file_is_refused_or_read_as_far_as_it_goes() {
     let all = read_with(Source::from_bytes("cut.xdf", cut), &options(true));
     let all = all.unwrap().into_recordings().unwrap();
     assert!(all[0].samples() >= 100 && all[0].notes()[0].contains("read up to byte"));
+}
+
+/// A stream whose header tells another rate than its time stamps do.
+fn telling(rate: f64) -> Recording {
+    let header = format!(
+        "<info><name>amp</name><type>EEG</type><channel_count>1</channel_count>\
+         <nominal_srate>{rate}</nominal_srate><channel_format>float32</channel_format></info>"
+    );
+    let mut bytes = b"XDF:".to_vec();
+    let mut chunk = |tag: u16, content: &[u8]| {
+        bytes.push(4);
+        bytes.extend((content.len() as u32 + 2).to_le_bytes());
+        bytes.extend(tag.to_le_bytes());
+        bytes.extend(content);
+    };
+    chunk(1, b"<info><version>1.0</version></info>");
+    let id = 1_u32.to_le_bytes();
+    chunk(2, &[&id[..], header.as_bytes()].concat());
+    let mut samples = [&id[..], &[4], &600_u32.to_le_bytes()].concat();
+    for k in 0..600 {
+        samples.push(8);
+        samples.extend((5.0 + f64::from(k) / 96.3).to_le_bytes());
+        samples.extend((k as f32).to_le_bytes());
+    }
+    chunk(3, &samples);
+    let found = read_from(Source::from_bytes("a.xdf", &bytes)).unwrap();
+    found.into_recordings().unwrap().remove(0)
+}
+
+#[test]
+fn a_rate_that_is_wrong_gives_way_to_the_one_that_was_recorded() {
+    let right = telling(96.0);
+    assert_eq!(right.sampling_rate(), 96.0);
+    assert!(
+        right.notes()[0].ends_with("was recorded at 96.3000 Hz"),
+        "{:?}",
+        right.notes()
+    );
+    let wrong = telling(125.0);
+    assert_eq!((wrong.sampling_rate(), wrong.samples()), (96.3, 600));
+    let note = "says 125 Hz and was recorded at 96.3000 Hz, which is taken";
+    assert!(wrong.notes()[0].contains(note), "{:?}", wrong.notes());
 }

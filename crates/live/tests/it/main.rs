@@ -4,6 +4,7 @@ mod clock;
 mod decisions;
 mod lines;
 mod page;
+mod recipe;
 mod safety;
 mod sources;
 mod study;

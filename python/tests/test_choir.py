@@ -174,7 +174,7 @@ def test_views_of_epochs():
     assert_array_equal(stiefel.views(epochs, "20-28@0.25-2.25", sfreq=160)[:, 0], X[:, 4])
     for arguments, words in [
         ({"views": "60-90@0.5-3.5"}, "80"),
-        ({"views": "8-32@0.5-9"}, "does not fit trials of 800 samples"),
+        ({"views": "8-32@0.5-9"}, "reaches beyond the trials, which last from 0 to 5 s"),
         ({"views": "wide"}, "is not a view"),
         ({"band": (30.0, 8.0)}, "a low and a higher frequency"),
     ]:
@@ -182,6 +182,10 @@ def test_views_of_epochs():
             stiefel.views(epochs, sfreq=160, **arguments)
     with pytest.raises(ValueError, match="sfreq is needed"):
         stiefel.views(epochs)
+    # The early window of CHOIR begins before these epochs: it is not made of what is there.
+    late = stiefel.to_epochs(epochs[:, :, 80:560], ["C3", "Cz", "C4"], 160.0, ["a"] * 5, tmin=0.5)
+    with pytest.raises(ValueError, match="10–14 Hz, 0.25–2.25 s reaches beyond the trials, which last from 0.5 to 3.5 s"):
+        stiefel.views(late)
 
 
 def test_own_weights_learn_what_shared_ones_cannot():

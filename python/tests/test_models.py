@@ -301,6 +301,45 @@ def test_epochs_of_mne_bring_their_channels(base):
         clf.predict(epochs.copy().rename_channels({"Cz": "Fz"}))
 
 
+@pytest.mark.parametrize("base", CORE, ids=ids)
+def test_channels_in_another_order_calibrate_alike(base, study):
+    if not hasattr(base, "calibrate"):
+        pytest.skip("nothing to calibrate")
+    known, new = study[study.domains != study.domains[-1]], study[study.domains == study.domains[-1]]
+    order = np.random.default_rng(1).permutation(new.X.shape[-1])
+    other = stiefel.Trials(**{**vars(new), "X": new.X[..., order[:, None], order], "channels": [new.channels[i] for i in order]})
+    learn, test = np.arange(len(new)) < 8, np.arange(len(new)) >= 8
+    for method in ("calibrate", "partial_fit"):
+        plain, turned = clone(base).fit(known), clone(base).fit(known)
+        getattr(plain, method)(new[learn])
+        getattr(turned, method)(other[learn])
+        np.testing.assert_allclose(turned.predict_proba(other[test]), plain.predict_proba(new[test]), atol=1e-6)
+        # They are the same trials, and cannot be given again.
+        with pytest.raises(ValueError, match="seen|made with|already"):
+            turned.calibrate(new[learn])
+
+
+def test_bad_channels_and_projections_of_mne_are_heeded(tmp_path):
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((40, 3, 100)), np.array(["left", "right"])[np.arange(40) % 2]
+    x[::2, 0] *= 2
+    epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
+    epochs.info["bads"] = ["Cz"]
+    found = stiefel.from_epochs(epochs, covariance="scm")
+    assert found.channels == ["C3", "C4"]
+    np.testing.assert_allclose(found.X, np.stack([np.cov(t) for t in x[:, [0, 2]]]), rtol=1e-9)
+    # A projection that is not applied yet is.
+    epochs.info["bads"] = []
+    pending, _ = mne.set_eeg_reference(epochs, projection=True, verbose="error")
+    average = x - x.mean(axis=1, keepdims=True)
+    expected = np.stack([np.cov(t) for t in average])
+    np.testing.assert_allclose(stiefel.from_epochs(pending, covariance="scm").X, expected, atol=1e-9)
+    # Epochs that are still on the disk are read.
+    epochs.save(tmp_path / "some-epo.fif", verbose="error")
+    lazy = mne.read_epochs(tmp_path / "some-epo.fif", preload=False, verbose="error")
+    np.testing.assert_allclose(stiefel.from_epochs(lazy, covariance="scm").X, np.stack([np.cov(t) for t in x]), rtol=1e-5)
+
+
 # Trials that the model has seen ---------------------------------------------------------------------------------------------------
 
 

@@ -103,7 +103,7 @@ class DomainClassifier(FileModel, ByDomain):
             raise ValueError("y_target_labeled was given without X_target_labeled.")
         self._fit(x, labels, domains, weight, own, validates)
         if X_target_labeled is not None and calibrates:
-            self._calibrate(target, y_target, [_domains.TARGET] * len(target), told(X_target_labeled))
+            self._calibrate(target, y_target, [_domains.TARGET] * len(target), told(X_target_labeled)._replace(channels=own.channels))
         self._targets, self._labelled, self._warned = targets, X_target_labeled is not None, False
         return self
 
@@ -177,6 +177,8 @@ class DomainClassifier(FileModel, ByDomain):
             check_channels(self, x)
             return x, own
         accepted = self._model.accept(unlabelled(x, own))
+        # From here on they are the model's channels, in its order.
+        own = own._replace(channels=self.channels_)
         return accepted.reshape((len(x), *(() if x.ndim == 3 else (-1,)), *accepted.shape[1:])), own
 
     def _unseen(self):

@@ -246,7 +246,7 @@ def from_epochs(
     Parameters
     ----------
     epochs : mne.Epochs
-        Epochs; band-pass them first. EEG channels are used.
+        Epochs; band-pass them first. EEG channels are used that are not marked as bad, with the projections of the epochs.
     domains : None | str | ndarray, shape (trials,), default=None
         Whose trials they are: the name of a column of ``epochs.metadata``, or a name or number per trial.
     covariance : {"scm", "lwf", "oas", "sch"}, default="lwf"

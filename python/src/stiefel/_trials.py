@@ -140,7 +140,7 @@ def told(X):
         channels = None if X.channels is None else [str(c) for c in X.channels]
         return Told(X.y, X.domains, channels, getattr(X.preparation, "text", None), X.names)
     if is_epochs(X):
-        return Told(y=event_names(X), channels=list(X.copy().pick("eeg").ch_names))
+        return Told(y=event_names(X), channels=list(eeg_of(X).ch_names))
     return Told()
 
 
@@ -155,6 +155,13 @@ def event_names(epochs):
     return np.array([names[code] for code in epochs.events[:, 2]])
 
 
+def eeg_of(epochs):
+    """The EEG channels of epochs of MNE that are not marked as bad, loaded, with their projections applied."""
+    loaded = epochs.copy().load_data()
+    picked = loaded.pick("eeg", exclude="bads")
+    return picked.apply_proj() if any(not p["active"] for p in picked.info["projs"]) else picked
+
+
 def microvolts(epochs):
-    """The EEG channels of epochs of MNE, ``(trials, channels, samples)`` in µV."""
-    return epochs.copy().pick("eeg").get_data(copy=False) * 1e6
+    """The good EEG channels of epochs of MNE, ``(trials, channels, samples)`` in µV."""
+    return eeg_of(epochs).get_data(copy=False) * 1e6

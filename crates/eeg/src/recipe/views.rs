@@ -53,6 +53,7 @@ pub fn parse_views(text: &str, broad: View, earliest: f64) -> Result<Vec<View>> 
 ///
 /// Refuses a window that trials do not reach.
 pub fn views_of(epochs: &Epochs, recipe: &Recipe, start: f64) -> Result<Trials> {
+    recipe.check()?;
     let end = start + epochs.samples() as f64 / epochs.sampling_rate();
     // Half a sample is the rounding of times.
     let slack = 0.5 / epochs.sampling_rate();

@@ -91,8 +91,12 @@ room!(f32 f64);
 /// Works with the room of this thread. Work inside other work finds none, and makes its own.
 ///
 /// ```
-/// let sum = stiefel_linalg::with_room(|room| room.room(3).iter_mut().map(|x| { *x = 2.0; *x }).sum());
-/// assert_eq!(sum, 6.0_f64);
+/// let sum: f64 = stiefel_linalg::with_room(|room| {
+///     let values = room.room(3);
+///     values.fill(2.0);
+///     values.iter().sum()
+/// });
+/// assert_eq!(sum, 6.0);
 /// ```
 pub fn with_room<T: Room, R>(work: impl FnOnce(&mut Aligned<T>) -> R) -> R {
     let mut room = T::room().take();

@@ -1,9 +1,10 @@
 //! What can go wrong between trials and a fitted model: the operation, the numbers and the remedy.
 
 use stiefel_autodiff::TapeError;
-use stiefel_data::{Contradiction, DataError};
-use stiefel_geometry::GeometryError;
-use stiefel_linalg::LinalgError;
+use stiefel_data::{Contradiction, DataError, Trials};
+use stiefel_geometry::spd::check_spd;
+use stiefel_geometry::{GeometryError, SpdDefect};
+use stiefel_linalg::{LinalgError, MatRef, MatView};
 
 /// The result of every fallible operation of this crate.
 pub type Result<T> = std::result::Result<T, ModelError>;
@@ -283,6 +284,36 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// Names the matrix that cannot be, where there is one, by its place in the file that the trials
+    /// were selected from; whoever met it may count within a part, or within a person.
+    pub(crate) fn of_trials(self, parts: [&Trials; 2]) -> Self {
+        let counts = matches!(
+            self,
+            Self::NoScale { .. }
+                | Self::NotFinite { .. }
+                | Self::Reference { .. }
+                | Self::Geometry(GeometryError::NotSpd { .. } | GeometryError::Linalg(_))
+        );
+        if !counts {
+            return self;
+        }
+        let all = parts
+            .iter()
+            .flat_map(|part| (0..part.len()).map(move |i| (*part, i)));
+        match all.clone().find(|&(part, i)| is_impossible(part, i)) {
+            Some((part, i)) => self.innermost().at_trial(part.place(i)),
+            None => self,
+        }
+    }
+
+    /// Takes the error of a matrix out of what it was met in.
+    fn innermost(self) -> Self {
+        match self {
+            Self::Reference { source, .. } => Self::Geometry(source),
+            other => other,
+        }
+    }
+
     /// The error of a single trial, told about trial `at` of a set.
     pub fn at_trial(mut self, at: usize) -> Self {
         match &mut self {
@@ -299,6 +330,23 @@ impl ModelError {
         }
         self
     }
+}
+
+/// Tells whether a matrix of a trial has a negative eigenvalue or no positive variance.
+fn is_impossible(trials: &Trials, trial: usize) -> bool {
+    let of_view = |view: MatView<'_, f64>| {
+        let (n, x) = (view.rows(), view.matrix(trial));
+        let found = check_spd(MatRef::new(n, n, x).view());
+        let indefinite = matches!(
+            found,
+            Err(GeometryError::NotSpd {
+                defect: SpdDefect::Indefinite,
+                ..
+            })
+        );
+        indefinite || (0..n).all(|c| x[c * n + c] <= 0.0)
+    };
+    trials.matrices().into_iter().any(of_view)
 }
 
 impl From<LinalgError> for ModelError {

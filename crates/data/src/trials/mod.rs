@@ -63,8 +63,20 @@ pub struct Trials {
     weights: Option<Vec<f64>>,
     // Who they are, where these matrices do not say it.
     identities: Option<Vec<TrialId>>,
+    places: Places,
     preparation: Arc<Preparation>,
     origin: Arc<Origin>,
+}
+
+/// Places of trials in the set that they were selected from. They are no part of what a trial is: sets
+/// that differ in them alone are equal.
+#[derive(Debug, Clone, Default)]
+struct Places(Option<Vec<usize>>);
+
+impl PartialEq for Places {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Trials {
@@ -84,6 +96,7 @@ impl Trials {
             channels: None,
             weights: None,
             identities: None,
+            places: Places::default(),
             preparation: Arc::default(),
             origin: Arc::default(),
         })
@@ -270,6 +283,22 @@ impl Trials {
         Ok(self)
     }
 
+    /// Returns the place of a trial in the set that this one was selected from.
+    ///
+    /// ```
+    /// use stiefel_data::{Factor, Trials};
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let one = || Factor::from_labels(["a", "a", "a"]);
+    /// let trials = Trials::new(MatBatch::identity(3, 2), one(), one())?;
+    /// assert_eq!(trials.select(&[2, 1])?.select(&[0])?.place(0), 2);
+    /// # Ok::<(), stiefel_data::DataError>(())
+    /// ```
+    pub fn place(&self, trial: usize) -> usize {
+        let places = self.places.0.as_ref();
+        places.and_then(|p| p.get(trial).copied()).unwrap_or(trial)
+    }
+
     /// Who each trial is: a hash of its broad view.
     pub fn identities(&self) -> Vec<TrialId> {
         if let Some(identities) = &self.identities {
@@ -311,6 +340,7 @@ impl Trials {
             weights: (self.weights.as_ref()).map(|w| indices.iter().map(|&i| w[i]).collect()),
             identities: (self.identities.as_ref())
                 .map(|known| indices.iter().map(|&i| known[i]).collect()),
+            places: Places(Some(indices.iter().map(|&i| self.place(i)).collect())),
             preparation: Arc::clone(&self.preparation),
             origin: Arc::clone(&self.origin),
         })
@@ -424,6 +454,12 @@ impl Trials {
             weights: weighted.then(|| [each(self), each(other)].concat()),
             identities: (self.identities.is_some() || other.identities.is_some())
                 .then(|| [self.identities(), other.identities()].concat()),
+            places: Places(Some(
+                (0..self.len())
+                    .map(|i| self.place(i))
+                    .chain((0..other.len()).map(|i| other.place(i)))
+                    .collect(),
+            )),
             classes: join(&self.classes, &other.classes)?,
             domains: join(&self.domains, &other.domains)?,
             subjects: both(&self.subjects, &other.subjects)?,

@@ -116,7 +116,7 @@ impl FittedModel {
                 }
                 let decision = session
                     .decide_with(&trial, weights)
-                    .map_err(|error| error.at_trial(i))?;
+                    .map_err(|error| error.at_trial(trials.place(i)))?;
                 probabilities.matrix_mut(0)[i * classes..][..classes]
                     .copy_from_slice(decision.probabilities);
                 let given = decision.routing.unwrap_or_default();

@@ -29,6 +29,17 @@ impl FittedModel {
         start: Option<&Self>,
         observer: &mut dyn Observer,
     ) -> Result<Self> {
+        let fitted = Self::fit_parts(training, validation, spec, start, observer);
+        fitted.map_err(|error| error.of_trials([training, validation]))
+    }
+
+    fn fit_parts(
+        training: &Trials,
+        validation: &Trials,
+        spec: &ModelSpec,
+        start: Option<&Self>,
+        observer: &mut dyn Observer,
+    ) -> Result<Self> {
         check_views(training, validation)?;
         if let Some(c) = (training.preparation()).contradiction(validation.preparation()) {
             return Err(ModelError::Contradiction(c));

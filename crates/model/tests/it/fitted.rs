@@ -678,7 +678,8 @@ fn an_unusable_trial_is_named_by_its_place_in_the_set() {
     let flat = test.with_covariances(x).unwrap();
     for config in kinds() {
         let error = fitted(&config).decide(&flat, None).unwrap_err();
-        assert!(error.to_string().contains("trial 7"), "{error}");
+        let place = format!("trial {}", test.place(7));
+        assert!(error.to_string().contains(&place), "{error}");
     }
 }
 
@@ -736,4 +737,26 @@ fn a_fit_can_be_stopped() {
     let stopped = FittedModel::fit(&training, &training, &config, &mut Patience(10)).unwrap();
     assert!(stopped.record().unwrap().cancelled);
     assert!(stopped.decide(&training, None).is_ok());
+}
+
+/// A matrix that cannot be is named by its place in the file, whichever part of a fold it fell into.
+#[test]
+fn an_impossible_matrix_is_numbered_as_in_the_file() {
+    let all = of_domain(&trials(), 3, false);
+    let n = all.channels_count();
+    let mut x = all.covariances().clone();
+    for (i, value) in x.matrix_mut(20).iter_mut().enumerate() {
+        *value *= if i % (n + 1) == 0 { 0.1 } else { 3.0 };
+    }
+    let damaged = all.with_covariances(x).unwrap();
+    // The damaged one is the third of its part.
+    let kept: Vec<usize> = (0..damaged.len()).filter(|i| *i > 17).collect();
+    let part = damaged.select(&kept).unwrap();
+    let mut specs = vec![choir(true), network(&routed(), Precision::F64)];
+    specs.extend(["ts+lr", "mdm", "recentred-ts+lr"].map(peer));
+    for spec in specs {
+        let error = FittedModel::fit(&part, &part, &spec, &mut Silent).unwrap_err();
+        let place = format!("trial {} ", all.place(20));
+        assert!(error.to_string().contains(&place), "{spec:?}: {error}");
+    }
 }

@@ -62,7 +62,7 @@ pub struct Trials {
     channels: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
     // Who they are, where these matrices do not say it.
-    identities: Option<Vec<TrialId>>,
+    identities: Option<Arc<Vec<TrialId>>>,
     places: Places,
     preparation: Arc<Preparation>,
     origin: Arc<Origin>,
@@ -71,7 +71,13 @@ pub struct Trials {
 /// Places of trials in the set that they were selected from. They are no part of what a trial is: sets
 /// that differ in them alone are equal.
 #[derive(Debug, Clone, Default)]
-struct Places(Option<Vec<usize>>);
+struct Places(Option<Arc<Vec<usize>>>);
+
+impl FromIterator<usize> for Places {
+    fn from_iter<I: IntoIterator<Item = usize>>(places: I) -> Self {
+        Self(Some(Arc::new(places.into_iter().collect())))
+    }
+}
 
 impl PartialEq for Places {
     fn eq(&self, _: &Self) -> bool {
@@ -279,7 +285,7 @@ impl Trials {
     /// in another way.
     pub fn with_identities_of(mut self, others: &Self) -> Result<Self> {
         check_count("identities", self.len(), others.len())?;
-        self.identities = Some(others.identities());
+        self.identities = Some(Arc::new(others.identities()));
         Ok(self)
     }
 
@@ -302,7 +308,7 @@ impl Trials {
     /// Who each trial is: a hash of its broad view.
     pub fn identities(&self) -> Vec<TrialId> {
         if let Some(identities) = &self.identities {
-            return identities.clone();
+            return identities.to_vec();
         }
         let broad = self.covariances();
         (0..self.len())
@@ -339,8 +345,8 @@ impl Trials {
             channels: self.channels.clone(),
             weights: (self.weights.as_ref()).map(|w| indices.iter().map(|&i| w[i]).collect()),
             identities: (self.identities.as_ref())
-                .map(|known| indices.iter().map(|&i| known[i]).collect()),
-            places: Places(Some(indices.iter().map(|&i| self.place(i)).collect())),
+                .map(|known| Arc::new(indices.iter().map(|&i| known[i]).collect())),
+            places: indices.iter().map(|&i| self.place(i)).collect(),
             preparation: Arc::clone(&self.preparation),
             origin: Arc::clone(&self.origin),
         })
@@ -453,13 +459,11 @@ impl Trials {
             views: views?,
             weights: weighted.then(|| [each(self), each(other)].concat()),
             identities: (self.identities.is_some() || other.identities.is_some())
-                .then(|| [self.identities(), other.identities()].concat()),
-            places: Places(Some(
-                (0..self.len())
-                    .map(|i| self.place(i))
-                    .chain((0..other.len()).map(|i| other.place(i)))
-                    .collect(),
-            )),
+                .then(|| Arc::new([self.identities(), other.identities()].concat())),
+            places: (0..self.len())
+                .map(|i| self.place(i))
+                .chain((0..other.len()).map(|i| other.place(i)))
+                .collect(),
             classes: join(&self.classes, &other.classes)?,
             domains: join(&self.domains, &other.domains)?,
             subjects: both(&self.subjects, &other.subjects)?,

@@ -82,7 +82,7 @@ impl Trials {
         // Who a trial is was read off its first view, which may be another now.
         let identities = match (&self.identities, at[0]) {
             (None, 0) => None,
-            _ => Some(self.identities()),
+            _ => Some(Arc::new(self.identities())),
         };
         Ok(Self {
             views: at.iter().map(|&v| Arc::clone(&self.views[v])).collect(),

@@ -68,7 +68,7 @@ fn the_chain_of_a_stream_makes_the_trials_of_a_recording() {
             let frame: Vec<f64> = rows.iter().map(|c| value(c) - mean).collect();
             chain.push(&frame).unwrap();
             let over = |e: &&stiefel_eeg::Event| e.sample as i64 + timing.last == t as i64 + 1;
-            if let Some(cue) = cues.next_if(|e| over(&e)) {
+            if let Some(cue) = cues.next_if(over) {
                 for view in 0..2 {
                     let start = (cue.sample as i64 + timing.starts[view]) as u64;
                     chain.covariance(view, start, &mut covariance).unwrap();

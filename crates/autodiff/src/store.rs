@@ -42,6 +42,14 @@ impl<N> Store<N> {
         index
     }
 
+    /// Takes the last entry; its slot stays for the next step.
+    pub(crate) fn pop(&mut self) -> Option<N> {
+        let index = self.len.get().checked_sub(1)?;
+        let (chunk, offset) = locate(index);
+        self.len.set(index);
+        self.chunks[chunk].get_mut()?[offset].take()
+    }
+
     /// Keeps the first `len` entries; the slots of the others stay for the next step.
     pub(crate) fn truncate(&mut self, len: usize) {
         for index in len..self.len.get() {

@@ -10,7 +10,7 @@ use crate::operation::{Forward, view, view_mut};
 use crate::store::Store;
 use crate::{Arena, Buffer, Context, Operation, Shape};
 use smallvec::SmallVec;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +53,9 @@ pub struct Tape<T: Scalar> {
     prefix: Option<Prefix>,
     /// Whether single matrices are computed along their rows.
     along_rows: bool,
+    /// Buffers of the values that were forgotten last, the first of them at the end: the same
+    /// computation, done again, finds each without asking the arena.
+    spares: RefCell<Vec<Buffer<T>>>,
 }
 
 /// The values that [`Tape::keep`] keeps, and the step they were made in.
@@ -112,6 +115,7 @@ impl<T: Scalar> Tape<T> {
             step: next_step(),
             prefix: None,
             along_rows: false,
+            spares: RefCell::new(Vec::new()),
         }
     }
 
@@ -128,8 +132,7 @@ impl<T: Scalar> Tape<T> {
     #[track_caller]
     pub fn constant<'a>(&self, batch: impl Into<MatView<'a, T>>) -> Var<'_, T> {
         let batch = batch.into();
-        let value = Value::Pooled(self.arena.copy_of(batch.data()));
-        self.leaf("constant", batch.shape(), value, false)
+        self.constant_with(batch.shape(), |values| values.copy_from_slice(batch.data()))
     }
 
     /// A constant that is shared with the caller instead of copied.
@@ -149,7 +152,7 @@ impl<T: Scalar> Tape<T> {
     /// ```
     #[track_caller]
     pub fn constant_with(&self, shape: Shape, write: impl FnOnce(&mut [T])) -> Var<'_, T> {
-        let mut buffer = self.arena.take(shape.0 * shape.1 * shape.2);
+        let mut buffer = self.buffer(shape);
         write(&mut buffer);
         self.leaf("constant", shape, Value::Pooled(buffer), false)
     }
@@ -157,8 +160,7 @@ impl<T: Scalar> Tape<T> {
     /// One number as a constant `1 × 1 × 1`.
     #[track_caller]
     pub fn scalar(&self, value: f64) -> Var<'_, T> {
-        let value = Value::Pooled(self.arena.copy_of(&[T::from_f64(value)]));
-        self.leaf("constant", (1, 1, 1), value, false)
+        self.constant_with((1, 1, 1), |values| values[0] = T::from_f64(value))
     }
 
     #[track_caller]
@@ -227,7 +229,7 @@ impl<T: Scalar> Tape<T> {
         let shapes: Few<Shape> = views.iter().map(MatView::shape).collect();
         let shape = operation.shape(&shapes).map_err(refuse)?;
         let needs_gradient = inputs.iter().any(Var::wants_gradient);
-        let mut value = self.arena.take(shape.0 * shape.1 * shape.2);
+        let mut value = self.buffer(shape);
         let context = Context {
             arena: &self.arena,
             wants_gradient: needs_gradient,
@@ -300,8 +302,22 @@ impl<T: Scalar> Tape<T> {
 
     /// Forgets the values recorded since [`keep`](Self::keep), all where nothing is kept.
     pub fn rewind(&mut self) {
-        self.nodes.truncate(self.prefix.map_or(0, |p| p.len));
+        let kept = self.prefix.map_or(0, |p| p.len);
+        let spares = self.spares.get_mut();
+        spares.clear();
+        while self.nodes.len() > kept {
+            if let Some(Value::Pooled(buffer)) = self.nodes.pop().map(|node| node.value) {
+                spares.push(buffer);
+            }
+        }
         self.step = next_step();
+    }
+
+    /// Returns a buffer for a value, of unspecified contents.
+    fn buffer(&self, shape: Shape) -> Buffer<T> {
+        let len = shape.0 * shape.1 * shape.2;
+        let spare = self.spares.borrow_mut().pop_if(|spare| spare.len() == len);
+        spare.unwrap_or_else(|| self.arena.take(len))
     }
 
     /// The pool of buffers, for statistics and for sharing with another tape.

@@ -132,7 +132,7 @@ fn options(
         max_expanded,
         ..Input::default()
     };
-    let options = read_options(&input, &Recipe::default()).map_err(eeg_error)?;
+    let options = read_options(&input).map_err(eeg_error)?;
     Ok(ReadOptions {
         channels,
         ..options

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use stiefel::eeg::io::ReadOptions;
-use stiefel::eeg::recipe::{Input, Recipe, read_options};
+use stiefel::eeg::recipe::{Input, read_options};
 
 use crate::failure::Failure;
 
@@ -62,6 +62,6 @@ impl Reading {
 
     /// Returns it as readers take it.
     pub(crate) fn options(&self) -> Result<ReadOptions, Failure> {
-        Ok(read_options(&self.input(), &Recipe::default())?)
+        Ok(read_options(&self.input())?)
     }
 }

@@ -40,6 +40,8 @@ pub struct Input {
     pub stream: Option<String>,
     /// Whether files that cannot be read are left out.
     pub skip_unreadable: bool,
+    /// What is done about a recording that occurs twice.
+    pub duplicates: Duplicates,
     /// Bytes that packed files may expand to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_expanded: Option<u64>,
@@ -54,6 +56,32 @@ impl Input {
             task: None,
             pattern: None,
             ..self.clone()
+        }
+    }
+}
+
+/// What is done about a recording that occurs twice, under whichever names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// It is refused, with both places.
+    #[default]
+    Refuse,
+    /// The first one is kept, the others are left out.
+    First,
+}
+
+impl FromStr for Duplicates {
+    type Err = DataError;
+
+    fn from_str(name: &str) -> Result<Self, DataError> {
+        match name {
+            "refuse" => Ok(Self::Refuse),
+            "first" => Ok(Self::First),
+            other => Err(DataError::Setting {
+                what: format!("\"{other}\" does not say what is done about duplicates"),
+                remedy: "choose refuse or first",
+            }),
         }
     }
 }

@@ -22,8 +22,8 @@ mod whole;
 
 pub use error::{DataError, Result};
 pub use factor::{Factor, check_distinct};
-pub use identity::{TrialId, hex};
-pub use input::{DomainFrom, Input};
+pub use identity::{Fingerprint, TrialId, hex};
+pub use input::{DomainFrom, Duplicates, Input};
 pub use preparation::{Contradiction, Preparation, Provenance};
 pub use recipe::{Estimator, Phase, Recipe, Reference, View, class_rules};
 pub use seen::{Seen, fingerprint};

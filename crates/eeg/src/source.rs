@@ -14,7 +14,7 @@ use std::path::Path;
 
 use stiefel_data::{Input, Origin, Phase, Provenance, Recipe, Trials};
 
-use crate::recipe::{Inputs, Opened, Watch, is_catalogue, open_file, run_beside, source_name};
+use crate::recipe::{Inputs, Opened, Watch, is_catalogue, open_file, run, source_name};
 use crate::select::Selection;
 use crate::{EegError, Result};
 
@@ -94,16 +94,15 @@ pub fn load_as(
     } else {
         recipe.views = inputs.views(None, None, "broad")?;
     }
-    let known_as = recipe.clone();
+    let own = recipe.phase;
     if causal {
         recipe.phase = Phase::Causal;
     }
-    let beside = (recipe.phase != known_as.phase).then_some(&known_as);
-    let mut trials = run_beside(&recipe, beside, inputs, watch)?.0;
-    if let (Some(_), Some(found)) = (beside, trials.preparation().known()) {
+    let mut trials = run(&recipe, inputs, watch)?.0;
+    if let Some(found) = trials.preparation().known().filter(|_| causal) {
         // Asked for by name: the one step in which these differ from the model's.
         let mut as_asked = found.clone();
-        as_asked.recipe.phase = known_as.phase;
+        as_asked.recipe.phase = own;
         trials = trials.with_preparation(as_asked.into());
     }
     if synthetic {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use stiefel::data::{Estimator, Phase, Trials, class_rules};
+use stiefel::data::{Duplicates, Estimator, Phase, Trials, class_rules};
 use stiefel::eeg::recipe::{DomainFrom, Input, Inputs, Recipe, Record, Reference, run};
 use stiefel::eeg::select::ChannelChoice;
 
@@ -102,6 +102,9 @@ pub(crate) struct Arguments {
     /// What the parts of file names mean, for example '{subject}_{class}_{trial}.csv'
     #[arg(long, value_name = "PATTERN")]
     pattern: Option<String>,
+    /// What is done about a recording that occurs twice, under whichever names: refuse, or keep the first
+    #[arg(long, value_name = "WHAT", default_value = "refuse")]
+    duplicates: Duplicates,
     #[command(flatten)]
     reading: Reading,
     /// Leave out files that cannot be read, with a note on each
@@ -179,6 +182,7 @@ impl Arguments {
             task: self.task.clone(),
             pattern: self.pattern.clone(),
             skip_unreadable: self.skip_unreadable,
+            duplicates: self.duplicates,
             ..self.reading.input()
         }
     }

@@ -281,12 +281,16 @@ impl Trials {
         &self.origin
     }
 
-    /// The same trials of the same people in another form: each is who the trial at its place in `others` is, as those of a recording that was filtered
-    /// in another way.
-    pub fn with_identities_of(mut self, others: &Self) -> Result<Self> {
-        check_count("identities", self.len(), others.len())?;
-        self.identities = Some(Arc::new(others.identities()));
+    /// Says who the trials are, where their recordings are known.
+    pub fn with_identities(mut self, identities: Vec<TrialId>) -> Result<Self> {
+        check_count("identities", self.len(), identities.len())?;
+        self.identities = Some(Arc::new(identities));
         Ok(self)
+    }
+
+    /// Tells whether the identities are those of recordings, rather than of matrices.
+    pub fn has_recordings(&self) -> bool {
+        self.identities.is_some()
     }
 
     /// Returns the place of a trial in the set that this one was selected from.
@@ -305,7 +309,7 @@ impl Trials {
         places.and_then(|p| p.get(trial).copied()).unwrap_or(trial)
     }
 
-    /// Who each trial is: a hash of its broad view.
+    /// Returns who each trial is, by its recording and onset, or else by its first view.
     pub fn identities(&self) -> Vec<TrialId> {
         if let Some(identities) = &self.identities {
             return identities.to_vec();

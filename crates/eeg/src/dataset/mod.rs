@@ -6,6 +6,7 @@
 //! | `X` | (trials, n, n) or (trials, views, n, n) | covariances in µV², in the place of `triangles` |
 //! | `y`, `domain`, `groups`, `session`, `run`, `ch_names`, `sfreq` | | as of [epochs](stiefel_formats::npz) |
 //! | `subject` | (trials,) | the subject, beside `domain` or `groups`; the domain where there is none |
+//! | `identity` | (trials,) | 32 hexadecimal digits, of the recording and the onset of each trial |
 //! | `stiefel` | (bytes,) | JSON in UTF-8: how the covariances were made, and where the trials come from |
 //!
 //! `prepare` writes `triangles`. `X` holds covariances when its matrices are square and all symmetric to the rounding of the type
@@ -23,6 +24,9 @@ pub use write::{write_trials, write_trials_to};
 use std::path::Path;
 
 use crate::EegError;
+
+/// The array of identities of trials.
+const IDENTITY: &str = "identity";
 
 /// The array of upper triangles.
 const TRIANGLES: &str = "triangles";

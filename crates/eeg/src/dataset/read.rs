@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use stiefel_data::{DataError, Factor, Trials};
+use stiefel_data::{DataError, Factor, TrialId, Trials};
 use stiefel_formats::numpy::{Array, Arrays, Table, Values};
 use stiefel_formats::{Format, ReadOptions, Source, check_options, detect, memory, npy, npz};
 use stiefel_linalg::{MatBatch, MatView, MatViewMut, asymmetry, symmetrise, tolerance};
 
 use super::content::Content;
 use super::record::Record;
-use super::{TRIANGLES, invalid};
+use super::{IDENTITY, TRIANGLES, invalid};
 use crate::covariance::{names, trials_of};
 use crate::{Result, TrialInfo};
 
@@ -68,7 +68,12 @@ fn of_file(source: Source<'_>, options: &ReadOptions) -> Result<Content> {
         None => None,
     };
     let whole = triangles.is_none();
-    let mut table = Table::read_beside(&mut arrays, options, triangles, &[TRIANGLES, "stiefel"])?;
+    let mut table = Table::read_beside(
+        &mut arrays,
+        options,
+        triangles,
+        &[TRIANGLES, IDENTITY, "stiefel"],
+    )?;
     let (count, n) = (table.labels.len() * table.views, table.columns);
     if table.channels.len() != n {
         return Ok(Content::Epochs(table.into_epochs()?));
@@ -155,6 +160,15 @@ fn trials(path: &Path, arrays: &mut Arrays<'_>, mut table: Table) -> Result<Tria
         None
     };
     let subjects = subjects.map(|array| table.column(array, "subject"));
+    let identities = match arrays.array(IDENTITY)? {
+        Some(array) => {
+            let texts = table.column(array, IDENTITY)?;
+            let ids: std::result::Result<Vec<TrialId>, _> =
+                texts.iter().map(|t| t.parse()).collect();
+            Some(ids?)
+        }
+        None => None,
+    };
     let sessions = table.sessions.clone();
     // In a file of ours a session is a session; elsewhere it is the run, where there is no other.
     if record.is_some() && table.runs.is_none() {
@@ -174,6 +188,9 @@ fn trials(path: &Path, arrays: &mut Arrays<'_>, mut table: Table) -> Result<Tria
         if Some(&sessions) != found.sessions().as_ref() {
             found = found.with_sessions(sessions)?;
         }
+    }
+    if let Some(identities) = identities {
+        found = found.with_identities(identities)?;
     }
     if let Some(record) = record {
         found = found

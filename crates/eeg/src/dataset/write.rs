@@ -7,8 +7,8 @@ use std::path::Path;
 use stiefel_data::{Factor, Trials};
 use stiefel_formats::numpy::NpzWriter;
 
-use super::TRIANGLES;
 use super::record::Record;
+use super::{IDENTITY, TRIANGLES};
 use crate::{EegError, Result};
 
 /// Writes a dataset file: everything that is known of the trials, and how they were made.
@@ -67,6 +67,14 @@ fn write(writer: impl Write + Seek, trials: &Trials) -> std::io::Result<()> {
     }
     if let Some(runs) = trials.runs() {
         file.strings("run", &labels(runs))?;
+    }
+    if trials.has_recordings() {
+        let ids: Vec<String> = trials
+            .identities()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        file.strings(IDENTITY, &ids)?;
     }
     if let Some(channels) = trials.channels() {
         file.strings("ch_names", channels)?;

@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use stiefel_data::{DomainFrom, Input, Recipe, Reference, Trials, View, subject_session};
+use stiefel_data::{DomainFrom, Input, Recipe, Trials, View, subject_session};
 
 use super::folders::{of_task, recordings_in};
 use super::naming::domain_of;
@@ -69,12 +69,13 @@ impl fmt::Debug for Inputs {
 impl Inputs {
     /// Finds files and folders, one public data set, or simulated people (`synthetic:GEOMETRY`).
     ///
-    /// Of the recipe, classes and channels are looked at: files that hold none of them are not read.
+    /// Of the recipe, the classes are looked at: files of a public data set that hold none of them are
+    /// not read.
     pub fn open(sources: &[String], input: &Input, recipe: &Recipe) -> Result<Self> {
         let mut found = match sources {
             [name] if name.starts_with("synthetic:") => of_synthetic(name, recipe)?,
             [name] if is_catalogue(name) => of_catalogue(name, input, recipe)?,
-            _ => of_files(sources, input, recipe)?,
+            _ => of_files(sources, input)?,
         };
         found.sources = sources.to_vec();
         found.input = input.clone();
@@ -294,7 +295,7 @@ fn paper(
 }
 
 /// Finds the signals of files and folders.
-fn of_files(sources: &[String], input: &Input, recipe: &Recipe) -> Result<Inputs> {
+fn of_files(sources: &[String], input: &Input) -> Result<Inputs> {
     let mut files = Vec::new();
     for source in sources {
         let path = Path::new(source);
@@ -317,7 +318,7 @@ fn of_files(sources: &[String], input: &Input, recipe: &Recipe) -> Result<Inputs
     if let Some(list) = &input.subjects {
         files = of_subjects(files, list, &naming)?;
     }
-    let reading = read_options(input, recipe)?;
+    let reading = read_options(input)?;
     check_apply(&reading, &files)?;
     let (unreadable, ledger) = (Unreadable::default(), Ledger::default());
     let (kept, read) = (Rc::clone(&unreadable), ledger.clone());
@@ -347,7 +348,7 @@ pub(crate) enum Opened {
 
 /// Reads a single file, once, whatever it holds.
 pub(crate) fn open_file(path: &Path, input: &Input, recipe: &Recipe) -> Result<Opened> {
-    let reading = read_options(input, recipe)?;
+    let reading = read_options(input)?;
     let ledger = Ledger::default();
     let (mut source, _) = ledger.open(path)?;
     let is_matlab = detect(&mut source).is_ok_and(|format| format == mat::FORMAT);
@@ -368,20 +369,12 @@ pub(crate) fn open_file(path: &Path, input: &Input, recipe: &Recipe) -> Result<O
     })))
 }
 
-/// Returns how readers are to read the files of a recipe.
-pub fn read_options(input: &Input, recipe: &Recipe) -> Result<ReadOptions> {
+/// Returns how readers are to read files.
+pub fn read_options(input: &Input) -> Result<ReadOptions> {
     let markers = match &input.markers {
         Some(text) => text.parse()?,
         None => MarkerRule::default(),
     };
-    // Electrodes of the reference, and a marker channel that is asked for by name, are read too.
-    let electrodes: &[String] = match &recipe.reference {
-        Reference::Channels(names) => names,
-        Reference::AsRecorded | Reference::Average => &[],
-    };
-    let also = electrodes.iter().chain(&markers.channels).cloned();
-    let channels = recipe.channels.as_ref();
-    let channels = channels.map(|names| names.iter().cloned().chain(also).collect());
     let usual = Limits::default();
     let limits = Limits {
         max_expanded: input.max_expanded.unwrap_or(usual.max_expanded),
@@ -393,7 +386,8 @@ pub fn read_options(input: &Input, recipe: &Recipe) -> Result<ReadOptions> {
         sampling_rate: input.sampling_rate,
         mat: input.mat.as_deref().map(str::parse).transpose()?,
         stream: input.stream.clone(),
-        channels,
+        // All channels: a recording is known by its samples, whichever are wanted.
+        channels: None,
         markers,
     })
 }

@@ -38,7 +38,7 @@ pub use views::{choir_views, parse_views, views_of};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use stiefel_data::{Origin, Preparation, Trials};
+use stiefel_data::{Duplicates, Fingerprint, Origin, Preparation, TrialId, Trials};
 
 use crate::catalogue::Signal;
 use crate::io::{listed, name_text, path_text};
@@ -46,6 +46,7 @@ use crate::{EegError, Event, Result};
 use inputs::Item;
 use meaning::{Meanings, by_run, counted, labels};
 use notes::Notes;
+use pipeline::fingerprint;
 
 /// How far a long piece of work is.
 #[derive(Debug, Clone, Copy)]
@@ -73,16 +74,6 @@ pub fn prepare(
 
 /// Runs a recipe on signals, one after the other.
 pub fn run(recipe: &Recipe, inputs: Inputs, watch: &mut Watch<'_>) -> Result<(Trials, Record)> {
-    run_beside(recipe, None, inputs, watch)
-}
-
-/// Runs a recipe on signals; with another beside it, trials are known as that one would make them.
-pub(crate) fn run_beside(
-    recipe: &Recipe,
-    known_as: Option<&Recipe>,
-    inputs: Inputs,
-    watch: &mut Watch<'_>,
-) -> Result<(Trials, Record)> {
     let recipe = Recipe {
         classes: inputs.classes.clone(),
         ..recipe.clone()
@@ -102,8 +93,7 @@ pub(crate) fn run_beside(
     let skips = input.skip_unreadable;
     let stops = || !skips && !unreadable.borrow().is_empty();
     let mut preparing = Preparing::new(&recipe)?;
-    let mut beside = known_as.map(Preparing::new).transpose()?;
-    let mut work = Work::new(&recipe);
+    let mut work = Work::new(&recipe, input.duplicates);
     let mut current = None;
     let (mut done, mut read) = (0, Vec::new());
     for item in items {
@@ -126,7 +116,7 @@ pub(crate) fn run_beside(
             total: files.len(),
             what: &name,
         });
-        work.take(item, &mut preparing, beside.as_mut())?;
+        work.take(item, &mut preparing)?;
     }
     let unreadable = unreadable.take();
     if !unreadable.is_empty() && (!skips || work.used == 0) {
@@ -177,11 +167,7 @@ pub(crate) fn run_beside(
         licence,
         citation,
     };
-    let trials = match beside {
-        Some(beside) => made.trials.with_identities_of(&beside.finish()?.trials)?,
-        None => made.trials,
-    };
-    let trials = trials
+    let trials = (made.trials)
         .with_preparation(Preparation::from(provenance))
         .with_origin(origin);
     Ok((trials, record))
@@ -233,12 +219,19 @@ struct Work<'a> {
     runs: Vec<String>,
     used: usize,
     meanings: Meanings,
+    duplicates: Duplicates,
+    /// Where every recording, and every trial of data that comes in trials, was met first.
+    recordings: BTreeMap<Fingerprint, PathBuf>,
+    trials: BTreeMap<TrialId, (PathBuf, usize)>,
 }
 
 impl<'a> Work<'a> {
-    fn new(recipe: &'a Recipe) -> Self {
+    fn new(recipe: &'a Recipe, duplicates: Duplicates) -> Self {
         Self {
             recipe,
+            duplicates,
+            recordings: BTreeMap::new(),
+            trials: BTreeMap::new(),
             notes: Notes::default(),
             runs: Vec::new(),
             used: 0,
@@ -246,12 +239,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn take(
-        &mut self,
-        item: Item,
-        preparing: &mut Preparing,
-        beside: Option<&mut Preparing>,
-    ) -> Result<()> {
+    fn take(&mut self, item: Item, preparing: &mut Preparing) -> Result<()> {
         let place = match &item.run {
             Some(run) => format!("{} (run {run})", file_name(&item.path)),
             None => file_name(&item.path),
@@ -272,19 +260,40 @@ impl<'a> Work<'a> {
                 }
                 let run = item.run.as_deref();
                 self.meanings.hear(&item.path, run, &recording, classes);
-                let rate = recording.sampling_rate();
-                if let Some(beside) = beside {
-                    let recording = recording.clone();
-                    beside.add(recording, &item.domain, run).map_err(at)?;
+                let known = fingerprint(&recording);
+                if let Some(first) = self.recordings.get(&known) {
+                    let twice = format!("it is the same recording as {}", path_text(first));
+                    if self.duplicates == Duplicates::Refuse {
+                        return Err(at(EegError::setting(
+                            twice,
+                            "remove one of the copies, or keep the first of them (duplicates: first)",
+                        )));
+                    }
+                    self.notes
+                        .add(&item.path, &place, &format!("left out, because {twice}"));
+                    return Ok(());
                 }
-                preparing.add(recording, &item.domain, run).map_err(at)?;
+                self.recordings.insert(known, item.path.clone());
+                let rate = recording.sampling_rate();
+                let added = preparing.add_known(recording, &known, &item.domain, run);
+                added.map_err(at)?;
                 rate
             }
             Signal::Epochs(epochs) => {
-                if let Some(beside) = beside {
-                    beside.add_epochs(&epochs).map_err(at)?;
-                }
+                let before = preparing.identities().len();
                 preparing.add_epochs(&epochs).map_err(at)?;
+                for (i, id) in preparing.identities()[before..].iter().enumerate() {
+                    let met = self.trials.insert(*id, (item.path.clone(), i));
+                    if let Some((path, first)) = met {
+                        return Err(at(EegError::setting(
+                            format!(
+                                "trial {i} is the same as trial {first} of {}",
+                                path_text(&path)
+                            ),
+                            "leave one of them out",
+                        )));
+                    }
+                }
                 epochs.sampling_rate()
             }
         };

@@ -15,7 +15,9 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use stiefel_data::{Phase, Preparation, Provenance, Recipe, Reference, Trials};
+use stiefel_data::{
+    Fingerprint, Phase, Preparation, Provenance, Recipe, Reference, TrialId, Trials,
+};
 use stiefel_linalg::MatBatch;
 
 use super::meaning::by_run;
@@ -74,6 +76,7 @@ pub struct Preparing {
     // One vector of matrices per view.
     views: Vec<Vec<f64>>,
     trials: Vec<TrialInfo>,
+    identities: Vec<TrialId>,
     peaks: Vec<f64>,
     recordings: usize,
     outside: Vec<(usize, Outside)>,
@@ -97,6 +100,7 @@ impl Preparing {
             trialwise: false,
             views: vec![Vec::new(); recipe.views.len()],
             trials: Vec::new(),
+            identities: Vec::new(),
             peaks: Vec::new(),
             recordings: 0,
             outside: Vec::new(),
@@ -124,6 +128,18 @@ impl Preparing {
 
     /// Filters a recording and takes its trials in.
     pub fn add(&mut self, recording: Recording, domain: &str, run: Option<&str>) -> Result<()> {
+        let fingerprint = fingerprint(&recording);
+        self.add_known(recording, &fingerprint, domain, run)
+    }
+
+    /// Takes in a recording whose fingerprint is known.
+    pub(super) fn add_known(
+        &mut self,
+        recording: Recording,
+        fingerprint: &Fingerprint,
+        domain: &str,
+        run: Option<&str>,
+    ) -> Result<()> {
         let recorded = recording.sampling_rate();
         let recording = by_run(recording, run, &self.recipe.classes);
         let recording = self.picked(recording)?;
@@ -159,6 +175,12 @@ impl Preparing {
                 }
             }
         }
+        let sample = |onset: &f64| (onset * recorded).round_ties_even().max(0.0) as u64;
+        let ids = plan
+            .onsets
+            .iter()
+            .map(|onset| TrialId::at(fingerprint, sample(onset)));
+        self.identities.extend(ids);
         self.trials.extend(plan.trials);
         let place = self.recordings;
         self.outside
@@ -172,7 +194,7 @@ impl Preparing {
     /// Takes in data that comes in trials: filters each, then cuts the window out.
     pub fn add_epochs(&mut self, epochs: &Epochs) -> Result<()> {
         let recorded = epochs.sampling_rate();
-        let epochs = &self.picked_epochs(epochs)?;
+        let (whole, epochs) = (epochs, &self.picked_epochs(epochs)?);
         let classes = &self.recipe.classes;
         let (mut chosen, mut named) = (Vec::new(), Vec::new());
         let (mut not_selected, mut selected) = (BTreeMap::new(), BTreeMap::new());
@@ -218,6 +240,12 @@ impl Preparing {
                 self.views[view].extend(matrices);
             }
         }
+        let length = whole.samples().max(1);
+        let rows = |&i: &usize| whole.trial(i).chunks_exact(length);
+        let ids = chosen
+            .iter()
+            .map(|i| TrialId::at(&Fingerprint::of(rows(i)), 0));
+        self.identities.extend(ids);
         self.trials.extend(named);
         count(&mut self.not_selected, not_selected);
         count(&mut self.selected, selected);
@@ -355,6 +383,11 @@ impl Preparing {
         }
     }
 
+    /// Returns the identities of the trials so far.
+    pub(super) fn identities(&self) -> &[TrialId] {
+        &self.identities
+    }
+
     /// Returns the recipe as it is run, complete once a recording was added.
     pub fn provenance(&self) -> Provenance {
         Provenance {
@@ -399,6 +432,8 @@ impl Preparing {
             trials = trials.with_view(x.map_err(stiefel_data::DataError::from)?)?;
         }
         let provenance = self.provenance();
+        let kept = rejection.kept.iter().map(|&i| self.identities[i]);
+        let trials = trials.with_identities(kept.collect())?;
         let trials = trials.with_channels(provenance.channels().to_vec())?;
         Ok(PipelineOutput {
             trials: trials.with_preparation(Preparation::from(provenance.clone())),
@@ -410,6 +445,13 @@ impl Preparing {
             samples: self.samples,
         })
     }
+}
+
+/// Returns the fingerprint of a recording, of all its channels but markers.
+pub(super) fn fingerprint(recording: &Recording) -> Fingerprint {
+    let channels = recording.channels().iter().enumerate();
+    let signals = channels.filter(|(_, channel)| channel.kind != ChannelKind::Stim);
+    Fingerprint::of(signals.map(|(i, _)| recording.channel(i)))
 }
 
 /// Names of channels in the usual spelling, unless two would then have the same name.

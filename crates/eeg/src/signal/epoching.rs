@@ -70,6 +70,8 @@ pub(crate) struct Plan {
     /// The first sample of each trial, for each window.
     pub(crate) starts: Vec<Vec<usize>>,
     pub(crate) trials: Vec<TrialInfo>,
+    /// The onset of each trial in seconds.
+    pub(crate) onsets: Vec<f64>,
     pub(crate) outside: Vec<Outside>,
     pub(crate) not_selected: BTreeMap<String, usize>,
     pub(crate) selected: BTreeMap<String, usize>,
@@ -144,6 +146,7 @@ pub(crate) fn plan(
         lengths: lengths?,
         starts: vec![Vec::new(); windows.len()],
         trials: Vec::new(),
+        onsets: Vec::new(),
         outside: Vec::new(),
         not_selected: BTreeMap::new(),
         selected: BTreeMap::new(),
@@ -163,6 +166,7 @@ pub(crate) fn plan(
             for (starts, w) in plan.starts.iter_mut().zip(windows) {
                 starts.push(start(w) as usize);
             }
+            plan.onsets.push(event.onset);
             plan.trials.push(TrialInfo {
                 label: class.clone(),
                 domain: domain.into(),

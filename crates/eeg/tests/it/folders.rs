@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use stiefel_data::{Input, Recipe, class_rules};
+use stiefel_data::{Duplicates, Input, Recipe, class_rules};
 use stiefel_eeg::load_as;
 use stiefel_eeg::recipe::{Inputs, prepare, run};
 use stiefel_eeg::select::Selection;
@@ -203,5 +203,84 @@ fn every_recording_is_opened_once_and_hashed_as_it_was_decoded() {
             assert_eq!(count, files, "{source} {causal}");
         }
     }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_recording_that_occurs_twice_is_refused_with_both_places_under_any_name() {
+    let folder = std::env::temp_dir().join(format!("stiefel-twice-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("backup")).unwrap();
+    for subject in 1..=2 {
+        std::fs::write(folder.join(format!("S{subject}R1.edf")), edf(subject)).unwrap();
+    }
+    let recipe = Recipe {
+        classes: class_rules(&["T1=hands", "T2=feet"]).unwrap(),
+        reject: None,
+        ..Recipe::default()
+    };
+    let source = [folder.display().to_string()];
+    let (alone, _) = prepare(&source, &Input::default(), &recipe, &mut |_| {}).unwrap();
+    // Another person, another unit and another order of channels: the samples are the same.
+    let mut copy = edf(2);
+    let text = |from: &str, to: &str, bytes: &mut Vec<u8>| {
+        let at = bytes
+            .windows(from.len())
+            .position(|w| w == from.as_bytes())
+            .unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+    };
+    text("uV      uV", "mV      mV", &mut copy);
+    let gzip = |bytes: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut packed, bytes).unwrap();
+        packed.finish().unwrap()
+    };
+    for (name, bytes) in [
+        ("S9R4.edf", edf(2)),
+        ("backup/S2R1.edf", edf(2)),
+        ("S9R4.edf.gz", gzip(&edf(2))),
+        ("S9R4.edf", copy),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        // Folders are not searched for packed files.
+        let packed = name.ends_with(".gz").then(|| path.display().to_string());
+        let sources: Vec<String> = source.iter().cloned().chain(packed).collect();
+        let prepared = |input: &Input| prepare(&sources, input, &recipe, &mut |_| {});
+        let error = prepared(&Input::default()).unwrap_err().to_string();
+        assert!(error.contains("it is the same recording as"), "{error}");
+        assert!(error.contains("S2R1.edf"), "{error}");
+        let first = Input {
+            duplicates: Duplicates::First,
+            ..Input::default()
+        };
+        let (kept, record) = prepared(&first).unwrap();
+        assert_eq!(kept.len(), alone.len(), "{name}");
+        let note = record
+            .notes
+            .iter()
+            .find(|n| n.contains("the same recording as"));
+        assert!(note.is_some(), "{:?}", record.notes);
+        // The copy alone is the same trials, whoever they are said to be of.
+        let own = [path.display().to_string()];
+        let (copied, _) = prepare(&own, &Input::default(), &recipe, &mut |_| {}).unwrap();
+        assert!(
+            copied
+                .identities()
+                .iter()
+                .all(|id| alone.identities().contains(id)),
+            "{name}"
+        );
+        std::fs::remove_file(path).unwrap();
+    }
+    // Neither filter, window, channels nor rate change who a trial is.
+    let other = Recipe {
+        views: vec!["10-14@0.25-2.25".parse().unwrap()],
+        channels: Some(vec!["C4".into()]),
+        rate: Some(100.0),
+        ..recipe.clone()
+    };
+    let (other, _) = prepare(&source, &Input::default(), &other, &mut |_| {}).unwrap();
+    assert_eq!(other.identities(), alone.identities());
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -71,6 +71,9 @@ fn pipeline_is_the_sum_of_its_steps() {
     let expected =
         covariances(&epochs.select(&rejection.kept).unwrap(), Estimator::Sample).unwrap();
     let expected = expected.with_preparation(prepared.provenance.clone().into());
+    let expected = expected
+        .with_identities(prepared.trials.identities())
+        .unwrap();
     assert_eq!(prepared.trials, expected);
     assert_eq!(prepared.provenance.recipe.rate, Some(128.0));
     assert_eq!((prepared.samples, prepared.outside.len()), (384, 0));

@@ -323,19 +323,19 @@ def test_bad_channels_and_projections_of_mne_are_heeded(tmp_path):
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((40, 3, 100)), np.array(["left", "right"])[np.arange(40) % 2]
     x[::2, 0] *= 2
-    epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
+    fresh = lambda: stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)  # noqa: E731
+    epochs = fresh()
     epochs.info["bads"] = ["Cz"]
     found = stiefel.from_epochs(epochs, covariance="scm")
     assert found.channels == ["C3", "C4"]
     np.testing.assert_allclose(found.X, np.stack([np.cov(t) for t in x[:, [0, 2]]]), rtol=1e-9)
     # A projection that is not applied yet is.
-    epochs.info["bads"] = []
-    pending, _ = mne.set_eeg_reference(epochs, projection=True, verbose="error")
+    pending, _ = mne.set_eeg_reference(fresh(), projection=True, verbose="error")
     average = x - x.mean(axis=1, keepdims=True)
     expected = np.stack([np.cov(t) for t in average])
     np.testing.assert_allclose(stiefel.from_epochs(pending, covariance="scm").X, expected, atol=1e-9)
     # Epochs that are still on the disk are read.
-    epochs.save(tmp_path / "some-epo.fif", verbose="error")
+    fresh().save(tmp_path / "some-epo.fif", verbose="error")
     lazy = mne.read_epochs(tmp_path / "some-epo.fif", preload=False, verbose="error")
     np.testing.assert_allclose(stiefel.from_epochs(lazy, covariance="scm").X, np.stack([np.cov(t) for t in x]), rtol=1e-5)
 

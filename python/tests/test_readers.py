@@ -118,7 +118,7 @@ def test_matlab_of_any_layout(tmp_path):
     rng = np.random.default_rng(2)
     X, y = rng.standard_normal((6, 4, 50)), np.array([1, 2, 1, 2, 1, 2])
     io.savemat(tmp_path / "mine.mat", {"X": X, "y": y, "Fs": 250.0})
-    with pytest.raises(ValueError, match=r"X \[6×4×50\].*mat="):
+    with pytest.raises(ValueError, match=r"X \[6×4×50\].*say what its variables mean"):
         stiefel.load_dataset(tmp_path / "mine.mat")
     found = stiefel.load_dataset(tmp_path / "mine.mat", mat="signal=X,rate=Fs,labels=y,axis=trials-channels-time")
     assert found.y.tolist() == ["1", "2", "1", "2", "1", "2"] and found.X.shape == (6, 4, 4)

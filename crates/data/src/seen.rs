@@ -14,17 +14,36 @@ pub struct Seen {
     pub trained: BTreeSet<TrialId>,
     /// Trials that only chose when to stop, or which penalty to take.
     pub stopped: BTreeSet<TrialId>,
+    /// The matrices of both where their recordings are known, for trials that come without.
+    matrices: [BTreeSet<TrialId>; 2],
 }
 
 impl Seen {
     /// Remembers the trials of a fit.
     pub fn of(training: &Trials, validation: &Trials) -> Self {
-        let trained: BTreeSet<TrialId> = training.identities().into_iter().collect();
+        let mut seen = Self::default();
+        seen.learn(training);
         let stopped = validation.identities().into_iter();
-        Self {
-            stopped: stopped.filter(|id| !trained.contains(id)).collect(),
-            trained,
+        seen.stopped = stopped.filter(|id| !seen.trained.contains(id)).collect();
+        if validation.has_recordings() {
+            seen.matrices[1].extend(validation.matrix_identities());
         }
+        seen
+    }
+
+    /// Remembers trials that a model was trained on.
+    pub fn learn(&mut self, trials: &Trials) {
+        self.trained.extend(trials.identities());
+        if trials.has_recordings() {
+            self.matrices[0].extend(trials.matrix_identities());
+        }
+    }
+
+    /// Counts those that only chose as trained on, too.
+    pub fn learn_stopped(&mut self) {
+        self.trained.append(&mut self.stopped);
+        let [trained, stopped] = &mut self.matrices;
+        trained.append(stopped);
     }
 
     /// Tells whether nothing is remembered, as of a model that another program wrote.
@@ -35,11 +54,20 @@ impl Seen {
     /// Places of the trials by what the model knows of them: trained on, stopped on, new.
     pub fn divide(&self, trials: &Trials) -> [Vec<usize>; 3] {
         let mut parts = [Vec::new(), Vec::new(), Vec::new()];
-        for (place, id) in trials.identities().iter().enumerate() {
-            let part = match (self.trained.contains(id), self.stopped.contains(id)) {
-                (true, _) => 0,
-                (false, true) => 1,
-                (false, false) => 2,
+        let matrices = trials.matrix_identities();
+        for (place, (id, matrix)) in trials.identities().iter().zip(&matrices).enumerate() {
+            let knows = |ids: &BTreeSet<TrialId>, matrices: &BTreeSet<TrialId>| {
+                [id, matrix]
+                    .iter()
+                    .any(|id| ids.contains(id) || matrices.contains(id))
+            };
+            let part = match [
+                knows(&self.trained, &self.matrices[0]),
+                knows(&self.stopped, &self.matrices[1]),
+            ] {
+                [true, _] => 0,
+                [false, true] => 1,
+                [false, false] => 2,
             };
             parts[part].push(place);
         }
@@ -52,6 +80,12 @@ impl Seen {
 struct Text {
     trained: String,
     stopped: String,
+    #[serde(default, skip_serializing_if = "no_matrices")]
+    matrices: [String; 2],
+}
+
+fn no_matrices(texts: &[String; 2]) -> bool {
+    texts.iter().all(String::is_empty)
 }
 
 impl From<Seen> for Text {
@@ -60,6 +94,7 @@ impl From<Seen> for Text {
         Self {
             trained: text(&seen.trained),
             stopped: text(&seen.stopped),
+            matrices: seen.matrices.each_ref().map(text),
         }
     }
 }
@@ -71,6 +106,7 @@ impl TryFrom<Text> for Seen {
         Ok(Self {
             trained: ids(&text.trained)?,
             stopped: ids(&text.stopped)?,
+            matrices: [ids(&text.matrices[0])?, ids(&text.matrices[1])?],
         })
     }
 }

@@ -52,7 +52,10 @@ pub fn load_as(
         ));
     }
     let mut recipe = recipe_for(made, named);
-    if !synthetic {
+    if synthetic {
+        // A simulated study is a set of trials, as a dataset file is.
+        recipe.reject = made.map_or(recipe.reject, |made| made.recipe.reject);
+    } else {
         recipe.channels = part
             .channels
             .as_ref()

@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "barycenter",
     "blend",
+    "calibrates",
     "check_spd",
     "coloured_exp",
     "configuration",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
@@ -149,6 +150,13 @@ class ModelClassifier(CalibratedClassifier):
 
     def _policy(self):
         return new_person(self.new_domain, 10.0 if self.kappa is None else self.kappa)
+
+    def _calibrates(self):
+        return _core.calibrates(self._name, 2)
+
+    # What a kind cannot do, its estimator does not offer.
+    calibrate = available_if(_calibrates)(CalibratedClassifier.calibrate)
+    partial_fit = available_if(_calibrates)(CalibratedClassifier.partial_fit)
 
     def _can_calibrate(self, class_count):
         return _core.calibrates(self._name, class_count)

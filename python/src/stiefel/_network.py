@@ -67,6 +67,7 @@ class NetworkClassifier(DomainClassifier):
     def experts_(self) -> NDArray[np.floating] | None:
         """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal columns, of several views those of the first; None where nothing is routed."""
         check_is_fitted(self)
-        precision = json.loads(self._model.spec)["settings"]["precision"]
-        found = self._model.filters()
+        settings = json.loads(self._model.spec)["settings"]
+        precision = settings["precision"]
+        found = self._model.filters() if settings["architecture"]["network"] == "dasp" else None
         return None if found is None else found.astype(np.float32 if precision == "f32" else np.float64)

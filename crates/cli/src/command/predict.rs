@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
-use stiefel::data::{TrialId, Trials};
+use stiefel::data::Trials;
 use stiefel::model::{Decided, FittedModel};
 
 use crate::decoding::UnseenArguments;
@@ -98,18 +98,15 @@ impl Arguments {
 
 /// What the model knows of each trial.
 fn seen(model: &FittedModel, trials: &Trials) -> Result<Vec<&'static str>, Failure> {
-    let memory = &model.about().seen;
-    let said = |id: &TrialId| match (memory.trained.contains(id), memory.stopped.contains(id)) {
-        (true, _) => "trained",
-        (false, true) => "chose",
-        (false, false) => "",
-    };
-    Ok(model
-        .accept(trials)?
-        .identities()
-        .iter()
-        .map(said)
-        .collect())
+    let trials = model.accept(trials)?;
+    let mut said = vec![""; trials.len()];
+    let [trained, chose, _] = model.about().seen.divide(&trials);
+    for (places, word) in [(trained, "trained"), (chose, "chose")] {
+        for place in places {
+            said[place] = word;
+        }
+    }
+    Ok(said)
 }
 
 /// Everything that is printed.

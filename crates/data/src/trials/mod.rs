@@ -311,9 +311,14 @@ impl Trials {
 
     /// Returns who each trial is, by its recording and onset, or else by its first view.
     pub fn identities(&self) -> Vec<TrialId> {
-        if let Some(identities) = &self.identities {
-            return identities.to_vec();
+        match &self.identities {
+            Some(identities) => identities.to_vec(),
+            None => self.matrix_identities(),
         }
+    }
+
+    /// Returns the identity of the first view of each trial, whether or not its recording is known.
+    pub fn matrix_identities(&self) -> Vec<TrialId> {
         let broad = self.covariances();
         (0..self.len())
             .map(|i| TrialId::of(broad.matrix(i)))

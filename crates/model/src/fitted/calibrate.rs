@@ -30,7 +30,7 @@ impl FittedModel {
         let model = self.model.calibrate(&trials)?;
         self.refuse_seen(&trials)?;
         let mut about = self.about.clone();
-        about.seen.trained.extend(trials.identities());
+        about.seen.learn(&trials);
         Ok(Self { model, about })
     }
 

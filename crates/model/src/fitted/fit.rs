@@ -85,7 +85,7 @@ impl FittedModel {
             start: None,
             observer,
         };
-        about.seen.trained.append(&mut about.seen.stopped);
+        about.seen.learn_stopped();
         Ok(Self {
             model: spec.kind().fit(spec.settings(), fit)?,
             about,

@@ -11,8 +11,8 @@ from stiefel._core import program
 #: What the page begins with.
 HEAD = """# The commands
 
-What `stiefel COMMAND --help` prints, for every command. `stiefel manual FOLDER` writes the same as manual pages, and `stiefel completions SHELL`
-prints a completion script.
+What `stiefel COMMAND --help` prints, for every command. `stiefel generate manual FOLDER` writes the same as manual pages, and
+`stiefel generate completions SHELL` prints a completion script.
 """
 
 
@@ -34,8 +34,11 @@ def help_of(words):
 
 def parts_of(text):
     """The commands below one, by name."""
-    found = re.search(r"^Commands:\n((?:  .*\n)+)", text, re.M)
-    names = re.findall(r"^  (\S+)", found[1], re.M) if found else []
+    listed = text.partition("\nOptions:\n")[0]
+    if "<COMMAND>" not in listed and "[COMMAND]" not in listed:
+        return []
+    blocks = re.findall(r"^\w+:\n((?:  .*\n?)+)", listed, re.M)
+    names = [name for block in blocks for name in re.findall(r"^  (\S+)", block, re.M)]
     return [name for name in names if name != "help"]
 
 

@@ -291,7 +291,7 @@ def events(url, count):
 @pytest.mark.skipif(not PROGRAM.exists() or BROWSER is None, reason="the page needs the program and a Chromium")
 @pytest.mark.parametrize(("size", "scheme"), [("1300,1000", 1), ("420,1700", 0)])
 def test_the_page_in_a_browser(file, model, signal_, size, scheme, tmp_path):
-    command = [PROGRAM, "stream", file, "--domain", "S01", "--unfamiliar", "off", "--page"]
+    command = [PROGRAM, "live", file, "--from", "stdin", "--domain", "S01", "--unfamiliar", "off", "--page"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         rows = [",".join(model.channels_), *(",".join(map(repr, row.tolist())) for row in signal_[:8000])]

@@ -152,8 +152,8 @@ fn archive(name: &str, built: &str) -> String {
          mkdir -p $to/completions
          cp {built} README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $to
          strip $to/stiefel
-         for shell in bash zsh fish; do $to/stiefel completions $shell > $to/completions/stiefel.$shell; done
-         $to/stiefel manual $to/man
+         for shell in bash zsh fish; do $to/stiefel generate completions $shell > $to/completions/stiefel.$shell; done
+         $to/stiefel generate manual $to/man
          tar -C {FOLDER} -czf $to.tar.gz {name}
          rm -r $to"
     )

@@ -1,81 +1,111 @@
 //! The commands, a file each.
 
 mod calibrate;
-mod completions;
 mod data;
 mod demo;
-mod diagnose;
 mod evaluate;
+mod generate;
 mod inspect;
 mod live;
-mod manual;
 mod predict;
 mod prepare;
-mod recommend;
-mod report;
-mod stream;
 mod study;
 mod train;
 
 use crate::failure::Outcome;
 use crate::output::Output;
+use clap::Subcommand as _;
+
+/// The commands of the program, by what they are about.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Data", &["data", "prepare", "inspect"]),
+    (
+        "Models",
+        &["train", "calibrate", "evaluate", "predict", "live"],
+    ),
+    ("Comparisons", &["demo", "study"]),
+];
 
 /// What the program can do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Go from raw synthetic EEG to a routing report with one command
-    Demo(demo::Arguments),
     /// List, describe and fetch public data sets
     Data(data::Arguments),
     /// Turn recordings into a dataset file: filter, cut, reject, estimate covariances
     Prepare(prepare::Arguments),
     /// Show what is in a file, a folder, a data set or a model
     Inspect(inspect::Arguments),
-    /// Show what to train on given data, and the sizes of a routed network, each with its reason
-    Recommend(recommend::Arguments),
-    /// Compare methods on a dataset: the paper's tables, with peers, tests and a report
-    Study(study::Arguments),
-    /// Write the report of a finished study again
-    Report(report::Arguments),
     /// Train a model and write it to a file
     Train(train::Arguments),
     /// Fit a model to a person with a few of their labelled trials
     Calibrate(calibrate::Arguments),
+    /// Score a model on labelled trials, with controls of its routing
+    Evaluate(evaluate::Arguments),
     /// Print class probabilities and routing of trials
     Predict(predict::Arguments),
-    /// Score a model on labelled trials
-    Evaluate(evaluate::Arguments),
-    /// Print the routing report of a model: does routing help, and is it routing that helps
-    Diagnose(diagnose::Arguments),
-    /// Run a model on a running signal: an LSL stream, a replayed recording, or the standard input
+    /// Run a model on a running signal: LSL, a replayed recording, TCP or the standard input
     Live(live::Arguments),
-    /// Decide on samples from the standard input, with a JSON line for each decision
-    Stream(stream::Arguments),
-    /// Print a completion script for a shell
-    Completions(completions::Arguments),
-    /// Write manual pages, one file per command
-    Manual(manual::Arguments),
+    /// Go from simulated EEG to a report with one command
+    Demo(demo::Arguments),
+    /// Compare methods on a dataset: the paper's tables, with peers, tests and a report
+    Study(study::Arguments),
+    /// Write completion scripts and manual pages
+    #[command(hide = true)]
+    Generate(generate::Arguments),
 }
 
 impl Command {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         match self {
-            Self::Demo(arguments) => arguments.run(output),
             Self::Data(arguments) => arguments.run(output),
             Self::Prepare(arguments) => arguments.run(output),
             Self::Inspect(arguments) => arguments.run(output),
-            Self::Recommend(arguments) => arguments.run(output),
-            Self::Study(arguments) => arguments.run(output),
-            Self::Report(arguments) => arguments.run(output),
             Self::Train(arguments) => arguments.run(output),
             Self::Calibrate(arguments) => arguments.run(output),
-            Self::Predict(arguments) => arguments.run(output),
             Self::Evaluate(arguments) => arguments.run(output),
-            Self::Diagnose(arguments) => arguments.run(output),
+            Self::Predict(arguments) => arguments.run(output),
             Self::Live(arguments) => arguments.run(output),
-            Self::Stream(arguments) => arguments.run(output),
-            Self::Completions(arguments) => arguments.run(output),
-            Self::Manual(arguments) => arguments.run(output),
+            Self::Demo(arguments) => arguments.run(output),
+            Self::Study(arguments) => arguments.run(output),
+            Self::Generate(arguments) => arguments.run(output),
         }
+    }
+}
+
+/// Returns the template of the program's help, with the commands under headings.
+pub(crate) fn help_template() -> String {
+    let all = Command::augment_subcommands(clap::Command::new("stiefel"));
+    let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
+    for (heading, names) in GROUPS {
+        text += &format!("\n{heading}:\n");
+        for name in names {
+            let about = all.find_subcommand(name).and_then(clap::Command::get_about);
+            text += &format!(
+                "  {name:<11}{}\n",
+                about.map(ToString::to_string).unwrap_or_default()
+            );
+        }
+    }
+    text + "\nOptions:\n{options}{after-help}"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_under_one_heading() {
+        let all = Command::augment_subcommands(clap::Command::new("stiefel"));
+        let shown = all.get_subcommands().filter(|c| !c.is_hide_set());
+        let mut shown: Vec<&str> = shown.map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        shown.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(shown, grouped);
+        assert!(shown.len() <= 16);
     }
 }

@@ -29,15 +29,19 @@ use crate::command::Command;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 
-/// Decode EEG across people with Riemannian networks
+/// Decode EEG across people with Riemannian geometry
 #[derive(Debug, Parser)]
 #[command(
     name = "stiefel",
     version,
     long_version = long_version(),
-    disable_help_subcommand = true,
-    after_help = "Exit codes: 0 done, 1 failed, 2 misuse, 130 interrupted. NO_COLOR switches colours off. \
-STIEFEL_SIMD fixes the instruction set (`stiefel --version` names the one in use), so that results are the same to the bit on another CPU."
+    help_template = command::help_template(),
+    after_help = "\
+`stiefel help COMMAND` shows a command with all of its options.
+
+Exit codes: 0 done, 1 failed, 2 misuse, 130 interrupted. NO_COLOR switches colours off. STIEFEL_SIMD
+fixes the instruction set (`stiefel --version` names the one in use), so that results are equal to
+the bit on another CPU."
 )]
 struct Arguments {
     /// Read options from a TOML file, or from the JSON beside a result; options on the command line win
@@ -51,7 +55,7 @@ struct Arguments {
 /// process at once.
 ///
 /// ```no_run
-/// let code = stiefel_cli::run(vec!["stiefel".into(), "recommend".into(), "dataset.npz".into()]);
+/// let code = stiefel_cli::run(vec!["stiefel".into(), "inspect".into(), "dataset.npz".into()]);
 /// assert_eq!(code, 0);
 /// ```
 pub fn run(words: Vec<OsString>) -> u8 {

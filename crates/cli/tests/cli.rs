@@ -159,23 +159,15 @@ fn code(output: &Output) -> (i32, String) {
 }
 
 #[test]
-fn the_scaling_rule_is_explained() {
+fn inspect_says_what_to_train_and_explains_the_scaling_rule() {
     let home = Home::new();
-    compare("recommend_help", &home.text("recommend --help"));
-    compare(
-        "recommend",
-        &home.text("recommend --channels 64 --domains 40"),
-    );
-    let json: Value =
-        serde_json::from_str(&home.text("recommend --preset weibo2014 --json")).unwrap();
-    assert_eq!(json["experts"]["value"], 8);
-    for misuse in [
-        "recommend --channels 64",
-        "recommend --channels 0 --domains 4",
-        "recommend --preset bnci",
-    ] {
-        assert_eq!(home.run(misuse).status.code(), Some(2), "{misuse}");
+    let data = "synthetic:bnci2014001,subjects=2,trials=12";
+    let text = home.text(&format!("inspect {data}"));
+    for part in ["stiefel train synthetic:bnci2014001", "--model dasp", "ρ ="] {
+        assert!(text.contains(part), "{part}: {text}");
     }
+    let json: Value = serde_json::from_str(&home.text(&format!("inspect {data} --json"))).unwrap();
+    assert_eq!(json["networks"]["filters"]["value"], 20);
 }
 
 #[test]

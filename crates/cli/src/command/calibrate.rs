@@ -21,7 +21,7 @@ with the same result. Take equally many trials of each class, if you can: uneven
 worse, though the classes are weighted alike.
 
 Only what the model knows of these people changes; for everybody else it decides as before, to the
-bit. From then on the model knows a calibrated person, and `evaluate`, `predict` and `stream` need
+bit. From then on the model knows a calibrated person, and `evaluate`, `predict` and `live` need
 no --unseen-whitening for them. If you give one (own-mean, causal), the mean of a calibrated person
 continues to learn from their unlabelled trials.
 

@@ -1,4 +1,6 @@
-//! `stiefel evaluate`.
+//! `stiefel evaluate`: scores on labelled trials, and what routing adds to them.
+
+mod controls;
 
 use std::path::PathBuf;
 
@@ -11,8 +13,9 @@ use stiefel::study::DatasetSummary;
 use crate::decoding::UnseenArguments;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::source::{Part, load_for};
+use crate::source::{self, Part, load_for};
 use crate::table::{columns, entry};
+use controls::Controls;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -20,7 +23,15 @@ The data are a dataset file, a public data set, synthetic:…, or recordings (a 
 trials were.
 
 A model knows the trials it was trained on, and those that chose its epoch or its penalty, whatever file they are in. They are counted and scored
-separately: only trials that are new to the model say how well it decides. Domains the model was not trained on need --unseen-whitening.")]
+separately: only trials that are new to the model say how well it decides. Domains the model was not trained on need --unseen-whitening.
+
+With --controls the routing report follows. Δ_K1 is the model's balanced accuracy minus that of the
+same model with uniform routing. It does not show by itself that routing helps, so the controls
+stand beside it: routing weights of other trials (permuted), the mean weights of the domain, the
+winner alone, and with --retrain one expert trained from scratch, which needs the data that the
+model was trained on. Where it is domains that are routed, Δ_K1 compares each domain's own weights
+with their mean, and permuted takes the weights of other trials' domains. It is made on trials that
+are new to the model; if there are none, on those that chose its epoch or its penalty.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -33,6 +44,15 @@ pub(crate) struct Arguments {
     /// Filter recordings forwards only, as a live stream is filtered
     #[arg(long)]
     causal: bool,
+    /// Judge routing: does it help, and is it routing that helps
+    #[arg(long)]
+    controls: bool,
+    /// Train the same layer with one expert from scratch, as one more control
+    #[arg(long, requires = "controls")]
+    retrain: bool,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -40,15 +60,23 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
+        source::threads(self.threads)?;
         let model = FittedModel::load(&self.model)?;
+        if self.retrain {
+            controls::check_retrain(&model)?;
+        }
         let unseen = self.unseen.policies(&model)?;
         let trials = load_for(&model, &self.source, &self.part, self.causal)?;
         let judged = model.judge(&trials, unseen.as_ref())?;
+        let controls = (self.controls)
+            .then(|| Controls::of(&model, &trials, self.retrain))
+            .transpose()?;
         let classes = model.classes();
         if self.json {
             return output.json(&json!({
                 "model": self.model, "dataset": DatasetSummary::of(&trials), "judged": judged.to_string(), "unseen": judged.decided.notes,
                 "classes": classes, "new": judged.new, "chose": judged.stopped, "trained": judged.trained,
+                "routing": controls.as_ref().map(Controls::value),
                 "configuration": output.configuration(),
             }));
         }
@@ -73,6 +101,9 @@ impl Arguments {
             if let Some(part) = part {
                 lines.push(format!("\n{what}\n{}", table(part)));
             }
+        }
+        if let Some(controls) = &controls {
+            lines.push(format!("\n{}", controls.text()));
         }
         output.line(&lines.join("\n"))
     }

@@ -23,8 +23,9 @@ use crate::source::{Part, load};
 #[command(after_help = "\
 Recordings: channels, rate, duration, events, and what the reader left out or assumed. A folder: a line for every file, with a short reason where
 a file cannot be read; -v gives the whole reason. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
-domain and class, rejected trials, rank and condition of each domain's mean, median condition of its trials. Models: kind,
-classes, domains and training.")]
+domain and class, rejected trials, rank and condition of each domain's mean, median condition of its
+trials, the command that trains a model on them, and the sizes that the scaling rule gives a routed
+network (`stiefel train --model dasp`), each with its reason. Models: kind, classes, domains and training.")]
 pub(crate) struct Arguments {
     /// A file, a folder of recordings, a public data set, or synthetic:…
     source: String,
@@ -120,7 +121,8 @@ impl Arguments {
         }
         if !path.is_file() {
             self.without_reading("a data set")?;
-            return dataset::describe(&load(&self.source, &self.part.selection())?);
+            let trials = load(&self.source, &self.part.selection())?;
+            return dataset::describe(&self.source, &trials);
         }
         if is_model(path) {
             self.whole("a model")?;
@@ -138,7 +140,8 @@ impl Arguments {
                 Ok(signals::epochs(path, &epochs))
             }
             Content::Trials(trials) => {
-                dataset::describe(&part_of_file(path, trials, &self.part.selection())?)
+                let trials = part_of_file(path, trials, &self.part.selection())?;
+                dataset::describe(&self.source, &trials)
             }
         }
     }

@@ -18,23 +18,33 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::Output;
 use crate::source::check_output;
-pub(super) use deciding::Deciding;
-pub(super) use output::Sinks;
-use output::ToOutput;
+use deciding::Deciding;
+use output::{Sinks, ToOutput};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Where the signal comes from:
-  stdin           samples on the standard input, as `stiefel stream` takes them
-  tcp:HOST:PORT   the same from a sender that listens there
+  stdin           samples on the standard input
+  tcp:HOST:PORT   samples from a sender that listens there
   replay:FILE     a recording in any readable format, played again; its events are cues
   lsl:WHICH       a stream of the Lab Streaming Layer: type=EEG, name=NAME or source_id=ID
 
-Rate, bands, windows, channels, unit and estimator are those the model was trained with, and a stream that does not have them is refused. The filter is
-causal. With cues (events of the recording, --markers) windows are those of the training trials; otherwise a window ends every --hop seconds.
+Samples are all channels of the first sample, then of the second, and so on, in the unit of the
+model (microvolts): text with a line per sample, numbers separated by commas, semicolons, tabs or
+blanks, where a first line may name the channels; or little-endian numbers of four (f32) or eight
+bytes (f64). The format is recognised. Channels are picked by name and put in the order of the
+model; others are dropped.
 
-Output: a JSON line for every window, with the status decided, undecided, unfamiliar or rejected; the last line is a summary, which is also printed in words. The
-documentation has the schema (docs/live.md).")]
+Rate, bands, windows, channels, unit and estimator are those the model was trained with; a stream
+or an option that says something else is refused. A model that was trained on covariances of unknown
+origin needs --rate, --band, --window and --estimator. The filter is causal. With cues (events of
+the recording, --markers) windows are those of the training trials; otherwise a window ends every
+--hop seconds.
+
+Output: a JSON line for every window, with the status decided, undecided, unfamiliar or rejected:
+  {\"type\": \"window\", \"time\": 3.0, \"sample\": 750, \"status\": \"decided\", \"class\": \"feet\", …}
+time and sample are those of the end of the window. The last line is a summary, which is also
+printed in words. The documentation has the schema (docs/live.md).")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -44,6 +54,16 @@ pub(crate) struct Arguments {
     /// The LSL stream that has the markers: lsl:WHICH; or the column of text on the standard input or from TCP
     #[arg(long, value_name = "SOURCE")]
     markers: Option<String>,
+    /// Names of the channels of samples, in their order, separated by commas [default: the first line
+    /// of text, or the model's]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    channels: Option<Vec<String>>,
+    /// How samples are written [default: recognised from the first bytes]
+    #[arg(long, value_enum)]
+    format: Option<Written>,
+    /// Samples read at a time [default: 1]
+    #[arg(long, value_name = "SAMPLES", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    block: Option<u32>,
     /// How fast a recording is played: 2 is twice as fast as it was recorded, max as fast as possible
     #[arg(long, value_name = "TIMES", value_parser = speed)]
     speed: Option<Speed>,
@@ -130,12 +150,13 @@ impl Arguments {
             From::Stdin | From::Tcp(_) => {
                 let made = self.deciding.preparation(model, None)?;
                 let options = SamplesOptions {
+                    format: self.format.map(Into::into),
+                    names: self.channels.clone(),
                     own: channels(model),
-                    block: 1,
+                    block: self.block.unwrap_or(1) as usize,
                     markers: self.markers.clone(),
                     rate: Some(made.rate()),
                     unit: made.unit,
-                    ..SamplesOptions::default()
                 };
                 let samples = match from {
                     From::Tcp(address) => Samples::new(connect(address)?, &options)?,
@@ -182,7 +203,12 @@ impl Arguments {
         };
         let replay = matches!(from, From::Replay(_));
         let lsl = matches!(from, From::Lsl(_));
+        let samples = matches!(from, From::Stdin | From::Tcp(_));
+        let written = "samples from stdin or tcp";
         let applies = [
+            ("--channels", self.channels.is_some(), samples, written),
+            ("--format", self.format.is_some(), samples, written),
+            ("--block", self.block.is_some(), samples, written),
             (
                 "--speed",
                 self.speed.is_some(),
@@ -245,13 +271,13 @@ fn marker_stream(text: &str) -> Result<Query, Failure> {
 }
 
 /// The channels of the model, numbered where they have no names.
-pub(super) fn channels(model: &FittedModel) -> Vec<String> {
+fn channels(model: &FittedModel) -> Vec<String> {
     let numbered = || (1..=model.channel_count()).map(|i| i.to_string()).collect();
     model.channels().map_or_else(numbered, <[String]>::to_vec)
 }
 
 /// From the first sample to the last, and the summary, which `complete` may add to.
-pub(super) fn decide(
+fn decide(
     model: &FittedModel,
     deciding: &Deciding,
     sinks: &Sinks,
@@ -308,7 +334,7 @@ pub(super) fn decide(
 
 /// How samples on the standard input are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Written {
+enum Written {
     /// A line per sample
     Csv,
     /// Binary, four bytes per value

@@ -1,4 +1,4 @@
-//! CHOIR on one view: `train`, `predict`, `evaluate`, `diagnose`, `inspect`.
+//! CHOIR on one view: `train`, `predict`, `evaluate`, `inspect`.
 
 use serde_json::Value;
 use stiefel::data::{Factor, Trials};
@@ -94,15 +94,25 @@ fn figures_are_those_of_the_library() {
     assert_eq!(judged["new"]["scores"], scores);
     assert_eq!(record["test"], scores);
     assert_eq!(judged["new"]["domains"].as_array().unwrap().len(), 4);
-    let report = json(&home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2 --json")));
+    let report = json(&home.text(&format!(
+        "evaluate m.stiefel {DATA} --controls --subjects 1-2 --json"
+    )));
     let truth = model.names().class_of_each(&test).unwrap();
     let domain = |i: usize| model.names().domain(test.domains().label(i)).unwrap();
     let domains: Vec<usize> = (0..test.len()).map(domain).collect();
     let expected = choir.report(&test, (&truth, &domains), 0).unwrap();
-    assert_eq!(report["report"], serde_json::to_value(&expected).unwrap());
+    assert_eq!(
+        report["routing"]["report"],
+        serde_json::to_value(&expected).unwrap()
+    );
     let verdict = RoutingEvidence::of(&expected, RoutedBy::Domain, false).verdict();
-    assert_eq!(report["verdict"], serde_json::to_value(&verdict).unwrap());
-    let text = home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2"));
+    assert_eq!(
+        report["routing"]["verdict"],
+        serde_json::to_value(&verdict).unwrap()
+    );
+    let text = home.text(&format!(
+        "evaluate m.stiefel {DATA} --controls --subjects 1-2"
+    ));
     assert!(
         text.contains(expected.to_string().trim_end()) && text.contains(&verdict.sentence),
         "{text}"
@@ -259,7 +269,9 @@ fn a_training_is_told_and_replayed_to_the_byte() {
     );
     assert_eq!(value["names"]["channel_count"], 13);
     home.text(&format!("{TRAIN} --set own=0 -o m.stiefel --overwrite"));
-    let text = home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2"));
+    let text = home.text(&format!(
+        "evaluate m.stiefel {DATA} --controls --subjects 1-2"
+    ));
     assert!(text.contains("the same weights"), "{text}");
     let text = home.text("inspect m.stiefel");
     assert!(text.contains("the same weights for everybody"), "{text}");
@@ -331,12 +343,12 @@ fn bad_input_at_every_door() {
             "κ",
         ),
         (
-            "diagnose m.stiefel DATA --subjects 3",
+            "evaluate m.stiefel DATA --controls --subjects 3 --unseen-whitening pooled",
             2,
             "routing is judged on domains that had some (S01-1, S01-2",
         ),
         (
-            "diagnose m.stiefel DATA --retrain",
+            "evaluate m.stiefel DATA --controls --retrain",
             2,
             "--retrain is for models that route",
         ),

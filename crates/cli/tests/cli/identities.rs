@@ -12,14 +12,18 @@ fn count(judged: &Value, part: &str) -> u64 {
     judged[part]["scores"]["trials"].as_u64().unwrap_or(0)
 }
 
-/// How many trials `evaluate` calls new, chosen by and trained on, and that `diagnose` judges the new ones alone.
+/// How many trials `evaluate` calls new, chosen by and trained on, and that its
+/// controls judge the new ones alone.
 fn judged(home: &Home, data: &str) -> [u64; 3] {
     let value = json(&home.text(&format!("evaluate m.stiefel {data} --json")));
-    let report = json(&home.text(&format!("diagnose m.stiefel {data} --json")));
+    let report = json(&home.text(&format!("evaluate m.stiefel {data} --controls --json")));
     let new = count(&value, "new");
     let said = format!("{new} trials that are new to the model");
-    assert_eq!(report["judged"], said.as_str());
-    assert_eq!(report["report"]["scores"], value["new"]["scores"]);
+    assert_eq!(report["routing"]["judged"], said.as_str());
+    assert_eq!(
+        report["routing"]["report"]["scores"],
+        value["new"]["scores"]
+    );
     [new, count(&value, "chose"), count(&value, "trained")]
 }
 
@@ -77,7 +81,9 @@ fn a_model_that_saw_everything_has_no_score() {
     assert!(value["new"].is_null() && value["chose"].is_null());
     let text = home.text(&format!("evaluate m.stiefel {DATA} --subjects 2"));
     assert!(text.contains("there is no score"), "{text}");
-    let (exit, message) = code(&home.run(&format!("diagnose m.stiefel {DATA} --subjects 2")));
+    let (exit, message) = code(&home.run(&format!(
+        "evaluate m.stiefel {DATA} --controls --subjects 2"
+    )));
     assert_eq!(exit, 2);
     assert!(message.contains("trained on all 31 trials"), "{message}");
 }

@@ -1,4 +1,4 @@
-//! `train`, `predict`, `evaluate`, `diagnose`, `--config`, `completions`.
+//! `train`, `predict`, `evaluate`, `--config`, `generate completions`.
 
 use std::sync::OnceLock;
 
@@ -135,7 +135,7 @@ fn a_model_is_judged_on_what_it_was_not_trained_on() {
     }
 
     let text = home.text(&format!(
-        "diagnose m.stiefel {DATA} --subjects 1-2 --retrain"
+        "evaluate m.stiefel {DATA} --controls --subjects 1-2 --retrain"
     ));
     for part in [
         "that are new to the model",
@@ -147,13 +147,17 @@ fn a_model_is_judged_on_what_it_was_not_trained_on() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let report = json(&home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2 --json")));
-    assert_eq!(report["report"]["scores"], record["test"]);
+    let report = json(&home.text(&format!(
+        "evaluate m.stiefel {DATA} --controls --subjects 1-2 --json"
+    )));
+    assert_eq!(report["routing"]["report"]["scores"], record["test"]);
     // Trials that chose the epoch judge where there are no others, and are no evidence.
     home.text(&format!(
         "train {DATA} -o n.stiefel --model dasp --subjects 1-2 --epochs 2"
     ));
-    let chosen = home.text(&format!("diagnose n.stiefel {DATA} --subjects 1-2"));
+    let chosen = home.text(&format!(
+        "evaluate n.stiefel {DATA} --controls --subjects 1-2"
+    ));
     assert!(
         chosen
             .contains("cannot be told from trials that also trained the model or chose its epoch"),
@@ -354,16 +358,16 @@ fn bad_input_at_every_door() {
             "there is no folder no",
         ),
         (
-            "diagnose m.stiefel DATA --subjects 3",
+            "evaluate m.stiefel DATA --controls --subjects 3 --unseen-whitening pooled",
             2,
             "routing is judged on domains that had some (S01-1, S01-2",
         ),
         (
-            "diagnose m.stiefel DATA --subjects 1 --retrain",
+            "evaluate m.stiefel DATA --controls --subjects 1 --retrain",
             2,
             "--retrain is for models that route",
         ),
-        ("completions tcsh", 2, "possible values"),
+        ("generate completions tcsh", 2, "possible values"),
     ] {
         let (found, message) = code(&home.run(&arguments.replace("DATA", DATA)));
         assert_eq!(found, exit, "{arguments}: {message}");
@@ -379,8 +383,10 @@ fn bad_input_at_every_door() {
     compare("model_errors", &said.replace(&length, "LENGTH"));
     assert!(!home.0.join("x.stiefel").exists());
     assert!(
-        home.text(&format!("diagnose m.stiefel {DATA} --subjects 1-2"))
-            .contains("does not route")
+        home.text(&format!(
+            "evaluate m.stiefel {DATA} --controls --subjects 1-2"
+        ))
+        .contains("does not route")
     );
     let model = json(&home.text("inspect m.stiefel --json"));
     assert_eq!(model["names"]["channel_count"], 13);
@@ -391,7 +397,7 @@ fn bad_input_at_every_door() {
 fn completions_for_every_shell() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = home.text(&format!("completions {shell}"));
+        let script = home.text(&format!("generate completions {shell}"));
         assert!(script.contains("unseen-whitening"), "{shell}");
     }
 }
@@ -405,13 +411,14 @@ fn help_of_the_commands() {
         "train",
         "predict",
         "evaluate",
-        "diagnose",
         "live",
-        "stream",
-        "completions",
+        "generate completions",
+        "calibrate",
+        "study",
+        "study main",
     ] {
         compare(
-            &format!("{name}_help"),
+            &format!("{}_help", name.replace(' ', "_")),
             &home.text(&format!("{name} --help")),
         );
     }

@@ -104,7 +104,7 @@ fn figures_are_those_of_the_library_and_seen_trials_are_named() {
         let words: Vec<&str> = text.split_whitespace().collect();
         let said = format!("model {name}: {}", kind.about());
         assert!(words.join(" ").contains(&said), "{text}");
-        let report = home.text(&format!("diagnose m.stiefel {source}"));
+        let report = home.text(&format!("evaluate m.stiefel {source} --controls"));
         assert!(report.contains("does not route"), "{report}");
         // Trained on everything, it has no score.
         train(&home, kind, "--validation 0.3");

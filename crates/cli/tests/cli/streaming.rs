@@ -1,4 +1,4 @@
-//! `stream`: samples on the standard input, decisions on the standard output.
+//! `live --from stdin`: samples on the standard input, decisions on the standard output.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -61,7 +61,7 @@ fn windows(samples: &[f64]) -> Vec<(u64, Vec<f64>)> {
 }
 
 pub(super) fn stream(home: &Home, options: &str, input: &[u8]) -> Output {
-    let mut command = home.command(&format!("stream m.stiefel {options}"));
+    let mut command = home.command(&format!("live m.stiefel --from stdin {options}"));
     let mut child = started(command.stdin(Stdio::piped()));
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
@@ -353,7 +353,7 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
         assert!(message.contains(reason), "{options}: {message}");
     }
 
-    let mut command = home.command("stream m.stiefel --domain S01 --hop 0.05");
+    let mut command = home.command("live m.stiefel --from stdin --domain S01 --hop 0.05");
     let mut child = started(command.stdin(Stdio::piped()));
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();

@@ -91,7 +91,7 @@ fn units_run_singly_are_those_of_the_study() {
     let replayed = table(&home, "study main --config one/study.json --output third");
     assert_eq!(figures(&with), figures(&replayed));
     std::fs::remove_file(home.0.join("one/report.html")).unwrap();
-    table(&home, "report one");
+    table(&home, "study report one");
     let page = std::fs::read_to_string(home.0.join("one/report.html")).unwrap();
     assert!(page.starts_with("<!doctype html>"));
 }

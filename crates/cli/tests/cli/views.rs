@@ -49,7 +49,7 @@ fn views_are_prepared_trained_on_and_asked_for_again() {
     );
     home.text("evaluate m.stiefel eeg");
     home.text("evaluate m.stiefel six.npz");
-    home.text("diagnose m.stiefel six.npz");
+    home.text("evaluate m.stiefel six.npz --controls");
     let (exit, message) = code(&home.run("evaluate m.stiefel one.npz"));
     assert_eq!(exit, 2);
     assert!(message.contains("bands and windows"), "{message}");

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use stiefel::data::Trials;
 use stiefel::eeg::covariance::Rank;
+use stiefel::model::scaling::ScalingRule;
 use stiefel::study::DatasetSummary;
 
 use super::Description;
@@ -24,7 +25,8 @@ struct DomainFigures {
     condition: f64,
 }
 
-pub(super) fn describe(trials: &Trials) -> Result<Description, Failure> {
+/// Describes trials of `source`, and what to train on them.
+pub(super) fn describe(source: &str, trials: &Trials) -> Result<Description, Failure> {
     let (summary, sessions) = (DatasetSummary::of(trials), trials.sessions());
     let bar = Bar::new("ranks", trials.len());
     let figures: Result<Vec<DomainFigures>, Failure> = (trials.domains().present())
@@ -78,10 +80,16 @@ pub(super) fn describe(trials: &Trials) -> Result<Description, Failure> {
             lines.push(entry("note", &text, 12));
         }
     }
+    let command = format!("stiefel train {source} -o model.stiefel");
+    let (n, d) = (trials.channels_count(), summary.domains.len());
+    let sizes = ScalingRule::default().recommend(n, d)?;
+    lines.push(format!("\n{}", entry("to train", &command, 12)));
+    let heading = "sizes of a routed network (--model dasp)";
+    lines.push(format!("\n{heading}\n{}", sizes.to_string().trim_end()));
     Ok(Description {
         text: lines.join("\n"),
         value: json!({
-            "kind": "dataset", "preparation": trials.preparation(), "summary": serde_json::to_value(&summary)?,
+            "kind": "dataset", "command": command, "networks": sizes, "preparation": trials.preparation(), "summary": serde_json::to_value(&summary)?,
             "sessions": sessions.as_ref().map(|s| s.names().to_vec()),
             "runs": trials.runs().map(|r| r.names().to_vec()),
             "domains": figures.iter().map(|f| value(f, &summary.classes)).collect::<Vec<_>>(),

@@ -1,4 +1,4 @@
-//! Whose signal it is, how it was recorded, and when a decision counts: what `live` and `stream` share.
+//! Whose signal it is, how it was recorded, and when a decision counts.
 
 use clap::Args;
 use stiefel::data::{Estimator, Phase, Provenance, Recipe, Trials, View};

@@ -1,6 +1,7 @@
 //! `stiefel study …`: the paper's tables.
 
 mod options;
+mod report;
 mod run_unit;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -23,7 +24,8 @@ pub(crate) struct Arguments {
     which: Which,
 }
 
-/// A study, or one unit of one. The studies and what they are about come from the library.
+/// A study, one unit of one, or its report. The studies and what they are about come from the
+/// library.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -32,17 +34,21 @@ pub(crate) struct Arguments {
 enum Which {
     Study(Study, Options),
     RunUnit(run_unit::Arguments),
+    Report(report::Arguments),
 }
 
 const RUN_UNIT: &str = "run-unit";
+const REPORT: &str = "report";
 
 impl Subcommand for Which {
     fn augment_subcommands(command: Command) -> Command {
         let studies = Study::ALL
             .map(|study| Options::augment_args(Command::new(study.name()).about(study.about())));
+        let report = Command::new(REPORT).about("Write the report of a finished study again");
         let unit = Command::new(RUN_UNIT).about("Run one unit of a planned study, for schedulers");
         command
             .subcommands(studies)
+            .subcommand(report::Arguments::augment_args(report))
             .subcommand(run_unit::Arguments::augment_args(unit))
             .subcommand_required(true)
             .arg_required_else_help(true)
@@ -53,7 +59,7 @@ impl Subcommand for Which {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        name == RUN_UNIT || name.parse::<Study>().is_ok()
+        [RUN_UNIT, REPORT].contains(&name) || name.parse::<Study>().is_ok()
     }
 }
 
@@ -63,6 +69,9 @@ impl FromArgMatches for Which {
         let (name, given) = matches.subcommand().ok_or_else(missing)?;
         match name.parse() {
             Ok(study) => Options::from_arg_matches(given).map(|o| Self::Study(study, o)),
+            Err(_) if name == REPORT => {
+                report::Arguments::from_arg_matches(given).map(Self::Report)
+            }
             Err(_) => run_unit::Arguments::from_arg_matches(given).map(Self::RunUnit),
         }
     }
@@ -78,6 +87,7 @@ impl Arguments {
         match self.which {
             Which::Study(which, options) => study(which, &options, output),
             Which::RunUnit(arguments) => arguments.run(output),
+            Which::Report(arguments) => arguments.run(output),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `stiefel report`: the report of a finished study, written again.
+//! `stiefel study report`: the report of a finished study, written again.
 
 use std::path::PathBuf;
 

@@ -11,6 +11,7 @@ mod equations;
 mod header;
 mod layers;
 mod memcheck;
+mod notes;
 mod python;
 mod sets;
 #[cfg(test)]
@@ -43,6 +44,7 @@ cargo xtask <command>
                   csv, numpy)
   header          the header of the C interface, written anew (installs cbindgen under target/tools)
   sets            the tests of the kernels and of what is made of them, again under each instruction set of this CPU; a part of test
+  version, notes  the version, and what CHANGELOG.md says of it
   memcheck        the tests of stiefel-linalg under valgrind
 ";
 
@@ -130,6 +132,20 @@ fn fuzz(rest: &[&str]) -> Step {
     cargo("damaged files", &words)
 }
 
+/// Prints a text, or the error in its place.
+fn say(text: Result<String, String>) -> ExitCode {
+    match text {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -137,6 +153,8 @@ fn main() -> ExitCode {
         ["layers"] => return layers::check(),
         ["header"] => return header::write(),
         ["sets"] => return sets::run(),
+        ["version"] => return say(Ok(env!("CARGO_PKG_VERSION").to_owned())),
+        ["notes"] => return say(notes::notes()),
         ["test", ref beside @ ..] if beside.iter().all(|b| ["--torch", "--docs"].contains(b)) => {
             let (mut environments, mut tests) = (python::environment(), python::tests());
             if beside.contains(&"--torch") {

@@ -58,3 +58,21 @@ fn the_package_has_the_licences_of_the_project() {
         assert_eq!(text(name), text(&format!("python/{name}")), "{name}");
     }
 }
+
+#[test]
+fn workflows_are_pinned_and_name_the_oldest_rust() {
+    let manifest = text("Cargo.toml");
+    let oldest = manifest.split("rust-version = \"").nth(1).unwrap();
+    let oldest = oldest.split('"').next().unwrap();
+    let job = format!("RUSTUP_TOOLCHAIN: \"{oldest}\"");
+    assert!(text(".github/workflows/ci.yml").contains(&job), "{job}");
+    for name in ["ci", "release", "torch"] {
+        let file = text(&format!(".github/workflows/{name}.yml"));
+        for line in file.lines().filter(|line| line.contains("uses: ")) {
+            let (action, version) = line.split_once(" # v").unwrap();
+            let commit = action.split_once('@').unwrap().1;
+            let hex = commit.chars().all(|c| c.is_ascii_hexdigit());
+            assert!(commit.len() == 40 && hex && !version.is_empty(), "{line}");
+        }
+    }
+}

@@ -65,8 +65,6 @@ html_title = "stiefel"
 html_static_path = ["_static"]
 html_css_files = ["stiefel.css"]
 html_show_sourcelink = False
-# These pages have no others below or beside them to be listed.
-html_sidebars = {"install": [], "commands": []}
 html_theme_options = {
     "show_toc_level": 2,
     "header_links_before_dropdown": 7,

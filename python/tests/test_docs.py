@@ -67,7 +67,7 @@ def test_numpydoc(thing, shown):
 
 
 #: Pages whose Python is run from top to bottom, and how many blocks they have at least.
-PAGES = {"python/README.md": 3, "README.md": 1, "docs/install.md": 1}
+PAGES = {"python/README.md": 2, "README.md": 1, "docs/install.md": 1, "docs/python.md": 4}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -81,6 +81,22 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
         for block in blocks:
             exec(compile(block, page, "exec"), scope)
     assert (tmp_path / "model.stiefel").exists()
+
+
+def test_lines_of_the_readme_are_on_pages_that_run():
+    """PyTorch and Rust are one line each in the README; the pages about them run as tests."""
+    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    for row, page in {"PyTorch": "pytorch.md", "Rust": "rust.md"}.items():
+        line = re.search(rf"^\| {row} \| `(.+)` \|$", readme, re.M)[1]
+        text = (FOLDER.parent / "docs" / page).read_text(encoding="utf-8")
+        assert line in re.sub(r"\s+", " ", text), line
+
+
+def test_the_charts_show_their_tables():
+    charts = runpy.run_path(str(FOLDER.parent / "docs" / "figures" / "bars.py"))["CHARTS"]
+    for name, draw in charts.items():
+        stored = (FOLDER.parent / "docs" / "figures" / name).read_text(encoding="utf-8")
+        assert draw() == stored, f"draw {name} again: python docs/figures/bars.py"
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path):

@@ -80,7 +80,7 @@ pub mod prelude {
     };
 }
 
-/// The README's example.
+/// The example of the page about the Rust library.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;
+#[doc = include_str!("../../../docs/rust.md")]
+pub struct Page;

@@ -1,4 +1,7 @@
-"""The picture of the README, from the folders of two studies: ``python docs/figures/readme.py MAIN CALIBRATION OUT.svg``."""
+"""CHOIR person by person, from two studies: ``python docs/figures/people.py MAIN CALIBRATION OUT.svg``.
+
+Lines and text are grey on a clear ground, which can be read on white and on black.
+"""
 
 import json
 import sys
@@ -8,7 +11,8 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 
-OURS, COLOURS = "choir", {"choir": "#1668b5", "recentred-ts+lr": "#c4571a"}
+OURS, GREY = "choir", "#767c85"
+COLOURS = {"choir": "#2f81c7", "recentred-ts+lr": "#d0743c"}
 LABELS = {"no labels": 0, "2 labels": 2, "4 labels": 4, "8 labels": 8, "16 labels": 16}
 
 
@@ -31,7 +35,7 @@ def known_people(ax, folder):
     difference = np.sort([ours[person] - theirs[person] for person in ours])
     colours = [COLOURS[OURS] if d > 0 else COLOURS["recentred-ts+lr"] for d in difference]
     ax.bar(np.arange(len(difference)), difference, color=colours, width=0.8)
-    ax.axhline(0, color="k", linewidth=0.8)
+    ax.axhline(0, color=GREY, linewidth=0.8)
     resampled = np.random.default_rng(0).choice(difference, (10_000, len(difference))).mean(axis=1)
     low, high = np.quantile(resampled, [0.025, 0.975])
     ax.axhspan(low, high, color=COLOURS[OURS], alpha=0.15, linewidth=0)
@@ -54,8 +58,10 @@ def new_people(ax, folder):
 
 def main():
     study, calibration, out = sys.argv[1:]
-    matplotlib.rcParams.update({"svg.hashsalt": "stiefel", "font.family": "sans-serif", "axes.spines.top": False, "axes.spines.right": False})
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", facecolor="white")
+    grey = dict.fromkeys(["text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"], GREY)
+    style = {"svg.hashsalt": "stiefel", "font.family": "sans-serif", "axes.spines.top": False, "axes.spines.right": False}
+    matplotlib.rcParams.update({**style, **grey, "axes.facecolor": "none"})
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", facecolor="none")
     known_people(axes[0], study)
     new_people(axes[1], calibration)
     figure.savefig(out, metadata={"Date": None})

@@ -1,5 +1,6 @@
-"""CHOIR person by person, from two studies: ``python docs/figures/people.py MAIN CALIBRATION OUT.svg``.
+"""CHOIR person by person: ``python docs/figures/people.py MAIN CALIBRATION OUT.svg``.
 
+MAIN and CALIBRATION are the folders of two studies.
 Lines and text are grey on a clear ground, which can be read on white and on black.
 """
 
@@ -29,7 +30,8 @@ def by_person(row):
 def known_people(ax, folder):
     """Person by person, against the peer with the highest mean."""
     table = rows(folder)
-    peers = {name: row["accuracy"]["mean"] for name, row in table.items() if "ts+lr" in name or "mdm" in name}
+    names = [name for name in table if "ts+lr" in name or "mdm" in name]
+    peers = {name: table[name]["accuracy"]["mean"] for name in names}
     peer = max(peers, key=peers.get)
     ours, theirs = by_person(table[OURS]), by_person(table[peer])
     difference = np.sort([ours[person] - theirs[person] for person in ours])
@@ -41,26 +43,31 @@ def known_people(ax, folder):
     ax.axhspan(low, high, color=COLOURS[OURS], alpha=0.15, linewidth=0)
     ax.axhline(difference.mean(), color=COLOURS[OURS], linestyle="--", linewidth=1)
     ax.set_title(f"known people: {OURS} − {peer}", fontsize=10)
-    ax.set(xlabel=f"{len(difference)} people, sorted", ylabel="balanced accuracy, difference", xticks=[])
-    ax.text(0.03, 0.95, f"mean +{difference.mean():.3f}\n95 % interval [{low:+.3f}, {high:+.3f}]", transform=ax.transAxes, va="top", fontsize=9)
+    ax.set(xlabel=f"{len(difference)} people, sorted", xticks=[])
+    ax.set(ylabel="balanced accuracy, difference")
+    words = f"mean +{difference.mean():.3f}\n95 % interval [{low:+.3f}, {high:+.3f}]"
+    ax.text(0.03, 0.95, words, transform=ax.transAxes, va="top", fontsize=9)
 
 
 def new_people(ax, folder):
     """What labelled trials of a new person are worth."""
     table = rows(folder)
     for method, colour in COLOURS.items():
-        points = [(count, table[f"{cell}: {method}"]["accuracy"]["mean"]) for cell, count in LABELS.items()]
-        ax.plot(*zip(*points, strict=True), "o-", color=colour, label=method)
+        means = [table[f"{cell}: {method}"]["accuracy"]["mean"] for cell in LABELS]
+        ax.plot(list(LABELS.values()), means, "o-", color=colour, label=method)
     ax.set_title("new people: a few labelled trials", fontsize=10)
-    ax.set(xlabel="labelled trials of the new person", ylabel="balanced accuracy", xticks=list(LABELS.values()))
+    ax.set(xlabel="labelled trials of the new person", ylabel="balanced accuracy")
+    ax.set_xticks(list(LABELS.values()))
     ax.legend(frameon=False, fontsize=9)
 
 
 def main():
     study, calibration, out = sys.argv[1:]
-    grey = dict.fromkeys(["text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"], GREY)
-    style = {"svg.hashsalt": "stiefel", "font.family": "sans-serif", "axes.spines.top": False, "axes.spines.right": False}
-    matplotlib.rcParams.update({**style, **grey, "axes.facecolor": "none"})
+    parts = ["text", "axes.edge", "axes.label", "axes.title", "xtick.", "ytick."]
+    names = [f"{part}.color" if part == "text" else f"{part}color" for part in parts]
+    matplotlib.rcParams.update(dict.fromkeys(names, GREY))
+    matplotlib.rcParams.update({"svg.hashsalt": "stiefel", "axes.facecolor": "none"})
+    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", facecolor="none")
     known_people(axes[0], study)
     new_people(axes[1], calibration)

@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import matplotlib
+from pygments.lexers import RustLexer
 
 sys.path.insert(0, str(Path(__file__).parent / "_tools"))
 
@@ -87,5 +88,7 @@ def _write_pages(app, config):
 
 def setup(app):
     app.connect("autodoc-skip-member", _only_our_own)
+    # Rust that rustdoc compiles and does not run.
+    app.add_lexer("rust,no_run", RustLexer)
     # Before Sphinx looks for pages.
     app.connect("config-inited", _write_pages)

@@ -6,7 +6,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use stiefel::live::{At, Block, Lines, LiveError, Marker, Options, Session, Told};
+use stiefel::live::{At, Block, Lines, LiveError, Marker, Options, Session, StreamSpec};
 
 /// A model at work on a stream.
 #[pyclass(module = "stiefel._core", name = "LiveSession", frozen)]
@@ -49,13 +49,14 @@ impl PyLive {
     ) -> PyResult<Self> {
         let options: Options = serde_json::from_str(options).map_err(value_error)?;
         let unseen = policies(unseen)?;
-        let told = Told {
+        let stream = StreamSpec {
             channels,
             rate,
             unit,
         };
-        let session =
-            py.detach(|| Session::told(&model.model, domain, unseen.as_ref(), &told, options));
+        let session = py.detach(|| {
+            Session::for_stream(&model.model, domain, unseen.as_ref(), &stream, options)
+        });
         let session = session.map_err(live_error)?;
         Ok(Self {
             notes: session.notes(),
@@ -94,7 +95,7 @@ impl PyLive {
                     (None, Some(time)) => At::Time(time),
                     (None, None) => continue,
                 };
-                block.markers.push(Marker { at, label });
+                block.markers.push(Marker::new(at, label));
             }
             let mut said = Vec::new();
             session.push(block, &mut |event| {

@@ -12,7 +12,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
-use stiefel_live::{Options, Reason, Told};
+use stiefel_live::{Options, Reason, StreamSpec};
 
 use crate::session::{Refusal, StiefelSession};
 use crate::types::{StiefelCode, StiefelDecision, StiefelOptions, StiefelStream, StiefelUnseen};
@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// Keeps what to say, and gives the code.
-fn refused((code, text): Refusal) -> StiefelCode {
+fn set_last_error((code, text): Refusal) -> StiefelCode {
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
     LAST.set(text);
     code
@@ -36,11 +36,11 @@ fn null(what: &str) -> Refusal {
 fn guarded(work: impl FnOnce() -> Result<StiefelCode, Refusal>) -> StiefelCode {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(code)) => code,
-        Ok(Err(refusal)) => refused(refusal),
+        Ok(Err(refusal)) => set_last_error(refusal),
         Err(panic) => {
             let said = panic.downcast_ref::<String>().map(String::as_str);
             let said = said.or(panic.downcast_ref::<&str>().copied());
-            refused((
+            set_last_error((
                 StiefelCode::Defect,
                 format!(
                     "a defect of the library: {}; close the session",
@@ -61,10 +61,10 @@ unsafe fn with(
 ) -> StiefelCode {
     // SAFETY: by this function's contract it is null, or points at a session that nobody else uses now.
     let Some(session) = (unsafe { session.as_mut() }) else {
-        return refused(null("the session"));
+        return set_last_error(null("the session"));
     };
     if session.broken {
-        return refused((
+        return set_last_error((
             StiefelCode::Defect,
             "the session was left half way by a defect; close it".into(),
         ));
@@ -114,22 +114,22 @@ fn checked_count(samples: usize, channels: usize) -> Result<usize, Refusal> {
         })
 }
 
-/// What the stream is, in words of ours.
+/// Reads the description of a stream.
 ///
 /// # Safety
 /// `stream` is null, or points at a structure whose pointers are null or valid: `channel_count` texts, and one.
-unsafe fn told(stream: *const StiefelStream) -> Result<Told, Refusal> {
+unsafe fn stream_spec(stream: *const StiefelStream) -> Result<StreamSpec, Refusal> {
     // SAFETY: null, or valid by this function's contract.
     let Some(stream) = (unsafe { stream.as_ref() }) else {
-        return Ok(Told::default());
+        return Ok(StreamSpec::default());
     };
-    let mut told = Told {
+    let mut spec = StreamSpec {
         rate: (stream.rate != 0.0).then_some(stream.rate),
-        ..Told::default()
+        ..StreamSpec::default()
     };
     if !stream.unit.is_null() {
         // SAFETY: not null, and a text by this function's contract.
-        told.unit = Some(unsafe { text(stream.unit, "the unit") }?.to_owned());
+        spec.unit = Some(unsafe { text(stream.unit, "the unit") }?.to_owned());
     }
     if stream.channels.is_null() != (stream.channel_count == 0) {
         return Err((
@@ -152,9 +152,9 @@ unsafe fn told(stream: *const StiefelStream) -> Result<Told, Refusal> {
             let name = unsafe { text(*stream.channels.add(i), "the name of a channel") }?;
             names.push(name.to_owned());
         }
-        told.channels = Some(names);
+        spec.channels = Some(names);
     }
-    Ok(told)
+    Ok(spec)
 }
 
 /// The default options.
@@ -193,9 +193,9 @@ pub unsafe extern "C" fn stiefel_open(
         // SAFETY: texts by the contract.
         let (path, domain) = unsafe { (text(path, "the path")?, text(domain, "the domain")?) };
         // SAFETY: null or valid by the contract; copied.
-        let (told, options) = unsafe { (told(stream)?, options.as_ref().copied()) };
+        let (spec, options) = unsafe { (stream_spec(stream)?, options.as_ref().copied()) };
         let options = options.unwrap_or_else(|| stiefel_options_default());
-        let opened = Box::new(StiefelSession::open(path, domain, &told, &options)?);
+        let opened = Box::new(StiefelSession::open(path, domain, &spec, &options)?);
         // SAFETY: as above.
         unsafe { session.write(Box::into_raw(opened)) };
         Ok(StiefelCode::Ok)

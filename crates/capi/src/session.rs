@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::ffi::{CString, c_int};
 
-use stiefel_live::{At, Block, Event, LiveError, Marker, Options, Reason, Session, Status, Told};
+use stiefel_live::{
+    At, Block, Event, LiveError, Marker, Options, Reason, Session, Status, StreamSpec,
+};
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::{FittedModel, Unseen};
 
@@ -82,7 +84,7 @@ impl StiefelSession {
     pub(crate) fn open(
         path: &str,
         domain: &str,
-        told: &Told,
+        stream: &StreamSpec,
         given: &StiefelOptions,
     ) -> Result<Self, Refusal> {
         let (options, unseen) = options(given)?;
@@ -96,7 +98,7 @@ impl StiefelSession {
                 ),
             ));
         }
-        let session = Session::told(&model, domain, unseen.as_ref(), told, options);
+        let session = Session::for_stream(&model, domain, unseen.as_ref(), stream, options);
         let session = session.map_err(|e| live(&e))?;
         Ok(Self {
             classes: model.classes().iter().map(|c| c_text(c)).collect(),
@@ -138,10 +140,9 @@ impl StiefelSession {
                 format!("{WAITING} cues wait; push samples before more come"),
             ));
         }
-        self.block.markers.push(Marker {
-            at: At::Sample(sample),
-            label: label.to_owned(),
-        });
+        self.block
+            .markers
+            .push(Marker::new(At::Sample(sample), label));
         Ok(())
     }
 

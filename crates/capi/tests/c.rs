@@ -146,10 +146,7 @@ fn a_c_program_decides_what_a_session_decides() {
     samples[3000 * N + 2] = f64::NAN;
     let bytes: Vec<u8> = samples.iter().flat_map(|x| x.to_ne_bytes()).collect();
     std::fs::write(&file, bytes).unwrap();
-    let cue = Marker {
-        at: At::Sample(1000),
-        label: "feet".into(),
-    };
+    let cue = Marker::new(At::Sample(1000), "feet");
     let saved = |(name, model): (&str, &FittedModel)| {
         let path = folder.join(format!("capi-{name}.stiefel"));
         model.save(&path, true).unwrap();

@@ -4,7 +4,7 @@
 //! signal into matrices for that model. Covariances that came from elsewhere have
 //! [`Preparation::Unknown`], and who needs the recipe must then be told.
 
-use crate::{Input, Recipe, View};
+use crate::{Input, Labels, Recipe, View};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -23,6 +23,9 @@ pub struct Provenance {
     /// How the files were read.
     #[serde(default)]
     pub input: Input,
+    /// The classes that the labels of events stood for, run by run.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
 }
 
 /// Two preparations, or a preparation and an option, that say different things.
@@ -34,6 +37,17 @@ pub struct Contradiction {
     pub expected: String,
     /// What the second says.
     pub found: String,
+}
+
+impl fmt::Display for Contradiction {
+    /// What a model says, and what the data say that contradict it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: the model was trained with {}, but the trials have {}",
+            self.what, self.expected, self.found
+        )
+    }
 }
 
 impl Provenance {
@@ -53,8 +67,9 @@ impl Provenance {
     }
 
     /// Finds the first step in which matrices made one way do not compare with matrices made the
-    /// other way. Rejection, classes and the rate of the recordings make no difference to a matrix;
-    /// the channels are compared by whoever picks them.
+    /// other way, or a label of events that says something else. Rejection, classes without events
+    /// and the rate of the recordings make no difference; the channels are compared by whoever picks
+    /// them.
     pub fn contradiction(&self, other: &Self) -> Option<Contradiction> {
         let views = |s: &Self| {
             let each: Vec<String> = s.views().iter().map(ToString::to_string).collect();
@@ -73,11 +88,12 @@ impl Provenance {
             ("unit", self.unit.clone(), other.unit.clone()),
         ];
         let differs = said.into_iter().find(|(_, a, b)| a != b);
-        differs.map(|(what, expected, found)| Contradiction {
+        let differs = differs.map(|(what, expected, found)| Contradiction {
             what,
             expected,
             found,
-        })
+        });
+        differs.or_else(|| self.labels.contradiction(&other.labels))
     }
 }
 

@@ -6,6 +6,29 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
+/// What a model knows of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Nothing: its decision says how well the model decides.
+    #[default]
+    New,
+    /// It chose when to stop, or which penalty to take.
+    Chose,
+    /// The parameters were fitted on it.
+    Trained,
+}
+
+impl Role {
+    /// Names what the trial did for the model, where it did something.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::New => None,
+            Self::Chose => Some("chose"),
+            Self::Trained => Some("trained"),
+        }
+    }
+}
+
 /// The trials a model was made with: those it was trained on, and those that chose its epoch or its penalty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Text", into = "Text")]
@@ -49,6 +72,15 @@ impl Seen {
     /// Tells whether nothing is remembered, as of a model that another program wrote.
     pub fn is_empty(&self) -> bool {
         self.trained.is_empty() && self.stopped.is_empty()
+    }
+
+    /// Tells what is known of the trial of a recording.
+    pub fn role(&self, id: &TrialId) -> Role {
+        match (self.trained.contains(id), self.stopped.contains(id)) {
+            (true, _) => Role::Trained,
+            (false, true) => Role::Chose,
+            (false, false) => Role::New,
+        }
     }
 
     /// Places of the trials by what the model knows of them: trained on, stopped on, new.

@@ -89,7 +89,7 @@ pub use probe::{
 pub use recording::{Channel, ChannelKind, Event, Recording};
 pub use source::{Opener, ReadSeek, Source};
 pub use stream::Stream;
-pub use units::{excerpt, listed};
+pub use units::{excerpt, listed, microvolts_per};
 
 /// The README's examples.
 #[cfg(doctest)]

@@ -8,14 +8,29 @@ use crate::{Channel, ChannelKind};
 /// The unit of every voltage in memory.
 pub(crate) const MICROVOLT: &str = "µV";
 
-/// The factor from `unit` to µV, or `None` where `unit` is no voltage.
-pub(crate) fn microvolts_per(unit: &str) -> Option<f64> {
-    match unit.trim() {
+/// Returns the factor from `unit` to µV, as files and streams spell it; none where `unit` is no
+/// voltage.
+///
+/// ```
+/// use stiefel_formats::microvolts_per;
+/// assert_eq!((microvolts_per("V"), microvolts_per("microvolts")), (Some(1e6), Some(1.0)));
+/// assert_eq!(microvolts_per("kg"), None);
+/// ```
+pub fn microvolts_per(unit: &str) -> Option<f64> {
+    let unit = unit.trim();
+    match unit {
         // The micro sign, the Greek letter, and what decoders make of the micro sign.
-        "uV" | "µV" | "μV" | "UV" | "uv" | "µv" | "\u{fffd}V" => Some(1.0),
-        "mV" | "mv" => Some(1e3),
-        "V" | "v" => Some(1e6),
-        "nV" | "nv" => Some(1e-3),
+        "uV" | "µV" | "μV" | "UV" | "uv" | "µv" | "\u{fffd}V" => return Some(1.0),
+        "mV" | "mv" => return Some(1e3),
+        "V" | "v" => return Some(1e6),
+        "nV" | "nv" => return Some(1e-3),
+        _ => {}
+    }
+    match unit.to_lowercase().as_str() {
+        "microvolt" | "microvolts" | "μv" => Some(1.0),
+        "millivolt" | "millivolts" => Some(1e3),
+        "volt" | "volts" => Some(1e6),
+        "nanovolt" | "nanovolts" => Some(1e-3),
         _ => None,
     }
 }

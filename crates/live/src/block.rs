@@ -1,5 +1,7 @@
 //! Samples on their way from a source to a session.
 
+use stiefel_data::TrialId;
+
 /// When something happened.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum At {
@@ -16,6 +18,19 @@ pub struct Marker {
     pub at: At,
     /// Its label.
     pub label: String,
+    /// The trial that begins there, where the source is a recording whose trials are known.
+    pub trial: Option<TrialId>,
+}
+
+impl Marker {
+    /// Returns the marker of a stream, of which nothing is known but its label.
+    pub fn new(at: At, label: impl Into<String>) -> Self {
+        Self {
+            at,
+            label: label.into(),
+            trial: None,
+        }
+    }
 }
 
 /// Samples that arrived together.

@@ -3,7 +3,7 @@
 //! A trial is decided first and learnt from afterwards, so that what the session scores is honest. From the moment every class has been seen, each further trial
 //! gives a model calibrated with all labels so far ([`FittedModel::calibrate`]), and the session goes on with it.
 
-use stiefel_data::{Factor, Trials};
+use stiefel_data::{Factor, Role, TrialId, Trials};
 use stiefel_linalg::MatBatch;
 use stiefel_model::{FittedModel, ModelError, Unseen};
 
@@ -19,6 +19,8 @@ pub struct Calibration {
     /// All views of a trial, one after the other.
     trials: Vec<Vec<f64>>,
     classes: Vec<usize>,
+    /// The trials, where the source is a recording.
+    identities: Vec<TrialId>,
     used: usize,
     model: Option<FittedModel>,
 }
@@ -32,6 +34,7 @@ impl Calibration {
             unseen: unseen.copied(),
             trials: Vec::new(),
             classes: Vec::new(),
+            identities: Vec::new(),
             used: 0,
             model: None,
         }
@@ -51,13 +54,16 @@ impl Calibration {
         self.model.as_ref()
     }
 
-    /// Keeps a window whose cue had a label; rejected and unfamiliar ones are no trials.
+    /// Keeps a window whose cue had a label; rejected and unfamiliar ones are no trials, and those
+    /// that the model was made with count once.
     pub(crate) fn take(&mut self, window: &Window<'_>) {
-        let class = window.cue.as_ref().and_then(|cue| cue.class);
+        let cue = window.cue.filter(|cue| cue.seen == Role::New);
+        let class = cue.and_then(|cue| cue.class);
         let usable = matches!(window.status, Status::Decided | Status::Undecided);
         if let (Some(class), Some(covariances), true) = (class, window.covariances, usable) {
             self.trials.push(covariances.to_vec());
             self.classes.push(class);
+            self.identities.extend(cue.and_then(|cue| cue.trial));
         }
     }
 
@@ -97,6 +103,10 @@ impl Calibration {
             trials = trials
                 .with_channels(channels.to_vec())
                 .map_err(ModelError::from)?;
+        }
+        if self.identities.len() == count {
+            let known = self.identities.clone();
+            trials = trials.with_identities(known).map_err(ModelError::from)?;
         }
         Ok(trials.with_preparation(self.start.preparation().clone()))
     }

@@ -1,6 +1,7 @@
 //! Markers: which are cues, which window each has, and which trial a moment lies in.
 
 use crate::window::Within;
+use stiefel_data::{Role, TrialId};
 use stiefel_eeg::recipe::stream::Timing;
 
 /// A cue whose window is not over yet.
@@ -8,6 +9,9 @@ use stiefel_eeg::recipe::stream::Timing;
 pub(crate) struct Cue {
     pub(crate) sample: i64,
     pub(crate) class: Option<usize>,
+    /// The trial, where it is known, and what the model knows of it.
+    pub(crate) trial: Option<TrialId>,
+    pub(crate) seen: Role,
     end: i64,
     label: usize,
 }
@@ -17,6 +21,7 @@ pub(crate) struct Cue {
 struct Stretch {
     sample: i64,
     class: Option<usize>,
+    seen: Role,
     entered: bool,
 }
 
@@ -31,13 +36,20 @@ pub(crate) struct Cues {
 }
 
 impl Cues {
-    /// `classes` are labels of events and the class each stands for, `names` the model's classes, `others` further labels that are cues.
-    pub(crate) fn new(classes: &[(String, String)], names: &[String], others: &[String]) -> Self {
+    /// Starts with the labels of events and the class each stands for, the model's classes, whether
+    /// their names are labels too, and further labels that are cues.
+    pub(crate) fn new(
+        classes: &[(String, String)],
+        names: &[String],
+        named: bool,
+        others: &[String],
+    ) -> Self {
         let class = |name: &String| names.iter().position(|n| n == name);
         let mapped = classes
             .iter()
             .map(|(label, name)| (label.clone(), class(name)));
-        let plain = names.iter().map(|name| (name.clone(), class(name)));
+        let plain = names.iter().filter(|_| named);
+        let plain = plain.map(|name| (name.clone(), class(name)));
         let others = others.iter().map(|label| (label.clone(), None));
         let mut known: Vec<(String, Option<usize>)> = Vec::new();
         for (label, class) in mapped.chain(plain).chain(others) {
@@ -53,13 +65,20 @@ impl Cues {
     }
 
     /// Takes a marker in.
-    pub(crate) fn mark(&mut self, sample: i64, label: &str, timing: &Timing) {
+    pub(crate) fn mark(
+        &mut self,
+        sample: i64,
+        label: &str,
+        (trial, seen): (Option<TrialId>, Role),
+        timing: &Timing,
+    ) {
         let known = self.known.iter().position(|(l, _)| l == label);
         let class = known.and_then(|at| self.known[at].1);
         let place = self.stretches.partition_point(|s| s.sample <= sample);
         let stretch = Stretch {
             sample,
             class,
+            seen,
             entered: false,
         };
         self.stretches.insert(place, stretch);
@@ -69,6 +88,8 @@ impl Cues {
             let cue = Cue {
                 sample,
                 class,
+                trial,
+                seen,
                 end,
                 label,
             };
@@ -101,7 +122,12 @@ impl Cues {
         let stretch = &mut self.stretches[0];
         let new = !std::mem::replace(&mut stretch.entered, true);
         let seconds = (end - stretch.sample) as f64 / rate;
-        let within = stretch.class.map(|class| Within { class, seconds });
+        let seen = stretch.seen;
+        let within = stretch.class.map(|class| Within {
+            class,
+            seconds,
+            seen,
+        });
         (within, new)
     }
 }

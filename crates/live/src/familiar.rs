@@ -9,7 +9,7 @@
 
 use crate::tolerance::{ADAPTATION_WINDOWS, FAMILIAR_QUANTILE, FAMILIAR_WINDOWS};
 use stiefel_model::FittedModel;
-use stiefel_model::fitted::{Distances, Yardstick};
+use stiefel_model::fitted::{Distances, FamiliarityBaseline};
 
 use crate::Result;
 
@@ -31,7 +31,7 @@ pub(crate) struct Familiar {
     /// The limit as a multiple of the median.
     limit: f64,
     median: f64,
-    yardstick: Option<Yardstick>,
+    baseline: Option<FamiliarityBaseline>,
     own: Option<Own>,
 }
 
@@ -52,8 +52,8 @@ impl Familiar {
             return Ok(None);
         };
         let known = model.knows(domain);
-        let yardstick = if known {
-            model.yardstick(domain, None)?
+        let baseline = if known {
+            model.familiarity_baseline(domain, None)?
         } else {
             None
         };
@@ -63,7 +63,7 @@ impl Familiar {
             limit: limit * distances.at(FAMILIAR_QUANTILE),
             median: distances.scale(number),
             distances,
-            yardstick,
+            baseline,
             own: (!known).then(|| Own {
                 sum: vec![0.0; n * n],
                 count: 0,
@@ -74,10 +74,10 @@ impl Familiar {
 
     /// How familiar the broad view of a window is; none as long as nothing can be said.
     pub(crate) fn judge(&mut self, broad: &[f64]) -> Result<Option<Familiarity>> {
-        let Some(yardstick) = &mut self.yardstick else {
+        let Some(baseline) = &mut self.baseline else {
             return Ok(None);
         };
-        let distance = yardstick.distance(broad)?;
+        let distance = baseline.distance(broad)?;
         let ratio = distance / self.median;
         Ok(Some(Familiarity {
             distance,
@@ -113,7 +113,7 @@ impl Familiar {
         }
         if own.count >= FAMILIAR_WINDOWS {
             let mean: Vec<f64> = own.sum.iter().map(|s| s / own.count as f64).collect();
-            self.yardstick = model.yardstick(domain, Some(&mean))?;
+            self.baseline = model.familiarity_baseline(domain, Some(&mean))?;
         }
         Ok(())
     }

@@ -5,6 +5,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use stiefel_data::Role;
+
 use crate::window::{Event, Gap, Window};
 
 /// Writes lines.
@@ -75,6 +77,7 @@ impl Lines {
             self.string("label", cue.label);
             self.class("class", w, cue.class);
             self.whole("sample", cue.sample);
+            self.seen(cue.seen);
             self.text.push('}');
         }
         if let Some(within) = &w.within {
@@ -82,9 +85,17 @@ impl Lines {
             self.text.push('{');
             self.class("class", w, Some(within.class));
             self.number("seconds", Some(within.seconds));
+            self.seen(within.seen);
             self.text.push('}');
         }
         self.number("milliseconds", Some(took.as_nanos() as f64 / 1e6));
+    }
+
+    /// Says what the trial did for the model, where it did something.
+    fn seen(&mut self, role: Role) {
+        if let Some(name) = role.name() {
+            self.string("seen", name);
+        }
     }
 
     fn gap(&mut self, gap: &Gap) {

@@ -1,65 +1,67 @@
 //! The trials of a recording decided as for a score, to be set beside what was decided live.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
-use stiefel_data::{Provenance, Recipe};
-use stiefel_eeg::io::read;
-use stiefel_eeg::recipe::Preparing;
+use stiefel_data::{Provenance, Recipe, Role, TrialId};
+use stiefel_eeg::recipe::{LabelledRecording, Preparing};
 use stiefel_model::{FittedModel, Unseen};
 
 use crate::Result;
+use crate::source::stride;
 
-/// Decides every trial of a recording: the sample of its event, its class as decided, and its class.
-/// Empty where no event stands for a class.
+/// The decision on a trial of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OfflineDecision {
+    /// The sample of its cue, as the recordings are played one after the other.
+    pub sample: i64,
+    /// The class that was decided.
+    pub class: usize,
+    /// The class that the cue stands for.
+    pub truth: usize,
+    /// What the model knows of the trial.
+    pub seen: Role,
+}
+
+/// Decides every trial of recordings; none where no event stands for a class.
 ///
 /// Prepared as the model's training trials were, filter and all; decided as trials of `domain`.
 pub fn offline(
     model: &FittedModel,
     made: &Provenance,
-    path: &Path,
+    recordings: &[LabelledRecording],
     domain: &str,
     unseen: Option<&Unseen>,
-) -> Result<Vec<(i64, usize, usize)>> {
+) -> Result<Vec<OfflineDecision>> {
     let recipe = Recipe {
         rate: None,
         reject: None,
         ..made.recipe.clone()
     };
-    let known = |label: &str| recipe.classes.iter().any(|(l, _)| l == label);
     let mut preparing = Preparing::new(&recipe)?;
-    let (mut samples, mut offset) = (Vec::new(), 0);
-    for recording in read(path)?.into_recordings()? {
-        let rate = recording.sampling_rate();
-        let onset = |seconds: f64| (seconds * rate).round_ties_even();
-        let fits = |e: &&stiefel_eeg::Event| {
-            recipe.views.iter().all(|v| {
-                let start = onset(e.onset) + onset(v.window[0]);
-                let length = onset(v.window[1] - v.window[0]);
-                start >= 0.0 && start + length <= recording.samples() as f64
-            })
-        };
-        let cues = recording.events().iter().filter(|e| known(&e.label));
-        let empty = cues.clone().next().is_none();
-        samples.extend(cues.filter(fits).map(|e| offset + onset(e.onset) as i64));
-        offset += recording.samples() as i64 + onset(crate::source::BETWEEN) as i64;
-        if !empty {
-            preparing.add(recording, domain, None)?;
+    let (mut samples, mut offset) = (BTreeMap::<TrialId, i64>::new(), 0);
+    for played in recordings {
+        let before = samples.len();
+        samples.extend(played.cues().map(|c| (c.trial, offset + c.sample as i64)));
+        if samples.len() > before {
+            preparing.add_labelled(played.clone(), domain)?;
         }
+        offset += stride(played);
     }
     if samples.is_empty() {
         return Ok(Vec::new());
     }
-    let trials = preparing
-        .finish()?
-        .trials
-        .with_preparation(made.clone().into());
+    let trials = preparing.finish()?.trials;
+    let trials = trials.with_preparation(made.clone().into());
     let decided = model.decide(&trials, unseen.filter(|_| !model.knows(domain)))?;
-    let truth = |i: usize| {
-        let name = trials.classes().name(trials.classes().indices()[i]);
-        model.classes().iter().position(|c| c == name)
+    let of_trial = |((i, id), class): ((usize, TrialId), usize)| {
+        let name = trials.classes().label(i);
+        Some(OfflineDecision {
+            sample: *samples.get(&id)?,
+            class,
+            truth: model.classes().iter().position(|c| c == name)?,
+            seen: model.about().seen.role(&id),
+        })
     };
-    let all = samples.into_iter().zip(decided.classes()).enumerate();
-    Ok(all
-        .filter_map(|(i, (sample, class))| Some((sample, class, truth(i)?)))
-        .collect())
+    let each = trials.identities().into_iter().enumerate();
+    Ok(each.zip(decided.classes()).filter_map(of_trial).collect())
 }

@@ -76,7 +76,7 @@ impl Page {
         let server = Server::http(address).map_err(|error| {
             LiveError::failed(
                 format!("no page can be served at {address}: {error}"),
-                "choose another address or port, with --listen",
+                "choose another address or port",
             )
         })?;
         let port = server.server_addr().to_ip().map_or(0, |ip| ip.port());
@@ -202,7 +202,7 @@ fn token() -> Result<String> {
     getrandom::fill(&mut bytes).map_err(|error| {
         LiveError::failed(
             format!("no random token can be drawn: {error}"),
-            "serve the page on this machine only, without --listen",
+            "serve the page on this machine only",
         )
     })?;
     Ok(stiefel_data::hex(&bytes))

@@ -4,7 +4,7 @@
 //! model's unit. A rate, a channel or a unit that does not fit is refused with both sides named, before a sample is decided.
 
 use stiefel_data::{Provenance, Reference};
-use stiefel_eeg::montage::canonical;
+use stiefel_eeg::io::{electrode, microvolts_per};
 use stiefel_eeg::{Channel, ChannelKind};
 
 use crate::{LiveError, Result};
@@ -20,9 +20,9 @@ pub struct Description {
     pub channels: Vec<Channel>,
 }
 
-/// What somebody says of a stream that does not describe itself; what is not said is as the model has it.
+/// A stream that does not describe itself; what is left open is as the model has it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Told {
+pub struct StreamSpec {
     /// Names of the channels, in the order of the values of a sample.
     pub channels: Option<Vec<String>>,
     /// Samples per second.
@@ -31,7 +31,7 @@ pub struct Told {
     pub unit: Option<String>,
 }
 
-impl Told {
+impl StreamSpec {
     /// The stream as it would describe itself.
     pub(crate) fn description(&self, made: &Provenance) -> Description {
         let unit = self.unit.as_ref().unwrap_or(&made.unit);
@@ -82,10 +82,8 @@ impl Fit {
     pub fn new(stream: &Description, made: &Provenance) -> Result<Self> {
         let mut notes = Vec::new();
         check_rate(stream, made, &mut notes)?;
-        let mut pick = |name: &String| -> Result<(usize, f64)> {
-            let at = place(stream, name)?;
-            let unit = &stream.channels[at].unit;
-            let kind = stream.channels[at].kind;
+        let mut pick = |at: usize| -> Result<(usize, f64)> {
+            let Channel { name, kind, unit } = &stream.channels[at];
             if !matches!(kind, ChannelKind::Eeg | ChannelKind::Misc) {
                 notes.push(format!(
                     "{} says that channel {name} is not EEG ({kind:?}); it is taken as it is",
@@ -103,15 +101,21 @@ impl Fit {
             })?;
             Ok((at, factor))
         };
-        let picks: Vec<(usize, f64)> = made
-            .channels()
-            .iter()
-            .map(&mut pick)
-            .collect::<Result<_>>()?;
+        // Electrodes are found by name as in a file.
+        let find = |names: &[String]| {
+            let remedy = "stream the channels the model was trained on";
+            electrode::find(&stream.channels, names)
+                .map_err(|error| LiveError::mismatch(format!("{}: {error}", stream.name), remedy))
+        };
+        let own = find(made.channels())?;
+        let picks: Vec<(usize, f64)> = own.into_iter().map(&mut pick).collect::<Result<_>>()?;
         let reference = match &made.recipe.reference {
             Reference::AsRecorded => Vec::new(),
             Reference::Average => picks.clone(),
-            Reference::Channels(names) => names.iter().map(&mut pick).collect::<Result<_>>()?,
+            Reference::Channels(names) => find(names)?
+                .into_iter()
+                .map(&mut pick)
+                .collect::<Result<_>>()?,
         };
         if stream.channels.iter().all(|c| c.unit.is_empty()) && !made.unit.is_empty() {
             notes.push(format!(
@@ -161,46 +165,10 @@ fn check_rate(stream: &Description, made: &Provenance, notes: &mut Vec<String>) 
     }
 }
 
-fn place(stream: &Description, name: &str) -> Result<usize> {
-    let key = |name: &str| canonical(name).to_lowercase();
-    let wanted = key(name);
-    let exact = stream.channels.iter().position(|c| c.name == name);
-    let mut alike = (0..stream.channels.len()).filter(|&i| key(&stream.channels[i].name) == wanted);
-    match (exact, alike.next(), alike.next()) {
-        (Some(at), ..) | (None, Some(at), None) => Ok(at),
-        (None, Some(_), Some(_)) => Err(LiveError::mismatch(
-            format!("{}: several channels are called {name}", stream.name),
-            "give the channels different names",
-        )),
-        (None, None, _) => {
-            let names: Vec<&str> = stream.channels.iter().map(|c| c.name.as_str()).collect();
-            Err(LiveError::mismatch(
-                format!(
-                    "the model needs channel {name}; {} has {}",
-                    stream.name,
-                    names.join(", ")
-                ),
-                "stream the channels the model was trained on",
-            ))
-        }
-    }
-}
-
 /// From one unit to another; a unit that was not said is the right one.
 fn factor(from: &str, to: &str) -> Option<f64> {
     if from.is_empty() || to.is_empty() || from == to {
         return Some(1.0);
     }
     Some(microvolts_per(from)? / microvolts_per(to)?)
-}
-
-/// Microvolts in a unit, as files and streams spell it.
-pub(crate) fn microvolts_per(unit: &str) -> Option<f64> {
-    match unit.trim().to_lowercase().as_str() {
-        "uv" | "µv" | "μv" | "microvolts" | "microvolt" => Some(1.0),
-        "mv" | "millivolts" | "millivolt" => Some(1e3),
-        "v" | "volts" | "volt" => Some(1e6),
-        "nv" | "nanovolts" | "nanovolt" => Some(1e-3),
-        _ => None,
-    }
 }

@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
+use stiefel_data::Role;
 
+use crate::offline::OfflineDecision;
 use crate::quality::Reason;
 use crate::window::{Event, Status, Window};
 
@@ -78,9 +80,11 @@ pub struct Summary {
     pub gaps: [u64; 3],
     /// Times the stream was lost.
     pub lost: u64,
-    /// Windows of cues with a label, and how many of those that were decided were right.
+    /// Windows of cues with a label.
     pub cued: u64,
-    /// See above.
+    /// Those of them that are trials the model was made with: they are not scored.
+    pub seen: u64,
+    /// How many of the others that were decided were right.
     pub decided: Tally,
     /// What the model decides of the same trials offline, where they could be prepared.
     pub offline: Option<Offline>,
@@ -133,6 +137,7 @@ impl Summary {
             gaps: [0; 3],
             lost: 0,
             cued: 0,
+            seen: 0,
             decided: Tally::default(),
             offline: None,
             over_time: Vec::new(),
@@ -186,7 +191,9 @@ impl Summary {
         let Some(truth) = w.truth() else { return };
         if let Some(cue) = &w.cue {
             self.cued += 1;
-            if let Some(class) = w.class {
+            if cue.seen != Role::New {
+                self.seen += 1;
+            } else if let Some(class) = w.class {
                 self.decided.count(class == truth);
             }
             if self.labels.len() < REMEMBERED {
@@ -194,7 +201,9 @@ impl Summary {
             }
             return;
         }
-        let Some(within) = &w.within else { return };
+        let Some(within) = w.within.filter(|within| within.seen == Role::New) else {
+            return;
+        };
         // A window that ends at a multiple of the hop belongs to it, whatever rounding says.
         let key = (within.seconds / self.step - 1e-6).ceil() as i64;
         let place = self.rows.partition_point(|(k, _)| *k < key);
@@ -246,19 +255,22 @@ impl Summary {
         self.latency = self.percentiles();
     }
 
-    /// Sets the decisions of the same trials, made offline, beside those made live: sample of the cue, class, and what it should have been.
-    pub fn beside(&mut self, offline: &[(i64, usize, usize)]) {
+    /// Sets the decisions of the same trials, made offline, beside those made live. Trials that the
+    /// model was made with are compared and not scored.
+    pub fn with_offline(&mut self, offline: &[OfflineDecision]) {
         let mut found = Offline {
             decisions: Tally::default(),
             same: 0,
             both: 0,
         };
-        for &(sample, class, truth) in offline {
-            found.decisions.count(class == truth);
-            let live = self.labels.iter().find(|(s, _)| *s == sample);
+        for trial in offline {
+            if trial.seen == Role::New {
+                found.decisions.count(trial.class == trial.truth);
+            }
+            let live = self.labels.iter().find(|(s, _)| *s == trial.sample);
             if let Some(live) = live.and_then(|(_, class)| *class) {
                 found.both += 1;
-                found.same += u64::from(live == class);
+                found.same += u64::from(live == trial.class);
             }
         }
         self.offline = Some(found);
@@ -346,21 +358,29 @@ impl Summary {
             Some(a) => format!("{a:.3} ({} of {})", t.right, t.all),
             None => "none".into(),
         };
+        let all_seen = self.seen == self.cued;
         if self.cued > 0 {
-            writeln!(
-                f,
-                "{} labelled cues; accuracy live {}",
-                self.cued,
-                share(self.decided)
-            )?;
+            write!(f, "{} labelled cues", self.cued)?;
+            match self.seen {
+                0 => {}
+                seen if all_seen => write!(
+                    f,
+                    ": the model was made with all {seen}, and there is no score"
+                )?,
+                seen => write!(f, ", {seen} of trials that the model was made with")?,
+            }
+            if !all_seen {
+                write!(f, "; accuracy live {}", share(self.decided))?;
+            }
+            writeln!(f)?;
         }
         if let Some(offline) = &self.offline {
+            let score = format!("accuracy offline {}; ", share(offline.decisions));
+            let score = if all_seen { "" } else { &score };
             writeln!(
                 f,
-                "accuracy offline {}; {} of {} trials decided the same way",
-                share(offline.decisions),
-                offline.same,
-                offline.both
+                "{score}{} of {} trials decided offline as live",
+                offline.same, offline.both
             )?;
         }
         if !self.over_time.is_empty() {

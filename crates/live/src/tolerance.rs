@@ -21,7 +21,7 @@ pub const SATURATED_SAMPLES: usize = 6;
 /// mV, drifts of an electrode some millivolts; a loose plug reaches a hundred.
 pub const OUT_OF_RANGE: f64 = 5_000.0;
 
-/// The quantile of the training trials' distances to their own domain's mean that is the yardstick
+/// The quantile of the training trials' distances to their own domain's mean that is the baseline
 /// of what is familiar.
 pub const FAMILIAR_QUANTILE: f64 = 0.99;
 

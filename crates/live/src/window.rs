@@ -1,5 +1,7 @@
 //! What a session says: of every window, and of gaps in the stream.
 
+use stiefel_data::{Role, TrialId};
+
 use crate::familiar::Familiarity;
 use crate::quality::{Electrode, Reason};
 
@@ -56,6 +58,10 @@ pub struct CueOf<'a> {
     pub class: Option<usize>,
     /// The sample it came at.
     pub sample: i64,
+    /// The trial, where the source is a recording.
+    pub trial: Option<TrialId>,
+    /// What the model knows of the trial.
+    pub seen: Role,
 }
 
 /// The trial that a window without a cue of its own ends in.
@@ -65,6 +71,8 @@ pub struct Within {
     pub class: usize,
     /// Seconds from its cue to the end of the window.
     pub seconds: f64,
+    /// What the model knows of the trial, where the source is a recording.
+    pub seen: Role,
 }
 
 /// What is said of a window. Probabilities are there unless it was rejected; a class only where it was decided.

@@ -19,7 +19,7 @@ use stiefel_model::net::DaspConfig;
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{Silent, TrainConfig};
 use stiefel_model::{Architecture, FittedModel, ModelConfig, ModelSpec, Preconditioning, Unseen};
-use study::{RATE, STUDY, description, several_views};
+use study::{RATE, STUDY, description, played, several_views};
 
 /// Counts what this thread allocates, and the bytes that are held.
 struct Counting;
@@ -89,7 +89,7 @@ fn soak(model: &FittedModel, made: &Provenance, domain: &str, seconds: f64, warm
     let mut session = Session::new(model, decider, made, &description(), options).unwrap();
     let length = STUDY.recording.samples() as f64 / RATE + 10.0;
     let times = (seconds / length).ceil() as u64;
-    let mut source = Replay::new("run", vec![STUDY.recording.clone()], Speed::Max)
+    let mut source = Replay::new("run", vec![played()], Speed::Max)
         .unwrap()
         .repeated(times);
     let (mut block, mut lines) = (Block::default(), Lines::default());

@@ -260,10 +260,7 @@ pub enum ModelError {
     #[error(transparent)]
     Data(#[from] DataError),
     /// Matrices that were made another way than those the model was trained on.
-    #[error(
-        "{}: the model was trained with {}, but the trials have {}; prepare the trials as the model says (`stiefel inspect MODEL`)",
-        .0.what, .0.expected, .0.found
-    )]
+    #[error("{0}; prepare the trials as the model says (`stiefel inspect MODEL`)")]
     Contradiction(Contradiction),
     /// A domain without training trials, and nobody said what is done for one.
     #[error(

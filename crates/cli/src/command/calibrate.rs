@@ -14,11 +14,12 @@ use crate::source::{Part, check_output, load_for};
 use crate::table::entry;
 
 const HELP: &str = "\
-The data are labelled trials of one or several people, new or known: a dataset file, a public data
-set, synthetic:…, or recordings. Recordings are prepared as the model's training trials were. Two
-trials of two classes are enough to begin with; more can follow, in one file or one after the other,
-with the same result. Take equally many trials of each class, if you can: uneven trials calibrate
-worse, though the classes are weighted alike.
+The data are labelled trials of one or several people, new or known: dataset files, public data
+sets, synthetic:…, or recordings, as many as you like. Recordings are prepared as the model's training
+trials were. Two trials of two classes are enough to begin with; more can follow, in one file or one
+after the other, with the same result. Take equally many trials of each class: --per-class takes that
+many of each, and refuses where there are fewer. Uneven trials calibrate worse, though the classes are
+weighted alike; a class without a trial is decided worse than before, and is named.
 
 Only what the model knows of these people changes; for everybody else it decides as before, to the
 bit. From then on the model knows a calibrated person, and `evaluate`, `predict` and `live` need
@@ -34,8 +35,9 @@ The trials count as seen: `evaluate` scores the others.
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
-    /// The labelled trials
-    source: String,
+    /// The labelled trials, from one or several sources
+    #[arg(required = true)]
+    sources: Vec<String>,
     /// The model file to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
@@ -44,9 +46,9 @@ pub(crate) struct Arguments {
     overwrite: bool,
     #[command(flatten)]
     part: Part,
-    /// Take the first N trials of every domain, in recording order [default: all]
-    #[arg(long, value_name = "N")]
-    first: Option<usize>,
+    /// Take the first N trials of each class of every domain, in recording order [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    per_class: Option<u64>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -71,7 +73,10 @@ impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         check_output(&self.output, self.overwrite)?;
         let model = FittedModel::load(&self.model)?;
-        let trials = self.chosen(load_for(&model, &self.source, &self.part, false)?)?;
+        let sets: Result<Vec<Trials>, Failure> = (self.sources.iter())
+            .map(|source| Ok(model.accept(&load_for(&model, source, &self.part, false)?)?))
+            .collect();
+        let trials = self.chosen(&model, Trials::together(&sets?)?)?;
         let calibrated = model.calibrate(&trials)?;
         calibrated.save(&self.output, self.overwrite)?;
         let names = trials.domains();
@@ -79,7 +84,7 @@ impl Arguments {
         let balance = calibrated.balance(&domains);
         if self.json {
             let each: Vec<_> = (balance.iter())
-                .map(|b| json!({ "domain": b.domain, "labelled": b.counts, "uneven": b.is_uneven() }))
+                .map(|b| json!({ "domain": b.domain, "labelled": b.counts, "uneven": b.is_uneven(), "missing": b.missing() }))
                 .collect();
             return output.json(&json!({
                 "model": self.model, "output": self.output, "trials": trials.len(), "domains": each,
@@ -100,20 +105,30 @@ impl Arguments {
         output.line(&lines.join("\n"))
     }
 
-    /// The first trials of every domain, or all.
-    fn chosen(&self, trials: Trials) -> Result<Trials, Failure> {
-        let Some(first) = self.first else {
+    /// Returns the first trials of each class of every domain, or all.
+    fn chosen(&self, model: &FittedModel, trials: Trials) -> Result<Trials, Failure> {
+        let Some(wanted) = self.per_class.map(|n| n as usize) else {
             return Ok(trials);
         };
-        if first == 0 {
-            return Err(Failure::Misuse(
-                "--first 0: at least two trials are needed to calibrate a model".into(),
-            ));
-        }
+        let truth = model.truth(&trials)?;
         let mut at = Vec::new();
         for domain in trials.domains().present() {
-            at.extend(trials.of_domain(domain).into_iter().take(first));
+            let own = trials.of_domain(domain);
+            for (class, name) in model.classes().iter().enumerate() {
+                let of_class: Vec<usize> =
+                    own.iter().copied().filter(|&i| truth[i] == class).collect();
+                let Some(first) = of_class.get(..wanted) else {
+                    return Err(Failure::Misuse(format!(
+                        "--per-class {wanted}: there are {} trials of {name} of domain \"{}\"; give \
+                         further sources, or take fewer of each class",
+                        of_class.len(),
+                        trials.domains().name(domain)
+                    )));
+                };
+                at.extend(first);
+            }
         }
+        at.sort_unstable();
         Ok(trials.select(&at)?)
     }
 }

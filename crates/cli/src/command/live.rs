@@ -5,13 +5,15 @@ mod output;
 
 use std::io::{BufReader, stdin};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
+use stiefel::eeg::recipe::LabelledRecording;
 use stiefel::live::lsl::Query;
 use stiefel::live::source::{
     Format, LslOptions, LslSource, Replay, Samples, SamplesOptions, Source, Speed, connect,
 };
-use stiefel::live::{Calibration, Session, Sink, Summary, offline, run};
+use stiefel::live::{Calibration, Options, Session, Sink, Summary, offline, run};
 use stiefel::model::FittedModel;
 
 use crate::failure::{Failure, Outcome};
@@ -101,6 +103,14 @@ enum From {
     Lsl(Query),
 }
 
+/// A source, opened.
+struct Opened {
+    source: Box<dyn Source>,
+    options: Options,
+    /// The recordings that are played, where their trials can be decided offline too.
+    played: Option<Arc<[LabelledRecording]>>,
+}
+
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         let from = self.source()?;
@@ -119,16 +129,19 @@ impl Arguments {
         let unseen = self.deciding.unseen(&model)?;
         let mut calibration = (self.calibrate.as_ref())
             .map(|_| Calibration::new(&model, self.deciding.domain(), unseen.as_ref()));
-        let (mut source, cued) = self.open(&from, &model)?;
+        let Opened {
+            mut source,
+            options,
+            played,
+        } = self.open(&from, &model)?;
         let offline = |summary: &mut Summary| -> Outcome {
-            let (From::Replay(path), 1, true) = (&from, self.repeat.unwrap_or(1), cued) else {
-                return Ok(());
-            };
+            let Some(played) = &played else { return Ok(()) };
             let (domain, made) = (
                 self.deciding.domain(),
                 self.deciding.preparation(&model, None)?,
             );
-            summary.beside(&offline(&model, &made, path, domain, unseen.as_ref())?);
+            let decided = offline(&model, &made, played, domain, unseen.as_ref())?;
+            summary.with_offline(&decided);
             Ok(())
         };
         decide(
@@ -136,7 +149,7 @@ impl Arguments {
             &self.deciding,
             &self.sinks,
             &mut *source,
-            cued,
+            options,
             calibration.as_mut(),
             &offline,
             output,
@@ -144,8 +157,13 @@ impl Arguments {
         self.write(calibration.as_ref())
     }
 
-    /// The source, and whether its cues say when to decide.
-    fn open(&self, from: &From, model: &FittedModel) -> Result<(Box<dyn Source>, bool), Failure> {
+    /// Opens the source; its cues say when to decide, where it has some.
+    fn open(&self, from: &From, model: &FittedModel) -> Result<Opened, Failure> {
+        let of_stream = |source: Box<dyn Source>| Opened {
+            source,
+            options: self.deciding.options(self.markers.is_some()),
+            played: None,
+        };
         Ok(match from {
             From::Stdin | From::Tcp(_) => {
                 let made = self.deciding.preparation(model, None)?;
@@ -162,19 +180,28 @@ impl Arguments {
                     From::Tcp(address) => Samples::new(connect(address)?, &options)?,
                     _ => Samples::new(BufReader::new(stdin().lock()), &options)?,
                 };
-                (Box::new(samples), self.markers.is_some())
+                of_stream(Box::new(samples))
             }
             From::Replay(path) => {
                 let speed = self.speed.unwrap_or(Speed::Times(1.0));
-                let replay = Replay::open(path, speed)?.repeated(self.repeat.unwrap_or(1));
-                let made = self
-                    .deciding
-                    .preparation(model, Some(replay.description()))?;
-                let cued = replay.has_event(|label| {
-                    made.recipe.classes.iter().any(|(l, _)| l == label)
-                        || model.classes().iter().any(|c| c == label)
-                });
-                (Box::new(replay), cued)
+                let made = self.deciding.preparation(model, None)?;
+                let repeat = self.repeat.unwrap_or(1);
+                let replay = Replay::open(path, &made, speed)?.repeated(repeat);
+                let cueless = replay.without_cue();
+                let mut options = self.deciding.options(cueless.is_none());
+                options.class_cues = false;
+                if let (Some(events), Some(hop)) = (&cueless, options.hop) {
+                    eprintln!(
+                        "note: no event of {} is a cue ({events}); a window ends every {hop} s",
+                        path.display()
+                    );
+                }
+                let played = (repeat == 1 && cueless.is_none()).then(|| replay.recordings());
+                Opened {
+                    source: Box::new(replay),
+                    options,
+                    played,
+                }
             }
             From::Lsl(query) => {
                 let options = LslOptions {
@@ -182,8 +209,7 @@ impl Arguments {
                     markers: self.markers.as_deref().map(marker_stream).transpose()?,
                     timeout: self.wait.unwrap_or(10.0),
                 };
-                let cued = options.markers.is_some();
-                (Box::new(LslSource::new(&self.sinks.lsl()?, options)?), cued)
+                of_stream(Box::new(LslSource::new(&self.sinks.lsl()?, options)?))
             }
         })
     }
@@ -282,20 +308,14 @@ fn decide(
     deciding: &Deciding,
     sinks: &Sinks,
     source: &mut dyn Source,
-    cued: bool,
+    options: Options,
     calibration: Option<&mut Calibration>,
     complete: &dyn Fn(&mut Summary) -> Outcome,
     output: &mut Output,
 ) -> Outcome {
     let made = deciding.preparation(model, Some(source.description()))?;
     let decider = deciding.session(model)?;
-    let mut session = Session::new(
-        model,
-        decider,
-        &made,
-        source.description(),
-        deciding.options(cued),
-    )?;
+    let mut session = Session::new(model, decider, &made, source.description(), options)?;
     for note in session.notes() {
         eprintln!("note: {note}");
     }

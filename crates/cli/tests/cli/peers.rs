@@ -189,7 +189,7 @@ fn labelled_trials_calibrate_the_regressions() {
     for kind in peers() {
         let (source, name) = (source(kind), kind.name());
         train(&home, kind, "--subjects 1");
-        let calibrate = format!("calibrate m.stiefel {source} --subjects 2 --first 8");
+        let calibrate = format!("calibrate m.stiefel {source} --subjects 2 --per-class 4");
         let (exit, message) = code(&home.run(&format!("{calibrate} -o c.stiefel --overwrite")));
         if !kind.calibrates(2) {
             assert!(
@@ -215,7 +215,7 @@ fn labelled_trials_calibrate_the_regressions() {
         };
         assert_eq!(predict("m.stiefel"), predict("c.stiefel"), "{name}");
         let again = home.run(&format!(
-            "calibrate c.stiefel {source} --subjects 2 --first 8 -o x"
+            "calibrate c.stiefel {source} --subjects 2 --per-class 4 -o x"
         ));
         let (exit, message) = code(&again);
         assert!(

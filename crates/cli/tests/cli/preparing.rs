@@ -467,7 +467,8 @@ fn a_label_that_means_two_things_is_an_error() {
         "the label T1 means",
         "left_hand in runs R04 (2 events)",
         "hands in runs R06,R10,R14 (6 events)",
-        "for example --runs R06,R10,R14",
+        "for example the runs R06,R10,R14",
+        "the class rule R0[48]:T1=left",
     ] {
         assert!(message.contains(part), "{part}: {message}");
     }

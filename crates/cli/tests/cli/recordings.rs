@@ -79,11 +79,61 @@ pub(crate) fn write_edf(path: &Path, r: &Recording) {
         }
         let mut tal = format!("+{second}\x14\x14\0").into_bytes();
         for event in r.events().iter().filter(|e| e.sample / rate == second) {
-            let label = if event.label == "feet" { "T2" } else { "T1" };
+            let second = ["feet", "T2"].contains(&event.label.as_str());
+            let label = if second { "T2" } else { "T1" };
             tal.extend(format!("+{}\x15{}\x14{label}\x14\0", event.onset, 4).into_bytes());
         }
         tal.resize(2 * annotation, 0);
         bytes.extend(tal);
     }
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// XDF whose header says a rate; the samples are stamped as they were recorded. Events are `T1` and
+/// `T2` as in [`write_edf`], in a stream of markers.
+pub(crate) fn write_xdf(path: &Path, r: &Recording, said: f64) {
+    let mut bytes = b"XDF:".to_vec();
+    let mut chunk = |tag: u16, parts: &[&[u8]]| {
+        let content = parts.concat();
+        bytes.push(4);
+        bytes.extend((content.len() as u32 + 2).to_le_bytes());
+        bytes.extend(tag.to_le_bytes());
+        bytes.extend(content);
+    };
+    chunk(1, &[b"<info><version>1.0</version></info>"]);
+    let channel = |name: &str| {
+        format!("<channel><label>{name}</label><unit>microvolts</unit><type>EEG</type></channel>")
+    };
+    let channels: String = r.channels().iter().map(|c| channel(&c.name)).collect();
+    let header = |name: &str, kind: &str, format: &str, count: usize, rate: f64, more: &str| {
+        format!(
+            "<info><name>{name}</name><type>{kind}</type><channel_count>{count}</channel_count>\
+             <nominal_srate>{rate}</nominal_srate><channel_format>{format}</channel_format>{more}\
+             </info>"
+        )
+    };
+    let described = format!("<desc><channels>{channels}</channels></desc>");
+    let n = r.channels().len();
+    let eeg = header("amp", "EEG", "double64", n, said, &described);
+    let cues = header("cues", "Markers", "string", 1, 0.0, "");
+    let (first, second) = (1_u32.to_le_bytes(), 2_u32.to_le_bytes());
+    chunk(2, &[&first, eeg.as_bytes()]);
+    chunk(2, &[&second, cues.as_bytes()]);
+    let mut samples = Vec::new();
+    for t in 0..r.samples() {
+        samples.push(8);
+        samples.extend((5.0 + t as f64 / r.sampling_rate()).to_le_bytes());
+        samples.extend((0..n).flat_map(|c| r.channel(c)[t].to_le_bytes()));
+    }
+    let count = |count: usize| (count as u32).to_le_bytes();
+    chunk(3, &[&first, &[4], &count(r.samples()), &samples]);
+    let mut markers = Vec::new();
+    for event in r.events() {
+        markers.push(8);
+        markers.extend((5.0 + event.onset).to_le_bytes());
+        let label = if event.label == "feet" { b"T2" } else { b"T1" };
+        markers.extend([1, 2, label[0], label[1]]);
+    }
+    chunk(3, &[&second, &[4], &count(r.events().len()), &markers]);
     std::fs::write(path, bytes).unwrap();
 }

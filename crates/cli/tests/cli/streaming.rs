@@ -292,13 +292,13 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
             &good[..],
             "--domain S01 --format f64",
             2,
-            "are csv; give --format csv",
+            "are csv; say that it is csv",
         ),
         (
             &good,
             "--domain S01 --channels C3,C4",
             2,
-            "the model needs channel",
+            "there is no channel",
         ),
         (
             &good,
@@ -538,7 +538,13 @@ fn bad_samples_are_rejected_and_the_stream_goes_on() {
 /// A recording played again: its events are cues, and the trials are those of `predict --causal`.
 #[test]
 fn a_recording_is_replayed_trial_by_trial() {
-    let home = home_with("");
+    let home = Home::new();
+    write_study(&home.0.join("eeg"));
+    let others = "eeg/S01R2.edf eeg/S02R1.edf eeg/S02R2.edf";
+    home.text(&format!(
+        "prepare {others} -o ds.npz --classes T1=hands,T2=feet"
+    ));
+    home.text("train ds.npz -o m.stiefel");
     let replayed = home.run(
         "live m.stiefel --from replay:eeg/S01R1.edf --speed max --domain S01 --unfamiliar off",
     );

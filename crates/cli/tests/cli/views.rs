@@ -101,7 +101,7 @@ fn a_few_labelled_trials_make_a_person_known() {
         (2, true)
     );
     let text = home.text(&format!(
-        "calibrate m.stiefel {third} --first 4 -o c.stiefel"
+        "calibrate m.stiefel {third} --per-class 2 -o c.stiefel"
     ));
     assert!(text.contains("labelled trials of 2 domains"), "{text}");
     let value = json(&home.text(&format!("evaluate c.stiefel {third} --json")));
@@ -120,18 +120,18 @@ fn a_few_labelled_trials_make_a_person_known() {
     assert_eq!(predict("m.stiefel"), predict("c.stiefel"));
     // All at once, or one after the other.
     home.text(&format!(
-        "calibrate m.stiefel {third} --first 8 -o eight.stiefel"
+        "calibrate m.stiefel {third} --per-class 4 -o eight.stiefel"
     ));
     let eight = FittedModel::load(home.0.join("eight.stiefel")).unwrap();
     assert_eq!(eight.known_domains().len(), 6);
     for (line, reason) in [
         (
-            format!("calibrate c.stiefel {third} --first 4 -o x.stiefel"),
+            format!("calibrate c.stiefel {third} --per-class 2 -o x.stiefel"),
             "among those the model was made with",
         ),
         (
-            format!("calibrate m.stiefel {third} --first 0 -o x.stiefel"),
-            "at least two",
+            format!("calibrate m.stiefel {third} --per-class 0 -o x.stiefel"),
+            "--per-class",
         ),
         (
             format!("calibrate m.stiefel {third} -o m.stiefel"),

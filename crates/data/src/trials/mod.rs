@@ -4,6 +4,7 @@
 //! Everything is checked once, here: sizes, ranges, finite values, symmetry. Positive definiteness is a question of its own
 //! (`stiefel_geometry::spd::check_spd`): raw covariances of re-referenced recordings lack it until they are loaded.
 
+mod together;
 mod views;
 
 use crate::{DataError, Factor, Preparation, Reference, Result, TrialId, check_distinct};

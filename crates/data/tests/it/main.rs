@@ -1,6 +1,7 @@
 //! Properties and bad input, one file per subject.
 
 mod identity;
+mod labels;
 mod preparation;
 mod split;
 mod trials;

@@ -48,7 +48,7 @@ pub enum CatalogueError {
     /// The server could not be reached, or kept failing.
     #[error(
         "{url} could not be fetched in {attempts} attempts: {reason}; check the connection, set HTTPS_PROXY where a proxy is needed, \
-         or name another server with --mirror or STIEFEL_MIRROR (what has arrived is kept, and the next attempt continues from there)"
+         or name a mirror (STIEFEL_MIRROR) (what has arrived is kept, and the next attempt continues from there)"
     )]
     Network {
         /// The address.
@@ -194,9 +194,9 @@ impl CatalogueError {
 
 fn advice(status: u16) -> &'static str {
     match status {
-        401 | 403 => "it may need a login or block this network: try --mirror or STIEFEL_MIRROR",
-        404 | 410 => "the file has moved: try --mirror or STIEFEL_MIRROR with another server",
+        401 | 403 => "it may need a login or block this network: try a mirror (STIEFEL_MIRROR)",
+        404 | 410 => "the file has moved: try a mirror (STIEFEL_MIRROR)",
         407 => "the proxy needs a login: HTTPS_PROXY=http://user:password@host:port",
-        _ => "try again later, or name another server with --mirror or STIEFEL_MIRROR",
+        _ => "try again later, or name a mirror (STIEFEL_MIRROR)",
     }
 }

@@ -28,6 +28,7 @@ mod views;
 pub use crate::ledger::FileRecord;
 pub use inputs::{Inputs, read_options};
 pub(crate) use inputs::{Opened, is_catalogue, open_file};
+pub use meaning::{Cue, LabelledRecording, labelled_recordings, sample_at};
 pub use pattern::{FileName, NamePattern};
 pub use pipeline::{PipelineOutput, Preparing};
 pub use record::{DomainRecord, Record};
@@ -42,11 +43,10 @@ use stiefel_data::{Duplicates, Fingerprint, Origin, Preparation, TrialId, Trials
 
 use crate::catalogue::Signal;
 use crate::io::{listed, name_text, path_text};
-use crate::{EegError, Event, Result};
+use crate::{EegError, Result};
 use inputs::Item;
-use meaning::{Meanings, by_run, counted, labels};
+use meaning::{check_meanings, counted};
 use notes::Notes;
-use pipeline::fingerprint;
 
 /// How far a long piece of work is.
 #[derive(Debug, Clone, Copy)]
@@ -127,7 +127,7 @@ pub fn run(recipe: &Recipe, inputs: Inputs, watch: &mut Watch<'_>) -> Result<(Tr
     if all_labels {
         work.check_labels(&made)?;
     }
-    work.meanings.check()?;
+    check_meanings(&made.provenance.labels)?;
     let provenance = Provenance {
         input,
         ..made.provenance.clone()
@@ -218,7 +218,6 @@ struct Work<'a> {
     /// The names of the runs, each once.
     runs: Vec<String>,
     used: usize,
-    meanings: Meanings,
     duplicates: Duplicates,
     /// Where every recording, and every trial of data that comes in trials, was met first.
     recordings: BTreeMap<Fingerprint, PathBuf>,
@@ -235,7 +234,6 @@ impl<'a> Work<'a> {
             notes: Notes::default(),
             runs: Vec::new(),
             used: 0,
-            meanings: Meanings::default(),
         }
     }
 
@@ -254,13 +252,12 @@ impl<'a> Work<'a> {
         let recorded = match item.signal {
             Signal::Recording(recording) => {
                 let classes = &self.recipe.classes;
-                let recording = by_run(recording, item.run.as_deref(), classes);
-                if self.has_no_trial(recording.events(), &item.path, &place)? {
+                let run = item.run.as_deref();
+                let labelled = LabelledRecording::new(&item.path, recording, run, classes);
+                if self.has_no_trial(&labelled, &item.path, &place)? {
                     return Ok(());
                 }
-                let run = item.run.as_deref();
-                self.meanings.hear(&item.path, run, &recording, classes);
-                let known = fingerprint(&recording);
+                let known = labelled.fingerprint;
                 if let Some(first) = self.recordings.get(&known) {
                     let twice = format!("it is the same recording as {}", path_text(first));
                     if self.duplicates == Duplicates::Refuse {
@@ -274,8 +271,8 @@ impl<'a> Work<'a> {
                     return Ok(());
                 }
                 self.recordings.insert(known, item.path.clone());
-                let rate = recording.sampling_rate();
-                let added = preparing.add_known(recording, &known, &item.domain, run);
+                let rate = labelled.recording.sampling_rate();
+                let added = preparing.add_labelled(labelled, &item.domain);
                 added.map_err(at)?;
                 rate
             }
@@ -306,22 +303,22 @@ impl<'a> Work<'a> {
     }
 
     /// Whether a recording has none of the events; it is then noted. Without classes nothing can be a trial.
-    fn has_no_trial(&mut self, events: &[Event], path: &Path, place: &str) -> Result<bool> {
-        let chosen = |e: &&Event| {
-            let mut classes = self.recipe.classes.iter();
-            classes.any(|(label, _)| *label == e.label)
-        };
-        if events.iter().any(|e| chosen(&e)) {
+    fn has_no_trial(
+        &mut self,
+        recording: &LabelledRecording,
+        path: &Path,
+        place: &str,
+    ) -> Result<bool> {
+        let Some(has) = recording.without_cue() else {
             return Ok(false);
-        }
-        let labels = labels(events);
+        };
         if self.recipe.classes.is_empty() {
             return Err(EegError::setting(
-                format!("you did not say which events are trials; {place} has the events {labels}"),
+                format!("you did not say which events are trials; {place} has the events {has}"),
                 "name labels and classes, for example T1=hands,T2=feet",
             ));
         }
-        let note = format!("left out, because it has none of the chosen events; it has {labels}");
+        let note = format!("left out, because it has none of the chosen events; it has {has}");
         self.notes.add(path, place, &note);
         Ok(true)
     }

@@ -14,13 +14,15 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use stiefel_data::{
-    Fingerprint, Phase, Preparation, Provenance, Recipe, Reference, TrialId, Trials,
+    Fingerprint, LabelUse, Labels, Phase, Preparation, Provenance, Recipe, Reference, TrialId,
+    Trials,
 };
 use stiefel_linalg::MatBatch;
 
-use super::meaning::by_run;
+use super::meaning::{LabelledRecording, sample_at};
 use crate::covariance::{Estimator, names, reduce, trials_of};
 use crate::io::{excerpt, listed};
 use crate::montage::canonical;
@@ -79,6 +81,7 @@ pub struct Preparing {
     identities: Vec<TrialId>,
     peaks: Vec<f64>,
     recordings: usize,
+    labels: Labels,
     outside: Vec<(usize, Outside)>,
     not_selected: BTreeMap<String, usize>,
     selected: BTreeMap<String, usize>,
@@ -86,7 +89,7 @@ pub struct Preparing {
 }
 
 /// The place of a view among the views, and its window.
-type Look = (usize, [f64; 2]);
+type ViewWindow = (usize, [f64; 2]);
 
 impl Preparing {
     /// Starts without recordings.
@@ -103,6 +106,7 @@ impl Preparing {
             identities: Vec::new(),
             peaks: Vec::new(),
             recordings: 0,
+            labels: Labels::default(),
             outside: Vec::new(),
             not_selected: BTreeMap::new(),
             selected: BTreeMap::new(),
@@ -111,8 +115,8 @@ impl Preparing {
     }
 
     /// Lists the bands, each with the views that look at it: places and windows.
-    fn bands(&self) -> Vec<(Band, Vec<Look>)> {
-        let mut bands: Vec<(Band, Vec<Look>)> = Vec::new();
+    fn bands(&self) -> Vec<(Band, Vec<ViewWindow>)> {
+        let mut bands: Vec<(Band, Vec<ViewWindow>)> = Vec::new();
         for (place, view) in self.recipe.views.iter().enumerate() {
             let (band, look) = (
                 Band::BandPass(view.band[0], view.band[1]),
@@ -128,20 +132,22 @@ impl Preparing {
 
     /// Filters a recording and takes its trials in.
     pub fn add(&mut self, recording: Recording, domain: &str, run: Option<&str>) -> Result<()> {
-        let fingerprint = fingerprint(&recording);
-        self.add_known(recording, &fingerprint, domain, run)
+        let classes = &self.recipe.classes;
+        let labelled = LabelledRecording::new(Path::new(""), recording, run, classes);
+        self.add_labelled(labelled, domain)
     }
 
-    /// Takes in a recording whose fingerprint is known.
-    pub(super) fn add_known(
-        &mut self,
-        recording: Recording,
-        fingerprint: &Fingerprint,
-        domain: &str,
-        run: Option<&str>,
-    ) -> Result<()> {
-        let recorded = recording.sampling_rate();
-        let recording = by_run(recording, run, &self.recipe.classes);
+    /// Filters a recording whose events are called as this recipe calls them, and takes its trials
+    /// in.
+    pub fn add_labelled(&mut self, labelled: LabelledRecording, domain: &str) -> Result<()> {
+        let LabelledRecording {
+            recording,
+            run,
+            labels,
+            fingerprint,
+            ..
+        } = labelled;
+        let (recorded, run) = (recording.sampling_rate(), run.as_deref());
         let recording = self.picked(recording)?;
         let recording = match self.factors(recorded) {
             Some((up, down)) => signal::resample_recording(&recording, up, down)?,
@@ -175,12 +181,16 @@ impl Preparing {
                 }
             }
         }
-        let sample = |onset: &f64| (onset * recorded).round_ties_even().max(0.0) as u64;
         let ids = plan
             .onsets
             .iter()
-            .map(|onset| TrialId::at(fingerprint, sample(onset)));
+            .map(|onset| TrialId::at(&fingerprint, sample_at(*onset, recorded)));
         self.identities.extend(ids);
+        labels
+            .uses()
+            .iter()
+            .cloned()
+            .for_each(|u| self.labels.add(u));
         self.trials.extend(plan.trials);
         let place = self.recordings;
         self.outside
@@ -205,6 +215,16 @@ impl Preparing {
                 continue;
             }
             *selected.entry(info.label.clone()).or_default() += 1;
+            if let Some((label, class)) = class {
+                self.labels.add(LabelUse {
+                    label: label.clone(),
+                    class: class.clone(),
+                    by_run: false,
+                    meaning: None,
+                    runs: info.run.clone().into_iter().collect(),
+                    events: 1,
+                });
+            }
             chosen.push(index);
             named.push(TrialInfo {
                 label: class.map_or(&info.label, |(_, class)| class).clone(),
@@ -399,6 +419,7 @@ impl Preparing {
             recorded_rate: self.rates.0,
             unit: self.unit.clone(),
             trialwise: self.trialwise,
+            labels: self.labels.clone(),
             ..Provenance::default()
         }
     }

@@ -143,7 +143,7 @@ impl Lsl {
                     "the LSL library was not found (as {} or in a Python package)",
                     NAMES.join(", ")
                 ),
-                "`pip install pylsl` installs it; or name its file with --liblsl",
+                "`pip install pylsl` installs it; or name its file",
             )
         })
     }

@@ -152,6 +152,8 @@ impl Session {
                 label: self.cues.label(cue),
                 class: cue.class,
                 sample: cue.sample,
+                trial: cue.trial,
+                seen: cue.seen,
             }),
             within,
             classes: self.model.classes(),

@@ -15,19 +15,20 @@ mod options;
 
 pub use options::Options;
 
-use stiefel_data::{Provenance, View};
+use stiefel_data::{Provenance, TrialId, View};
+use stiefel_eeg::io::microvolts_per;
 use stiefel_eeg::live::Live;
 use stiefel_eeg::recipe::stream::Timing;
 use stiefel_model::{FittedModel, Unseen};
 
-use crate::block::{At, Block};
+use crate::block::{At, Block, Marker};
 use crate::clock::Clock;
 use crate::cues::Cues;
 use crate::evidence::Evidence;
 use crate::familiar::Familiar;
 use crate::quality::{Quality, Reason};
 use crate::ring::Ring;
-use crate::stream::{Description, Fit, Told, microvolts_per};
+use crate::stream::{Description, Fit, StreamSpec};
 use crate::window::{Event, Gap};
 use crate::{LiveError, Result};
 
@@ -123,7 +124,12 @@ impl Session {
             clock: None,
             quality: Quality::new(n, timing.rate, microvolts_per(&made.unit)),
             evidence: Evidence::new(classes, options.time_constant),
-            cues: Cues::new(&made.recipe.classes, model.classes(), &options.cues),
+            cues: Cues::new(
+                &made.recipe.classes,
+                model.classes(),
+                options.class_cues,
+                &options.cues,
+            ),
             broken: (Reason::Settling, None),
             learnt: (i64::MIN, 0),
             waiting: (Vec::new(), Vec::new()),
@@ -151,11 +157,11 @@ impl Session {
     /// `unseen` is what is done for a domain that the model does not know, and lets the mean of one
     /// that it knows from calibration alone go on ([`FittedModel::policy_applies`]); for others it is
     /// not looked at.
-    pub fn told(
+    pub fn for_stream(
         model: &FittedModel,
         domain: &str,
         unseen: Option<&Unseen>,
-        stream: &Told,
+        stream: &StreamSpec,
         options: Options,
     ) -> Result<Self> {
         let Some(made) = model.preparation().known() else {
@@ -274,7 +280,7 @@ impl Session {
             .iter()
             .filter(|m| matches!(m.at, At::Sample(_)))
         {
-            self.mark(marker.at, &marker.label);
+            self.mark(marker);
         }
         for (i, frame) in block.samples.chunks_exact(width).enumerate() {
             let short = block.short.contains(&i);
@@ -288,7 +294,7 @@ impl Session {
             }
         }
         for marker in block.markers.iter().filter(|m| matches!(m.at, At::Time(_))) {
-            self.mark(marker.at, &marker.label);
+            self.mark(marker);
         }
         self.flush(on)?;
         self.arrived = count;
@@ -302,8 +308,8 @@ impl Session {
     }
 
     /// A marker. One with a time is placed by the clock of the samples that have arrived.
-    fn mark(&mut self, at: At, label: &str) {
-        let sample = match at {
+    fn mark(&mut self, marker: &Marker) {
+        let sample = match marker.at {
             At::Sample(sample) => sample,
             At::Time(time) => {
                 let last = self.now() - 1;
@@ -313,7 +319,10 @@ impl Session {
                 last + ahead.round() as i64
             }
         };
-        self.cues.mark(sample, label, &self.timing);
+        let role = |trial: &TrialId| self.model.about().seen.role(trial);
+        let seen = marker.trial.as_ref().map(role).unwrap_or_default();
+        let trial = (marker.trial, seen);
+        self.cues.mark(sample, &marker.label, trial, &self.timing);
     }
 
     /// The place of the next sample.

@@ -19,8 +19,10 @@ pub struct Options {
     pub unfamiliar: Option<f64>,
     /// Whether a new domain's running mean stays as it is.
     pub freeze: bool,
-    /// Labels of markers that are cues without a class. Those of the model's classes always are cues.
+    /// Labels of markers that are cues without a class.
     pub cues: Vec<String>,
+    /// Whether the names of classes are labels of cues too, beside those of the recipe.
+    pub class_cues: bool,
     /// Whether the samples are filtered already.
     pub filtered: bool,
 }
@@ -34,6 +36,7 @@ impl Default for Options {
             unfamiliar: Some(UNFAMILIAR),
             freeze: false,
             cues: Vec::new(),
+            class_cues: true,
             filtered: false,
         }
     }

@@ -95,10 +95,9 @@ impl LslSource {
         };
         loop {
             match inlet.pull_marker() {
-                Ok(Some((time, label))) => block.markers.push(Marker {
-                    at: At::Time(time),
-                    label,
-                }),
+                Ok(Some((time, label))) => {
+                    block.markers.push(Marker::new(At::Time(time), label));
+                }
                 Ok(None) => return Ok(()),
                 Err(_) => {
                     self.markers = None;

@@ -8,7 +8,7 @@ mod text;
 
 pub use lsl::{LslOptions, LslSource};
 pub use recognise::Format;
-pub(crate) use replay::BETWEEN;
+pub(crate) use replay::stride;
 pub use replay::{Replay, Speed};
 pub use tcp::connect;
 pub use text::{Samples, SamplesOptions};

@@ -74,7 +74,7 @@ impl Format {
                     head.len(),
                     found.name()
                 ),
-                format!("give --format {}, or leave the option out", found.name()),
+                format!("say that it is {}, or leave the format open", found.name()),
             )),
             (given, Some(found)) => Ok(given.unwrap_or(found)),
             (_, None) => Err(LiveError::setting(

@@ -105,16 +105,13 @@ impl<'a> Samples<'a> {
                     format!(
                         "the first line of the input has {found} values, and the model takes {own} channels"
                     ),
-                    "name the columns in the first line of text, or with --channels; those the model does not need are left out",
+                    "name the channels of the input, in the first line of text or beside it; those the model does not need are left out",
                 ));
             }
         }
         let names = told.unwrap_or_else(|| options.own.clone());
         if names.is_empty() {
-            return Err(LiveError::setting(
-                "the input has no channels",
-                "name them, with --channels",
-            ));
+            return Err(LiveError::setting("the input has no channels", "name them"));
         }
         samples.description.channels = names
             .into_iter()
@@ -176,10 +173,7 @@ impl<'a> Samples<'a> {
             if label != self.held {
                 label.clone_into(&mut self.held);
                 if !label.is_empty() && label != "0" {
-                    out.markers.push(Marker {
-                        at: At::Sample(self.read),
-                        label: label.to_owned(),
-                    });
+                    out.markers.push(Marker::new(At::Sample(self.read), label));
                 }
             }
         }
@@ -208,7 +202,7 @@ impl<'a> Samples<'a> {
                     "sample {}: a line longer than {LONGEST_LINE} bytes",
                     self.read
                 ),
-                "give a line per sample; for binary input give --format f32 or f64",
+                "give a line per sample, or say that the input is binary (f32 or f64)",
             ));
         }
         // What is no text is no number either.

@@ -1,5 +1,6 @@
 //! What is decided live is what is decided of the whole recording.
 
+use stiefel_data::Role;
 use stiefel_live::source::{Flow, Replay, Source, Speed};
 use stiefel_live::{
     Block, Calibration, Evidence, LiveError, Options, Session, Sink, Status, offline, run,
@@ -8,7 +9,9 @@ use stiefel_model::Unseen;
 use stiefel_model::fitted::Distances;
 use stiefel_model::precondition::Adaptation;
 
-use crate::study::{N, RATE, STUDY, description, frames, gather, play, session};
+use crate::study::{
+    N, RATE, STUDY, description, frames, gather, play, played, session, session_of, unaware,
+};
 
 fn cued() -> Options {
     Options {
@@ -19,7 +22,7 @@ fn cued() -> Options {
 }
 
 fn replay() -> Replay {
-    Replay::new("run", vec![STUDY.recording.clone()], Speed::Max).unwrap()
+    Replay::new("run", vec![played()], Speed::Max).unwrap()
 }
 
 #[test]
@@ -323,12 +326,12 @@ impl Sink for Nobody {
 
 #[test]
 fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
-    let folder = std::env::temp_dir().join(format!("stiefel-live-{}", std::process::id()));
-    let mut session = session(Options {
+    let options = Options {
         hop: Some(0.25),
         unfamiliar: None,
         ..Options::default()
-    });
+    };
+    let mut session = session_of(&unaware(), options);
     let mut summary = run(
         &mut session,
         &mut replay(),
@@ -367,24 +370,14 @@ fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
             .all(|row| row.seconds <= 12.0 && row.windows.all > 0)
     );
     assert!(summary.latency.unwrap().p99 > 0.0);
-    let offline: Vec<(i64, usize, usize)> = (STUDY.recording.events().iter().enumerate())
-        .map(|(i, e)| {
-            (
-                e.sample as i64,
-                decided[i],
-                STUDY
-                    .model
-                    .classes()
-                    .iter()
-                    .position(|c| c == truth(i))
-                    .unwrap(),
-            )
-        })
-        .collect();
-    summary.beside(&offline);
-    let beside = summary.offline.unwrap();
-    assert_eq!((beside.same, beside.both), (summary.cued, summary.cued));
-    assert_eq!(beside.decisions, summary.decided);
+    let offline = offline(&unaware(), &STUDY.made, &[played()], "S01", None).unwrap();
+    let onsets = STUDY.recording.events().iter().map(|e| e.sample as i64);
+    assert!(offline.iter().map(|trial| trial.sample).eq(onsets));
+    assert!(offline.iter().map(|trial| trial.class).eq(decided));
+    summary.with_offline(&offline);
+    let found = summary.offline.unwrap();
+    assert_eq!((found.same, found.both), (summary.cued, summary.cued));
+    assert_eq!(found.decisions, summary.decided);
     let text = summary.to_string();
     for part in [
         "accuracy live",
@@ -395,19 +388,55 @@ fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
     ] {
         assert!(text.contains(part), "{text}");
     }
-    let missing = offline_of(&folder.join("none.edf")).unwrap_err();
+    let missing = Replay::open("none.edf", &STUDY.made, Speed::Max).unwrap_err();
     assert!(missing.to_string().contains("none.edf"), "{missing}");
 }
 
-fn offline_of(path: &std::path::Path) -> Result<Vec<(i64, usize, usize)>, LiveError> {
-    offline(&STUDY.model, &STUDY.made, path, "S01", None)
+#[test]
+fn trials_of_training_are_named_and_not_scored() {
+    let mut session = session(Options {
+        hop: Some(0.25),
+        ..Options::default()
+    });
+    let mut roles = Vec::new();
+    let mut sink = Roles(&mut roles);
+    let mut summary = run(&mut session, &mut replay(), &mut [&mut sink], None, &|| {
+        false
+    })
+    .unwrap();
+    let offline = offline(&STUDY.model, &STUDY.made, &[played()], "S01", None).unwrap();
+    summary.with_offline(&offline);
+    assert_eq!(roles.len() as u64, summary.cued);
+    assert!(roles.iter().all(|role| *role == Role::Trained));
+    assert_eq!((summary.seen, summary.decided.all), (summary.cued, 0));
+    assert_eq!(summary.offline.unwrap().decisions.all, 0);
+    assert!(summary.over_time.is_empty());
+    let text = summary.to_string();
+    assert!(
+        text.contains("there is no score") && !text.contains("accuracy"),
+        "{text}"
+    );
+}
+
+struct Roles<'a>(&'a mut Vec<Role>);
+
+impl Sink for Roles<'_> {
+    fn event(&mut self, event: &stiefel_live::Event<'_>, line: &str) -> Result<(), LiveError> {
+        if let stiefel_live::Event::Window(window) = event
+            && let Some(cue) = window.cue
+        {
+            assert!(line.contains(r#""seen":"trained""#), "{line}");
+            self.0.push(cue.seen);
+        }
+        Ok(())
+    }
 }
 
 /// Labels reach the model's own calibration; what it says reaches the user.
 #[test]
 fn calibration_hands_labelled_trials_to_the_model() {
-    let mut session = session(cued());
-    let mut calibration = Calibration::new(&STUDY.model, "S01", None);
+    let mut session = session_of(&unaware(), cued());
+    let mut calibration = Calibration::new(&unaware(), "S01", None);
     let outcome = run(
         &mut session,
         &mut replay(),
@@ -430,7 +459,7 @@ fn calibration_hands_labelled_trials_to_the_model() {
 
 #[test]
 fn a_recording_in_real_time_takes_its_time() {
-    let mut source = Replay::new("run", vec![STUDY.recording.clone()], Speed::Times(20.0)).unwrap();
+    let mut source = Replay::new("run", vec![played()], Speed::Times(20.0)).unwrap();
     let (began, mut block, mut samples) = (std::time::Instant::now(), Block::default(), 0);
     while samples < 128 * 10 {
         block.clear();
@@ -440,5 +469,5 @@ fn a_recording_in_real_time_takes_its_time() {
     let took = began.elapsed().as_secs_f64();
     assert!(took > 0.9 * samples as f64 / RATE / 20.0, "{took}");
     assert!(Replay::new("run", vec![], Speed::Max).is_err());
-    assert!(Replay::new("run", vec![STUDY.recording.clone()], Speed::Times(0.0)).is_err());
+    assert!(Replay::new("run", vec![played()], Speed::Times(0.0)).is_err());
 }

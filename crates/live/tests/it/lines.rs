@@ -69,10 +69,8 @@ fn every_line_has_the_documented_keys() {
     };
     block.samples[N * 3000 + 1] = f64::NAN;
     for (i, label) in ["right_hand", "feet", "rest"].into_iter().enumerate() {
-        block.markers.push(Marker {
-            at: At::Sample(300 + 500 * i as i64),
-            label: label.into(),
-        });
+        let at = At::Sample(300 + 500 * i as i64);
+        block.markers.push(Marker::new(at, label));
     }
     let all = lines(Options::default(), &block);
     all.iter().for_each(check);

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use stiefel_data::{Phase, Provenance, Recipe, Trials, View};
+use stiefel_data::{Phase, Provenance, Recipe, Seen, Trials, View};
 use stiefel_eeg::Recording;
 use stiefel_eeg::montage::Montage;
-use stiefel_eeg::recipe::Preparing;
+use stiefel_eeg::recipe::{LabelledRecording, Preparing};
 use stiefel_eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
 use stiefel_live::{Block, Description, Event, Options, Session, Status};
 use stiefel_model::train::Silent;
@@ -77,8 +77,24 @@ pub(crate) fn description() -> Description {
 }
 
 pub(crate) fn session(options: Options) -> Session {
-    let decider = STUDY.model.session("S01", None, &[]).unwrap();
-    Session::new(&STUDY.model, decider, &STUDY.made, &description(), options).unwrap()
+    session_of(&STUDY.model, options)
+}
+
+pub(crate) fn session_of(model: &FittedModel, options: Options) -> Session {
+    let decider = model.session("S01", None, &[]).unwrap();
+    Session::new(model, decider, &STUDY.made, &description(), options).unwrap()
+}
+
+/// The model of the study, to which all trials are new.
+pub(crate) fn unaware() -> FittedModel {
+    let model = STUDY.model.clone();
+    model.with_about(|about| about.seen = Seen::default())
+}
+
+/// The recording, with the events of the recipe.
+pub(crate) fn played() -> LabelledRecording {
+    let classes = &STUDY.made.recipe.classes;
+    LabelledRecording::new("".as_ref(), STUDY.recording.clone(), None, classes)
 }
 
 /// All channels of the first sample, then of the second.

@@ -126,8 +126,8 @@ impl Distances {
             } else {
                 mean.into_owned()
             };
-            let mut yardstick = Yardstick::new(n, &others, tikhonov).ok()?;
-            distances[d].push(yardstick.distance(x.matrix(i)).ok()?);
+            let mut baseline = FamiliarityBaseline::new(n, &others, tikhonov).ok()?;
+            distances[d].push(baseline.distance(x.matrix(i)).ok()?);
         }
         Self::new(distances)
     }
@@ -146,7 +146,7 @@ fn median(values: &mut [f64]) -> Option<f64> {
 
 /// Distances to one mean; nothing is allocated after the first.
 #[derive(Debug)]
-pub struct Yardstick {
+pub struct FamiliarityBaseline {
     n: usize,
     tikhonov: Tikhonov,
     /// `L⁻¹`, and buffers.
@@ -157,7 +157,7 @@ pub struct Yardstick {
     eigen: EigenWorkspace<f64>,
 }
 
-impl Yardstick {
+impl FamiliarityBaseline {
     fn new(n: usize, mean: &[f64], tikhonov: Tikhonov) -> Result<Self> {
         let inverse = inverse_cholesky(MatRef::new(n, n, mean).view())?.into_vec();
         Ok(Self {
@@ -218,13 +218,17 @@ impl FittedModel {
     /// # let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
     /// # let trials = Trials::new(x, classes, Factor::from_labels(vec!["s1"; 8]))?;
     /// let model = FittedModel::fit(&trials, &trials, &ModelSpec::default(), &mut Silent)?;
-    /// let mut yardstick = model.yardstick("s1", None)?.unwrap();
-    /// let far = yardstick.distance(&[1e6, 0., 0., 0., 1e6, 0., 0., 0., 1e6])?;
+    /// let mut baseline = model.familiarity_baseline("s1", None)?.unwrap();
+    /// let far = baseline.distance(&[1e6, 0., 0., 0., 1e6, 0., 0., 0., 1e6])?;
     /// let distances = model.distances().unwrap();
     /// assert_eq!(distances.quantile_of(far / distances.scale(Some(0))), 1.0);
     /// # Ok::<(), stiefel_model::ModelError>(())
     /// ```
-    pub fn yardstick(&self, domain: &str, mean: Option<&[f64]>) -> Result<Option<Yardstick>> {
+    pub fn familiarity_baseline(
+        &self,
+        domain: &str,
+        mean: Option<&[f64]>,
+    ) -> Result<Option<FamiliarityBaseline>> {
         let (n, tikhonov) = (self.channel_count(), self.model.loading());
         let loaded = |raw: &[f64]| {
             let mut loaded = raw.to_vec();
@@ -233,7 +237,7 @@ impl FittedModel {
         };
         let known = || self.model.domain_mean(self.names().domain(domain)?);
         let mean = mean.map(loaded).or_else(known);
-        mean.map(|mean| Yardstick::new(n, &mean, tikhonov))
+        mean.map(|mean| FamiliarityBaseline::new(n, &mean, tikhonov))
             .transpose()
     }
 }

@@ -22,7 +22,7 @@ mod stored;
 
 pub use about::{About, ClassType};
 pub use assembled::{Named, initial};
-pub use familiar::{Distances, Yardstick};
+pub use familiar::{Distances, FamiliarityBaseline};
 pub use judge::{Judged, Part};
 pub use session::Session;
 

@@ -21,13 +21,29 @@ impl Balance {
     }
 }
 
+impl Balance {
+    /// Lists the classes without a trial.
+    pub fn missing(&self) -> Vec<&str> {
+        let none = self.counts.iter().filter(|(_, n)| *n == 0);
+        none.map(|(class, _)| class.as_str()).collect()
+    }
+}
+
 impl fmt::Display for Balance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let each: Vec<String> = (self.counts.iter())
             .map(|(class, n)| format!("{n} {class}"))
             .collect();
         write!(f, "{}: {}", self.domain, each.join(", "))?;
-        if self.is_uneven() {
+        let missing = self.missing();
+        if !missing.is_empty() {
+            write!(
+                f,
+                " (no trial of {}: these classes are decided worse than before; calibrate with \
+                 trials of every class)",
+                missing.join(", ")
+            )?;
+        } else if self.is_uneven() {
             f.write_str(
                 " (uneven: the classes are weighted alike, but equally many trials of each would \
                  calibrate better)",

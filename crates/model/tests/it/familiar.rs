@@ -43,10 +43,10 @@ fn held_out_trials_are_spread_evenly_whoever_it_is() {
     let distances = model.distances().unwrap();
     for (d, (name, samples)) in scatter.iter().enumerate() {
         let held_out = wishart(100 + d as u64, 200, *samples);
-        let mut yardstick = model.yardstick(name, None).unwrap().unwrap();
+        let mut baseline = model.familiarity_baseline(name, None).unwrap().unwrap();
         let mut ranks: Vec<f64> = (0..200)
             .map(|i| {
-                let distance = yardstick.distance(held_out.matrix(i)).unwrap();
+                let distance = baseline.distance(held_out.matrix(i)).unwrap();
                 distances.quantile_of(distance / distances.scale(Some(d)))
             })
             .collect();

@@ -89,7 +89,7 @@ impl Deciding {
     }
 
     /// When a decision counts; `cued` says whether cues tell when to decide.
-    pub(super) fn options(&self, cued: bool) -> Options {
+    pub(crate) fn options(&self, cued: bool) -> Options {
         Options {
             hop: self.hop.or((!cued).then_some(HOP)),
             threshold: self.threshold,
@@ -98,6 +98,7 @@ impl Deciding {
             freeze: self.freeze,
             cues: self.cues.clone(),
             filtered: self.filtered,
+            ..Options::default()
         }
     }
 
@@ -158,7 +159,7 @@ impl Deciding {
         stream: Option<&Description>,
     ) -> Result<Provenance, Failure> {
         let Some(made) = model.preparation().known() else {
-            return self.told(model, stream);
+            return self.stated(model, stream);
         };
         let broad = made.recipe.broad();
         let span = |[a, b]: [f64; 2]| format!("{a},{b}");
@@ -190,8 +191,8 @@ impl Deciding {
         Ok(made)
     }
 
-    /// Returns those of a model that was trained on covariances of unknown origin.
-    fn told(
+    /// Returns what the options state, for a model that was trained on covariances of unknown origin.
+    fn stated(
         &self,
         model: &FittedModel,
         stream: Option<&Description>,
@@ -228,6 +229,9 @@ impl Deciding {
                 phase: Phase::Causal,
                 estimator,
                 reject: None,
+                classes: (model.classes().iter())
+                    .map(|class| (class.clone(), class.clone()))
+                    .collect(),
                 ..Recipe::default()
             },
             recorded_rate: rate,

@@ -4,8 +4,11 @@
 //! Everything is checked once, here: sizes, ranges, finite values, symmetry. Positive definiteness is a question of its own
 //! (`stiefel_geometry::spd::check_spd`): raw covariances of re-referenced recordings lack it until they are loaded.
 
+mod channels;
 mod together;
 mod views;
+
+pub use channels::channel_places;
 
 use crate::{DataError, Factor, Preparation, Reference, Result, TrialId, check_distinct};
 use serde::{Deserialize, Serialize};
@@ -407,6 +410,13 @@ impl Trials {
                 }
                 made.recipe.channels = Some(names.clone());
                 Arc::new(Preparation::Known(made))
+            }
+            Preparation::Elsewhere(made) => {
+                let mut made = made.clone();
+                if made.reference == Reference::Average.to_string() && names.len() < n {
+                    made.reference = Reference::Channels(self.channel_names()).to_string();
+                }
+                Arc::new(Preparation::Elsewhere(made))
             }
             Preparation::Unknown => Arc::clone(&self.preparation),
         };

@@ -1,7 +1,7 @@
 //! What must be the same for two sets of matrices to compare.
 
 use stiefel_data::{
-    Estimator, Factor, Phase, Preparation, Provenance, Recipe, Reference, Trials, View,
+    Elsewhere, Estimator, Factor, Phase, Preparation, Provenance, Recipe, Reference, Trials, View,
 };
 use stiefel_linalg::MatBatch;
 
@@ -29,7 +29,7 @@ fn what_changes_a_matrix_contradicts_and_both_values_are_named() {
     let changed = |change: fn(&mut Provenance)| {
         let mut other = made();
         change(&mut other);
-        made().contradiction(&other)
+        Preparation::from(made()).contradiction(&other.into())
     };
     let band = changed(|s| s.recipe.views[0].band = [8.0, 32.0]).unwrap();
     assert_eq!(band.what, "bands and windows");
@@ -43,6 +43,8 @@ fn what_changes_a_matrix_contradicts_and_both_values_are_named() {
     assert!(changed(|s| s.recipe.estimator = Estimator::Sample).is_some());
     assert!(changed(|s| s.recipe.reference = Reference::Average).is_some());
     assert!(changed(|s| s.unit = "V".into()).is_some());
+    // An array does not say its unit.
+    assert!(changed(|s| s.unit.clear()).is_none());
     // What only chooses trials does not.
     assert!(changed(|s| s.recipe.reject = None).is_none());
     assert!(changed(|s| s.recipe.classes.clear()).is_none());
@@ -54,6 +56,52 @@ fn what_is_not_known_contradicts_nothing() {
     let made = Preparation::from(made());
     assert!(made.contradiction(&Preparation::Unknown).is_none());
     assert!(Preparation::Unknown.contradiction(&made).is_none());
+}
+
+#[test]
+fn a_signal_filtered_elsewhere_is_compared_in_what_is_known_of_it() {
+    let known = Preparation::from(made());
+    let elsewhere = |change: fn(&mut Elsewhere)| {
+        let mut made = Elsewhere {
+            // A file of single precision, and the nearest sample to the end.
+            view: View {
+                band: [10.0, f64::from(28.000_001_f32)],
+                window: [0.0, 2.0 - 1.0 / 160.0],
+            },
+            rate: 160.0,
+            reference: Reference::AsRecorded.to_string(),
+            estimator: Estimator::Oas,
+            unit: "µV".into(),
+        };
+        change(&mut made);
+        Preparation::Elsewhere(Box::new(made))
+    };
+    assert_eq!(known.contradiction(&elsewhere(|_| {})), None);
+    assert!(
+        elsewhere(|_| {}).known().is_none(),
+        "order and phase are not known"
+    );
+    let told = |change| known.contradiction(&elsewhere(change)).unwrap();
+    assert_eq!(
+        told(|s| s.view.band = [1.0, 4.0]).found,
+        "1–4 Hz, 0–1.99375 s"
+    );
+    assert_eq!(told(|s| s.view.window[1] = 2.1).what, "bands and windows");
+    assert_eq!(told(|s| s.rate = 128.0).found, "128 Hz");
+    assert_eq!(
+        told(|s| s.estimator = Estimator::LedoitWolf).what,
+        "estimator"
+    );
+    let reference = told(|s| s.reference = "custom".into());
+    assert_eq!(
+        (&*reference.expected, &*reference.found),
+        ("as-recorded", "custom")
+    );
+    let text = serde_json::to_string(&elsewhere(|_| {})).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Preparation>(&text).unwrap(),
+        elsewhere(|_| {})
+    );
 }
 
 #[test]

@@ -3,14 +3,15 @@
 use super::{FittedModel, OP, Session};
 use crate::net::Routing;
 use crate::{Decided, ModelError, Result, Unseen};
-use stiefel_data::{Preparation, Trials};
+use stiefel_data::{Preparation, Trials, channel_places};
 use stiefel_linalg::{Mat, MatBatch, MatView};
 
 impl FittedModel {
-    /// The trials as the model takes them: its channels in its order, where both have names, and its views among those of the trials, where both
-    /// say how they were made. Refuses other channels, other views, and matrices that were made another way.
+    /// Returns trials as the model takes them: its channels in its order, where both have names, and
+    /// its views among those of the trials, where both say how they were made. Refuses other channels,
+    /// other views, and matrices that were made another way.
     pub fn accept(&self, trials: &Trials) -> Result<Trials> {
-        let trials = &self.own_views(trials)?;
+        let trials = self.own_channels(self.own_views(trials)?)?;
         if let Some(c) = self.about.preparation.contradiction(trials.preparation()) {
             return Err(ModelError::Contradiction(c));
         }
@@ -27,34 +28,35 @@ impl FittedModel {
             });
         }
         let (expected, found) = (self.channel_count(), trials.channels_count());
+        if expected != found {
+            return Err(ModelError::Channels {
+                op: OP,
+                expected,
+                found,
+            });
+        }
+        Ok(trials)
+    }
+
+    /// The model's channels in its order, where both have names.
+    fn own_channels(&self, trials: Trials) -> Result<Trials> {
         let (Some(own), Some(names)) = (self.channels(), trials.channels()) else {
-            return if expected == found {
-                Ok(trials.clone())
-            } else {
-                Err(ModelError::Channels {
-                    op: OP,
-                    expected,
-                    found,
-                })
-            };
+            return Ok(trials);
         };
         if own == names {
-            return Ok(trials.clone());
+            return Ok(trials);
         }
-        let place = |name: &String| {
-            let at = names.iter().position(|n| n.eq_ignore_ascii_case(name));
-            at.ok_or_else(|| ModelError::Impossible {
+        if let Err(name) = channel_places(names, own) {
+            return Err(ModelError::Impossible {
                 op: OP,
                 why: format!(
                     "the model needs channel {name}; the trials have {}",
                     names.join(", ")
                 ),
                 remedy: "give the channels the model was trained on",
-            })
-        };
-        let at: Result<Vec<usize>> = own.iter().map(place).collect();
-        // Found whatever their case; from here on they are the model's.
-        Ok(trials.pick(&at?)?.with_channels(own.to_vec())?)
+            });
+        }
+        Ok(trials.pick_named(own)?)
     }
 
     /// The views the model was trained on, where the trials have them and more.

@@ -32,6 +32,9 @@ pub struct About {
     pub seen: Seen,
     /// What its classes were before they became text.
     pub class_type: ClassType,
+    /// What the probability of each class is multiplied by, where classes do not count alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_weights: Option<Vec<f64>>,
     /// Scores on the validation trials, of a model that was not fitted on them.
     pub validation: Option<Scores>,
     /// The method it is an instance of, by the name it has in studies.

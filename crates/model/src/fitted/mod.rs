@@ -26,11 +26,11 @@ pub use familiar::{Distances, FamiliarityBaseline};
 pub use judge::{Judged, Part};
 pub use session::Session;
 
-use crate::Result;
 use crate::kind::{Describe, Model, ModelSpec, Names};
 use crate::metrics::Scores;
 use crate::scaling::Recommendation;
 use crate::train::TrainingRecord;
+use crate::{ModelError, Result};
 use std::any::Any;
 use std::sync::Arc;
 use stiefel_data::Preparation;
@@ -81,6 +81,30 @@ impl FittedModel {
     pub fn with_about(mut self, change: impl FnOnce(&mut About)) -> Self {
         change(&mut self.about);
         self
+    }
+
+    /// Gives each class a weight that its probability is multiplied by before they add up to 1: the
+    /// odds of two classes change by the ratio of their weights. A kind whose fit weighs all classes
+    /// alike prefers a class in this way.
+    pub fn with_class_weights(self, weights: Vec<f64>) -> Result<Self> {
+        let (expected, found) = (self.classes().len(), weights.len());
+        if expected != found {
+            return Err(ModelError::Count {
+                op: OP,
+                what: "class weights",
+                expected,
+                found,
+            });
+        }
+        if let Some(&value) = weights.iter().find(|w| !(w.is_finite() && **w > 0.0)) {
+            return Err(ModelError::Parameter {
+                op: OP,
+                name: "the weight of a class",
+                value,
+                expected: "a finite number above 0",
+            });
+        }
+        Ok(self.with_about(|about| about.class_weights = Some(weights)))
     }
 
     /// Returns the model as what it is, where it is a `M`.

@@ -16,6 +16,37 @@ pub struct Session {
     name: String,
     engine: Box<dyn Engine>,
     note: Option<String>,
+    weights: Option<ClassWeights>,
+}
+
+/// Weights of the classes, and room for what they make of probabilities.
+#[derive(Debug)]
+struct ClassWeights {
+    each: Vec<f64>,
+    weighed: Vec<f64>,
+}
+
+impl ClassWeights {
+    /// Returns a decision whose probabilities are multiplied by the weights and add up to 1 again.
+    fn apply<'a>(&'a mut self, decision: Decision<'a>) -> Decision<'a> {
+        let parts = self.weighed.iter_mut().zip(decision.probabilities);
+        for ((out, p), w) in parts.zip(&self.each) {
+            *out = p * w;
+        }
+        let total: f64 = self.weighed.iter().sum();
+        self.weighed.iter_mut().for_each(|p| *p /= total);
+        let mut class = 0;
+        for (i, p) in self.weighed.iter().enumerate() {
+            if *p > self.weighed[class] {
+                class = i;
+            }
+        }
+        Decision {
+            class,
+            probabilities: &self.weighed,
+            ..decision
+        }
+    }
 }
 
 impl Session {
@@ -49,6 +80,10 @@ impl Session {
             note: note(name, &*engine),
             name: name.to_owned(),
             engine,
+            weights: (model.about.class_weights.as_ref()).map(|each| ClassWeights {
+                weighed: vec![0.0; each.len()],
+                each: each.clone(),
+            }),
         })
     }
 
@@ -59,7 +94,7 @@ impl Session {
 
     /// Decides a trial: its raw covariances, `n × n` each, one view after the other.
     pub fn decide(&mut self, covariances: &[f64]) -> Result<Decision<'_>> {
-        self.engine.decide(covariances, Routing::Learnt)
+        self.decide_with(covariances, Routing::Learnt)
     }
 
     /// Decides a trial under other weights of the experts.
@@ -68,7 +103,11 @@ impl Session {
         covariances: &[f64],
         weights: Routing<'_, f64>,
     ) -> Result<Decision<'_>> {
-        self.engine.decide(covariances, weights)
+        let decision = self.engine.decide(covariances, weights)?;
+        Ok(match &mut self.weights {
+            Some(weights) => weights.apply(decision),
+            None => decision,
+        })
     }
 
     /// Stops, or continues, learning from unlabelled trials (a causal mean). What learns nothing

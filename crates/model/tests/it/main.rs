@@ -5,6 +5,7 @@ mod assembled;
 mod batch_norm;
 mod choir;
 mod choir_calibrate;
+mod class_weights;
 mod continued;
 mod cost;
 mod csp;

@@ -2,8 +2,8 @@
 
     python benchmarks/fit.py [--repeats 5]
 
-The core times its own training; everything else (checks, copies, splitting, the way there and back) is overhead. Ends with an
-error where its median is more than 5 %.
+The core times its own training; everything else (checks, copies, splitting, the way there and back)
+is overhead. Ends with an error where its median is more than 5 %.
 """
 
 import argparse
@@ -21,10 +21,10 @@ def main():
     options = parser.parse_args()
     data = stiefel.load_synthetic("BNCI2014001", subjects=9, trials_per_class=24, random_state=0)
     print(f"{len(data)} trials of {data.X.shape[1]} channels, {len(set(data.domains))} domains")
-    stiefel.DaspClassifier(max_epochs=1, random_state=0).fit(data)  # imports, first pages
+    stiefel.DaspClassifier(epochs=1, random_state=0).fit(data)  # imports, first pages
     overheads = []
     for _ in range(options.repeats):
-        clf = stiefel.DaspClassifier(max_epochs=10, random_state=0)
+        clf = stiefel.DaspClassifier(epochs=10, random_state=0)
         start = time.perf_counter()
         clf.fit(data)
         whole = time.perf_counter() - start

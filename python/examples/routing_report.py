@@ -13,7 +13,7 @@ import stiefel
 
 data = stiefel.load_synthetic("BNCI2015001", subjects=5, trials_per_class=30, random_state=0)
 test = np.arange(len(data)) % 4 == 0
-clf = stiefel.DaspClassifier(max_epochs=15, random_state=0)
+clf = stiefel.DaspClassifier(epochs=15, random_state=0)
 clf.fit(data[~test])
 
 report = stiefel.routing_report(clf, data[test], X_train=data[~test])

@@ -6,25 +6,15 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use stiefel::data::{Estimator, Factor, Phase, Preparation, Trials, View};
+use stiefel::data::{DataError, Estimator, Factor, Preparation, Trials};
 use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
-use stiefel::eeg::recipe::{Input, Inputs, Recipe, parse_views, read_options, run, views_of};
+use stiefel::eeg::recipe::{Input, Inputs, Recipe, read_options, run};
 use stiefel::eeg::select::Selection;
 use stiefel::eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
 use stiefel::eeg::{covariance, load};
 
 pub(crate) fn estimator(name: &str) -> PyResult<Estimator> {
-    Ok(match name {
-        "scm" | "cov" => Estimator::Sample,
-        "lwf" => Estimator::LedoitWolf,
-        "oas" => Estimator::Oas,
-        "sch" => Estimator::SchaeferStrimmer,
-        _ => {
-            return Err(value_error(format!(
-                "unknown covariance estimator {name:?}; one of 'scm', 'lwf', 'oas', 'sch'"
-            )));
-        }
-    })
+    name.parse().map_err(|error: DataError| value_error(error))
 }
 
 /// Covariances of trials `trials × channels × samples`.
@@ -59,58 +49,6 @@ fn covariances<'py>(
         covariance::covariances(&epochs, estimator)
     });
     give(py, found.map_err(eeg_error)?.covariances().clone())
-}
-
-/// Covariances of trials in several bands and windows, view by view within each trial, and how many views there are. Windows are in seconds from an
-/// event that is at `-start` seconds of the trial.
-#[pyfunction]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the options of one Python function"
-)]
-fn views<'py>(
-    py: Python<'py>,
-    epochs: PyReadonlyArray3<'py, f64>,
-    sfreq: f64,
-    views: &str,
-    start: f64,
-    window: Option<[f64; 2]>,
-    band: [f64; 2],
-    name: &str,
-    order: usize,
-    causal: bool,
-) -> PyResult<(Bound<'py, PyAny>, usize)> {
-    let view = crate::array::view(&epochs)?;
-    let (count, n, samples) = view.shape();
-    let whole = [start, start + samples as f64 / sfreq];
-    let broad = View {
-        band,
-        window: window.unwrap_or(whole),
-    };
-    let recipe = Recipe {
-        views: parse_views(views, broad, f64::NEG_INFINITY).map_err(eeg_error)?,
-        order,
-        phase: if causal { Phase::Causal } else { Phase::Zero },
-        estimator: estimator(name)?,
-        ..Recipe::default()
-    };
-    let made = py.detach(|| {
-        let channel = |i: usize| Channel {
-            name: i.to_string(),
-            kind: ChannelKind::Eeg,
-            unit: "µV".into(),
-        };
-        let info = TrialInfo {
-            label: String::new(),
-            domain: String::new(),
-            run: None,
-        };
-        let (channels, data) = ((0..n).map(channel).collect(), view.data().to_vec());
-        let epochs = Epochs::new(channels, sfreq, samples, data, vec![info; count])?;
-        views_of(&epochs, &recipe, start)
-    });
-    let made = made.map_err(eeg_error)?;
-    Ok((give(py, crate::array::together(&made)?)?, made.views()))
 }
 
 /// How a file is to be read.
@@ -303,7 +241,6 @@ fn read_trials<'py>(
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(covariances, module)?)?;
-    module.add_function(wrap_pyfunction!(views, module)?)?;
     module.add_function(wrap_pyfunction!(read_recordings, module)?)?;
     module.add_function(wrap_pyfunction!(read_trials, module)?)?;
     module.add_function(wrap_pyfunction!(load_source, module)?)?;

@@ -19,6 +19,7 @@ mod manifold;
 mod means;
 mod metrics;
 mod model;
+mod prepare;
 mod program;
 mod scaling;
 mod spd;
@@ -49,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     train::add(module)?;
     whiten::add(module)?;
     eeg::add(module)?;
+    prepare::add(module)?;
     program::add(module)?;
     torch::add(module)?;
     torch_layer::add(module)?;

@@ -276,6 +276,12 @@ impl PyModel {
         Ok(PyBytes::new(py, &bytes.map_err(file_error)?))
     }
 
+    /// A model that multiplies the probability of each class by its weight; one weight per class.
+    fn weighed(&self, weights: Vec<f64>) -> PyResult<Self> {
+        let model = self.model.clone().with_class_weights(weights);
+        Ok(Self::new(model.map_err(model_error)?, self.seconds))
+    }
+
     /// The same model that knows what the estimator was constructed with, and what its classes were before they became text.
     fn described(&self, estimator: &str, class_type: &str) -> PyResult<Self> {
         let estimator = serde_json::from_str(estimator).map_err(value_error)?;

@@ -31,7 +31,8 @@ def pytest_runtest_call(item):
 
 @pytest.fixture
 def interrupts():
-    """Ctrl-C raises KeyboardInterrupt, also where SIGINT is ignored: as in a background job of a shell."""
+    """Ctrl-C raises KeyboardInterrupt, also where SIGINT is ignored: as in a background job of a
+    shell."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -43,9 +44,9 @@ def policy():
 
     def of(estimator, unseen):
         if isinstance(estimator, stiefel.ChoirClassifier):
-            return {"new_domain": unseen}
+            return {"adapt": unseen}
         whitening = isinstance(estimator, stiefel.DomainWhitening)
-        return {"unseen" if whitening else "whitening__unseen": unseen}
+        return {"adapt" if whitening else "whitening__adapt": unseen}
 
     return of
 

@@ -23,7 +23,8 @@ def data():
 
 @pytest.fixture(scope="module")
 def stacked(data):
-    """Two views: the covariances, and the same of a rotated montage with more of the first channel."""
+    """Two views: the covariances, and the same of a rotated montage with more of the first
+    channel."""
     other = data.X[:, ::-1, ::-1] * 1.0
     other[:, 0, 0] *= 1.5
     return np.stack([data.X, other], axis=1)
@@ -39,7 +40,10 @@ def test_one_view_as_three_or_four_dimensions(data):
     four = ChoirClassifier(random_state=0).fit(data.X[:, np.newaxis], data.y, subjects=data.domains)
     p = three.predict_proba(data.X, subjects=data.domains)
     assert_array_equal(p, four.predict_proba(data.X[:, np.newaxis], subjects=data.domains))
-    assert three.n_views_ == 1 and (p.argmax(axis=1) == np.searchsorted(three.classes_, data.y)).mean() > 0.8
+    assert (
+        three.n_views_ == 1
+        and (p.argmax(axis=1) == np.searchsorted(three.classes_, data.y)).mean() > 0.8
+    )
 
 
 def test_several_views(data, stacked):
@@ -47,7 +51,9 @@ def test_several_views(data, stacked):
     assert clf.n_views_ == 2 and clf.filters_.shape == (13, 13)
     p = clf.predict_proba(stacked, subjects=data.domains)
     assert_allclose(p.sum(axis=1), 1)
-    with pytest.raises(ValueError, match="X has 1 view of each trial, but ChoirClassifier was trained on 2"):
+    with pytest.raises(
+        ValueError, match="X has 1 view of each trial, but ChoirClassifier was trained on 2"
+    ):
         clf.predict(data.X, subjects=data.domains)
     with pytest.raises(ValueError, match="features"):
         clf.predict(stacked[:, :, :5, :5], subjects=data.domains)
@@ -58,7 +64,7 @@ def test_several_views(data, stacked):
 @pytest.mark.parametrize("policy", ["own-mean", "causal", "pooled"])
 def test_new_people_under_every_policy(data, stacked, policy):
     new, at = parts(data)
-    clf = ChoirClassifier(new_domain=policy, handle_unknown="new", random_state=0)
+    clf = ChoirClassifier(adapt=policy, handle_unknown="new", random_state=0)
     clf.fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
     p = clf.predict_proba(stacked[new], subjects=data.domains[new])
     assert p.shape == (len(at), 2) and np.isfinite(p).all()
@@ -72,7 +78,9 @@ def test_new_people_under_every_policy(data, stacked, policy):
 
 def test_calibration_makes_a_person_known_and_changes_nobody_else(data, stacked):
     new, at = parts(data)
-    clf = ChoirClassifier(random_state=0).fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
+    clf = ChoirClassifier(random_state=0).fit(
+        stacked[~new], data.y[~new], subjects=data.domains[~new]
+    )
     before = clf.predict_proba(stacked[~new], subjects=data.domains[~new])
     first, rest = at[:8], at[8:]
     with pytest.raises(ValueError, match="had no training trials"):
@@ -81,8 +89,12 @@ def test_calibration_makes_a_person_known_and_changes_nobody_else(data, stacked)
     assert "S03" in clf.domains_
     assert_array_equal(before, clf.predict_proba(stacked[~new], subjects=data.domains[~new]))
     once = clf.predict_proba(stacked[rest], subjects=data.domains[rest])
-    again = ChoirClassifier(random_state=0).fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
-    again.partial_fit(stacked[at[:4]], data.y[at[:4]], classes=again.classes_, subjects=data.domains[at[:4]])
+    again = ChoirClassifier(random_state=0).fit(
+        stacked[~new], data.y[~new], subjects=data.domains[~new]
+    )
+    again.partial_fit(
+        stacked[at[:4]], data.y[at[:4]], classes=again.classes_, subjects=data.domains[at[:4]]
+    )
     again.partial_fit(stacked[at[4:8]], data.y[at[4:8]], subjects=data.domains[at[4:8]])
     assert_array_equal(once, again.predict_proba(stacked[rest], subjects=data.domains[rest]))
     with pytest.raises(ValueError, match="among those the model was made with"):
@@ -93,12 +105,15 @@ def test_calibration_makes_a_person_known_and_changes_nobody_else(data, stacked)
 def test_the_mean_of_a_calibrated_person_goes_on_as_new_domain_says(data, stacked, policy):
     new, at = parts(data)
     first, rest = at[:8], at[8:]
-    clf = ChoirClassifier(new_domain=policy, random_state=0).fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
+    clf = ChoirClassifier(adapt=policy, random_state=0).fit(
+        stacked[~new], data.y[~new], subjects=data.domains[~new]
+    )
     clf.calibrate(stacked[first], data.y[first], domain="S03")
     p = clf.predict_proba(stacked[rest], subjects=data.domains[rest])
     session = clf.session(domain="S03", X_unlabeled=stacked[rest] if policy == "own-mean" else None)
     assert_array_equal(np.stack([session.predict_proba(x) for x in stacked[rest]]), p)
-    # Alone, a trial has only the labelled ones beside it: the others are in the mean where the policy says so, and nowhere else.
+    # Alone, a trial has only the labelled ones beside it: the others are in the mean where the
+    # policy says so, and nowhere else.
     last = clf.predict_proba(stacked[rest[-1:]], subjects=data.domains[rest[-1:]])[0]
     assert np.array_equal(last, p[-1]) == (policy == "pooled")
     # Those that calibrated the model are in the mean already.
@@ -107,7 +122,8 @@ def test_the_mean_of_a_calibrated_person_goes_on_as_new_domain_says(data, stacke
 
 
 def test_a_calibrated_person_keeps_the_mean_of_all_their_trials():
-    """With the mean of the labelled trials alone, simulated people were decided at .77 in place of .80."""
+    """With the mean of the labelled trials alone, simulated people were decided at .77 in place of
+    .80."""
     data = stiefel.load_synthetic("BNCI2015001", subjects=6, trials_per_class=30, random_state=0)
     alone, together = [], []
     for name in np.unique(data.domains):
@@ -115,13 +131,15 @@ def test_a_calibrated_person_keeps_the_mean_of_all_their_trials():
         at = np.flatnonzero(new)
         clf = ChoirClassifier(random_state=0).fit(data[~new]).calibrate(data[at[:16]])
         together.append(clf.score(data[at[16:]]))
-        alone.append(clf.set_params(new_domain="pooled").score(data[at[16:]]))
+        alone.append(clf.set_params(adapt="pooled").score(data[at[16:]]))
     assert np.mean(together) > np.mean(alone) + 0.02
 
 
 def test_uneven_and_impossible_calibrations_are_said(data, stacked):
     new, at = parts(data)
-    clf = ChoirClassifier(random_state=0).fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
+    clf = ChoirClassifier(random_state=0).fit(
+        stacked[~new], data.y[~new], subjects=data.domains[~new]
+    )
     one = at[data.y[at] == data.y[at[0]]]
     with pytest.raises(ValueError, match="all of"):
         clf.calibrate(stacked[one[:4]], data.y[one[:4]], domain="S03")
@@ -140,52 +158,36 @@ def test_labelled_target_trials_calibrate(data, stacked):
     new, at = parts(data)
     few, rest = at[:6], at[6:]
     moabb = ChoirClassifier(random_state=0).fit(
-        stacked[~new], data.y[~new], subjects=data.domains[~new], X_target_labeled=stacked[few], y_target_labeled=data.y[few]
+        stacked[~new],
+        data.y[~new],
+        subjects=data.domains[~new],
+        X_target_labeled=stacked[few],
+        y_target_labeled=data.y[few],
     )
-    own = ChoirClassifier(random_state=0).fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
+    own = ChoirClassifier(random_state=0).fit(
+        stacked[~new], data.y[~new], subjects=data.domains[~new]
+    )
     own.calibrate(stacked[few], data.y[few], domain="target")
-    assert_array_equal(moabb.predict_proba(stacked[rest]), own.predict_proba(stacked[rest], subjects=["target"] * len(rest)))
+    assert_array_equal(
+        moabb.predict_proba(stacked[rest]),
+        own.predict_proba(stacked[rest], subjects=["target"] * len(rest)),
+    )
 
 
 def test_a_calibrated_model_survives_its_file(data, stacked, tmp_path):
     new, at = parts(data)
-    clf = ChoirClassifier(random_state=0, own_variance=1.5).fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
+    clf = ChoirClassifier(random_state=0, own_variance=1.5).fit(
+        stacked[~new], data.y[~new], subjects=data.domains[~new]
+    )
     clf.calibrate(stacked[at[:4]], data.y[at[:4]], domain="S03")
     clf.save(tmp_path / "m.stiefel")
     again = stiefel.load(tmp_path / "m.stiefel")
     assert isinstance(again, ChoirClassifier) and again.own_variance == 1.5
     rest = at[4:]
     assert_array_equal(
-        clf.predict_proba(stacked[rest], subjects=data.domains[rest]), again.predict_proba(stacked[rest], subjects=data.domains[rest])
+        clf.predict_proba(stacked[rest], subjects=data.domains[rest]),
+        again.predict_proba(stacked[rest], subjects=data.domains[rest]),
     )
-
-
-def test_views_of_epochs():
-    rng = np.random.default_rng(0)
-    t = np.arange(800) / 160
-    epochs = rng.normal(size=(5, 3, 800))
-    epochs[:, 0] += 20 * np.sin(2 * np.pi * 12 * t)
-    X = stiefel.views(epochs, sfreq=160, window=(0.5, 3.5))
-    assert X.shape == (5, 6, 3, 3)
-    # A tone of 12 Hz on the first channel is in the views of 10–14 Hz and not in those of 20–28 Hz.
-    tone, away = X[:, 1, 0, 0], X[:, 2, 0, 0]
-    assert (tone > 100 * away).all()
-    assert_array_equal(stiefel.views(epochs, "8-32@0.5-3.5", sfreq=160)[:, 0], X[:, 0])
-    assert_array_equal(stiefel.views(epochs, "20-28@0.25-2.25", sfreq=160)[:, 0], X[:, 4])
-    for arguments, words in [
-        ({"views": "60-90@0.5-3.5"}, "80"),
-        ({"views": "8-32@0.5-9"}, "reaches beyond the trials, which last from 0 to 5 s"),
-        ({"views": "wide"}, "is not a view"),
-        ({"band": (30.0, 8.0)}, "a low and a higher frequency"),
-    ]:
-        with pytest.raises(ValueError, match=words):
-            stiefel.views(epochs, sfreq=160, **arguments)
-    with pytest.raises(ValueError, match="sfreq is needed"):
-        stiefel.views(epochs)
-    # The early window of CHOIR begins before these epochs: it is not made of what is there.
-    late = stiefel.to_epochs(epochs[:, :, 80:560], ["C3", "Cz", "C4"], 160.0, ["a"] * 5, tmin=0.5)
-    with pytest.raises(ValueError, match="10–14 Hz, 0.25–2.25 s reaches beyond the trials, which last from 0.5 to 3.5 s"):
-        stiefel.views(late)
 
 
 def test_own_weights_learn_what_shared_ones_cannot():
@@ -224,15 +226,22 @@ def test_verbose_names_what_was_fitted(data, stacked, capsys):
 
 
 def test_filters_are_orthonormal(data):
-    clf = ChoirClassifier(n_filters=4, random_state=0).fit(data)
+    clf = ChoirClassifier(filters=4, random_state=0).fit(data)
     assert clf.filters_.shape == (13, 4)
     assert manifold.orthonormality_defect(clf.filters_) < 1e-12
 
 
 NETWORKS = [
-    SPDNetClassifier(n_filters=4, max_epochs=3, random_state=0),
-    DaspClassifier(n_filters=4, n_experts=2, embedding=4, max_epochs=3, random_state=0),
-    DaspClassifier(n_filters=4, n_experts=2, embedding=4, max_epochs=3, experts=Experts(view_routing="view"), random_state=0),
+    SPDNetClassifier(filters=4, epochs=3, random_state=0),
+    DaspClassifier(filters=4, n_experts=2, embedding=4, epochs=3, random_state=0),
+    DaspClassifier(
+        filters=4,
+        n_experts=2,
+        embedding=4,
+        epochs=3,
+        experts=Experts(view_routing="view"),
+        random_state=0,
+    ),
 ]
 
 
@@ -248,7 +257,9 @@ def test_networks_of_several_views(data, stacked, network, tmp_path):
     again = stiefel.load(tmp_path / "model.stiefel")
     assert again.n_views_ == 2
     assert_array_equal(again.predict_proba(stacked, subjects=data.domains), p)
-    with pytest.raises(ValueError, match=f"X has 1 view of each trial, but {type(clf).__name__} was trained on 2"):
+    with pytest.raises(
+        ValueError, match=f"X has 1 view of each trial, but {type(clf).__name__} was trained on 2"
+    ):
         clf.predict(data.X, subjects=data.domains)
     with pytest.raises(ValueError, match="X has 3 views of each trial"):
         clf.predict(stacked[:, [0, 1, 1]], subjects=data.domains)
@@ -259,14 +270,21 @@ def test_a_network_of_one_view_has_its_bits(data, network):
     three = clone(network).fit(data.X, data.y, subjects=data.domains)
     four = clone(network).fit(data.X[:, np.newaxis], data.y, subjects=data.domains)
     assert_array_equal(
-        three.predict_proba(data.X, subjects=data.domains), four.predict_proba(data.X[:, np.newaxis], subjects=data.domains)
+        three.predict_proba(data.X, subjects=data.domains),
+        four.predict_proba(data.X[:, np.newaxis], subjects=data.domains),
     )
 
 
 def test_a_new_person_in_a_network_of_several_views(data, stacked):
     new, _ = parts(data)
     clf = DaspClassifier(
-        n_filters=4, n_experts=2, embedding=4, max_epochs=3, handle_unknown="new", whitening=Whitening(unseen="own-mean"), random_state=0
+        filters=4,
+        n_experts=2,
+        embedding=4,
+        epochs=3,
+        handle_unknown="new",
+        whitening=Whitening(adapt="own-mean"),
+        random_state=0,
     )
     clf.fit(stacked[~new], data.y[~new], subjects=data.domains[~new])
     p = clf.predict_proba(stacked[new], subjects=data.domains[new])
@@ -279,9 +297,18 @@ def test_a_new_person_in_a_network_of_several_views(data, stacked):
 @pytest.mark.parametrize(
     ("network", "said"),
     [
-        (SPDNetClassifier(n_filters=4, batch_norm="after"), "batch normalisation takes trials of one view, but these have 2"),
-        (SPDNetClassifier(n_filters=4, initial_anchor="discriminative"), "a discriminative start takes trials of one view"),
-        (DaspClassifier(n_filters=4, experts=Experts(kind="polar")), "experts of full rank takes trials of one view"),
+        (
+            SPDNetClassifier(filters=4, batch_norm="after"),
+            "batch normalisation takes trials of one view, but these have 2",
+        ),
+        (
+            SPDNetClassifier(filters=4, initial_anchor="discriminative"),
+            "a discriminative start takes trials of one view",
+        ),
+        (
+            DaspClassifier(filters=4, experts=Experts(kind="polar")),
+            "experts of full rank takes trials of one view",
+        ),
     ],
 )
 def test_what_knows_one_view_is_refused_with_several(data, stacked, network, said):
@@ -290,6 +317,43 @@ def test_what_knows_one_view_is_refused_with_several(data, stacked, network, sai
 
 
 def test_one_routing_per_view_needs_several(data):
-    network = DaspClassifier(n_filters=4, n_experts=2, experts=Experts(view_routing="view"))
+    network = DaspClassifier(filters=4, n_experts=2, experts=Experts(view_routing="view"))
     with pytest.raises(ValueError, match="the trials have one view"):
         network.fit(data.X, data.y, subjects=data.domains)
+
+
+@pytest.mark.parametrize(
+    "name", ["choir", "mdm", "recentred-mdm", "ts+lr", "ts+lr-per-domain"]
+)
+def test_weights_of_classes_have_a_direction(name, data, tmp_path):
+    base = (
+        ChoirClassifier(random_state=0) if name == "choir" else stiefel.model(name, random_state=0)
+    )
+    a, b = sorted(set(data.y.tolist()))
+    train, test = data[::2], data[1::2]
+
+    def odds(class_weight):
+        clf = clone(base).set_params(class_weight=class_weight).fit(train)
+        p = clf.predict_proba(test)
+        file = tmp_path / f"{a}{len(list(tmp_path.iterdir()))}"
+        clf.save(file)
+        assert_array_equal(stiefel.load(file).predict_proba(test), p)
+        return np.log(p[:, 0]) - np.log(p[:, 1]), p
+
+    (plain, p), (heavy, more), (light, less) = map(odds, (None, {a: 100, b: 1}, {a: 1, b: 100}))
+    assert more[:, 0].mean() > p[:, 0].mean() + 0.1 > less[:, 0].mean() + 0.2
+    assert_allclose(heavy - plain, np.log(100), atol=1e-6)
+    assert_allclose(light - plain, -np.log(100), atol=1e-6)
+    # Alike is alike, whatever the number; a class that is not named counts once.
+    assert_allclose(odds({a: 7, b: 7})[0], plain, atol=1e-9)
+    assert_allclose(odds({b: 0.01})[0], heavy, atol=1e-6)
+    with pytest.raises(ValueError, match="class_weight must be numbers above 0"):
+        clone(base).set_params(class_weight={a: 0, b: 1}).fit(train)
+
+
+def test_balanced_classes_are_what_choir_has_already(data):
+    few = np.flatnonzero(data.y == data.y[0])[4:]
+    uneven = data[np.setdiff1d(np.arange(len(data)), few)]
+    plain = ChoirClassifier(random_state=0).fit(uneven)
+    balanced = ChoirClassifier(class_weight="balanced", random_state=0).fit(uneven)
+    assert_array_equal(balanced.predict_proba(data), plain.predict_proba(data))

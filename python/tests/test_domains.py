@@ -1,4 +1,5 @@
-"""Whose trial it is: one name per domain, nothing lost, nobody pooled, and a word where nobody was named."""
+"""Whose trial it is: one name per domain, nothing lost, nobody pooled, and a word where nobody was
+named."""
 
 import pickle
 import warnings
@@ -15,7 +16,7 @@ from stiefel import (
     TangentSpaceLR,
 )
 
-QUICK = {"max_epochs": 4, "random_state": 0}
+QUICK = {"epochs": 4, "random_state": 0}
 CORE = [
     DaspClassifier(n_experts=2, **QUICK),
     SPDNetClassifier(**QUICK),
@@ -29,7 +30,9 @@ def ids(estimator):
 
 
 def decide(model, *arguments, **named):
-    return (model.transform if hasattr(model, "transform") else model.predict_proba)(*arguments, **named)
+    return (model.transform if hasattr(model, "transform") else model.predict_proba)(
+        *arguments, **named
+    )
 
 
 @pytest.mark.parametrize("handle_unknown", ["error", "new"])
@@ -39,14 +42,25 @@ def test_a_number_and_its_text_are_one_domain(base, handle_unknown, small):
     d = d + 1
     model = clone(base).set_params(handle_unknown=handle_unknown).fit(x, y, subjects=d)
     expected = decide(model, x, subjects=d)
-    for same in (d.astype(float), d.astype(np.float32), d.astype(str), d.tolist(), d.astype(np.int8), d.astype(object)):
+    for same in (
+        d.astype(float),
+        d.astype(np.float32),
+        d.astype(str),
+        d.tolist(),
+        d.astype(np.int8),
+        d.astype(object),
+    ):
         np.testing.assert_array_equal(decide(model, x, subjects=same), expected)
-        np.testing.assert_array_equal(decide(clone(model).fit(x, y, subjects=same), x, sample_domain=d), expected)
+        np.testing.assert_array_equal(
+            decide(clone(model).fit(x, y, subjects=same), x, sample_domain=d), expected
+        )
     names = model.whitening_.domains_ if hasattr(model, "whitening_") else model.domains_
     assert names.tolist() == ["1", "2"]
     other = np.char.add("0", d.astype(str))
     if handle_unknown == "error":
-        with pytest.raises(ValueError, match="trial 0 belongs to domain '01', which had no training trials"):
+        with pytest.raises(
+            ValueError, match="trial 0 belongs to domain '01', which had no training trials"
+        ):
             decide(model, x, subjects=other)
     else:
         assert not np.array_equal(decide(model, x, subjects=other), expected)
@@ -65,7 +79,9 @@ def test_a_trial_of_nobody_is_an_error_at_fit(base, small):
     with pytest.raises(ValueError, match="trial 24 has the domain -1, a negative number"):
         clone(base).fit(x, y, subjects=np.where(d == 1, -1, d))
     with pytest.raises(ValueError, match="trial 24 has the domain -1, a negative number"):
-        clone(base).set_params(label_format="domain/class").fit(x, np.where(d == 1, "-1/hand", "0/feet"))
+        clone(base).set_params(label_format="domain/class").fit(
+            x, np.where(d == 1, "-1/hand", "0/feet")
+        )
     clone(base).fit(x, y, sample_domain=np.where(d == 1, -1, d))
 
 
@@ -92,19 +108,38 @@ def test_several_new_people_are_not_one(base, small, policy):
 
     named = clone(base).fit(x, y, sample_domain=d, X_target_unlabeled={"carl": carl, 7: dora})
     marked = clone(base).fit(
-        np.concatenate([x, carl, dora]), np.concatenate([y, y[:24]]), sample_domain=[*d, *[-1] * 12, *[-2] * 12]
+        np.concatenate([x, carl, dora]),
+        np.concatenate([y, y[:24]]),
+        sample_domain=[*d, *[-1] * 12, *[-2] * 12],
     )
-    for model, names in ((named, ("carl", "7")), (marked, (-1, -2)), (pickle.loads(pickle.dumps(marked)), ("-1", -2.0))):
+    for model, names in (
+        (named, ("carl", "7")),
+        (marked, (-1, -2)),
+        (pickle.loads(pickle.dumps(marked)), ("-1", -2.0)),
+    ):
         for name, target in zip(names, (carl, dora)):
-            np.testing.assert_array_equal(decide(model, test, sample_domain=[name] * 6), alone(target))
+            np.testing.assert_array_equal(
+                decide(model, test, sample_domain=[name] * 6), alone(target)
+            )
         # Another stranger is known by the trials at hand.
         np.testing.assert_array_equal(decide(model, test, sample_domain=[-9] * 6), alone(test))
-        with pytest.raises(ValueError, match=r"unlabelled trials of 2 new domains were given at fit \((carl, 7|-1, -2)\)"):
+        with pytest.raises(
+            ValueError,
+            match=r"unlabelled trials of 2 new domains were given at fit \((carl, 7|-1, -2)\)",
+        ):
             decide(model, test)
-    with pytest.raises(ValueError, match=r"X_target_unlabeled\['1'\] belongs to a domain that has training trials"):
+    with pytest.raises(
+        ValueError, match=r"X_target_unlabeled\['1'\] belongs to a domain that has training trials"
+    ):
         clone(base).fit(x, y, sample_domain=d, X_target_unlabeled={1: carl})
-    with pytest.raises(ValueError, match="one array, for one new domain, but these trials belong to 2 \\(-1, -2\\)"):
-        decide(clone(base).fit(x, y, sample_domain=d, X_target_unlabeled=carl), test, sample_domain=[-1, -2] * 3)
+    with pytest.raises(
+        ValueError, match="one array, for one new domain, but these trials belong to 2 \\(-1, -2\\)"
+    ):
+        decide(
+            clone(base).fit(x, y, sample_domain=d, X_target_unlabeled=carl),
+            test,
+            sample_domain=[-1, -2] * 3,
+        )
 
 
 @pytest.mark.parametrize("base", ALL, ids=ids)
@@ -126,11 +161,15 @@ def test_a_slash_in_a_class_is_part_of_its_name(base, small):
     if hasattr(model, "classes_"):
         assert model.classes_.tolist() == ["0", "1"]
         assert model.score(x, encoded) == plain.score(x, y, subjects=d)
-    with pytest.raises(ValueError, match=r"label_format is 'domain/class', but y\[0\] is '?0'?, which has no slash"):
+    with pytest.raises(
+        ValueError, match=r"label_format is 'domain/class', but y\[0\] is '?0'?, which has no slash"
+    ):
         clone(model).fit(x, y)
     with pytest.raises(ValueError, match="takes the domains from the labels"):
         clone(model).fit(x, encoded, subjects=d)
-    with pytest.raises(ValueError, match="label_format must be one of class, domain/class, got 'both'"):
+    with pytest.raises(
+        ValueError, match="label_format must be one of class, domain/class, got 'both'"
+    ):
         clone(model).set_params(label_format="both").fit(x, encoded)
 
 
@@ -138,7 +177,9 @@ def test_a_slash_in_a_class_is_part_of_its_name(base, small):
 def test_a_model_of_several_domains_says_once_that_it_was_told_of_none(base, small):
     x, y, d = small
     model = clone(base).fit(x, y, subjects=d)
-    with pytest.warns(UserWarning, match="was trained on 2 domains and was not told whose trials these are"):
+    with pytest.warns(
+        UserWarning, match="was trained on 2 domains and was not told whose trials these are"
+    ):
         expected = decide(model, x)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

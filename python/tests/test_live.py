@@ -66,9 +66,13 @@ def without_time(said):
 def test_blocks_of_any_size_say_the_same(model, file, signal_):
     whole = session(model).push(signal_)
     assert len(whole) > 100 and {d.status for d in whole} == {"decided"}
-    assert all(d.class_ in model.classes_ and abs(sum(d.probabilities.values()) - 1) < 1e-12 for d in whole)
+    assert all(
+        d.class_ in model.classes_ and abs(sum(d.probabilities.values()) - 1) < 1e-12 for d in whole
+    )
     again = session(file)
-    pieces = [d for first in range(0, len(signal_), 37) for d in again.push(signal_[first : first + 37])]
+    pieces = [
+        d for first in range(0, len(signal_), 37) for d in again.push(signal_[first : first + 37])
+    ]
     assert without_time(pieces) == without_time(whole)
 
 
@@ -137,7 +141,7 @@ def test_what_cannot_be_is_refused(model, signal_):
 
 
 def test_somebody_new_is_learnt_from_until_frozen(model, signal_):
-    causal = stiefel.ChoirClassifier(new_domain="causal", random_state=0)
+    causal = stiefel.ChoirClassifier(adapt="causal", random_state=0)
     causal.fit(stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10))
     learning, frozen = (live.Session(causal, domain="new", unfamiliar=None) for _ in range(2))
     frozen.freeze()
@@ -150,10 +154,18 @@ class Sender:
 
     def __init__(self, folder, name, samples, channels, rate, **plan):
         np.save(folder / f"{name}.npy", samples)
-        plan = {"samples": str(folder / f"{name}.npy"), "name": name, "channels": channels, "rate": rate, **plan}
+        plan = {
+            "samples": str(folder / f"{name}.npy"),
+            "name": name,
+            "channels": channels,
+            "rate": rate,
+            **plan,
+        }
         (folder / f"{name}.json").write_text(json.dumps(plan))
         script = Path(__file__).parent / "lsl_outlet.py"
-        self.process = subprocess.Popen([sys.executable, script, folder / f"{name}.json"], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [sys.executable, script, folder / f"{name}.json"], stdout=subprocess.PIPE, text=True
+        )
         assert self.process.stdout.readline() == "ready\n"
 
     def wait(self):
@@ -170,9 +182,20 @@ class Sender:
 
 def started(file, *options):
     command = [PROGRAM, "live", file, "--domain", "S01", "--unfamiliar", "off", *options]
-    library = next((Path(importlib.util.find_spec("pylsl").submodule_search_locations[0]) / "lib").glob("*lsl*"), None)
+    library = next(
+        (Path(importlib.util.find_spec("pylsl").submodule_search_locations[0]) / "lib").glob(
+            "*lsl*"
+        ),
+        None,
+    )
     variables = {**os.environ, **({"STIEFEL_LIBLSL": str(library)} if library else {})}
-    return subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
+    return subprocess.Popen(
+        [str(c) for c in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=variables,
+    )
 
 
 def ended(process, after=1.0):
@@ -186,8 +209,12 @@ def ended(process, after=1.0):
 
 @lsl
 def test_a_stream_says_what_its_samples_say(model, file, signal_, rate, tmp_path):
-    cues = [(int(k * rate), str(model.classes_[i % 2])) for i, k in enumerate(range(3, SECONDS - 8, 6))]
-    with Sender(tmp_path, f"amp {os.getpid()}", signal_, model.channels_, rate, markers=cues) as sender:
+    cues = [
+        (int(k * rate), str(model.classes_[i % 2])) for i, k in enumerate(range(3, SECONDS - 8, 6))
+    ]
+    with Sender(
+        tmp_path, f"amp {os.getpid()}", signal_, model.channels_, rate, markers=cues
+    ) as sender:
         query = f"lsl:name=amp {os.getpid()}"
         process = started(file, "--from", query, "--markers", query + " markers", "--hop", "0.5")
         sender.wait()
@@ -196,22 +223,34 @@ def test_a_stream_says_what_its_samples_say(model, file, signal_, rate, tmp_path
     expected = session(model, hop=0.5).push(signal_, markers=cues, at="sample")
     assert len(windows) == len(expected) > 50
     for line, decision in zip(windows, expected):
-        assert (line["sample"], line["status"], line["class"]) == (decision.sample, decision.status, decision.class_)
+        assert (line["sample"], line["status"], line["class"]) == (
+            decision.sample,
+            decision.status,
+            decision.class_,
+        )
         assert line["probabilities"] == decision.probabilities
         assert line.get("cue") == decision.cue
     assert len([line for line in windows if "cue" in line]) == len(cues)
     summary = lines[-1]
-    assert summary["type"] == "summary" and summary["cued"] == len(cues) and abs(summary["rate"] / rate - 1) < 1e-4
+    assert (
+        summary["type"] == "summary"
+        and summary["cued"] == len(cues)
+        and abs(summary["rate"] / rate - 1) < 1e-4
+    )
     assert "99 %" in told
 
 
 @lsl
 def test_a_stream_that_is_killed_and_comes_back(model, file, signal_, rate, tmp_path):
     name = f"lost {os.getpid()}"
-    with Sender(tmp_path, name, signal_[: 12 * int(rate)], model.channels_, rate, speed=4) as sender:
+    with Sender(
+        tmp_path, name, signal_[: 12 * int(rate)], model.channels_, rate, speed=4
+    ) as sender:
         process = started(file, "--from", f"lsl:name={name}")
         sender.wait()
-    with Sender(tmp_path, name, signal_[: 12 * int(rate)], model.channels_, rate, speed=4) as sender:
+    with Sender(
+        tmp_path, name, signal_[: 12 * int(rate)], model.channels_, rate, speed=4
+    ) as sender:
         sender.wait()
         lines, told = ended(process)
     states = [line["state"] for line in lines if line["type"] == "stream"]
@@ -219,7 +258,9 @@ def test_a_stream_that_is_killed_and_comes_back(model, file, signal_, rate, tmp_
     lost = next(i for i, line in enumerate(lines) if line["type"] == "stream")
     # Nothing is glued: whatever comes first after the break is a gap, or a window that says so.
     first = lines[lost + 2]
-    assert first["type"] == "gap" or first.get("reason") in ("gap", "settling"), lines[lost : lost + 4]
+    assert first["type"] == "gap" or first.get("reason") in ("gap", "settling"), lines[
+        lost : lost + 4
+    ]
     for part in (lines[:lost], lines[lost:]):
         assert any(line.get("status") == "decided" for line in part)
     assert "lost 1 times" in told
@@ -250,7 +291,10 @@ def test_lost_chunks_bad_values_and_twenty_millionths(model, file, signal_, rate
 def test_streams_that_do_not_fit_are_refused(model, file, signal_, rate, tmp_path):
     name = f"other {os.getpid()}"
     for plan, reason in [
-        ({"channels": [f"X{i}" for i in range(len(model.channels_))], "rate": rate}, "needs channel"),
+        (
+            {"channels": [f"X{i}" for i in range(len(model.channels_))], "rate": rate},
+            "needs channel",
+        ),
         ({"channels": model.channels_, "rate": rate / 2}, f"{rate / 2:g} Hz"),
         ({"channels": model.channels_, "rate": rate, "unit": "kelvin"}, "kelvin"),
     ]:
@@ -268,7 +312,9 @@ def test_streams_that_do_not_fit_are_refused(model, file, signal_, rate, tmp_pat
     assert process.returncode == 1 and f'there is "{name}"' in told, told
 
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 
 
 def events(url, count):
@@ -288,19 +334,41 @@ def events(url, count):
     raise AssertionError(f"the stream of events ended after {len(found)}")
 
 
-@pytest.mark.skipif(not PROGRAM.exists() or BROWSER is None, reason="the page needs the program and a Chromium")
+@pytest.mark.skipif(
+    not PROGRAM.exists() or BROWSER is None, reason="the page needs the program and a Chromium"
+)
 @pytest.mark.parametrize(("size", "scheme"), [("1300,1000", 1), ("420,1700", 0)])
 def test_the_page_in_a_browser(file, model, signal_, size, scheme, tmp_path):
-    command = [PROGRAM, "live", file, "--from", "stdin", "--domain", "S01", "--unfamiliar", "off", "--page"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    command = [PROGRAM, "live", file, "--from", "stdin", "--domain", "S01", "--unfamiliar", "off"]
+    process = subprocess.Popen(
+        [*command, "--page"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
-        rows = [",".join(model.channels_), *(",".join(map(repr, row.tolist())) for row in signal_[:8000])]
+        rows = [
+            ",".join(model.channels_),
+            *(",".join(map(repr, row.tolist())) for row in signal_[:8000]),
+        ]
         process.stdin.write("\n".join(rows) + "\n")
         process.stdin.flush()
         url = process.stderr.readline().split()[-1]
         assert url.startswith("http://127.0.0.1:")
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={tmp_path}"]
-        options += [f"--window-size={size}", f"--blink-settings=preferredColorScheme={scheme}", "--timeout=4000", "--dump-dom"]
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            f"--user-data-dir={tmp_path}",
+        ]
+        options += [
+            f"--window-size={size}",
+            f"--blink-settings=preferredColorScheme={scheme}",
+            "--timeout=4000",
+            "--dump-dom",
+        ]
         shown = subprocess.run([BROWSER, *options, url], capture_output=True, text=True, timeout=60)
         heard = events(url, 3)
     finally:
@@ -308,7 +376,8 @@ def test_the_page_in_a_browser(file, model, signal_, size, scheme, tmp_path):
         process.communicate()
     assert "CONSOLE" not in shown.stderr, shown.stderr
     assert "<title>" in shown.stdout
-    # The browser prints a page when it is loaded, before anything was heard: what it would draw is in the events.
+    # The browser prints a page when it is loaded, before anything was heard: what it would draw is
+    # in the events.
     (first, about), (_, window), _ = heard
     assert first == "about" and [c["name"] for c in about["channels"]] == list(model.channels_)
     assert window["line"]["type"] == "window" and window["faults"] == [""] * len(model.channels_)

@@ -1,4 +1,5 @@
-"""MOABB runs the classifiers unchanged beside a pyRiemann pipeline, offline, in every evaluation and target-access mode."""
+"""MOABB runs the classifiers unchanged beside a pyRiemann pipeline, offline, in every evaluation
+and target-access mode."""
 
 import warnings
 
@@ -8,7 +9,11 @@ import pytest
 moabb = pytest.importorskip("moabb")
 
 from moabb.datasets.fake import FakeDataset  # noqa: E402
-from moabb.evaluations import CrossSessionEvaluation, CrossSubjectEvaluation, WithinSessionEvaluation  # noqa: E402
+from moabb.evaluations import (
+    CrossSessionEvaluation,
+    CrossSubjectEvaluation,
+    WithinSessionEvaluation,
+)  # noqa: E402
 from moabb.evaluations.protocols import CrossSubjectMode  # noqa: E402
 from moabb.paradigms import LeftRightImagery  # noqa: E402
 from pyriemann.classification import MDM  # noqa: E402
@@ -25,13 +30,19 @@ from stiefel import (  # noqa: E402
 
 
 def pipelines():
-    quick = {"max_epochs": 2, "random_state": 0}
+    quick = {"epochs": 2, "random_state": 0}
     return {
         "DASP": make_pipeline(Covariances("oas"), DaspClassifier(**quick)),
         "DASP from epochs": DaspClassifier(
-            covariance="oas", unseen="nearest", whitening=Whitening("own-mean"), n_experts=2, **quick
+            covariance="oas",
+            unseen="nearest",
+            whitening=Whitening("own-mean"),
+            n_experts=2,
+            **quick,
         ),
-        "DASP, adapted": make_pipeline(Covariances("oas"), DaspClassifier(unseen="transductive", n_experts=2, **quick)),
+        "DASP, adapted": make_pipeline(
+            Covariances("oas"), DaspClassifier(unseen="transductive", n_experts=2, **quick)
+        ),
         "CHOIR": make_pipeline(Covariances("oas"), ChoirClassifier(random_state=0)),
         "peer": make_pipeline(Covariances("oas"), TangentSpaceLR()),
         "pyRiemann": make_pipeline(Covariances("oas"), MDM()),
@@ -40,7 +51,15 @@ def pipelines():
 
 def fake(**options):
     return FakeDataset(
-        ["left_hand", "right_hand"], **{"n_subjects": 3, "n_runs": 1, "n_events": 24, "duration": 100, "paradigm": "imagery", **options}
+        ["left_hand", "right_hand"],
+        **{
+            "n_subjects": 3,
+            "n_runs": 1,
+            "n_events": 24,
+            "duration": 100,
+            "paradigm": "imagery",
+            **options,
+        },
     )
 
 
@@ -48,9 +67,14 @@ def process(folder, name, evaluation, dataset, pipelines, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runner = evaluation(
-            paradigm=LeftRightImagery(fmin=8, fmax=32), datasets=[dataset], overwrite=True, hdf5_path=str(folder),
-            suffix=name.replace(" ", ""), random_state=0, **options,
-        )  # fmt: skip
+            paradigm=LeftRightImagery(fmin=8, fmax=32),
+            datasets=[dataset],
+            overwrite=True,
+            hdf5_path=str(folder),
+            suffix=name.replace(" ", ""),
+            random_state=0,
+            **options,
+        )
         return runner.process(pipelines)
 
 
@@ -80,15 +104,16 @@ def by_mode(tmp_path_factory):
     moabb.set_log_level("error")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MNE_DATA", str(folder))
-        # Shrinkage makes the noise of the fake data the same matrix in several trials, and rounding then decides ties.
+        # Shrinkage makes the noise of the fake data the same matrix in several trials, and rounding
+        # then decides ties.
         choir = ChoirClassifier(random_state=0)
         before = make_pipeline(Covariances("cov"), choir)
-        both = {"inside": clone(choir).set_params(covariance="scm"), "before": before}
+        both = {"inside": clone(choir).set_params(covariance="sample"), "before": before}
         dataset = fake(n_sessions=1, seed=2)
         return {
-            mode: process(folder, mode.value, CrossSubjectEvaluation, dataset, both, cs_mode=mode).pivot(
-                index="subject", columns="pipeline", values="score"
-            )
+            mode: process(
+                folder, mode.value, CrossSubjectEvaluation, dataset, both, cs_mode=mode
+            ).pivot(index="subject", columns="pipeline", values="score")
             for mode in CrossSubjectMode
         }
 
@@ -100,5 +125,8 @@ def test_a_pipeline_scores_as_covariances_inside(mode, by_mode):
 
 def test_labelled_target_trials_are_not_lost(by_mode):
     """What the labels add is seen where they are given, not where the same trials come without."""
-    labelled, unlabelled = (by_mode[CrossSubjectMode(f"train_and_target_{kind}_50p")]["before"] for kind in ("labeled", "unlabeled"))
+    labelled, unlabelled = (
+        by_mode[CrossSubjectMode(f"train_and_target_{kind}_50p")]["before"]
+        for kind in ("labeled", "unlabeled")
+    )
     assert not np.array_equal(labelled, unlabelled)

@@ -50,7 +50,12 @@ def test_every_kind_is_an_estimator(name, study, stacked, tmp_path):
     loaded = stiefel.load(tmp_path / "model.stiefel")
     assert type(loaded) is type(clf) is type(stiefel.model(name))
     assert repr(loaded) == repr(clf) and loaded.get_params() == clf.get_params()
-    others = [again.fit(stacked, study.y, subjects=study.domains), pickle.loads(pickle.dumps(clf)), loaded, type(clf).load(tmp_path / "model.stiefel")]
+    others = [
+        again.fit(stacked, study.y, subjects=study.domains),
+        pickle.loads(pickle.dumps(clf)),
+        loaded,
+        type(clf).load(tmp_path / "model.stiefel"),
+    ]
     for other in others:
         np.testing.assert_array_equal(other.predict_proba(stacked, subjects=study.domains), p)
     one = clf.session(domain=study.domains[0])
@@ -58,7 +63,9 @@ def test_every_kind_is_an_estimator(name, study, stacked, tmp_path):
     assert clf.score(stacked, study.y, subjects=study.domains) >= 0
 
 
-@pytest.mark.skipif("toy" not in NAMES, reason="the package was built without the feature test-kind")
+@pytest.mark.skipif(
+    "toy" not in NAMES, reason="the package was built without the feature test-kind"
+)
 def test_a_new_kind_is_found_here_without_a_line_of_python(study, tmp_path):
     """The toy of the core's tests is the nearest mean logarithm of a class."""
     train, test = study[::2], study[1::2]
@@ -81,7 +88,7 @@ def test_names_and_settings_that_do_not_exist_are_refused(name):
     with pytest.raises(ValueError, match="guess") as error:
         stiefel.model("guess")
     assert name in str(error.value)
-    with pytest.raises(TypeError, match=r"no setting 'epoch'; it has .*new_domain, kappa") as error:
+    with pytest.raises(TypeError, match=r"no setting 'epoch'; it has .*adapt, kappa") as error:
         stiefel.model(name, epoch=3)
     clf = stiefel.model(name)
     with pytest.raises(ValueError, match="no setting 'epoch'"):
@@ -94,33 +101,57 @@ def test_names_and_settings_that_do_not_exist_are_refused(name):
 
 def test_settings_reach_the_core(small, tmp_path):
     x, y, d = small
-    clf = stiefel.model("dasp", epochs=3, experts=2, architecture__embedding=3, batch=7, head={"kind": "routed", "ridge": 0.5}, random_state=4)
+    clf = stiefel.model(
+        "dasp",
+        epochs=3,
+        experts=2,
+        architecture__embedding=3,
+        batch=7,
+        head={"kind": "routed", "ridge": 0.5},
+        random_state=4,
+    )
     clf.fit(x, y, subjects=d)
     settings = json.loads(clf._model.spec)["settings"]
     assert clf.n_iter_ == len(clf.history_) == 3 and clf.filters_.shape[0] == 2
     assert settings["architecture"]["head"] == {"kind": "routed", "ridge": 0.5}
-    assert (settings["architecture"]["embedding"], settings["training"]["batch"], settings["training"]["seed"]) == (3, 7, 4)
-    search = GridSearchCV(stiefel.model("spdnet", epochs=1, random_state=0), {"filters": [2, 3], "epsilon": [1e-4]}, cv=2)
+    assert (
+        settings["architecture"]["embedding"],
+        settings["training"]["batch"],
+        settings["training"]["seed"],
+    ) == (3, 7, 4)
+    search = GridSearchCV(
+        stiefel.model("spdnet", epochs=1, random_state=0),
+        {"filters": [2, 3], "epsilon": [1e-4]},
+        cv=2,
+    )
     assert search.fit(x, y).best_params_["filters"] in (2, 3)
     with pytest.raises(ValueError, match="filters"):
         stiefel.model("choir", filters="many").fit(x, y, subjects=d)
-    with pytest.raises(ValueError, match="new_domain must be"):
-        stiefel.model("mdm", new_domain="guess").fit(x, y)
+    with pytest.raises(ValueError, match="adapt must be"):
+        stiefel.model("mdm", adapt="guess").fit(x, y)
     file = tmp_path / "model.stiefel"
     clf._model.save(file, False)
     assert isinstance(stiefel.load(file), stiefel.DaspClassifier)
     opened = type(clf).load(file)
-    assert {**clf.get_params(), "epochs": 3} == {**opened.get_params(), "epochs": 3, **{k: clf.get_params()[k] for k in ("kappa",)}}
+    assert {**clf.get_params(), "epochs": 3} == {
+        **opened.get_params(),
+        "epochs": 3,
+        **{k: clf.get_params()[k] for k in ("kappa",)},
+    }
 
 
 def test_a_file_of_the_program_opens_as_its_kind(small, tmp_path):
     """A model that no estimator has described."""
     x, y, d = small
-    clf = stiefel.model("recentred-ts+lr", tikhonov={"relative": 1e-6}, new_domain="causal", kappa=5.0, random_state=0).fit(x, y, subjects=d)
+    clf = stiefel.model(
+        "recentred-ts+lr", tikhonov={"relative": 1e-6}, adapt="causal", kappa=5.0, random_state=0
+    ).fit(x, y, subjects=d)
     clf._model.save(tmp_path / "model.stiefel", False)
     opened = stiefel.load(tmp_path / "model.stiefel")
     assert type(opened) is type(clf) and opened.relative == 1e-6
-    np.testing.assert_array_equal(opened.predict_proba(x, subjects=d), clf.predict_proba(x, subjects=list(map(str, d))))
+    np.testing.assert_array_equal(
+        opened.predict_proba(x, subjects=d), clf.predict_proba(x, subjects=list(map(str, d)))
+    )
     with pytest.raises(ValueError, match="not a mdm"):
         type(stiefel.model("mdm")).load(tmp_path / "model.stiefel")
 
@@ -129,7 +160,7 @@ def test_a_file_of_the_program_opens_as_its_kind(small, tmp_path):
 def test_calibration(name, study):
     new = study.domains == "S03"
     few, rest = study[np.flatnonzero(new)[:8]], study[np.flatnonzero(new)[8:]]
-    clf = tiny(name, new_domain="pooled").fit(study[~new])
+    clf = tiny(name, adapt="pooled").fit(study[~new])
     if name in ("mdm", "dasp"):
         with pytest.raises(ValueError, match="calibration"):
             clf.calibrate(few)
@@ -139,11 +170,15 @@ def test_calibration(name, study):
         np.testing.assert_array_equal(clf.predict_proba(study[~new]), before)
         assert clf.predict_proba(rest).shape == (len(rest), 2)
     # What cannot be calibrated is fitted with the labelled trials of the target.
-    target = tiny(name, new_domain="pooled").fit(study[~new], X_target_labeled=few)
-    assert "target" in target.domains_ and ("target" in target._model.calibrated) == (name not in ("mdm", "dasp"))
+    target = tiny(name, adapt="pooled").fit(study[~new], X_target_labeled=few)
+    assert "target" in target.domains_ and ("target" in target._model.calibrated) == (
+        name not in ("mdm", "dasp")
+    )
 
 
-@pytest.mark.parametrize("embedding", ["zero", "initial", "nearest", "riemannian-nearest", "transductive"])
+@pytest.mark.parametrize(
+    "embedding", ["zero", "initial", "nearest", "riemannian-nearest", "transductive"]
+)
 def test_new_domains_of_a_routed_network(embedding, study):
     new = study.domains == "S03"
     clf = tiny("dasp", embedding=embedding, handle_unknown="new")
@@ -160,7 +195,9 @@ def units(tmp_path_factory):
     """The records of a study by method and fold."""
     pytest.importorskip("pandas")
     folder = tmp_path_factory.mktemp("study")
-    stiefel.study("main", SOURCE, folder=folder, methods=STUDIED, progress=False, epochs=2, retrained=False)
+    stiefel.study(
+        "main", SOURCE, folder=folder, methods=STUDIED, progress=False, epochs=2, retrained=False
+    )
     records = [json.loads(file.read_text()) for file in (folder / "units").glob("*.json")]
     return {(record["method"], record["fold"]): record["outcome"] for record in records}
 
@@ -172,14 +209,19 @@ def test_a_fold_gives_the_same_bits_as_in_a_study(name, units, study):
         record = units[name, number]
         assert fold.test.tolist() == record["test"]
         used = np.sort(np.concatenate([fold.train, fold.validation]))
-        clf = stiefel.model(name, random_state=0, **settings).fit(study[used], validation=np.isin(used, fold.validation))
+        clf = stiefel.model(name, random_state=0, **settings).fit(
+            study[used], validation=np.isin(used, fold.validation)
+        )
         p = clf.predict_proba(study[fold.test])
         in_record = np.array(record["probabilities"]).reshape(-1, 2)
         order = [list(dict.fromkeys(study.y.tolist())).index(c) for c in clf.classes_]
         np.testing.assert_array_equal(p, in_record[:, order])
         assert clf.classes_.tolist() == ["feet", "right_hand"]
         places = np.flatnonzero(np.isin(used, fold.validation))
-        for again in (pickle.loads(pickle.dumps(clf)), clone(clf).fit(study[used], validation=places)):
+        for again in (
+            pickle.loads(pickle.dumps(clf)),
+            clone(clf).fit(study[used], validation=places),
+        ):
             np.testing.assert_array_equal(again.predict_proba(study[fold.test]), p)
 
 
@@ -195,7 +237,7 @@ def test_trials_that_validate_are_checked(study):
     clf.fit(study, sample_weight=weights, validation=range(2, 20))
     judged = clf.judge(study)
     assert (judged["stopping"]["trials"], judged["new"]["trials"]) == (16, 4)
-    networks = stiefel.SPDNetClassifier(max_epochs=1, random_state=0).fit(study, validation=range(12))
+    networks = stiefel.SPDNetClassifier(epochs=1, random_state=0).fit(study, validation=range(12))
     assert networks.judge(study)["stopping"]["trials"] == 12
 
 
@@ -204,13 +246,23 @@ def test_arrays_and_types_of_classes(study):
     for name in ("choir", "mdm"):
         clf = tiny(name).fit(study.X, labels, subjects=study.domains)
         named = tiny(name).fit(study)
-        assert clf.classes_.tolist() == [1, 2] and clf.predict(study.X, subjects=study.domains).dtype.kind == "i"
-        np.testing.assert_array_equal(clf.predict_proba(study.X, subjects=study.domains)[:, ::-1], named.predict_proba(study))
+        assert (
+            clf.classes_.tolist() == [1, 2]
+            and clf.predict(study.X, subjects=study.domains).dtype.kind == "i"
+        )
+        np.testing.assert_array_equal(
+            clf.predict_proba(study.X, subjects=study.domains)[:, ::-1], named.predict_proba(study)
+        )
         half = tiny(name).fit(study[::2])
         assert half.score(study[1::2]) == np.mean(half.predict(study[1::2]) == study.y[1::2])
-        with pytest.warns(stiefel.SeenTrialsWarning, match=f"{name}.score: .* only the new ones are scored"):
+        with pytest.warns(
+            stiefel.SeenTrialsWarning, match=f"{name}.score: .* only the new ones are scored"
+        ):
             assert half.score(study) == half.score(study[1::2])
-    assert len(cross_val_score(stiefel.model("ts+lr"), study.X, labels, cv=3, error_score="raise")) == 3
+    assert (
+        len(cross_val_score(stiefel.model("ts+lr"), study.X, labels, cv=3, error_score="raise"))
+        == 3
+    )
 
 
 def test_a_kind_of_one_view_takes_the_first(study, stacked):
@@ -224,7 +276,9 @@ def test_a_kind_of_one_view_takes_the_first(study, stacked):
 
 def test_verbose(study, capsys):
     tiny("spdnet", verbose=1).fit(study)
-    assert capsys.readouterr().out.startswith("[spdnet] 1 views, 3 domains\n[spdnet] epoch   1/2  loss ")
+    assert capsys.readouterr().out.startswith(
+        "[spdnet] 1 views, 3 domains\n[spdnet] epoch   1/2  loss "
+    )
 
 
 def test_folds(study):
@@ -243,11 +297,17 @@ def test_folds(study):
 @pytest.mark.parametrize("subjects", [None, 2])
 def test_names_are_those_of_the_program(name, subjects):
     """Matrices, channels, classes, domains and runs of a source are the same whoever loads it."""
-    source = f"synthetic:{name.lower()},trials=8,seed=0" + (f",subjects={subjects},sessions=1" if subjects else "")
+    source = f"synthetic:{name.lower()},trials=8,seed=0" + (
+        f",subjects={subjects},sessions=1" if subjects else ""
+    )
     data = stiefel.load_synthetic(name, subjects=subjects, trials_per_class=8)
     theirs = _core.load_study_data(_core.study_configuration("main", source, "{}"))
     assert in_memory(data, "mine").fingerprint == theirs.fingerprint
     if subjects:
         assert in_order(data.domains) == ["S01", "S02"]
     elif name == "BNCI2014001":
-        assert set(data.sessions) == {"1", "2"} and len(set(data.runs)) > 2 and all(run.startswith(("1/", "2/")) for run in data.runs)
+        assert (
+            set(data.sessions) == {"1", "2"}
+            and len(set(data.runs)) > 2
+            and all(run.startswith(("1/", "2/")) for run in data.runs)
+        )

@@ -23,7 +23,15 @@ def closed():
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     methods = ["baseline", "dasp", "choir", "mdm", "ts+lr"]
-    return stiefel.study("main", DATA, methods=methods, epochs=3, retrained=False, folder=tmp_path_factory.mktemp("main"), progress=False)
+    return stiefel.study(
+        "main",
+        DATA,
+        methods=methods,
+        epochs=3,
+        retrained=False,
+        folder=tmp_path_factory.mktemp("main"),
+        progress=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +43,18 @@ def summary(results):
 def crowd(summary, count):
     """The same study with so many people, whose differences are all different."""
     people = [
-        {"subject": f"P{i:03}", "difference": (37 * i % count) / count - 0.4, "interval": [(37 * i % count) / count - 0.5, 0.9], "trials": 9}
+        {
+            "subject": f"P{i:03}",
+            "difference": (37 * i % count) / count - 0.4,
+            "interval": [(37 * i % count) / count - 0.5, 0.9],
+            "trials": 9,
+        }
         for i in range(count)
     ]
-    rows = [{**row, "per_subject": [[p["subject"], 0.5 + p["difference"] / 3] for p in people]} for row in summary["rows"]]
+    rows = [
+        {**row, "per_subject": [[p["subject"], 0.5 + p["difference"] / 3] for p in people]}
+        for row in summary["rows"]
+    ]
     comparisons = [{**c, "people": people} for c in summary["comparisons"]]
     return {**summary, "rows": rows, "comparisons": comparisons}
 
@@ -50,7 +66,10 @@ def headline(summary):
 
 def test_every_door_gives_the_same_picture(results, summary):
     folder = results.attrs["folder"]
-    drawn = [plot.differences(source).collections[0].get_offsets() for source in (results, folder, f"{folder}/summary.json", summary)]
+    drawn = [
+        plot.differences(source).collections[0].get_offsets()
+        for source in (results, folder, f"{folder}/summary.json", summary)
+    ]
     for other in drawn[1:]:
         np.testing.assert_array_equal(drawn[0], other)
 
@@ -68,37 +87,57 @@ def test_differences_are_sorted_and_whole(summary, count):
     axis = 0 if count <= 16 else 1
     np.testing.assert_allclose(np.array(intervals)[:, :, axis], [p["interval"] for p in people])
     if count <= 16:
-        assert [label.get_text() for label in ax.get_yticklabels()] == [p["subject"] for p in people]
+        assert [label.get_text() for label in ax.get_yticklabels()] == [
+            p["subject"] for p in people
+        ]
     means = [line.get_xdata() if count <= 16 else line.get_ydata() for line in ax.get_lines()]
     assert list(means[1]) == [found["difference"]] * 2
 
 
 def test_a_comparison_the_other_way_round_has_the_other_sign(summary):
     found = headline(summary)
-    one = plot.differences(summary, found["method"], found["against"]).collections[0].get_offsets()[:, 0]
-    other = plot.differences(summary, found["against"], found["method"]).collections[0].get_offsets()[:, 0]
+    one = (
+        plot.differences(summary, found["method"], found["against"])
+        .collections[0]
+        .get_offsets()[:, 0]
+    )
+    other = (
+        plot.differences(summary, found["against"], found["method"])
+        .collections[0]
+        .get_offsets()[:, 0]
+    )
     np.testing.assert_allclose(one, -other[::-1], rtol=0, atol=1e-15)
 
 
 def test_folds_are_the_units_of_the_table(summary):
     ax = plot.folds(summary)
-    lines = {line.get_label(): line.get_xdata() for line in ax.get_lines() if line.get_label().startswith("fold")}
+    lines = {
+        line.get_label(): line.get_xdata()
+        for line in ax.get_lines()
+        if line.get_label().startswith("fold")
+    }
     assert len(lines) == 5
     for row, values in zip(summary["rows"], np.stack(list(lines.values())).T):
         np.testing.assert_array_equal(values, [u["accuracy"] for u in row["units"]])
-    assert [label.get_text() for label in ax.get_yticklabels()] == [row["method"] for row in summary["rows"]]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        row["method"] for row in summary["rows"]
+    ]
 
 
 def test_subjects_have_a_line_or_a_dot_each(summary):
     lines = {line.get_label(): line.get_xdata() for line in plot.subjects(summary).get_lines()}
     for place, row in enumerate(summary["rows"]):
-        assert {name: lines[name][place] for name, _ in row["per_subject"]} == dict(map(tuple, row["per_subject"]))
+        assert {name: lines[name][place] for name, _ in row["per_subject"]} == dict(
+            map(tuple, row["per_subject"])
+        )
     many = crowd(summary, 40)
     ax = plot.subjects(many)
     dots = [c.get_offsets() for c in ax.collections if len(c.get_offsets()) == 40]
     assert len(dots) == len(many["rows"])
     for place, (row, of) in enumerate(zip(many["rows"], dots)):
-        np.testing.assert_allclose(np.sort(of[:, 0]), sorted(score for _, score in row["per_subject"]))
+        np.testing.assert_allclose(
+            np.sort(of[:, 0]), sorted(score for _, score in row["per_subject"])
+        )
         assert np.abs(of[:, 1] - place).max() < 0.5
 
 
@@ -114,14 +153,18 @@ def test_confusion_counts_every_test_trial(summary):
 def test_pictures_of_a_router_are_those_of_the_first_unit(summary):
     unit = next(u for u in summary["units"] if u["method"] == "dasp")
     record = unit["outcome"]["routing"]
-    np.testing.assert_allclose(plot.weights(summary).images[0].get_array(), record["domain_weights"])
+    np.testing.assert_allclose(
+        plot.weights(summary).images[0].get_array(), record["domain_weights"]
+    )
     np.testing.assert_allclose(plot.angles(summary).images[0].get_array(), record["angles"])
     drawn = np.concatenate([c.get_offsets() for c in plot.queries(summary).collections])
     of = np.argsort(unit["outcome"]["domains"], kind="stable")
     np.testing.assert_allclose(drawn, np.array(record["queries"])[of])
     gaps = plot.controls(summary, "dasp").collections[0].get_offsets()[:, 0]
     units = [u for u in summary["units"] if u["method"] == "dasp"]
-    np.testing.assert_allclose(gaps, [u["outcome"]["routing"]["report"]["proxy_gap"]["value"] for u in units])
+    np.testing.assert_allclose(
+        gaps, [u["outcome"]["routing"]["report"]["proxy_gap"]["value"] for u in units]
+    )
 
 
 def test_training_is_the_history_of_the_units(summary):
@@ -137,9 +180,11 @@ def test_training_is_the_history_of_the_units(summary):
 
 def test_training_of_a_network():
     data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10, random_state=0)
-    clf = stiefel.SPDNetClassifier(max_epochs=3, random_state=0).fit(data)
+    clf = stiefel.SPDNetClassifier(epochs=3, random_state=0).fit(data)
     axes = plot.training(clf)
-    np.testing.assert_array_equal(axes[1].get_lines()[0].get_ydata(), [e["validation_accuracy"] for e in clf.history_])
+    np.testing.assert_array_equal(
+        axes[1].get_lines()[0].get_ydata(), [e["validation_accuracy"] for e in clf.history_]
+    )
     with pytest.raises(ValueError, match="leave method out"):
         plot.training(clf, "dasp")
 
@@ -153,7 +198,9 @@ def test_patterns_are_those_of_the_record(summary, method):
         for ax, pattern in zip(row, of["patterns"]):
             drawn = ax.collections[-1].get_array()
             np.testing.assert_allclose(drawn, np.array(pattern) / np.abs(pattern).max())
-            strongest = {summary["dataset"]["channels"][c] for c in np.argsort(-np.abs(pattern))[:3]}
+            strongest = {
+                summary["dataset"]["channels"][c] for c in np.argsort(-np.abs(pattern))[:3]
+            }
             assert {text.get_text() for text in ax.texts} == strongest
 
 
@@ -166,37 +213,80 @@ def test_electrodes_have_their_names(summary):
 
 def test_a_calibration_curve_is_that_of_the_rows(tmp_path):
     methods = ["choir", "recentred-ts+lr"]
-    results = stiefel.study("calibration", "synthetic:bnci2015001,subjects=2,trials=16", methods=methods, folder=tmp_path, progress=False)
+    results = stiefel.study(
+        "calibration",
+        "synthetic:bnci2015001,subjects=2,trials=16",
+        methods=methods,
+        folder=tmp_path,
+        progress=False,
+    )
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
     lines = {line.get_label(): line.get_xydata() for line in plot.calibration(results).get_lines()}
     assert set(lines) == set(methods)
     for name, points in lines.items():
-        expected = [(r["labels"], r["accuracy"]["mean"]) for r in rows if r["method"].endswith(f": {name}") and r["labels"] is not None]
+        expected = [
+            (r["labels"], r["accuracy"]["mean"])
+            for r in rows
+            if r["method"].endswith(f": {name}") and r["labels"] is not None
+        ]
         np.testing.assert_array_equal(points, sorted(expected))
 
 
 def test_own_axes_are_drawn_on(summary):
     _, (left, right) = matplotlib.pyplot.subplots(1, 2)
-    assert plot.folds(summary, ax=left) is left and plot.confusion(summary, "mdm", ax=right) is right
+    assert (
+        plot.folds(summary, ax=left) is left and plot.confusion(summary, "mdm", ax=right) is right
+    )
     _, three = matplotlib.pyplot.subplots(1, 3)
     assert plot.training(summary, axes=three)[2] is three[2]
 
 
 def test_bad_input_is_told(summary, tmp_path):
     for draw, message in [
-        (lambda: plot.folds(tmp_path), r"summary.json is not there; give the folder of a study that has been run"),
+        (
+            lambda: plot.folds(tmp_path),
+            r"summary.json is not there; give the folder of a study that has been run",
+        ),
         (lambda: plot.differences(summary, "dasp"), "give both method and against, or neither"),
-        (lambda: plot.differences(summary, "dasp", "magic"), "dasp and magic were not compared. These were compared: dasp and baseline"),
-        (lambda: plot.confusion(summary, "magic"), "'magic' is not a method of this study that has a row in its table; these are: baseline, dasp"),
-        (lambda: plot.weights(summary, "mdm"), "'mdm' is not a method of this study that has experts; these are: dasp"),
+        (
+            lambda: plot.differences(summary, "dasp", "magic"),
+            "dasp and magic were not compared. These were compared: dasp and baseline",
+        ),
+        (
+            lambda: plot.confusion(summary, "magic"),
+            "'magic' is not a method of this study that has a row in its table; these are: "
+            "baseline, dasp",
+        ),
+        (
+            lambda: plot.weights(summary, "mdm"),
+            "'mdm' is not a method of this study that has experts; these are: dasp",
+        ),
         (lambda: plot.controls(summary, "mdm"), "that routes; these are: dasp, choir"),
-        (lambda: plot.training(summary, "mdm"), "that is trained by epochs; these are: baseline, dasp"),
-        (lambda: plot.patterns(summary, "mdm"), "'mdm' is not a method of this study that has filters whose patterns were recorded"),
-        (lambda: plot.patterns(summary, "baseline", axes=[]), "axes must be 1 × 2, one for each pattern of each filter, got 0"),
+        (
+            lambda: plot.training(summary, "mdm"),
+            "that is trained by epochs; these are: baseline, dasp",
+        ),
+        (
+            lambda: plot.patterns(summary, "mdm"),
+            "'mdm' is not a method of this study that has filters whose patterns were recorded",
+        ),
+        (
+            lambda: plot.patterns(summary, "baseline", axes=[]),
+            "axes must be 1 × 2, one for each pattern of each filter, got 0",
+        ),
         (lambda: plot.training(summary, axes=[1]), "axes must be three, got 1"),
-        (lambda: plot.calibration(summary), r"there is no curve in this study: run stiefel.study\('calibration'"),
-        (lambda: plot.learning(summary), r"there is no curve in this study: run stiefel.study\('scaling'"),
-        (lambda: plot.electrodes({"dataset": {"places": [None], "channels": ["1"]}}), "the places of fewer than three electrodes are known"),
+        (
+            lambda: plot.calibration(summary),
+            r"there is no curve in this study: run stiefel.study\('calibration'",
+        ),
+        (
+            lambda: plot.learning(summary),
+            r"there is no curve in this study: run stiefel.study\('scaling'",
+        ),
+        (
+            lambda: plot.electrodes({"dataset": {"places": [None], "channels": ["1"]}}),
+            "the places of fewer than three electrodes are known",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             draw()

@@ -16,11 +16,15 @@ import stiefel
 
 PROGRAM = Path(__file__).parents[2] / "target" / "debug" / "stiefel"
 LIBRARY = PROGRAM.parent / "examples" / "fold"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built: cargo build -p stiefel-cli")
+pytestmark = pytest.mark.skipif(
+    not PROGRAM.exists(), reason="the program is not built: cargo build -p stiefel-cli"
+)
 
 
 def run(*arguments):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -56,7 +60,9 @@ def assert_same(model, estimator, dataset, study):
 @pytest.mark.parametrize("made", [stiefel.DaspClassifier, stiefel.SPDNetClassifier])
 @pytest.mark.parametrize("precision", ["f32", "f64"])
 def test_the_program_opens_networks_of_python(made, precision, study, dataset, tmp_path):
-    clf = made(max_epochs=2, training=stiefel.Training(precision=precision), random_state=0).fit(trials(study))
+    clf = made(epochs=2, training=stiefel.Training(precision=precision), random_state=0).fit(
+        trials(study)
+    )
     clf.save(tmp_path / "model.stiefel")
     assert_same(tmp_path / "model.stiefel", clf, dataset, study)
     assert "FC3 FCz FC4" in run("inspect", tmp_path / "model.stiefel")
@@ -90,14 +96,45 @@ def test_python_opens_what_the_program_saved(model, options, made, study, datase
 @pytest.mark.parametrize("name", ["choir", "dasp"])
 def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
     """A study, `train`, the Rust library and Python."""
-    source, settings = "synthetic:bnci2015001,subjects=3,sessions=1,trials=20", {"epochs": 2} if name == "dasp" else {}
+    source, settings = (
+        "synthetic:bnci2015001,subjects=3,sessions=1,trials=20",
+        {"epochs": 2} if name == "dasp" else {},
+    )
     options = [word for key, value in settings.items() for word in (f"--{key}", value)]
-    run("study", "main", source, "--methods", name, "--seeds", 3, "--output", tmp_path / "study", *options)
-    records = [json.loads(file.read_text()) for file in (tmp_path / "study" / "units").glob("*.json")]
+    run(
+        "study",
+        "main",
+        source,
+        "--methods",
+        name,
+        "--seeds",
+        3,
+        "--output",
+        tmp_path / "study",
+        *options,
+    )
+    records = [
+        json.loads(file.read_text()) for file in (tmp_path / "study" / "units").glob("*.json")
+    ]
     record = next(record for record in records if record["fold"] == 1)["outcome"]
 
-    run("train", source, "-o", tmp_path / "m.stiefel", "--model", name, "--fold", 1, "--seed", 3, *options)
-    lines = [json.loads(line) for line in run("predict", tmp_path / "m.stiefel", source, "--json").splitlines()]
+    run(
+        "train",
+        source,
+        "-o",
+        tmp_path / "m.stiefel",
+        "--model",
+        name,
+        "--fold",
+        1,
+        "--seed",
+        3,
+        *options,
+    )
+    lines = [
+        json.loads(line)
+        for line in run("predict", tmp_path / "m.stiefel", source, "--json").splitlines()
+    ]
     data = stiefel.load_synthetic("bnci2015001", subjects=3, trials_per_class=20)
     order = list(dict.fromkeys(data.y.tolist()))
     trained = [lines[i]["probabilities"][c] for i in record["test"] for c in order]
@@ -105,13 +142,20 @@ def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
 
     if not LIBRARY.exists():
         pytest.skip("the example is not built: cargo build -p stiefel --examples")
-    library = subprocess.run([LIBRARY, source, name, "3", "1", *map(str, settings.values())], capture_output=True, text=True, timeout=300)
+    library = subprocess.run(
+        [LIBRARY, source, name, "3", "1", *map(str, settings.values())],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert library.returncode == 0, library.stderr
     assert json.loads(library.stdout) == record["probabilities"]
 
     fold = stiefel.folds(data, seed=3)[1]
     used = np.sort(np.concatenate([fold.train, fold.validation]))
-    clf = stiefel.model(name, random_state=3, **settings).fit(data[used], validation=np.isin(used, fold.validation))
+    clf = stiefel.model(name, random_state=3, **settings).fit(
+        data[used], validation=np.isin(used, fold.validation)
+    )
     p = clf.predict_proba(data[fold.test])[:, [clf.classes_.tolist().index(c) for c in order]]
     assert p.ravel().tolist() == record["probabilities"]
 
@@ -119,7 +163,9 @@ def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
 def packaged(*arguments, **options):
     """The program that the package brings along, as its console script."""
     script = Path(sysconfig.get_path("scripts")) / "stiefel"
-    return subprocess.run([script, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run(
+        [script, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options
+    )
 
 
 def test_the_package_brings_the_program(dataset):
@@ -131,14 +177,30 @@ def test_the_package_brings_the_program(dataset):
     assert "nowhere.npz" in wrong.stderr
     misuse = packaged("train", "--no-such-option")
     assert misuse.returncode == 2
-    module = subprocess.run([sys.executable, "-m", "stiefel", "--version"], capture_output=True, text=True, timeout=300)
+    module = subprocess.run(
+        [sys.executable, "-m", "stiefel", "--version"], capture_output=True, text=True, timeout=300
+    )
     assert module.stdout == packaged("--version").stdout
 
 
 def test_ctrl_c_ends_the_packaged_program(dataset, tmp_path):
     script = Path(sysconfig.get_path("scripts")) / "stiefel"
-    words = [script, "train", dataset, "-o", tmp_path / "m.stiefel", "--model", "dasp", "--epochs", "100000", "--set", "patience=100000"]
-    process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    words = [
+        script,
+        "train",
+        dataset,
+        "-o",
+        tmp_path / "m.stiefel",
+        "--model",
+        "dasp",
+        "--epochs",
+        "100000",
+        "--set",
+        "patience=100000",
+    ]
+    process = subprocess.Popen(
+        list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     time.sleep(4)
     assert process.poll() is None, process.stderr.read()
     process.send_signal(signal.SIGINT)

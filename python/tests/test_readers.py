@@ -19,7 +19,9 @@ def test_synthetic_studies(study):
     np.testing.assert_array_equal(again.X, study.X)
     assert set(study.subjects) == {"S01", "S02", "S03"} and study.channels[6] == "Cz"
     assert "8–32 Hz" in str(study.preparation) and study.preparation["recipe"]["rate"] == 512.0
-    assert str(study).startswith(f"{len(study)} trials of 13 channels, 2 classes, 3 domains; 512 Hz, 8–32 Hz")
+    assert str(study).startswith(
+        f"{len(study)} trials of 13 channels, 2 classes, 3 domains; 512 Hz, 8–32 Hz"
+    )
     with pytest.raises(ValueError, match="no synthetic geometry"):
         stiefel.load_synthetic("BNCI")
 
@@ -30,14 +32,17 @@ def write_brainvision(folder, data, sfreq):
     (folder / "a.eeg").write_bytes(data.T.astype("<f4").tobytes())
     channels = "\n".join(f"Ch{i + 1}=E{i},,1,µV" for i in range(n))
     (folder / "a.vhdr").write_text(
-        "Brain Vision Data Exchange Header File Version 1.0\n[Common Infos]\nCodepage=UTF-8\nDataFile=a.eeg\nMarkerFile=a.vmrk\n"
+        "Brain Vision Data Exchange Header File Version 1.0\n[Common "
+        "Infos]\nCodepage=UTF-8\nDataFile=a.eeg\nMarkerFile=a.vmrk\n"
         "DataFormat=BINARY\nDataOrientation=MULTIPLEXED\n"
-        f"NumberOfChannels={n}\nSamplingInterval={1e6 / sfreq:g}\n[Binary Infos]\nBinaryFormat=IEEE_FLOAT_32\n"
+        f"NumberOfChannels={n}\nSamplingInterval={1e6 / sfreq:g}\n[Binary "
+        "Infos]\nBinaryFormat=IEEE_FLOAT_32\n"
         f"[Channel Infos]\n{channels}\n",
         encoding="utf-8",
     )
     (folder / "a.vmrk").write_text(
-        "Brain Vision Data Exchange Marker File, Version 1.0\n[Common Infos]\nCodepage=UTF-8\nDataFile=a.eeg\n[Marker Infos]\n"
+        "Brain Vision Data Exchange Marker File, Version 1.0\n[Common "
+        "Infos]\nCodepage=UTF-8\nDataFile=a.eeg\n[Marker Infos]\n"
         "Mk1=Stimulus,S  1,51,1,0\nMk2=Stimulus,S  2,101,1,0\n",
         encoding="utf-8",
     )
@@ -68,7 +73,8 @@ def test_read_raw_limits_what_packed_files_expand_to(tmp_path):
 
 
 def test_read_raw_of_mne_files(tmp_path):
-    """FIF as MNE writes it, with a stim channel, annotations and a date; back to MNE without loss."""
+    """FIF as MNE writes it, with a stim channel, annotations and a date; back to MNE without
+    loss."""
     rng = np.random.default_rng(1)
     data = rng.standard_normal((3, 300)) * 1e-5
     data[2] = 0
@@ -84,7 +90,10 @@ def test_read_raw_of_mne_files(tmp_path):
     assert found.started == 1_600_000_000.5
     again = found.to_mne()
     # Codes stay codes: MNE finds them, and the date is there.
-    assert mne.find_events(again, shortest_event=1, verbose="error")[:, [0, 2]].tolist() == [[50, 5], [200, 7]]
+    assert mne.find_events(again, shortest_event=1, verbose="error")[:, [0, 2]].tolist() == [
+        [50, 5],
+        [200, 7],
+    ]
     assert again.info["meas_date"] == raw.info["meas_date"]
     np.testing.assert_allclose(again.get_data(), raw.get_data(), rtol=1e-12, atol=1e-18)
     quiet = stiefel.read_raw(tmp_path / "a_raw.fif", markers="off", channels=["C4"])
@@ -102,7 +111,8 @@ def test_read_raw_of_mne_files(tmp_path):
 
 
 def test_samples_are_handed_over_without_a_copy(tmp_path):
-    """The array owns what the reader decoded: reading twice the data takes twice the memory, not four times."""
+    """The array owns what the reader decoded: reading twice the data takes twice the memory, not
+    four times."""
     resource = pytest.importorskip("resource")
     n, samples = 32, 400_000
     path = write_brainvision(tmp_path, np.zeros((n, samples)), 250.0)
@@ -120,7 +130,9 @@ def test_matlab_of_any_layout(tmp_path):
     io.savemat(tmp_path / "mine.mat", {"X": X, "y": y, "Fs": 250.0})
     with pytest.raises(ValueError, match=r"X \[6×4×50\].*say what its variables mean"):
         stiefel.load_dataset(tmp_path / "mine.mat")
-    found = stiefel.load_dataset(tmp_path / "mine.mat", mat="signal=X,rate=Fs,labels=y,axis=trials-channels-time")
+    found = stiefel.load_dataset(
+        tmp_path / "mine.mat", mat="signal=X,rate=Fs,labels=y,axis=trials-channels-time"
+    )
     assert found.y.tolist() == ["1", "2", "1", "2", "1", "2"] and found.X.shape == (6, 4, 4)
     centred = X[3] - X[3].mean(1, keepdims=True)
     np.testing.assert_allclose(found.X[3], centred @ centred.T / 49, rtol=1e-9)
@@ -137,8 +149,12 @@ def test_more_than_the_memory_is_a_memory_error(tmp_path):
     with pytest.raises(MemoryError, match="MB of memory"):
         stiefel.read_raw(path)
     # Few numbers of many channels: their covariances would take 1.3 terabytes.
-    np.savez(tmp_path / "wide.npz", X=np.zeros((1, 400_000, 2), np.int8), y=np.array(["a"]), sfreq=100.0)
-    with pytest.raises(MemoryError, match="the covariances: its content needs 1280000 MB of memory"):
+    np.savez(
+        tmp_path / "wide.npz", X=np.zeros((1, 400_000, 2), np.int8), y=np.array(["a"]), sfreq=100.0
+    )
+    with pytest.raises(
+        MemoryError, match="the covariances: its content needs 1280000 MB of memory"
+    ):
         stiefel.load_dataset(tmp_path / "wide.npz")
 
 
@@ -181,7 +197,7 @@ def test_epochs_there_and_back():
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((6, 3, 100)), np.array(["left", "right"] * 3)
     epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
-    found = stiefel.from_epochs(epochs, domain="anna", covariance="scm")
+    found = stiefel.from_epochs(epochs, domain="anna", covariance="sample")
     assert found.y.tolist() == y.tolist()
     assert found.channels == ["C3", "Cz", "C4"]
     assert set(found.domains) == {"anna"}
@@ -195,12 +211,32 @@ def test_whose_epochs_they_are():
     x, y = np.random.default_rng(0).standard_normal((6, 3, 100)), np.array(["left", "right"] * 3)
     epochs = stiefel.to_epochs(x, ["C3", "Cz", "C4"], 100.0, y)
     assert set(stiefel.from_epochs(epochs).domains) == {"all"}
-    with pytest.raises(ValueError, match="'anna' is not a column of epochs.metadata, which these epochs do not have. One name .* is domain='anna'"):
+    with pytest.raises(
+        ValueError,
+        match="'anna' is not a column .* these epochs do not have. One name .* is domain='anna'",
+    ):
         stiefel.from_epochs(epochs, domains="anna")
     epochs.metadata = pandas.DataFrame({"subject": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0], "run": [1] * 6})
-    assert stiefel.from_epochs(epochs, domains="subject").domains.tolist() == ["1", "1", "2", "2", "3", "3"]
-    assert stiefel.from_epochs(epochs, domains=[1, 1, 2, 2, 3, 3]).domains.tolist() == ["1", "1", "2", "2", "3", "3"]
-    with pytest.raises(ValueError, match="domains='subjct' is not a column of epochs.metadata, whose columns are subject, run"):
+    assert stiefel.from_epochs(epochs, domains="subject").domains.tolist() == [
+        "1",
+        "1",
+        "2",
+        "2",
+        "3",
+        "3",
+    ]
+    assert stiefel.from_epochs(epochs, domains=[1, 1, 2, 2, 3, 3]).domains.tolist() == [
+        "1",
+        "1",
+        "2",
+        "2",
+        "3",
+        "3",
+    ]
+    with pytest.raises(
+        ValueError,
+        match="domains='subjct' is not a column of epochs.metadata, whose columns are subject, run",
+    ):
         stiefel.from_epochs(epochs, domains="subjct")
     with pytest.raises(ValueError, match="either domains, .* or domain"):
         stiefel.from_epochs(epochs, domains="subject", domain="anna")
@@ -213,7 +249,9 @@ def test_routing_report(study):
     import matplotlib
 
     matplotlib.use("Agg")
-    clf = stiefel.DaspClassifier(max_epochs=3, random_state=0).fit(study.X, study.y, subjects=study.domains)
+    clf = stiefel.DaspClassifier(epochs=3, random_state=0).fit(
+        study.X, study.y, subjects=study.domains
+    )
     report = stiefel.routing_report(clf, study.X, study.y, study.domains)
     assert "balanced accuracy" in str(report) and report.verdict in str(report)
     assert report.seen in str(report) and "none of them is new to the model" in report.seen
@@ -229,9 +267,14 @@ def test_routing_report(study):
     assert report.plot_topomap(info).get_title() == "expert 0, pattern 0"
     with pytest.raises(ValueError, match=r"y\[1\] is 'tongue'"):
         stiefel.routing_report(clf, study.X[:2], ["feet", "tongue"], study.domains[:2])
-    with pytest.raises(ValueError, match="trial 1 belongs to domain 'zoe', which had no training trials; the report is about training domains"):
+    with pytest.raises(
+        ValueError,
+        match="trial 1 belongs to domain 'zoe', .*; the report is about training domains",
+    ):
         stiefel.routing_report(clf, study.X[:2], study.y[:2], [study.domains[0], "zoe"])
-    plain = stiefel.SPDNetClassifier(max_epochs=1, random_state=0).fit(study.X, study.y, subjects=study.domains)
+    plain = stiefel.SPDNetClassifier(epochs=1, random_state=0).fit(
+        study.X, study.y, subjects=study.domains
+    )
     unrouted = stiefel.routing_report(plain, study.X, study.y, study.domains)
     with pytest.raises(ValueError, match="does not route"):
         unrouted.plot_routing()
@@ -247,7 +290,9 @@ def test_routing_report_of_choir(study):
     matplotlib.use("Agg")
     clf = stiefel.ChoirClassifier(random_state=0).fit(study.X, study.y, subjects=study.domains)
     report = stiefel.routing_report(clf, study.X, study.y, study.domains)
-    assert report["scores"]["balanced_accuracy"]["value"] == pytest.approx(clf.score(study.X, study.y, subjects=study.domains))
+    assert report["scores"]["balanced_accuracy"]["value"] == pytest.approx(
+        clf.score(study.X, study.y, subjects=study.domains)
+    )
     assert report["controls"]["domain_mean"] == report["scores"]["balanced_accuracy"]["value"]
     assert len(report.plot_controls().patches) == 5
     assert report.patterns.shape == (1, 13, 13)
@@ -257,9 +302,15 @@ def test_routing_report_of_choir(study):
 
 @pytest.mark.parametrize("options", [{}, {"method": "pca"}, {"precondition": False}], ids=str)
 def test_patterns_are_those_of_the_filters_on_the_sensors(options, study):
-    """The formula step by step: filters on the sensors, their patterns, the directions in which the classes differ."""
+    """The formula step by step: filters on the sensors, their patterns, the directions in which the
+    classes differ."""
     x, y, d = study.X, study.y, study.domains
-    whole = {"validation_fraction": 0, "training": stiefel.Training(precision="f64"), "max_epochs": 2, "random_state": 0}
+    whole = {
+        "validation_fraction": 0,
+        "training": stiefel.Training(precision="f64"),
+        "epochs": 2,
+        "random_state": 0,
+    }
     own = options if "precondition" in options else {"whitening": stiefel.Whitening(**options)}
     clf = stiefel.DaspClassifier(**whole, **own).fit(x, y, subjects=d)
     report = stiefel.routing_report(clf, x, y, d)
@@ -281,4 +332,6 @@ def test_patterns_are_those_of_the_filters_on_the_sensors(options, study):
         expected = (patterns @ v[:, ::-1]).T
         expected *= np.sign(expected[np.arange(k), np.abs(expected).argmax(axis=1)])[:, None]
         # Directions that the classes hardly differ in are not told apart.
-        np.testing.assert_allclose(found[:2], expected[:2], rtol=0, atol=1e-5 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            found[:2], expected[:2], rtol=0, atol=1e-5 * np.abs(expected).max()
+        )

@@ -2,6 +2,9 @@
 
 import warnings
 
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from pyriemann import geometry as peer
@@ -43,8 +46,19 @@ def test_functions_of_eigenvalues(name, shape):
 
 
 DISTANCES = [
-    "chol", "euclid", "harmonic", "kullback", "kullback_right", "kullback_sym", "logchol", "logdet", "logeuclid", "riemann", "thompson", "wasserstein",
-]  # fmt: skip
+    "chol",
+    "euclid",
+    "harmonic",
+    "kullback",
+    "kullback_right",
+    "kullback_sym",
+    "logchol",
+    "logdet",
+    "logeuclid",
+    "riemann",
+    "thompson",
+    "wasserstein",
+]
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -53,12 +67,19 @@ def test_distances(name, squared):
     a, b = random_spd((6,), 5, 1), random_spd((6,), 5, 2)
     ours, theirs = getattr(spd, f"distance_{name}"), getattr(peer_distance, f"distance_{name}")
     for left, right in [(a, b), (a, b[0]), (a[0], b[0]), (a[:, None], b[None, :4])]:
-        close(np.asarray(ours(left, right, squared=squared)), np.asarray(theirs(left, right, squared=squared)))
+        close(
+            np.asarray(ours(left, right, squared=squared)),
+            np.asarray(theirs(left, right, squared=squared)),
+        )
     close(spd.distance(a, b[0], metric=name), peer_distance.distance(a, b[0], metric=name))
     for y in (None, b[:3]):
-        ours, theirs = spd.pairwise_distance(a, y, metric=name), peer_distance.pairwise_distance(a, y, metric=name)
+        ours, theirs = (
+            spd.pairwise_distance(a, y, metric=name),
+            peer_distance.pairwise_distance(a, y, metric=name),
+        )
         if y is None:
-            # A matrix and itself: the peer subtracts equal numbers under a root and keeps 1e-8 of rounding there.
+            # A matrix and itself: the peer subtracts equal numbers under a root and keeps 1e-8 of
+            # rounding there.
             assert np.all(np.diag(ours) <= 1e-12)
             apart = ~np.eye(len(a), dtype=bool)
             ours, theirs = ours[apart], theirs[apart]
@@ -66,11 +87,29 @@ def test_distances(name, squared):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", ["ale", "chol", "euclid", "harmonic", "kullback_sym", "logchol", "logdet", "logeuclid", "riemann", "wasserstein"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ale",
+        "chol",
+        "euclid",
+        "harmonic",
+        "kullback_sym",
+        "logchol",
+        "logdet",
+        "logeuclid",
+        "riemann",
+        "wasserstein",
+    ],
+)
 def test_means(name, weighted):
     x = random_spd((3, 12), 6)
     weights = np.arange(1.0, 13.0) if weighted else None
-    options = {"tol": 1e-13, "maxiter": 300} if name in ("ale", "logdet", "riemann", "wasserstein") else {}
+    options = (
+        {"tol": 1e-13, "maxiter": 300}
+        if name in ("ale", "logdet", "riemann", "wasserstein")
+        else {}
+    )
     ours, theirs = getattr(spd, f"mean_{name}"), getattr(peer_mean, f"mean_{name}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -92,14 +131,19 @@ def test_a_mean_says_when_it_did_not_converge():
         spd.mean_riemann(random_spd((5,), 4), tol=1e-12, maxiter=1)
 
 
-@pytest.mark.parametrize("name", ["chol", "euclid", "logchol", "logeuclid", "riemann", "thompson", "wasserstein"])
+@pytest.mark.parametrize(
+    "name", ["chol", "euclid", "logchol", "logeuclid", "riemann", "thompson", "wasserstein"]
+)
 def test_geodesics(name):
     a, b = random_spd((4,), 5, 1), random_spd((4,), 5, 2)
     ours = getattr(spd, f"geodesic_{name}")
     theirs = getattr(peer.geodesic, f"geodesic_{name}")
     for alpha in (0.0, 0.3, 1, np.array([0.0, 0.25, 0.5, 1.0])):
         close(ours(a, b, alpha), theirs(a, b, alpha))
-    close(spd.geodesic(a[0], b[0], 0.7, metric=name), peer.geodesic.geodesic(a[0], b[0], 0.7, metric=name))
+    close(
+        spd.geodesic(a[0], b[0], 0.7, metric=name),
+        peer.geodesic.geodesic(a[0], b[0], 0.7, metric=name),
+    )
 
 
 def test_tangent_spaces():
@@ -149,11 +193,16 @@ def test_derivatives():
         broken[1, 2, 0, 3] += bad
         with pytest.raises(ValueError, match=f"(matrix|trial) 6 .*{told}"):
             spd.ddexpm(broken, c)
-    # Repeated eigenvalues, and nearly repeated ones, where differences of the function lose all digits.
+    # Repeated eigenvalues, and nearly repeated ones, where differences of the function lose all
+    # digits.
     for gap in (0.0, 1e-16, 1e-12, 1e-9):
         point = np.diag([1.0, 1.0 + gap, 4.0])
         direction = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-        close(spd.ddlogm(direction, point), direction / np.array([1.0, 1.0, 4.0])[:, None], 1e-8 if gap == 1e-9 else 1e-11)
+        close(
+            spd.ddlogm(direction, point),
+            direction / np.array([1.0, 1.0, 4.0])[:, None],
+            1e-8 if gap == 1e-9 else 1e-11,
+        )
 
 
 @pytest.mark.parametrize("n", [1, 2, 22, 60])
@@ -164,35 +213,72 @@ def test_sizes(n):
 
 
 def whole_stacks(x, y, c):
-    """Calls on stacks of several parts, one operand for each and one for all, and the same calls of the peer."""
+    """Calls on stacks of several parts, one operand for each and one for all, and the same calls of
+    the peer."""
     for name in DISTANCES:
         ours, theirs = getattr(spd, f"distance_{name}"), getattr(peer_distance, f"distance_{name}")
         yield name, lambda f=ours: f(x, y), lambda f=theirs: f(x, y)
         yield name, lambda f=ours: f(x, c), lambda f=theirs: f(x, c[None])
         yield name, lambda f=ours: f(c, y), lambda f=theirs: f(c[None], y)
     for name, (arguments, theirs) in FUNCTIONS.items():
-        yield name, lambda n=name, a=arguments: getattr(spd, n)(x, *a), lambda f=theirs, a=arguments: f(x, *a)
+        yield (
+            name,
+            lambda n=name, a=arguments: getattr(spd, n)(x, *a),
+            lambda f=theirs, a=arguments: f(x, *a),
+        )
     for name in ("euclid", "logeuclid", "riemann"):
         ours, theirs = getattr(spd, f"geodesic_{name}"), getattr(peer.geodesic, f"geodesic_{name}")
         yield name, lambda f=ours: f(x, y, -0.3), lambda f=theirs: f(x, y, -0.3)
         yield name, lambda f=ours: f(c, y, 0.7), lambda f=theirs: f(c, y, 0.7)
     for name in ("euclid", "harmonic", "logeuclid"):
-        yield name, lambda n=name: getattr(spd, f"mean_{n}")(x), lambda n=name: getattr(peer_mean, f"mean_{n}")(x)
+        yield (
+            name,
+            lambda n=name: getattr(spd, f"mean_{n}")(x),
+            lambda n=name: getattr(peer_mean, f"mean_{n}")(x),
+        )
     theirs = peer.tangentspace
     vectors = theirs.tangent_space(x, c)
     tangents = theirs.unupper(vectors)
-    yield "pairwise", lambda: spd.pairwise_distance(x[:40], y), lambda: peer_distance.pairwise_distance(x[:40], y)
+    yield (
+        "pairwise",
+        lambda: spd.pairwise_distance(x[:40], y),
+        lambda: peer_distance.pairwise_distance(x[:40], y),
+    )
     yield "tangent", lambda: spd.tangent_space(x, c), lambda: vectors
-    yield "untangent", lambda: spd.untangent_space(vectors, c), lambda: theirs.untangent_space(vectors, c)
-    yield "transport", lambda: spd.transport_riemann(tangents, c, y[0]), lambda: theirs.transport_riemann(tangents, c, y[0])
+    yield (
+        "untangent",
+        lambda: spd.untangent_space(vectors, c),
+        lambda: theirs.untangent_space(vectors, c),
+    )
+    yield (
+        "transport",
+        lambda: spd.transport_riemann(tangents, c, y[0]),
+        lambda: theirs.transport_riemann(tangents, c, y[0]),
+    )
     for name in ("log_map_logeuclid", "exp_map_logeuclid"):
         z = x if name.startswith("log") else tangents
-        yield name, lambda n=name, z=z: getattr(spd, n)(z, c), lambda n=name, z=z: getattr(theirs, n)(z, c)
-    yield "inner", lambda: spd.innerproduct_riemann(x, y, c), lambda: theirs.innerproduct_riemann(x, y, c)
+        yield (
+            name,
+            lambda n=name, z=z: getattr(spd, n)(z, c),
+            lambda n=name, z=z: getattr(theirs, n)(z, c),
+        )
+    yield (
+        "inner",
+        lambda: spd.innerproduct_riemann(x, y, c),
+        lambda: theirs.innerproduct_riemann(x, y, c),
+    )
     for flag in (False, True):
         log, exp = {"C12": flag}, {"Cm12": flag}
-        yield "log", lambda o=log: spd.log_map_riemann(x, c, **o), lambda o=log: theirs.log_map_riemann(x, c, **o)
-        yield "exp", lambda o=exp: spd.exp_map_riemann(tangents, c, **o), lambda o=exp: theirs.exp_map_riemann(tangents, c, **o)
+        yield (
+            "log",
+            lambda o=log: spd.log_map_riemann(x, c, **o),
+            lambda o=log: theirs.log_map_riemann(x, c, **o),
+        )
+        yield (
+            "exp",
+            lambda o=exp: spd.exp_map_riemann(tangents, c, **o),
+            lambda o=exp: theirs.exp_map_riemann(tangents, c, **o),
+        )
 
 
 @pytest.mark.parametrize("n", [1, 3, 22])
@@ -221,8 +307,13 @@ def test_what_the_short_ways_leave_to_others():
     for name in ("harmonic", "logdet"):
         ours, theirs = getattr(spd, f"distance_{name}"), getattr(peer_distance, f"distance_{name}")
         close(ours(graded, y), theirs(graded, y))
-    # Another factorisation: the determinant of a matrix of condition 1e9 has rounding of ε·1e9 for each of six pivots.
-    close(spd.distance_kullback(graded, y), peer_distance.distance_kullback(graded, y), 6e9 * np.finfo(float).eps)
+    # Another factorisation: the determinant of a matrix of condition 1e9 has rounding of ε·1e9 for
+    # each of six pivots.
+    close(
+        spd.distance_kullback(graded, y),
+        peer_distance.distance_kullback(graded, y),
+        6e9 * np.finfo(float).eps,
+    )
     # No matrix of a manifold at all.
     a, b = rng.standard_normal((2, 75, 6, 6))
     close(spd.distance_euclid(a, b), peer_distance.distance_euclid(a, b))
@@ -246,7 +337,9 @@ def every_function():
     yield "whiten", lambda x: spd.whiten(x, c.astype(x.dtype))
 
 
-@pytest.mark.parametrize(("name", "function"), list(every_function()), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("name", "function"), list(every_function()), ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_layouts_give_the_same_and_arguments_stay(name, function):
     x = random_spd((6,), 4)
     expected = function(x)
@@ -255,7 +348,14 @@ def test_layouts_give_the_same_and_arguments_stay(name, function):
     strided = np.zeros((12, 4, 4))
     strided[::2] = x
     swapped = x.astype(">f8")
-    for variant in (frozen, np.asfortranarray(x), strided[::2], np.swapaxes(x, 1, 2), swapped, x[::-1][::-1]):
+    for variant in (
+        frozen,
+        np.asfortranarray(x),
+        strided[::2],
+        np.swapaxes(x, 1, 2),
+        swapped,
+        x[::-1][::-1],
+    ):
         before = variant.copy()
         # NumPy sums in the order of memory: its last digit may differ.
         np.testing.assert_allclose(function(variant), expected, rtol=1e-14, atol=1e-14)
@@ -267,7 +367,9 @@ def test_lists_are_arrays():
     np.testing.assert_array_equal(spd.logm(x.tolist()), spd.logm(x))
 
 
-@pytest.mark.parametrize(("name", "function"), list(every_function()), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("name", "function"), list(every_function()), ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_single_precision_stays_single(name, function):
     x = random_spd((6,), 4)
     found = function(x.astype(np.float32))
@@ -288,7 +390,12 @@ def test_bad_input_is_named():
         (flat, "trial 2 .* not positive definite"),
         (skew, "trial 4 is not symmetric"),
     ]:
-        for function in (spd.logm, lambda v: spd.distance_riemann(v, x), spd.mean_riemann, spd.mean_logeuclid):
+        for function in (
+            spd.logm,
+            lambda v: spd.distance_riemann(v, x),
+            spd.mean_riemann,
+            spd.mean_logeuclid,
+        ):
             with pytest.raises(ValueError, match=match):
                 function(bad)
     with pytest.raises(ValueError, match=r"index \[3, 0, 1\]"):
@@ -337,11 +444,17 @@ def test_bad_input_is_named_far_into_a_stack():
         lambda v: spd.tangent_space(v, c),
         spd.pairwise_distance,
     ):
-        for bad, match in [(flat, "trial 61 .*not positive"), (nan, "matrix 61 .*NaN"), (skew, "trial 61 is not symmetric")]:
+        for bad, match in [
+            (flat, "trial 61 .*not positive"),
+            (nan, "matrix 61 .*NaN"),
+            (skew, "trial 61 is not symmetric"),
+        ]:
             with pytest.raises(ValueError, match=match):
                 function(bad)
     for function in (spd.distance_euclid, spd.distance_harmonic, spd.distance_logdet):
-        with pytest.raises(ValueError, match=r"B contains NaN or infinity, first at index \[61, 2, 2\]"):
+        with pytest.raises(
+            ValueError, match=r"B contains NaN or infinity, first at index \[61, 2, 2\]"
+        ):
             function(x, nan)
     with pytest.raises(ValueError, match="equal matrix dimensions"):
         spd.untangent_space(np.zeros((3, 6)), c)
@@ -375,3 +488,34 @@ def test_threads_do_not_change_results():
         stiefel.set_num_threads(1)
     with pytest.raises(ValueError, match="at least one thread"):
         stiefel.set_num_threads(0)
+
+
+def exact_logdet(x):
+    """The logarithm of a determinant of floating-point numbers, by rational arithmetic."""
+    rows = [[Fraction(float(v)) for v in row] for row in x]
+    determinant = Fraction(1)
+    for i, row in enumerate(rows):
+        determinant *= row[i]
+        for other in rows[i + 1 :]:
+            factor = other[i] / row[i]
+            other[i:] = [b - factor * a for a, b in zip(row[i:], other[i:])]
+    with localcontext() as context:
+        context.prec = 60
+        return (Decimal(determinant.numerator) / Decimal(determinant.denominator)).ln()
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e6, 1e8, 1e10])
+def test_the_log_det_distance_keeps_its_digits(condition):
+    rng = np.random.default_rng(0)
+    values = np.geomspace(1 / condition, 1, 6)
+    a, b = (
+        spd.unupper(spd.upper(q @ np.diag(values) @ q.T))
+        for q in (np.linalg.qr(rng.standard_normal((6, 6)))[0] for _ in range(2))
+    )
+    with localcontext() as context:
+        context.prec = 60
+        square = exact_logdet((a + b) / 2) - (exact_logdet(a) + exact_logdet(b)) / 2
+        expected = float(square.sqrt())
+    # A determinant keeps the digits that the condition leaves.
+    assert abs(spd.distance_logdet(a, b) - expected) < 1e-14 * condition
+    assert abs(spd.distance_logdet(a, b, squared=True) - expected**2) < 1e-13 * condition

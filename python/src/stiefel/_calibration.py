@@ -34,7 +34,7 @@ class CalibratedClassifier(DomainClassifier):
 
         Two trials of two classes are enough to begin with, and more can follow in further calls,
         with the same result as all of them at once. From then on a new domain is a known one, and
-        its mean goes on with unlabelled trials as ``new_domain`` says. Take equally many trials of
+        its mean goes on with unlabelled trials as ``adapt`` says. Take equally many trials of
         each class, if you can. Decisions for all other domains stay the same to the bit.
 
         Parameters
@@ -64,7 +64,9 @@ class CalibratedClassifier(DomainClassifier):
         labels = check_labels(told(X).y if y is None else y, len(x))
         if domain is not None:
             if sample_domain is not None or subjects is not None:
-                raise ValueError("Pass either domain or sample_domain or subjects: each says whose trial it is.")
+                raise ValueError(
+                    "Pass either domain or sample_domain or subjects: each says whose trial it is."
+                )
             subjects = [domain] * len(x)
         by_sample, by_subject = own.whose(sample_domain, subjects)
         names = _domains.given(len(x), by_sample, by_subject, complete=True)
@@ -98,7 +100,9 @@ class CalibratedClassifier(DomainClassifier):
             The estimator, calibrated.
         """
         check_is_fitted(self)
-        if classes is not None and not set(np.asarray(classes).tolist()) <= set(self.classes_.tolist()):
+        if classes is not None and not set(np.asarray(classes).tolist()) <= set(
+            self.classes_.tolist()
+        ):
             raise ValueError(
                 f"the model was trained on the classes {self.classes_.tolist()}, but classes says "
                 f"{np.asarray(classes).tolist()}."
@@ -110,9 +114,13 @@ class CalibratedClassifier(DomainClassifier):
         at = {c: i for i, c in enumerate(self.classes_.tolist())}
         unknown = [c for c in dict.fromkeys(labels.tolist()) if c not in at]
         if unknown:
-            raise ValueError(f"class {unknown[0]!r} is not among those of training: {self.classes_.tolist()}.")
+            raise ValueError(
+                f"class {unknown[0]!r} is not among those of training: {self.classes_.tolist()}."
+            )
         classes = [at[c] for c in labels.tolist()]
-        data = labelled(x, classes, self.classes_, numbers, different, None, own.channels, own.preparation)
+        data = labelled(
+            x, classes, self.classes_, numbers, different, None, own.channels, own.preparation
+        )
         model, said = self._model.calibrate(data)
         for text in said:
             warnings.warn(f"calibration with uneven classes: {text}", UserWarning, stacklevel=3)

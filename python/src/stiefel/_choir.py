@@ -9,7 +9,19 @@ import numpy as np
 
 from . import _core
 from ._calibration import CalibratedClassifier
-from ._parameters import Auto, ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, NotNegative, Positive, Seed, Share, store
+from ._parameters import (
+    Auto,
+    ClassWeight,
+    Count,
+    Covariance,
+    HandleUnknown,
+    LabelFormat,
+    NotNegative,
+    Positive,
+    Seed,
+    Share,
+    store,
+)
 from ._validation import check_views, n_threads, to_json
 
 NewDomain = Literal["own-mean", "causal", "pooled"]
@@ -17,7 +29,9 @@ NewDomain = Literal["own-mean", "causal", "pooled"]
 
 def new_person(policy, kappa):
     """The policy for the mean of a domain without training trials, as JSON."""
-    return json.dumps({"policy": policy} if policy == "pooled" else {"policy": policy, "kappa": float(kappa)})
+    return json.dumps(
+        {"policy": policy} if policy == "pooled" else {"policy": policy, "kappa": float(kappa)}
+    )
 
 
 class ChoirClassifier(CalibratedClassifier):
@@ -33,27 +47,35 @@ class ChoirClassifier(CalibratedClassifier):
 
     Parameters
     ----------
-    n_filters : int | "auto", default="auto"
-        Directions that are kept of the first view, the broad one; "auto" keeps 16. Of each other view 12 are kept. With fewer channels, all are kept.
+    filters : int | "auto", default="auto"
+        Directions that are kept of the first view, the broad one; "auto" keeps 16. Of each other
+        view 12 are kept. With fewer channels, all are kept.
     shared_variance : float, default=0.1
         Prior variance of the weights everybody shares.
     own_variance : float, default=2.0
         Prior variance of what a domain adds to them; 0 gives everybody the same weights.
-    new_domain : {"own-mean", "causal", "pooled"}, default="own-mean"
-        What the mean of a new domain is made of: all its unlabelled trials at hand, those up to the one decided, or none. The labelled trials of a
-        calibrated domain are always part of it; with "pooled" they are all of it.
+    adapt : {"own-mean", "causal", "pooled"}, default="own-mean"
+        What the mean of a new domain is made of: all its unlabelled trials at hand, those up to the
+        one decided, or none. The labelled trials of a calibrated domain are always part of it; with
+        "pooled" they are all of it.
     kappa : float, default=10.0
         How many trials the other people count for in that mean.
     handle_unknown : {"error", "new"}, default="error"
-        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain,
+        as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
-    covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
-        None takes covariances; a name takes epochs (trials, channels, samples) and estimates one view of each.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after
+        the last slash.
+    covariance : None | {"sample", "ledoit-wolf", "oas", "schaefer-strimmer"}, default=None
+        None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
+        The sample covariance is divided by the number of samples minus one.
     validation_fraction : float, default=0.15
-        Share of every (domain, class) cell that is not fitted at first and gives the validation score; everything is then fitted on all trials.
+        Share of every (domain, class) cell that is not fitted at first and gives the validation
+        score; everything is then fitted on all trials.
     class_weight : None | dict | "balanced", default=None
-        Weights of the classes on top of those that make the classes of each domain count alike.
+        The probability of each class is multiplied by its weight: with {A: 100, B: 1}, the odds of
+        A are 100 times higher. The fit makes the classes of each domain count alike, which is
+        "balanced".
     random_state : None | int | RandomState, default=None
         Seed of the validation part.
     n_jobs : None | int, default=None
@@ -93,13 +115,15 @@ class ChoirClassifier(CalibratedClassifier):
 
     _kinds = ("choir",)
     _calibrates = True
+    _weighs_loss = False
+    _counts_alike = True
 
     def __init__(
         self,
-        n_filters: Auto | Count = "auto",
+        filters: Auto | Count = "auto",
         shared_variance: Positive = 0.1,
         own_variance: NotNegative = 2.0,
-        new_domain: NewDomain = "own-mean",
+        adapt: NewDomain = "own-mean",
         kappa: NotNegative = 10.0,
         handle_unknown: HandleUnknown = "error",
         label_format: LabelFormat = "class",
@@ -118,23 +142,30 @@ class ChoirClassifier(CalibratedClassifier):
         return x if x.ndim == 4 else x[:, np.newaxis]
 
     def _unseen(self):
-        return _core.unseen(new_person(self.new_domain, self.kappa), "input-only")
+        return _core.unseen(new_person(self.adapt, self.kappa), "input-only")
 
     def _train(self, data, validation, seed):
         given = {"shared": float(self.shared_variance), "own": float(self.own_variance)}
-        if self.n_filters != "auto":
-            given["filters"] = self.n_filters
+        if self.filters != "auto":
+            given["filters"] = self.filters
         sizes = data["x"].shape[1], len(data["domain_names"])
         spec, scaling = _core.spec("choir", to_json(given), *sizes)
         model = _core.fit(data, validation, spec, scaling, n_threads(self.n_jobs), None, None)
         if self.verbose:
-            print(f"[{type(self).__name__}] {model.views} views, {len(model.domains)} domains", flush=True)
+            print(
+                f"[{type(self).__name__}] {model.views} views, {len(model.domains)} domains",
+                flush=True,
+            )
         return model
 
     @classmethod
     def _parameters_of(cls, model):
         own = json.loads(model.spec)["settings"]
-        return {"n_filters": own["filters"], "shared_variance": own["shared"], "own_variance": own["own"]}
+        return {
+            "filters": own["filters"],
+            "shared_variance": own["shared"],
+            "own_variance": own["own"],
+        }
 
     def _describe(self):
         super()._describe()

@@ -8,7 +8,17 @@ from typing import Literal
 from . import _core
 from ._network import NetworkClassifier
 from ._options import Experts, Losses, Training, Whitening
-from ._parameters import Auto, ClassWeight, Count, Covariance, HandleUnknown, LabelFormat, Seed, Share, store
+from ._parameters import (
+    Auto,
+    ClassWeight,
+    Count,
+    Covariance,
+    HandleUnknown,
+    LabelFormat,
+    Seed,
+    Share,
+    store,
+)
 from ._validation import to_json
 
 Policy = Literal["zero", "input-only", "nearest", "riemannian-nearest", "transductive"]
@@ -16,21 +26,27 @@ Policy = Literal["zero", "input-only", "nearest", "riemannian-nearest", "transdu
 
 def given(**values):
     """The values that are not left to the scaling rule."""
-    return {name: value for name, value in values.items() if not (isinstance(value, str) and value == "auto")}
+    return {
+        name: value
+        for name, value in values.items()
+        if not (isinstance(value, str) and value == "auto")
+    }
 
 
 class DaspClassifier(NetworkClassifier):
-    """Domain-Adaptive Stiefel Pool: each trial has its own spatial filter, routed from a pool of experts.
+    """Domain-Adaptive Stiefel Pool: each trial has its own spatial filter, routed from a pool of
+    experts.
 
-    Covariances are whitened per domain on the training part, and projected by a filter. A query of the trial and its domain mixes the
-    filter from K experts on the Stiefel manifold. The trial is classified from the logarithm of what the filter keeps. The scaling rule
-    decides everything that is ``"auto"`` from channels and training domains; ``scaling_`` explains it. With one training domain there is
-    nothing to route between, and one filter is trained. Trials of several views, ``(trials, views, n, n)``, have a pool for each view and
-    one classifier over all of them.
+    Covariances are whitened per domain on the training part, and projected by a filter. A query of
+    the trial and its domain mixes the filter from K experts on the Stiefel manifold. The trial is
+    classified from the logarithm of what the filter keeps. The scaling rule decides everything that
+    is ``"auto"`` from channels and training domains; ``scaling_`` explains it. With one training
+    domain there is nothing to route between, and one filter is trained. Trials of several views,
+    ``(trials, views, n, n)``, have a pool for each view and one classifier over all of them.
 
     Parameters
     ----------
-    n_filters : int | "auto", default="auto"
+    filters : int | "auto", default="auto"
         Directions k that a filter keeps.
     n_experts : int | "auto", default="auto"
         Experts K.
@@ -43,36 +59,44 @@ class DaspClassifier(NetworkClassifier):
     losses : None | Losses, default=None
         Weights of the losses besides the cross-entropy; None for the defaults of :class:`Losses`.
     initial_anchor : {"random", "discriminative"}, default="random"
-        Where the anchor starts: anywhere, or at the directions in which the classes of the training trials differ.
+        Where the anchor starts: anywhere, or at the directions in which the classes of the training
+        trials differ.
     batch_norm : None | "after" | "before", default=None
-        Riemannian batch normalisation per domain after the filter, or before it in the place of whitening
-        (``precondition=False``; better in f64).
+        Riemannian batch normalisation per domain after the filter, or before it in the place of
+        whitening (``precondition=False``; better in f64).
     preset : None | {"Weibo2014", "BNCI2015001", "BNCI2014001"}, default=None
         The paper's setting for one of its datasets in place of the scaling rule.
     unseen : {"zero", "input-only", "nearest", "riemannian-nearest", "transductive"}, default="zero"
-        What stands in for the embedding of a domain without training trials. "input-only" trains without embedding. The last three look at
-        unlabelled trials of the new domain: those given at fit, or else those at hand. "nearest" takes the embedding of the nearest training
-        domain, and "transductive" adapts an embedding until the trials are routed sharply.
+        What stands in for the embedding of a domain without training trials. "input-only" trains
+        without embedding. The last three look at unlabelled trials of the new domain: those given
+        at fit, or else those at hand. "nearest" takes the embedding of the nearest training domain,
+        and "transductive" adapts an embedding until the trials are routed sharply.
     precondition : bool, default=True
-        Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
-        (:class:`DomainWhitening`).
+        Whether trials are whitened per domain, on the training part. False takes them as they are,
+        whitened by the caller (:class:`DomainWhitening`).
     whitening : None | Whitening, default=None
-        How domains with and without training trials are whitened; None for the defaults of :class:`Whitening`.
+        How domains with and without training trials are whitened; None for the defaults of
+        :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain,
+        as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
-    covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after
+        the last slash.
+    covariance : None | {"sample", "ledoit-wolf", "oas", "schaefer-strimmer"}, default=None
         None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
+        The sample covariance is divided by the number of samples minus one.
     validation_fraction : float, default=0.15
-        Share of every (domain, class) cell that decides when to stop; 0 watches the training trials.
-    max_epochs : int, default=40
+        Share of every (domain, class) cell that decides when to stop; 0 watches the training
+        trials.
+    epochs : int, default=40
         Maximum number of epochs.
     training : None | Training, default=None
         Steps, batches, patience and precision; None for the defaults of :class:`Training`.
     warm_start : bool, default=False
-        Whether the next ``fit`` goes on from the network and the encoder of the last one, with a new optimiser and new whitening. Channels,
-        classes, domains and the options of the network must then be the same.
+        Whether the next ``fit`` goes on from the network and the encoder of the last one, with a
+        new optimiser and new whitening. Channels, classes, domains and the options of the network
+        must then be the same.
     class_weight : None | dict | "balanced", default=None
         Weights of the classes in the loss.
     random_state : None | int | RandomState, default=None
@@ -107,7 +131,7 @@ class DaspClassifier(NetworkClassifier):
     --------
     >>> from stiefel import DaspClassifier, load_synthetic
     >>> data = load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
-    >>> clf = DaspClassifier(max_epochs=3, random_state=0)
+    >>> clf = DaspClassifier(epochs=3, random_state=0)
     >>> clf = clf.fit(data.X, data.y, subjects=data.domains)
     >>> clf.predict_proba(data.X[:2], subjects=data.domains[:2]).shape
     (2, 2)
@@ -119,7 +143,7 @@ class DaspClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        n_filters: Auto | Count = "auto",
+        filters: Auto | Count = "auto",
         n_experts: Auto | Count = "auto",
         embedding: Auto | Count = "auto",
         dsp_rank: Auto | Count | None = "auto",
@@ -135,7 +159,7 @@ class DaspClassifier(NetworkClassifier):
         label_format: LabelFormat = "class",
         covariance: Covariance | None = None,
         validation_fraction: Share = 0.15,
-        max_epochs: Count = 40,
+        epochs: Count = 40,
         training: Training | None = None,
         warm_start: bool = False,
         class_weight: ClassWeight = None,
@@ -149,19 +173,34 @@ class DaspClassifier(NetworkClassifier):
         super()._check_parameters()
         experts, losses = self._group("experts"), self._group("losses")
         for given, name, reads, default, condition in [
-            (experts, "experts.barrier", experts.kind == "barrier", "bounded", "experts.kind='barrier'"),
+            (
+                experts,
+                "experts.barrier",
+                experts.kind == "barrier",
+                "bounded",
+                "experts.kind='barrier'",
+            ),
             (losses, "losses.barrier", experts.kind == "barrier", 1e-3, "experts.kind='barrier'"),
-            (experts, "experts.head_ridge", experts.head == "routed", 1e-3, "experts.head='routed'"),
+            (
+                experts,
+                "experts.head_ridge",
+                experts.head == "routed",
+                1e-3,
+                "experts.head='routed'",
+            ),
             (losses, "losses.csp_filters", losses.csp > 0, 4, "losses.csp above 0"),
         ]:
             value = getattr(given, name.partition(".")[2])
             if not reads and value != default:
-                raise ValueError(f"{name}={value!r} has no effect without {condition}: leave it out, or set that too.")
+                raise ValueError(
+                    f"{name}={value!r} has no effect without {condition}: leave it out, or set "
+                    "that too."
+                )
 
     def _configuration(self, scaling):
         experts, losses = self._group("experts"), self._group("losses")
         own = given(
-            filters=self.n_filters,
+            filters=self.filters,
             experts=self.n_experts,
             embedding=self.embedding,
             dsp_rank=self.dsp_rank,
@@ -180,7 +219,9 @@ class DaspClassifier(NetworkClassifier):
             network.update(self._routing(experts))
             # The others are weights, under the names that the core gives them.
             apart = ("align", "decouple_keys", "csp_filters")
-            network["losses"].update({name: w for name, w in losses.get_params().items() if name not in apart})
+            network["losses"].update(
+                {name: w for name, w in losses.get_params().items() if name not in apart}
+            )
             network["csp"]["filters"] = losses.csp_filters
         return config
 
@@ -193,43 +234,53 @@ class DaspClassifier(NetworkClassifier):
             "domain_embedding": self.unseen != "input-only",
             "routing": "soft" if experts.top_p is None else {"top-p": {"p": experts.top_p}},
             "experts_kind": {"barrier": {"kind": experts.barrier}} if kind == "barrier" else kind,
-            "head": {"kind": head, "ridge": experts.head_ridge} if head == "routed" else {"kind": head},
+            "head": {"kind": head, "ridge": experts.head_ridge}
+            if head == "routed"
+            else {"kind": head},
             "view_routing": experts.view_routing,
-            "initial_experts": {"kind": "random"} if noise is None else {"kind": "near-anchor", "noise": noise},
+            "initial_experts": {"kind": "random"}
+            if noise is None
+            else {"kind": "near-anchor", "noise": noise},
         }
 
 
 class SPDNetClassifier(NetworkClassifier):
     """SPDNet with one BiMap: one filter for everybody.
 
-    It is the baseline of :class:`DaspClassifier`, with the same layers after the filter and the same training. Trials of
-    several views, ``(trials, views, n, n)``, have a filter for each view and one classifier over all of them.
+    It is the baseline of :class:`DaspClassifier`, with the same layers after the filter and the
+    same training. Trials of several views, ``(trials, views, n, n)``, have a filter for each view
+    and one classifier over all of them.
 
     Parameters
     ----------
-    n_filters : int | "auto", default="auto"
+    filters : int | "auto", default="auto"
         Directions k that the filter keeps.
     initial_anchor : {"random", "discriminative"}, default="random"
-        Where the filter starts: anywhere, or at the directions in which the classes of the training trials differ.
+        Where the filter starts: anywhere, or at the directions in which the classes of the training
+        trials differ.
     batch_norm
         See :class:`DaspClassifier`.
     precondition : bool, default=True
-        Whether trials are whitened per domain, on the training part. False takes them as they are, whitened by the caller
-        (:class:`DomainWhitening`).
+        Whether trials are whitened per domain, on the training part. False takes them as they are,
+        whitened by the caller (:class:`DomainWhitening`).
     whitening : None | Whitening, default=None
-        How domains with and without training trials are whitened; None for the defaults of :class:`Whitening`.
+        How domains with and without training trials are whitened; None for the defaults of
+        :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What happens at predict with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at predict with a name that no training domain had: an error, or a new domain,
+        as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
-    covariance, validation_fraction, max_epochs, training, warm_start, class_weight, random_state, n_jobs, verbose
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after
+        the last slash.
+    covariance, validation_fraction, epochs, training, warm_start, class_weight, random_state,
+    n_jobs, verbose
         See :class:`DaspClassifier`.
 
     Examples
     --------
     >>> from stiefel import SPDNetClassifier, load_synthetic
     >>> data = load_synthetic("BNCI2015001", subjects=2, trials_per_class=10, random_state=0)
-    >>> clf = SPDNetClassifier(max_epochs=2, random_state=0).fit(data.X, data.y, subjects=data.domains)
+    >>> clf = SPDNetClassifier(epochs=2, random_state=0).fit(data.X, data.y, subjects=data.domains)
     >>> clf.predict(data.X[:3], subjects=data.domains[:3]).shape
     (3,)
     """
@@ -238,7 +289,7 @@ class SPDNetClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        n_filters: Auto | Count = "auto",
+        filters: Auto | Count = "auto",
         initial_anchor: Literal["random", "discriminative"] = "random",
         batch_norm: Literal["after", "before"] | None = None,
         precondition: bool = True,
@@ -247,7 +298,7 @@ class SPDNetClassifier(NetworkClassifier):
         label_format: LabelFormat = "class",
         covariance: Covariance | None = None,
         validation_fraction: Share = 0.15,
-        max_epochs: Count = 40,
+        epochs: Count = 40,
         training: Training | None = None,
         warm_start: bool = False,
         class_weight: ClassWeight = None,
@@ -258,7 +309,7 @@ class SPDNetClassifier(NetworkClassifier):
         store(self, locals())
 
     def _configuration(self, scaling):
-        scaling.given(routing=False, dsp_rank=None, **given(filters=self.n_filters))
+        scaling.given(routing=False, dsp_rank=None, **given(filters=self.filters))
         config = json.loads(_core.configuration(to_json(scaling)))
         config["architecture"].update(self._tail())
         return config

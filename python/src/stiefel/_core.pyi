@@ -33,6 +33,7 @@ __all__ = [
     "dataset",
     "differential",
     "distance",
+    "elsewhere",
     "exp_map",
     "exp_map_logeuclid",
     "fit",
@@ -61,12 +62,15 @@ __all__ = [
     "pairwise_distance",
     "plain_distance",
     "plain_mean",
+    "prepare_epochs",
+    "prepare_recordings",
     "principal_angles",
     "program",
     "project",
     "read_recordings",
     "read_trials",
     "recentre",
+    "recipe",
     "recommend",
     "retract",
     "sandwich",
@@ -84,11 +88,11 @@ __all__ = [
     "torch_initial",
     "torch_network",
     "torch_report",
+    "trained_like",
     "unseen",
     "untangent_space",
     "unupper",
     "upper",
-    "views",
     "whitened_log",
     "whitener_from_state",
     "whitener_of",
@@ -182,7 +186,10 @@ class LiveSession:
         options: str,
     ) -> LiveSession: ...
     def push(
-        self, samples: NDArray[np.float64], times: NDArray[np.float64] | None, markers: list[tuple[int | None, float | None, str]]
+        self,
+        samples: NDArray[np.float64],
+        times: NDArray[np.float64] | None,
+        markers: list[tuple[int | None, float | None, str]],
     ) -> list[str]: ...
     def freeze(self, frozen: bool) -> None: ...
     @property
@@ -192,7 +199,13 @@ class LiveSession:
 
 @final
 class Model:
-    def decide(self, x: NDArray[np.float64], domain: str, unseen: str | None, seen: NDArray[np.float64] | None) -> _Decided: ...
+    def decide(
+        self,
+        x: NDArray[np.float64],
+        domain: str,
+        unseen: str | None,
+        seen: NDArray[np.float64] | None,
+    ) -> _Decided: ...
     def session(self, domain: str, unseen: str | None, seen: NDArray[np.float64]) -> Session: ...
     def seen(self, trials: _Labelled) -> bytes: ...
     def accept(self, trials: _Labelled) -> NDArray[np.float64]: ...
@@ -201,6 +214,7 @@ class Model:
     def patterns(self, training: _Labelled) -> NDArray[np.float64] | None: ...
     def save(self, path: _Path, overwrite: bool) -> None: ...
     def to_bytes(self) -> bytes: ...
+    def weighed(self, weights: list[float]) -> Model: ...
     def described(self, estimator: str, class_type: str) -> Model: ...
     def filters(self) -> NDArray[np.float64] | None: ...
     @property
@@ -237,7 +251,9 @@ class Model:
 @final
 class Whitener:
     def transform_known(self, x: NDArray[np.float64], domain: int) -> NDArray[np.float64]: ...
-    def transform_unseen(self, x: NDArray[np.float64], seen: NDArray[np.float64], policy: str) -> NDArray[np.float64]: ...
+    def transform_unseen(
+        self, x: NDArray[np.float64], seen: NDArray[np.float64], policy: str
+    ) -> NDArray[np.float64]: ...
     def mean_of(self, domain: int) -> NDArray[np.float64] | None: ...
     def state(self) -> str: ...
 
@@ -287,16 +303,22 @@ class RoutedLayer:
 
 @final
 class Recorded:
-    def pull_back(self, value: _Stack | None, weights: _Stack | None, loss: float | None, threads: int) -> list[_Result | None]: ...
+    def pull_back(
+        self, value: _Stack | None, weights: _Stack | None, loss: float | None, threads: int
+    ) -> list[_Result | None]: ...
 
 def torch_adam_step(
-    points: list[tuple[_Stack, _Stack, _Stack, _Stack, int, bool]], constants: tuple[float, float, float, float], threads: int
+    points: list[tuple[_Stack, _Stack, _Stack, _Stack, int, bool]],
+    constants: tuple[float, float, float, float],
+    threads: int,
 ) -> None: ...
 def torch_apply(
     name: str, parameter: float, inputs: list[_Stack], keep: bool, threads: int
 ) -> tuple[_Result, Applied | None]: ...
 def torch_initial(architecture: str, sizes: str, seed: int) -> _Parameters: ...
-def torch_fit_encoder(tangent: NDArray[np.float64], domains: list[int], config: str) -> _Columns: ...
+def torch_fit_encoder(
+    tangent: NDArray[np.float64], domains: list[int], config: str
+) -> _Columns: ...
 def torch_assemble(
     trials: _Labelled, config: str, encoder: _Columns | None, learnt: list[tuple[str, _Result]]
 ) -> Model: ...
@@ -310,17 +332,15 @@ def torch_report(
     decide: Callable[[Any], tuple[NDArray[np.float64], NDArray[np.float64] | None]],
 ) -> tuple[str, str, str]: ...
 def covariances(epochs: NDArray[np.float64], name: str) -> NDArray[np.float64]: ...
-def views(
-    epochs: NDArray[np.float64],
-    sfreq: float,
-    views: str,
-    start: float,
-    window: tuple[float, float] | None,
-    band: tuple[float, ...],
-    name: str,
-    order: int,
-    causal: bool,
-) -> tuple[NDArray[np.float64], int]: ...
+def recipe(text: str) -> str: ...
+def elsewhere(text: str) -> tuple[str, str]: ...
+def prepare_recordings(
+    recipe: str, signals: list[dict[str, Any]]
+) -> tuple[dict[str, Any], int, int]: ...
+def prepare_epochs(recipe: str, signals: dict[str, Any]) -> dict[str, Any]: ...
+def trained_like(
+    trials: _Labelled, channels: list[str] | None, preparation: str | None
+) -> NDArray[np.float64]: ...
 def read_recordings(
     path: _Path,
     partial: bool = False,
@@ -331,7 +351,9 @@ def read_recordings(
     channels: Sequence[str] | None = None,
     max_expanded: int | None = None,
 ) -> list[dict[str, Any]]: ...
-def read_trials(path: _Path, name: str, sfreq: float | None = None, mat: str | None = None) -> dict[str, Any]: ...
+def read_trials(
+    path: _Path, name: str, sfreq: float | None = None, mat: str | None = None
+) -> dict[str, Any]: ...
 def load_source(source: str) -> dict[str, Any]: ...
 def dataset(
     name: str, subjects: str | None, classes: list[str] | None, estimator_name: str
@@ -365,7 +387,12 @@ class StudyPlan:
 
 def load_study_data(config: str) -> StudyData: ...
 def study_data(
-    trials: _Labelled, factors: Sequence[tuple[list[str], list[int]] | None], origin: str, choice: str | None
+    trials: _Labelled,
+    factors: Sequence[tuple[list[str], list[int]] | None],
+    origin: str,
+    choice: str | None,
 ) -> StudyData: ...
-def folds(data: StudyData, split: str, seed: int) -> list[tuple[list[int], list[int], list[int]]]: ...
+def folds(
+    data: StudyData, split: str, seed: int
+) -> list[tuple[list[int], list[int], list[int]]]: ...
 def study_configuration(study: str, data: str, settings: str) -> str: ...

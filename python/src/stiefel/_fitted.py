@@ -1,4 +1,5 @@
-"""The base of the classifiers of the core: a model that is fitted, decides, judges, and is at work in a session."""
+"""The base of the classifiers of the core: a model that is fitted, decides, judges, and is at work
+in a session."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _domains
-from ._base import ByDomain, flat, labelled, seen_by, target_trials, unlabelled
+from ._base import ByDomain, flat, labelled, say_left_out, seen_by, target_trials, unlabelled
 from ._judge import SEEN, judged, warn_of_seen
 from ._persistence import FileModel
 from ._preconditioning import unseen_whitening, whitening_of
@@ -29,8 +30,17 @@ if TYPE_CHECKING:
 class DomainClassifier(FileModel, ByDomain):
     """A model of the core behind scikit-learn's interface: trials have classes and domains."""
 
-    __metadata_request__fit = {"X_target_labeled": True, "y_target_labeled": True, "validation": True}
+    __metadata_request__fit = {
+        "X_target_labeled": True,
+        "y_target_labeled": True,
+        "validation": True,
+    }
 
+    #: Whether weights of classes are weights in the loss; if not, probabilities are multiplied by
+    #: them.
+    _weighs_loss: bool = True
+    #: Whether the fit weighs all classes alike, whatever their numbers of trials.
+    _counts_alike: bool = False
     #: What stands in for the embedding of a new domain, where the model has one.
     unseen: str = "input-only"
 
@@ -54,23 +64,27 @@ class DomainClassifier(FileModel, ByDomain):
         Parameters
         ----------
         X : ndarray, shape (trials, n, n) | Trials
-            Covariances; or epochs (trials, channels, samples), also MNE's, with the option ``covariance``. ``Trials`` bring classes, domains,
-            names of the channels and how they were made; classes and domains that are given besides replace theirs. The model keeps the names and
-            how the trials were made. At predict, channels in another order are put in order; other channels, and matrices made in another
-            way, are refused.
+            Covariances; or epochs (trials, channels, samples), also MNE's, with the option
+            ``covariance``. ``Trials`` bring classes, domains, names of the channels and how they
+            were made; classes and domains that are given besides replace theirs. The model keeps
+            the names and how the trials were made. At predict, channels in another order are put in
+            order; other channels, and matrices made in another way, are refused.
         y : None | ndarray, shape (trials,), default=None
-            Classes; or "domain/class", as ``label_format`` says. None takes those of ``Trials``, or the names of MNE's events.
+            Classes; or "domain/class", as ``label_format`` says. None takes those of ``Trials``, or
+            the names of MNE's events.
         sample_weight : None | ndarray, shape (trials,), default=None
             Weights in the loss; a trial of weight zero is left out.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, skada's or MOABB's way; numbers and text name the same domain. A negative ``sample_domain`` marks an unlabelled trial of
-            a new domain, each number one domain.
+            Domains, skada's or MOABB's way; numbers and text name the same domain. A negative
+            ``sample_domain`` marks an unlabelled trial of a new domain, each number one domain.
         X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
-            Unlabelled trials of the domain that will be decoded, which its policies need at predict. For several domains, give a dictionary
-            of trials by the name of the domain, or ``Trials``.
+            Unlabelled trials of the domain that will be decoded, which its policies need at
+            predict. For several domains, give a dictionary of trials by the name of the domain, or
+            ``Trials``.
         X_target_labeled, y_target_labeled : None | ndarray, default=None
-            Labelled trials of the domain that will be decoded. It becomes one more training domain, called "target". At predict, trials
-            without a domain belong to it. A model that can be calibrated is fitted without these trials, and then calibrated with them.
+            Labelled trials of the domain that will be decoded. It becomes one more training domain,
+            called "target". At predict, trials without a domain belong to it. A model that can be
+            calibrated is fitted without these trials, and then calibrated with them.
         validation : None | ndarray, default=None
             The trials that choose the epoch or the penalty, as a mask or by their places in ``X``.
             None draws the share ``validation_fraction`` of each class of each domain.
@@ -87,11 +101,14 @@ class DomainClassifier(FileModel, ByDomain):
         if X_target_labeled is not None:
             if _domains.TARGET in domains:
                 raise ValueError(
-                    f"a training domain is called {_domains.TARGET!r}, which is the name that the trials of X_target_labeled get: call it "
+                    f"a training domain is called {_domains.TARGET!r}, which is the name that the "
+                    "trials of X_target_labeled get: call it "
                     "something else."
                 )
-            target = target_trials(self, x.shape[-1], own.channels, X_target_labeled, "X_target_labeled")
-            y_target_labeled = told(X_target_labeled).y if y_target_labeled is None else y_target_labeled
+            target = target_trials(self, x.shape[-1], own, X_target_labeled, "X_target_labeled")
+            y_target_labeled = (
+                told(X_target_labeled).y if y_target_labeled is None else y_target_labeled
+            )
             y_target = check_labels(y_target_labeled, len(target), "y_target_labeled")
             calibrates = self._can_calibrate(len(np.unique(labels)))
             if not calibrates:
@@ -103,7 +120,8 @@ class DomainClassifier(FileModel, ByDomain):
             raise ValueError("y_target_labeled was given without X_target_labeled.")
         self._fit(x, labels, domains, weight, own, validates)
         if X_target_labeled is not None and calibrates:
-            self._calibrate(target, y_target, [_domains.TARGET] * len(target), told(X_target_labeled)._replace(channels=own.channels))
+            like = told(X_target_labeled, self.covariance)._replace(channels=own.channels)
+            self._calibrate(target, y_target, [_domains.TARGET] * len(target), like)
         self._targets, self._labelled, self._warned = targets, X_target_labeled is not None, False
         return self
 
@@ -121,14 +139,33 @@ class DomainClassifier(FileModel, ByDomain):
             validation = np.flatnonzero(validates).tolist()
             if len(validation) == len(x):
                 raise ValueError("validation names all labelled trials: none is left to train on.")
-        if self.class_weight is not None:
+        if self.class_weight is not None and self._weighs_loss:
             balance = compute_sample_weight(self.class_weight, labels)
             weight = balance if weight is None else weight * balance
-        trials = labelled(x, classes, names, indices, different, weight, own.channels, own.preparation)
-        # Nothing is replaced before the core has succeeded: an error or Ctrl-C leaves the estimator as it was.
-        self._model = self._train(trials, validation, seed)
+        trials = labelled(
+            x, classes, names, indices, different, weight, own.channels, own.preparation
+        )
+        # Nothing is replaced before the core has succeeded: an error or Ctrl-C leaves the estimator
+        # as it was.
+        model = self._train(trials, validation, seed)
+        preferred = None if self._weighs_loss else self._preferred(names, labels)
+        self._model = model if preferred is None else model.weighed(preferred)
         self.classes_ = np.unique(labels)
         self._describe()
+
+    def _preferred(self, names, labels):
+        """The weight of each class by which its probability is multiplied, or None."""
+        if self.class_weight is None or (self.class_weight == "balanced" and self._counts_alike):
+            return None
+        given = self.class_weight
+        if isinstance(given, dict):
+            given = {name: weight for name, weight in given.items() if name in set(names.tolist())}
+        weights = compute_class_weight(given, classes=np.sort(names), y=labels)
+        at = {name: float(w) for name, w in zip(np.sort(names).tolist(), weights)}
+        wrong = {name: w for name, w in at.items() if not (np.isfinite(w) and w > 0)}
+        if wrong:
+            raise ValueError(f"class_weight must be numbers above 0, got {wrong}.")
+        return [at[name] for name in names.tolist()]
 
     def _seed(self):
         """The seed of the core and of the validation part."""
@@ -139,7 +176,8 @@ class DomainClassifier(FileModel, ByDomain):
         return np.unique(labels), list(dict.fromkeys(domains))
 
     def _can_calibrate(self, class_count):
-        """Whether labelled trials of the target calibrate the model that the others were fitted to."""
+        """Whether labelled trials of the target calibrate the model that the others were fitted
+        to."""
         return hasattr(self, "calibrate")
 
     def _train(self, data, validation, seed):
@@ -169,17 +207,21 @@ class DomainClassifier(FileModel, ByDomain):
             self.best_epoch_ = record["best_epoch"]
 
     def _accept(self, X, name="X"):
-        """Covariances with the channels of the model in its order, and what the trials know of themselves."""
+        """Covariances with the channels of the model in its order, and what the trials know of
+        themselves."""
         check_is_fitted(self)
         self._check_parameters()
-        x, own = self._trials(X, name), told(X)
+        x, own = self._trials(X, name), told(X, self.covariance)
         if own.channels is None and own.preparation is None:
             check_channels(self, x)
             return x, own
         accepted = self._model.accept(unlabelled(x, own))
-        # From here on they are the model's channels, in its order.
-        own = own._replace(channels=self.channels_)
-        return accepted.reshape((len(x), *(() if x.ndim == 3 else (-1,)), *accepted.shape[1:])), own
+        if own.channels is not None and self.channels_ is not None:
+            say_left_out(own.channels, self.channels_, name)
+            # From here on they are the model's channels, in its order.
+            own = own._replace(channels=self.channels_)
+        shape = (len(x), *(() if x.ndim == 3 else (-1,)), *accepted.shape[1:])
+        return accepted.reshape(shape), own
 
     def _unseen(self):
         """What is done for a domain without training trials, as the core reads it."""
@@ -187,7 +229,8 @@ class DomainClassifier(FileModel, ByDomain):
         return _core.unseen(unseen_whitening(whitening_of(self)), embedding)
 
     def _beforehand(self, known, name):
-        """The unlabelled trials that were given at fit of a domain whose mean is not settled, or None."""
+        """The unlabelled trials that were given at fit of a domain whose mean is not settled, or
+        None."""
         if known and name != _domains.TARGET:
             # Trials that were given without a name are of somebody else.
             return self._targets.get(name)
@@ -198,7 +241,9 @@ class DomainClassifier(FileModel, ByDomain):
         x, own = self._accept(X)
         probabilities = np.empty((len(x), len(self.classes_)))
         routing, policy, columns = None, self._unseen(), self._columns
-        for index, name, trials in _domains.groups(self, len(x), *own.whose(sample_domain, subjects)):
+        for index, name, trials in _domains.groups(
+            self, len(x), *own.whose(sample_domain, subjects)
+        ):
             part = x if len(trials) == len(x) else x[trials]
             unsettled = index < 0 or name in self._model.calibrated
             new = (policy, flat(self._beforehand(index >= 0, name))) if unsettled else (None, None)
@@ -210,7 +255,10 @@ class DomainClassifier(FileModel, ByDomain):
         return probabilities, routing
 
     def predict_proba(
-        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+        self,
+        X: ArrayLike | Trials,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
         """Probabilities of the classes, in the order of ``classes_``.
 
@@ -219,8 +267,9 @@ class DomainClassifier(FileModel, ByDomain):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances, or epochs with the option ``covariance``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains. None takes those of ``Trials``. Without ``Trials``, all trials belong to one new domain (or to the training domain, if there
-            was only one), and a model of several domains warns once. None or a negative number among them marks trials of a new domain.
+            Domains. None takes those of ``Trials``. Without ``Trials``, all trials belong to one
+            new domain (or to the training domain, if there was only one), and a model of several
+            domains warns once. None or a negative number among them marks trials of a new domain.
 
         Returns
         -------
@@ -230,7 +279,10 @@ class DomainClassifier(FileModel, ByDomain):
         return self._decide(X, sample_domain, subjects)[0]
 
     def predict(
-        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+        self,
+        X: ArrayLike | Trials,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
     ) -> NDArray[Any]:
         """The most probable class of every trial.
 
@@ -250,7 +302,10 @@ class DomainClassifier(FileModel, ByDomain):
         return self.classes_[best]
 
     def decision_function(
-        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+        self,
+        X: ArrayLike | Trials,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
         """Scores of the classes.
 
@@ -271,7 +326,10 @@ class DomainClassifier(FileModel, ByDomain):
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def routing_weights(
-        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+        self,
+        X: ArrayLike | Trials,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64] | None:
         """Weights of the experts.
 
@@ -290,40 +348,54 @@ class DomainClassifier(FileModel, ByDomain):
         return self._decide(X, sample_domain, subjects)[1]
 
     def session(self, domain: Any = None, X_unlabeled: ArrayLike | Trials | None = None) -> Session:
-        """Decide the trials of one domain one after the other; what they change is kept from call to call.
+        """Decide the trials of one domain one after the other; what they change is kept from call
+        to call.
 
         Parameters
         ----------
         domain : None | str | int, default=None
-            Whose trials will come. None means a new domain (or the training domain, if there was only one).
+            Whose trials will come. None means a new domain (or the training domain, if there was
+            only one).
         X_unlabeled : None | ndarray, shape (trials, n, n) | Trials, default=None
-            Trials of a new or calibrated domain that are known beforehand. None takes those given for it at fit, if any. A training domain needs none.
+            Trials of a new or calibrated domain that are known beforehand. None takes those given
+            for it at fit, if any. A training domain needs none.
 
         Returns
         -------
         session : Session
-            It has ``predict_proba`` and ``predict``, for one trial or several. The policies are those that the estimator has now.
+            It has ``predict_proba`` and ``predict``, for one trial or several. The policies are
+            those that the estimator has now.
         """
         check_is_fitted(self)
         self._check_parameters()
         name = _domains.default(self) if domain is None else _domains.name_of(domain)
-        known = _domains.known_index([name], list(self.domains_), self._targets, self.handle_unknown)[0] >= 0
+        known = (
+            _domains.known_index([name], list(self.domains_), self._targets, self.handle_unknown)[0]
+            >= 0
+        )
         settled = known and name not in self._model.calibrated
         seen = None
         if X_unlabeled is not None:
             if settled:
-                raise ValueError(f"domain {name!r} has training trials: it needs no unlabelled ones; leave X_unlabeled out.")
+                raise ValueError(
+                    f"domain {name!r} has training trials: it needs no unlabelled ones; leave "
+                    "X_unlabeled out."
+                )
             seen = self._accept(X_unlabeled, "X_unlabeled")[0]
         elif not settled:
             seen = self._beforehand(known, name)
         seen = np.empty((0, self._channels, self._channels)) if seen is None else seen
         called = _domains.called(name, self.domains_)
-        return Session(self, called, self._model.session(called, None if settled else self._unseen(), flat(seen)))
+        return Session(
+            self,
+            called,
+            self._model.session(called, None if settled else self._unseen(), flat(seen)),
+        )
 
     def _seen(self, X):
         """What the model knows of each trial: a place in ``SEEN``."""
         check_is_fitted(self)
-        return seen_by(self._model, self._trials(X), told(X))
+        return seen_by(self._model, self._trials(X), told(X, self.covariance))
 
     def _new(self, X):
         return warn_of_seen(type(self).__name__, self._seen(X))
@@ -335,9 +407,11 @@ class DomainClassifier(FileModel, ByDomain):
         sample_domain: ArrayLike | None = None,
         subjects: ArrayLike | None = None,
     ) -> dict[str, dict[str, float] | None]:
-        """Separate scores of trials that are new to the model, that chose its epoch or penalty, and that it was trained on.
+        """Separate scores of trials that are new to the model, that chose its epoch or penalty, and
+        that it was trained on.
 
-        Only the scores of new trials are a test: the model does not decide trials of other people or of another day as well as those it has seen.
+        Only the scores of new trials are a test: the model does not decide trials of other people
+        or of another day as well as those it has seen.
 
         Parameters
         ----------
@@ -351,12 +425,15 @@ class DomainClassifier(FileModel, ByDomain):
         Returns
         -------
         parts : dict
-            For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy`` and ``balanced_accuracy``; None if there
-            is no such trial.
+            For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy``
+            and ``balanced_accuracy``; None if there is no such trial.
         """
         labels, decided = self._answers(X, y, sample_domain, subjects)
         seen = self._seen(X)
-        return {name: judged(labels[seen == i], decided[seen == i]) for i, name in reversed(list(enumerate(SEEN)))}
+        return {
+            name: judged(labels[seen == i], decided[seen == i])
+            for i, name in reversed(list(enumerate(SEEN)))
+        }
 
 
 def mask_of(places, count):
@@ -376,7 +453,9 @@ def mask_of(places, count):
             raise IndexError
         mask[given.astype(np.intp)] = True
     except IndexError:
-        raise ValueError(f"validation must be a mask of {count} trials, or places of some of them.") from None
+        raise ValueError(
+            f"validation must be a mask of {count} trials, or places of some of them."
+        ) from None
     return mask
 
 

@@ -41,10 +41,10 @@ def load(
     >>> import stiefel
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
     >>> file = Path(tempfile.mkdtemp(), "model.stiefel")
-    >>> stiefel.ChoirClassifier(new_domain="causal", random_state=0).fit(data).save(file)
+    >>> stiefel.ChoirClassifier(adapt="causal", random_state=0).fit(data).save(file)
     >>> again = stiefel.load(file)
     >>> again
-    ChoirClassifier(new_domain='causal', random_state=0)
+    ChoirClassifier(adapt='causal', random_state=0)
     >>> again.channels_[:3]
     ['FC3', 'FCz', 'FC4']
     """
@@ -53,5 +53,7 @@ def load(
     try:
         cls = CLASSES.get(held) or class_of(held)
     except ValueError:
-        raise ValueError(f"{path} holds a {held}, which this version of stiefel does not know.") from None
+        raise ValueError(
+            f"{path} holds a {held}, which this version of stiefel does not know."
+        ) from None
     return cls._of(model, said)

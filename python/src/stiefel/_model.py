@@ -30,14 +30,16 @@ from ._scaling import Scaling
 from ._trials import in_order
 from ._validation import check_views, n_threads, to_json
 
-Embedding = Literal["zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"]
+Embedding = Literal[
+    "zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"
+]
 
 #: Channels and training domains whose default settings stand in signatures.
 SIZES = (22, 9)
 
 #: Parameters of every kind: annotation, default, and what it is.
 COMMON: dict[str, tuple[Any, Any, str, str]] = {
-    "new_domain": (
+    "adapt": (
         NewDomain, "own-mean", '{"own-mean", "causal", "pooled"}',
         "The mean of a new domain: that of all its unlabelled trials at hand, of those up to the\n"
         "one decided, or of none. Its labelled trials, if any, are always part of it.",
@@ -61,9 +63,9 @@ COMMON: dict[str, tuple[Any, Any, str, str]] = {
         'What the labels are: classes, or pyRiemann\'s "domain/class".',
     ),
     "covariance": (
-        Covariance | None, None, 'None | {"scm", "lwf", "oas", "sch"}',
+        Covariance | None, None, 'None | {"sample", "ledoit-wolf", "oas", "schaefer-strimmer"}',
         "None takes covariances; a name takes epochs (trials, channels, samples) and estimates\n"
-        "them.",
+        "them. The sample covariance is divided by the number of samples minus one.",
     ),
     "validation_fraction": (
         Share, 0.15, "float",
@@ -71,7 +73,8 @@ COMMON: dict[str, tuple[Any, Any, str, str]] = {
     ),
     "class_weight": (
         ClassWeight, None, 'None | dict | "balanced"',
-        "Weights of the classes.",
+        "Weights of the classes in the loss of a network; of other kinds the probability of each\n"
+        "class is multiplied by its weight.",
     ),
     "random_state": (
         Seed, None, "None | int | RandomState",
@@ -98,7 +101,7 @@ class ModelClassifier(CalibratedClassifier):
     #: Whether all views of a trial are taken, or the first.
     _takes_views: bool
 
-    new_domain: Any
+    adapt: Any
     kappa: Any
     embedding: Any
     covariance: Any
@@ -111,7 +114,8 @@ class ModelClassifier(CalibratedClassifier):
         changed = [
             f"{name}={value!r}"
             for name, value in self.get_params(False).items()
-            if (default := defaults[name].default) is not value and (default is None or value != default)
+            if (default := defaults[name].default) is not value
+            and (default is None or value != default)
         ]
         return f"stiefel.model({', '.join([repr(self._name), *changed])})"
 
@@ -137,8 +141,8 @@ class ModelClassifier(CalibratedClassifier):
         return self
 
     def _trials(self, X, name="X"):
-        """Covariances: ``(trials, views, n, n)`` if the model takes all views of a trial, else those
-        of the first view."""
+        """Covariances: ``(trials, views, n, n)`` if the model takes all views of a trial, else
+        those of the first view."""
         x = check_views(X, self.covariance, name)
         if self._takes_views or getattr(self, "n_views_", 1) > 1:
             return x if x.ndim == 4 else x[:, np.newaxis]
@@ -149,7 +153,7 @@ class ModelClassifier(CalibratedClassifier):
         return _core.unseen(self._policy(), embedding)
 
     def _policy(self):
-        return new_person(self.new_domain, 10.0 if self.kappa is None else self.kappa)
+        return new_person(self.adapt, 10.0 if self.kappa is None else self.kappa)
 
     def _calibrates(self):
         return _core.calibrates(self._name, 2)
@@ -173,7 +177,9 @@ class ModelClassifier(CalibratedClassifier):
         at = {str(label): label for label in labels.tolist()}
         known = set(all_domains) & set(domains)
         return (
-            np.array([at[str(name)] for name in in_order([*map(str, classes), *at]) if str(name) in at]),
+            np.array(
+                [at[str(name)] for name in in_order([*map(str, classes), *at]) if str(name) in at]
+            ),
             in_order([*map(str, all_domains if known else ()), *domains]),
         )
 
@@ -222,10 +228,13 @@ class ModelClassifier(CalibratedClassifier):
             elif path == "kappa":
                 found["kappa"] = value
             elif path.rpartition(".")[2] == "unseen" and isinstance(value, dict):
-                found.update(new_domain=value["policy"], kappa=value.get("kappa"))
+                found.update(adapt=value["policy"], kappa=value.get("kappa"))
         parameters = {path: name for name, path in cls._settings.items()}
         given = {parameters[path]: value for path, value in changed.items() if path in parameters}
-        return {**found, **{name: False if value is None else value for name, value in given.items()}}
+        return {
+            **found,
+            **{name: False if value is None else value for name, value in given.items()},
+        }
 
     @property
     def filters_(self) -> NDArray[np.float64] | None:
@@ -266,8 +275,12 @@ def _is_seed(path):
 
 
 def _is_policy(path, tree):
-    """Whether a setting is the policy for new domains, which ``new_domain`` sets."""
-    return path.rpartition(".")[2] == "unseen" and isinstance(tree[path], dict) and "policy" in tree[path]
+    """Whether a setting is the policy for new domains, which ``adapt`` sets."""
+    return (
+        path.rpartition(".")[2] == "unseen"
+        and isinstance(tree[path], dict)
+        and "policy" in tree[path]
+    )
 
 
 def _outermost(short, tree):
@@ -286,11 +299,21 @@ def _paths(name):
     found = {}
     for path in tree:
         short = path.rpartition(".")[2]
-        if path == "kappa" or _is_seed(path) or any(f"{path}.".startswith(f"{p}.") for p in policies):
+        if (
+            path == "kappa"
+            or _is_seed(path)
+            or any(f"{path}.".startswith(f"{p}.") for p in policies)
+        ):
             continue
-        taken = short in COMMON or _outermost(short, tree) != path or hasattr(ModelClassifier, short)
+        taken = (
+            short in COMMON or _outermost(short, tree) != path or hasattr(ModelClassifier, short)
+        )
         parameter = (path if taken else short).replace(".", "__").replace("-", "_")
-        while parameter in COMMON or keyword.iskeyword(parameter) or hasattr(ModelClassifier, parameter):
+        while (
+            parameter in COMMON
+            or keyword.iskeyword(parameter)
+            or hasattr(ModelClassifier, parameter)
+        ):
             parameter += "_"
         found[parameter] = path
     return found
@@ -321,7 +344,10 @@ def class_of(name: str) -> type[ModelClassifier]:
     """
     spec = json.loads(_core.spec(name, "{}", *SIZES)[0])
     settings = _paths(name)
-    defaults = {**dict.fromkeys(settings), **{key: default for key, (_, default, *_) in COMMON.items()}}
+    defaults = {
+        **dict.fromkeys(settings),
+        **{key: default for key, (_, default, *_) in COMMON.items()},
+    }
 
     def __init__(self, **given):
         for key in given:
@@ -331,7 +357,9 @@ def class_of(name: str) -> type[ModelClassifier]:
             setattr(self, key, given.get(key, default))
 
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    parameters += [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=v) for k, v in defaults.items()]
+    parameters += [
+        inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=v) for k, v in defaults.items()
+    ]
     __init__.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     __init__.__annotations__ = {key: hint for key, (hint, *_) in COMMON.items()}
     body = {
@@ -343,17 +371,29 @@ def class_of(name: str) -> type[ModelClassifier]:
         "_kinds": (spec["kind"],),
         "_settings": settings,
         "_takes_views": spec["all_views"],
+        "_weighs_loss": spec["kind"] in ("dasp", "spdnet"),
+        "_counts_alike": spec["kind"] == "choir" or spec["kind"].endswith("mdm"),
     }
     return type(name, (ModelClassifier,), body)
 
 
 def _docstring(name):
     tree = defaults_of(name)
-    lines = [f"{dict(_core.kinds())[name]}.", "", f"Made by ``stiefel.model({name!r})``.", "", "Parameters", "----------"]
+    lines = [
+        f"{dict(_core.kinds())[name]}.",
+        "",
+        f"Made by ``stiefel.model({name!r})``.",
+        "",
+        "Parameters",
+        "----------",
+    ]
     for parameter, path in _paths(name).items():
         default = json.dumps(tree[path])
         default = default if len(default) < 60 else "a group"
-        lines += [f"{parameter} : object, default=None", f"    The setting ``{path}``; None for the default of the kind, {default}."]
+        lines += [
+            f"{parameter} : object, default=None",
+            f"    The setting ``{path}``; None for the default of the kind, {default}.",
+        ]
     for parameter, (_, default, hint, about) in COMMON.items():
         lines.append(f"{parameter} : {hint}, default={default!r}")
         lines += [f"    {line}" for line in about.splitlines()]
@@ -371,7 +411,8 @@ def __getattr__(name: str) -> type[ModelClassifier]:
 
 
 def model(name: str, **settings: Any) -> ModelClassifier:
-    """Make an estimator of any kind of model, by the name it has in studies and for ``stiefel train``.
+    """Make an estimator of any kind of model, by the name it has in studies and for ``stiefel
+    train``.
 
     It is fitted by the code that fits it in a study: on the trials of a fold of :func:`folds`, with
     the seed of the study as ``random_state``, its probabilities are those of the study's record to
@@ -384,7 +425,7 @@ def model(name: str, **settings: Any) -> ModelClassifier:
         "recentred-ts+lr", and so on. An unknown name is an error that lists them all.
     **settings : object
         The settings of the kind, such as ``epochs`` or ``filters``, and the parameters that all
-        kinds have: ``new_domain``, ``kappa``, ``embedding``, ``handle_unknown``, ``label_format``,
+        kinds have: ``adapt``, ``kappa``, ``embedding``, ``handle_unknown``, ``label_format``,
         ``covariance``, ``validation_fraction``, ``class_weight``, ``random_state``, ``n_jobs`` and
         ``verbose``. ``help(stiefel.model(name))`` explains them, and an unknown one is an error
         that lists them. None is the default of the kind; False turns off a part that has settings

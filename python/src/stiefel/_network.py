@@ -36,11 +36,15 @@ class NetworkClassifier(DomainClassifier):
 
     def _train(self, data, validation, seed):
         """The core's model of labelled trials."""
-        scaling = recommend(data["x"].shape[1], len(data["domain_names"]), getattr(self, "preset", None))
+        scaling = recommend(
+            data["x"].shape[1], len(data["domain_names"]), getattr(self, "preset", None)
+        )
         config = self._configuration(scaling)
         training = self._group("training")
         config["preconditioning"] = preconditioning(whitening_of(self))
-        config["training"].update(batch=training.batch_size, epochs=self.max_epochs, patience=training.patience, seed=seed)
+        config["training"].update(
+            batch=training.batch, epochs=self.epochs, patience=training.patience, seed=seed
+        )
         config["training"]["adam"]["learning_rate"] = training.learning_rate
         spec = {
             "kind": config["architecture"]["network"],
@@ -53,7 +57,7 @@ class NetworkClassifier(DomainClassifier):
             to_json(spec),
             to_json(scaling),
             n_threads(self.n_jobs),
-            progress(type(self).__name__, self.max_epochs) if self.verbose else None,
+            progress(type(self).__name__, self.epochs) if self.verbose else None,
             getattr(self, "_model", None) if self.warm_start else None,
         )
         self.scaling_ = scaling
@@ -65,9 +69,14 @@ class NetworkClassifier(DomainClassifier):
 
     @property
     def experts_(self) -> NDArray[np.floating] | None:
-        """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal columns, of several views those of the first; None where nothing is routed."""
+        """The experts, ``(K, n, k)``, in the precision of training; of polar ones the orthonormal
+        columns, of several views those of the first; None where nothing is routed."""
         check_is_fitted(self)
         settings = json.loads(self._model.spec)["settings"]
         precision = settings["precision"]
         found = self._model.filters() if settings["architecture"]["network"] == "dasp" else None
-        return None if found is None else found.astype(np.float32 if precision == "f32" else np.float64)
+        return (
+            None
+            if found is None
+            else found.astype(np.float32 if precision == "f32" else np.float64)
+        )

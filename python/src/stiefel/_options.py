@@ -18,9 +18,10 @@ class Whitening(Group):
 
     Parameters
     ----------
-    unseen : {"pooled", "own-mean", "causal"}, default="pooled"
-        The mean that whitens a domain without training trials. "pooled": that of the training domains. "own-mean": that of all its unlabelled
-        trials. "causal": that of its trials up to each one. The last two are shrunk to the pooled mean.
+    adapt : {"pooled", "own-mean", "causal"}, default="pooled"
+        The mean that whitens a domain without training trials. "pooled": that of the training
+        domains. "own-mean": that of all its unlabelled trials. "causal": that of its trials up to
+        each one. The last two are shrunk to the pooled mean.
     kappa : float, default=10.0
         How many trials the pooled mean counts for in "own-mean" and "causal".
     tikhonov : None | float, default=1e-8
@@ -35,15 +36,15 @@ class Whitening(Group):
     Examples
     --------
     >>> from stiefel import SPDNetClassifier, Whitening
-    >>> SPDNetClassifier(whitening=Whitening(unseen="own-mean"))
-    SPDNetClassifier(whitening=Whitening(unseen='own-mean'))
-    >>> SPDNetClassifier().set_params(whitening__unseen="causal", whitening__kappa=5)
-    SPDNetClassifier(whitening=Whitening(kappa=5, unseen='causal'))
+    >>> SPDNetClassifier(whitening=Whitening(adapt="own-mean"))
+    SPDNetClassifier(whitening=Whitening(adapt='own-mean'))
+    >>> SPDNetClassifier().set_params(whitening__adapt="causal", whitening__kappa=5)
+    SPDNetClassifier(whitening=Whitening(adapt='causal', kappa=5))
     """
 
     def __init__(
         self,
-        unseen: UnseenWhitening = "pooled",
+        adapt: UnseenWhitening = "pooled",
         kappa: NotNegative = 10.0,
         tikhonov: NotNegative | None = 1e-8,
         reference: Reference = "euclidean",
@@ -59,10 +60,11 @@ class Experts(Group):
     Parameters
     ----------
     kind : {"stiefel", "polar", "barrier"}, default="stiefel"
-        What an expert is: orthonormal columns; orthonormal columns and an SPD scale, for data that keep their amplitudes; or any matrix,
-        which a barrier in the loss keeps at full rank.
+        What an expert is: orthonormal columns; orthonormal columns and an SPD scale, for data that
+        keep their amplitudes; or any matrix, which a barrier in the loss keeps at full rank.
     top_p : None | int, default=None
-        How many experts filter a trial: its best ones. The others have a weight of exactly zero. None mixes all.
+        How many experts filter a trial: its best ones. The others have a weight of exactly zero.
+        None mixes all.
     anchor : {"dedicated", "first", "barycenter", "routed-barycenter"}, default="dedicated"
         The point whose tangent space the experts are mixed in.
     retraction : {"qr", "polar"}, default="qr"
@@ -70,13 +72,15 @@ class Experts(Group):
     noise : None | float, default=None
         None starts experts anywhere; a number starts them that far from the anchor.
     barrier : {"bounded", "paper"}, default="bounded"
-        Which barrier, for experts of the kind "barrier"; that of the paper falls without bound as an expert grows.
+        Which barrier, for experts of the kind "barrier"; that of the paper falls without bound as
+        an expert grows.
     head : {"shared", "routed"}, default="shared"
         Whether each expert has weights of its own besides those that all share.
     head_ridge : float, default=1e-3
         Weight of the squares of the experts' own weights, for a routed head.
     view_routing : {"trial", "view"}, default="trial"
-        If a trial has several views: whether all views share the weights of their experts, or each view has its own.
+        If a trial has several views: whether all views share the weights of their experts, or each
+        view has its own.
 
     Examples
     --------
@@ -101,7 +105,8 @@ class Experts(Group):
 
 
 class Losses(Group):
-    """What a :class:`DaspClassifier` minimises besides the cross-entropy: the weights of the other losses.
+    """What a :class:`DaspClassifier` minimises besides the cross-entropy: the weights of the other
+    losses.
 
     Parameters
     ----------
@@ -148,7 +153,7 @@ class Training(Group):
     ----------
     learning_rate : float, default=0.01
         Step of Riemannian Adam.
-    batch_size : int, default=32
+    batch : int, default=32
         Trials per step.
     patience : int, default=10
         Epochs without a better validation score before stopping; the best epoch is kept.
@@ -167,7 +172,7 @@ class Training(Group):
     def __init__(
         self,
         learning_rate: Positive = 0.01,
-        batch_size: Count = 32,
+        batch: Count = 32,
         patience: Count = 10,
         orthogonality: Literal["riemannian", "cayley"] = "riemannian",
         precision: Literal["f32", "f64"] = "f32",

@@ -1,4 +1,5 @@
-"""Parameters of estimators: what each may be stands once, in the annotation of the constructor, and is checked before the core sees it."""
+"""Parameters of estimators: what each may be stands once, in the annotation of the constructor, and
+is checked before the core sees it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from sklearn.base import BaseEstimator
 
 @dataclass(frozen=True)
 class Rule:
-    """What an annotation cannot say by a type: in words, and as a function of a value of that type."""
+    """What an annotation cannot say by a type: in words, and as a function of a value of that
+    type."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -27,7 +29,7 @@ NotNegative = Annotated[float, Rule("a number of at least 0", lambda v: v >= 0)]
 Share = Annotated[float, Rule("a number of at least 0 and below 1", lambda v: 0 <= v < 1)]
 
 Auto = Literal["auto"]
-Covariance = Literal["scm", "lwf", "oas", "sch"]
+Covariance = Literal["sample", "ledoit-wolf", "oas", "schaefer-strimmer"]
 HandleUnknown = Literal["error", "new"]
 LabelFormat = Literal["class", "domain/class"]
 ClassWeight = Union[dict, Literal["balanced"], None]
@@ -48,7 +50,9 @@ def fits(value, hint):
     if hint is bool:
         return isinstance(value, (bool, np.bool_))
     if hint in (int, float):
-        number = isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool)
+        number = isinstance(value, Integral if hint is int else Real) and not isinstance(
+            value, bool
+        )
         return number and bool(np.isfinite(value))
     return isinstance(value, kind or hint)
 
@@ -57,18 +61,27 @@ def words(hint):
     """An annotation in words."""
     kind, inner = get_origin(hint), get_args(hint)
     if kind in (Union, types.UnionType):
-        return " or ".join(words(one) for one in sorted(inner, key=lambda one: one is not type(None)))
+        return " or ".join(
+            words(one) for one in sorted(inner, key=lambda one: one is not type(None))
+        )
     if kind is Annotated:
         return inner[1].words
     if kind is Literal:
         return f"one of {', '.join(inner)}" if len(inner) > 1 else repr(inner[0])
-    told = {bool: "True or False", int: "a whole number", float: "a finite number", type(None): "None", dict: "a dictionary"}
+    told = {
+        bool: "True or False",
+        int: "a whole number",
+        float: "a finite number",
+        type(None): "None",
+        dict: "a dictionary",
+    }
     return told.get(hint) or f"an object {hint.__name__}"
 
 
 @cache
 def hints_of(cls):
-    """The annotations of a constructor by parameter; a subclass need not repeat those of its base."""
+    """The annotations of a constructor by parameter; a subclass need not repeat those of its
+    base."""
     hints = {}
     for base in reversed(cls.__mro__[:-1]):
         if "__init__" in vars(base):
@@ -93,19 +106,22 @@ def check(estimator, prefix=""):
 
 
 def store(owner, values):
-    """Keeps the arguments of a constructor, ``locals()`` of it, as attributes of their names: all a constructor may do."""
+    """Keeps the arguments of a constructor, ``locals()`` of it, as attributes of their names: all a
+    constructor may do."""
     for name, value in values.items():
         if name not in ("self", "__class__"):
             setattr(owner, name, value)
 
 
 class Group(BaseEstimator):
-    """Parameters that belong together. A group does not change: estimators may share it, and ``set_params`` puts another in its place."""
+    """Parameters that belong together. A group does not change: estimators may share it, and
+    ``set_params`` puts another in its place."""
 
     def __setattr__(self, name, value):
         if name in vars(self):
             raise AttributeError(
-                f"{type(self).__name__} does not change once it is made: make another one, or use set_params of the estimator, "
+                f"{type(self).__name__} does not change once it is made: make another one, or use "
+                "set_params of the estimator, "
                 f"as in set_params({type(self).__name__.lower()}__{name}={value!r})."
             )
         super().__setattr__(name, value)
@@ -118,7 +134,8 @@ class Group(BaseEstimator):
 
 
 class Grouped(BaseEstimator):
-    """An estimator with groups among its parameters; None stands for the group with its defaults."""
+    """An estimator with groups among its parameters; None stands for the group with its
+    defaults."""
 
     def _group(self, name):
         """A group, or the one with its defaults."""
@@ -128,7 +145,11 @@ class Grouped(BaseEstimator):
     @classmethod
     def _groups(cls):
         inner = {name: get_args(hint) for name, hint in hints_of(cls).items()}
-        return {name: kinds[0] for name, kinds in inner.items() if kinds and isinstance(kinds[0], type) and issubclass(kinds[0], Group)}
+        return {
+            name: kinds[0]
+            for name, kinds in inner.items()
+            if kinds and isinstance(kinds[0], type) and issubclass(kinds[0], Group)
+        }
 
     def set_params(self, **params: Any):
         """Set parameters; those of a group by ``group__name``.
@@ -151,7 +172,10 @@ class Grouped(BaseEstimator):
                 for name, value in own.items():
                     plain = name.removeprefix(f"{group}__")
                     if plain not in values:
-                        raise ValueError(f"Invalid parameter {plain!r} for {kind.__name__}. Valid parameters are: {list(values)}.")
+                        raise ValueError(
+                            f"Invalid parameter {plain!r} for {kind.__name__}. Valid parameters "
+                            f"are: {list(values)}."
+                        )
                     values[plain] = value
                 params[group] = kind(**values)
         return super().set_params(**params)

@@ -5,7 +5,13 @@ import json
 from ._options import Whitening
 
 #: Trials as they are.
-NONE = {"tikhonov": "none", "reference": "euclidean", "whitening": "none", "scaling": "none", "unseen": {"policy": "pooled"}}
+NONE = {
+    "tikhonov": "none",
+    "reference": "euclidean",
+    "whitening": "none",
+    "scaling": "none",
+    "unseen": {"policy": "pooled"},
+}
 
 
 def whitening_of(estimator):
@@ -19,7 +25,10 @@ def whitening_of(estimator):
     if estimator.precondition:
         return estimator._group("whitening")
     if estimator.whitening is not None:
-        raise ValueError("whitening was given with precondition=False, which takes trials as they are: leave one of them out.")
+        raise ValueError(
+            "whitening was given with precondition=False, which takes trials as they are: leave "
+            "one of them out."
+        )
     return None
 
 
@@ -43,9 +52,11 @@ def options_of(settings):
         return {"precondition": False}
     tikhonov, unseen = said["tikhonov"], said["unseen"] or NONE["unseen"]
     whitening = Whitening(
-        unseen=unseen["policy"],
+        adapt=unseen["policy"],
         kappa=unseen.get("kappa", Whitening().kappa),
-        tikhonov=tikhonov.get("relative", Whitening().tikhonov) if isinstance(tikhonov, dict) else None,
+        tikhonov=tikhonov.get("relative", Whitening().tikhonov)
+        if isinstance(tikhonov, dict)
+        else None,
         reference=said["reference"],
         method=said["whitening"],
         scaling=said["scaling"],
@@ -55,19 +66,19 @@ def options_of(settings):
 
 def is_causal(options):
     """Whether a new domain is whitened by the trials up to each one."""
-    return options is not None and options.unseen == "causal"
+    return options is not None and options.adapt == "causal"
 
 
 def unseen_whitening(options):
     """The policy for a domain without training trials, as JSON."""
-    if options is None or options.unseen == "pooled":
+    if options is None or options.adapt == "pooled":
         return json.dumps(NONE["unseen"])
-    return json.dumps({"policy": options.unseen, "kappa": float(options.kappa)})
+    return json.dumps({"policy": options.adapt, "kappa": float(options.kappa)})
 
 
 def seen(options, given, x):
-    """The trials of the new domain of ``x`` that are known before the first is whitened: those given at fit; else all of them, but a causal mean
-    has not seen those it whitens."""
+    """The trials of the new domain of ``x`` that are known before the first is whitened: those
+    given at fit; else all of them, but a causal mean has not seen those it whitens."""
     if given is not None:
         return given
     return x[:0] if is_causal(options) else x

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from . import _core, _domains
+from . import _core
 from ._optional import needed
-from ._trials import Trials, event_names, of_core, told
-from ._validation import as_trials
+from ._parameters import Covariance
+from ._trials import Trials, of_core
 
-_Estimator = Literal["scm", "lwf", "oas", "sch"]
 _Geometry = Literal["Weibo2014", "BNCI2015001", "BNCI2014001"]
 
 
@@ -37,7 +35,8 @@ class Recording:
     notes : list of str
         What the reader left out or assumed.
     started : None | float
-        When the first sample was taken, in seconds since 1970, by the clock of the file (most formats tell no time zone).
+        When the first sample was taken, in seconds since 1970, by the clock of the file (most
+        formats tell no time zone).
     """
 
     data: np.ndarray
@@ -55,7 +54,8 @@ class Recording:
         Returns
         -------
         raw : mne.io.RawArray
-            In volts, marker channels in their codes, with the measurement date, and the events as annotations.
+            In volts, marker channels in their codes, with the measurement date, and the events as
+            annotations.
         """
         mne = needed("mne", "recordings of MNE")
         scaled = [unit == "µV" and kind != "stim" for unit, kind in zip(self.units, self.ch_types)]
@@ -84,15 +84,18 @@ def read_raw(
 ) -> Recording:
     """Read a recording; the format is recognised.
 
-    The formats are EDF, EDF+, BDF, BDF+, GDF, BrainVision, FIF, EEGLAB, XDF, BCI2000, CSV, TSV, and MATLAB 5 and 7.3. MATLAB files are read as BNCI
-    and FieldTrip write them, or in any layout with ``mat``. Files may be packed with gzip. Files with BIDS names are read with the tables beside them.
+    The formats are EDF, EDF+, BDF, BDF+, GDF, BrainVision, FIF, EEGLAB, XDF, BCI2000, CSV, TSV, and
+    MATLAB 5 and 7.3. MATLAB files are read as BNCI and FieldTrip write them, or in any layout with
+    ``mat``. Files may be packed with gzip. Files with BIDS names are read with the tables beside
+    them.
 
     Parameters
     ----------
     path : path-like
         The file.
     index : None | int, default=None
-        Which recording of a file that holds several (BNCI's MATLAB files hold one per run, files with gaps one per stretch); None if there is only one.
+        Which recording of a file that holds several (BNCI's MATLAB files hold one per run, files
+        with gaps one per stretch); None if there is only one.
     channels : None | list of str, default=None
         Channels to read, in this order; None for all.
     partial : bool, default=False
@@ -100,13 +103,16 @@ def read_raw(
     sfreq : None | float, default=None
         Samples per second, if the file does not say.
     markers : None | str, default=None
-        How events are read from marker channels: "off", or some of "channel=STI 014,mask=0xff,polarity=falling,threshold=2.5".
+        How events are read from marker channels: "off", or some of "channel=STI
+        014,mask=0xff,polarity=falling,threshold=2.5".
     mat : None | str, default=None
-        What the variables of a MATLAB file mean, by path: "signal=EEG.data,rate=fs,labels=y,axis=time" (also onsets, names, unit).
+        What the variables of a MATLAB file mean, by path:
+        "signal=EEG.data,rate=fs,labels=y,axis=time" (also onsets, names, unit).
     stream : None | str, default=None
         The stream of an XDF file that holds the signal, by name, type or number.
     max_expanded : None | int, default=None
-        The most bytes that the packed parts of the file (gzip, MATLAB, HDF5) may expand to; None for 2 GiB.
+        The most bytes that the packed parts of the file (gzip, MATLAB, HDF5) may expand to; None
+        for 2 GiB.
 
     Returns
     -------
@@ -121,8 +127,9 @@ def read_raw(
     >>> from stiefel import read_raw
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.vhdr").write_text(  # BrainVision: a header beside the samples
-    ...     "Brain Vision Data Exchange Header File Version 1.0\\n[Common Infos]\\nDataFile=a.eeg\\nDataFormat=BINARY\\n"
-    ...     "DataOrientation=MULTIPLEXED\\nNumberOfChannels=2\\nSamplingInterval=4000\\n[Binary Infos]\\nBinaryFormat=IEEE_FLOAT_32\\n"
+    ...     "Brain Vision Data Exchange Header File Version 1.0\\n[Common Infos]\\n"
+    ...     "DataFile=a.eeg\\nDataFormat=BINARY\\nDataOrientation=MULTIPLEXED\\nNumberOfChannels=2\\n"
+    ...     "SamplingInterval=4000\\n[Binary Infos]\\nBinaryFormat=IEEE_FLOAT_32\\n"
     ...     "[Channel Infos]\\nCh1=C3,,1,µV\\nCh2=C4,,1,µV\\n", encoding="utf-8"
     ... )
     >>> np.zeros((500, 2), np.float32).tofile(folder / "a.eeg")
@@ -131,10 +138,14 @@ def read_raw(
     (['C3', 'C4'], 250.0, (2, 500))
     """
     names = None if channels is None else [str(name) for name in channels]
-    found = _core.read_recordings(Path(path), partial, sfreq, markers, mat, stream, names, max_expanded)
+    found = _core.read_recordings(
+        Path(path), partial, sfreq, markers, mat, stream, names, max_expanded
+    )
     if index is None:
         if len(found) != 1:
-            raise ValueError(f"{path} holds {len(found)} recordings; say which with index=0 … {len(found) - 1}.")
+            raise ValueError(
+                f"{path} holds {len(found)} recordings; say which with index=0 … {len(found) - 1}."
+            )
         index = 0
     if not -len(found) <= index < len(found):
         raise ValueError(f"{path} holds {len(found)} recordings, there is no number {index}.")
@@ -146,7 +157,7 @@ def load_dataset(
     name: str | PathLike[str],
     subjects: list[int] | None = None,
     classes: list[str] | None = None,
-    covariance: _Estimator = "scm",
+    covariance: Covariance = "sample",
     *,
     sfreq: float | None = None,
     mat: str | None = None,
@@ -156,20 +167,22 @@ def load_dataset(
     Parameters
     ----------
     name : str | path-like
-        "BNCI2014001", "BNCI2015001", "EEGMAT", "EEGMMIDB", "Kalunga2016" or "Weibo2014", whose files were fetched by
-        ``stiefel data fetch``, MOABB or MNE. The signals are band-passed (8–32 Hz, or the dataset's own band), cut to the
-        dataset's window, and outliers of amplitude are rejected per domain. Or the path of a
-        file of covariances or epochs (.npz, .npy, FIF, EEGLAB, FieldTrip, MATLAB with ``mat``).
+        "BNCI2014001", "BNCI2015001", "EEGMAT", "EEGMMIDB", "Kalunga2016" or "Weibo2014", whose
+        files were fetched by ``stiefel data fetch``, MOABB or MNE. The signals are band-passed
+        (8–32 Hz, or the dataset's own band), cut to the dataset's window, and outliers of amplitude
+        are rejected per domain. Or the path of a file of covariances or epochs (.npz, .npy, FIF,
+        EEGLAB, FieldTrip, MATLAB with ``mat``).
     subjects : None | list of int, default=None
         Which subjects of a public dataset; None for all.
     classes : None | list of str, default=None
         Which classes of a public dataset; None for its default ones.
-    covariance : {"scm", "lwf", "oas", "sch"}, default="scm"
-        Estimator.
+    covariance : {"sample", "ledoit-wolf", "oas", "schaefer-strimmer"}, default="sample"
+        Estimator. The sample covariance is divided by the number of samples minus one.
     sfreq : None | float, default=None
         Samples per second, if a file of epochs does not say.
     mat : None | str, default=None
-        What the variables of a MATLAB file mean, by path: "signal=X,rate=fs,labels=y,axis=trials-channels-time".
+        What the variables of a MATLAB file mean, by path:
+        "signal=X,rate=fs,labels=y,axis=trials-channels-time".
 
     Returns
     -------
@@ -183,7 +196,8 @@ def load_dataset(
     >>> import numpy as np
     >>> from stiefel import load_dataset
     >>> file = Path(tempfile.mkdtemp(), "mine.npz")
-    >>> np.savez(file, X=np.stack([np.eye(3)] * 4), y=["hands", "feet"] * 2, subject=["anna", "anna", "bob", "bob"])
+    >>> people = ["anna", "anna", "bob", "bob"]
+    >>> np.savez(file, X=np.stack([np.eye(3)] * 4), y=["hands", "feet"] * 2, subject=people)
     >>> data = load_dataset(file)
     >>> data.X.shape, data.y.tolist(), data.domains.tolist()
     ((4, 3, 3), ['hands', 'feet', 'hands', 'feet'], ['anna', 'anna', 'bob', 'bob'])
@@ -191,10 +205,14 @@ def load_dataset(
     path = Path(name)
     if path.suffix or path.exists():
         if subjects is not None or classes is not None:
-            raise ValueError("subjects and classes select from a public dataset; a file is loaded whole.")
+            raise ValueError(
+                "subjects and classes select from a public dataset; a file is loaded whole."
+            )
         return of_core(_core.read_trials(path, covariance, sfreq, mat))
     if sfreq is not None or mat is not None:
-        raise ValueError("sfreq and mat say how a file is read; for a public dataset, leave them out.")
+        raise ValueError(
+            "sfreq and mat say how a file is read; for a public dataset, leave them out."
+        )
     wanted = None if subjects is None else ",".join(str(int(s)) for s in subjects)
     return of_core(_core.dataset(str(name).lower(), wanted, classes, covariance))
 
@@ -205,9 +223,11 @@ def load_synthetic(
     trials_per_class: int | None = None,
     random_state: int = 0,
 ) -> Trials:
-    """Generate motor imagery of several people in the geometry of a public dataset, from raw signal to covariances.
+    """Generate motor imagery of several people in the geometry of a public dataset, from raw signal
+    to covariances.
 
-    The same study has the source ``synthetic:bnci2015001,subjects=2,sessions=1,trials=5,seed=0`` for :func:`study` and the program.
+    The same study has the source ``synthetic:bnci2015001,subjects=2,sessions=1,trials=5,seed=0``
+    for :func:`study` and the program.
 
     Parameters
     ----------
@@ -236,88 +256,3 @@ def load_synthetic(
     source += "" if subjects is None else f",subjects={subjects},sessions=1"
     source += "" if trials_per_class is None else f",trials={trials_per_class}"
     return of_core(_core.load_source(source))
-
-
-def from_epochs(
-    epochs: Any, domains: str | ArrayLike | None = None, covariance: _Estimator = "lwf", *, domain: str | None = None
-) -> Trials:
-    """Covariances of MNE epochs.
-
-    Parameters
-    ----------
-    epochs : mne.Epochs
-        Epochs; band-pass them first. EEG channels are used that are not marked as bad, with the projections of the epochs.
-    domains : None | str | ndarray, shape (trials,), default=None
-        Whose trials they are: the name of a column of ``epochs.metadata``, or a name or number per trial.
-    covariance : {"scm", "lwf", "oas", "sch"}, default="lwf"
-        Estimator.
-    domain : None | str, default=None
-        One name for all of them, in the place of ``domains``; without either they belong to the domain "all".
-
-    Returns
-    -------
-    trials : Trials
-        Covariances in µV², classes from the event names.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from stiefel import from_epochs, to_epochs
-    >>> signals = np.random.default_rng(0).standard_normal((10, 3, 200))
-    >>> epochs = to_epochs(signals, ["C3", "Cz", "C4"], 100.0, ["left", "right"] * 5)
-    >>> trials = from_epochs(epochs, domain="anna")
-    >>> trials.X.shape, trials.y[:2].tolist(), trials.channels
-    ((10, 3, 3), ['left', 'right'], ['C3', 'Cz', 'C4'])
-    """
-    y = event_names(epochs)
-    if domains is None:
-        domains = [_domains.ONLY if domain is None else domain] * len(y)
-    elif domain is not None:
-        raise ValueError("Pass either domains, which says whose each trial is, or domain, one name for all of them.")
-    elif isinstance(domains, str):
-        columns = [] if epochs.metadata is None else list(epochs.metadata)
-        if domains not in columns:
-            has = f"whose columns are {', '.join(map(str, columns))}" if columns else "which these epochs do not have"
-            raise ValueError(f"domains={domains!r} is not a column of epochs.metadata, {has}. One name for all epochs is domain={domains!r}.")
-        domains = epochs.metadata[domains]
-    column = np.array(_domains.names_of(domains, len(y), "domains", complete=True))
-    return Trials(as_trials(epochs, covariance, "epochs")[0], y, column, None, told(epochs).channels)
-
-
-def to_epochs(X: ArrayLike, ch_names: Sequence[str], sfreq: float, y: ArrayLike, tmin: float = 0.0) -> Any:
-    """MNE epochs from arrays in microvolts.
-
-    Parameters
-    ----------
-    X : ndarray, shape (trials, channels, samples)
-        Trials in µV.
-    ch_names : list of str
-        Names of the channels.
-    sfreq : float
-        Samples per second.
-    y : ndarray, shape (trials,)
-        Classes, which become event names.
-    tmin : float, default=0.0
-        Time of the first sample.
-
-    Returns
-    -------
-    epochs : mne.EpochsArray
-        Epochs in volts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from stiefel import to_epochs
-    >>> epochs = to_epochs(np.zeros((4, 2, 50)), ["C3", "C4"], 100.0, ["left", "right", "left", "right"])
-    >>> len(epochs["left"]), epochs.info["sfreq"]
-    (2, 100.0)
-    """
-    mne = needed("mne", "epochs of MNE")
-    data = np.asarray(X, dtype=float)
-    classes, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
-    step = data.shape[2]
-    events = np.stack([np.arange(len(data)) * step, np.zeros(len(data), int), codes + 1], axis=1)
-    info = mne.create_info(list(ch_names), sfreq, "eeg")
-    event_id = {name: i + 1 for i, name in enumerate(classes)}
-    return mne.EpochsArray(data * 1e-6, info, events, tmin=tmin, event_id=event_id, verbose="error")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from . import _domains
@@ -22,7 +22,8 @@ def _pyplot():
 
 
 class RoutingReport(dict):
-    """Scores, routing figures and controls of a model on labelled test trials; printed, it reads as a table.
+    """Scores, routing figures and controls of a model on labelled test trials; printed, it reads as
+    a table.
 
     Attributes
     ----------
@@ -47,7 +48,9 @@ class RoutingReport(dict):
         super().__init__(values)
         self.verdict, self.seen, self.routing, self.domains = verdict, seen, routing, domains
         self.experts, self.patterns = experts, patterns
-        self.text = "\n".join([text.rstrip(), verdict, *([f"Not all of this is a test: {seen}."] if seen else [])])
+        self.text = "\n".join(
+            [text.rstrip(), verdict, *([f"Not all of this is a test: {seen}."] if seen else [])]
+        )
 
     def __str__(self):
         return self.text
@@ -138,14 +141,19 @@ class RoutingReport(dict):
 
         References
         ----------
-        .. [1] S. Haufe et al. On the interpretation of weight vectors of linear models in multivariate neuroimaging. NeuroImage, 2014.
+        .. [1] S. Haufe et al. On the interpretation of weight vectors of linear models in
+        multivariate neuroimaging. NeuroImage, 2014.
         """
         plt, mne = _pyplot(), needed("mne", "maps of the scalp")
 
         self._need(self.patterns)
         ax = plt.subplots()[1] if ax is None else ax
         mne.viz.plot_topomap(self.patterns[expert, component], info, axes=ax, show=False)
-        ax.set_title(f"expert {expert}, pattern {component}" if len(self.patterns) > 1 else f"pattern {component}")
+        ax.set_title(
+            f"expert {expert}, pattern {component}"
+            if len(self.patterns) > 1
+            else f"pattern {component}"
+        )
         return ax
 
 
@@ -168,21 +176,22 @@ def routing_report(
     X : ndarray, shape (trials, n, n) | Trials
         Test covariances.
     y, domains : None | ndarray, shape (trials,), default=None
-        Their classes, and their domains, which must have had training trials; None takes those of ``Trials``.
+        Their classes, and their domains, which must have had training trials; None takes those of
+        ``Trials``.
     X_train, y_train, domains_train : None | ndarray | Trials, default=None
         The training trials, from which the patterns are computed; None takes the test trials.
 
     Returns
     -------
     report : RoutingReport
-        A dictionary that prints as a table, with the verdict and how many of the trials the model has seen, and with ``plot_routing``,
-        ``plot_controls`` and ``plot_topomap``.
+        A dictionary that prints as a table, with the verdict and how many of the trials the model
+        has seen, and with ``plot_routing``, ``plot_controls`` and ``plot_topomap``.
 
     Examples
     --------
     >>> from stiefel import DaspClassifier, load_synthetic, routing_report
     >>> data = load_synthetic("BNCI2015001", subjects=3, trials_per_class=20, random_state=0)
-    >>> clf = DaspClassifier(max_epochs=2, random_state=0).fit(data[::2])
+    >>> clf = DaspClassifier(epochs=2, random_state=0).fit(data[::2])
     >>> report = routing_report(clf, data[1::2])
     >>> sorted(report["controls"])
     ['domain_mean', 'hard_top1', 'permuted', 'retrained']
@@ -197,7 +206,9 @@ def routing_report(
         )
     check_is_fitted(model)
     test = _labelled(model, X, y, domains, "y")
-    training = test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
+    training = (
+        test if X_train is None else _labelled(model, X_train, y_train, domains_train, "y_train")
+    )
     names = np.array([test["domain_names"][d] for d in test["domains"]])
     values, text, verdict = model._model.report(test, 0)
     return RoutingReport(
@@ -216,15 +227,35 @@ def _labelled(model, X, y, domains, name):
     x, own = model._trials(X), told(X)
     at = {c: i for i, c in enumerate(model.classes_.tolist())}
     classes = []
-    for trial, label in enumerate(np.asarray(check_given(model, own.y if y is None else y)).tolist()):
+    for trial, label in enumerate(
+        np.asarray(check_given(model, own.y if y is None else y)).tolist()
+    ):
         if label not in at:
-            raise ValueError(f"{name}[{trial}] is {label!r}, which the model was not trained on: {', '.join(map(str, at))}.")
+            raise ValueError(
+                f"{name}[{trial}] is {label!r}, which the model was not trained on: "
+                f"{', '.join(map(str, at))}."
+            )
         classes.append(at[label])
     if domains is None and own.domains is None:
-        raise ValueError("the report is about training domains: say whose trials these are, with domains.")
-    names = _domains.names_of(own.domains if domains is None else domains, len(x), "domains", complete=True)
+        raise ValueError(
+            "the report is about training domains: say whose trials these are, with domains."
+        )
+    names = _domains.names_of(
+        own.domains if domains is None else domains, len(x), "domains", complete=True
+    )
     known = _domains.known_index(names, list(model.domains_), unknown="new")
     if (known < 0).any():
         trial = int(np.flatnonzero(known < 0)[0])
-        raise ValueError(f"trial {trial} belongs to domain {names[trial]!r}, which had no training trials; the report is about training domains.")
-    return labelled(x, classes, model.classes_, known, model.domains_.tolist(), channels=own.channels, preparation=own.preparation)
+        raise ValueError(
+            f"trial {trial} belongs to domain {names[trial]!r}, which had no training trials; the "
+            "report is about training domains."
+        )
+    return labelled(
+        x,
+        classes,
+        model.classes_,
+        known,
+        model.domains_.tolist(),
+        channels=own.channels,
+        preparation=own.preparation,
+    )

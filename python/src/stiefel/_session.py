@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._base import flat
-from ._trials import Trials, is_epochs
+from ._info import is_epochs
+from ._trials import Trials
 
 
 class Session:
     """Decisions for one domain, one after the other; made by ``session`` of a fitted classifier.
 
-    Under causal whitening every trial changes the mean of the next, in this call and in later ones: the same trials in one call or
-    in several give the same decisions to the bit.
+    Under causal whitening every trial changes the mean of the next, in this call and in later ones:
+    the same trials in one call or in several give the same decisions to the bit.
 
     Attributes
     ----------
@@ -32,7 +33,7 @@ class Session:
     >>> import stiefel
     >>> data = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=10)
     >>> new = data.domains == "S03"
-    >>> clf = stiefel.ChoirClassifier(new_domain="causal", random_state=0).fit(data[~new])
+    >>> clf = stiefel.ChoirClassifier(adapt="causal", random_state=0).fit(data[~new])
     >>> session = clf.session()
     >>> one_by_one = np.stack([session.predict_proba(x) for x in data.X[new]])
     >>> bool((one_by_one == clf.session().predict_proba(data.X[new])).all())
@@ -51,8 +52,9 @@ class Session:
 
         Parameters
         ----------
-        X : ndarray, shape (n, n) or (trials, n, n), with several views (views, n, n) or (trials, views, n, n) | Trials
-            One trial or several, in the order in which they came: covariances, or epochs with the option ``covariance``.
+        X : ndarray, shape (n, n) or (trials, n, n) | Trials
+            With several views, shape (views, n, n) or (trials, views, n, n). One trial or several,
+            in the order in which they came: covariances, or epochs with the option ``covariance``.
 
         Returns
         -------

@@ -1,4 +1,5 @@
-"""Covariances with what is known of each trial: what readers give, and what estimators take in the place of an array."""
+"""Covariances with what is known of each trial: what readers give, and what estimators take in the
+place of an array."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._info import elsewhere, event_names, good_eeg, is_epochs
+
 
 class Preparation(dict):
-    """How covariances were made of a signal: the recipe and what the recordings were like, a dictionary that is empty if
-    this is not known. It prints as words.
+    """How covariances were made of a signal: the recipe and what the recordings were like, a
+    dictionary that is empty if this is not known. It prints as words.
 
     Examples
     --------
@@ -26,7 +29,7 @@ class Preparation(dict):
 
     def __init__(self, text: str, words: str) -> None:
         found = json.loads(text)
-        super().__init__(found["known"] if isinstance(found, dict) else {})
+        super().__init__(next(iter(found.values())) if isinstance(found, dict) else {})
         self.text, self.words = text, words
 
     def __str__(self):
@@ -40,18 +43,20 @@ class Preparation(dict):
 
 @dataclass
 class Trials:
-    """Covariances with what is known of each trial. Estimators take them in the place of ``X``, and then need neither classes nor domains.
+    """Covariances with what is known of each trial. Estimators take them in the place of ``X``, and
+    then need neither classes nor domains.
 
-    ``trials[some]`` selects trials by a mask, places or a slice; ``str(trials)`` says in a few words what they are.
+    ``trials[some]`` selects trials by a mask, places or a slice; ``str(trials)`` says in a few
+    words what they are.
 
     Attributes
     ----------
-    X : ndarray, shape (trials, n, n)
+    X : ndarray, shape (trials, n, n) or (trials, views, n, n)
         Covariances.
-    y : ndarray of str, shape (trials,)
-        Classes.
-    domains : ndarray of str, shape (trials,)
-        Subjects, or subject-sessions.
+    y : ndarray of str, shape (trials,) | None
+        Classes, if known.
+    domains : ndarray of str, shape (trials,) | None
+        Subjects, or subject-sessions, if known.
     runs : ndarray of str, shape (trials,) | None
         Runs, if known.
     channels : list of str | None
@@ -65,8 +70,8 @@ class Trials:
     """
 
     X: np.ndarray
-    y: np.ndarray
-    domains: np.ndarray
+    y: np.ndarray | None = None
+    domains: np.ndarray | None = None
     runs: np.ndarray | None = None
     channels: list | None = None
     subjects: np.ndarray | None = None
@@ -75,7 +80,7 @@ class Trials:
     names: tuple[list, list] | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return len(self.y)
+        return len(self.X)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return np.array(self.X, dtype=dtype) if copy else np.asarray(self.X, dtype=dtype)
@@ -90,14 +95,33 @@ class Trials:
         key = key[0] if isinstance(key, tuple) and key[1:] == (Ellipsis,) else key
         at = np.atleast_1d(np.arange(len(self))[key])
         whole = {name: getattr(self, name) for name in ("channels", "preparation")}
-        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*whole, "names")}
-        chosen: dict[str, Any] = {name: None if part is None else np.asarray(part)[at] for name, part in parts.items()}
-        return Trials(**whole, **chosen, names=self.names or (in_order(self.y), in_order(self.domains)))
+        parts = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*whole, "names")
+        }
+        chosen: dict[str, Any] = {
+            name: None if part is None else np.asarray(part)[at] for name, part in parts.items()
+        }
+        names = self.names
+        if names is None and self.y is not None and self.domains is not None:
+            names = in_order(self.y), in_order(self.domains)
+        return Trials(**whole, **chosen, names=names)
 
     def __str__(self):
-        classes, domains = len(set(np.asarray(self.y).tolist())), len(set(np.asarray(self.domains).tolist()))
+        views = self.X.shape[1] if np.ndim(self.X) == 4 else 1
+        parts = [f"{len(self)} trials of {_count(np.shape(self.X)[-1], 'channel')}"]
+        parts += [_count(views, "view")] * (views > 1)
+        for values, one, several in [
+            (self.y, "class", "classes"),
+            (self.domains, "domain", "domains"),
+        ]:
+            if values is not None:
+                parts.append(_count(len(set(np.asarray(values).tolist())), one, several))
         made = "" if self.preparation is None else f"; {self.preparation}"
-        return f"{len(self)} trials of {self.X.shape[1]} channels, {classes} classes, {domains} domains{made}"
+        return ", ".join(parts) + made
+
+
+def _count(number, one, several=None):
+    return f"{number} {one if number == 1 else several or one + 's'}"
 
 
 def in_order(values):
@@ -131,37 +155,19 @@ class Told(NamedTuple):
 
     def whose(self, sample_domain, subjects):
         """The two keywords; without either, the domains that the trials know."""
-        return (sample_domain, self.domains if sample_domain is None and subjects is None else subjects)
+        return (
+            sample_domain,
+            self.domains if sample_domain is None and subjects is None else subjects,
+        )
 
 
-def told(X):
-    """What trials, or epochs of MNE, know of themselves."""
+def told(X, covariance=None):
+    """What trials, or epochs of MNE, know of themselves; ``covariance`` is the estimator of what is
+    made of epochs."""
     if isinstance(X, Trials):
         channels = None if X.channels is None else [str(c) for c in X.channels]
         return Told(X.y, X.domains, channels, getattr(X.preparation, "text", None), X.names)
     if is_epochs(X):
-        return Told(y=event_names(X), channels=list(eeg_of(X).ch_names))
+        made = elsewhere(X, covariance)
+        return Told(event_names(X), None, good_eeg(X), None if made is None else made[0])
     return Told()
-
-
-def is_epochs(X):
-    """Whether it is epochs of MNE, without importing it."""
-    return hasattr(X, "get_data") and hasattr(X, "event_id")
-
-
-def event_names(epochs):
-    """The name of each epoch's event."""
-    names = {code: name for name, code in epochs.event_id.items()}
-    return np.array([names[code] for code in epochs.events[:, 2]])
-
-
-def eeg_of(epochs):
-    """The EEG channels of epochs of MNE that are not marked as bad, loaded, with their projections applied."""
-    loaded = epochs.copy().load_data()
-    picked = loaded.pick("eeg", exclude="bads")
-    return picked.apply_proj() if any(not p["active"] for p in picked.info["projs"]) else picked
-
-
-def microvolts(epochs):
-    """The good EEG channels of epochs of MNE, ``(trials, channels, samples)`` in µV."""
-    return eeg_of(epochs).get_data(copy=False) * 1e6

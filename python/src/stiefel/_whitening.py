@@ -12,29 +12,33 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _domains
-from ._base import labelled, target_trials
+from ._base import labelled, target_trials, trained_like
 from ._options import Method, Reference, Scale, UnseenWhitening
 from ._parameters import Covariance, HandleUnknown, LabelFormat, NotNegative, check, store
 from ._preconditioning import preconditioning, seen, unseen_whitening
 from ._trials import Trials, told
-from ._validation import check_channels, check_labels, check_names, check_trials
+from ._validation import check_channels, check_labels, check_trials
 
 
 class DomainWhitening(TransformerMixin, BaseEstimator):
     """Whiten covariances per domain by the mean of its training trials: loading, whitening, scale.
 
-    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new domain under the policy ``unseen``.
+    ``transform`` whitens trials of a training domain by that domain's mean, and trials of a new
+    domain under the policy ``adapt``.
 
     Parameters
     ----------
-    unseen, kappa, tikhonov, reference, method, scaling
+    adapt, kappa, tikhonov, reference, method, scaling
         See :class:`Whitening`.
     handle_unknown : {"error", "new"}, default="error"
-        What happens at transform with a name that no training domain had: an error, or a new domain, as when each subject is left out in turn.
+        What happens at transform with a name that no training domain had: an error, or a new
+        domain, as when each subject is left out in turn.
     label_format : {"class", "domain/class"}, default="class"
-        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after the last slash.
-    covariance : None | {"scm", "lwf", "oas", "sch"}, default=None
-        None takes covariances; a name takes epochs and estimates them.
+        What the labels are: classes, or pyRiemann's "domain/class", where the class stands after
+        the last slash.
+    covariance : None | {"sample", "ledoit-wolf", "oas", "schaefer-strimmer"}, default=None
+        None takes covariances; a name takes epochs (trials, channels, samples) and estimates them.
+        The sample covariance is divided by the number of samples minus one.
 
     Attributes
     ----------
@@ -47,8 +51,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    ``fit_transform`` is for training data only: it whitens every trial by a mean it is part of. Test trials would shape their own
-    whitening, without a warning.
+    ``fit_transform`` is for training data only: it whitens every trial by a mean it is part of.
+    Test trials would shape their own whitening, without a warning.
 
     Examples
     --------
@@ -67,7 +71,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        unseen: UnseenWhitening = "pooled",
+        adapt: UnseenWhitening = "pooled",
         kappa: NotNegative = 10.0,
         tikhonov: NotNegative | None = 1e-8,
         reference: Reference = "euclidean",
@@ -108,10 +112,11 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         y : None | ndarray, shape (trials,), default=None
             Read only with ``label_format="domain/class"``.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains, skada's or MOABB's way; a negative ``sample_domain`` marks a trial of a new domain, each number one domain.
+            Domains, skada's or MOABB's way; a negative ``sample_domain`` marks a trial of a new
+            domain, each number one domain.
         X_target_unlabeled : None | ndarray | Trials | dict of ndarray, default=None
-            Trials of a domain that will be whitened later, for the policies that look at its trials; by name, if there are several
-            domains.
+            Trials of a domain that will be whitened later, for the policies that look at its
+            trials; by name, if there are several domains.
 
         Returns
         -------
@@ -124,16 +129,20 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
     def _fit(self, X, y, sample_domain, subjects, X_target_unlabeled):
         """Fits, and gives checked trials and the domain of each."""
         check(self)
-        x, own = self._trials(X), told(X)
+        x, own = self._trials(X), told(X, self.covariance)
         if self.label_format == "class":
             sample_domain, subjects = own.whose(sample_domain, subjects)
         labels = check_labels(y, len(x)) if self.label_format == "domain/class" else x[:, 0, 0]
         domains, _ = _domains.of_fit(labels, sample_domain, subjects, self.label_format)
         domains = [_domains.ONLY] * len(x) if domains is None else domains
-        targets = _domains.Targets().take(X_target_unlabeled, partial(target_trials, self, x.shape[1], own.channels))
+        targets = _domains.Targets().take(
+            X_target_unlabeled, partial(target_trials, self, x.shape[1], own)
+        )
         keep = ~targets.mark(x, domains)
         if not keep.any():
-            raise ValueError("Every trial is marked as a trial of a new domain; nothing is left to fit on.")
+            raise ValueError(
+                "Every trial is marked as a trial of a new domain; nothing is left to fit on."
+            )
         names, numbers = _domains.factor([name for name, kept in zip(domains, keep) if kept])
         targets.check(names)
         trials = labelled(x[keep], [0] * len(numbers), ["-"], numbers, names)
@@ -141,11 +150,14 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         self._targets, self._labelled, self._warned = targets, False, False
         self.domains_ = np.array(names)
         self.n_features_in_ = self._channels = x.shape[1]
-        self.channels_ = own.channels
+        self.channels_, self._preparation = own.channels, own.preparation
         return x, domains
 
     def transform(
-        self, X: ArrayLike | Trials, sample_domain: ArrayLike | None = None, subjects: ArrayLike | None = None
+        self,
+        X: ArrayLike | Trials,
+        sample_domain: ArrayLike | None = None,
+        subjects: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
         """Whiten trials.
 
@@ -154,8 +166,9 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         X : ndarray, shape (trials, n, n) | Trials
             Covariances.
         sample_domain, subjects : None | ndarray, shape (trials,), default=None
-            Domains. None takes those of ``Trials``. Without ``Trials``, all trials belong to one new domain (or to the training domain, if there was only one
-            and no trials of another were given at fit). None or a negative number among them marks trials of a new domain.
+            Domains. None takes those of ``Trials``. Without ``Trials``, all trials belong to one
+            new domain (or to the training domain, if there was only one and no trials of another
+            were given at fit). None or a negative number among them marks trials of a new domain.
 
         Returns
         -------
@@ -164,9 +177,9 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check(self)
-        x, own = self._trials(X), told(X)
+        x, own = self._trials(X), told(X, self.covariance)
+        x = trained_like(x, own, self.channels_, self._preparation)
         check_channels(self, x)
-        check_names(self.channels_, own.channels)
         return self._whiten(x, *own.whose(sample_domain, subjects))
 
     def _whiten(self, x, sample_domain, subjects=None):
@@ -188,7 +201,8 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
         subjects: ArrayLike | None = None,
         X_target_unlabeled: ArrayLike | Trials | dict[Any, ArrayLike] | None = None,
     ) -> NDArray[np.float64]:
-        """Fit on training trials and whiten the same trials; for training data only, see the notes of the class.
+        """Fit on training trials and whiten the same trials; for training data only, see the notes
+        of the class.
 
         Parameters
         ----------

@@ -37,7 +37,8 @@ class Decision:
     time : float
         Seconds from the start of the stream to the end of the window.
     sample, start : int
-        The place after the last sample of the window, and the place of its first sample. Missing samples are counted.
+        The place after the last sample of the window, and the place of its first sample. Missing
+        samples are counted.
     status : {"decided", "undecided", "unfamiliar", "rejected"}
         What became of the window.
     class_ : object
@@ -49,7 +50,8 @@ class Decision:
     reason, channel, detail : None | str
         Why it was rejected, and which electrode is the reason.
     familiarity, distance : None | float
-        The share of the training trials that were nearer to the mean of their domain, and the distance of the window.
+        The share of the training trials that were nearer to the mean of their domain, and the
+        distance of the window.
     routing : None | list of float
         The weight of each expert, if a network routes.
     views : None | list of float
@@ -106,14 +108,15 @@ class Gap:
 class Session:
     """A model at work on one stream: samples in, decisions out.
 
-    Rate, bands, windows, channels and unit are those of the model's training trials; a stream that has others is refused. The
-    decisions do not depend on the blocks in which samples arrive: they are the same to the bit.
+    Rate, bands, windows, channels and unit are those of the model's training trials; a stream that
+    has others is refused. The decisions do not depend on the blocks in which samples arrive: they
+    are the same to the bit.
 
     Parameters
     ----------
     model : path-like | ChoirClassifier | DaspClassifier | SPDNetClassifier
-        A model file or a fitted classifier. A domain that it was not trained on is treated as its ``whitening`` and ``unseen``, or its
-        ``new_domain``, say.
+        A model file or a fitted classifier. A domain that it was not trained on is treated as its
+        ``whitening`` and ``unseen``, or its ``adapt``, say.
     domain : str
         Whose signal it is.
     channels : None | sequence of str, default=None
@@ -129,7 +132,8 @@ class Session:
     time_constant : float, default=1.0
         Time constant of the evidence over time, in seconds.
     unfamiliar : None | float, default=1.5
-        A window is unfamiliar if it is more than this many times as far from the mean as 99 % of the training trials are. None checks nothing.
+        A window is unfamiliar if it is more than this many times as far from the mean as 99 % of
+        the training trials are. None checks nothing.
     freeze : bool, default=False
         Whether nothing is learnt from unlabelled windows.
     cues : sequence of str, default=()
@@ -192,8 +196,12 @@ class Session:
         known = estimator._model
         names = None if channels is None else list(channels)
         self.domain = str(domain)
-        self._width = len(names if names is not None else estimator.channels_ or range(estimator.n_features_in_))
-        self._live = _core.LiveSession(known, self.domain, estimator._unseen(), names, rate, unit, json.dumps(options))
+        self._width = len(
+            names if names is not None else estimator.channels_ or range(estimator.n_features_in_)
+        )
+        self._live = _core.LiveSession(
+            known, self.domain, estimator._unseen(), names, rate, unit, json.dumps(options)
+        )
         self._classes = {str(name): name for name in estimator.classes_.tolist()}
         self.notes = self._live.notes
 
@@ -217,9 +225,11 @@ class Session:
         times : None | ndarray, shape (samples,), default=None
             Their times, which show gaps; None if no sample can be missing.
         markers : iterable of (float, str), default=()
-            The time or the sample of each marker, and its label: cues, and whatever else ends a trial.
+            The time or the sample of each marker, and its label: cues, and whatever else ends a
+            trial.
         at : {"time", "sample"}, default="time"
-            Whether markers tell a time, on the clock of ``times``, or a sample, counted from the start.
+            Whether markers tell a time, on the clock of ``times``, or a sample, counted from the
+            start.
 
         Returns
         -------
@@ -228,16 +238,23 @@ class Session:
         """
         x = np.ascontiguousarray(samples, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != self._width:
-            raise ValueError(f"samples must have the shape (samples, {self._width}), but have {x.shape}.")
+            raise ValueError(
+                f"samples must have the shape (samples, {self._width}), but have {x.shape}."
+            )
         t = None if times is None else np.ascontiguousarray(times, dtype=np.float64)
         if t is not None and t.shape != (len(x),):
             raise ValueError(f"times must have the shape ({len(x)},), but have {t.shape}.")
         if at not in ("time", "sample"):
             raise ValueError(f"at must be 'time' or 'sample', but is {at!r}.")
         if at == "time" and t is None and len(markers := list(markers)) > 0:
-            raise ValueError("markers with a time need the times of the samples; give times, or at='sample'.")
+            raise ValueError(
+                "markers with a time need the times of the samples; give times, or at='sample'."
+            )
         marked: list[tuple[int | None, float | None, str]]
-        marked = [(int(when), None, label) if at == "sample" else (None, float(when), label) for when, label in markers]
+        marked = [
+            (int(when), None, label) if at == "sample" else (None, float(when), label)
+            for when, label in markers
+        ]
         return [self._said(json.loads(line)) for line in self._live.push(x, t, marked)]
 
     def freeze(self, frozen: bool = True) -> None:

@@ -91,7 +91,8 @@ def test_single_precision_and_frozen_parameters(spd):
     module = layer()
     single = DaspBiMap(4, 2, n_experts=3, n_domains=3, embedding=4)
     x = spd(5, 4)
-    assert single.features(x, DOMAIN).dtype == torch.float32
+    assert single.features(x.float(), DOMAIN).dtype == torch.float32
+    assert single.features(x, DOMAIN).dtype == torch.float64
     assert (single.features(x, DOMAIN) - module.features(x, DOMAIN)).abs().max() < 1e-5
     module.experts.requires_grad_(False)
     module.features(x, DOMAIN).sum().backward()

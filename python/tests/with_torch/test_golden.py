@@ -1,4 +1,5 @@
-"""The routed network against the golden files: losses and every gradient to 1e-9, 15 steps of Adam to 1e-7; and against the core's own training."""
+"""The routed network against the golden files: losses and every gradient to 1e-9, 15 steps of Adam
+to 1e-7; and against the core's own training."""
 
 import json
 from pathlib import Path
@@ -10,21 +11,60 @@ from torch.nn.functional import cross_entropy
 
 import stiefel
 from stiefel import _core
-from stiefel.torch import BiMap, DaspBiMap, DaspNet, LogEig, ReEig, RiemannianAdam, SPDNet, functional
+from stiefel.torch import (
+    BiMap,
+    DaspBiMap,
+    DaspNet,
+    LogEig,
+    ReEig,
+    RiemannianAdam,
+    SPDNet,
+    functional,
+)
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 NAMES = {
-    "query.w1": "w1", "query.b1": "b1", "query.w2": "w2", "query.b2": "b2", "embedding": "emb", "keys": "E", "experts": "W",
-    "anchor": "W_base", "scales": "Lraw", "head.w": "wc", "head.b": "bc",
-}  # fmt: skip
+    "query.w1": "w1",
+    "query.b1": "b1",
+    "query.w2": "w2",
+    "query.b2": "b2",
+    "embedding": "emb",
+    "keys": "E",
+    "experts": "W",
+    "anchor": "W_base",
+    "scales": "Lraw",
+    "head.w": "wc",
+    "head.b": "bc",
+}
 ROUTED = [
-    "small_dasp_full", "small_ded_nodsp", "small_naive_w1", "small_naive_bary", "small_naive_bary_alpha", "small_noemb", "small_4class",
-    "small_all_losses", "small_polar", "small_polar_retr", "small_barrier", "medium_dasp_full", "medium_ded_nodsp", "medium_naive_w1",
-    "medium_polar", "bnci2014001_ded", "weibo_dasp_full",
-]  # fmt: skip
-ANCHORS = {"dedicated": "dedicated", "w1": "first", "bary": "barycenter", "bary_alpha": "routed-barycenter"}
+    "small_dasp_full",
+    "small_ded_nodsp",
+    "small_naive_w1",
+    "small_naive_bary",
+    "small_naive_bary_alpha",
+    "small_noemb",
+    "small_4class",
+    "small_all_losses",
+    "small_polar",
+    "small_polar_retr",
+    "small_barrier",
+    "medium_dasp_full",
+    "medium_ded_nodsp",
+    "medium_naive_w1",
+    "medium_polar",
+    "bnci2014001_ded",
+    "weibo_dasp_full",
+]
+ANCHORS = {
+    "dedicated": "dedicated",
+    "w1": "first",
+    "bary": "barycenter",
+    "bary_alpha": "routed-barycenter",
+}
 
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the golden files are in the repository, not in the package")
+pytestmark = pytest.mark.skipif(
+    not GOLDEN.is_dir(), reason="the golden files are in the repository, not in the package"
+)
 
 
 def opened(name):
@@ -33,12 +73,29 @@ def opened(name):
 
 
 def options(c, encoded, tangent):
-    own = {"kind": c["variant"], "barrier": "paper", "barrier_weight": c["lam_barrier"]} if c["variant"] == "barrier" else {"kind": c["variant"]}
+    own = (
+        {"kind": c["variant"], "barrier": "paper", "barrier_weight": c["lam_barrier"]}
+        if c["variant"] == "barrier"
+        else {"kind": c["variant"]}
+    )
     return dict(
-        in_features=c["n"], out_features=c["k"], n_experts=c["K"], n_domains=c["D"], embedding=c["m"], anchor=ANCHORS[c["anchor"]],
-        retraction=c["retraction"], domain_embedding=c["use_emb"], decoupled_keys=c["decouple"], align=c["lam_align"], balance=c["lam_lb"],
-        entropy=c["lam_ent"], threshold=c["thr"], dsp_rank=None if encoded == tangent else encoded, dtype=torch.float64, **own,
-    )  # fmt: skip
+        in_features=c["n"],
+        out_features=c["k"],
+        n_experts=c["K"],
+        n_domains=c["D"],
+        embedding=c["m"],
+        anchor=ANCHORS[c["anchor"]],
+        retraction=c["retraction"],
+        domain_embedding=c["use_emb"],
+        decoupled_keys=c["decouple"],
+        align=c["lam_align"],
+        balance=c["lam_lb"],
+        entropy=c["lam_ent"],
+        threshold=c["thr"],
+        dsp_rank=None if encoded == tangent else encoded,
+        dtype=torch.float64,
+        **own,
+    )
 
 
 def network(name):
@@ -103,7 +160,9 @@ def test_baseline(name):
     loss.backward()
     assert abs(loss.item() / golden["loss_total"].item() - 1) < 1e-9
     for own, parameter in net.named_parameters():
-        assert relative(parameter.grad.numpy().ravel(), golden[f"g_{names[own]}"].ravel()) < 1e-9, own
+        assert relative(parameter.grad.numpy().ravel(), golden[f"g_{names[own]}"].ravel()) < 1e-9, (
+            own
+        )
 
 
 @pytest.mark.parametrize("how", ["cayley", "matrix_exp", "householder", "naive_cayley"])
@@ -111,13 +170,24 @@ def test_fifteen_steps_of_adam(how):
     """Under PyTorch's own parametrisations, with PyTorch's own Adam."""
     golden, c = opened(f"traj_{how}")
     map_ = how.removeprefix("naive_")
-    net = DaspNet(n_classes=c["C"], orthogonality=map_, **options(c, golden["xt"].shape[1], c["n"] * (c["n"] + 1) // 2))
+    net = DaspNet(
+        n_classes=c["C"],
+        orthogonality=map_,
+        **options(c, golden["xt"].shape[1], c["n"] * (c["n"] + 1) // 2),
+    )
     x, rows, domains, labels = (torch.from_numpy(golden[key]) for key in ("X", "xt", "d", "y"))
     theirs = {
-        "query.w1": "lin1_weight", "query.b1": "lin1_bias", "query.w2": "lin2_weight", "query.b2": "lin2_bias", "embedding": "emb_weight",
-        "keys": "E", "head.w": "cls_weight", "head.b": "cls_bias", "parametrizations.experts.original": "experts_parametrizations_weight_original",
+        "query.w1": "lin1_weight",
+        "query.b1": "lin1_bias",
+        "query.w2": "lin2_weight",
+        "query.b2": "lin2_bias",
+        "embedding": "emb_weight",
+        "keys": "E",
+        "head.w": "cls_weight",
+        "head.b": "cls_bias",
+        "parametrizations.experts.original": "experts_parametrizations_weight_original",
         "parametrizations.anchor.original": "base_parametrizations_weight_original",
-    }  # fmt: skip
+    }
     with torch.no_grad():
         for own, parameter in net.named_parameters():
             parameter.copy_(torch.from_numpy(golden[f"init_{theirs[own]}"]))
@@ -139,23 +209,38 @@ def test_fifteen_steps_of_adam(how):
 
 TRAINED = {
     "plain": ({}, {}),
-    "options": ({"experts": stiefel.Experts(top_p=2, anchor="barycenter", retraction="polar")}, {"losses": stiefel.Losses(balance=0.1, entropy=0.1, shrink=0.2)}),
-    "polar, routed head": ({"experts": stiefel.Experts(kind="polar", head="routed", head_ridge=0.01)}, {}),
+    "options": (
+        {"experts": stiefel.Experts(top_p=2, anchor="barycenter", retraction="polar")},
+        {"losses": stiefel.Losses(balance=0.1, entropy=0.1, shrink=0.2)},
+    ),
+    "polar, routed head": (
+        {"experts": stiefel.Experts(kind="polar", head="routed", head_ridge=0.01)},
+        {},
+    ),
     "barrier": ({"experts": stiefel.Experts(kind="barrier")}, {}),
     "batch norm before": ({"batch_norm": "before"}, {}),
     "batch norm after": ({"batch_norm": "after"}, {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", TRAINED)
 def test_training_is_the_cores_training(case, trials):
-    """The same seed, the same steps of Riemannian Adam: the parameters of both are the same after 15 epochs of one batch."""
+    """The same seed, the same steps of Riemannian Adam: the parameters of both are the same after
+    15 epochs of one batch."""
     x, y, domains = trials
     experts, losses = TRAINED[case]
     clf = stiefel.DaspClassifier(
-        n_filters=3, n_experts=3, embedding=5, dsp_rank=None, max_epochs=15, validation_fraction=0.15, random_state=0,
-        training=stiefel.Training(batch_size=1000, precision="f64", patience=15), **experts, **losses,
-    ).fit(x, y, subjects=domains)  # fmt: skip
+        filters=3,
+        n_experts=3,
+        embedding=5,
+        dsp_rank=None,
+        epochs=15,
+        validation_fraction=0.15,
+        random_state=0,
+        training=stiefel.Training(batch=1000, precision="f64", patience=15),
+        **experts,
+        **losses,
+    ).fit(x, y, subjects=domains)
     _, names, parameters, _ = _core.torch_network(clf._model)
     seed = json.loads(clf._model.spec)["settings"]["training"]["seed"]
     # The core holds some trials out: those it knows as training trials are left.
@@ -190,9 +275,13 @@ def test_first_values_are_the_cores(trials):
         found = _core.torch_initial(json.dumps(architecture), json.dumps(layer._sizes()), seed)
         values = {name: value for name, value, _ in found}
         for name, parameter in layer.named_parameters():
-            assert np.array_equal(parameter.detach().numpy().ravel(), values[name].astype(np.float32).ravel()), name
+            assert np.array_equal(
+                parameter.detach().numpy().ravel(), values[name].astype(np.float32).ravel()
+            ), name
     assert not torch.equal(DaspBiMap(6, 3, 4, 3).experts, DaspBiMap(6, 3, 4, 3, seed=1).experts)
-    start = BiMap(6, 3, init_method="stiefel", parametrized="riemannian", seed=5, dtype=torch.float64).weight
+    start = BiMap(
+        6, 3, init_method="stiefel", parametrized="riemannian", seed=5, dtype=torch.float64
+    ).weight
     assert torch.allclose(start.mT @ start, torch.eye(3, dtype=torch.float64), atol=1e-14)
 
 
@@ -207,9 +296,16 @@ def test_the_encoder_is_the_cores():
     whose = torch.arange(30) % 3
     layer.fit_encoder(x, whose)
     p = layer.encoder.projection
-    assert torch.allclose(p.T @ p, torch.eye(4, dtype=torch.float64), atol=1e-12) and int(layer.encoder.between) == 2
-    means = torch.stack([functional.upper(functional.logm(x[whose == d])).mean(0) for d in range(3)])
+    assert (
+        torch.allclose(p.T @ p, torch.eye(4, dtype=torch.float64), atol=1e-12)
+        and int(layer.encoder.between) == 2
+    )
+    means = torch.stack(
+        [functional.upper(functional.logm(x[whose == d])).mean(0) for d in range(3)]
+    )
     spread = (means - means.mean(0)) @ (torch.eye(21, dtype=torch.float64) - p[:, :2] @ p[:, :2].T)
     assert spread.abs().max() < 1e-10
     with pytest.raises(ValueError, match="dsp_rank=2"):
-        DaspBiMap(6, 3, n_experts=2, n_domains=3, dsp_rank=5, dtype=torch.float64).fit_encoder(x, whose, fill="between-only")
+        DaspBiMap(6, 3, n_experts=2, n_domains=3, dsp_rank=5, dtype=torch.float64).fit_encoder(
+            x, whose, fill="between-only"
+        )

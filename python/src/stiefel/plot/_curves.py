@@ -39,7 +39,11 @@ def calibration(study: Study, ax: Any = None) -> Any:
     ['choir', 'recentred-ts+lr']
     """
     summary = summary_of(study)
-    points = [(own_name(row), row["labels"], row["accuracy"]["mean"]) for row in summary["rows"] if row.get("labels") is not None]
+    points = [
+        (own_name(row), row["labels"], row["accuracy"]["mean"])
+        for row in summary["rows"]
+        if row.get("labels") is not None
+    ]
     return _curves(ax, points, "labelled trials per new person", "calibration")
 
 
@@ -62,14 +66,22 @@ def learning(study: Study, ax: Any = None) -> Any:
     --------
     >>> import stiefel
     >>> row = {"method": "plain", "cell": None, "labels": None}
-    >>> rows = [{**row, "size": [22, d], "accuracy": {"mean": m, "std": 0.0, "count": 5}} for d, m in [(4, 0.6), (8, 0.7)]]
+    >>> scores = [{"mean": m, "std": 0.0, "count": 5} for m in (0.6, 0.7)]
+    >>> rows = [{**row, "size": [22, d], "accuracy": s} for d, s in zip((4, 8), scores)]
     >>> ax = stiefel.plot.learning({"rows": rows})
     >>> ax.get_lines()[0].get_ydata().tolist()
     [0.6, 0.7]
     """
     rows = [row for row in summary_of(study)["rows"] if row.get("size") is not None]
     several = len({row["size"][0] for row in rows}) > 1
-    points = [(own_name(row) + (f", {row['size'][0]} channels" if several else ""), row["size"][1], row["accuracy"]["mean"]) for row in rows]
+    points = [
+        (
+            own_name(row) + (f", {row['size'][0]} channels" if several else ""),
+            row["size"][1],
+            row["accuracy"]["mean"],
+        )
+        for row in rows
+    ]
     return _curves(ax, points, "domains trained on", "scaling")
 
 
@@ -88,13 +100,14 @@ def training(source: Study, method: str | None = None, axes: Any = None) -> Any:
     Returns
     -------
     axes : ndarray of matplotlib Axes, shape (3,)
-        The drawings: a thin line per fold and seed, a thick one for their mean while at least half of them are in training.
+        The drawings: a thin line per fold and seed, a thick one for their mean while at least half
+        of them are in training.
 
     Examples
     --------
     >>> import stiefel
-    >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10, random_state=0)
-    >>> clf = stiefel.DaspClassifier(max_epochs=3, random_state=0).fit(data)
+    >>> data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
+    >>> clf = stiefel.DaspClassifier(epochs=3, random_state=0).fit(data)
     >>> axes = stiefel.plot.training(clf)
     >>> len(axes), len(axes[1].get_lines()[0].get_xdata()) == len(clf.history_)
     (3, True)
@@ -107,13 +120,25 @@ def training(source: Study, method: str | None = None, axes: Any = None) -> Any:
         units = summary_of(source)["units"]
         trained = list(dict.fromkeys(u["method"] for u in units if u["outcome"]["history"]))
         name = named(method, trained, "is trained by epochs")
-        histories = [u["outcome"]["history"] for u in units if u["method"] == name and u["outcome"]["history"]]
+        histories = [
+            u["outcome"]["history"]
+            for u in units
+            if u["method"] == name and u["outcome"]["history"]
+        ]
     if axes is None:
-        axes = needed("matplotlib.pyplot", "plots").subplots(3, 1, sharex=True, layout="constrained", figsize=(5, 7))[1]
+        axes = needed("matplotlib.pyplot", "plots").subplots(
+            3, 1, sharex=True, layout="constrained", figsize=(5, 7)
+        )[1]
     axes = np.asarray(axes, dtype=object).ravel()
     if len(axes) != 3:
         raise ValueError(f"axes must be three, got {len(axes)}.")
-    _epochs(axes[0], histories, lambda e: sum(term[1] for term in e["losses"]), "C0", "training, all terms")
+    _epochs(
+        axes[0],
+        histories,
+        lambda e: sum(term[1] for term in e["losses"]),
+        "C0",
+        "training, all terms",
+    )
     _epochs(axes[0], histories, lambda e: e["validation_loss"], "C1", "validation cross-entropy")
     _epochs(axes[1], histories, lambda e: e["validation_accuracy"], "C2", None)
     _epochs(axes[2], histories, lambda e: e.get("routing_entropy"), "C3", None)
@@ -144,7 +169,9 @@ def _epochs(ax, histories, value, colour, label):
     lines = [[value(epoch) for epoch in history] for history in histories]
     lines = [[np.nan if v is None else v for v in line] for line in lines]
     if not any(np.isfinite(line).any() for line in lines if line):
-        ax.text(0.5, 0.5, "not routed", transform=ax.transAxes, ha="center", va="center", color="0.5")
+        ax.text(
+            0.5, 0.5, "not routed", transform=ax.transAxes, ha="center", va="center", color="0.5"
+        )
         return
     for line in lines:
         ax.plot(line, color=colour, linewidth=0.7, alpha=0.5)

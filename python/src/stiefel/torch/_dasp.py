@@ -16,17 +16,19 @@ from torch import Tensor, nn
 from .. import _core
 from . import functional
 from ._fused import routed
-from ._inputs import THRESHOLD, exact, kernels, square
+from ._inputs import THRESHOLD, exact, kernels, refuse_transforms, square
 from ._layers import dasp_defaults, initial, parametrise
 from ._norm import check_domain
 from ._router import Encoder, Query, Routed, auxiliary, mix
-from .optim import StiefelParameter
+from .optim import StiefelParameter, check_on_manifold
 
 
 class DaspBiMap(nn.Module):
-    r"""BiMap with a routed filter: each trial has its own filter, mixed from a pool of experts on the Stiefel manifold.
+    r"""BiMap with a routed filter: each trial has its own filter, mixed from a pool of experts on
+    the Stiefel manifold.
 
-    It takes the place of :class:`BiMap`. With the tangent vector x̃ of a trial and the number d of its domain::
+    It takes the place of :class:`BiMap`. With the tangent vector x̃ of a trial and the number d of
+    its domain::
 
         q = MLP([x̃; Emb(d)]),  α = softmax(q Eᵀ/√m),  Δ_j = W_j − W_base sym(W_baseᵀ W_j)
         W = qf(W_base + Σ_j α_j Δ_j),  Y = Wᵀ X W
@@ -42,11 +44,13 @@ class DaspBiMap(nn.Module):
     embedding : int, default=20
         m, the width of queries, keys and embeddings.
     dsp_rank : None | int, default=None
-        Columns of the domain-separating encoder, which :meth:`fit_encoder` fits; None gives the query the whole tangent vector.
+        Columns of the domain-separating encoder, which :meth:`fit_encoder` fits; None gives the
+        query the whole tangent vector.
     domain_embedding : bool, default=True
         Whether the query is told the domain.
     kind : {"stiefel", "polar", "barrier"}, default="stiefel"
-        What an expert is: orthonormal columns; orthonormal columns and an SPD scale; or any matrix, which a loss keeps at full rank.
+        What an expert is: orthonormal columns; orthonormal columns and an SPD scale; or any matrix,
+        which a loss keeps at full rank.
     top_p : None | int, default=None
         How many experts filter a trial; None mixes all.
     anchor : {"dedicated", "first", "barycenter", "routed-barycenter"}, default="dedicated"
@@ -58,10 +62,12 @@ class DaspBiMap(nn.Module):
     decoupled_keys : bool, default=True
         Whether keys learn from the alignment loss alone.
     orthogonality : {"riemannian", "cayley", "matrix_exp", "householder"}, default="riemannian"
-        How experts and anchor stay orthonormal. With "riemannian" they are points that :class:`RiemannianAdam` moves. The others are parametrisations
-        of PyTorch, for any optimiser; the state dictionary then has PyTorch's names for the coordinates.
+        How experts and anchor stay orthonormal. With "riemannian" they are points that
+        :class:`RiemannianAdam` moves. The others are parametrisations of PyTorch, for any
+        optimiser; the state dictionary then has PyTorch's names for the coordinates.
     align, balance, entropy, shrink : float
-        Weights in :meth:`auxiliary_loss`. The default is 0.05 for the alignment loss, and 0 for the load-balancing, entropy and shrinkage losses.
+        Weights in :meth:`auxiliary_loss`. The default is 0.05 for the alignment loss, and 0 for the
+        load-balancing, entropy and shrinkage losses.
     barrier_weight : float, default=1e-3
         Weight of the barrier in :meth:`auxiliary_loss`.
     threshold : float, default=1e-4
@@ -116,11 +122,21 @@ class DaspBiMap(nn.Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        options = {name: value for name, value in locals().items() if name not in ("self", "device", "dtype", "__class__")}
+        options = {
+            name: value
+            for name, value in locals().items()
+            if name not in ("self", "device", "dtype", "__class__")
+        }
         if kind != "barrier" and (barrier != "bounded" or barrier_weight != 1e-3):
-            raise ValueError("barrier and barrier_weight have no effect without kind='barrier': leave them out, or set that too.")
+            raise ValueError(
+                "barrier and barrier_weight have no effect without kind='barrier': leave them out, "
+                "or set that too."
+            )
         if dsp_rank is not None and not 1 <= dsp_rank <= in_features * (in_features + 1) // 2:
-            raise ValueError(f"dsp_rank must be from 1 to {in_features * (in_features + 1) // 2}, got {dsp_rank!r}.")
+            raise ValueError(
+                f"dsp_rank must be from 1 to {in_features * (in_features + 1) // 2}, got "
+                f"{dsp_rank!r}."
+            )
         self.options: dict[str, Any] = options
         self.last_routing: Tensor | None = None
         self._alpha: Tensor | None = None
@@ -130,24 +146,42 @@ class DaspBiMap(nn.Module):
         self._build({"device": device, "dtype": dtype})
         self._start()
         if kind != "barrier":
-            parametrise(self, [name for name in ("experts", "anchor") if getattr(self, name) is not None], orthogonality)
+            parametrise(
+                self,
+                [name for name in ("experts", "anchor") if getattr(self, name) is not None],
+                orthogonality,
+            )
         elif orthogonality != "riemannian":
-            raise ValueError("orthogonality has no effect with kind='barrier', whose experts are any matrices: leave it out.")
+            raise ValueError(
+                "orthogonality has no effect with kind='barrier', whose experts are any matrices: "
+                "leave it out."
+            )
 
     def _build(self, place: dict[str, Any]) -> None:
         """Parameters, without values."""
         o = self.options
-        n, k, m, tangent = o["in_features"], o["out_features"], o["embedding"], o["in_features"] * (o["in_features"] + 1) // 2
+        n, k, m, tangent = (
+            o["in_features"],
+            o["out_features"],
+            o["embedding"],
+            o["in_features"] * (o["in_features"] + 1) // 2,
+        )
         encoded = tangent if o["dsp_rank"] is None else o["dsp_rank"]
         self.encoder = None if o["dsp_rank"] is None else Encoder(tangent, encoded, **place)
-        self.embedding: Any = nn.Parameter(torch.empty(o["n_domains"], m, **place)) if o["domain_embedding"] else None
+        self.embedding: Any = (
+            nn.Parameter(torch.empty(o["n_domains"], m, **place)) if o["domain_embedding"] else None
+        )
         self.query = Query(encoded + (m if o["domain_embedding"] else 0), m, **place)
         self.keys = nn.Parameter(torch.empty(o["n_experts"], m, **place))
         free = o["kind"] == "barrier"
         point = StiefelParameter if o["orthogonality"] == "riemannian" else nn.Parameter
         pool = torch.empty(o["n_experts"], n, k, **place)
         self.experts: Any = nn.Parameter(pool) if free else point(pool)
-        self.scales: Any = nn.Parameter(torch.empty(o["n_experts"], k, k, **place)) if o["kind"] == "polar" else None
+        self.scales: Any = (
+            nn.Parameter(torch.empty(o["n_experts"], k, k, **place))
+            if o["kind"] == "polar"
+            else None
+        )
         own = o["anchor"] == "dedicated" and not free
         self.anchor: Any = point(torch.empty(n, k, **place)) if own else None
 
@@ -166,19 +200,32 @@ class DaspBiMap(nn.Module):
             "decoupled_keys": o["decoupled_keys"],
             "epsilon": o["threshold"],
             "losses": {
-                "alignment": o["align"], "balance": o["balance"], "entropy": o["entropy"], "shrink": o["shrink"], "barrier": o["barrier_weight"],
+                "alignment": o["align"],
+                "balance": o["balance"],
+                "entropy": o["entropy"],
+                "shrink": o["shrink"],
+                "barrier": o["barrier_weight"],
             },
             "routing": "soft" if o["top_p"] is None else {"top-p": {"p": o["top_p"]}},
-            "experts_kind": {"barrier": {"kind": o["barrier"]}} if o["kind"] == "barrier" else o["kind"],
-        }  # fmt: skip
+            "experts_kind": {"barrier": {"kind": o["barrier"]}}
+            if o["kind"] == "barrier"
+            else o["kind"],
+        }
 
     def _sizes(self) -> dict[str, int]:
-        return {"channels": self.options["in_features"], "classes": 2, "domains": self.options["n_domains"], "encoded": self._width}
+        return {
+            "channels": self.options["in_features"],
+            "classes": 2,
+            "domains": self.options["n_domains"],
+            "encoded": self._width,
+        }
 
     @property
     def _width(self) -> int:
         """How many numbers of a trial the query sees."""
-        width: int = self.query.w1.shape[1] - (self.options["embedding"] if self.options["domain_embedding"] else 0)
+        width: int = self.query.w1.shape[1] - (
+            self.options["embedding"] if self.options["domain_embedding"] else 0
+        )
         return width
 
     @torch.no_grad()
@@ -186,7 +233,9 @@ class DaspBiMap(nn.Module):
         """The first values of the core."""
         # What a layer without a head does not have is left out.
         own = dict(self.named_parameters())
-        for name, (value, _) in initial(self.architecture(), self._sizes(), self.options["seed"]).items():
+        for name, (value, _) in initial(
+            self.architecture(), self._sizes(), self.options["seed"]
+        ).items():
             if name in own:
                 own[name].copy_(value.reshape(own[name].shape))
 
@@ -196,7 +245,10 @@ class DaspBiMap(nn.Module):
         if self.encoder is None:
             return rows
         if not torch.compiler.is_compiling() and int(self.encoder.between) < 0:
-            raise RuntimeError("the encoder is not fitted: call fit_encoder(X, domain) on the training trials, or make the layer with dsp_rank=None.")
+            raise RuntimeError(
+                "the encoder is not fitted: call fit_encoder(X, domain) on the training trials, or "
+                "make the layer with dsp_rank=None."
+            )
         return rows @ self.encoder.projection.to(rows.dtype)
 
     def _rows(self, x: Tensor, domain: Tensor | None, encoded: Tensor | None) -> Tensor:
@@ -232,7 +284,9 @@ class DaspBiMap(nn.Module):
             return torch.full_like(alpha, 1 / alpha.shape[1])
         return nn.functional.one_hot(alpha.argmax(1), alpha.shape[1]).to(alpha)
 
-    def _route(self, x: Tensor, domain: Tensor | None, encoded: Tensor | None) -> tuple[Tensor, bool]:
+    def _route(
+        self, x: Tensor, domain: Tensor | None, encoded: Tensor | None
+    ) -> tuple[Tensor, bool]:
         """The filters of a batch, and whether they are yet to be made orthonormal, step by step."""
         query = self.query(self._rows(x, domain, encoded))
         keys = self.keys.detach() if self.options["decoupled_keys"] else self.keys
@@ -248,25 +302,36 @@ class DaspBiMap(nn.Module):
         # Not by way of Module, which asks of every value whether it is a parameter.
         self.__dict__.update(_alpha=alpha, _loss=loss, last_routing=alpha.detach())
 
-    def _fused(self, full: Tensor, x: Tensor, domain: Tensor | None, encoded: Tensor | None, features: bool) -> Tensor:
+    def _fused(
+        self, full: Tensor, x: Tensor, domain: Tensor | None, encoded: Tensor | None, features: bool
+    ) -> Tensor:
         """Features or filters by one operation of the core."""
         rows = (self._encode(full) if encoded is None else encoded).to(self.keys.dtype)
         if rows.shape != (x.shape[0], self._width):
-            raise ValueError(f"encoded must be ({x.shape[0]}, {self._width}), one row per trial, found {tuple(rows.shape)}.")
+            raise ValueError(
+                f"encoded must be ({x.shape[0]}, {self._width}), one row per trial, found "
+                f"{tuple(rows.shape)}."
+            )
         if domain is None:
             numbers = np.full(x.shape[0], -1)
         else:
             check_domain(domain, x.shape[0], self.options["n_domains"], new=True)
             numbers = domain.numpy().astype(np.int64, copy=False)
         if self._core is None:
-            core = _core.RoutedLayer(json.dumps(DaspBiMap.architecture(self)), json.dumps(self._sizes()))
+            core = _core.RoutedLayer(
+                json.dumps(DaspBiMap.architecture(self)), json.dumps(self._sizes())
+            )
             self._core = core, operator.attrgetter(*core.names)
         core, parameters_of = self._core
-        value, alpha, loss = routed(core, numbers, self._given, x if features else None, rows, parameters_of(self))
+        value, alpha, loss = routed(
+            core, numbers, self._given, x if features else None, rows, parameters_of(self)
+        )
         self._passed(alpha, lambda: loss)
         return value
 
-    def _filtered(self, full: Tensor, x: Tensor, domain: Tensor | None, encoded: Tensor | None) -> tuple[Tensor, bool]:
+    def _filtered(
+        self, full: Tensor, x: Tensor, domain: Tensor | None, encoded: Tensor | None
+    ) -> tuple[Tensor, bool]:
         """The filters of a batch, and whether they are yet to be made orthonormal."""
         if self._at_once(x):
             return self._fused(full, x, domain, encoded, False), False
@@ -276,16 +341,23 @@ class DaspBiMap(nn.Module):
         return not torch.compiler.is_compiling() and kernels(x, self.keys)
 
     def _retract(self, w: Tensor, step: Tensor) -> Tensor:
-        return (functional.retract_qr if self.options["retraction"] == "qr" else functional.retract_polar)(w, step)
+        return (
+            functional.retract_qr
+            if self.options["retraction"] == "qr"
+            else functional.retract_polar
+        )(w, step)
 
     def _filters(self, alpha: Tensor) -> tuple[Tensor, bool, Tensor]:
-        """Filters of routing weights, whether they are yet to be made orthonormal, and what was mixed."""
+        """Filters of routing weights, whether they are yet to be made orthonormal, and what was
+        mixed."""
         experts, kind = self.experts, self.options["kind"]
         if kind == "barrier":
             return mix(alpha, experts), False, experts
         base, step, tangents = self._mixture(alpha)
         if kind == "polar":
-            low = self.scales.tril(-1) + torch.diag_embed(self.scales.diagonal(dim1=1, dim2=2).exp())
+            low = self.scales.tril(-1) + torch.diag_embed(
+                self.scales.diagonal(dim1=1, dim2=2).exp()
+            )
             product = low @ low.mT
             root = functional.expm(mix(alpha, functional.logm(0.5 * (product + product.mT))) / 2)
             return self._retract(base, step) @ root, False, tangents
@@ -309,40 +381,51 @@ class DaspBiMap(nn.Module):
         return base, mix(alpha, tangents), tangents
 
     def _checked(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The matrices in their own precision, which the query takes, and in that of the parameters."""
+        """The matrices in their own precision, which the query takes, and in that of the
+        parameters."""
         x = square(X, "X")
         n = self.options["in_features"]
         if x.dim() != 3 or x.shape[1] != n:
             raise ValueError(f"X must be a batch (B, {n}, {n}), found {tuple(x.shape)}.")
+        refuse_transforms(self.keys)
+        check_on_manifold(self.experts, self.anchor)
         return x, x.to(self.keys.dtype)
 
-    def forward(self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None) -> Tensor:
+    def forward(
+        self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None
+    ) -> Tensor:
         """``W_iᵀ X_i W_i`` with the filter of every trial.
 
         Parameters
         ----------
         X : Tensor, shape (B, n, n)
-            SPD matrices. If they are in double precision, the query sees them as exactly as the core does, whatever the precision of the parameters is.
+            SPD matrices. If they are in double precision, the query sees them as exactly as the
+            core does, whatever the precision of the parameters is.
         domain : None | Tensor, shape (B,), default=None
-            Whose trials they are: numbers from 0. None or a negative number means somebody new, whose embedding is zero.
+            Whose trials they are: numbers from 0. None or a negative number means somebody new,
+            whose embedding is zero.
         encoded : None | Tensor, shape (B, r), default=None
             The rows that the query sees, from :meth:`encode`, if they were computed before.
 
         Returns
         -------
         Y : Tensor, shape (B, k, k)
-            SPD matrices.
+            SPD matrices, in the wider precision of matrices and parameters, as of :class:`BiMap`.
         """
         with exact(X):
             full, x = self._checked(X)
-            return functional.bimap(x, self._points(*self._filtered(full, x, domain, encoded)))
+            filters = self._points(*self._filtered(full, x, domain, encoded))
+            return functional.bimap(full, filters)
 
     @staticmethod
     def _points(filters: Tensor, retract: bool) -> Tensor:
         return functional.retract_qr(filters, torch.zeros_like(filters[:1])) if retract else filters
 
-    def features(self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None) -> Tensor:
-        """``upper(log max(W_iᵀ X_i W_i, ε))``: the layer, ReEig and LogEig in one operation, which is much faster than three.
+    def features(
+        self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None
+    ) -> Tensor:
+        """``upper(log max(W_iᵀ X_i W_i, ε))``: the layer, ReEig and LogEig in one operation, which
+        is much faster than three.
 
         Parameters
         ----------
@@ -352,18 +435,28 @@ class DaspBiMap(nn.Module):
         Returns
         -------
         z : Tensor, shape (B, k(k+1)/2)
-            Vectors.
+            Vectors, in the wider precision of matrices and parameters.
         """
         with exact(X):
             full, x = self._checked(X)
-            if self._at_once(x):
-                return self._fused(full, x, domain, encoded, True)
-            filters, retract = self._route(full, domain, encoded)
-            return functional.filtered_log(x, filters, self.options["threshold"], retract)
+            if torch.promote_types(full.dtype, x.dtype) == x.dtype:
+                return self._features(full, x, domain, encoded)
+            filters, retract = self._filtered(full, x, domain, encoded)
+            return functional.filtered_log(full, filters, self.options["threshold"], retract)
+
+    def _features(
+        self, full: Tensor, x: Tensor, domain: Tensor | None, encoded: Tensor | None
+    ) -> Tensor:
+        """Features in the precision of the parameters."""
+        if self._at_once(x):
+            return self._fused(full, x, domain, encoded, True)
+        filters, retract = self._route(full, domain, encoded)
+        return functional.filtered_log(x, filters, self.options["threshold"], retract)
 
     @torch.no_grad()
     def encode(self, X: Tensor) -> Tensor:
-        """The rows that the query sees: the tangent vectors ``upper(log X)``, through the encoder if there is one.
+        """The rows that the query sees: the tangent vectors ``upper(log X)``, through the encoder
+        if there is one.
 
         Parameters
         ----------
@@ -373,13 +466,15 @@ class DaspBiMap(nn.Module):
         Returns
         -------
         rows : Tensor, shape (N, r)
-            The rows, for ``encoded`` of :meth:`forward`. Trials that do not change need them once, not in every step.
+            The rows, for ``encoded`` of :meth:`forward`. Trials that do not change need them once,
+            not in every step.
         """
         return self._encode(self._checked(X)[0]).to(self.keys.dtype)
 
     @torch.no_grad()
     def fit_encoder(self, X: Tensor, domain: Tensor, fill: str = "within") -> DaspBiMap:
-        """Fit the domain-separating encoder on training trials, and freeze it. The core fits it, in the memory of the CPU.
+        """Fit the domain-separating encoder on training trials, and freeze it. The core fits it, in
+        the memory of the CPU.
 
         Parameters
         ----------
@@ -404,7 +499,8 @@ class DaspBiMap(nn.Module):
         columns, between = _core.torch_fit_encoder(tangent, domain.tolist(), config)
         if columns.shape[2] != self.options["dsp_rank"]:
             raise ValueError(
-                f"the training trials span {columns.shape[2]} directions, and dsp_rank is {self.options['dsp_rank']}: make the layer with "
+                f"the training trials span {columns.shape[2]} directions, and dsp_rank is "
+                f"{self.options['dsp_rank']}: make the layer with "
                 f"dsp_rank={columns.shape[2]}."
             )
         self.encoder.projection.copy_(torch.from_numpy(columns[0]))
@@ -413,7 +509,8 @@ class DaspBiMap(nn.Module):
         return self
 
     def auxiliary_loss(self) -> Tensor:
-        """The weighted losses of the last forward pass, without the loss of the task: alignment, balance, entropy, shrinkage, barrier.
+        """The weighted losses of the last forward pass, without the loss of the task: alignment,
+        balance, entropy, shrinkage, barrier.
 
         Returns
         -------
@@ -431,7 +528,8 @@ class DaspBiMap(nn.Module):
         Parameters
         ----------
         routing : None | Tensor, shape (B, K) | {"uniform", "top-1"}
-            The weights. "uniform" gives all experts the same weight, and "top-1" takes the winner alone. None takes the learnt weights.
+            The weights. "uniform" gives all experts the same weight, and "top-1" takes the winner
+            alone. None takes the learnt weights.
 
         Returns
         -------
@@ -439,7 +537,9 @@ class DaspBiMap(nn.Module):
             Nothing.
         """
         if not (routing is None or isinstance(routing, Tensor) or routing in ("uniform", "top-1")):
-            raise ValueError(f"routing must be None, weights, 'uniform' or 'top-1', got {routing!r}.")
+            raise ValueError(
+                f"routing must be None, weights, 'uniform' or 'top-1', got {routing!r}."
+            )
         before, self._given = self._given, routing
         try:
             yield

@@ -1,4 +1,5 @@
-"""What the functions take: real tensors of one device, in a precision that they have, as stacks for the kernels."""
+"""What the functions take: real tensors of one device, in a precision that they have, as stacks for
+the kernels."""
 
 from __future__ import annotations
 
@@ -18,12 +19,35 @@ THRESHOLD = 1e-4
 def real(x: Any, name: str, dimensions: int = 2) -> Tensor:
     """The tensor in a precision that the functions have."""
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(x).__name__}; torch.as_tensor makes one of an array.")
+        raise TypeError(
+            f"{name} must be a tensor, got {type(x).__name__}; torch.as_tensor makes one of an "
+            "array."
+        )
+    refuse_transforms(x)
     if not x.dtype.is_floating_point:
-        raise TypeError(f"{name} is of dtype {x.dtype}; pass real numbers, such as {name}.double().")
+        raise TypeError(
+            f"{name} is of dtype {x.dtype}; pass real numbers, such as {name}.double()."
+        )
     if x.dim() < dimensions:
         raise ValueError(f"{name} has {x.dim()} dimension(s), at least {dimensions} are needed.")
     return x if x.dtype in (torch.float32, torch.float64) else x.float()
+
+
+def refuse_transforms(x: Tensor) -> None:
+    """An error for tensors inside a transformation of ``torch.func``, for which there are no rules.
+
+    Raises
+    ------
+    NotImplementedError
+        With what works in its place.
+    """
+    if not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(x):
+        raise NotImplementedError(
+            "stiefel.torch has no rules for the transformations of torch.func (grad, vmap, jvp, "
+            "jacrev, hessian). For first derivatives use loss.backward() or torch.autograd.grad; "
+            "in the place of vmap, give all matrices at once: leading dimensions are batched. "
+            "There are no second derivatives and no forward mode."
+        )
 
 
 def square(x: Any, name: str) -> Tensor:
@@ -46,8 +70,13 @@ def kernels(*tensors: Tensor) -> bool:
 def exact(x: Tensor) -> Any:
     """No lower precision inside."""
     kind = x.device.type
-    # Entering and leaving costs as much as a small operation, and mostly there is nothing to switch off.
-    return torch.autocast(device_type=kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+    # Entering and leaving costs as much as a small operation, and mostly there is nothing to switch
+    # off.
+    return (
+        torch.autocast(device_type=kind, enabled=False)
+        if torch.is_autocast_enabled(kind)
+        else nullcontext()
+    )
 
 
 def stack(x: Tensor) -> Tensor:
@@ -56,7 +85,8 @@ def stack(x: Tensor) -> Tensor:
 
 
 def pair(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Any]:
-    """Two stacks of one precision, a single matrix staying single, and the leading shape of the result."""
+    """Two stacks of one precision, a single matrix staying single, and the leading shape of the
+    result."""
     if a.dtype != b.dtype:
         dtype = torch.promote_types(a.dtype, b.dtype)
         a, b = a.to(dtype), b.to(dtype)
@@ -67,7 +97,11 @@ def pair(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Any]:
         return stack(a), stack(b), lead_b
     lead = torch.broadcast_shapes(lead_a, lead_b)
     full = [x if math.prod(x.shape[:-2]) == 1 else x.expand(*lead, *x.shape[-2:]) for x in (a, b)]
-    return stack(full[0].reshape(-1, *a.shape[-2:])), stack(full[1].reshape(-1, *b.shape[-2:])), lead
+    return (
+        stack(full[0].reshape(-1, *a.shape[-2:])),
+        stack(full[1].reshape(-1, *b.shape[-2:])),
+        lead,
+    )
 
 
 def of_pair(name: str, a: Tensor, b: Tensor, parameter: float = 0.0) -> Tensor:
@@ -81,5 +115,7 @@ def threshold_of(value: float) -> float:
     """A threshold of eigenvalues."""
     # Comparisons that torch.compile can follow.
     if not 0 < value < math.inf:
-        raise ValueError(f"the threshold of the eigenvalues must be a finite number above 0, got {value!r}.")
+        raise ValueError(
+            f"the threshold of the eigenvalues must be a finite number above 0, got {value!r}."
+        )
     return value

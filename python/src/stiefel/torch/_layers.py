@@ -1,4 +1,5 @@
-"""Layers with the names and shapes of spd_learn, the heads of the networks, and several views side by side."""
+"""Layers with the names and shapes of spd_learn, the heads of the networks, and several views side
+by side."""
 
 from __future__ import annotations
 
@@ -14,21 +15,24 @@ from torch.nn.utils import parametrizations
 from .. import _core
 from . import _plain, functional
 from ._inputs import THRESHOLD, threshold_of
-from .optim import StiefelParameter
+from .optim import StiefelParameter, check_on_manifold
 
 
 class BiMap(nn.Module):
-    r"""Bilinear map of SPD matrices, ``Y = Wᵀ X W``. Name, shapes and arguments are those of spd_learn.
+    r"""Bilinear map of SPD matrices, ``Y = Wᵀ X W``. Name, shapes and arguments are those of
+    spd_learn.
 
     Parameters
     ----------
     in_features, out_features : int
         n and k. If k is above n, the matrix is first padded by an identity.
     depthwise : int, default=1
-        How many filters there are; filter i sees the matrices ``X[..., i, :, :]``. With one filter, any leading dimensions are allowed.
+        How many filters there are; filter i sees the matrices ``X[..., i, :, :]``. With one filter,
+        any leading dimensions are allowed.
     parametrized : bool | "riemannian", default=True
-        How filters stay orthonormal. True: by a parametrisation of PyTorch, with any optimiser. False: not at all. "riemannian": as a
-        :class:`StiefelParameter`, which :class:`RiemannianAdam` moves.
+        How filters stay orthonormal. True: by a parametrisation of PyTorch, with any optimiser.
+        False: not at all. "riemannian": as a :class:`StiefelParameter`, which
+        :class:`RiemannianAdam` moves.
     orthogonal_map : None | {"cayley", "matrix_exp", "householder"}, default=None
         PyTorch's parametrisation; None is "cayley".
     init_method : {"kaiming_uniform", "orthogonal", "stiefel"}, default="kaiming_uniform"
@@ -60,13 +64,20 @@ class BiMap(nn.Module):
     ) -> None:
         super().__init__()
         if init_method not in ("kaiming_uniform", "orthogonal", "stiefel"):
-            raise ValueError(f"Unknown init_method: '{init_method}'. Choose from 'kaiming_uniform', 'orthogonal', 'stiefel'.")
+            raise ValueError(
+                f"Unknown init_method: '{init_method}'. Choose from 'kaiming_uniform', "
+                "'orthogonal', 'stiefel'."
+            )
         if parametrized not in (True, False, "riemannian"):
-            raise ValueError(f"parametrized must be True, False or 'riemannian', got {parametrized!r}.")
+            raise ValueError(
+                f"parametrized must be True, False or 'riemannian', got {parametrized!r}."
+            )
         if parametrized is not True and orthogonal_map is not None:
             raise ValueError("orthogonal_map is only used when parametrized is True")
         if seed is not None and init_method != "stiefel":
-            raise ValueError("seed is only used with init_method='stiefel'; torch.manual_seed is for the others.")
+            raise ValueError(
+                "seed is only used with init_method='stiefel'; torch.manual_seed is for the others."
+            )
         self.in_features, self.out_features, self.depthwise = in_features, out_features, depthwise
         self.parametrized, self.init_method, self.seed = parametrized, init_method, seed
         rows = max(in_features, out_features)
@@ -77,7 +88,11 @@ class BiMap(nn.Module):
         self.weight: Any = StiefelParameter(weight) if riemannian else nn.Parameter(weight)
         self.reset_parameters()
         if parametrized is True:
-            parametrizations.orthogonal(self, "weight", orthogonal_map="cayley" if orthogonal_map is None else orthogonal_map)
+            parametrizations.orthogonal(
+                self,
+                "weight",
+                orthogonal_map="cayley" if orthogonal_map is None else orthogonal_map,
+            )
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
@@ -99,12 +114,16 @@ class BiMap(nn.Module):
             ones = torch.arange(self.out_features, device=X.device) >= self.in_features
             X = X + torch.diag(ones.to(X.dtype))
         weight = self.weight
+        check_on_manifold(weight)
         # One filter belongs to every matrix, whatever its leading dimensions are.
         return functional.bimap(X, weight[0] if self.depthwise == 1 and X.dim() < 3 else weight)
 
     def extra_repr(self) -> str:
         """What its text says."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, depthwise={self.depthwise}, parametrized={self.parametrized!r}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"depthwise={self.depthwise}, parametrized={self.parametrized!r}"
+        )
 
 
 class ReEig(nn.Module):
@@ -115,7 +134,8 @@ class ReEig(nn.Module):
     threshold : None | float, default=None
         ε; None is 1e4 times the rounding of the tensor's precision, as in spd_learn.
     autograd : bool, default=False
-        An argument of spd_learn, which has two ways to differentiate. Here there is one way, which is exact: True is refused.
+        An argument of spd_learn, which has two ways to differentiate. Here there is one way, which
+        is exact: True is refused.
     device, dtype : object
         Not used: the layer has no parameters.
 
@@ -127,7 +147,13 @@ class ReEig(nn.Module):
     [[[0.5, 0.0], [0.0, 0.5]]]
     """
 
-    def __init__(self, threshold: float | None = None, autograd: bool = False, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self,
+        threshold: float | None = None,
+        autograd: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         refuse_autograd(autograd)
         self.threshold = None if threshold is None else threshold_of(threshold)
@@ -136,7 +162,12 @@ class ReEig(nn.Module):
         """``U max(λ, ε) Uᵀ`` of ``(..., n, n)``."""
         threshold = self.threshold
         if threshold is None:
-            threshold = 1e4 * torch.finfo(X.dtype if X.dtype in (torch.float32, torch.float64) else torch.float32).eps
+            threshold = (
+                1e4
+                * torch.finfo(
+                    X.dtype if X.dtype in (torch.float32, torch.float64) else torch.float32
+                ).eps
+            )
         return functional.reeig(X, threshold)
 
     def extra_repr(self) -> str:
@@ -167,7 +198,12 @@ class LogEig(nn.Module):
     """
 
     def __init__(
-        self, upper: bool = True, flatten: bool = True, autograd: bool = False, device: Any = None, dtype: Any = None
+        self,
+        upper: bool = True,
+        flatten: bool = True,
+        autograd: bool = False,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         refuse_autograd(autograd)
@@ -188,17 +224,26 @@ class LogEig(nn.Module):
 def refuse_autograd(autograd: bool) -> None:
     """There is one way to differentiate."""
     if autograd:
-        raise ValueError("autograd=True has no meaning here: derivatives are exact for repeated eigenvalues; leave it out.")
+        raise ValueError(
+            "autograd=True has no meaning here: derivatives are exact for repeated eigenvalues; "
+            "leave it out."
+        )
 
 
 class Head(nn.Module):
     """``w·z + b``: a linear layer under the names of the model file."""
 
-    def __init__(self, in_features: int, n_classes: int, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, in_features: int, n_classes: int, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         bound = 1 / math.sqrt(in_features)
-        self.w = nn.Parameter(torch.empty(n_classes, in_features, device=device, dtype=dtype).uniform_(-bound, bound))
-        self.b = nn.Parameter(torch.empty(n_classes, device=device, dtype=dtype).uniform_(-bound, bound))
+        self.w = nn.Parameter(
+            torch.empty(n_classes, in_features, device=device, dtype=dtype).uniform_(-bound, bound)
+        )
+        self.b = nn.Parameter(
+            torch.empty(n_classes, device=device, dtype=dtype).uniform_(-bound, bound)
+        )
 
     def forward(self, z: Tensor, routing: Tensor | None = None) -> Tensor:
         """Scores ``(B, C)`` of vectors ``(B, p)``."""
@@ -206,7 +251,8 @@ class Head(nn.Module):
 
 
 class RoutedHead(Head):
-    """A linear classifier in which each expert has weights of its own, ``(w + Σ_j α_ij δ_j)·z_i + b``; the δ start at zero.
+    """A linear classifier in which each expert has weights of its own, ``(w + Σ_j α_ij δ_j)·z_i +
+    b``; the δ start at zero.
 
     Parameters
     ----------
@@ -231,16 +277,25 @@ class RoutedHead(Head):
     """
 
     def __init__(
-        self, in_features: int, n_classes: int, n_experts: int, ridge: float = 1e-3, device: Any = None, dtype: Any = None
+        self,
+        in_features: int,
+        n_classes: int,
+        n_experts: int,
+        ridge: float = 1e-3,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__(in_features, n_classes, device, dtype)
         if not (math.isfinite(ridge) and ridge >= 0):
             raise ValueError(f"ridge must be a finite number, zero or above, got {ridge!r}.")
         self.ridge = ridge
-        self.own = nn.Parameter(torch.zeros(n_experts, n_classes, in_features, device=device, dtype=dtype))
+        self.own = nn.Parameter(
+            torch.zeros(n_experts, n_classes, in_features, device=device, dtype=dtype)
+        )
 
     def forward(self, z: Tensor, routing: Tensor | None = None) -> Tensor:
-        """Scores ``(B, C)`` of vectors ``(B, p)`` with the weights of the experts, ``(B, K)``: ``last_routing`` of the layer."""
+        """Scores ``(B, C)`` of vectors ``(B, p)`` with the weights of the experts, ``(B, K)``:
+        ``last_routing`` of the layer."""
         if routing is None:
             raise ValueError("a routed head needs the weights of the experts: head(z, routing).")
         own = (routing @ self.own.flatten(1)).unflatten(1, self.own.shape[1:])
@@ -252,19 +307,23 @@ class RoutedHead(Head):
 
 
 class MultiView(nn.Module):
-    """Several covariances per trial, each through its own layer; the vectors are joined one after the other.
+    """Several covariances per trial, each through its own layer; the vectors are joined one after
+    the other.
 
     Parameters
     ----------
     layers : iterable of Module
-        One per view. Each takes matrices and gives vectors. A layer with ``features``, such as :class:`DaspBiMap`, is also given the domain, and its features
-        are taken. Any other module takes matrices alone, such as a sequence of :class:`BiMap`, :class:`ReEig` and :class:`LogEig`.
+        One per view. Each takes matrices and gives vectors. A layer with ``features``, such as
+        :class:`DaspBiMap`, is also given the domain, and its features are taken. Any other module
+        takes matrices alone, such as a sequence of :class:`BiMap`, :class:`ReEig` and
+        :class:`LogEig`.
 
     Examples
     --------
     >>> import torch
     >>> from stiefel.torch import BiMap, DaspBiMap, LogEig, MultiView
-    >>> views = MultiView([DaspBiMap(4, 2, n_experts=2, n_domains=3), torch.nn.Sequential(BiMap(4, 2), LogEig())])
+    >>> plain = torch.nn.Sequential(BiMap(4, 2), LogEig())
+    >>> views = MultiView([DaspBiMap(4, 2, n_experts=2, n_domains=3), plain])
     >>> views(torch.eye(4).expand(5, 2, 4, 4), torch.tensor([0, 1, 2, 0, 1])).shape
     torch.Size([5, 6])
     """
@@ -279,7 +338,9 @@ class MultiView(nn.Module):
         """Vectors of trials ``(B, V, n, n)``, or of a list of V tensors whose sizes may differ."""
         views = list(X.unbind(1)) if isinstance(X, Tensor) else list(X)
         if len(views) != len(self.layers):
-            raise ValueError(f"trials of {len(views)} view(s), and there are {len(self.layers)} layers.")
+            raise ValueError(
+                f"trials of {len(views)} view(s), and there are {len(self.layers)} layers."
+            )
         found = []
         for layer, x in zip(self.layers, views):
             found.append(layer.features(x, domain) if hasattr(layer, "features") else layer(x))
@@ -287,7 +348,9 @@ class MultiView(nn.Module):
 
     def auxiliary_loss(self) -> Tensor | float:
         """The sum over the layers that have one."""
-        return sum(layer.auxiliary_loss() for layer in self.layers if hasattr(layer, "auxiliary_loss"))
+        return sum(
+            layer.auxiliary_loss() for layer in self.layers if hasattr(layer, "auxiliary_loss")
+        )
 
 
 def points(shape: Sequence[int], seed: int) -> Tensor:
@@ -299,24 +362,40 @@ def points(shape: Sequence[int], seed: int) -> Tensor:
 
 
 def dasp_defaults() -> dict[str, Any]:
-    """The options of the core's routed network as it starts from the scaling rule, those that must be given alone."""
+    """The options of the core's routed network as it starts from the scaling rule, those that must
+    be given alone."""
     return {
-        "filters": 1, "experts": 1, "embedding": 1, "anchor": "dedicated", "retraction": "qr", "domain_embedding": True, "decoupled_keys": True,
-        "losses": {"alignment": 0.0, "balance": 0.0, "entropy": 0.0}, "epsilon": THRESHOLD, "orthogonality": "riemannian",
-    }  # fmt: skip
+        "filters": 1,
+        "experts": 1,
+        "embedding": 1,
+        "anchor": "dedicated",
+        "retraction": "qr",
+        "domain_embedding": True,
+        "decoupled_keys": True,
+        "losses": {"alignment": 0.0, "balance": 0.0, "entropy": 0.0},
+        "epsilon": THRESHOLD,
+        "orthogonality": "riemannian",
+    }
 
 
-def initial(architecture: dict[str, Any], sizes: dict[str, int], seed: int) -> dict[str, tuple[Tensor, str]]:
-    """First value, in double precision and ``count × rows × cols``, and manifold of every parameter of a network of the core, by name."""
+def initial(
+    architecture: dict[str, Any], sizes: dict[str, int], seed: int
+) -> dict[str, tuple[Tensor, str]]:
+    """First value, in double precision and ``count × rows × cols``, and manifold of every parameter
+    of a network of the core, by name."""
     found = _core.torch_initial(json.dumps(architecture), json.dumps(sizes), seed)
     return {name: (torch.from_numpy(value), manifold) for name, value, manifold in found}
 
 
 def parametrise(module: nn.Module, names: Iterable[str], how: str) -> None:
-    """Keeps matrices orthonormal by a parametrisation of PyTorch's; nothing where an optimiser is to do it."""
+    """Keeps matrices orthonormal by a parametrisation of PyTorch's; nothing where an optimiser is
+    to do it."""
     if how == "riemannian":
         return
     if how not in ("cayley", "matrix_exp", "householder"):
-        raise ValueError(f"orthogonality must be 'riemannian', 'cayley', 'matrix_exp' or 'householder', got {how!r}.")
+        raise ValueError(
+            "orthogonality must be 'riemannian', 'cayley', 'matrix_exp' or 'householder', got "
+            f"{how!r}."
+        )
     for name in names:
         parametrizations.orthogonal(module, name, orthogonal_map=how)

@@ -1,4 +1,5 @@
-"""The networks of the model file: the routed one and its baseline, with head and batch normalisation."""
+"""The networks of the model file: the routed one and its baseline, with head and batch
+normalisation."""
 
 from __future__ import annotations
 
@@ -13,15 +14,24 @@ from ._file import FileNetwork
 from ._inputs import THRESHOLD, exact, square
 from ._layers import Head, RoutedHead, initial, parametrise
 from ._norm import SPDBatchNorm
-from .optim import StiefelParameter
+from .optim import StiefelParameter, check_on_manifold
 
 
-def _norm(position: str | None, channels: int, filters: int, domains: int, options: dict[str, Any], place: dict[str, Any]) -> SPDBatchNorm | None:
+def _norm(
+    position: str | None,
+    channels: int,
+    filters: int,
+    domains: int,
+    options: dict[str, Any],
+    place: dict[str, Any],
+) -> SPDBatchNorm | None:
     if position not in (None, "before", "after"):
         raise ValueError(f"batch_norm must be None, 'before' or 'after', got {position!r}.")
     if position is None:
         if options:
-            raise ValueError("norm has no effect without batch_norm: leave it out, or set that too.")
+            raise ValueError(
+                "norm has no effect without batch_norm: leave it out, or set that too."
+            )
         return None
     return SPDBatchNorm(channels if position == "before" else filters, domains, **options, **place)
 
@@ -29,11 +39,17 @@ def _norm(position: str | None, channels: int, filters: int, domains: int, optio
 def _norm_config(position: str | None, norm: SPDBatchNorm | None) -> dict[str, Any] | None:
     if norm is None:
         return None
-    return {"position": position, "momentum": norm.momentum, "epsilon": norm.eps, "bias": norm.bias is not None}
+    return {
+        "position": position,
+        "momentum": norm.momentum,
+        "epsilon": norm.eps,
+        "bias": norm.bias is not None,
+    }
 
 
 class DaspNet(FileNetwork, DaspBiMap):
-    """The routed network with its classifier: what the core trains as ``dasp``, with the same first values, losses and file.
+    """The routed network with its classifier: what the core trains as ``dasp``, with the same first
+    values, losses and file.
 
     Parameters
     ----------
@@ -42,11 +58,13 @@ class DaspNet(FileNetwork, DaspBiMap):
     n_experts, n_domains, n_classes : int
         K, D and C.
     head : {"shared", "routed"}, default="shared"
-        Whether each expert has weights of its own besides those that all share; see :class:`RoutedHead`.
+        Whether each expert has weights of its own besides those that all share; see
+        :class:`RoutedHead`.
     head_ridge : float, default=1e-3
         Weight of the squares of the experts' own weights.
     batch_norm : None | {"before", "after"}, default=None
-        Whether trials are normalised per domain, before or after the filter; see :class:`SPDBatchNorm`.
+        Whether trials are normalised per domain, before or after the filter; see
+        :class:`SPDBatchNorm`.
     norm : None | dict, default=None
         Options of the normalisation: ``momentum``, ``eps`` and ``bias``.
     seed : int, default=0
@@ -62,7 +80,8 @@ class DaspNet(FileNetwork, DaspBiMap):
     >>> from stiefel.torch import DaspNet, RiemannianAdam
     >>> net = DaspNet(4, 2, n_experts=2, n_domains=2, n_classes=2)
     >>> optimiser = RiemannianAdam(net.parameters())
-    >>> x, domain, y = torch.eye(4).expand(6, 4, 4), torch.tensor([0, 1] * 3), torch.tensor([0, 0, 1, 1, 0, 1])
+    >>> x, domain = torch.eye(4).expand(6, 4, 4), torch.tensor([0, 1] * 3)
+    >>> y = torch.tensor([0, 0, 1, 1, 0, 1])
     >>> loss = torch.nn.functional.cross_entropy(net(x, domain), y) + net.auxiliary_loss()
     >>> loss.backward()
     >>> optimiser.step()
@@ -88,10 +107,27 @@ class DaspNet(FileNetwork, DaspBiMap):
         if head not in ("shared", "routed"):
             raise ValueError(f"head must be 'shared' or 'routed', got {head!r}.")
         if head != "routed" and head_ridge != 1e-3:
-            raise ValueError("head_ridge has no effect without head='routed': leave it out, or set that too.")
+            raise ValueError(
+                "head_ridge has no effect without head='routed': leave it out, or set that too."
+            )
         # Needed while the layer below builds.
-        self._tail: dict[str, Any] = {"n_classes": n_classes, "head": head, "head_ridge": head_ridge, "batch_norm": batch_norm, "norm": norm or {}}
-        super().__init__(in_features, out_features, n_experts, n_domains, seed=seed, device=device, dtype=dtype, **options)
+        self._tail: dict[str, Any] = {
+            "n_classes": n_classes,
+            "head": head,
+            "head_ridge": head_ridge,
+            "batch_norm": batch_norm,
+            "norm": norm or {},
+        }
+        super().__init__(
+            in_features,
+            out_features,
+            n_experts,
+            n_domains,
+            seed=seed,
+            device=device,
+            dtype=dtype,
+            **options,
+        )
         self.options = {**self.options, **self._tail}
 
     def _build(self, place: dict[str, Any]) -> None:
@@ -100,19 +136,35 @@ class DaspNet(FileNetwork, DaspBiMap):
         k = o["out_features"]
         width, classes = k * (k + 1) // 2, tail["n_classes"]
         routed = tail["head"] == "routed"
-        self.head: Any = RoutedHead(width, classes, o["n_experts"], tail["head_ridge"], **place) if routed else Head(width, classes, **place)
-        self.norm = _norm(tail["batch_norm"], o["in_features"], k, o["n_domains"], tail["norm"], place)
+        self.head: Any = (
+            RoutedHead(width, classes, o["n_experts"], tail["head_ridge"], **place)
+            if routed
+            else Head(width, classes, **place)
+        )
+        self.norm = _norm(
+            tail["batch_norm"], o["in_features"], k, o["n_domains"], tail["norm"], place
+        )
 
     def architecture(self) -> dict[str, Any]:
         """The options as the core has them."""
         tail = self._tail
-        head = {"kind": "routed", "ridge": tail["head_ridge"]} if tail["head"] == "routed" else {"kind": "shared"}
-        return {**super().architecture(), "head": head, "batch_norm": _norm_config(tail["batch_norm"], self.norm)}
+        head = (
+            {"kind": "routed", "ridge": tail["head_ridge"]}
+            if tail["head"] == "routed"
+            else {"kind": "shared"}
+        )
+        return {
+            **super().architecture(),
+            "head": head,
+            "batch_norm": _norm_config(tail["batch_norm"], self.norm),
+        }
 
     def _sizes(self) -> dict[str, int]:
         return {**super()._sizes(), "classes": self._tail["n_classes"]}
 
-    def features(self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None) -> Tensor:
+    def features(
+        self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None
+    ) -> Tensor:
         """The vectors that the head sees.
 
         Parameters
@@ -123,12 +175,12 @@ class DaspNet(FileNetwork, DaspBiMap):
         Returns
         -------
         z : Tensor, shape (B, k(k+1)/2)
-            Vectors.
+            Vectors, in the precision of the parameters.
         """
-        if self.norm is None:
-            return super().features(X, domain, encoded)
         with exact(X):
             full, x = self._checked(X)
+            if self.norm is None:
+                return self._features(full, x, domain, encoded)
             filters, retract = self._filtered(full, x, domain, encoded)
             threshold = self.options["threshold"]
             if self._tail["batch_norm"] == "before":
@@ -136,7 +188,9 @@ class DaspNet(FileNetwork, DaspBiMap):
             y = self.norm(functional.bimap(x, self._points(filters, retract)), domain)
             return functional.upper(functional.reeig_log(y, threshold))
 
-    def forward(self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None) -> Tensor:
+    def forward(
+        self, X: Tensor, domain: Tensor | None = None, encoded: Tensor | None = None
+    ) -> Tensor:
         """Scores of the classes.
 
         Parameters
@@ -151,7 +205,7 @@ class DaspNet(FileNetwork, DaspBiMap):
         Returns
         -------
         logits : Tensor, shape (B, C)
-            Scores.
+            Scores, in the precision of the parameters.
         """
         z = self.features(X, domain, encoded)
         with exact(X):
@@ -170,7 +224,8 @@ class DaspNet(FileNetwork, DaspBiMap):
 
     @torch.no_grad()
     def fit_statistics(self, X: Tensor, domain: Tensor) -> DaspNet:
-        """Set the statistics of batch normalisation to the exact values of these trials, with the filters as they are; see :class:`SPDBatchNorm`.
+        """Set the statistics of batch normalisation to the exact values of these trials, with the
+        filters as they are; see :class:`SPDBatchNorm`.
 
         Parameters
         ----------
@@ -192,7 +247,8 @@ class DaspNet(FileNetwork, DaspBiMap):
 
 
 class SPDNet(FileNetwork, nn.Module):
-    """One filter for everybody: the baseline of :class:`DaspNet`, with the same layers after the filter. The core trains it as ``spdnet``.
+    """One filter for everybody: the baseline of :class:`DaspNet`, with the same layers after the
+    filter. The core trains it as ``spdnet``.
 
     Parameters
     ----------
@@ -239,7 +295,11 @@ class SPDNet(FileNetwork, nn.Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.options = {name: value for name, value in locals().items() if name not in ("self", "device", "dtype", "__class__")}
+        self.options = {
+            name: value
+            for name, value in locals().items()
+            if name not in ("self", "device", "dtype", "__class__")
+        }
         place, k = {"device": device, "dtype": dtype}, out_features
         point = StiefelParameter if orthogonality == "riemannian" else nn.Parameter
         self.filter: Any = point(torch.empty(in_features, k, **place))
@@ -267,7 +327,12 @@ class SPDNet(FileNetwork, nn.Module):
     def _sizes(self) -> dict[str, int]:
         o = self.options
         n = o["in_features"]
-        return {"channels": n, "classes": o["n_classes"], "domains": o["n_domains"], "encoded": n * (n + 1) // 2}
+        return {
+            "channels": n,
+            "classes": o["n_classes"],
+            "domains": o["n_domains"],
+            "encoded": n * (n + 1) // 2,
+        }
 
     def forward(self, X: Tensor, domain: Tensor | None = None) -> Tensor:
         """Scores of the classes.
@@ -282,10 +347,12 @@ class SPDNet(FileNetwork, nn.Module):
         Returns
         -------
         logits : Tensor, shape (B, C)
-            Scores.
+            Scores, in the precision of the parameters.
         """
         with exact(X):
-            x, threshold, w = square(X, "X").to(self.filter.dtype), self.options["threshold"], self.filter
+            w, threshold = self.filter, self.options["threshold"]
+            check_on_manifold(w)
+            x = square(X, "X").to(w.dtype)
             if self.norm is None:
                 z = functional.filtered_log(x, w, threshold, retract=False)
             elif self.options["batch_norm"] == "before":
@@ -297,7 +364,8 @@ class SPDNet(FileNetwork, nn.Module):
 
     @torch.no_grad()
     def fit_statistics(self, X: Tensor, domain: Tensor) -> SPDNet:
-        """Set the statistics of batch normalisation to the exact values of these trials, with the filter as it is; see :class:`SPDBatchNorm`.
+        """Set the statistics of batch normalisation to the exact values of these trials, with the
+        filter as it is; see :class:`SPDBatchNorm`.
 
         Parameters
         ----------
@@ -314,5 +382,7 @@ class SPDNet(FileNetwork, nn.Module):
         if self.norm is None:
             raise RuntimeError("the network has no batch normalisation: make it with batch_norm.")
         x = X.to(self.filter.dtype)
-        self.norm.fit_statistics(functional.bimap(x, self.filter) if self.options["batch_norm"] == "after" else x, domain)
+        self.norm.fit_statistics(
+            functional.bimap(x, self.filter) if self.options["batch_norm"] == "after" else x, domain
+        )
         return self

@@ -1,11 +1,15 @@
 """Functions on SPD matrices and on the Stiefel manifold for tensors, with exact first derivatives.
 
-Matrices are the last two dimensions. There may be any leading dimensions, and they are broadcast if a function takes two tensors. On the CPU the kernels of
-stiefel compute in ``float32`` or ``float64``, on as many threads as ``torch.get_num_threads()`` says. They read contiguous tensors without a copy, and other
-Python threads can run at the same time. Tensors on another device stay there, and PyTorch's own functions compute with the same derivatives. Tensors in half
-precision are raised to ``float32``, also under autocast. There are no second derivatives: asking for them is an error.
+Matrices are the last two dimensions. There may be any leading dimensions, and they are broadcast if
+a function takes two tensors. On the CPU the kernels of stiefel compute in ``float32`` or
+``float64``, on as many threads as ``torch.get_num_threads()`` says. They read contiguous tensors
+without a copy, and other Python threads can run at the same time. Tensors on another device stay
+there, and PyTorch's own functions compute with the same derivatives. Tensors in half precision are
+raised to ``float32``, also under autocast. There are no second derivatives: asking for them is an
+error.
 
-A gradient in a symmetric matrix is symmetric. Derivatives are exact for repeated and nearly repeated eigenvalues.
+A gradient in a symmetric matrix is symmetric. Derivatives are exact for repeated and nearly
+repeated eigenvalues.
 """
 
 from __future__ import annotations
@@ -17,7 +21,18 @@ from . import _plain
 from ._inputs import THRESHOLD, exact, kernels, of_pair, pair, real, square, threshold_of
 from ._mean import FrechetMean
 from ._operators import call
-from ._spectral import expm, from_upper, invsqrtm, log_upper, logm, powm, reeig, reeig_log, sqrtm, upper
+from ._spectral import (
+    expm,
+    from_upper,
+    invsqrtm,
+    log_upper,
+    logm,
+    powm,
+    reeig,
+    reeig_log,
+    sqrtm,
+    upper,
+)
 
 __all__ = [
     "bimap",
@@ -99,7 +114,8 @@ def project_tangent(W: Tensor, Z: Tensor) -> Tensor:
 
 
 def retract_qr(W: Tensor, D: Tensor) -> Tensor:
-    """The point that a tangent vector leads to: the orthonormal factor of ``W + D``, with a positive diagonal of R.
+    """The point that a tangent vector leads to: the orthonormal factor of ``W + D``, with a
+    positive diagonal of R.
 
     Parameters
     ----------
@@ -118,7 +134,8 @@ def retract_qr(W: Tensor, D: Tensor) -> Tensor:
     >>> import torch
     >>> from stiefel.torch import functional
     >>> w = torch.eye(3, 2, dtype=torch.float64)
-    >>> v = functional.retract_qr(w, functional.project_tangent(w, torch.ones(3, 2, dtype=torch.float64)))
+    >>> step = functional.project_tangent(w, torch.ones(3, 2, dtype=torch.float64))
+    >>> v = functional.retract_qr(w, step)
     >>> torch.allclose(v.T @ v, torch.eye(2, dtype=torch.float64))
     True
     """
@@ -130,7 +147,8 @@ def retract_qr(W: Tensor, D: Tensor) -> Tensor:
 
 
 def retract_polar(W: Tensor, D: Tensor) -> Tensor:
-    """The point that a tangent vector leads to: the polar factor of ``W + D``, which is the nearest point.
+    """The point that a tangent vector leads to: the polar factor of ``W + D``, which is the nearest
+    point.
 
     Parameters
     ----------
@@ -158,7 +176,9 @@ def retract_polar(W: Tensor, D: Tensor) -> Tensor:
     return of_pair("retract_polar", w, d)
 
 
-def filtered_log(X: Tensor, W: Tensor, threshold: float = THRESHOLD, retract: bool = True) -> Tensor:
+def filtered_log(
+    X: Tensor, W: Tensor, threshold: float = THRESHOLD, retract: bool = True
+) -> Tensor:
     """Retraction, BiMap, ReEig, LogEig and vector in one, ``upper(log max(Vᵀ X V, ε))``.
 
     Parameters
@@ -170,8 +190,8 @@ def filtered_log(X: Tensor, W: Tensor, threshold: float = THRESHOLD, retract: bo
     threshold : float, default=1e-4
         ε.
     retract : bool, default=True
-        Whether ``V`` is the orthonormal factor of ``W``; if not, ``V`` is ``W``. For the factor, ``W`` must have well conditioned columns, as a point plus a
-        tangent vector has.
+        Whether ``V`` is the orthonormal factor of ``W``; if not, ``V`` is ``W``. For the factor,
+        ``W`` must have well conditioned columns, as a point plus a tangent vector has.
 
     Returns
     -------
@@ -192,7 +212,9 @@ def filtered_log(X: Tensor, W: Tensor, threshold: float = THRESHOLD, retract: bo
     filters, matrices, lead = pair(w, x)
     if matrices.shape[0] == 1 and filters.shape[0] != 1:
         matrices = matrices.expand(filters.shape[0], -1, -1)
-    value = call("filtered_log" if retract else "filtered_log_of_points", epsilon, filters, matrices)
+    value = call(
+        "filtered_log" if retract else "filtered_log_of_points", epsilon, filters, matrices
+    )
     return value.reshape(*lead, value.shape[-1])
 
 
@@ -204,7 +226,9 @@ def distance(A: Tensor, B: Tensor, squared: bool = False) -> Tensor:
     A, B : Tensor, shape (..., n, n)
         SPD matrices.
     squared : bool, default=False
-        Whether to give the square, which has a derivative everywhere. The distance itself has no derivative at ``A = B``, and zero is given there.
+        Whether to give the square, which has a derivative everywhere. The distance itself has none
+        at ``A = B``: there, and where the matrices differ by no more than the rounding of their
+        largest entry, distance and derivative are zero.
 
     Returns
     -------
@@ -227,21 +251,35 @@ def distance(A: Tensor, B: Tensor, squared: bool = False) -> Tensor:
             found = _plain.squared_distance(a, b)
     if squared:
         return found
-    apart = found > 0
-    return torch.where(apart, torch.where(apart, found, torch.ones_like(found)).sqrt(), torch.zeros_like(found))
+    apart = (found > 0) & ~_equal(a, b)
+    return torch.where(
+        apart, torch.where(apart, found, torch.ones_like(found)).sqrt(), torch.zeros_like(found)
+    )
+
+
+def _equal(a: Tensor, b: Tensor) -> Tensor:
+    """Which pairs are equal to rounding."""
+    a, b = a.detach(), b.detach()
+    dtype = torch.promote_types(a.dtype, b.dtype)
+    size = torch.maximum(a.abs().amax((-2, -1)), b.abs().amax((-2, -1))).to(dtype)
+    # Precision of the coarser one: it may be a rounded copy of the other.
+    eps = max(torch.finfo(a.dtype).eps, torch.finfo(b.dtype).eps)
+    return (a.to(dtype) - b.to(dtype)).abs().amax((-2, -1)) <= eps * size
 
 
 def mean(X: Tensor, weights: Tensor | None = None) -> Tensor:
     """Affine-invariant (Fréchet) mean of SPD matrices, ``argmin_M Σ_i w_i d²(M, X_i)``.
 
-    The derivative is that of the mean itself, by the implicit function theorem; the iterations are not differentiated.
+    The derivative is that of the mean itself, by the implicit function theorem; the iterations are
+    not differentiated.
 
     Parameters
     ----------
     X : Tensor, shape (N, n, n)
         SPD matrices.
     weights : None | Tensor, shape (N,), default=None
-        Weights, not negative; they are normalised, and have no gradient. None gives all the same weight.
+        Weights, not negative; they are normalised, and have no gradient. None gives all the same
+        weight.
 
     Returns
     -------
@@ -258,8 +296,14 @@ def mean(X: Tensor, weights: Tensor | None = None) -> Tensor:
     """
     x = square(X, "X")
     if x.dim() != 3 or x.shape[0] == 0:
-        raise ValueError(f"X must be a stack (N, n, n) of at least one matrix, found {tuple(x.shape)}.")
-    share = torch.ones(x.shape[0], dtype=x.dtype, device=x.device) if weights is None else real(weights, "weights", 1).detach().to(x)
+        raise ValueError(
+            f"X must be a stack (N, n, n) of at least one matrix, found {tuple(x.shape)}."
+        )
+    share = (
+        torch.ones(x.shape[0], dtype=x.dtype, device=x.device)
+        if weights is None
+        else real(weights, "weights", 1).detach().to(x)
+    )
     if share.shape != x.shape[:1] or not bool((share >= 0).all()) or not bool(share.sum() > 0):
         raise ValueError(f"weights must be {x.shape[0]} numbers, not negative and not all zero.")
     with exact(x):

@@ -5,11 +5,13 @@ With the gradient ``g`` projected to the tangent space at ``W``, ``P_W(Z) = Z �
     m ← β₁m + (1 − β₁)g,   v ← β₂v + (1 − β₂)g²,   s = m̂/(√v̂ + ε)
     W ← qf(W − η P_W(s)),   m ← P_W(m)
 
-(Kingma & Ba 2015; Bécigneul & Ganea 2019 for the Riemannian form.) Everything else moves as :class:`torch.optim.Adam` moves it.
+(Kingma & Ba 2015; Bécigneul & Ganea 2019 for the Riemannian form.) Everything else moves as
+:class:`torch.optim.Adam` moves it.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
@@ -24,8 +26,9 @@ __all__ = ["RiemannianAdam", "StiefelParameter"]
 class StiefelParameter(torch.nn.Parameter):
     """A parameter with orthonormal columns, ``(..., n, k)``.
 
-    :class:`RiemannianAdam` moves it along the manifold; other optimisers do not know that it has to stay there. To train with another optimiser, use a
-    parametrisation of PyTorch instead: ``torch.nn.utils.parametrizations.orthogonal(module, "experts")``.
+    :class:`RiemannianAdam` moves it along the manifold; other optimisers do not know that it has to
+    stay there. To train with another optimiser, use a parametrisation of PyTorch instead:
+    ``torch.nn.utils.parametrizations.orthogonal(module, "experts")``.
 
     Parameters
     ----------
@@ -44,6 +47,9 @@ class StiefelParameter(torch.nn.Parameter):
 
     #: Where it lives.
     manifold = "stiefel"
+    #: The version that is known to be a point, and whether it was said that it left.
+    _checked: int
+    _left: bool
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> StiefelParameter:
         data = torch.empty(0) if data is None else data
@@ -58,19 +64,56 @@ def _curved(parameter: Tensor) -> bool:
     return getattr(parameter, "manifold", None) == "stiefel"
 
 
-def _check_point(w: Tensor) -> None:
-    """An error where a parameter that has to be a point is none: steps along the manifold would lead anywhere."""
+def _off_manifold(w: Tensor, dtype: torch.dtype) -> str | None:
+    """How far a parameter that has to be a point is from being one, in words; None if it is one to
+    the rounding of a precision."""
     x = w.detach().double()
-    defect = float((x.mT @ x - torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)).abs().max())
-    if not defect <= 1e3 * torch.finfo(w.dtype).eps * x.shape[-2] ** 0.5:
+    identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    defect = float((x.mT @ x - identity).abs().max())
+    if defect <= 1e3 * torch.finfo(dtype).eps * x.shape[-2] ** 0.5:
+        return None
+    return (
+        f"a parameter of shape {tuple(w.shape)} on the Stiefel manifold has no orthonormal "
+        "columns: "
+        f"WᵀW differs from the identity by {defect:.1e}."
+    )
+
+
+def _check_point(w: Tensor) -> None:
+    """An error where a parameter that has to be a point is none: steps along the manifold would
+    lead anywhere."""
+    if (text := _off_manifold(w, w.dtype)) is not None:
         raise ValueError(
-            f"a parameter of shape {tuple(w.shape)} on the Stiefel manifold has no orthonormal columns: WᵀW differs from the identity by {defect:.1e}. "
-            "Start at a point (torch.linalg.qr). If a parametrisation of PyTorch keeps it orthonormal, use torch.optim.Adam."
+            f"{text} Start at a point (torch.linalg.qr). If a parametrisation of PyTorch keeps it "
+            "orthonormal, use torch.optim.Adam."
         )
 
 
+def check_on_manifold(*points: Any) -> None:
+    """A warning where something has moved a point off the manifold, such as an optimiser that does
+    not know it. A point is looked at only after it was changed by another than the optimiser
+    here."""
+    if torch.compiler.is_compiling():
+        return
+    for w in points:
+        if not isinstance(w, StiefelParameter) or w.__dict__.get("_checked") == w._version:
+            continue
+        w._checked = w._version
+        # A point of single precision is one, whatever it was converted to.
+        text = None if w.__dict__.get("_left") else _off_manifold(w, torch.float32)
+        if text is not None:
+            w._left = True
+            warnings.warn(
+                f"{text} Its optimiser does not keep it on the manifold: use "
+                "stiefel.torch.RiemannianAdam, or a layer with orthogonality='cayley'.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
 class RiemannianAdam(torch.optim.Adam):
-    """Adam that moves a :class:`StiefelParameter` along the manifold, and everything else as :class:`torch.optim.Adam` does.
+    """Adam that moves a :class:`StiefelParameter` along the manifold, and everything else as
+    :class:`torch.optim.Adam` does.
 
     Parameters
     ----------
@@ -83,9 +126,11 @@ class RiemannianAdam(torch.optim.Adam):
     eps : float, default=1e-8
         ε.
     weight_decay : float, default=0.0
-        Weight decay of the parameters that are not on the manifold. Points on the manifold all have the same length: there is nothing to decay.
+        Weight decay of the parameters that are not on the manifold. Points on the manifold all have
+        the same length: there is nothing to decay.
     **options : object
-        Further options of :class:`torch.optim.Adam`; ``amsgrad``, ``capturable`` and ``differentiable`` are not for points of the manifold.
+        Further options of :class:`torch.optim.Adam`; ``amsgrad``, ``capturable`` and
+        ``differentiable`` are not for points of the manifold.
 
     Examples
     --------
@@ -112,7 +157,8 @@ class RiemannianAdam(torch.optim.Adam):
         **options: Any,
     ) -> None:
         super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, **options)
-        # Gradients have their true scale when a point moves: torch's GradScaler divides them before the step, as for optimisers that are not fused.
+        # Gradients have their true scale when a point moves: torch's GradScaler divides them before
+        # the step, as for optimisers that are not fused.
         self._step_supports_amp_scaling = False
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -132,7 +178,10 @@ class RiemannianAdam(torch.optim.Adam):
         group = self.param_groups[-1]
         refused = [name for name in ("amsgrad", "capturable", "differentiable") if group.get(name)]
         if refused and any(map(_curved, group["params"])):
-            raise ValueError(f"{', '.join(refused)} cannot be used with points of the Stiefel manifold; give these a group of their own.")
+            raise ValueError(
+                f"{', '.join(refused)} cannot be used with points of the Stiefel manifold; give "
+                "these a group of their own."
+            )
 
     def _init_group(self, group: dict[str, Any], *lists: Any) -> Any:
         whole = _core_moves(group)
@@ -159,7 +208,8 @@ class RiemannianAdam(torch.optim.Adam):
         left = False
         with torch.no_grad():
             for group in self.param_groups:
-                # What the core moves, of one precision at once; points first, because a gradient that is not finite stops the step there.
+                # What the core moves, of one precision at once; points first, because a gradient
+                # that is not finite stops the step there.
                 core: dict[torch.dtype, tuple[list[Any], list[Any]]] = {}
                 whole = _core_moves(group)
                 for w in group["params"]:
@@ -168,7 +218,9 @@ class RiemannianAdam(torch.optim.Adam):
                         continue
                     way = _way(w, whole)
                     if way == "core":
-                        core.setdefault(w.dtype, ([], []))[not _curved(w)].append((w, g, self._state_of(w)))
+                        core.setdefault(w.dtype, ([], []))[not _curved(w)].append(
+                            (w, g, self._state_of(w))
+                        )
                     elif way == "plain":
                         _plain_step([(w, g, self._state_of(w))], group)
                     else:
@@ -184,21 +236,28 @@ class RiemannianAdam(torch.optim.Adam):
         if not state:
             if _curved(w):
                 _check_point(w)
-            state["step"] = torch.zeros((), dtype=torch.float64 if _curved(w) else torch.get_default_dtype())
-            state["exp_avg"], state["exp_avg_sq"] = (torch.zeros_like(w.data, memory_format=torch.contiguous_format) for _ in range(2))
+            state["step"] = torch.zeros(
+                (), dtype=torch.float64 if _curved(w) else torch.get_default_dtype()
+            )
+            state["exp_avg"], state["exp_avg_sq"] = (
+                torch.zeros_like(w.data, memory_format=torch.contiguous_format) for _ in range(2)
+            )
         return state
 
 
 def _core_moves(group: dict[str, Any]) -> tuple[bool, bool]:
     """Whether the options of a group let the core move its points, and its other parameters."""
     rate = group["lr"]
-    others = group["weight_decay"] or group["amsgrad"] or group["capturable"] or group["differentiable"]
+    others = (
+        group["weight_decay"] or group["amsgrad"] or group["capturable"] or group["differentiable"]
+    )
     numbers = isinstance(rate, float) and isinstance(group["betas"][0], float)
     return bool(rate > 0), bool(rate > 0 and numbers and not others)
 
 
 def _way(w: Tensor, core_moves: tuple[bool, bool]) -> str:
-    """Who moves a parameter: the core, PyTorch's functions one by one ("plain"), or PyTorch's own Adam, with whatever options it has."""
+    """Who moves a parameter: the core, PyTorch's functions one by one ("plain"), or PyTorch's own
+    Adam, with whatever options it has."""
     points, flat = core_moves
     here = w.is_cpu and w.dtype in _PRECISIONS and w.is_contiguous()
     if _curved(w):
@@ -210,20 +269,35 @@ _PRECISIONS = (torch.float32, torch.float64)
 
 
 def _core_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:
-    """The step of the core's optimiser: the same numbers as in its training. Parameters and moments move where they lie."""
+    """The step of the core's optimiser: the same numbers as in its training. Parameters and moments
+    move where they lie."""
     moving, counts = [], []
     for w, g, state in points:
         g = (-g if group["maximize"] else g).detach()
         gradient = (g if g.is_contiguous() else g.contiguous()).numpy()
-        # Counted as an array: an addition of PyTorch takes longer than the step of a small parameter.
+        # Counted as an array: an addition of PyTorch takes longer than the step of a small
+        # parameter.
         count = state["step"].numpy()
-        moving.append((w.detach().numpy(), gradient, state["exp_avg"].numpy(), state["exp_avg_sq"].numpy(), int(count), _curved(w)))
+        moving.append(
+            (
+                w.detach().numpy(),
+                gradient,
+                state["exp_avg"].numpy(),
+                state["exp_avg_sq"].numpy(),
+                int(count),
+                _curved(w),
+            )
+        )
         counts.append(count)
-    _core.torch_adam_step(moving, (float(group["lr"]), *group["betas"], group["eps"]), torch.get_num_threads())
+    _core.torch_adam_step(
+        moving, (float(group["lr"]), *group["betas"], group["eps"]), torch.get_num_threads()
+    )
     for (w, _, _), count in zip(points, counts):
         count += 1
         # What a graph saved of the parameter is no longer there.
         torch.autograd.graph.increment_version(w)
+        if _curved(w):
+            w._checked = w._version  # type: ignore[attr-defined]
 
 
 def _plain_step(points: list[tuple[Tensor, Any, dict[str, Any]]], group: dict[str, Any]) -> None:
@@ -243,3 +317,4 @@ def _plain_move(w: Tensor, g: Any, state: dict[str, Any], group: dict[str, Any])
     step = functional.project_tangent(point, first / scale)
     point.copy_(functional.retract_qr(point, step.mul_(-rate / (1 - beta1**t))))
     first.copy_(functional.project_tangent(point, first))
+    w._checked = w._version  # type: ignore[attr-defined]

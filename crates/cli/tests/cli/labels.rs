@@ -221,7 +221,7 @@ fn a_label_that_is_known_to_mean_something_else_is_refused() {
     said(&home, "evaluate m.stiefel eeg/S001R14.edf");
     replayed(&home, "m.stiefel", "eeg/S001R14.edf", "--domain S001");
     let parts = [
-        "T1 = fists (hands) in runs R06, R10",
+        "T1 = fists (both_hands) in runs R06, R10",
         "T1 = fists (left_hand) in run R04",
     ];
     for command in ["evaluate", "predict", "calibrate -o x.stiefel"] {

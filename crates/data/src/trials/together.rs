@@ -120,9 +120,8 @@ fn check_distinct_trials(sets: &[Trials]) -> Result<()> {
                 "" => format!("set {}", set + 1),
                 name => name.to_owned(),
             };
-            return Err(DataError::Impossible {
-                op: OP,
-                why: format!(
+            return Err(DataError::Setting {
+                what: format!(
                     "trial {trial} of {} is the same as trial {first} of {}",
                     name(set),
                     name(other)

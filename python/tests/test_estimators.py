@@ -303,12 +303,10 @@ def test_weights(base, small):
     plain = p()
     np.testing.assert_array_equal(plain, p(weight=np.ones(len(x))))
     tilted = p(class_weight={0: 1, 1: 20})
-    # CHOIR has no intercept that weights of classes could move.
-    if isinstance(base, ChoirClassifier):
-        assert not np.array_equal(tilted, plain)
-    else:
-        assert tilted[:, 1].mean() > plain[:, 1].mean()
-    np.testing.assert_array_equal(tilted, p(weight=np.where(y == 1, 20.0, 1.0)))
+    assert tilted[:, 1].mean() > plain[:, 1].mean()
+    # CHOIR makes the classes of each domain count alike, whatever their trials weigh.
+    if not isinstance(base, ChoirClassifier):
+        np.testing.assert_array_equal(tilted, p(weight=np.where(y == 1, 20.0, 1.0)))
     with pytest.raises(ValueError, match="[Nn]egative"):
         p(weight=-keep)
 

@@ -162,8 +162,7 @@ def test_calibration(name, study):
     few, rest = study[np.flatnonzero(new)[:8]], study[np.flatnonzero(new)[8:]]
     clf = tiny(name, adapt="pooled").fit(study[~new])
     if name in ("mdm", "dasp"):
-        with pytest.raises(ValueError, match="calibration"):
-            clf.calibrate(few)
+        assert not hasattr(clf, "calibrate") and not hasattr(clf, "partial_fit")
     else:
         before = clf.predict_proba(study[~new])
         assert clf.calibrate(few).domains_.tolist() == ["S01", "S02", "S03"]

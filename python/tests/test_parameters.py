@@ -74,7 +74,7 @@ def test_groups_do_not_change_and_may_be_shared():
     assert (
         one.whitening == Whitening("causal", kappa=3)
         and two.whitening is shared
-        and shared.unseen == "pooled"
+        and shared.adapt == "pooled"
     )
     with pytest.raises(
         AttributeError,

@@ -7,6 +7,7 @@ one to one. Everything behind that step is what users get.
 """
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -72,7 +73,9 @@ def on_tables(base):
                 return self._fit_table(X, y, **named)
 
     # Found by name, so that it can be pickled.
-    OnTables.__name__ = OnTables.__qualname__ = f"{base.__name__}OnTables"
+    # A check looks for a name without signs.
+    name = re.sub(r"\W", "_", base.__name__)
+    OnTables.__name__ = OnTables.__qualname__ = f"{name}OnTables"
     globals()[OnTables.__name__] = OnTables
     return OnTables
 

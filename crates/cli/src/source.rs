@@ -61,9 +61,23 @@ fn pair(text: &str, example: &str) -> Result<[f64; 2], String> {
     }
 }
 
-/// Loads a source, with a bar.
+/// Loads a source, with a bar, and says what is wrong with its signals.
 pub(crate) fn load(source: &str, part: &Selection) -> Result<Trials, Failure> {
+    let trials = load_to_show(source, part)?;
+    tell(&trials);
+    Ok(trials)
+}
+
+/// Loads a source, with a bar, for a command that shows its signals.
+pub(crate) fn load_to_show(source: &str, part: &Selection) -> Result<Trials, Failure> {
     load_with(source, part, None, false)
+}
+
+/// Says what is wrong with the signals of trials.
+fn tell(trials: &Trials) {
+    for sentence in trials.origin().quality.sentences() {
+        eprintln!("signal: {sentence}");
+    }
 }
 
 /// Loads a source as a model wants it: its channels in its order, signals prepared as its training trials were. With `causal` signals are filtered
@@ -90,6 +104,7 @@ pub(crate) fn load_for(
     for note in &trials.origin().notes {
         eprintln!("note: {note}");
     }
+    tell(&trials);
     Ok(trials)
 }
 

@@ -22,6 +22,8 @@ mod models;
 mod peers;
 #[path = "cli/preparing.rs"]
 mod preparing;
+#[path = "cli/quality.rs"]
+mod quality;
 #[path = "cli/reading.rs"]
 mod reading;
 #[path = "cli/readme.rs"]

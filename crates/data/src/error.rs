@@ -89,6 +89,18 @@ pub enum DataError {
         /// The value above the diagonal.
         upper: f64,
     },
+    /// A matrix that cannot be a covariance.
+    #[error("{op}: the matrix of trial {trial} {why}; {remedy}")]
+    NoCovariance {
+        /// The operation.
+        op: &'static str,
+        /// The trial.
+        trial: usize,
+        /// Why it is none.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// A number outside of what it may be.
     #[error("{op}: {name} is {value}, expected {expected}")]
     Parameter {

@@ -31,6 +31,7 @@ mod ledger;
 #[cfg(feature = "live")]
 pub mod live;
 pub mod montage;
+pub mod quality;
 pub mod recipe;
 pub mod select;
 pub mod signal;

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use stiefel_data::{Input, Origin, Phase, Provenance, Recipe, Trials};
 
+use crate::quality;
 use crate::recipe::{Inputs, Opened, Watch, is_catalogue, open_file, run, source_name};
 use crate::select::Selection;
 use crate::{EegError, Result};
@@ -80,7 +81,11 @@ pub fn load_as(
                     "give the recordings, or decide without the causal filter",
                 ));
             }
-            Opened::Trials(trials) => return part_of_file(path, *trials, part),
+            Opened::Trials(trials) => {
+                let trials = part_of_file(path, *trials, part)?;
+                quality::check(&trials.origin().quality)?;
+                return Ok(trials);
+            }
             Opened::Signals(inputs) => *inputs,
         }
     } else {
@@ -134,7 +139,8 @@ fn recipe_for(made: Option<&Provenance>, named: bool) -> Recipe {
     recipe
 }
 
-/// The part of a file's trials that is wanted; they are called as the file is.
+/// Returns the part of a file's trials that is wanted; they are called as the file is. Where their
+/// signals are not known, their covariances are looked at.
 ///
 /// ```
 /// use stiefel_eeg::{load, part_of_file, select::Selection};
@@ -150,5 +156,13 @@ pub fn part_of_file(path: &Path, trials: Trials, part: &Selection) -> Result<Tri
         name: source_name(&path.to_string_lossy()),
         ..trials.origin().clone()
     };
-    part.of(&trials.with_origin(origin))
+    let trials = part.of(&trials.with_origin(origin))?;
+    if !trials.origin().quality.is_empty() {
+        return Ok(trials);
+    }
+    let origin = Origin {
+        quality: quality::of_trials(&trials)?,
+        ..trials.origin().clone()
+    };
+    Ok(trials.with_origin(origin))
 }

@@ -1,12 +1,10 @@
 //! Whether the raw signal of a window can be decided at all, electrode by electrode.
 //!
-//! With `R_c = max − min` of channel `c` within the window, in the unit of the model: **flat** where `R_c ≤ `[`FLAT_SHARE`]` · median_c R_c` or no value
-//! changes for [`FLAT_SECONDS`]; **saturated** where the largest or the smallest value stays for [`SATURATED_SECONDS`]; **out of range** where
-//! `R_c > `[`OUT_OF_RANGE`] µV. One bad electrode is enough: a covariance mixes all of them.
+//! The rules are those of [`WindowRule`], for data sets and streams alike; here frames are taken in
+//! as they arrive. One bad electrode is enough: a covariance mixes all of them.
 
-use crate::tolerance::{
-    FLAT_SECONDS, FLAT_SHARE, OUT_OF_RANGE, SATURATED_SAMPLES, SATURATED_SECONDS,
-};
+use stiefel_data::FindingKind;
+use stiefel_eeg::quality::WindowRule;
 
 /// Why a window gets no decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,11 +30,13 @@ pub enum Reason {
     Late,
     /// The model could not decide the covariances.
     Model,
+    /// Electrodes whose amplitudes are not those of EEG.
+    Amplitude,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Gap,
         Self::Settling,
         Self::NonFinite,
@@ -47,6 +47,7 @@ impl Reason {
         Self::Rate,
         Self::Late,
         Self::Model,
+        Self::Amplitude,
     ];
 
     /// Its name in lines and summaries.
@@ -62,6 +63,18 @@ impl Reason {
             Self::Rate => "rate",
             Self::Late => "late",
             Self::Model => "model",
+            Self::Amplitude => "amplitude",
+        }
+    }
+}
+
+impl From<FindingKind> for Reason {
+    fn from(kind: FindingKind) -> Self {
+        match kind {
+            FindingKind::Flat => Self::Flat,
+            FindingKind::Saturated => Self::Saturated,
+            FindingKind::OutOfRange => Self::OutOfRange,
+            _ => Self::Amplitude,
         }
     }
 }
@@ -70,7 +83,7 @@ impl Reason {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Electrode {
     /// What is wrong.
-    pub fault: Option<Reason>,
+    pub fault: Option<FindingKind>,
     /// Largest minus smallest value.
     pub range: f64,
 }
@@ -81,9 +94,7 @@ const LANES: usize = 8;
 /// Looks windows over; nothing is allocated after it was made.
 #[derive(Debug, Clone)]
 pub struct Quality {
-    flat: usize,
-    saturated: usize,
-    limit: f64,
+    rule: WindowRule,
     /// Where the window began that is looked at, and how many of its frames have been.
     window: (i64, u64),
     scanned: Vec<Scanned>,
@@ -91,7 +102,8 @@ pub struct Quality {
     electrodes: Vec<Electrode>,
 }
 
-/// What one pass over a window tells of some channels. Numbers of samples are whole and far below the 2⁵³ that a double holds exactly.
+/// What one pass over a window tells of some channels. Numbers of samples are whole and far below
+/// the 2⁵³ that a double holds exactly.
 #[derive(Debug, Clone, Copy)]
 struct Scanned {
     low: [f64; LANES],
@@ -112,16 +124,15 @@ const UNSEEN: Scanned = Scanned {
 };
 
 impl Quality {
-    /// For so many channels at a rate; `microvolts` are in a unit of the samples, none where it is no voltage.
+    /// For so many channels at a rate; `microvolts` are in a unit of the samples, none where it is
+    /// no voltage.
     pub fn new(channels: usize, rate: f64, microvolts: Option<f64>) -> Self {
         let unknown = Electrode {
             fault: None,
             range: 0.0,
         };
         Self {
-            flat: (FLAT_SECONDS * rate).ceil() as usize,
-            saturated: ((SATURATED_SECONDS * rate).ceil() as usize).max(SATURATED_SAMPLES),
-            limit: microvolts.map_or(f64::INFINITY, |m| OUT_OF_RANGE / m),
+            rule: WindowRule::new(rate, microvolts),
             window: (0, 0),
             scanned: vec![UNSEEN; channels.div_ceil(LANES)],
             ranges: vec![0.0; channels],
@@ -134,7 +145,8 @@ impl Quality {
         &self.electrodes
     }
 
-    /// How many frames of the window that begins at a sample have been looked at; none of one that is new.
+    /// How many frames of the window that begins at a sample have been looked at; none of one that
+    /// is new.
     pub(crate) fn looked(&mut self, start: i64) -> u64 {
         if self.window.0 != start || self.window.1 == 0 {
             self.window = (start, 0);
@@ -143,7 +155,8 @@ impl Quality {
         self.window.1
     }
 
-    /// Looks at the next frames of the window, in order: whole frames in two parts, one after the other.
+    /// Looks at the next frames of the window, in order: whole frames in two parts, one after the
+    /// other.
     pub(crate) fn look(&mut self, parts: [&[f64]; 2]) {
         let n = self.electrodes.len();
         for (group, scanned) in self.scanned.iter_mut().enumerate() {
@@ -158,16 +171,18 @@ impl Quality {
         self.window.1 += (parts[0].len() + parts[1].len()) as u64 / n.max(1) as u64;
     }
 
-    /// Looks at all frames of a window. The first fault and its channel, where there is one.
-    pub fn judge(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, usize)> {
+    /// Looks at all frames of a window. Returns the first fault and its channel, where it is of
+    /// one.
+    pub fn judge(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, Option<usize>)> {
         self.window = (0, 0);
         self.looked(0);
         self.look(parts);
         self.verdict(parts)
     }
 
-    /// The first fault of the window whose frames have all been looked at, and its channel. The next window is a new one.
-    pub(crate) fn verdict(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, usize)> {
+    /// Returns the first fault of the window whose frames have all been looked at, and its channel.
+    /// The next window is a new one.
+    pub(crate) fn verdict(&mut self, parts: [&[f64]; 2]) -> Option<(Reason, Option<usize>)> {
         let n = self.electrodes.len();
         self.window = (0, 0);
         for c in 0..n {
@@ -180,21 +195,12 @@ impl Quality {
         let mut found = None;
         for c in 0..n {
             let (low, high, longest) = self.of(c);
-            let range = high - low;
-            let stays = longest >= self.saturated as f64;
-            let fault = if range <= FLAT_SHARE * median || longest >= self.flat as f64 {
-                Some(Reason::Flat)
-            } else if range > self.limit {
-                Some(Reason::OutOfRange)
-            } else if stays && longest_at(parts, n, c, [low, high]) >= self.saturated {
-                Some(Reason::Saturated)
-            } else {
-                None
-            };
+            let at_extreme = || longest_at(parts, n, c, [low, high]);
+            let fault = (self.rule).electrode(high - low, median, longest as usize, at_extreme);
             self.electrodes[c].fault = fault;
-            found = found.or(fault.map(|reason| (reason, c)));
+            found = found.or(fault.map(|kind| (kind.into(), Some(c))));
         }
-        found
+        found.or(self.rule.all(median).map(|kind| (kind.into(), None)))
     }
 
     /// The smallest and the largest value of a channel, and its longest run of equal ones.
@@ -204,7 +210,8 @@ impl Quality {
     }
 }
 
-/// One pass over the channels `first … first + 8`: a struct, because its method is certain to be compiled for the processor's vector width.
+/// One pass over the channels `first … first + 8`: a struct, because its method is certain to be
+/// compiled for the processor's vector width.
 struct Scan<'a> {
     parts: [&'a [f64]; 2],
     n: usize,
@@ -255,7 +262,8 @@ impl pulp::WithSimd for Scan<'_> {
     }
 }
 
-/// The longest run of one of two values of a channel. Few channels have a run that is long enough to ask.
+/// The longest run of one of two values of a channel. Few channels have a run that is long enough
+/// to ask.
 fn longest_at(parts: [&[f64]; 2], n: usize, channel: usize, values: [f64; 2]) -> usize {
     let (mut run, mut longest, mut last) = (0, 0, f64::NAN);
     for frame in parts.iter().flat_map(|part| part.chunks_exact(n)) {

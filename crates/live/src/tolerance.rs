@@ -1,45 +1,5 @@
 //! Thresholds of live signals, each with its reason.
 
-/// Flat electrode: a channel whose range within a window is at most this share of the median range
-/// of all channels. Ranges of working electrodes are within a factor of about thirty of each other,
-/// blinks included.
-pub const FLAT_SHARE: f64 = 1e-3;
-
-/// Flat electrode: a channel that does not change for this many seconds. Even at a microvolt of
-/// resolution no EEG stands still that long.
-pub const FLAT_SECONDS: f64 = 0.5;
-
-/// Saturated amplifier: a channel that stays at the largest or the smallest value of its window for
-/// this many seconds. The peak of an alpha wave stays within one step of a coarse converter (a
-/// microvolt) for a tenth of that.
-pub const SATURATED_SECONDS: f64 = 0.05;
-
-/// Saturated amplifier: and for at least this many samples, for slow amplifiers.
-pub const SATURATED_SAMPLES: usize = 6;
-
-/// A channel whose range within a window exceeds this, in microvolts, is no EEG. Blinks reach 0.5
-/// mV, drifts of an electrode some millivolts; a loose plug reaches a hundred.
-pub const OUT_OF_RANGE: f64 = 5_000.0;
-
-/// The quantile of the training trials' distances to their own domain's mean that is the baseline
-/// of what is familiar.
-pub const FAMILIAR_QUANTILE: f64 = 0.99;
-
-/// A window is unfamiliar beyond this many times the distance at [`FAMILIAR_QUANTILE`]. On
-/// EEGMMIDB, 64 channels, trained on two runs of a person and tried on the third: 24 of the 26
-/// people of 1–26 have no window beyond it (the two others change between runs: 3.3 % of all
-/// windows), 26 of the 27 of 27–53 (0.5 %); 78 and 73 % of the windows of somebody else are beyond
-/// it, and 83 and 91 % of those with ten times the power at eight electrodes.
-pub const UNFAMILIAR: f64 = 1.5;
-
-/// Windows of a new domain that must be known before the distance to their mean says something;
-/// fewer leave out directions.
-pub const FAMILIAR_WINDOWS: usize = 10;
-
-/// Unlabelled windows after which a running mean changes no more. Each further one would move it by
-/// less than a five-hundredth, and what a session keeps must not grow for ever.
-pub const ADAPTATION_WINDOWS: usize = 500;
-
 /// Live clock: a time stamp later than expected by this many samples is a gap, where stamps are
 /// exact. Half a sample would be rounding.
 pub const GAP_SAMPLES: f64 = 0.75;

@@ -2,8 +2,8 @@
 
 use stiefel_data::{Role, TrialId};
 
-use crate::familiar::Familiarity;
 use crate::quality::{Electrode, Reason};
+use stiefel_model::fitted::Familiarity;
 
 /// What became of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -68,3 +68,22 @@ pub const ROUTING_FOLDS_PERCENT: usize = 60;
 /// differ, all in favour of one decoder, the sign test has p = 2/2⁵ = .06; six have p = 2/2⁶ = .03.
 /// Fewer can never be significant, whatever the other trials are.
 pub const TELLING_TRIALS: usize = 6;
+
+/// The quantile of the training trials' distances to their own domain's mean that is the baseline
+/// of what is familiar.
+pub const FAMILIAR_QUANTILE: f64 = 0.99;
+
+/// A window is unfamiliar beyond this many times the distance at [`FAMILIAR_QUANTILE`]. On
+/// EEGMMIDB, 64 channels, trained on two runs of a person and tried on the third: 24 of the 26
+/// people of 1–26 have no window beyond it (the two others change between runs: 3.3 % of all
+/// windows), 26 of the 27 of 27–53 (0.5 %); 78 and 73 % of the windows of somebody else are beyond
+/// it, and 83 and 91 % of those with ten times the power at eight electrodes.
+pub const UNFAMILIAR: f64 = 1.5;
+
+/// Windows of a new domain that must be known before the distance to their mean says something;
+/// fewer leave out directions.
+pub const FAMILIAR_WINDOWS: usize = 10;
+
+/// Unlabelled windows after which a running mean changes no more. Each further one would move it by
+/// less than a five-hundredth, and what a session keeps must not grow for ever.
+pub const ADAPTATION_WINDOWS: usize = 500;

@@ -46,6 +46,7 @@ impl Plan {
             _ => trials.clone(),
         };
         let summary = DatasetSummary::of(&trials);
+        stiefel_eeg::quality::check(&summary.quality)?;
         let trials = Arc::new(trials);
         let mut units = Vec::new();
         for cell in cells(&config, &trials, &summary)? {

@@ -1,8 +1,9 @@
 //! What a unit of work leaves behind.
 
 use serde::{Deserialize, Serialize};
-use stiefel_data::{Trials, fingerprint};
+use stiefel_data::{Quality, Trials, fingerprint};
 use stiefel_eeg::montage::position;
+use stiefel_eeg::quality::of_trials;
 use stiefel_model::diagnostics::Carried;
 use stiefel_model::diagnostics::RoutingReport;
 use stiefel_model::metrics::Scores;
@@ -35,6 +36,9 @@ pub struct DatasetSummary {
     pub rejected: Vec<(String, usize)>,
     /// How the covariances were made: band, window, estimator.
     pub preparation: Option<String>,
+    /// Amplitudes of the electrodes, and what is wrong with the signals.
+    #[serde(default, skip_serializing_if = "Quality::is_empty")]
+    pub quality: Quality,
     /// Licence of the recordings.
     pub licence: Option<String>,
     /// How to cite them.
@@ -58,9 +62,19 @@ impl DatasetSummary {
             subject_of_domain: trials.subject_of_domain(),
             rejected: origin.rejected.clone(),
             preparation: trials.preparation().known().map(ToString::to_string),
+            quality: quality(trials),
             licence: origin.licence.clone(),
             citation: origin.citation.clone(),
         }
+    }
+}
+
+/// Returns the quality of the signals, or of covariances that came without.
+fn quality(trials: &Trials) -> Quality {
+    match &trials.origin().quality {
+        known if !known.is_empty() => known.clone(),
+        // What cannot be looked at is refused by whoever fits it.
+        _ => of_trials(trials).unwrap_or_default(),
     }
 }
 

@@ -77,11 +77,13 @@ impl Arguments {
                 "model": self.model, "dataset": DatasetSummary::of(&trials), "judged": judged.to_string(), "unseen": judged.decided.notes,
                 "classes": classes, "new": judged.new, "chose": judged.stopped, "trained": judged.trained,
                 "routing": controls.as_ref().map(Controls::value),
+                "unfamiliar": judged.unfamiliar(), "familiarity": judged.familiarity,
                 "configuration": output.configuration(),
             }));
         }
         let mut lines = vec![entry("judged", &judged.to_string(), 12)];
         lines.extend((judged.decided.notes.iter()).map(|u| entry("unseen", u, 12)));
+        lines.extend(unfamiliar(&judged));
         let none = "None of these trials is new to the model: there is no score. Train with --test 0.15 to hold some out.";
         match &judged.new {
             Some(part) => lines.push(format!("\n{}", shown(part, classes))),
@@ -107,6 +109,22 @@ impl Arguments {
         }
         output.line(&lines.join("\n"))
     }
+}
+
+/// Tells which trials are unlike those of training.
+fn unfamiliar(judged: &fitted::Judged) -> Option<String> {
+    let places = judged.unfamiliar();
+    let mut told: Vec<String> = places.iter().take(10).map(usize::to_string).collect();
+    if let Some(more) = places.len().checked_sub(10).filter(|&n| n > 0) {
+        told.push(format!("and {more} more"));
+    }
+    let text = format!(
+        "{} of {} trials lie far from those of training: {}",
+        places.len(),
+        judged.familiarity.len(),
+        told.join(", ")
+    );
+    (!places.is_empty()).then(|| entry("unfamiliar", &text, 12))
 }
 
 fn shown(part: &fitted::Part, classes: &[String]) -> String {

@@ -3,6 +3,7 @@
 mod dataset;
 mod folder;
 mod model;
+mod quality;
 mod signals;
 
 use std::io::Read;
@@ -17,15 +18,19 @@ use stiefel::model::FittedModel;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::reading::Reading;
-use crate::source::{Part, load};
+use crate::source::{Part, load_to_show};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Recordings: channels, rate, duration, events, and what the reader left out or assumed. A folder: a line for every file, with a short reason where
-a file cannot be read; -v gives the whole reason. Trials: numbers per domain and class. Covariances, data sets and synthetic:…: trials per
-domain and class, rejected trials, rank and condition of each domain's mean, median condition of its
-trials, the command that trains a model on them, and the sizes that the scaling rule gives a routed
-network (`stiefel train --model dasp`), each with its reason. Models: kind, classes, domains and training.")]
+Recordings: channels, rate, duration, events, what the reader left out or assumed, and the
+amplitudes of the electrodes (largest minus smallest value within three seconds) with what is
+wrong with them. A folder: a line for every file, with a short reason where a file cannot be read;
+-v gives the whole reason. Trials: numbers per domain and class. Covariances, data sets and
+synthetic:…: trials per domain and class, rejected trials, rank and condition of each domain's
+mean, median condition of its trials, amplitudes by person (of one person: by electrode) and what
+is wrong, the command that trains a model on them, and the sizes that the scaling rule gives a
+routed network (`stiefel train --model dasp`), each with its reason. Models: kind, classes,
+domains and training.")]
 pub(crate) struct Arguments {
     /// A file, a folder of recordings, a public data set, or synthetic:…
     source: String,
@@ -71,7 +76,7 @@ impl Arguments {
         let preparation = if is_model(path) {
             FittedModel::load(path)?.preparation().clone()
         } else {
-            load(&self.source, &Part::default().selection())?
+            load_to_show(&self.source, &Part::default().selection())?
                 .preparation()
                 .clone()
         };
@@ -121,7 +126,7 @@ impl Arguments {
         }
         if !path.is_file() {
             self.without_reading("a data set")?;
-            let trials = load(&self.source, &self.part.selection())?;
+            let trials = load_to_show(&self.source, &self.part.selection())?;
             return dataset::describe(&self.source, &trials);
         }
         if is_model(path) {

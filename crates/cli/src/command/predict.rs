@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 use stiefel::data::Trials;
+use stiefel::model::fitted::Familiarity;
 use stiefel::model::{Decided, FittedModel};
 
 use crate::decoding::UnseenArguments;
@@ -26,8 +27,11 @@ enum Format {
 The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder). Recordings are prepared as the model's training
 trials were.
 
-Every trial has one line: its place, domain, run and label, whether the model has seen it (trained: fitted on it; chose: it chose the epoch or the
-penalty), the decision, the probability of every class and, where the network routes, the weight of every expert. Labels are not used.")]
+Every trial has one line: its place, domain, run and label, whether the model has seen it
+(trained: fitted on it; chose: it chose the epoch or the penalty), the decision, its status
+(unfamiliar: far from the trials of training; such a decision means little), the share of training
+trials that were nearer, the distance, the probability of every class and, where the network
+routes, the weight of every expert. Labels are not used.")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,
@@ -81,6 +85,7 @@ impl Arguments {
             trials: &trials,
             decided: &decided,
             seen: &seen,
+            familiarity: &model.familiarity(&trials)?,
         };
         let lines = if self.json || self.format == Format::Jsonl {
             table.json_lines()
@@ -109,12 +114,26 @@ fn seen(model: &FittedModel, trials: &Trials) -> Result<Vec<&'static str>, Failu
     Ok(said)
 }
 
+/// The columns before the probabilities.
+const COLUMNS: [&str; 9] = [
+    "trial",
+    "domain",
+    "run",
+    "label",
+    "seen",
+    "decision",
+    "status",
+    "familiarity",
+    "distance",
+];
+
 /// Everything that is printed.
 struct Table<'a> {
     model: &'a FittedModel,
     trials: &'a Trials,
     decided: &'a Decided,
     seen: &'a [&'static str],
+    familiarity: &'a [Option<Familiarity>],
 }
 
 impl Table<'_> {
@@ -124,6 +143,14 @@ impl Table<'_> {
             .routing
             .as_ref()
             .map_or(&[], |all| &all.data()[trial * all.cols()..][..all.cols()])
+    }
+
+    /// Returns the status that a live window would have.
+    fn status(&self, trial: usize) -> &'static str {
+        match self.familiarity[trial] {
+            Some(f) if f.unfamiliar => "unfamiliar",
+            _ => "decided",
+        }
     }
 
     fn probabilities(&self, trial: usize) -> &[f64] {
@@ -137,9 +164,7 @@ impl Table<'_> {
 
     fn csv(&self) -> Vec<String> {
         let (classes, best) = (self.model.classes(), self.decided.classes());
-        let mut heading = ["trial", "domain", "run", "label", "seen", "decision"]
-            .map(String::from)
-            .to_vec();
+        let mut heading = COLUMNS.map(String::from).to_vec();
         heading.extend(classes.iter().map(|c| cell(&format!("p_{c}"))));
         let experts = self
             .decided
@@ -156,7 +181,11 @@ impl Table<'_> {
                 cell(self.trials.classes().label(i)),
                 self.seen[i].to_owned(),
                 cell(&classes[best[i]]),
+                self.status(i).to_owned(),
             ];
+            let familiarity = self.familiarity[i];
+            row.push(familiarity.map_or(String::new(), |f| f.quantile.to_string()));
+            row.push(familiarity.map_or(String::new(), |f| f.distance.to_string()));
             let numbers = self.probabilities(i).iter().chain(self.weights(i));
             row.extend(numbers.map(f64::to_string));
             lines.push(row.join(","));
@@ -172,6 +201,8 @@ impl Table<'_> {
             let mut value = json!({
                 "trial": i, "domain": self.trials.domains().label(i), "run": self.run(i), "label": self.trials.classes().label(i),
                 "seen": self.seen[i], "decision": classes[best[i]], "probabilities": named.collect::<Map<_, _>>(),
+                "status": self.status(i), "familiarity": self.familiarity[i].map(|f| f.quantile),
+                "distance": self.familiarity[i].map(|f| f.distance),
             });
             if self.decided.routing.is_some() {
                 value["routing"] = json!(self.weights(i));

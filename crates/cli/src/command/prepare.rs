@@ -233,5 +233,7 @@ fn summary(trials: &Trials, record: &Record) -> String {
         lines.push(entry("not chosen", &text, 12));
     }
     lines.extend(record.notes.iter().map(|note| entry("note", note, 12)));
+    let found = record.quality.sentences();
+    lines.extend(found.iter().map(|finding| entry("signal", finding, 12)));
     lines.join("\n")
 }

@@ -1,16 +1,19 @@
 //! Trials `(X_i^(v), y_i, d_i)`: covariances `X_i^(v)` (`n × n`, symmetric, f64; one per view), a class, a domain, and where known subject,
 //! session, run and the names of the channels.
 //!
-//! Everything is checked once, here: sizes, ranges, finite values, symmetry. Positive definiteness is a question of its own
-//! (`stiefel_geometry::spd::check_spd`): raw covariances of re-referenced recordings lack it until they are loaded.
+//! Everything is checked once, here: sizes, ranges, finite values, symmetry, and that matrices can
+//! be covariances. Raw covariances of re-referenced recordings lack full rank until they are loaded,
+//! and are taken; a negative eigenvalue, a zero matrix and a rank below half the channels are
+//! refused.
 
 mod channels;
+mod definite;
 mod together;
 mod views;
 
 pub use channels::channel_places;
 
-use crate::{DataError, Factor, Preparation, Reference, Result, TrialId, check_distinct};
+use crate::{DataError, Factor, Preparation, Quality, Reference, Result, TrialId, check_distinct};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use stiefel_linalg::{MatBatch, MatView, asymmetry, tolerance};
@@ -34,6 +37,9 @@ pub struct Origin {
     /// Who asks to be cited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub citation: Option<String>,
+    /// Amplitudes and findings of the signals, where somebody looked.
+    #[serde(skip_serializing_if = "Quality::is_empty")]
+    pub quality: Quality,
 }
 
 /// A set of trials of one montage.
@@ -93,6 +99,7 @@ impl Trials {
     /// From covariances, classes and domains, one of each per trial.
     pub fn new(covariances: MatBatch<f64>, classes: Factor, domains: Factor) -> Result<Self> {
         check_covariances(&covariances)?;
+        definite::check(&covariances, OP)?;
         let count = covariances.count();
         check_count("classes", count, classes.len())?;
         check_count("domains", count, domains.len())?;
@@ -204,6 +211,22 @@ impl Trials {
     /// The covariances of the broad view, `count × n × n`.
     pub fn covariances(&self) -> &MatBatch<f64> {
         &self.views[0]
+    }
+
+    /// Returns the numerical rank of the broad covariance of each trial.
+    ///
+    /// ```
+    /// use stiefel_data::{Factor, Trials};
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let average_referenced = vec![2., -1., -1., -1., 2., -1., -1., -1., 2.];
+    /// let x = MatBatch::from_vec(1, 3, 3, average_referenced)?;
+    /// let one = || Factor::from_labels(["a"]);
+    /// assert_eq!(Trials::new(x, one(), one())?.ranks()?, [2]);
+    /// # Ok::<(), stiefel_data::DataError>(())
+    /// ```
+    pub fn ranks(&self) -> Result<Vec<usize>> {
+        definite::ranks(self.covariances())
     }
 
     /// The class of each trial.
@@ -376,9 +399,11 @@ impl Trials {
             *factor = factor.as_ref().map(again);
         }
         let domains = part.domains.names();
-        Arc::make_mut(&mut part.origin)
+        let origin = Arc::make_mut(&mut part.origin);
+        origin
             .rejected
             .retain(|(domain, _)| domains.contains(domain));
+        origin.quality = origin.quality.of(domains, &origin.quality.electrodes);
         Ok(part)
     }
 
@@ -420,10 +445,16 @@ impl Trials {
             }
             Preparation::Unknown => Arc::clone(&self.preparation),
         };
+        let mut origin = Arc::clone(&self.origin);
+        if !origin.quality.is_empty() {
+            let quality = origin.quality.of(self.domains.names(), &names);
+            Arc::make_mut(&mut origin).quality = quality;
+        }
         Ok(Self {
             views: self.views.iter().map(part).collect(),
             channels: Some(names),
             preparation,
+            origin,
             ..self.clone()
         })
     }

@@ -11,6 +11,7 @@ impl Trials {
     /// Adds a view: other covariances of the same channels of the same trials.
     pub fn with_view(mut self, covariances: MatBatch<f64>) -> Result<Self> {
         super::check_covariances(&covariances)?;
+        super::definite::check(&covariances, "view")?;
         super::check_count("covariances of a view", self.len(), covariances.count())?;
         super::check_count(
             "channels of a view",

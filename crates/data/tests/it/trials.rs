@@ -181,3 +181,44 @@ fn a_set_of_its_own_has_the_names_that_occur() {
     assert_eq!(all.origin().rejected, rejected);
     assert_eq!(part.classes().names(), ["c0"]);
 }
+
+/// Five matrices of four channels, the third of them from a diagonal.
+fn with_third(diagonal: [f64; 4]) -> Result<Trials, DataError> {
+    let x = MatBatch::from_fn(5, 4, 4, |i, r, c| match (i, r == c) {
+        (2, true) => diagonal[r],
+        (2, false) => 0.0,
+        (_, true) => 2.0,
+        (_, false) => 0.5,
+    });
+    Trials::new(x, labels(5), labels(5))
+}
+
+#[test]
+fn matrices_that_are_no_covariances_are_refused_by_their_number() {
+    let refused = |diagonal, why: &str| {
+        let error = with_third(diagonal).unwrap_err().to_string();
+        assert!(error.contains(&format!("trial 2 {why}")), "{error}");
+    };
+    refused([0.0; 4], "is zero");
+    refused([1.0, 1.0, 1.0, -0.5], "is not positive definite");
+    refused([-1.0; 4], "is not positive definite");
+    refused([3.0, 0.0, 0.0, 0.0], "has rank 1 of 4");
+    let view = MatBatch::from_fn(5, 4, 4, |i, r, c| if i != 3 && r == c { 1.0 } else { 0.0 });
+    let good = with_third([1.0; 4]).unwrap();
+    let error = good.with_view(view).unwrap_err().to_string();
+    assert!(error.contains("trial 3 is zero"), "{error}");
+}
+
+#[test]
+fn what_loading_makes_up_is_taken_and_its_rank_is_known() {
+    // Removed components and the rounding of single precision.
+    for diagonal in [
+        [1.0, 1.0, 1.0, 0.0],
+        [1.0, 1.0, 0.0, 0.0],
+        [1.0, 1.0, 1.0, -1e-7],
+    ] {
+        let trials = with_third(diagonal).unwrap();
+        let positive = diagonal.iter().filter(|x| **x > 0.0).count();
+        assert_eq!(trials.ranks().unwrap(), [4, 4, positive, 4, 4]);
+    }
+}

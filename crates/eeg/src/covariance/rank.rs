@@ -10,7 +10,7 @@ use stiefel_linalg::{MatRef, eigenvalues};
 
 use crate::{EegError, Result};
 
-pub use crate::tolerance::RANK_TOLERANCE;
+pub use stiefel_data::tolerance::RANK_TOLERANCE;
 
 /// Why directions are missing from a covariance.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,8 +12,10 @@
 //! A label that never occurs, and a label that means two things in the runs at hand, are errors with
 //! the counts.
 
+mod examine;
 mod folders;
 mod inputs;
+mod looking;
 mod meaning;
 mod naming;
 mod notes;
@@ -26,6 +28,7 @@ pub mod stream;
 mod views;
 
 pub use crate::ledger::FileRecord;
+pub use examine::quality_of;
 pub use inputs::{Inputs, read_options};
 pub(crate) use inputs::{Opened, is_catalogue, open_file};
 pub use meaning::{Cue, LabelledRecording, labelled_recordings, sample_at};
@@ -43,6 +46,7 @@ use stiefel_data::{Duplicates, Fingerprint, Origin, Preparation, TrialId, Trials
 
 use crate::catalogue::Signal;
 use crate::io::{listed, name_text, path_text};
+use crate::quality;
 use crate::{EegError, Result};
 use inputs::Item;
 use meaning::{check_meanings, counted};
@@ -127,6 +131,7 @@ pub fn run(recipe: &Recipe, inputs: Inputs, watch: &mut Watch<'_>) -> Result<(Tr
     if all_labels {
         work.check_labels(&made)?;
     }
+    quality::check(&made.quality)?;
     check_meanings(&made.provenance.labels)?;
     let provenance = Provenance {
         input,
@@ -135,10 +140,16 @@ pub fn run(recipe: &Recipe, inputs: Inputs, watch: &mut Watch<'_>) -> Result<(Tr
     let mut record = Record::new(&sources, provenance.clone());
     record.notes = work.notes.sentences();
     if provenance.recipe.estimator != recipe.estimator {
+        let n = provenance.channels().len();
+        let why = if recipe.reference == Reference::AsRecorded {
+            format!("a window without more samples than the {n} channels")
+        } else {
+            format!("the reference {}", recipe.reference)
+        };
         record.notes.push(format!(
-            "the reference {} leaves one direction of the channels without signal; covariances are \
-             estimated by {} in the place of {}",
-            recipe.reference, provenance.recipe.estimator, recipe.estimator
+            "{why} leaves directions of the channels without signal; covariances are estimated by \
+             {} in the place of {}",
+            provenance.recipe.estimator, recipe.estimator
         ));
     }
     record.notes.extend(unreadable.iter().map(|(path, error)| {
@@ -149,6 +160,7 @@ pub fn run(recipe: &Recipe, inputs: Inputs, watch: &mut Watch<'_>) -> Result<(Tr
         )
     }));
     describe(&mut record, &made);
+    record.quality = made.quality.clone();
     record.files = ledger.files(&read);
     let name = match &sources[..] {
         [one] => source_name(one),
@@ -166,6 +178,7 @@ pub fn run(recipe: &Recipe, inputs: Inputs, watch: &mut Watch<'_>) -> Result<(Tr
         notes: record.notes.clone(),
         licence,
         citation,
+        quality: made.quality,
     };
     let trials = (made.trials)
         .with_preparation(Preparation::from(provenance))

@@ -9,23 +9,26 @@
 //! trials is filtered trial by trial, then cropped to the window.
 //!
 //! A reference that is made of the recipe's own channels leaves these one direction short: their
-//! mean, weighted as the reference is, vanishes. The sample covariance is then shrunk by the oracle
-//! approximating rule, and the recipe that travels with the trials says so.
+//! mean, weighted as the reference is, vanishes. A window without more samples than channels leaves
+//! them short as well. The sample covariance is then shrunk by the oracle approximating rule, and
+//! the recipe that travels with the trials says so.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use stiefel_data::{
-    Fingerprint, LabelUse, Labels, Phase, Preparation, Provenance, Recipe, Reference, TrialId,
-    Trials,
+    Fingerprint, LabelUse, Labels, Phase, Preparation, Provenance, Quality, Recipe, Reference,
+    TrialId, Trials,
 };
 use stiefel_linalg::MatBatch;
 
+use super::looking::{look_at, look_at_epochs};
 use super::meaning::{LabelledRecording, sample_at};
 use crate::covariance::{Estimator, names, reduce, trials_of};
 use crate::io::{excerpt, listed};
 use crate::montage::canonical;
+use crate::quality::{self, SignalLook};
 use crate::signal::{
     self, Band, DomainRejection, Outside, Plan, Rejection, Sos, peak, reject_peaks, resample,
 };
@@ -48,6 +51,8 @@ pub struct PipelineOutput {
     pub selected: BTreeMap<String, usize>,
     /// Samples of the first view of each trial.
     pub samples: usize,
+    /// Amplitudes, and what is wrong with the signals.
+    pub quality: Quality,
 }
 
 /// A recipe at work.
@@ -86,6 +91,7 @@ pub struct Preparing {
     not_selected: BTreeMap<String, usize>,
     selected: BTreeMap<String, usize>,
     samples: usize,
+    look: SignalLook,
 }
 
 /// The place of a view among the views, and its window.
@@ -111,6 +117,7 @@ impl Preparing {
             not_selected: BTreeMap::new(),
             selected: BTreeMap::new(),
             samples: 0,
+            look: SignalLook::default(),
         })
     }
 
@@ -148,6 +155,9 @@ impl Preparing {
             ..
         } = labelled;
         let (recorded, run) = (recording.sampling_rate(), run.as_deref());
+        let names = self.wanted(recording.channels());
+        let (look, recipe) = (&mut self.look, &self.recipe);
+        look_at(look, recipe, &names, &recording, domain, run);
         let recording = self.picked(recording)?;
         let recording = match self.factors(recorded) {
             Some((up, down)) => signal::resample_recording(&recording, up, down)?,
@@ -205,6 +215,8 @@ impl Preparing {
     pub fn add_epochs(&mut self, epochs: &Epochs) -> Result<()> {
         let recorded = epochs.sampling_rate();
         let (whole, epochs) = (epochs, &self.picked_epochs(epochs)?);
+        let names = self.wanted(whole.channels());
+        look_at_epochs(&mut self.look, &names, whole);
         let classes = &self.recipe.classes;
         let (mut chosen, mut named) = (Vec::new(), Vec::new());
         let (mut not_selected, mut selected) = (BTreeMap::new(), BTreeMap::new());
@@ -386,7 +398,9 @@ impl Preparing {
         }
         if self.recordings == 0 {
             (self.samples, self.rates) = (length, rates);
-            if self.recipe.estimator == Estimator::Sample && self.loses_rank(labelled) {
+            if self.recipe.estimator == Estimator::Sample
+                && (self.loses_rank(labelled) || self.has_few_samples(rates.1, channels.len()))
+            {
                 self.recipe.estimator = Estimator::Oas;
             }
             self.channels = channels;
@@ -401,6 +415,13 @@ impl Preparing {
             Reference::Average => true,
             Reference::Channels(names) => stiefel_formats::electrode::find(channels, names).is_ok(),
         }
+    }
+
+    /// Tells whether a view has too few samples for a covariance of full rank.
+    fn has_few_samples(&self, rate: f64, channels: usize) -> bool {
+        let lengths = self.recipe.views.iter().map(|v| v.window[1] - v.window[0]);
+        let shortest = lengths.fold(f64::INFINITY, f64::min);
+        (shortest * rate).round_ties_even() as usize <= channels
     }
 
     /// Returns the identities of the trials so far.
@@ -447,7 +468,8 @@ impl Preparing {
             .iter()
             .map(|&i| self.trials[i].clone())
             .collect();
-        let mut trials = trials_of(kept(&self.views[0]), &self.channels, &info)?;
+        let mut trials = trials_of(kept(&self.views[0]), &self.channels, &info)
+            .map_err(|error| quality::cause(&self.look, &self.channels).unwrap_or(error))?;
         for view in &self.views[1..] {
             let x = MatBatch::from_vec(info.len(), n, n, kept(view));
             trials = trials.with_view(x.map_err(stiefel_data::DataError::from)?)?;
@@ -456,7 +478,9 @@ impl Preparing {
         let kept = rejection.kept.iter().map(|&i| self.identities[i]);
         let trials = trials.with_identities(kept.collect())?;
         let trials = trials.with_channels(provenance.channels().to_vec())?;
+        let quality = quality::join(&self.look, &trials)?;
         Ok(PipelineOutput {
+            quality,
             trials: trials.with_preparation(Preparation::from(provenance.clone())),
             provenance,
             rejection,

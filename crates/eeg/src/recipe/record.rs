@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use stiefel_data::{Provenance, Trials};
+use stiefel_data::{Provenance, Quality, Trials};
 
 use crate::io::write_trials;
 use crate::ledger::FileRecord;
@@ -46,6 +46,8 @@ pub struct Record {
     pub outside: usize,
     /// What else there is to say.
     pub notes: Vec<String>,
+    /// Amplitudes of every electrode and person, and what is wrong with the signals.
+    pub quality: Quality,
     /// The options of the command, for another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<serde_json::Value>,
@@ -65,6 +67,7 @@ impl Record {
             not_selected: BTreeMap::new(),
             outside: 0,
             notes: Vec::new(),
+            quality: Quality::default(),
             configuration: None,
         }
     }

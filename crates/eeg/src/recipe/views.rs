@@ -1,6 +1,6 @@
 //! Lists of views by name, and views of trials that are at hand.
 
-use stiefel_data::{Recipe, Trials, View};
+use stiefel_data::{Origin, Recipe, Trials, View};
 
 use super::pipeline::Preparing;
 use crate::{EegError, Epochs, Result};
@@ -78,5 +78,10 @@ pub fn views_of(epochs: &Epochs, recipe: &Recipe, start: f64) -> Result<Trials> 
     for view in &mut provenance.recipe.views {
         view.window = view.window.map(|seconds| seconds + start);
     }
-    Ok(made.trials.with_preparation(provenance.into()))
+    let origin = Origin {
+        quality: made.quality,
+        ..Origin::default()
+    };
+    let trials = made.trials.with_origin(origin);
+    Ok(trials.with_preparation(provenance.into()))
 }

@@ -115,7 +115,10 @@ proptest! {
         (with_runs, with_subjects, with_view) in any::<(bool, bool, bool)>(),
         seed in any::<u32>(),
     ) {
-        let value = |t: usize, i: usize, j: usize| (f64::from(seed) * 1e-3 + (t * 7 + i * j) as f64).sin() + (i + j) as f64;
+        let value = |t: usize, i: usize, j: usize| {
+            let noise = (f64::from(seed) * 1e-3 + (t * 7 + i * j) as f64).sin();
+            noise + if i == j { 20.0 } else { (i + j) as f64 / 4.0 }
+        };
         let names = |f: fn(usize) -> String| Factor::from_labels((0..labels.len()).map(f));
         let x = MatBatch::from_fn(labels.len(), n, n, value);
         let mut trials = Trials::new(x, Factor::from_labels(&labels), names(|t| format!("s{}-{}", t % 2, t % 3))).unwrap()

@@ -100,7 +100,7 @@ fn live_windows_are_those_of_the_batch() {
             (9, &[64, 64, 20], 7),
             (5, &[40, 100], 50),
             (1, &[30], 1),
-            (4, &[21, 2], 16),
+            (4, &[21, 6], 16),
         ] {
             let config = config(n, windows, estimator);
             let stream = noise(11, n * 700);

@@ -12,6 +12,7 @@ mod folders;
 mod live;
 mod numbers;
 mod pipeline;
+mod quality;
 mod resampling;
 mod support;
 mod synthetic;

@@ -1,15 +1,15 @@
 //! One window: is its signal sound, is it familiar, what does the model say?
 
-use crate::tolerance::ADAPTATION_WINDOWS;
 use stiefel_model::precondition::Adaptation;
+use stiefel_model::tolerance::ADAPTATION_WINDOWS;
 
 use super::Session;
 use crate::Result;
 use crate::clock::Clock;
 use crate::cues::Cue;
-use crate::familiar::Familiarity;
 use crate::quality::Reason;
 use crate::window::{CueOf, Event, Fault, Status, Window};
+use stiefel_model::fitted::Familiarity;
 
 impl Session {
     /// What is wrong with the signal from `start` to `end`, before the model has a look.
@@ -30,10 +30,8 @@ impl Session {
         }
         let from = start as u64 + self.quality.looked(start);
         self.quality.look(self.raw.frames(from, end as u64));
-        let found = self
-            .quality
-            .verdict(self.raw.frames(start as u64, end as u64));
-        found.map(|(reason, channel)| (reason, Some(channel)))
+        self.quality
+            .verdict(self.raw.frames(start as u64, end as u64))
     }
 
     /// Does what can be done by now of the next window, so that less is left to do after its last sample.

@@ -25,12 +25,12 @@ use crate::block::{At, Block, Marker};
 use crate::clock::Clock;
 use crate::cues::Cues;
 use crate::evidence::Evidence;
-use crate::familiar::Familiar;
 use crate::quality::{Quality, Reason};
 use crate::ring::Ring;
 use crate::stream::{Description, Fit, StreamSpec};
 use crate::window::{Event, Gap};
 use crate::{LiveError, Result};
+use stiefel_model::fitted::FamiliarityCheck;
 
 /// A model at work on one stream.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Session {
     clock: Option<Clock>,
     quality: Quality,
     evidence: Evidence,
-    familiar: Option<Familiar>,
+    familiar: Option<FamiliarityCheck>,
     cues: Cues,
     /// Samples of a hop, and where the next window ends.
     hop: Option<i64>,
@@ -113,7 +113,7 @@ impl Session {
             ));
         }
         let familiar = match options.unfamiliar {
-            Some(limit) => Familiar::new(model, decider.domain(), limit)?,
+            Some(limit) => FamiliarityCheck::new(model, decider.domain(), limit)?,
             None => None,
         };
         let first = chain.settled() as i64 + timing.span() as i64;
@@ -254,7 +254,7 @@ impl Session {
             ));
         }
         if let Some(limit) = self.options.unfamiliar {
-            self.familiar = Familiar::new(model, decider.domain(), limit)?;
+            self.familiar = FamiliarityCheck::new(model, decider.domain(), limit)?;
         }
         self.model = model.clone();
         self.decider = decider;

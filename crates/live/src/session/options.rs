@@ -1,7 +1,7 @@
 //! How a session decides.
 
-use crate::tolerance::UNFAMILIAR;
 use serde::{Deserialize, Serialize};
+use stiefel_model::tolerance::UNFAMILIAR;
 
 use crate::{LiveError, Result};
 

@@ -3,7 +3,7 @@
 //! A trial that a model was trained on, or that chose when to stop, tells nothing of how well it decides new ones. Trials are known by their
 //! identity, whatever file they come in: each set is divided into what is new to the model and what is not, and scored apart.
 
-use super::FittedModel;
+use super::{Familiarity, FittedModel};
 use crate::kind::Decided;
 use crate::metrics::{Decisions, DomainScores, Scores};
 use crate::{Result, Unseen};
@@ -35,6 +35,17 @@ pub struct Judged {
     pub remembers: bool,
     /// The decisions, of all trials.
     pub decided: Decided,
+    /// How far each trial is from those of training; none where nothing can be said.
+    pub familiarity: Vec<Option<Familiarity>>,
+}
+
+impl Judged {
+    /// Returns the places of the trials that are unfamiliar.
+    pub fn unfamiliar(&self) -> Vec<usize> {
+        let all = self.familiarity.iter().enumerate();
+        let unfamiliar = all.filter(|(_, f)| f.is_some_and(|f| f.unfamiliar));
+        unfamiliar.map(|(place, _)| place).collect()
+    }
 }
 
 impl FittedModel {
@@ -60,6 +71,7 @@ impl FittedModel {
             stopped: part(&stopped)?,
             trained: part(&trained)?,
             remembers: !self.about.seen.is_empty(),
+            familiarity: self.familiarity(&trials)?,
             decided,
         })
     }

@@ -15,6 +15,7 @@ mod calibrate;
 mod decide;
 mod examine;
 mod familiar;
+mod familiarity;
 mod fit;
 mod judge;
 mod session;
@@ -23,6 +24,7 @@ mod stored;
 pub use about::{About, ClassType};
 pub use assembled::{Named, initial};
 pub use familiar::{Distances, FamiliarityBaseline};
+pub use familiarity::{Familiarity, FamiliarityCheck};
 pub use judge::{Judged, Part};
 pub use session::Session;
 

@@ -1,7 +1,8 @@
 //! Distances to training: held-out trials of somebody known are spread evenly over the ranks, whoever it is.
 
 use stiefel_linalg::MatBatch;
-use stiefel_model::fitted::Distances;
+use stiefel_model::fitted::{Distances, FamiliarityCheck};
+use stiefel_model::tolerance::UNFAMILIAR;
 use stiefel_model::train::Silent;
 use stiefel_model::{Factor, FittedModel, ModelSpec, Trials};
 use stiefel_testkit::random_batch;
@@ -78,5 +79,43 @@ fn distances_of_damaged_files_are_refused() {
         "{\"ratios\":[1.0],\"medians\":[-1.0]}",
     ] {
         assert!(serde_json::from_str::<Distances>(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn trials_of_a_file_are_judged_as_windows_of_a_stream_are() {
+    let of = |x: MatBatch<f64>, name: &str| {
+        let count = x.count();
+        let classes = Factor::from_labels((0..count).map(|i| ["a", "b"][i % 2]));
+        Trials::new(x, classes, Factor::from_labels(vec![name; count])).unwrap()
+    };
+    let training = of(wishart(1, 60, 60), "known");
+    let model = FittedModel::fit(&training, &training, &ModelSpec::default(), &mut Silent).unwrap();
+    // The last ten of thirty trials have ten times the amplitude at two electrodes.
+    let mut x = wishart(2, 30, 60);
+    for i in 20..30 {
+        for (at, value) in x.matrix_mut(i).iter_mut().enumerate() {
+            let loud = |c: usize| if c < 2 { 10.0 } else { 1.0 };
+            *value *= loud(at / N) * loud(at % N);
+        }
+    }
+    for name in ["known", "new"] {
+        let trials = of(x.clone(), name);
+        let offline = model.familiarity(&trials).unwrap();
+        let mut check = FamiliarityCheck::new(&model, name, UNFAMILIAR)
+            .unwrap()
+            .unwrap();
+        for (i, offline) in offline.iter().enumerate() {
+            let live = check.judge(x.matrix(i)).unwrap();
+            assert_eq!(*offline, live, "{name} {i}");
+            let strange = live.is_some_and(|f| f.unfamiliar);
+            assert_eq!(strange, i >= 20, "{name} {i}");
+            assert_eq!(live.is_none(), name == "new" && i < 10, "{name} {i}");
+            if !strange {
+                check.learn(&model, name, x.matrix(i), live).unwrap();
+            }
+        }
+        let judged = model.judge(&of(x.clone(), "known"), None).unwrap();
+        assert_eq!(judged.unfamiliar(), (20..30).collect::<Vec<_>>());
     }
 }

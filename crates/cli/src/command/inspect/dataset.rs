@@ -6,7 +6,7 @@ use stiefel::eeg::covariance::Rank;
 use stiefel::model::scaling::ScalingRule;
 use stiefel::study::DatasetSummary;
 
-use super::Description;
+use super::{Description, quality};
 use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::table::{columns, entry};
@@ -68,6 +68,7 @@ pub(super) fn describe(source: &str, trials: &Trials) -> Result<Description, Fai
     }
     lines.push(entry("fingerprint", &summary.fingerprint, 12));
     lines.push(format!("\n{}", table(summary.classes.as_slice(), &figures)));
+    lines.extend(quality::table(&trials.origin().quality));
     for f in &figures {
         for loss in f.rank.losses.iter().take(SHOWN) {
             lines.push(entry("note", &format!("{}: {loss}", f.name), 12));
@@ -91,6 +92,7 @@ pub(super) fn describe(source: &str, trials: &Trials) -> Result<Description, Fai
         value: json!({
             "kind": "dataset", "command": command, "networks": sizes, "preparation": trials.preparation(), "summary": serde_json::to_value(&summary)?,
             "sessions": sessions.as_ref().map(|s| s.names().to_vec()),
+            "quality": trials.origin().quality,
             "runs": trials.runs().map(|r| r.names().to_vec()),
             "domains": figures.iter().map(|f| value(f, &summary.classes)).collect::<Vec<_>>(),
         }),

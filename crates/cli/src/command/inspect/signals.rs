@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use stiefel::data::Quality;
+use stiefel::eeg::recipe::quality_of;
 use stiefel::eeg::{Channel, Epochs, Recording};
 
-use super::Description;
+use super::{Description, quality};
 use crate::table::{SCREEN, columns, within};
 
 /// Continuous recordings of one file.
 pub(super) fn recordings(path: &Path, all: &[Recording]) -> Description {
     let mut lines = vec![entry("file", &path.display().to_string())];
+    let mut values = Vec::new();
     for (i, r) in all.iter().enumerate() {
         if all.len() > 1 {
             lines.push(format!("\nrecording {} of {}", i + 1, all.len()));
@@ -24,12 +27,28 @@ pub(super) fn recordings(path: &Path, all: &[Recording]) -> Description {
         }
         lines.push(entry("events", &event_text(r)));
         lines.extend(r.notes().iter().map(|note| entry("note", note)));
+        let found = look(path, r);
+        if let Ok(quality) = &found {
+            lines.extend(quality.sentences().iter().map(|s| entry("signal", s)));
+            lines.extend(quality::table(quality));
+        }
+        let mut value = value(r);
+        value["quality"] = match found {
+            Ok(quality) => json!(quality),
+            Err(error) => json!({ "missing": error.to_string() }),
+        };
+        values.push(value);
     }
-    let values: Vec<Value> = all.iter().map(value).collect();
     Description {
         text: lines.join("\n"),
         value: json!({ "kind": "recordings", "file": path, "recordings": values }),
     }
+}
+
+/// Looks at the signals of a recording, under the name of its file.
+fn look(path: &Path, recording: &Recording) -> stiefel::eeg::Result<Quality> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    quality_of(recording, &name)
 }
 
 /// Trials of one file.

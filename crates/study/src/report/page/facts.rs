@@ -4,6 +4,10 @@ use super::super::base::text::{count, escape};
 use crate::StudySummary;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use stiefel_data::Quality;
+
+/// Findings of a person that are told.
+const TOLD: usize = 3;
 
 const PAPER: &str = "I. Costa Maia, P. L. C. Rodrigues, S. Said, M. Congedo: Routing on the Stiefel Manifold: When Does Adaptive \
 Subspace Selection Help for Cross-Domain EEG Decoding? Preprint, 2026.";
@@ -49,6 +53,51 @@ pub(super) fn data(summary: &StudySummary) -> String {
     fact("Citation of the data", known(d.citation.as_deref()));
     fact("Fingerprint", format!("SHA-256 {}", escape(&d.fingerprint)));
     out.push_str("</dl>");
+    out.push_str(&signals(&d.quality));
+    out
+}
+
+/// Writes a short table of amplitudes by person, with what is wrong with the signals.
+fn signals(quality: &Quality) -> String {
+    if quality.amplitudes.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "<h3>Signals</h3><p>Amplitude: {}. Median over a person's electrodes; lowest and highest \
+         electrode.</p><table><thead><tr><th>Domain</th><th>Median</th><th>Lowest</th>\
+         <th>Highest</th><th>Findings</th></tr></thead><tbody>",
+        escape(&quality.measure)
+    );
+    for own in &quality.amplitudes {
+        let mut sorted = own.median.clone();
+        sorted.sort_by(f64::total_cmp);
+        let cell = |at: usize| {
+            sorted
+                .get(at)
+                .map_or_else(|| "–".into(), |x| format!("{x:.3}"))
+        };
+        let of = quality.findings.iter().filter(|f| f.domain == own.domain);
+        let told: Vec<String> = of.clone().take(TOLD).map(ToString::to_string).collect();
+        let more = of.count() - told.len();
+        let mut findings = if told.is_empty() {
+            "none".into()
+        } else {
+            told.join("; ")
+        };
+        if more > 0 {
+            let _ = write!(findings, "; and {more} more");
+        }
+        let _ = write!(
+            out,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&own.domain),
+            cell(sorted.len() / 2),
+            cell(0),
+            cell(sorted.len().saturating_sub(1)),
+            escape(&findings)
+        );
+    }
+    out.push_str("</tbody></table>");
     out
 }
 

@@ -199,6 +199,22 @@ impl PyModel {
         Ok(of)
     }
 
+    /// Tells which trials of one domain lie far from those of training.
+    fn unfamiliar(
+        &self,
+        py: Python<'_>,
+        x: PyReadonlyArray3<'_, f64>,
+        domain: &str,
+    ) -> PyResult<Vec<bool>> {
+        let all = crate::array::apart(crate::array::view(&x)?, self.model.view_count())?;
+        let found = py.detach(|| self.model.familiarity_of(domain, all[0].view()));
+        let found = found.map_err(|(place, error)| model_error(error.at_trial(place)))?;
+        Ok(found
+            .iter()
+            .map(|f| f.is_some_and(|f| f.unfamiliar))
+            .collect())
+    }
+
     /// The matrices of trials with the channels of the model in its order; other channels and other preparations are refused.
     fn accept<'py>(&self, py: Python<'py>, trials: Labelled<'py>) -> PyResult<Bound<'py, PyAny>> {
         let trials = trials.trials()?;

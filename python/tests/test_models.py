@@ -469,6 +469,7 @@ def test_a_score_is_of_new_trials(base, small, tmp_path):
         parts = model.judge(x, y, sample_domain=d)
         assert list(parts) == ["new", "stopping", "training"]
         balanced = np.mean([right[~train & (y == c)].mean() for c in set(y[~train])])
+        assert 0 <= parts["new"].pop("unfamiliar") <= 12
         assert parts["new"] == {
             "trials": 12,
             "accuracy": right[~train].mean(),

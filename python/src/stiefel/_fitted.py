@@ -254,6 +254,15 @@ class DomainClassifier(FileModel, ByDomain):
                 routing[trials] = alpha[0]
         return probabilities, routing
 
+    def _unfamiliar(self, X, sample_domain=None, subjects=None):
+        """Which trials lie far from those of training."""
+        x, own = self._accept(X)
+        strange = np.zeros(len(x), dtype=bool)
+        for _, name, trials in _domains.groups(self, len(x), *own.whose(sample_domain, subjects)):
+            called = _domains.called(name, self.domains_)
+            strange[trials] = self._model.unfamiliar(flat(x[trials]), called)
+        return strange
+
     def predict_proba(
         self,
         X: ArrayLike | Trials,
@@ -425,13 +434,14 @@ class DomainClassifier(FileModel, ByDomain):
         Returns
         -------
         parts : dict
-            For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy``
-            and ``balanced_accuracy``; None if there is no such trial.
+            For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy``,
+            ``balanced_accuracy`` and ``unfamiliar``, the number of trials that lie far from those of
+            training, as a live session tells it; None if there is no such trial.
         """
         labels, decided = self._answers(X, y, sample_domain, subjects)
-        seen = self._seen(X)
+        seen, strange = self._seen(X), self._unfamiliar(X, sample_domain, subjects)
         return {
-            name: judged(labels[seen == i], decided[seen == i])
+            name: judged(labels[seen == i], decided[seen == i], strange[seen == i])
             for i, name in reversed(list(enumerate(SEEN)))
         }
 

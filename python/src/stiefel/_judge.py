@@ -47,10 +47,15 @@ def warn_of_seen(who, seen):
     return new if new.any() else slice(None)
 
 
-def judged(labels, decided):
+def judged(labels, decided, unfamiliar):
     """Scores of one part of the trials, or None where it has none."""
     if len(labels) == 0:
         return None
     right = labels == decided
     recalls = [right[labels == name].mean() for name in np.unique(labels)]
-    return {"trials": len(labels), "accuracy": float(right.mean()), "balanced_accuracy": float(np.mean(recalls))}
+    return {
+        "trials": len(labels),
+        "accuracy": float(right.mean()),
+        "balanced_accuracy": float(np.mean(recalls)),
+        "unfamiliar": int(unfamiliar.sum()),
+    }

@@ -5,7 +5,9 @@ use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError,
     PyTypeError, PyValueError,
 };
+use serde_json::Value;
 use std::io::ErrorKind;
+use stiefel::data::settings::SettingError;
 use stiefel::eeg::EegError;
 use stiefel::eeg::io::FormatError;
 use stiefel::model::ModelError;
@@ -43,8 +45,25 @@ pub(crate) fn model_error(error: ModelError) -> PyErr {
             problem: FileProblem::Exists,
             ..
         } => PyFileExistsError::new_err(error.to_string()),
+        ModelError::Setting(error) => setting_error(error),
         _ => value_error(error),
     }
+}
+
+/// The error of a setting, which stands as an argument of a call: `experts=0`.
+pub(crate) fn setting_error(error: &SettingError) -> PyErr {
+    let (name, sentence) = (error.name().replace('.', "__"), error.sentence());
+    let SettingError::Value { value, .. } = error else {
+        return value_error(format!("{name}: {sentence}"));
+    };
+    let value = match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::String(text) => format!("'{text}'"),
+        other => other.to_string(),
+    };
+    value_error(format!("{name}={value}: {sentence}"))
 }
 
 /// An error about the bytes of a model file.
@@ -75,6 +94,7 @@ pub(crate) fn study_error(error: StudyError) -> PyErr {
     match error {
         StudyError::Model(error) => model_error(error),
         StudyError::Eeg(error) => eeg_error(error),
+        StudyError::Settings(error) => setting_error(&error),
         StudyError::File { .. } => PyOSError::new_err(error.to_string()),
         _ => value_error(error),
     }

@@ -151,8 +151,7 @@ fn study_configuration(study: &str, data: &str, settings: &str) -> PyResult<Stri
     let study: Study = study.parse().map_err(study_error)?;
     let settings: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(settings).map_err(value_error)?;
-    let given = settings.iter().map(|(name, v)| (name.as_str(), v.clone()));
-    let config = StudyConfig::with_settings(study, data, given).map_err(study_error)?;
+    let config = StudyConfig::with_settings(study, data, settings).map_err(study_error)?;
     serde_json::to_string(&config).map_err(value_error)
 }
 

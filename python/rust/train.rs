@@ -6,11 +6,13 @@ use crate::model::PyModel;
 use crate::threads::pool;
 use crate::watch::watched;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::Value;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
+use stiefel::data::settings::{Setting, SettingError};
 use stiefel::model::kind::DataSizes;
 use stiefel::model::registry;
 use stiefel::model::scaling::Recommendation;
@@ -108,6 +110,36 @@ fn kinds() -> Vec<(&'static str, &'static str)> {
     registry::names().into_iter().map(about).collect()
 }
 
+/// Describes the settings of a kind or a variant on data of so many channels and training domains:
+/// path, name, what each is, its values in words, and its default as JSON; and whether it is a group.
+#[pyfunction]
+fn settings<'py>(
+    py: Python<'py>,
+    name: &str,
+    channels: usize,
+    domains: usize,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let sizes = DataSizes { channels, domains };
+    let settings = registry::settings(name, sizes).map_err(model_error)?;
+    let told = |setting: &Setting| {
+        let told = PyDict::new(py);
+        told.set_item("path", &setting.path)?;
+        told.set_item("name", &setting.name)?;
+        told.set_item("about", &setting.about)?;
+        told.set_item("values", &setting.values)?;
+        told.set_item("default", setting.default.to_string())?;
+        told.set_item("is_group", setting.is_group)?;
+        Ok(told)
+    };
+    settings.all().iter().map(told).collect()
+}
+
+/// Says that something has no setting of a name, and which it has.
+#[pyfunction]
+fn no_such_setting(owner: &str, name: &str, known: Vec<String>) -> String {
+    SettingError::unknown(owner, name, known).sentence()
+}
+
 /// Tells whether labelled trials of a domain calibrate a kind or a variant for so many classes.
 #[pyfunction]
 fn calibrates(name: &str, classes: usize) -> PyResult<bool> {
@@ -135,6 +167,8 @@ fn spec(
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(settings, module)?)?;
+    module.add_function(wrap_pyfunction!(no_such_setting, module)?)?;
     module.add_function(wrap_pyfunction!(calibrates, module)?)?;
     module.add_function(wrap_pyfunction!(spec, module)?)
 }

@@ -78,8 +78,8 @@ def test_the_program_opens_choir_of_python(study, dataset, tmp_path):
 @pytest.mark.parametrize(
     ("model", "options", "made"),
     [
-        ("dasp", ["--epochs", 2], stiefel.DaspClassifier),
-        ("spdnet", ["--epochs", 2], stiefel.SPDNetClassifier),
+        ("dasp", ["--set", "epochs=2"], stiefel.DaspClassifier),
+        ("spdnet", ["--set", "epochs=2"], stiefel.SPDNetClassifier),
         ("choir", [], stiefel.ChoirClassifier),
     ],
 )
@@ -193,8 +193,8 @@ def test_ctrl_c_ends_the_packaged_program(dataset, tmp_path):
         tmp_path / "m.stiefel",
         "--model",
         "dasp",
-        "--epochs",
-        "100000",
+        "--set",
+        "epochs=100000",
         "--set",
         "patience=100000",
     ]

@@ -42,6 +42,7 @@ cargo xtask <command>
   fuzz [--minutes N] [--inputs N] [--seed N] [READER …] [--keep]
                   damaged files for N minutes, or N of them, with every reader (edf, gdf, brainvision, fif, mat5, mat73, xdf, bci2000,
                   csv, numpy)
+  generate        docs/settings.md and the stub of stiefel.model, from the settings of the models
   header          the header of the C interface, written anew (installs cbindgen under target/tools)
   sets            the tests of the kernels and of what is made of them, again under each instruction set of this CPU; a part of test
   version, notes  the version, and what CHANGELOG.md says of it
@@ -146,12 +147,28 @@ fn say(text: Result<String, String>) -> ExitCode {
     }
 }
 
+/// Files that are made from the settings; a test of the program compares them.
+fn generate() -> Step {
+    let run = [
+        "run",
+        "--quiet",
+        "-p",
+        "stiefel-cli",
+        "--",
+        "generate",
+        "settings",
+        ".",
+    ];
+    cargo("files made from settings", &run)
+}
+
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let steps = match words[..] {
         ["layers"] => return layers::check(),
         ["header"] => return header::write(),
+        ["generate"] => Ok(vec![generate()]),
         ["sets"] => return sets::run(),
         ["version"] => return say(Ok(env!("CARGO_PKG_VERSION").to_owned())),
         ["notes"] => return say(notes::notes()),

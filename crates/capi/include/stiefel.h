@@ -95,20 +95,20 @@ typedef enum StiefelStatus {
 /*
  What is done for a domain that the model was not trained on.
  */
-typedef enum StiefelUnseen {
+typedef enum StiefelAdapt {
   /*
    It is refused.
    */
-  STIEFEL_UNSEEN_REFUSED = 0,
+  STIEFEL_ADAPT_REFUSED = 0,
   /*
    It is whitened by the mean of the training domains.
    */
-  STIEFEL_UNSEEN_POOLED = 1,
+  STIEFEL_ADAPT_POOLED = 1,
   /*
    It is whitened by the mean of its own windows so far.
    */
-  STIEFEL_UNSEEN_CAUSAL = 2,
-} StiefelUnseen;
+  STIEFEL_ADAPT_CAUSAL = 2,
+} StiefelAdapt;
 
 /*
  A model at work on a stream. It is not to be used by two threads at once.
@@ -136,9 +136,9 @@ typedef struct StiefelOptions {
    */
   double unfamiliar;
   /*
-   One of StiefelUnseen.
+   One of StiefelAdapt.
    */
-  int unseen;
+  int adapt;
   /*
    Whether nothing is learnt from unlabelled windows.
    */

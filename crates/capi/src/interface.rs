@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use stiefel_live::{Options, Reason, StreamSpec};
 
 use crate::session::{Refusal, StiefelSession};
-use crate::types::{StiefelCode, StiefelDecision, StiefelOptions, StiefelStream, StiefelUnseen};
+use crate::types::{StiefelAdapt, StiefelCode, StiefelDecision, StiefelOptions, StiefelStream};
 
 thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
@@ -166,7 +166,7 @@ pub extern "C" fn stiefel_options_default() -> StiefelOptions {
         threshold: options.threshold.unwrap_or(0.0),
         time_constant: options.time_constant,
         unfamiliar: options.unfamiliar.unwrap_or(0.0),
-        unseen: StiefelUnseen::Refused as c_int,
+        adapt: StiefelAdapt::Refused as c_int,
         freeze: options.freeze,
     }
 }

@@ -23,6 +23,6 @@ mod types;
 
 pub use session::StiefelSession;
 pub use types::{
-    StiefelCode, StiefelDecision, StiefelKind, StiefelOptions, StiefelStatus, StiefelStream,
-    StiefelUnseen,
+    StiefelAdapt, StiefelCode, StiefelDecision, StiefelKind, StiefelOptions, StiefelStatus,
+    StiefelStream,
 };

@@ -10,7 +10,7 @@ use stiefel_model::precondition::Adaptation;
 use stiefel_model::{FittedModel, Unseen};
 
 use crate::types::{
-    StiefelCode, StiefelDecision, StiefelKind, StiefelOptions, StiefelStatus, StiefelUnseen,
+    StiefelAdapt, StiefelCode, StiefelDecision, StiefelKind, StiefelOptions, StiefelStatus,
 };
 
 /// Decisions that may wait before no more samples are taken in.
@@ -50,17 +50,17 @@ fn c_text(text: &str) -> CString {
 
 /// The options of a session, and what is done for somebody whom the model does not know.
 fn options(given: &StiefelOptions) -> Result<(Options, Option<Unseen>), Refusal> {
-    let unseen = match given.unseen {
-        n if n == StiefelUnseen::Refused as c_int => None,
-        n if n == StiefelUnseen::Pooled as c_int => Some(Adaptation::Pooled),
-        n if n == StiefelUnseen::Causal as c_int => Some(Adaptation::Causal {
+    let unseen = match given.adapt {
+        n if n == StiefelAdapt::Refused as c_int => None,
+        n if n == StiefelAdapt::Pooled as c_int => Some(Adaptation::Pooled),
+        n if n == StiefelAdapt::Causal as c_int => Some(Adaptation::Causal {
             kappa: Adaptation::DEFAULT_KAPPA,
         }),
         other => {
             return Err((
                 StiefelCode::Setting,
                 format!(
-                    "the option unseen is {other}; give STIEFEL_UNSEEN_REFUSED, STIEFEL_UNSEEN_POOLED or STIEFEL_UNSEEN_CAUSAL"
+                    "the option adapt is {other}; give STIEFEL_ADAPT_REFUSED, STIEFEL_ADAPT_POOLED or STIEFEL_ADAPT_CAUSAL"
                 ),
             ));
         }
@@ -94,7 +94,7 @@ impl StiefelSession {
             return Err((
                 StiefelCode::Setting,
                 format!(
-                    "the model was trained on domain \"{domain}\"; the option unseen is for others, leave it STIEFEL_UNSEEN_REFUSED"
+                    "the model was trained on domain \"{domain}\"; the option adapt is for others, leave it STIEFEL_ADAPT_REFUSED"
                 ),
             ));
         }

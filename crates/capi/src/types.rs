@@ -33,7 +33,7 @@ pub enum StiefelCode {
 /// What is done for a domain that the model was not trained on.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StiefelUnseen {
+pub enum StiefelAdapt {
     /// It is refused.
     Refused = 0,
     /// It is whitened by the mean of the training domains.
@@ -92,8 +92,8 @@ pub struct StiefelOptions {
     pub time_constant: f64,
     /// A window is unfamiliar if it is more than this many times as far from the mean as 99 % of the training trials are; 0 checks nothing.
     pub unfamiliar: f64,
-    /// One of StiefelUnseen.
-    pub unseen: c_int,
+    /// One of StiefelAdapt.
+    pub adapt: c_int,
     /// Whether nothing is learnt from unlabelled windows.
     pub freeze: bool,
 }

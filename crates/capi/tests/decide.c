@@ -32,9 +32,9 @@ static void refusals(const char *model) {
     EXPECT(stiefel_open("nowhere.stiefel", "S01", NULL, NULL, &session), STIEFEL_CODE_FILE, "nowhere.stiefel");
     EXPECT(stiefel_open(model, "\xff\xfe", NULL, NULL, &session), STIEFEL_CODE_TEXT, "UTF-8");
     EXPECT(stiefel_open(model, "nobody", NULL, NULL, &session), STIEFEL_CODE_SETTING, "nobody");
-    options.unseen = 77;
+    options.adapt = 77;
     EXPECT(stiefel_open(model, "nobody", NULL, &options, &session), STIEFEL_CODE_SETTING, "77");
-    options.unseen = STIEFEL_UNSEEN_CAUSAL;
+    options.adapt = STIEFEL_ADAPT_CAUSAL;
     EXPECT(stiefel_open(model, "S01", NULL, &options, &session), STIEFEL_CODE_SETTING, "was trained on");
     options = stiefel_options_default();
     options.hop = -1.0;

@@ -9,6 +9,7 @@ mod inspect;
 mod live;
 mod predict;
 mod prepare;
+mod settings;
 mod study;
 mod train;
 
@@ -49,7 +50,10 @@ pub(crate) enum Command {
     Demo(demo::Arguments),
     /// Compare methods on a dataset: the paper's tables, with peers, tests and a report
     Study(study::Arguments),
-    /// Write completion scripts and manual pages
+    /// List the settings of a model or a study, with defaults and values
+    #[command(hide = true)]
+    Settings(settings::Arguments),
+    /// Write completion scripts, manual pages and what is made of settings
     #[command(hide = true)]
     Generate(generate::Arguments),
 }
@@ -67,6 +71,7 @@ impl Command {
             Self::Live(arguments) => arguments.run(output),
             Self::Demo(arguments) => arguments.run(output),
             Self::Study(arguments) => arguments.run(output),
+            Self::Settings(arguments) => arguments.run(output),
             Self::Generate(arguments) => arguments.run(output),
         }
     }

@@ -11,6 +11,9 @@
 //! classes = ["hands", "feet"]
 //! ```
 //!
+//! A key of the table of a command with `--set` that is no option of it is a setting by that name;
+//! a table in it is a group of settings.
+//!
 //! Paths are meant from the folder of the file.
 //!
 //! A JSON file with a member `configuration` will do as well: results keep the resolved configuration there, so that
@@ -20,11 +23,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, Parser};
+use clap::{Arg, ArgMatches, Command, FromArgMatches, Parser};
 use serde_json::{Map, Value, json};
 use stiefel::eeg::io::read_at_most;
 
 use crate::failure::Failure;
+use crate::settings::{Filed, Given, OF_FILE};
 
 /// The most bytes of a configuration.
 pub(crate) const LONGEST: u64 = 16 << 20;
@@ -112,10 +116,15 @@ fn settings(file: &Path, path: &[String]) -> Result<Map<String, Value>, Failure>
     };
     let mut settings = plain(&table);
     let mut inner = &table;
-    for name in path {
+    for (at, name) in path.iter().enumerate() {
         match inner.get(name) {
             Some(Value::Object(found)) => {
-                settings.extend(plain(found));
+                // In the table of the command itself, tables are groups of settings.
+                if at + 1 == path.len() {
+                    settings.extend(found.iter().map(|(k, v)| (k.replace('_', "-"), v.clone())));
+                } else {
+                    settings.extend(plain(found));
+                }
                 inner = found;
             }
             _ => break,
@@ -137,10 +146,20 @@ fn added(
     };
     let any_positional = command.get_positionals().any(on_line);
     let (mut options, mut positionals) = (Vec::new(), Vec::new());
+    let is_open = command.get_arguments().any(|a| name(a) == OF_FILE);
+    let mut by_name = Map::new();
     for (key, value) in settings {
         let arg = command.get_arguments().find(|a| name(a) == *key);
-        let Some(arg) = arg.filter(|_| key != "config") else {
-            let known: Vec<String> = command.get_arguments().map(name).collect();
+        let Some(arg) = arg.filter(|a| !a.is_hide_set() && key != "config") else {
+            if is_open && key != "config" {
+                by_name.insert(key.replace('-', "_"), value.clone());
+                continue;
+            }
+            let known: Vec<String> = command
+                .get_arguments()
+                .filter(|a| !a.is_hide_set())
+                .map(name)
+                .collect();
             return Err(Failure::Misuse(format!(
                 "{}: {} has no option \"{key}\"; its options are {}",
                 file.display(),
@@ -172,6 +191,14 @@ fn added(
         } else if texts == ["true"] {
             options.push(format!("--{key}"));
         }
+    }
+    if !by_name.is_empty() {
+        let filed = Filed {
+            file: file.to_owned(),
+            settings: by_name,
+        };
+        let text = serde_json::to_string(&filed)?;
+        options.push(format!("--{OF_FILE}={text}"));
     }
     positionals.sort();
     let positionals = positionals.into_iter().flat_map(|(_, texts)| texts);
@@ -230,6 +257,9 @@ fn resolved(command: &Command, found: &ArgMatches, path: &[String]) -> Value {
             }
             continue;
         }
+        if id == "set" || id == "filed" {
+            continue;
+        }
         let raw = found.get_raw(id).into_iter().flatten();
         let mut texts: Vec<String> = raw.map(|v| v.to_string_lossy().into_owned()).collect();
         let key = name(arg);
@@ -244,6 +274,12 @@ fn resolved(command: &Command, found: &ArgMatches, path: &[String]) -> Value {
             several => json!(several),
         };
         table.insert(name(arg), value);
+    }
+    let has_settings = command.get_arguments().any(|a| name(a) == OF_FILE);
+    if has_settings && let Ok(given) = Given::from_arg_matches(found) {
+        for (key, value) in given.all() {
+            table.entry(key).or_insert(value);
+        }
     }
     let mut value = Value::Object(table);
     for name in path.iter().rev() {

@@ -21,15 +21,11 @@ pub(crate) enum WhiteningChoice {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct UnseenArguments {
     /// What whitens a domain without training trials
-    #[arg(long = "unseen-whitening", value_enum, value_name = "POLICY")]
+    #[arg(long = "adapt", value_enum, value_name = "POLICY")]
     whitening: Option<WhiteningChoice>,
     /// What stands in for its embedding: input-only, zero, nearest, riemannian-nearest, transductive [default: input-only, for models without
     /// embedding]
-    #[arg(
-        long = "unseen-embedding",
-        value_name = "POLICY",
-        requires = "whitening"
-    )]
+    #[arg(long = "embedding", value_name = "POLICY", requires = "whitening")]
     embedding: Option<UnseenEmbedding>,
     /// How many trials the pooled mean counts for in own-mean and causal whitening [default: 10]
     #[arg(long, value_name = "TRIALS", requires = "whitening")]
@@ -47,7 +43,7 @@ impl UnseenArguments {
             (None, false) => UnseenEmbedding::InputOnly,
             (None, true) => {
                 return Err(Failure::Misuse(
-                    "the model has a domain embedding; say what stands in for it, with --unseen-embedding (zero, nearest, riemannian-nearest or \
+                    "the model has a domain embedding; say what stands in for it, with --embedding (zero, nearest, riemannian-nearest or \
                      transductive)"
                         .into(),
                 ));

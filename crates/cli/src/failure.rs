@@ -75,14 +75,13 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Data(inner) => inner.into(),
-            ModelError::NewDomain { .. } => {
-                Self::Misuse(format!("{error} (--unseen-whitening, --unseen-embedding)"))
-            }
+            ModelError::NewDomain { .. } => Self::Misuse(format!("{error} (--adapt, --embedding)")),
             ModelError::Parameter { .. }
             | ModelError::Channels { .. }
             | ModelError::Empty { .. }
             | ModelError::UnknownName { .. }
             | ModelError::Contradiction(_)
+            | ModelError::Setting(_)
             | ModelError::Impossible { .. } => Self::Misuse(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
@@ -109,7 +108,7 @@ impl From<StudyError> for Failure {
             StudyError::Eeg(inner) => inner.into(),
             StudyError::Data(inner) => inner.into(),
             StudyError::Model(inner) => inner.into(),
-            StudyError::Setting { .. } => Self::Misuse(error.to_string()),
+            StudyError::Setting { .. } | StudyError::Settings(_) => Self::Misuse(error.to_string()),
             StudyError::Interrupted => Self::Interrupted(error.to_string()),
             other => Self::Failed(other.to_string()),
         }

@@ -16,6 +16,7 @@ mod interrupt;
 mod output;
 mod reading;
 mod record;
+mod settings;
 mod source;
 mod table;
 
@@ -58,7 +59,11 @@ struct Arguments {
 /// let code = stiefel_cli::run(vec!["stiefel".into(), "inspect".into(), "dataset.npz".into()]);
 /// assert_eq!(code, 0);
 /// ```
-pub fn run(words: Vec<OsString>) -> u8 {
+pub fn run(mut words: Vec<OsString>) -> u8 {
+    // `stiefel help settings dasp`: clap would look for a command of that name.
+    if words.len() > 2 && words[1] == "help" && words[2] == "settings" {
+        words.remove(1);
+    }
     let outcome = config::parse::<Arguments>(words).and_then(|(arguments, configuration)| {
         let mut output = Output::standard(configuration);
         linalg::instruction_set().map_err(|error| Failure::Misuse(error.to_string()))?;

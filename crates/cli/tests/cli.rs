@@ -30,6 +30,8 @@ mod reading;
 mod readme;
 #[path = "cli/recordings.rs"]
 mod recordings;
+#[path = "cli/settings.rs"]
+mod settings;
 #[path = "cli/streaming.rs"]
 mod streaming;
 #[path = "cli/studies.rs"]

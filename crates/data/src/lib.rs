@@ -18,6 +18,7 @@ mod preparation;
 mod quality;
 mod recipe;
 mod seen;
+pub mod settings;
 pub mod split;
 pub mod tolerance;
 mod trials;

@@ -1,5 +1,6 @@
 //! Which part of a set of trials is wanted.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stiefel_data::Trials;
 
@@ -9,7 +10,7 @@ use crate::montage::{Montage, canonical};
 use crate::{EegError, Result};
 
 /// Which channels: a montage by name (`bnci2014001`: 22, `bnci2015001`: 13, `weibo2014`: 60), one channel, or a list of names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ChannelChoice {
     /// A montage; a channel where there is no montage of that name.
@@ -42,10 +43,10 @@ impl From<Vec<String>> for ChannelChoice {
 }
 
 /// Which part of a dataset; what is not named is taken whole.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
-    /// Channels.
+    /// Channels by name, or a montage: bnci2014001, bnci2015001, weibo2014 or eegmmidb.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<ChannelChoice>,
     /// Classes by name.

@@ -1,6 +1,7 @@
 //! What can go wrong between trials and a fitted model: the operation, the numbers and the remedy.
 
 use stiefel_autodiff::TapeError;
+use stiefel_data::settings::SettingError;
 use stiefel_data::{Contradiction, DataError, Trials};
 use stiefel_geometry::spd::check_spd;
 use stiefel_geometry::{GeometryError, SpdDefect};
@@ -242,6 +243,9 @@ pub enum ModelError {
         /// What to do.
         remedy: &'static str,
     },
+    /// A name that no setting has, or a value outside of its type or range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// Someone asked to stop.
     #[error("{op}: cancelled")]
     Cancelled {

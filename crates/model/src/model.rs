@@ -17,11 +17,12 @@ use crate::{
     DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
     Whitener, tangent_vectors,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, Scalar};
 
 /// Which network.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "network", rename_all = "kebab-case")]
 pub enum Architecture {
     /// The routed network.

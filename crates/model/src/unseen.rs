@@ -5,6 +5,7 @@
 use crate::adapt::TransductiveConfig;
 use crate::precondition::Adaptation;
 use crate::{ModelError, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +21,7 @@ use std::str::FromStr;
 /// assert!(unseen.uses_target_data());
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unseen {
     /// What whitens its trials.
     pub whitening: Adaptation,
@@ -51,7 +52,7 @@ impl From<Adaptation> for Unseen {
 }
 
 /// What stands in for the embedding of a domain without training trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum UnseenEmbedding {

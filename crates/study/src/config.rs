@@ -2,6 +2,7 @@
 
 use crate::family::Family;
 use crate::{Result, StudyError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fmt;
@@ -17,7 +18,7 @@ use stiefel_model::precondition::{Adaptation, Scaling, Whitening};
 use stiefel_model::train::TrainConfig;
 
 /// Which study.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Study {
     /// Baseline, naive routing, DASP and the peers, across domains.
@@ -116,7 +117,7 @@ impl FromStr for Study {
 }
 
 /// What is held out together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitUnit {
     /// Single trials at random.
@@ -163,12 +164,14 @@ impl SplitUnit {
 /// let config = StudyConfig::new(Study::Main, "synthetic:bnci2015001");
 /// assert_eq!(config.seeds, [0]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StudyConfig {
     /// Which study.
+    #[schemars(skip)]
     pub study: Study,
     /// The dataset: a name or a path.
+    #[schemars(skip)]
     pub data: String,
     /// Which part of it.
     #[serde(default)]
@@ -180,11 +183,12 @@ pub struct StudyConfig {
     #[serde(default)]
     pub split: SplitUnit,
     /// Seeds of split, initial values and batches.
+    #[schemars(length(min = 1))]
     #[serde(default = "one_seed")]
     pub seeds: Vec<u64>,
     /// Where the sizes of the networks come from.
     #[serde(default)]
-    pub sizing: Sizing,
+    pub sizes: Sizing,
     /// The protocol of training; its seed is replaced by each unit's.
     #[serde(default)]
     pub training: TrainConfig,
@@ -200,9 +204,9 @@ pub struct StudyConfig {
     /// The scale given to whitened matrices.
     #[serde(default = "per_trial")]
     pub scaling: Scaling,
-    /// How subjects without training trials are whitened.
+    /// How the trials of people without training trials are whitened.
     #[serde(default = "own_mean")]
-    pub unseen: Adaptation,
+    pub adapt: Adaptation,
     /// Whether routed methods have one expert retrained beside them as a control.
     #[serde(default = "yes")]
     pub retrained: bool,
@@ -244,13 +248,13 @@ impl StudyConfig {
             methods: Vec::new(),
             split: SplitUnit::default(),
             seeds: one_seed(),
-            sizing: Sizing::default(),
+            sizes: Sizing::default(),
             training: TrainConfig::default(),
             precision: Precision::default(),
             orthogonality: riemannian(),
             whitening: symmetric(),
             scaling: per_trial(),
-            unseen: own_mean(),
+            adapt: own_mean(),
             // The controls that retrain double a study's time; the ablation is about the rows themselves.
             retrained: !matches!(study, Study::Ablation | Study::Scaling | Study::Calibration),
         }
@@ -262,7 +266,7 @@ impl StudyConfig {
             Study::Online => Adaptation::Causal {
                 kappa: Adaptation::DEFAULT_KAPPA,
             },
-            _ => self.unseen,
+            _ => self.adapt,
         };
         let common = json!({
             "precision": self.precision,
@@ -274,7 +278,7 @@ impl StudyConfig {
         });
         Ok(Family {
             sizes: DataSizes { channels, domains },
-            sizing: json!(self.sizing),
+            sizing: json!(self.sizes),
             common,
             unseen,
             retrained: self.retrained,
@@ -302,7 +306,7 @@ impl StudyConfig {
                     "whole blocks were asked for, but the study {} holds out whole people or sessions",
                     self.study
                 ),
-                "leave --split out",
+                "split by trials",
             ));
         }
         if self.seeds.is_empty() {

@@ -31,6 +31,9 @@ pub enum StudyError {
         /// What to do.
         remedy: String,
     },
+    /// A setting by name that cannot be had.
+    #[error(transparent)]
+    Settings(#[from] stiefel_data::settings::SettingError),
     /// A file or folder of results.
     #[error("{}: {error}; {remedy}", path.display())]
     File {

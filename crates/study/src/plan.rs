@@ -403,7 +403,7 @@ fn protocol(config: &StudyConfig, trials: &Trials) -> String {
     match config.study {
         Study::Loso => format!(
             "one subject held out per fold with all sessions; 15 % of each training cell are for validation; the held-out subject is whitened by {}",
-            config.unseen
+            config.adapt
         ),
         Study::Online => "one subject held out per fold; its trials are decided one by one in recording order, whitened by the running \
                           mean of the trials seen so far (causal, κ = 10)"

@@ -187,12 +187,13 @@ class ModelClassifier(CalibratedClassifier):
         """The settings that differ from the defaults of the kind, by path."""
         tree = defaults_of(self._name)
         given = {}
+        names = {s["path"]: s["name"] for s in _core.settings(self._name, *SIZES)}
         for name, path in self._settings.items():
             value = getattr(self, name)
             # A part with settings of its own is turned off by False: None is the default.
             turned_off = value is False and not isinstance(tree[path], bool)
             if value is not None:
-                given[path] = None if turned_off else value
+                given[names[path]] = None if turned_off else value
         for path in tree:
             if _is_seed(path):
                 given[path] = seed
@@ -246,16 +247,10 @@ class ModelClassifier(CalibratedClassifier):
 @cache
 def defaults_of(name):
     """The default of every setting of a kind or variant by its path, groups before their parts."""
-    spec, _ = _core.spec(name, "{}", *SIZES)
-    return dict(_leaves(json.loads(spec)["settings"]))
-
-
-def _leaves(tree, prefix=""):
-    """Paths and values of a tree, groups among them."""
-    for name, value in tree.items():
-        yield f"{prefix}{name}", value
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{name}.")
+    return {
+        setting["path"]: json.loads(setting["default"])
+        for setting in _core.settings(name, *SIZES)
+    }
 
 
 def _changed(before, after, prefix=""):
@@ -283,31 +278,21 @@ def _is_policy(path, tree):
     )
 
 
-def _outermost(short, tree):
-    """The path that a short name stands for, or None: the outermost of those that end in it."""
-    matching = [path for path in tree if path.rpartition(".")[2] == short]
-    least = min(path.count(".") for path in matching)
-    first, *others = [path for path in matching if path.count(".") == least]
-    return None if others else first
-
-
 @cache
 def _paths(name):
     """The path of the setting that each parameter of a kind or variant sets."""
     tree = defaults_of(name)
     policies = [path for path in tree if _is_policy(path, tree)]
     found = {}
-    for path in tree:
-        short = path.rpartition(".")[2]
+    for setting in _core.settings(name, *SIZES):
+        path, short = setting["path"], setting["name"]
         if (
             path == "kappa"
             or _is_seed(path)
             or any(f"{path}.".startswith(f"{p}.") for p in policies)
         ):
             continue
-        taken = (
-            short in COMMON or _outermost(short, tree) != path or hasattr(ModelClassifier, short)
-        )
+        taken = short in COMMON or hasattr(ModelClassifier, short)
         parameter = (path if taken else short).replace(".", "__").replace("-", "_")
         while (
             parameter in COMMON
@@ -320,7 +305,7 @@ def _paths(name):
 
 
 def _no_setting(name, wrong, known):
-    return f"stiefel.model({name!r}) has no setting {wrong!r}; it has {', '.join(known)}."
+    return f"{wrong}: {_core.no_such_setting(name, wrong, [*known])}"
 
 
 @cache
@@ -378,7 +363,7 @@ def class_of(name: str) -> type[ModelClassifier]:
 
 
 def _docstring(name):
-    tree = defaults_of(name)
+    settings = {setting["path"]: setting for setting in _core.settings(name, *SIZES)}
     lines = [
         f"{dict(_core.kinds())[name]}.",
         "",
@@ -388,11 +373,11 @@ def _docstring(name):
         "----------",
     ]
     for parameter, path in _paths(name).items():
-        default = json.dumps(tree[path])
-        default = default if len(default) < 60 else "a group"
+        setting = settings[path]
+        default = "a group" if setting["is_group"] else setting["default"]
         lines += [
-            f"{parameter} : object, default=None",
-            f"    The setting ``{path}``; None for the default of the kind, {default}.",
+            f"{parameter} : {setting['values']}, default=None",
+            f"    {setting['about']} None for the default of the kind, {default}.",
         ]
     for parameter, (_, default, hint, about) in COMMON.items():
         lines.append(f"{parameter} : {hint}, default={default!r}")

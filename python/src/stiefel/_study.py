@@ -67,9 +67,10 @@ def study(
     progress : bool, default=True
         Shows a bar, in a terminal or a notebook.
     **settings : object
-        ``methods``, ``seeds``, ``split`` ("trial" or "block"), ``preset``, ``channels`` (a montage or names), ``classes``, ``subjects`` (places counted
-        from 1, a list or "1-26,30"), ``band``, ``window``, ``epochs``, ``patience``, ``batch``, ``learning_rate``, ``precision``, ``orthogonality``,
-        ``whitening``, ``scaling``, ``unseen`` ("pooled", "own-mean" or "causal") and ``retrained``: the options of the program ``stiefel study``.
+        The settings of the study, as ``stiefel study --set`` takes them: ``methods``, ``seeds``,
+        ``split`` ("trial" or "block"), ``channels`` (a montage or names), ``classes``, ``subjects``
+        (places counted from 1, a list or "1-26,30"), ``adapt`` ("pooled", "own-mean" or "causal"),
+        ``sizes``, ``epochs``, ``precision`` and the others that ``stiefel help settings main`` lists.
 
     Returns
     -------

@@ -23,7 +23,7 @@ weighted alike; a class without a trial is decided worse than before, and is nam
 
 Only what the model knows of these people changes; for everybody else it decides as before, to the
 bit. From then on the model knows a calibrated person, and `evaluate`, `predict` and `live` need
-no --unseen-whitening for them. If you give one (own-mean, causal), the mean of a calibrated person
+no --adapt for them. If you give one (own-mean, causal), the mean of a calibrated person
 continues to learn from their unlabelled trials.
 
 The trials count as seen: `evaluate` scores the others.

@@ -23,7 +23,7 @@ The data are a dataset file, a public data set, synthetic:…, or recordings (a 
 trials were.
 
 A model knows the trials it was trained on, and those that chose its epoch or its penalty, whatever file they are in. They are counted and scored
-separately: only trials that are new to the model say how well it decides. Domains the model was not trained on need --unseen-whitening.
+separately: only trials that are new to the model say how well it decides. Domains the model was not trained on need --adapt.
 
 With --controls the routing report follows. Δ_K1 is the model's balanced accuracy minus that of the
 same model with uniform routing. It does not show by itself that routing helps, so the controls

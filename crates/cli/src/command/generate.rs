@@ -1,5 +1,7 @@
 //! `stiefel generate`: what a packager installs beside the program.
 
+mod settings;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -29,6 +31,11 @@ For instance: stiefel generate completions bash > ~/.local/share/bash-completion
         /// The folder to write them to; it is made if it does not exist
         folder: PathBuf,
     },
+    /// Write docs/settings.md and the stub of stiefel.model from the settings of models and studies
+    Settings {
+        /// The root of the repository
+        root: PathBuf,
+    },
 }
 
 impl Arguments {
@@ -40,6 +47,7 @@ impl Arguments {
                 clap_complete::generate(shell, &mut line, "stiefel", &mut script);
                 output.line(String::from_utf8_lossy(&script).trim_end())
             }
+            Artefact::Settings { root } => output.line(&settings::write_all(&root)?.join("\n")),
             Artefact::Manual { folder } => {
                 let failed = |error: std::io::Error| {
                     let folder = folder.display();

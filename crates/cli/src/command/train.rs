@@ -35,8 +35,8 @@ synthetic:bnci2014001 and synthetic:bnci2015001 (with ,subjects=4,trials=20 and 
 Models:
 MODELS
 
-Settings are given by name, --set filters=12 --set training.patience=5; a wrong name is refused with
-the list of those that the model has.
+Settings are given by name, --set filters=12 --set training.patience=5. `stiefel help settings dasp`
+lists those of a model, with their defaults and values.
 
 With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is
 the one that the study judged.

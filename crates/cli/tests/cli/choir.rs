@@ -186,7 +186,7 @@ fn people_it_never_saw_are_decided_by_the_shared_weights() {
     let (exit, message) = code(&home.run(&evaluate));
     assert_eq!(exit, 2);
     assert!(
-        message.contains("S03-1") && message.contains("--unseen-whitening"),
+        message.contains("S03-1") && message.contains("--adapt"),
         "{message}"
     );
     let kappa = 4.0;
@@ -196,22 +196,20 @@ fn people_it_never_saw_are_decided_by_the_shared_weights() {
         ("causal", Adaptation::Causal { kappa }),
     ] {
         let options = match policy {
-            Adaptation::Pooled => format!("--subjects 3 --unseen-whitening {name}"),
-            _ => format!("--subjects 3 --kappa 4 --unseen-whitening {name}"),
+            Adaptation::Pooled => format!("--subjects 3 --adapt {name}"),
+            _ => format!("--subjects 3 --kappa 4 --adapt {name}"),
         };
         let found = predicted(&home, &options, &model);
         let unseen = Unseen::from(policy);
         let expected = model.decide(&trials, Some(&unseen)).unwrap();
         close(&found, expected.probabilities.data());
-        let value = json(&home.text(&format!("{evaluate} --unseen-whitening {name} --json")));
+        let value = json(&home.text(&format!("{evaluate} --adapt {name} --json")));
         assert!(value["unseen"][0].as_str().unwrap().contains(name));
-        home.text(&format!(
-            "{evaluate} --unseen-whitening {name} --unseen-embedding input-only"
-        ));
+        home.text(&format!("{evaluate} --adapt {name} --embedding input-only"));
     }
     for embedding in ["zero", "nearest", "riemannian-nearest", "transductive"] {
         let (exit, message) = code(&home.run(&format!(
-            "{evaluate} --unseen-whitening pooled --unseen-embedding {embedding}"
+            "{evaluate} --adapt pooled --embedding {embedding}"
         )));
         assert_eq!(exit, 2);
         assert!(message.contains("but the model has none"), "{message}");
@@ -288,7 +286,7 @@ fn bad_input_at_every_door() {
     other[at + 8] = b'C';
     std::fs::write(home.0.join("other.stiefel"), &other).unwrap();
     home.text(&format!(
-        "train {DATA} -o n.stiefel --model spdnet --epochs 1"
+        "train {DATA} -o n.stiefel --model spdnet --set epochs=1"
     ));
     home.text(
         "prepare synthetic:bnci2014001,subjects=1,trials=6 -o slow.npz \
@@ -299,12 +297,12 @@ fn bad_input_at_every_door() {
         (
             "TRAIN --set experts=4",
             2,
-            "one of: filters, further_filters, kappa",
+            "its settings are filters, further_filters, kappa",
         ),
         (
-            "TRAIN --epochs 40 --set learning_rate=0.01",
+            "TRAIN --set epochs=40 --set learning_rate=0.01",
             2,
-            "--epochs 40: setting \"epochs\" is not known",
+            "--set epochs=40: setting \"epochs\" is not known",
         ),
         ("TRAIN --set precision=f64", 2, "--set precision=\"f64\": "),
         ("TRAIN --set experts", 2, "give a name and a value"),
@@ -312,7 +310,7 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --model dasp --set own=8",
             2,
-            "one of: anchor, batch_norm, ",
+            "its settings are anchor, batch_norm, ",
         ),
         ("TRAIN --set shared=0", 2, "0.1 is usual"),
         ("TRAIN --set filters=0", 2, "at least 1"),
@@ -338,12 +336,12 @@ fn bad_input_at_every_door() {
             "had no training trials",
         ),
         (
-            "predict m.stiefel DATA --subjects 3 --unseen-whitening own-mean --kappa=-1",
+            "predict m.stiefel DATA --subjects 3 --adapt own-mean --kappa=-1",
             2,
             "κ",
         ),
         (
-            "evaluate m.stiefel DATA --controls --subjects 3 --unseen-whitening pooled",
+            "evaluate m.stiefel DATA --controls --subjects 3 --adapt pooled",
             2,
             "routing is judged on domains that had some (S01-1, S01-2",
         ),

@@ -85,10 +85,10 @@ fn fitted(home: &Home, method: &str) -> Vec<f64> {
 fn a_fold_is_the_same_bits_by_every_door() {
     let home = home();
     home.text(&format!(
-        "study main {DATA} --methods dasp,choir,ts+lr,mdm --epochs {EPOCHS} --seeds {SEED} --retrained false --output s --quiet"
+        "study main {DATA} --methods dasp,choir,ts+lr,mdm --set epochs={EPOCHS} --seeds {SEED} --set retrained=false --output s --quiet"
     ));
     for (method, options) in [
-        ("dasp", format!("--epochs {EPOCHS}")),
+        ("dasp", format!("--set epochs={EPOCHS}")),
         ("choir", String::new()),
         ("ts+lr", String::new()),
         ("mdm", String::new()),
@@ -101,7 +101,7 @@ fn a_fold_is_the_same_bits_by_every_door() {
     }
     // Another seed is another fold and another network.
     let record = json(&home.text(&format!(
-        "train {DATA} -o other.stiefel --model dasp --epochs {EPOCHS} --fold {FOLD} --seed 4 --json"
+        "train {DATA} -o other.stiefel --model dasp --set epochs={EPOCHS} --fold {FOLD} --seed 4 --json"
     )));
     assert_eq!(record["model"]["settings"]["training"]["seed"], 4);
     let (exit, message) = code(&home.run(&format!("train {DATA} -o x.stiefel --fold 5")));
@@ -243,7 +243,7 @@ fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
 fn single_precision_covariances_are_trained_on() {
     let home = home();
     single(&home.0.join(DATA), &home.0.join("f4.npz"));
-    for model in ["choir", "ts+lr", "dasp --epochs 1"] {
+    for model in ["choir", "ts+lr", "dasp --set epochs=1"] {
         home.text(&format!(
             "train f4.npz -o m.stiefel --model {model} --test 0.2 --overwrite"
         ));

@@ -29,7 +29,12 @@ fn judged(home: &Home, data: &str) -> [u64; 3] {
 
 #[test]
 fn training_trials_are_known_wherever_they_come_from() {
-    for model in ["dasp --epochs 1", "choir --set refit=false", "ts+lr", "mdm"] {
+    for model in [
+        "dasp --set epochs=1",
+        "choir --set refit=false",
+        "ts+lr",
+        "mdm",
+    ] {
         let home = Home::new();
         write_study(&home.0.join("eeg"));
         let prepare = "prepare eeg --classes T1=hands,T2=feet";

@@ -98,7 +98,7 @@ fn four_classes_go_the_whole_way() {
     home.text("train ds.npz -o m.stiefel");
 
     // The cues of a replay are the trials of a score, in each kind of run.
-    let policy = "--unseen-whitening causal";
+    let policy = "--adapt causal";
     for (file, classes) in [
         ("new/S03R04.edf", ["left", "right"]),
         ("new/S03R10.edf", ["feet", "hands"]),
@@ -198,7 +198,7 @@ fn labels_that_contradict_a_model_are_refused_with_both() {
         }
     }
     let live = "live m.stiefel --from replay:eeg/S01R1.edf --speed max --domain S09";
-    let line = format!("{live} --unseen-whitening own-mean --calibration swapped.npz");
+    let line = format!("{live} --adapt own-mean --calibration swapped.npz");
     refused(&home, &line, &["T1 = hands in runs R1, R2", "T1 = feet"]);
 }
 

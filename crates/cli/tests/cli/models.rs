@@ -35,7 +35,7 @@ pub(super) fn json(text: &str) -> Value {
 fn trained(model: &str, options: &str) -> Home {
     let home = home();
     home.text(&format!(
-        "train {DATA} -o m.stiefel --model {model} --subjects 1-2 --epochs 2 --test 0.2 {options}"
+        "train {DATA} -o m.stiefel --model {model} --subjects 1-2 --set epochs=2 --test 0.2 {options}"
     ));
     home
 }
@@ -153,7 +153,7 @@ fn a_model_is_judged_on_what_it_was_not_trained_on() {
     assert_eq!(report["routing"]["report"]["scores"], record["test"]);
     // Trials that chose the epoch judge where there are no others, and are no evidence.
     home.text(&format!(
-        "train {DATA} -o n.stiefel --model dasp --subjects 1-2 --epochs 2"
+        "train {DATA} -o n.stiefel --model dasp --subjects 1-2 --set epochs=2"
     ));
     let chosen = home.text(&format!(
         "evaluate n.stiefel {DATA} --controls --subjects 1-2"
@@ -172,11 +172,11 @@ fn people_the_model_never_saw_need_a_policy() {
     let (exit, message) = code(&home.run(&evaluate));
     assert_eq!(exit, 2);
     assert!(
-        message.contains("S03-1") && message.contains("--unseen-whitening"),
+        message.contains("S03-1") && message.contains("--adapt"),
         "{message}"
     );
     for policy in ["pooled", "own-mean", "causal"] {
-        let value = json(&home.text(&format!("{evaluate} --unseen-whitening {policy} --json")));
+        let value = json(&home.text(&format!("{evaluate} --adapt {policy} --json")));
         assert_eq!(
             value["unseen"].as_array().unwrap().len(),
             value["new"]["domains"].as_array().unwrap().len()
@@ -186,27 +186,21 @@ fn people_the_model_never_saw_need_a_policy() {
             "{value}"
         );
     }
-    let (exit, message) = code(&home.run(&format!(
-        "{evaluate} --unseen-whitening pooled --unseen-embedding zero"
-    )));
+    let (exit, message) = code(&home.run(&format!("{evaluate} --adapt pooled --embedding zero")));
     assert_eq!(exit, 2);
     assert!(message.contains("input-only"), "{message}");
 
     let home = trained("naive", "--set frechet_means=true");
-    let (exit, message) = code(&home.run(&format!("{evaluate} --unseen-whitening pooled")));
+    let (exit, message) = code(&home.run(&format!("{evaluate} --adapt pooled")));
     assert_eq!(exit, 2);
-    assert!(
-        message.contains("--unseen-embedding (zero, nearest"),
-        "{message}"
-    );
+    assert!(message.contains("--embedding (zero, nearest"), "{message}");
     for embedding in ["zero", "nearest", "riemannian-nearest"] {
         home.text(&format!(
-            "{evaluate} --unseen-whitening own-mean --unseen-embedding {embedding}"
+            "{evaluate} --adapt own-mean --embedding {embedding}"
         ));
     }
-    let (exit, message) = code(&home.run(&format!(
-        "{evaluate} --unseen-whitening causal --unseen-embedding nearest"
-    )));
+    let (exit, message) =
+        code(&home.run(&format!("{evaluate} --adapt causal --embedding nearest")));
     assert_eq!(exit, 2);
     assert!(message.contains("causal"), "{message}");
 }
@@ -299,7 +293,7 @@ fn bad_input_at_every_door() {
             "bnci2014001",
         ),
         (
-            "train DATA -o x.stiefel --model dasp --epochs 0",
+            "train DATA -o x.stiefel --model dasp --set epochs=0",
             2,
             "the number of epochs",
         ),
@@ -358,7 +352,7 @@ fn bad_input_at_every_door() {
             "there is no folder no",
         ),
         (
-            "evaluate m.stiefel DATA --controls --subjects 3 --unseen-whitening pooled",
+            "evaluate m.stiefel DATA --controls --subjects 3 --adapt pooled",
             2,
             "routing is judged on domains that had some (S01-1, S01-2",
         ),
@@ -398,7 +392,7 @@ fn completions_for_every_shell() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = home.text(&format!("generate completions {shell}"));
-        assert!(script.contains("unseen-whitening"), "{shell}");
+        assert!(script.contains("adapt"), "{shell}");
     }
 }
 
@@ -431,7 +425,8 @@ fn ctrl_c_keeps_the_best_epoch() {
     let home = Home::new();
     super::recordings::write_study(&home.0.join("eeg"));
     home.text("prepare eeg -o ds.npz --classes T1=hands,T2=feet");
-    let train = "train ds.npz -o m.stiefel --model dasp --epochs 1000000 --set patience=1000000";
+    let train =
+        "train ds.npz -o m.stiefel --model dasp --set epochs=1000000 --set patience=1000000";
     // Long enough for an epoch on any machine, in the end.
     for milliseconds in [500_u64, 2_000, 8_000, 30_000] {
         let child = started(&mut home.command(train));

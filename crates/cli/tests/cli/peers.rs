@@ -136,17 +136,15 @@ fn another_preparation_is_refused_and_a_policy_asked_for() {
         let (exit, message) = evaluate(&new);
         if kind.adapts() {
             assert!(
-                exit == 2 && message.contains("--unseen-whitening"),
+                exit == 2 && message.contains("--adapt"),
                 "{name}: {message}"
             );
         } else {
             assert_eq!(exit, 0, "{name}: {message}");
         }
-        let (exit, message) = evaluate(&format!("{new} --unseen-whitening own-mean"));
+        let (exit, message) = evaluate(&format!("{new} --adapt own-mean"));
         assert_eq!(exit, 0, "{name}: {message}");
-        let (exit, message) = evaluate(&format!(
-            "{new} --unseen-whitening pooled --unseen-embedding zero"
-        ));
+        let (exit, message) = evaluate(&format!("{new} --adapt pooled --embedding zero"));
         assert!(
             exit == 2 && message.contains("the model has none"),
             "{name}: {message}"

@@ -22,7 +22,7 @@ use super::{Home, code, finish, started};
 
 /// A home with a model of two people.
 fn home() -> Home {
-    home_with("--model dasp --epochs 1 --set precision=f64 --set domain_embedding=false")
+    home_with("--model dasp --set epochs=1 --set precision=f64 --set domain_embedding=false")
 }
 
 fn home_with(options: &str) -> Home {
@@ -189,27 +189,19 @@ fn somebody_new_needs_a_policy() {
     let samples = csv(&recording, true);
     let (exit, message) = code(&stream(&home, "", &samples));
     assert_eq!(exit, 2);
-    assert!(message.contains("--unseen-whitening"), "{message}");
-    let (exit, message) = code(&stream(&home, "--unseen-whitening own-mean", &samples));
+    assert!(message.contains("--adapt"), "{message}");
+    let (exit, message) = code(&stream(&home, "--adapt own-mean", &samples));
     assert_eq!(exit, 2, "{message}");
     assert!(message.contains("--calibration"), "{message}");
-    let causal = lines(&stream(
-        &home,
-        "--domain new --unseen-whitening causal",
-        &samples,
-    ));
+    let causal = lines(&stream(&home, "--domain new --adapt causal", &samples));
     let own = lines(&stream(
         &home,
-        "--unseen-whitening own-mean --calibration ds.npz",
+        "--adapt own-mean --calibration ds.npz",
         &samples,
     ));
     assert_eq!(causal.len(), own.len());
     assert_ne!(causal, own);
-    let (exit, message) = code(&stream(
-        &home,
-        "--domain S01 --unseen-whitening pooled",
-        &samples,
-    ));
+    let (exit, message) = code(&stream(&home, "--domain S01 --adapt pooled", &samples));
     assert_eq!(exit, 2);
     assert!(message.contains("is for other domains"), "{message}");
 }
@@ -243,14 +235,8 @@ fn choir_streams_what_it_evaluates() {
     let after = MatBatch::from_vec(1, count, model.classes().len(), after.collect());
     for (options, expected) in [
         ("--domain S01", decided("S01", None)),
-        (
-            "--unseen-whitening pooled",
-            decided("new", Some(Adaptation::Pooled)),
-        ),
-        (
-            "--unseen-whitening own-mean --calibration ds.npz",
-            after.unwrap(),
-        ),
+        ("--adapt pooled", decided("new", Some(Adaptation::Pooled))),
+        ("--adapt own-mean --calibration ds.npz", after.unwrap()),
     ] {
         let options = format!("--hop 0.5 --unfamiliar off {options}");
         let lines = lines(&stream(&home, &options, &csv(&recording, true)));
@@ -264,15 +250,12 @@ fn choir_streams_what_it_evaluates() {
         }
     }
     for (options, reason) in [
-        ("", "--unseen-whitening"),
-        ("--unseen-whitening own-mean", "--calibration"),
+        ("", "--adapt"),
+        ("--adapt own-mean", "--calibration"),
+        ("--adapt causal --embedding zero", "but the model has none"),
+        ("--domain S01 --embedding nearest", "embedding"),
         (
-            "--unseen-whitening causal --unseen-embedding zero",
-            "but the model has none",
-        ),
-        ("--domain S01 --unseen-embedding nearest", "embedding"),
-        (
-            "--unseen-whitening own-mean --calibration m.stiefel",
+            "--adapt own-mean --calibration m.stiefel",
             "is a model choir",
         ),
     ] {
@@ -387,7 +370,7 @@ fn write_aligned(folder: &std::path::Path) {
 /// Band, window and estimator are the model's: nobody says them again, and nobody can say others.
 #[test]
 fn a_stream_is_decoded_as_the_model_was_trained() {
-    for model in ["choir", "dasp --epochs 1", "recentred-ts+lr"] {
+    for model in ["choir", "dasp --set epochs=1", "recentred-ts+lr"] {
         let home = Home::new();
         write_aligned(&home.0.join("eeg"));
         home.text(
@@ -466,7 +449,7 @@ fn a_stream_is_decoded_as_the_model_was_trained() {
 #[test]
 fn a_model_of_unknown_origin_must_be_told() {
     let home =
-        home_with("--model dasp --epochs 1 --set precision=f64 --set domain_embedding=false");
+        home_with("--model dasp --set epochs=1 --set precision=f64 --set domain_embedding=false");
     let known = read(home.0.join("ds.npz")).unwrap().into_trials().unwrap();
     let unknown = known.with_preparation(Preparation::Unknown);
     write_trials(home.0.join("bare.npz"), &unknown).unwrap();
@@ -474,7 +457,7 @@ fn a_model_of_unknown_origin_must_be_told() {
     let samples = csv(&recording, true);
     let expected = lines(&stream(&home, "--domain S01", &samples));
     home.text(
-        "train bare.npz -o m.stiefel --model dasp --epochs 1 --set precision=f64 --set domain_embedding=false --overwrite",
+        "train bare.npz -o m.stiefel --model dasp --set epochs=1 --set precision=f64 --set domain_embedding=false --overwrite",
     );
     let (exit, message) = code(&stream(&home, "--domain S01", &samples));
     assert_eq!(exit, 2);
@@ -669,7 +652,7 @@ fn who_was_calibrated_on_the_spot_goes_on_learning_where_asked() {
     home.text("train ds.npz -o m.stiefel --model choir --subjects 2");
     let replay = "--from replay:eeg/S01R1.edf --speed max --domain S01";
     let calibrated = home.run(&format!(
-        "live m.stiefel {replay} --unseen-whitening causal --calibrate c.stiefel"
+        "live m.stiefel {replay} --adapt causal --calibrate c.stiefel"
     ));
     assert!(calibrated.status.success(), "{calibrated:?}");
     assert!(home.text("inspect c.stiefel").contains("calibrated"));
@@ -679,12 +662,12 @@ fn who_was_calibrated_on_the_spot_goes_on_learning_where_asked() {
         assert!(output.status.success(), "{output:?}");
         lines(&output)
     };
-    let (fixed, learning) = (decided(""), decided("--unseen-whitening causal"));
+    let (fixed, learning) = (decided(""), decided("--adapt causal"));
     assert_eq!(fixed.len(), learning.len());
     assert_ne!(fixed, learning);
     for (options, reason) in [
-        ("--unseen-whitening own-mean", "only causal whitening"),
-        ("--unseen-whitening pooled", "only causal whitening"),
+        ("--adapt own-mean", "only causal whitening"),
+        ("--adapt pooled", "only causal whitening"),
         ("--calibration ds.npz", "--calibration is for other domains"),
     ] {
         let (exit, message) = code(&home.run(&format!("live c.stiefel {again} {options}")));

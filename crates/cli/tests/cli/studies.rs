@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SMALL: &str =
-    "study ablation synthetic:bnci2015001,subjects=2,trials=8 --epochs 3 --seeds 0,1";
+    "study ablation synthetic:bnci2015001,subjects=2,trials=8 --set epochs=3 --seeds 0,1";
 
 fn command(home: &Home, arguments: &str) -> Command {
     let mut command = home.command(arguments);
@@ -72,8 +72,7 @@ fn a_study_killed_at_ten_moments_ends_in_the_same_table() {
 #[test]
 fn units_run_singly_are_those_of_the_study() {
     let home = Home::new();
-    let study =
-        "study main synthetic:bnci2015001,subjects=2,trials=8 --epochs 1 --methods baseline,mdm";
+    let study = "study main synthetic:bnci2015001,subjects=2,trials=8 --set epochs=1 --methods baseline,mdm";
     let plan = table(&home, &format!("{study} --output one --plan --json"));
     let plan: Value = serde_json::from_str(&plan).unwrap();
     let units = plan["units"].as_array().unwrap();
@@ -105,7 +104,7 @@ fn wrong_settings_of_a_study_are_misuse() {
         ("study main synthetic:weibo2013", "weibo2014"),
         (
             "study main synthetic:bnci2015001,subjects=2,trials=4 --split fold",
-            "a setting is wrong",
+            "--split fold: must be one of trial, block",
         ),
         (
             "study session synthetic:weibo2014,subjects=2,trials=8",
@@ -132,8 +131,8 @@ fn options_that_do_not_apply_are_refused() {
             "study scaling d.npz --methods nonsense",
             "its methods are baseline, plain, align, dsp, dsp+align",
         ),
-        ("study main d.npz --unseen pooled", "leave --unseen out"),
-        ("study online d.npz --unseen pooled", "leave --unseen out"),
+        ("study main d.npz --adapt pooled", "leave adapt out"),
+        ("study online d.npz --adapt pooled", "leave adapt out"),
         ("study loso d.npz --split block", "leave --split out"),
         ("study session d.npz --split trial", "leave --split out"),
         (

@@ -65,9 +65,12 @@ fn a_new_kind_is_found_at_every_command() {
     assert!(page.contains("nearest mean of a class in log-Euclidean distance"));
 
     for (arguments, reason) in [
-        ("--set sharpnes=2", "one of: sharpness"),
-        ("--set sharpness=0", "the sharpness"),
-        ("--epochs 3", "--epochs 3: "),
+        ("--set sharpnes=2", "did you mean sharpness?"),
+        (
+            "--set sharpness=0",
+            "--set sharpness=0: must be a number above 0",
+        ),
+        ("--set epochs=3", "--set epochs=3: "),
     ] {
         let train = format!("train ds.npz -o x.stiefel --model toy {arguments}");
         let (exit, message) = code(&home.run(&train));

@@ -107,9 +107,7 @@ fn a_few_labelled_trials_make_a_person_known() {
     let value = json(&home.text(&format!("evaluate c.stiefel {third} --json")));
     let counts = |part: &str| value[part]["scores"]["trials"].as_u64().unwrap();
     assert_eq!((counts("new"), counts("trained")), (24, 8));
-    home.text(&format!(
-        "evaluate c.stiefel {third} --unseen-whitening own-mean"
-    ));
+    home.text(&format!("evaluate c.stiefel {third} --adapt own-mean"));
     assert!(home.text("inspect c.stiefel").contains("calibrated"));
     // Those it knew before are decided as before, to the bit.
     let predict = |model: &str| {

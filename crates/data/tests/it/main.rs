@@ -3,5 +3,6 @@
 mod identity;
 mod labels;
 mod preparation;
+mod settings;
 mod split;
 mod trials;

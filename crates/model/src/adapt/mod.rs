@@ -13,6 +13,7 @@ use crate::net::{Bound, Network, Router};
 use crate::optim::Adam;
 use crate::parameters::Slot;
 use crate::{AdamConfig, DspEncoder, ModelError, Parameter, Parameters, Prepared, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stiefel_autodiff::{Axis, Tape, Var};
 use stiefel_geometry::spd::log_vectors;
@@ -21,7 +22,7 @@ use stiefel_linalg::{Mat, MatBatch, MatView, Scalar};
 const OP: &str = "transductive adaptation";
 
 /// Where the search starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartRow {
     /// Zeros: the mean of the distribution embeddings are drawn from.
@@ -32,12 +33,13 @@ pub enum StartRow {
 }
 
 /// How an embedding is adapted.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransductiveConfig {
     /// Steps of Adam; 0 keeps the start.
     pub steps: usize,
     /// Their size.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub learning_rate: f64,
     /// Where they start.
     #[serde(default)]

@@ -1,8 +1,9 @@
 //! Settings of CHOIR, checked once, at the door.
 
-use super::OP;
-use crate::{ModelError, Result};
+use crate::Result;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stiefel_data::settings;
 
 /// Settings of CHOIR.
 ///
@@ -17,25 +18,32 @@ use serde::{Deserialize, Serialize};
 /// let none = ChoirConfig { filters: 0, ..ChoirConfig::default() };
 /// assert!(none.check().is_err());
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChoirConfig {
     /// Directions kept of the first view, `k_0`; all of them where there are fewer channels.
+    #[schemars(range(min = 1))]
     pub filters: usize,
     /// Directions kept of every further view.
+    #[schemars(range(min = 1))]
     pub further_filters: usize,
     /// Weights `ω_v` of the views, in order; views beyond the list count as much as its last one.
+    #[schemars(extend("items" = { "type": "number", "exclusiveMinimum": 0.0 }))]
     pub view_weights: Vec<f64>,
     /// Share `s` of every covariance that is replaced by its mean variance times the identity.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub shrinkage: f64,
     /// Prior variance `v_0` of the shared weights.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub shared: f64,
     /// Prior variance `v_δ` of a person's own weights; 0 gives everybody the same.
+    #[schemars(range(min = 0.0))]
     pub own: f64,
     /// How many trials the other people count for in the mean of a person who is calibrated, `κ`.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub kappa: f64,
-    /// Whether everything is fitted again on training and validation trials together once the latter have given their score: nothing is chosen on
-    /// them.
+    /// Whether everything is fitted again on training and validation trials together, once the
+    /// latter have given their score: nothing is chosen on them.
     pub refit: bool,
 }
 
@@ -77,48 +85,8 @@ impl ChoirConfig {
         (0..views).map(|v| self.filters_of(v, channels)).collect()
     }
 
-    /// Returns an error where a number is out of its range.
+    /// Checks every number against its range.
     pub fn check(&self) -> Result<()> {
-        let wrong = |name, value: f64, expected| {
-            Err(ModelError::Parameter {
-                op: OP,
-                name,
-                value,
-                expected,
-            })
-        };
-        let at_least = |value: f64, least: f64| value.is_finite() && value >= least;
-        let above = |value: f64| value.is_finite() && value > 0.0;
-        if self.filters == 0 || self.further_filters == 0 {
-            return wrong("k, the directions kept of a view,", 0.0, "at least 1");
-        }
-        if let Some(weight) = self.view_weights.iter().find(|w| !above(**w)) {
-            return wrong("the weight of a view", *weight, "a finite number above 0");
-        }
-        if !(self.shrinkage > 0.0 && self.shrinkage < 1.0) {
-            return wrong(
-                "the shrinkage",
-                self.shrinkage,
-                "above 0 and below 1 (0.01 is usual)",
-            );
-        }
-        if !above(self.shared) {
-            return wrong(
-                "v_0, the variance of the shared weights,",
-                self.shared,
-                "a finite number above 0 (0.1 is usual)",
-            );
-        }
-        if !at_least(self.own, 0.0) {
-            return wrong(
-                "v_δ, the variance of a person's own weights,",
-                self.own,
-                "a finite number, zero or above (2 is usual)",
-            );
-        }
-        if !above(self.kappa) {
-            return wrong("κ", self.kappa, "a finite number above 0 (10 is usual)");
-        }
-        Ok(())
+        Ok(settings::check("choir", self)?)
     }
 }

@@ -19,6 +19,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
+use stiefel_data::settings::schema_of;
 use stiefel_linalg::{MatBatch, argmax};
 
 /// The kind `choir`.
@@ -41,8 +42,8 @@ impl Kind for ChoirKind {
         settings::tree(&ChoirConfig::default())
     }
 
-    fn check(&self, settings: &Value) -> Result<()> {
-        config(settings)?.check()
+    fn schema(&self) -> &'static Value {
+        schema_of::<ChoirConfig>()
     }
 
     fn takes_views(&self) -> bool {

@@ -16,6 +16,7 @@ pub use filters::{csp_basis, generalised_eigen};
 
 use crate::sizes::Sizes;
 use crate::{Batch, ModelError, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stiefel_autodiff::{Axis, Var};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -23,12 +24,14 @@ use stiefel_linalg::{MatBatch, Scalar};
 const OP: &str = "CSP targets";
 
 /// What the targets are made of; the weight of the loss is `losses.csp`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CspConfig {
     /// Leading filters per domain, `s`, at most the directions a filter keeps.
+    #[schemars(range(min = 1))]
     pub filters: usize,
-    /// Share of a batch in the running class means, `μ`, above 0 and at most 1.
+    /// Share of a batch in the running class means, `μ`.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub momentum: f64,
 }
 

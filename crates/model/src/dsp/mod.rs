@@ -14,13 +14,14 @@ mod rows;
 
 use crate::{ModelError, Result};
 use rows::{Rows, with_positive_peaks};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, MatRef, MatView, Op, Scalar, leading_directions, product};
 
 const OP: &str = "DSP encoder";
 
 /// What follows the between-domain directions where more columns are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
     /// Leading principal directions of the within-domain scatter.
@@ -30,9 +31,11 @@ pub enum Fill {
 }
 
 /// How many columns, and of which kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct DspConfig {
     /// Columns asked for; fewer where the data span fewer.
+    #[schemars(range(min = 1))]
     pub rank: usize,
     /// What follows the between-domain directions.
     pub fill: Fill,

@@ -1,10 +1,11 @@
 //! A kind with its settings: everything that decides a fit, but the trials.
 
-use super::{Kind, settings};
+use super::Kind;
 use crate::Result;
 use crate::scaling::Recommendation;
 use serde::Serialize;
 use serde_json::{Value, json};
+use stiefel_data::settings::{self, Settings};
 
 /// A kind with its complete settings.
 ///
@@ -33,6 +34,7 @@ impl ModelSpec {
 
     /// Returns the spec of complete settings.
     pub fn complete(kind: &'static dyn Kind, settings: Value) -> Result<Self> {
+        Settings::new(kind.name(), kind.schema(), settings.clone()).check(&settings)?;
         kind.check(&settings)?;
         Ok(Self {
             kind,
@@ -59,7 +61,8 @@ impl ModelSpec {
 
     /// Changes one setting.
     pub fn with(mut self, name: &str, value: Value) -> Result<Self> {
-        settings::set(&mut self.settings, name, value)?;
+        let known = Settings::new(self.kind.name(), self.kind.schema(), self.settings.clone());
+        known.set(&mut self.settings, name, &value)?;
         self.kind.check(&self.settings)?;
         Ok(self)
     }

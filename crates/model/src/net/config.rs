@@ -6,10 +6,12 @@ use crate::csp::CspConfig;
 use crate::sizes::Sizes;
 use crate::tolerance::REEIG_EPSILON;
 use crate::{ModelError, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stiefel_data::settings;
 
 /// The point whose tangent space the experts are mixed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Anchor {
     /// A point of its own, learnt.
@@ -23,7 +25,7 @@ pub enum Anchor {
 }
 
 /// How a tangent vector becomes a point again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Retraction {
     /// The orthonormal factor of `W + Δ`.
@@ -33,7 +35,7 @@ pub enum Retraction {
 }
 
 /// How filters stay orthonormal while they are learnt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Orthogonality {
     /// Steps along the manifold.
@@ -43,7 +45,7 @@ pub enum Orthogonality {
 }
 
 /// The classifier behind the features `z`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum HeadKind {
     /// `w·z + b`, the same for every sample.
@@ -52,12 +54,14 @@ pub enum HeadKind {
     /// `(w_0 + Σ_j α_ij δ_j)·z + b`: every expert has weights of its own, which start at zero and are drawn towards it.
     Routed {
         /// The weight of `Σ_j ‖δ_j‖²` in the loss; with `N` training trials, `1/(2Nτ²)` is a prior variance of τ².
+        #[serde(default = "head_ridge")]
+        #[schemars(range(min = 0.0))]
         ridge: f64,
     },
 }
 
 /// Where the filter (the anchor, or the only filter there is) starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialAnchor {
     /// At a random point.
@@ -69,7 +73,7 @@ pub enum InitialAnchor {
 }
 
 /// Where the experts start.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum InitialExperts {
     /// At random points.
@@ -78,29 +82,51 @@ pub enum InitialExperts {
     /// At the anchor (the first expert, where the anchor has no point of its own), moved along a random tangent vector.
     NearAnchor {
         /// The root mean square of the tangent vector's columns.
+        #[serde(default = "anchor_noise")]
+        #[schemars(range(min = 0.0))]
         noise: f64,
     },
 }
 
 /// Weights of the losses beside the cross-entropy; zero turns one off.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LossWeights {
     /// Winner's key towards the query.
+    #[schemars(range(min = 0.0))]
     pub alignment: f64,
     /// Switch-Transformer load balance.
+    #[schemars(range(min = 0.0))]
     pub balance: f64,
     /// Routing entropy.
+    #[schemars(range(min = 0.0))]
     pub entropy: f64,
-    /// The barrier of unconstrained experts, 1e-3 unless told otherwise: small beside the cross-entropy at orthonormal columns, and
-    /// growing without bound as a column is lost. Only [`ExpertKind::Barrier`] has the term.
+    /// The barrier of experts of the kind `barrier`: small beside the cross-entropy at orthonormal
+    /// columns, and growing without bound as a column is lost.
     #[serde(default = "barrier_weight")]
+    #[schemars(range(min = 0.0))]
     pub barrier: f64,
-    /// Filters towards the CSP subspace of their domain; see [`csp`](crate::csp).
+    /// Filters towards the CSP subspace of their domain.
     #[serde(default)]
+    #[schemars(range(min = 0.0))]
     pub csp: f64,
     /// Experts towards the anchor: `mean_j ‖Δ_j‖_F²`.
     #[serde(default)]
+    #[schemars(range(min = 0.0))]
     pub shrink: f64,
+}
+
+/// Ridge of a routed head, unless told otherwise.
+pub(crate) const HEAD_RIDGE: f64 = 1e-3;
+
+/// Noise of experts that start near the anchor, unless told otherwise.
+pub(crate) const ANCHOR_NOISE: f64 = 0.05;
+
+fn head_ridge() -> f64 {
+    HEAD_RIDGE
+}
+
+fn anchor_noise() -> f64 {
+    ANCHOR_NOISE
 }
 
 fn barrier_weight() -> f64 {
@@ -133,15 +159,17 @@ impl Default for LossWeights {
 /// assert!(DaspNet::new(sizes, DaspConfig { filters: 23, ..DaspConfig::default() }).is_err());
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DaspConfig {
     /// Directions a filter keeps, `k`.
+    #[schemars(range(min = 1))]
     pub filters: usize,
     /// Experts, `K`.
+    #[schemars(range(min = 1))]
     pub experts: usize,
     /// Width of queries, keys and embeddings, `m`.
-    #[serde(alias = "width")]
+    #[schemars(range(min = 1))]
     pub embedding: usize,
     /// Where the experts are mixed.
     pub anchor: Anchor,
@@ -153,7 +181,8 @@ pub struct DaspConfig {
     pub decoupled_keys: bool,
     /// Losses beside the cross-entropy.
     pub losses: LossWeights,
-    /// ReEig threshold.
+    /// ReEig threshold: eigenvalues are clamped from below to it.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub epsilon: f64,
     /// How filters stay orthonormal.
     pub orthogonality: Orthogonality,
@@ -179,7 +208,7 @@ pub struct DaspConfig {
     #[serde(default)]
     pub batch_norm: Option<BatchNormConfig>,
     /// Which views share the weights of their experts.
-    #[serde(default, skip_serializing_if = "ViewRouting::is_trial")]
+    #[serde(default)]
     pub view_routing: ViewRouting,
 }
 
@@ -213,12 +242,14 @@ impl Default for DaspConfig {
 }
 
 /// The baseline: one filter for everybody.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SpdNetConfig {
     /// Directions the filter keeps, `k`.
+    #[schemars(range(min = 1))]
     pub filters: usize,
-    /// ReEig threshold.
+    /// ReEig threshold: eigenvalues are clamped from below to it.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub epsilon: f64,
     /// How the filter stays orthonormal.
     pub orthogonality: Orthogonality,
@@ -264,17 +295,8 @@ pub(super) fn positive(name: &'static str, value: usize) -> Result<()> {
     require(value >= 1, name, value as f64, "at least 1")
 }
 
-fn weight(name: &'static str, value: f64) -> Result<()> {
-    require(
-        value.is_finite() && value >= 0.0,
-        name,
-        value,
-        "a finite number, zero or above",
-    )
-}
-
-/// What both networks need of sizes, filters and threshold.
-pub(super) fn check_tail(sizes: &Sizes, filters: usize, epsilon: f64) -> Result<()> {
+/// Checks what both networks need of sizes and filters.
+pub(super) fn check_tail(sizes: &Sizes, filters: usize) -> Result<()> {
     positive("the number of channels", sizes.channels)?;
     require(
         sizes.classes >= 2,
@@ -289,12 +311,6 @@ pub(super) fn check_tail(sizes: &Sizes, filters: usize, epsilon: f64) -> Result<
         "k, the directions a filter keeps,",
         filters as f64,
         "from 1 to the number of channels",
-    )?;
-    require(
-        epsilon.is_finite() && epsilon > 0.0,
-        "the ReEig threshold",
-        epsilon,
-        "above 0",
     )
 }
 
@@ -315,6 +331,7 @@ pub(super) fn check_views(sizes: &Sizes, options: &[(&str, bool)]) -> Result<()>
 
 impl DaspConfig {
     pub(super) fn check(&self, sizes: &Sizes) -> Result<()> {
+        settings::check("dasp", self)?;
         check_views(
             sizes,
             &[
@@ -341,20 +358,12 @@ impl DaspConfig {
                 remedy: "leave the option out, or prepare trials with several views",
             });
         }
-        check_tail(sizes, self.filters, self.epsilon)?;
-        positive("K, the number of experts,", self.experts)?;
+        check_tail(sizes, self.filters)?;
         self.routing.check(self.experts)?;
-        positive("m, the width of queries and keys,", self.embedding)?;
         positive("the width of the query's input", sizes.encoded)?;
-        weight("the weight of the alignment loss", self.losses.alignment)?;
-        weight("the weight of the balance loss", self.losses.balance)?;
-        weight("the weight of the entropy loss", self.losses.entropy)?;
-        weight("the weight of the barrier", self.losses.barrier)?;
-        weight("the weight of the CSP loss", self.losses.csp)?;
         if self.losses.csp != 0.0 {
             check_csp(&self.csp, self.filters)?;
         }
-        weight("the weight of the shrinkage loss", self.losses.shrink)?;
         require(
             self.losses.shrink == 0.0 || self.anchor != Anchor::RoutedBarycenter,
             "the weight of the shrinkage loss",
@@ -368,15 +377,8 @@ impl DaspConfig {
                 ridge,
                 "left out where every view has weights of its own: the head has one set",
             )?;
-            weight("the ridge of the routed head", ridge)?;
         }
-        if let Some(norm) = self.batch_norm {
-            norm.check()?;
-        }
-        match self.initial_experts {
-            InitialExperts::NearAnchor { noise } => weight("the noise of the experts", noise),
-            InitialExperts::Random => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -386,11 +388,5 @@ fn check_csp(csp: &CspConfig, filters: usize) -> Result<()> {
         "s, the CSP filters of a domain,",
         csp.filters as f64,
         "from 1 to the directions a filter keeps",
-    )?;
-    require(
-        csp.momentum > 0.0 && csp.momentum <= 1.0,
-        "the momentum of the CSP targets",
-        csp.momentum,
-        "above 0, at most 1",
     )
 }

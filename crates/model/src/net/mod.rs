@@ -22,6 +22,7 @@ pub use crate::parameters::StateUpdate;
 pub use crate::sizes::Sizes;
 pub use batch_norm::{BatchNormConfig, NormPosition, refit_statistics};
 pub use bound::Bound;
+pub(crate) use config::{ANCHOR_NOISE, HEAD_RIDGE};
 pub use config::{
     Anchor, DaspConfig, HeadKind, InitialAnchor, InitialExperts, LossWeights, Orthogonality,
     Retraction, SpdNetConfig,

@@ -1,11 +1,12 @@
 //! Options of the routed network beyond the paper's published layer.
 
-use super::config::{positive, require};
+use super::config::require;
 use crate::Result;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which experts a sample is filtered with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RoutingRule {
     /// All of them, weighted by the softmax.
@@ -15,6 +16,7 @@ pub enum RoutingRule {
     /// [`Soft`](Self::Soft) to the bit, `p = 1` costs one expert's work per decision.
     TopP {
         /// How many experts are kept, from 1 to `K`.
+        #[schemars(range(min = 1))]
         p: usize,
     },
 }
@@ -32,7 +34,6 @@ impl RoutingRule {
         let Self::TopP { p } = self else {
             return Ok(());
         };
-        positive("p of top-p routing", p)?;
         require(
             p <= experts,
             "p of top-p routing",
@@ -43,7 +44,7 @@ impl RoutingRule {
 }
 
 /// Which views share the weights of their experts, where a trial has several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ViewRouting {
     /// All: a trial has one set of weights.
@@ -61,15 +62,10 @@ impl ViewRouting {
             Self::View => views,
         }
     }
-
-    #[allow(clippy::trivially_copy_pass_by_ref)] // The signature is serde's.
-    pub(crate) fn is_trial(&self) -> bool {
-        *self == Self::Trial
-    }
 }
 
 /// What the experts are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ExpertKind {
     /// Orthonormal columns, mixed in the tangent space of the anchor.
@@ -87,7 +83,7 @@ pub enum ExpertKind {
 }
 
 /// The barrier that keeps unconstrained experts of full rank; its weight is `losses.barrier`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarrierKind {
     /// `−Σ_j log det(W_jᵀW_j)`, as the paper writes it: falls without bound as an expert grows.

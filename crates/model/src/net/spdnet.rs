@@ -18,6 +18,7 @@ use crate::sizes::Sizes;
 use crate::{Batch, Parameters, Prepared, Result};
 use smallvec::SmallVec;
 use stiefel_autodiff::{Tape, Var};
+use stiefel_data::settings;
 use stiefel_linalg::Scalar;
 
 /// `upper(log max(WᵀXW, ε))·wᵀ + b`; with several views, one filter for each and their features side by side.
@@ -34,10 +35,8 @@ pub struct SpdNet {
 impl SpdNet {
     /// An architecture, or what does not fit.
     pub fn new(sizes: Sizes, config: SpdNetConfig) -> Result<Self> {
-        check_tail(&sizes, config.filters, config.epsilon)?;
-        if let Some(norm) = config.batch_norm {
-            norm.check()?;
-        }
+        settings::check("spdnet", &config)?;
+        check_tail(&sizes, config.filters)?;
         check_views(
             &sizes,
             &[

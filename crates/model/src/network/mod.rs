@@ -82,7 +82,8 @@ impl Kind for NetworkKind {
     fn defaults(&self, variant: Option<&str>, given: &Value, sizes: DataSizes) -> Result<Value> {
         let sizing = match given.get("sizes") {
             None => Sizing::default(),
-            Some(sizing) => by_name::parse(self.name(), sizing)?,
+            // A name that there is not is refused with the other settings.
+            Some(sizing) => by_name::parse(self.name(), sizing).unwrap_or_default(),
         };
         let auto = sizing.recommendation(sizes)?;
         let mut settings = NetworkSettings::sized(self.routed, sizing, &auto);
@@ -92,8 +93,8 @@ impl Kind for NetworkKind {
         by_name::tree(&settings)
     }
 
-    fn check(&self, settings: &Value) -> Result<()> {
-        self.settings(settings)?.check()
+    fn schema(&self) -> &'static Value {
+        settings::schema_of_network(self.routed)
     }
 
     fn takes_views(&self) -> bool {

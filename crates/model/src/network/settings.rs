@@ -3,13 +3,17 @@
 use crate::kind::{DataSizes, Variant};
 use crate::model::{Architecture, ModelConfig};
 use crate::net::{
-    Anchor, BarrierKind, BatchNormConfig, DaspConfig, ExpertKind, HeadKind, InitialAnchor,
-    InitialExperts, LossWeights, RoutingRule, SpdNetConfig, ViewRouting,
+    ANCHOR_NOISE, Anchor, BarrierKind, BatchNormConfig, DaspConfig, ExpertKind, HEAD_RIDGE,
+    HeadKind, InitialAnchor, InitialExperts, LossWeights, RoutingRule, SpdNetConfig, ViewRouting,
 };
 use crate::scaling::{Preset, Recommendation, ScalingRule};
 use crate::train::TrainConfig;
 use crate::{DspConfig, Model, Preconditioning, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::LazyLock;
+use stiefel_data::settings::schema_of;
 use stiefel_linalg::Scalar;
 
 /// Weight of the load-balance loss (B1), where a name asks for it.
@@ -21,14 +25,11 @@ pub const LAMBDA_ENTROPY: f64 = 0.1;
 /// Weight of the CSP loss, where a name asks for it.
 pub const LAMBDA_CSP: f64 = 0.1;
 
-/// Ridge of a routed head trained on the tape, where a name asks for it.
-const HEAD_RIDGE: f64 = 1e-3;
-
-/// The weight of `mean_j ‖Δ_j‖²` and the noise of experts that start at a discriminative anchor.
-const SHRINK: (f64, f64) = (0.01, 0.05);
+/// The weight of `mean_j ‖Δ_j‖²` of experts that start at a discriminative anchor.
+const SHRINK: f64 = 0.01;
 
 /// The number type of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// Single.
@@ -50,7 +51,7 @@ impl Precision {
 }
 
 /// Where the sizes of a network come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizing {
     /// The scaling rule.
@@ -80,7 +81,7 @@ impl Sizing {
 }
 
 /// Settings of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSettings {
     /// Where its sizes come from.
@@ -144,11 +145,6 @@ impl NetworkSettings {
         }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        self.preconditioning.check()?;
-        self.training.check()
-    }
-
     /// Returns the defaults of the routed network, or of the one with a single filter.
     pub(super) fn sized(routed: bool, sizing: Sizing, auto: &Recommendation) -> Self {
         let (network, encoder) = DaspConfig::sized(auto);
@@ -186,6 +182,24 @@ impl NetworkSettings {
     }
 }
 
+/// Returns the schema of the routed network, or of the one with a single filter.
+pub(super) fn schema_of_network(routed: bool) -> &'static Value {
+    static BOTH: LazyLock<[Value; 2]> = LazyLock::new(|| {
+        ["spdnet", "dasp"].map(|network| {
+            let mut schema = schema_of::<NetworkSettings>().clone();
+            let place = &mut schema["properties"]["architecture"];
+            let all = place["oneOf"].as_array().cloned().unwrap_or_default();
+            let is_own = |one: &Value| one["properties"]["network"]["const"] == network;
+            if let Some(mut own) = all.into_iter().find(is_own) {
+                own["description"] = "The network.".into();
+                *place = own;
+            }
+            schema
+        })
+    });
+    &BOTH[usize::from(routed)]
+}
+
 fn vary_dasp(c: &mut DaspConfig, variant: &str) {
     let routed = HeadKind::Routed { ridge: HEAD_RIDGE };
     match variant {
@@ -221,8 +235,10 @@ fn vary_dasp(c: &mut DaspConfig, variant: &str) {
 /// Starts the experts at the discriminative anchor and draws them back to it.
 fn near_anchor(c: &mut DaspConfig) {
     c.initial_anchor = InitialAnchor::Discriminative;
-    c.initial_experts = InitialExperts::NearAnchor { noise: SHRINK.1 };
-    c.losses.shrink = SHRINK.0;
+    c.initial_experts = InitialExperts::NearAnchor {
+        noise: ANCHOR_NOISE,
+    };
+    c.losses.shrink = SHRINK;
 }
 
 const fn variant(name: &'static str, about: &'static str) -> Variant {

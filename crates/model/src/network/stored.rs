@@ -12,6 +12,7 @@ use crate::{
     TrainingRecord, Whitener,
 };
 use serde::{Deserialize, Serialize};
+use stiefel_data::settings;
 use stiefel_linalg::{MatBatch, Scalar};
 
 /// What is not a number of the model.
@@ -89,7 +90,7 @@ impl Header {
     /// Checks that names, sizes and lists agree.
     fn check(&self, names: &Names) -> Result<()> {
         let s = &self.sizes;
-        self.settings.check()?;
+        settings::check("network", &self.settings)?;
         let tangent = s.channels.saturating_mul(s.channels.saturating_add(1)) / 2;
         let with_encoder = usize::from(self.settings.encoder.is_some());
         let unencoded = if with_encoder == 0 {

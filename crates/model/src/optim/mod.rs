@@ -12,21 +12,27 @@
 //! back to the tangent space; the first moment is carried to the new point by projection. No weight decay.
 
 use crate::{Manifold, ModelError, Parameter, Parameters, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stiefel_autodiff::{AdamRates, adam_flat, adam_tall};
+use stiefel_data::settings;
 use stiefel_linalg::{MatBatch, MatView, MatViewMut, Scalar, on_threads, threads_for};
 
 /// Adam's constants.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdamConfig {
     /// Step size η.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub learning_rate: f64,
-    /// β₁.
+    /// β₁, the share that is kept of the first moment.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub beta1: f64,
-    /// β₂.
+    /// β₂, the share that is kept of the second moment.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub beta2: f64,
-    /// ε.
+    /// ε, added to the root of the second moment.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub epsilon: f64,
 }
 
@@ -42,31 +48,9 @@ impl Default for AdamConfig {
 }
 
 impl AdamConfig {
-    /// An error where a constant is out of its range.
+    /// Checks every constant against its range.
     pub fn check(&self) -> Result<()> {
-        let unit = |x: f64| (0.0..1.0).contains(&x);
-        let positive = |x: f64| x.is_finite() && x > 0.0;
-        for (name, value, good, expected) in [
-            (
-                "the learning rate",
-                self.learning_rate,
-                positive(self.learning_rate),
-                "above 0",
-            ),
-            ("β₁", self.beta1, unit(self.beta1), "from 0 to below 1"),
-            ("β₂", self.beta2, unit(self.beta2), "from 0 to below 1"),
-            ("ε", self.epsilon, positive(self.epsilon), "above 0"),
-        ] {
-            if !good {
-                return Err(ModelError::Parameter {
-                    op: "Adam",
-                    name,
-                    value,
-                    expected,
-                });
-            }
-        }
-        Ok(())
+        Ok(settings::check("Adam", self)?)
     }
 
     /// One step of points on the Stiefel manifold, `count × n × k`, with their moments, all where they lie; `steps` were taken before. For optimisers that keep

@@ -51,9 +51,11 @@ use crate::kind::{DataSizes, Fit, Kind, Model, Names, settings};
 use crate::precondition::{Reference, Scaling, Whitening};
 use crate::train::Flow;
 use crate::{ModelError, Preconditioning, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+use stiefel_data::settings::schema_of;
 
 /// One of the peers: what it sees, and the rule that decides.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +157,7 @@ pub(crate) static PEERS: [PeerKind; 8] = [
 ];
 
 /// Settings of a peer.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct PeerSettings {
     /// How covariances are whitened and scaled; what recentres takes the loading alone from it.
@@ -195,8 +197,8 @@ impl Kind for PeerKind {
         settings::tree(&PeerSettings::default())
     }
 
-    fn check(&self, settings: &Value) -> Result<()> {
-        self.settings(settings)?.preconditioning.check()
+    fn schema(&self) -> &'static Value {
+        schema_of::<PeerSettings>()
     }
 
     fn takes_views(&self) -> bool {

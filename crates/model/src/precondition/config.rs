@@ -1,24 +1,34 @@
 //! The choices of pre-conditioning: plain values, checked when they are used to fit.
 
 use super::OP;
-use crate::{ModelError, Result};
+use crate::Result;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use stiefel_data::settings;
 
 /// Diagonal loading, which makes rank-deficient covariances positive definite.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tikhonov {
     /// `X` as it is.
     None,
     /// `X + ε·(tr X/n)·I`: the same for volts and microvolts.
-    Relative(f64),
+    Relative(
+        /// The share of the mean variance that is added.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        f64,
+    ),
     /// `X + ε·I`, as the paper writes.
-    Absolute(f64),
+    Absolute(
+        /// The variance that is added.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        f64,
+    ),
 }
 
 /// The mean a domain is whitened by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reference {
     /// `(1/N) Σ X_i`.
@@ -30,7 +40,7 @@ pub enum Reference {
 }
 
 /// Which square root of `M⁻¹` whitens, if any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Whitening {
     /// `Z = M^{-1/2}`: channels stay where they are.
@@ -43,7 +53,7 @@ pub enum Whitening {
 }
 
 /// The scale given to whitened matrices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
     /// Each matrix by its own `tr(Y)/‖Y‖_F²`.
@@ -57,7 +67,7 @@ pub enum Scaling {
 /// How the mean of a domain without training trials is found, which whitens its trials.
 ///
 /// Reports print it: the last two use unlabelled data of the domain that is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "policy")]
 pub enum Adaptation {
     /// The pooled mean of the training domains.
@@ -65,11 +75,15 @@ pub enum Adaptation {
     /// The mean of all the given trials, shrunk towards the pooled mean: `(κ·M_pooled + Σ X)/(κ + t)`.
     OwnMean {
         /// How many trials the pooled mean counts for; 10 is usual.
+        #[serde(default = "kappa")]
+        #[schemars(range(min = 0.0))]
         kappa: f64,
     },
-    /// The same mean of the trials seen so far, the current one included: for online use.
+    /// That mean of the trials seen so far, the current one included: for online use.
     Causal {
         /// How many trials the pooled mean counts for; 10 is usual.
+        #[serde(default = "kappa")]
+        #[schemars(range(min = 0.0))]
         kappa: f64,
     },
 }
@@ -83,15 +97,15 @@ pub enum Adaptation {
 /// let paper = Preconditioning { tikhonov: Tikhonov::Absolute(1e-8), ..Preconditioning::default() };
 /// assert_ne!(paper, Preconditioning::default());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Preconditioning {
-    /// Diagonal loading; `Relative(1e-8)` by default.
+    /// Diagonal loading.
     pub tikhonov: Tikhonov,
-    /// The mean; Euclidean by default.
+    /// The mean that whitens.
     pub reference: Reference,
-    /// The square root; symmetric by default.
+    /// The square root that whitens.
     pub whitening: Whitening,
-    /// The scale; per trial by default.
+    /// The scale of whitened matrices.
     pub scaling: Scaling,
     /// What to do with domains without training trials; none by default, so that it is a decision.
     pub unseen: Option<Adaptation>,
@@ -109,20 +123,14 @@ impl Default for Preconditioning {
     }
 }
 
+fn kappa() -> f64 {
+    Adaptation::DEFAULT_KAPPA
+}
+
 impl Preconditioning {
-    /// An error where a number is out of its range.
+    /// Checks every number against its range.
     pub(crate) fn check(&self) -> Result<()> {
-        if let Tikhonov::Relative(value) | Tikhonov::Absolute(value) = self.tikhonov
-            && !(value.is_finite() && value > 0.0)
-        {
-            return Err(ModelError::Parameter {
-                op: OP,
-                name: "the diagonal loading",
-                value,
-                expected: "a positive finite number (or `none`)",
-            });
-        }
-        self.unseen.map_or(Ok(()), Adaptation::check)
+        Ok(settings::check(OP, self)?)
     }
 }
 
@@ -136,23 +144,8 @@ impl Adaptation {
     }
 
     pub(crate) fn check(self) -> Result<()> {
-        match self {
-            Self::Pooled => Ok(()),
-            Self::OwnMean { kappa } | Self::Causal { kappa } => check_kappa(kappa),
-        }
+        Ok(settings::check(OP, &self)?)
     }
-}
-
-pub(crate) fn check_kappa(kappa: f64) -> Result<()> {
-    if kappa.is_finite() && kappa >= 0.0 {
-        return Ok(());
-    }
-    Err(ModelError::Parameter {
-        op: OP,
-        name: "κ",
-        value: kappa,
-        expected: "a finite number, zero or more (10 is usual)",
-    })
 }
 
 impl fmt::Display for Adaptation {

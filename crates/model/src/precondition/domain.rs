@@ -11,7 +11,7 @@
 //! runs the same way, `β_t = (κ·tr_pooled + Σ tr Y_s)/(κ·sq_pooled + Σ ‖Y_s‖²)`, each `Y_s` as it was
 //! whitened.
 
-use super::config::{Scaling, check_kappa};
+use super::config::Scaling;
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::{Prior, RunningMean};
 use super::whitener::{Whitener, check_out};
@@ -197,7 +197,7 @@ impl DomainState {
 
 impl Running {
     fn new(whitener: &Whitener, kappa: f64) -> Result<Self> {
-        check_kappa(kappa)?;
+        Adaptation::OwnMean { kappa }.check()?;
         let prior = Prior::fixed(whitener.pooled_mean(), kappa);
         Ok(Self {
             kappa,

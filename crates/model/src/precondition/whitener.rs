@@ -1,6 +1,6 @@
 //! The fitted whitener: transforms trials of known domains, and of an unseen one under a named policy.
 
-use super::config::{Adaptation, Scaling, check_kappa};
+use super::config::{Adaptation, Scaling};
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::shrunk_mean;
 use super::{DomainState, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
@@ -148,7 +148,7 @@ impl Whitener {
 
     /// The frame of the shrunk mean of an unseen domain's trials.
     pub(crate) fn own_mean_frame(&self, x: &MatBatch<f64>, kappa: f64) -> Result<Frame> {
-        check_kappa(kappa)?;
+        Adaptation::OwnMean { kappa }.check()?;
         let (n, count) = (self.n, x.count());
         if kappa == 0.0 && count < OWN_MEAN_MIN_TRIALS {
             return Err(ModelError::TooFewForOwnMean {

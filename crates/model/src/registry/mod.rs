@@ -20,10 +20,12 @@ mod spec;
 mod toy;
 
 use crate::choir::ChoirKind;
-use crate::kind::{Kind, Variant};
+use crate::kind::{DataSizes, Kind, Variant};
 use crate::network::NetworkKind;
 use crate::peers::PEERS;
 use crate::{ModelError, Result};
+use serde_json::Value;
+use stiefel_data::settings::Settings;
 
 /// The name of the kind that doors take unless they are told another.
 pub const DEFAULT: &str = "choir";
@@ -81,6 +83,22 @@ pub fn names() -> Vec<&'static str> {
 pub fn about(name: &str) -> Option<&'static str> {
     let (kind, variant) = find(name).ok()?;
     Some(variant.map_or_else(|| kind.about(), |v| v.about))
+}
+
+/// Describes the settings of a kind or a variant on data of these sizes.
+///
+/// ```
+/// use stiefel_model::{kind::DataSizes, registry};
+///
+/// let sizes = DataSizes { channels: 22, domains: 9 };
+/// let settings = registry::settings("choir", sizes)?;
+/// assert_eq!(settings.find("shared")?.values, "a number above 0");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn settings(name: &str, sizes: DataSizes) -> Result<Settings> {
+    let (kind, variant) = find(name)?;
+    let defaults = kind.defaults(variant.map(|v| v.name), &Value::Null, sizes)?;
+    Ok(Settings::new(name, kind.schema(), defaults))
 }
 
 /// Joins the names of all kinds, for messages.

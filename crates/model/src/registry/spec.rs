@@ -1,19 +1,20 @@
 //! Specs by name.
 
 use super::{find, kind};
-use crate::kind::{DataSizes, settings};
+use crate::kind::DataSizes;
 use crate::{ModelError, ModelSpec, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use stiefel_data::settings::Settings;
 
 impl ModelSpec {
     /// Returns the spec of a kind or a variant, its defaults on data of these sizes changed by the
     /// settings that are given.
     pub fn named(name: &str, given: &Value, sizes: DataSizes) -> Result<Self> {
         let (kind, variant) = find(name)?;
-        let mut tree = kind.defaults(variant.map(|v| v.name), given, sizes)?;
-        settings::set_all(&mut tree, given)?;
+        let defaults = kind.defaults(variant.map(|v| v.name), given, sizes)?;
+        let tree = Settings::new(name, kind.schema(), defaults).with(given)?;
         let mut spec = Self::complete(kind, tree)?;
         spec.all_views |= variant.is_some_and(|v| v.all_views);
         spec.scaling = kind.scaling(spec.settings(), sizes)?;

@@ -9,9 +9,11 @@ use crate::kind::{DataSizes, Describe, Engine, Fit, Kind, Model, Names, Start, s
 use crate::net::Routing;
 use crate::train::Flow;
 use crate::{ModelError, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+use stiefel_data::settings::schema_of;
 use stiefel_geometry::spd::{log_vectors, upper_len};
 use stiefel_linalg::{MatView, argmax, softmax};
 
@@ -21,10 +23,11 @@ const OP: &str = "toy";
 #[derive(Debug)]
 pub(super) struct ToyKind;
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Settings {
     /// The factor `s` of squared distances in the probabilities.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     sharpness: f64,
 }
 
@@ -57,17 +60,8 @@ impl Kind for ToyKind {
         settings::tree(&Settings::default())
     }
 
-    fn check(&self, settings: &Value) -> Result<()> {
-        let value = settings::parse::<Settings>(OP, settings)?.sharpness;
-        if value.is_finite() && value > 0.0 {
-            return Ok(());
-        }
-        Err(ModelError::Parameter {
-            op: OP,
-            name: "the sharpness",
-            value,
-            expected: "a finite number above 0",
-        })
+    fn schema(&self) -> &'static Value {
+        schema_of::<Settings>()
     }
 
     fn takes_views(&self) -> bool {

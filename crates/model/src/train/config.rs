@@ -1,20 +1,25 @@
 //! How a network is trained.
 
+use crate::Result;
 use crate::optim::AdamConfig;
-use crate::{ModelError, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stiefel_data::settings;
 
 /// The protocol of one run (the paper's by default).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainConfig {
     /// The optimiser.
     pub adam: AdamConfig,
     /// Samples per step.
+    #[schemars(range(min = 1))]
     pub batch: usize,
     /// Epochs at most.
+    #[schemars(range(min = 1))]
     pub epochs: usize,
     /// Epochs without a better validation score before stopping.
+    #[schemars(range(min = 1))]
     pub patience: usize,
     /// The seed of initial values and of the order of samples.
     pub seed: u64,
@@ -33,24 +38,8 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    /// An error where a number is out of its range.
+    /// Checks every number against its range.
     pub fn check(&self) -> Result<()> {
-        self.adam.check()?;
-        for (name, value) in [
-            ("the batch size", self.batch),
-            ("the number of epochs", self.epochs),
-            ("the patience", self.patience),
-        ] {
-            if value == 0 {
-                let (op, value, expected) = ("training", 0.0, "at least 1");
-                return Err(ModelError::Parameter {
-                    op,
-                    name,
-                    value,
-                    expected,
-                });
-            }
-        }
-        Ok(())
+        Ok(settings::check("training", self)?)
     }
 }

@@ -36,6 +36,7 @@ mod routing_stats;
 mod routing_verdict;
 mod sample_weights;
 mod scaling;
+mod settings;
 mod sparse;
 mod support;
 mod tangent;

@@ -161,13 +161,3 @@ pub(crate) fn through_file(model: impl Into<FittedModel>) -> (FittedModel, Fitte
 pub(crate) fn fit<T: Scalar>(training: &Trials, config: &ModelConfig) -> Model<T> {
     Model::fit(training, training, config, &mut Silent).unwrap()
 }
-
-#[test]
-fn configurations_from_before_the_embedding_had_its_name_open() {
-    let config = DaspConfig::default();
-    let text = serde_json::to_string(&config).expect("JSON");
-    let old = text.replace("\"embedding\"", "\"width\"");
-    assert_ne!(text, old);
-    let read: DaspConfig = serde_json::from_str(&old).expect("an old configuration");
-    assert_eq!(read, config);
-}

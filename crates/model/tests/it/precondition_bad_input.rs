@@ -1,6 +1,7 @@
 //! What pre-conditioning refuses, and with which words.
 
 use crate::support::mixed_trials;
+use stiefel_data::settings::SettingError;
 use stiefel_linalg::MatBatch;
 use stiefel_model::precondition::{
     Adaptation, Preconditioning, Reference, Scaling, Tikhonov, WhitenScratch, Whitener,
@@ -30,7 +31,7 @@ fn numbers_out_of_range() {
             };
             assert!(matches!(
                 config.fit(&trials),
-                Err(ModelError::Parameter { .. })
+                Err(ModelError::Setting(SettingError::Value { .. }))
             ));
         }
     }
@@ -41,7 +42,7 @@ fn numbers_out_of_range() {
         };
         assert!(matches!(
             config.fit(&trials),
-            Err(ModelError::Parameter { name: "κ", .. })
+            Err(ModelError::Setting(error)) if error.name() == "unseen.kappa"
         ));
         let (whitener, all) = fitted();
         let new = of_domain(&all, 2);

@@ -17,7 +17,7 @@ const HOP: f64 = 0.25;
 
 #[derive(Debug, Args)]
 pub(crate) struct Deciding {
-    /// The domain whose signal it is; a domain that the model was not trained on needs --unseen-whitening
+    /// The domain whose signal it is; a domain that the model was not trained on needs --adapt
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
     #[command(flatten)]
@@ -109,7 +109,7 @@ impl Deciding {
         let known = model.knows(name);
         if self.domain.is_none() && unseen.is_none() {
             return Err(Failure::Misuse(format!(
-                "whose signal is it? Give --domain with one of {}; for somebody else --unseen-whitening says what whitens the signal (causal learns it as it goes)",
+                "whose signal is it? Give --domain with one of {}; for somebody else --adapt says what whitens the signal (causal learns it as it goes)",
                 model.known_domains().join(", ")
             )));
         }
@@ -120,7 +120,7 @@ impl Deciding {
             let why = if model.is_calibrated(name) {
                 "the model was calibrated for domain \"{name}\"; only causal whitening, or own-mean with --calibration, goes on learning from unlabelled signal"
             } else {
-                "the model was trained on domain \"{name}\"; --unseen-whitening is for other domains, leave it out"
+                "the model was trained on domain \"{name}\"; --adapt is for other domains, leave it out"
             };
             return Err(Failure::Misuse(why.replace("{name}", name)));
         }

@@ -1,12 +1,13 @@
 //! Which model, and how it is fitted: a kind or a variant by its name, with what the user changes.
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+use stiefel::model::ModelSpec;
 use stiefel::model::kind::DataSizes;
 use stiefel::model::registry;
-use stiefel::model::{ModelError, ModelSpec};
 
 use crate::failure::Failure;
+use crate::settings::Given;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -16,22 +17,8 @@ pub(super) struct Options {
     /// Seed of the split and, in networks, of the first values and the order of trials
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
-    /// Epochs of a network at most
-    #[arg(long, value_name = "N")]
-    epochs: Option<usize>,
-    /// Change a setting of the model; may be given several times. A wrong name lists the settings
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
-    set: Vec<(String, Value)>,
-}
-
-/// A setting and its value: JSON, or text.
-fn setting(text: &str) -> Result<(String, Value), String> {
-    let (key, value) = text
-        .split_once('=')
-        .ok_or("give a name and a value, for example --set filters=12")?;
-    let value = value.trim();
-    let parsed = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
-    Ok((key.trim().to_owned(), parsed))
+    #[command(flatten)]
+    given: Given,
 }
 
 impl Options {
@@ -44,30 +31,14 @@ impl Options {
 
     /// Returns what is to be fitted on data of these sizes.
     pub(super) fn spec(&self, sizes: DataSizes) -> Result<ModelSpec, Failure> {
-        let mut given: Map<String, Value> = self.set.iter().cloned().collect();
-        given.extend(
-            self.epochs
-                .map(|epochs| ("epochs".to_owned(), json!(epochs))),
-        );
-        let spec = ModelSpec::named(&self.model, &Value::Object(given), sizes);
-        let spec = spec.map_err(|error| Failure::Misuse(self.blamed(sizes, &error)))?;
+        let given = self.given.all();
+        if let Some(name) = given.keys().find(|k| k.rsplit('.').next() == Some("seed")) {
+            let why = "the seed is that of the split too; give it with --seed";
+            return Err(Failure::Misuse(format!("--set {name}: {why}")));
+        }
+        let given = Value::Object(given);
+        let spec = ModelSpec::named(&self.model, &given, sizes);
+        let spec = spec.map_err(|error| self.given.model_failure(error))?;
         Ok(spec.seeded(self.seed)?)
-    }
-
-    /// Explains why the settings cannot be had, and names the option that is wrong by itself.
-    fn blamed(&self, sizes: DataSizes, error: &ModelError) -> String {
-        let wrong = |name: &str, value: &Value| {
-            ModelSpec::named(&self.model, &json!({ name: value }), sizes).err()
-        };
-        let epochs = self.epochs.and_then(|n| {
-            let error = wrong("epochs", &json!(n))?;
-            Some(format!("--epochs {n}: {error}"))
-        });
-        let mut set = self.set.iter().filter_map(|(name, value)| {
-            let error = wrong(name, value)?;
-            Some(format!("--set {name}={value}: {error}"))
-        });
-        let found = epochs.or_else(|| set.next());
-        found.unwrap_or_else(|| error.to_string())
     }
 }

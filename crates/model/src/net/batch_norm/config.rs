@@ -1,10 +1,10 @@
 //! The options of batch normalisation, checked once, at the door.
 
-use crate::{ModelError, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the layer stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NormPosition {
     /// In front of the filter, on `n × n` matrices: takes the place of whitening outside the network.
@@ -24,14 +24,16 @@ pub enum NormPosition {
 /// assert_eq!(Network::<f32>::name(&net), "spdnet+bn");
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BatchNormConfig {
     /// Where the layer stands.
     pub position: NormPosition,
     /// γ: how far a batch moves the running statistics.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub momentum: f64,
     /// ε, added to the dispersion.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub epsilon: f64,
     /// Whether an SPD bias is learnt.
     pub bias: bool,
@@ -49,35 +51,6 @@ impl Default for BatchNormConfig {
 }
 
 impl BatchNormConfig {
-    /// An error where a number is out of its range.
-    pub fn check(&self) -> Result<()> {
-        let op = "batch normalisation";
-        for (name, value, good, expected) in [
-            (
-                "the momentum",
-                self.momentum,
-                self.momentum > 0.0 && self.momentum <= 1.0,
-                "above 0, at most 1",
-            ),
-            (
-                "ε",
-                self.epsilon,
-                self.epsilon.is_finite() && self.epsilon > 0.0,
-                "a finite number above 0",
-            ),
-        ] {
-            if !good {
-                return Err(ModelError::Parameter {
-                    op,
-                    name,
-                    value,
-                    expected,
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// The size of the matrices it sees.
     pub(crate) fn size(&self, channels: usize, filters: usize) -> usize {
         match self.position {

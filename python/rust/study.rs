@@ -7,6 +7,7 @@ use crate::threads::pool;
 use crate::watch::watched;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
@@ -207,7 +208,13 @@ impl PyStudyPlan {
     /// Where results go unless told otherwise.
     #[getter]
     fn default_folder(&self) -> PathBuf {
-        self.plan.config.default_folder()
+        self.plan.default_folder()
+    }
+
+    /// Takes a folder for its results; one that holds another study is refused.
+    fn claim(&self, py: Python<'_>, folder: PathBuf, overwrite: bool) -> PyResult<()> {
+        let claimed = py.detach(|| Store::claim(folder, &self.plan, &Value::Null, overwrite));
+        claimed.map(drop).map_err(study_error)
     }
 
     /// Places of the units without a record, together where they share their training.
@@ -264,8 +271,6 @@ impl PyStudyPlan {
         let cancel = Cancel::default();
         let work = |sender: Sender<News>| -> Result<_, StudyError> {
             let store = Store::open(folder)?;
-            let config = serde_json::json!({"study": self.plan.config});
-            store.write(Store::RESOLVED, &config)?;
             let observer = Reporter(Mutex::new(sender));
             let records = run(&self.plan, &store, threads, &cancel, &observer)?;
             let scores = subject_scores(&self.plan, &records)?;

@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 use indicatif::{ProgressBar, ProgressStyle};
 use stiefel::eeg::recipe::Step;
 
+use crate::voice::{is_quiet, plain};
+
 /// No colours.
 const TEMPLATE: &str = "{prefix} {wide_bar} {pos}/{len} {msg:24} {eta:>4}";
 
@@ -15,7 +17,11 @@ impl Bar {
     /// `what` is being done, in `total` parts.
     pub(crate) fn new(what: &'static str, total: usize) -> Self {
         // Hidden by itself where the standard error is no terminal.
-        let bar = ProgressBar::new(total as u64).with_prefix(what);
+        let bar = if is_quiet() {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new(total as u64).with_prefix(what)
+        };
         if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -28,15 +34,15 @@ impl Bar {
     }
 
     /// What is seen beside the bar.
-    pub(crate) fn say(&self, text: String) {
-        self.0.set_message(text);
+    pub(crate) fn say(&self, text: &str) {
+        self.0.set_message(plain(text).into_owned());
     }
 
     /// As a watcher tells.
     pub(crate) fn show(&self, step: Step<'_>) {
         self.0.set_length(step.total as u64);
         self.0.set_position(step.done as u64);
-        self.0.set_message(step.what.to_owned());
+        self.0.set_message(plain(step.what).into_owned());
     }
 }
 
@@ -53,8 +59,8 @@ pub(crate) struct Units {
 
 impl Units {
     /// A bar where the standard error is a terminal and nobody asked for quiet.
-    pub(crate) fn new(quiet: bool) -> Self {
-        let bar = if quiet || !std::io::stderr().is_terminal() {
+    pub(crate) fn new() -> Self {
+        let bar = if is_quiet() || !std::io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
             ProgressBar::no_length()

@@ -16,6 +16,7 @@ mod train;
 use crate::failure::Outcome;
 use crate::output::Output;
 use clap::Subcommand as _;
+use std::fmt::Write as _;
 
 /// The commands of the program, by what they are about.
 const GROUPS: [(&str, &[&str]); 3] = [
@@ -82,13 +83,11 @@ pub(crate) fn help_template() -> String {
     let all = Command::augment_subcommands(clap::Command::new("stiefel"));
     let mut text = String::from("{about}\n\n{usage-heading} {usage}\n");
     for (heading, names) in GROUPS {
-        text += &format!("\n{heading}:\n");
+        let _ = writeln!(text, "\n{heading}:");
         for name in names {
             let about = all.find_subcommand(name).and_then(clap::Command::get_about);
-            text += &format!(
-                "  {name:<11}{}\n",
-                about.map(ToString::to_string).unwrap_or_default()
-            );
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {name:<11}{about}");
         }
     }
     text + "\nOptions:\n{options}{after-help}"

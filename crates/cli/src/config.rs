@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, FromArgMatches, Parser};
+use clap::{Arg, ArgMatches, ColorChoice, Command, FromArgMatches, Parser, ValueEnum};
 use serde_json::{Map, Value, json};
 use stiefel::eeg::io::read_at_most;
 
@@ -34,7 +34,16 @@ use crate::settings::{Filed, Given, OF_FILE};
 pub(crate) const LONGEST: u64 = 16 << 20;
 
 /// Options that say how to print, not what to do.
-const NOT_KEPT: [&str; 5] = ["config", "help", "version", "json", "quiet"];
+const NOT_KEPT: [&str; 8] = [
+    "config",
+    "help",
+    "version",
+    "json",
+    "quiet",
+    "verbose",
+    "color",
+    "overwrite",
+];
 
 /// Options that are paths, or may be.
 const PATHS: [&str; 6] = [
@@ -48,7 +57,7 @@ const PATHS: [&str; 6] = [
 
 /// Parses the command line, with the file of `--config` filled in; gives the resolved configuration as well.
 pub(crate) fn parse<A: Parser>(mut line: Vec<OsString>) -> Result<(A, Value), Failure> {
-    let mut command = A::command();
+    let mut command = A::command().color(color(&line));
     command.build();
     // What is on the command line, whether or not it is complete.
     let probe = command.clone().ignore_errors(true);
@@ -70,6 +79,23 @@ pub(crate) fn parse<A: Parser>(mut line: Vec<OsString>) -> Result<(A, Value), Fa
     let parsed = A::from_arg_matches(&matches).map_err(|e| Failure::Misuse(e.to_string()))?;
     let (leaf, found, path) = leaf(&command, &matches);
     Ok((parsed, resolved(leaf, found, &path)))
+}
+
+/// Returns when help and errors are coloured, which is known before they are parsed.
+fn color(line: &[OsString]) -> ColorChoice {
+    let texts: Vec<_> = line.iter().map_while(|word| word.to_str()).collect();
+    let words = texts.iter().take_while(|word| **word != "--");
+    let given = words
+        .enumerate()
+        .filter_map(|(i, word)| match word.strip_prefix("--color") {
+            Some("") => texts.get(i + 1).copied(),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        });
+    given
+        .last()
+        .and_then(|when| ColorChoice::from_str(when, true).ok())
+        .unwrap_or_default()
 }
 
 /// The innermost command, what was given to it, and its names.

@@ -1,11 +1,13 @@
 //! How downloads go: bars on a terminal, lines elsewhere, both on the standard error.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{DecimalBytes, MultiProgress, ProgressBar, ProgressStyle};
 use stiefel::eeg::catalogue::{Observer, Progress};
+
+use crate::voice::{is_quiet, plain, say};
 
 /// A bar with a known size, and one without; no colours.
 const BAR: &str = "{msg:18} {wide_bar} {decimal_bytes:>9} of {decimal_total_bytes:9} {decimal_bytes_per_sec:>11} {eta:>4}";
@@ -27,8 +29,8 @@ enum Manner {
 
 impl Downloads {
     /// Bars where the standard error is a terminal, lines otherwise, nothing where asked.
-    pub(crate) fn new(quiet: bool) -> Self {
-        let manner = if quiet {
+    pub(crate) fn new() -> Self {
+        let manner = if is_quiet() {
             Manner::Quiet
         } else if std::io::stderr().is_terminal() {
             Manner::Bars(MultiProgress::new())
@@ -46,8 +48,8 @@ impl Downloads {
     pub(crate) fn say(&self, text: &str) {
         match &self.manner {
             // A terminal that is gone is no reason to stop.
-            Manner::Bars(multi) => drop(multi.println(text)),
-            Manner::Lines => drop(writeln!(std::io::stderr(), "{text}")),
+            Manner::Bars(multi) => drop(multi.println(plain(text))),
+            Manner::Lines => say(text),
             Manner::Quiet => {}
         }
     }

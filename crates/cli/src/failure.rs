@@ -10,6 +10,8 @@ use stiefel::live::LiveError;
 use stiefel::model::ModelError;
 use stiefel::study::StudyError;
 
+use crate::voice::plain;
+
 /// The exit code of an interrupted program.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -109,6 +111,7 @@ impl From<StudyError> for Failure {
             StudyError::Data(inner) => inner.into(),
             StudyError::Model(inner) => inner.into(),
             StudyError::Setting { .. } | StudyError::Settings(_) => Self::Misuse(error.to_string()),
+            StudyError::Occupied { .. } => Self::Misuse(format!("{error} (--output, --overwrite)")),
             StudyError::Interrupted => Self::Interrupted(error.to_string()),
             other => Self::Failed(other.to_string()),
         }
@@ -146,6 +149,7 @@ pub(crate) fn report(outcome: Outcome) -> u8 {
         Err(Failure::Interrupted(message)) => (message, INTERRUPTED),
     };
     // Without a standard error there is nobody to tell.
-    let _ = io::Write::write_all(&mut io::stderr(), format!("error: {message}\n").as_bytes());
+    let line = format!("error: {}\n", plain(&message));
+    let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
     code
 }

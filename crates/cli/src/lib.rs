@@ -19,16 +19,19 @@ mod record;
 mod settings;
 mod source;
 mod table;
+mod voice;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Instant;
 
-use clap::{CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, Parser};
 use stiefel::linalg;
 
 use crate::command::Command;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::voice::{Level, say};
 
 /// Decode EEG across people with Riemannian geometry
 #[derive(Debug, Parser)]
@@ -48,6 +51,21 @@ struct Arguments {
     /// Read options from a TOML file, or from the JSON beside a result; options on the command line win
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Say whole reasons, the instruction set, threads and the time taken
+    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Print results and errors alone: no notes, no progress
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Colours of help and errors
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto"
+    )]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -66,11 +84,25 @@ pub fn run(mut words: Vec<OsString>) -> u8 {
     }
     let outcome = config::parse::<Arguments>(words).and_then(|(arguments, configuration)| {
         let mut output = Output::standard(configuration);
-        linalg::instruction_set().map_err(|error| Failure::Misuse(error.to_string()))?;
-        match arguments.command {
-            Some(command) => command.run(&mut output),
-            None => help(&mut output),
+        voice::set(match (arguments.quiet, arguments.verbose) {
+            (true, _) => Level::Quiet,
+            (false, true) => Level::Verbose,
+            (false, false) => Level::Normal,
+        });
+        let set = linalg::instruction_set().map_err(|error| Failure::Misuse(error.to_string()))?;
+        let Some(command) = arguments.command else {
+            return help(&mut output);
+        };
+        let clock = Instant::now();
+        let outcome = command.run(&mut output);
+        if voice::is_verbose() {
+            let (threads, seconds) = (rayon::current_num_threads(), clock.elapsed().as_secs_f64());
+            let version = env!("CARGO_PKG_VERSION");
+            say(&format!(
+                "stiefel {version}, {set}, {threads} threads, {seconds:.1} s"
+            ));
         }
+        outcome
     });
     failure::report(outcome)
 }

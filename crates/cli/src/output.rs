@@ -5,6 +5,7 @@ use std::io::{Stdout, Write};
 use serde_json::Value;
 
 use crate::failure::Outcome;
+use crate::voice::{plain, plain_json};
 
 /// Where results go, and the configuration they were made with.
 pub(crate) struct Output {
@@ -27,18 +28,18 @@ impl Output {
 
     /// Writes a line, or several.
     pub(crate) fn line(&mut self, text: &str) -> Outcome {
-        writeln!(self.out, "{text}")?;
+        writeln!(self.out, "{}", plain(text))?;
         Ok(self.out.flush()?)
     }
 
-    /// Writes a line for those who tell a reader that has gone away from other failures.
+    /// Writes a line of JSON for those who tell a reader that has gone away from other failures.
     pub(crate) fn raw(&mut self, text: &str) -> std::io::Result<()> {
-        writeln!(self.out, "{text}")?;
+        writeln!(self.out, "{}", plain_json(text))?;
         self.out.flush()
     }
 
     /// Writes a JSON value.
     pub(crate) fn json(&mut self, value: &Value) -> Outcome {
-        self.line(&format!("{value:#}"))
+        Ok(self.raw(&format!("{value:#}"))?)
     }
 }

@@ -11,6 +11,7 @@ use stiefel::model::file::kind_of;
 
 use crate::bar::Bar;
 use crate::failure::{Failure, Outcome};
+use crate::voice::{note, say};
 
 /// The part of a dataset that is wanted.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -76,7 +77,7 @@ pub(crate) fn load_to_show(source: &str, part: &Selection) -> Result<Trials, Fai
 /// Says what is wrong with the signals of trials.
 fn tell(trials: &Trials) {
     for sentence in trials.origin().quality.sentences() {
-        eprintln!("signal: {sentence}");
+        say(&format!("signal: {sentence}"));
     }
 }
 
@@ -101,8 +102,8 @@ pub(crate) fn load_for(
         ));
     }
     let trials = load_with(source, &part, own, causal)?;
-    for note in &trials.origin().notes {
-        eprintln!("note: {note}");
+    for text in &trials.origin().notes {
+        note(text);
     }
     tell(&trials);
     Ok(trials)

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use stiefel_data::split::{Fold, block_folds, cross_domain_folds};
 use stiefel_data::{Factor, Trials};
@@ -283,19 +282,6 @@ impl StudyConfig {
             unseen,
             retrained: self.retrained,
         })
-    }
-
-    /// Where results go unless told otherwise: `stiefel-results/main-synthetic-weibo2014`.
-    pub fn default_folder(&self) -> PathBuf {
-        let stem = Path::new(&self.data)
-            .file_stem()
-            .map_or_else(|| self.data.clone(), |s| s.to_string_lossy().into_owned());
-        let plain = |c: char| c.is_alphanumeric() || c == '_';
-        let slug: String = stem
-            .chars()
-            .map(|c| if plain(c) { c } else { '-' })
-            .collect();
-        PathBuf::from("stiefel-results").join(format!("{}-{slug}", self.study))
     }
 
     pub(crate) fn check(&self) -> Result<()> {

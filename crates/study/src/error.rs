@@ -44,6 +44,21 @@ pub enum StudyError {
         /// What to do.
         remedy: &'static str,
     },
+    /// A folder of results that are not those of this study.
+    #[error(
+        "{}: the folder holds {what}, which would be replaced; choose another folder, or let it be \
+         overwritten",
+        folder.display()
+    )]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+        /// What is in it.
+        what: &'static str,
+    },
+    /// A page that could not be written.
+    #[error("{0}; this is a fault of the library, please report it")]
+    Page(String),
     /// A unit of a study.
     #[error("{method}, fold {fold}, seed {seed}: {error}")]
     Unit {

@@ -7,10 +7,12 @@ use crate::roster;
 use crate::unit::{Unit, identity};
 use crate::{DatasetSummary, Result, StudyError, nuisance};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stiefel_data::split::{Fold, loso_folds, session_folds};
-use stiefel_data::{Trials, fingerprint};
+use stiefel_data::{Trials, fingerprint, hex};
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::scaling::ScalingRule;
 
@@ -60,6 +62,31 @@ impl Plan {
             units,
             protocol,
         })
+    }
+
+    /// Returns what makes it this study: the data, wherever they are, and all settings.
+    pub fn identity(&self) -> String {
+        let config = StudyConfig {
+            data: String::new(),
+            ..self.config.clone()
+        };
+        let text = json!([self.summary.fingerprint, config]).to_string();
+        hex(&Sha256::digest(text))
+    }
+
+    /// Returns where results go unless told otherwise: the study, the name of the data, and eight
+    /// digits of the [`identity`](Self::identity), as `stiefel-results/main-weibo2014-1f0c93ab`.
+    pub fn default_folder(&self) -> PathBuf {
+        let data = &self.config.data;
+        let stem = Path::new(data).file_stem();
+        let stem = stem.map_or_else(|| data.clone(), |s| s.to_string_lossy().into_owned());
+        let plain = |c: char| c.is_alphanumeric() || c == '_';
+        let slug: String = stem
+            .chars()
+            .map(|c| if plain(c) { c } else { '-' })
+            .collect();
+        let name = format!("{}-{slug}-{}", self.config.study, &self.identity()[..8]);
+        PathBuf::from("stiefel-results").join(name)
     }
 
     /// Labelled trials of each new person behind a row of a study of calibration; none under a running mean.

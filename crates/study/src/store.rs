@@ -8,8 +8,9 @@
 //! A record is written to a temporary file in the same folder, flushed to the disk and renamed. A file that cannot be read or whose
 //! content is not the unit asked for (a disk that lied) is computed again.
 
-use crate::{Result, StudyError, UnitRecord};
+use crate::{Plan, Result, StudyError, UnitRecord};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,38 @@ impl Store {
         Ok(Self { folder })
     }
 
+    /// Opens the folder of a planned study and keeps there what was asked for.
+    ///
+    /// A folder that holds another study, or the same one on other data, is refused unless it may
+    /// be overwritten; units that both have are kept. `configuration` is what a program needs to ask for it again.
+    pub fn claim(
+        folder: impl Into<PathBuf>,
+        plan: &Plan,
+        configuration: &Value,
+        overwrite: bool,
+    ) -> Result<Self> {
+        let folder = folder.into();
+        let own = json!({
+            "configuration": configuration, "study": plan.config,
+            "data": plan.summary.fingerprint, "identity": plan.identity(),
+        });
+        let path = folder.join(Self::RESOLVED);
+        if !overwrite && let Ok(text) = fs::read(&path) {
+            let there: Value = serde_json::from_slice(&text).unwrap_or_default();
+            if there["identity"] != own["identity"] {
+                let what = if there["data"] == own["data"] {
+                    "a study of the same data with other settings"
+                } else {
+                    "a study of other data"
+                };
+                return Err(StudyError::Occupied { folder, what });
+            }
+        }
+        let store = Self::open(folder)?;
+        store.write(Self::RESOLVED, &own)?;
+        Ok(store)
+    }
+
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -66,21 +99,21 @@ impl Store {
         // The time first: whatever has a record has its time.
         if let Some(seconds) = record.seconds {
             let path = self.path("times", &record.id);
-            write_atomically(&path, &json(&path, &seconds, false)?)?;
+            write_atomically(&path, &encoded(&path, &seconds, false)?)?;
         }
         let path = self.path("units", &record.id);
-        write_atomically(&path, &json(&path, record, false)?)
+        write_atomically(&path, &encoded(&path, record, false)?)
     }
 
     /// Writes a JSON file of the study itself.
     pub fn write(&self, name: &str, value: &impl Serialize) -> Result<PathBuf> {
         let path = self.folder.join(name);
-        write_atomically(&path, &json(&path, value, true)?)?;
+        write_atomically(&path, &encoded(&path, value, true)?)?;
         Ok(path)
     }
 }
 
-fn json(path: &Path, value: &impl Serialize, pretty: bool) -> Result<Vec<u8>> {
+fn encoded(path: &Path, value: &impl Serialize, pretty: bool) -> Result<Vec<u8>> {
     let text = if pretty {
         serde_json::to_vec_pretty(value)
     } else {

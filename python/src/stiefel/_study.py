@@ -33,6 +33,7 @@ def study(
     *,
     name: str = "trials",
     folder: str | PathLike[str] | None = None,
+    overwrite: bool = False,
     client: Any | None = None,
     n_jobs: int | None = -1,
     scoring: Literal["balanced_accuracy", "accuracy", "roc_auc", "kappa"] = "balanced_accuracy",
@@ -57,7 +58,10 @@ def study(
     name : str, default="trials"
         What to call trials in memory.
     folder : None | path-like, default=None
-        Where results go: records of units, summary.json and report.html. None: ``stiefel-results/STUDY-DATA``.
+        Where results go: records of units, summary.json and report.html. None: a folder of this study and
+        these data below ``stiefel-results``.
+    overwrite : bool, default=False
+        Replaces what another study left in the folder.
     client : None | dask.distributed.Client, default=None
         Spreads the units over its cluster. The data is shipped once; units of lost workers are computed again elsewhere.
     n_jobs : int, default=-1
@@ -107,6 +111,7 @@ def study(
         shipped = _core.load_study_data(config)
     plan = _core.StudyPlan(config, shipped)
     folder = Path(plan.default_folder if folder is None else folder)
+    plan.claim(folder, overwrite)
     with _Progress(f"{study} {Path(source).name}", progress) as bar:
         if client is not None:
             _dask.compute(plan, shipped, config, folder, client, bar)

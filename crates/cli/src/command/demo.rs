@@ -1,6 +1,5 @@
 //! `stiefel demo`: raw synthetic EEG to a table and a report, in one go.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -11,6 +10,7 @@ use stiefel::study::{Store, Study, StudyConfig, table};
 use super::study::{finish, planned};
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::voice::say;
 
 /// What the demonstration compares.
 const METHODS: [&str; 6] = ["baseline", "naive", "dasp", "choir", "ts+lr", "mdm"];
@@ -26,14 +26,12 @@ pub(crate) struct Arguments {
     /// The seed of the simulation, the split and the training
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Where results go
-    #[arg(
-        long,
-        short,
-        value_name = "FOLDER",
-        default_value = "stiefel-results/demo"
-    )]
-    output: PathBuf,
+    /// Where results go [default: stiefel-results/demo]
+    #[arg(long, short, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Replace what another study left in the folder
+    #[arg(long)]
+    overwrite: bool,
 }
 
 impl Arguments {
@@ -62,19 +60,17 @@ impl Arguments {
         let auto = ScalingRule::default().recommend(data.channels.len(), data.domains.len())?;
         output.line(&format!("what the scaling rule chooses\n{auto}\n"))?;
         say("five folds of each method …");
-        let store = Store::open(&self.output)?;
-        let summary = finish(&plan, &store, None, false)?;
+        // Demonstrations may replace each other, but nothing else.
+        let own = self.output.is_none();
+        let folder = self.output.unwrap_or_else(|| "stiefel-results/demo".into());
+        let overwrite = own || self.overwrite;
+        let store = Store::claim(&folder, &plan, output.configuration(), overwrite)?;
+        let summary = finish(&plan, &store, None)?;
         output.line(&table::text(&summary))?;
         output.line(&format!(
             "report: {} ({:.1} s)",
-            self.output.join("report.html").display(),
+            folder.join("report.html").display(),
             clock.elapsed().as_secs_f64()
         ))
     }
-}
-
-/// Tells what goes on, to whoever watches.
-fn say(text: &str) {
-    // A terminal that is gone is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -32,6 +32,7 @@ winner alone, and with --retrain one expert trained from scratch, which needs th
 model was trained on. Where it is domains that are routed, Δ_K1 compares each domain's own weights
 with their mean, and permuted takes the weights of other trials' domains. It is made on trials that
 are new to the model; if there are none, on those that chose its epoch or its penalty.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Arguments {
     /// The model file
     model: PathBuf,

@@ -38,9 +38,6 @@ pub(crate) struct Arguments {
     part: Part,
     #[command(flatten)]
     reading: Reading,
-    /// Give the whole reason why files of a folder cannot be read
-    #[arg(long, short)]
-    verbose: bool,
     /// Print the recipe of a model or a dataset file, as `stiefel prepare --config` reads it
     #[arg(long, conflicts_with = "json")]
     recipe: bool,
@@ -114,12 +111,9 @@ impl Arguments {
 
     fn describe(&self) -> Result<Description, Failure> {
         let path = Path::new(&self.source);
-        if self.verbose && !path.is_dir() {
-            return Err(self.useless("--verbose", "one source: it is about the files of a folder"));
-        }
         if path.is_dir() {
             self.whole("a folder")?;
-            return folder::describe(path, &self.reading.options()?, self.verbose);
+            return folder::describe(path, &self.reading.options()?);
         }
         if path.exists() && !path.is_file() {
             Source::open(path)?;

@@ -20,6 +20,7 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::Output;
 use crate::source::check_output;
+use crate::voice::{note, say};
 use deciding::Deciding;
 use output::{Sinks, ToOutput};
 
@@ -191,10 +192,10 @@ impl Arguments {
                 let mut options = self.deciding.options(cueless.is_none());
                 options.class_cues = false;
                 if let (Some(events), Some(hop)) = (&cueless, options.hop) {
-                    eprintln!(
-                        "note: no event of {} is a cue ({events}); a window ends every {hop} s",
-                        path.display()
-                    );
+                    let path = path.display();
+                    note(&format!(
+                        "no event of {path} is a cue ({events}); a window ends every {hop} s"
+                    ));
                 }
                 let played = (repeat == 1 && cueless.is_none()).then(|| replay.recordings());
                 Opened {
@@ -278,11 +279,11 @@ impl Arguments {
             )));
         };
         model.save(path, self.overwrite)?;
-        eprintln!(
-            "{}: calibrated with {} labelled trials",
-            path.display(),
-            calibration.counts().iter().sum::<usize>()
-        );
+        let count: usize = calibration.counts().iter().sum();
+        say(&format!(
+            "{}: calibrated with {count} labelled trials",
+            path.display()
+        ));
         Ok(())
     }
 }
@@ -316,8 +317,8 @@ fn decide(
     let made = deciding.preparation(model, Some(source.description()))?;
     let decider = deciding.session(model)?;
     let mut session = Session::new(model, decider, &made, source.description(), options)?;
-    for note in session.notes() {
-        eprintln!("note: {note}");
+    for text in session.notes() {
+        note(&text);
     }
     let mut outlet = sinks.outlet(model.classes())?;
     let mut page = sinks.page(&session)?;
@@ -345,7 +346,7 @@ fn decide(
         )));
     }
     complete(&mut summary)?;
-    eprint!("{summary}");
+    say(&summary.to_string());
     for sink in all {
         sink.finish(&summary)?;
     }

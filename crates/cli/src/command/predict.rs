@@ -1,6 +1,5 @@
 //! `stiefel predict`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,11 +7,13 @@ use serde_json::{Map, json};
 use stiefel::data::Trials;
 use stiefel::model::fitted::Familiarity;
 use stiefel::model::{Decided, FittedModel};
+use stiefel::study::table::csv_field;
 
 use crate::decoding::UnseenArguments;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::source::{Part, check_output, load_for};
+use crate::voice::say;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -77,8 +78,7 @@ impl Arguments {
             )
         });
         for line in notes.chain(known) {
-            // A terminal that is gone is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            say(&line);
         }
         let table = Table {
             model: &model,
@@ -165,7 +165,7 @@ impl Table<'_> {
     fn csv(&self) -> Vec<String> {
         let (classes, best) = (self.model.classes(), self.decided.classes());
         let mut heading = COLUMNS.map(String::from).to_vec();
-        heading.extend(classes.iter().map(|c| cell(&format!("p_{c}"))));
+        heading.extend(classes.iter().map(|c| csv_field(&format!("p_{c}"))));
         let experts = self
             .decided
             .routing
@@ -176,11 +176,11 @@ impl Table<'_> {
         for i in 0..self.trials.len() {
             let mut row = vec![
                 i.to_string(),
-                cell(self.trials.domains().label(i)),
-                cell(self.run(i).unwrap_or("")),
-                cell(self.trials.classes().label(i)),
+                csv_field(self.trials.domains().label(i)),
+                csv_field(self.run(i).unwrap_or("")),
+                csv_field(self.trials.classes().label(i)),
                 self.seen[i].to_owned(),
-                cell(&classes[best[i]]),
+                csv_field(&classes[best[i]]),
                 self.status(i).to_owned(),
             ];
             let familiarity = self.familiarity[i];
@@ -210,24 +210,5 @@ impl Table<'_> {
             value.to_string()
         };
         (0..self.trials.len()).map(line).collect()
-    }
-}
-
-/// Quoted where it must be.
-fn cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-#[cfg(test)]
-mod tests {
-    use super::cell;
-
-    #[test]
-    fn cells_are_quoted_where_they_must_be() {
-        assert_eq!(cell("S 01"), "S 01");
-        assert_eq!(cell("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

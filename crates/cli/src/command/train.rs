@@ -291,7 +291,7 @@ impl Observer for Watcher {
 
     fn epoch(&mut self, record: &EpochRecord, _state: &dyn Any) -> Flow {
         let (epoch, accuracy) = (record.epoch + 1, record.validation_accuracy);
-        self.bar.say(format!("epoch {epoch}: {accuracy:.3}"));
+        self.bar.say(&format!("epoch {epoch}: {accuracy:.3}"));
         Flow::Continue
     }
 }

@@ -453,3 +453,55 @@ fn ctrl_c_keeps_the_best_epoch() {
     }
     panic!("no epoch was over after half a minute");
 }
+
+/// Names of files and labels come from strangers.
+#[test]
+fn names_command_neither_terminal_nor_spreadsheet() {
+    let home = Home::new();
+    super::recordings::write_study(&home.0.join("eeg"));
+    let mut prepare = home.command("prepare eeg -o ds.npz --classes");
+    let prepared = output(prepare.arg("T1==HYPERLINK(1),T2=\u{1b}]0;title\u{7}"));
+    assert!(prepared.status.success(), "{prepared:?}");
+    home.text("train ds.npz -o m.stiefel --model mdm --test 0.2");
+    for arguments in [
+        "inspect ds.npz",
+        "inspect ds.npz --json",
+        "inspect m.stiefel",
+        "evaluate m.stiefel ds.npz",
+        "evaluate m.stiefel ds.npz --json",
+        "predict m.stiefel ds.npz",
+        "predict m.stiefel ds.npz --json",
+    ] {
+        let ended = home.run(arguments);
+        assert!(ended.status.success(), "{arguments}: {ended:?}");
+        let text = [ended.stdout, ended.stderr].concat();
+        assert!(!text.contains(&0x1b) && !text.contains(&7), "{arguments}");
+    }
+    let csv = home.run("predict m.stiefel ds.npz").stdout;
+    let csv = String::from_utf8(csv).unwrap();
+    assert!(csv.contains(",'=HYPERLINK(1)"), "{csv}");
+}
+
+#[test]
+fn quiet_verbose_and_color_are_options_of_every_command() {
+    let home = home();
+    let loud = home.run("train d.npz -o a.stiefel --model mdm -v");
+    let said = String::from_utf8(loud.stderr).unwrap();
+    let set = stiefel::linalg::instruction_set().unwrap();
+    assert!(
+        said.contains(&format!("{set}, ")) && said.contains(" threads, "),
+        "{said}"
+    );
+    let quiet = home.run("-q train d.npz -o b.stiefel --model mdm");
+    assert!(
+        quiet.status.success() && quiet.stderr.is_empty(),
+        "{quiet:?}"
+    );
+    assert_eq!(
+        home.run("train d.npz -o c.stiefel -q -v").status.code(),
+        Some(2)
+    );
+    let help = home.run("help train --color always").stdout;
+    assert!(help.contains(&0x1b));
+    assert!(!home.run("help train --color never").stdout.contains(&0x1b));
+}

@@ -179,7 +179,10 @@ fn a_plan_is_not_replaced_unasked_and_digits_are_a_number() {
     let planned = std::fs::read(home.0.join("s/study.json")).unwrap();
     let (exit, error) = super::code(&home.run("study main d.npz --methods mdm --plan --output s"));
     assert_eq!(exit, 2);
-    assert!(error.contains("the plan of another study"), "{error}");
+    assert!(
+        error.contains("a study of the same data with other settings"),
+        "{error}"
+    );
     assert_eq!(std::fs::read(home.0.join("s/study.json")).unwrap(), planned);
     // The same plan again is the same plan.
     let plan = table(&home, &format!("{study} --plan --json --output s"));
@@ -202,4 +205,39 @@ fn a_plan_is_not_replaced_unasked_and_digits_are_a_number() {
     let (exit, error) = super::code(&home.run("study run-unit s 99"));
     assert_eq!(exit, 2);
     assert!(error.contains("a number below 10"), "{error}");
+}
+
+#[test]
+fn a_folder_of_results_is_not_replaced_unasked() {
+    let home = super::models::home();
+    table(&home, "study main d.npz --methods mdm --quiet");
+    table(&home, "study main d.npz --methods mdm --subjects 1 --quiet");
+    table(
+        &home,
+        "study main d.npz --methods mdm --split block --quiet",
+    );
+    // Two data sets or splits never share a default folder; the same study resumes.
+    let folders = || {
+        let found = std::fs::read_dir(home.0.join("stiefel-results")).unwrap();
+        found.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    assert_eq!(folders().len(), 3, "{:?}", folders());
+    let again = table(&home, "study main d.npz --methods mdm --quiet");
+    assert!(again.contains("mdm"));
+    assert_eq!(folders().len(), 3);
+    let folder = folders()[0].clone();
+    let summary = std::fs::read(folder.join("summary.json")).unwrap();
+    let other = format!(
+        "study main d.npz --methods ts+lr --subjects 2 -o {}",
+        folder.display()
+    );
+    let (exit, error) = super::code(&home.run(&other));
+    assert_eq!(exit, 2);
+    assert!(
+        error.contains("a study of other data") && error.contains("--overwrite"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read(folder.join("summary.json")).unwrap(), summary);
+    table(&home, &format!("{other} --overwrite"));
+    assert_ne!(std::fs::read(folder.join("summary.json")).unwrap(), summary);
 }

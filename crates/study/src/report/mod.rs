@@ -17,6 +17,7 @@ mod figures;
 mod page;
 
 use crate::{Result, StudyError, StudySummary, write_atomically};
+pub(crate) use base::text::Html;
 use figures::Gallery;
 use std::path::{Path, PathBuf};
 
@@ -28,11 +29,12 @@ use std::path::{Path, PathBuf};
 /// #   "preparation": null, "licence": null, "citation": null}, "protocol": "", "settings": null, "code": "", "rows": [],
 /// #   "comparisons": [], "paper": [], "verdict": [], "methods": "", "units": []}"#).unwrap();
 /// // `summary` is a StudySummary.
-/// let page = stiefel_study::report::html(&summary);
+/// let page = stiefel_study::report::html(&summary)?;
 /// assert!(page.starts_with("<!doctype html>"));
 /// assert!(page.contains("a&lt;b"));
+/// # Ok::<(), stiefel_study::StudyError>(())
 /// ```
-pub fn html(summary: &StudySummary) -> String {
+pub fn html(summary: &StudySummary) -> Result<String> {
     page::html(summary, &Gallery::new(summary))
 }
 
@@ -74,6 +76,6 @@ pub fn write(summary: &StudySummary, folder: impl AsRef<Path>) -> Result<PathBuf
         write_atomically(&folder.join(name), text.as_bytes())?;
     }
     let page = folder.join("report.html");
-    write_atomically(&page, page::html(summary, &gallery).as_bytes())?;
+    write_atomically(&page, page::html(summary, &gallery)?.as_bytes())?;
     Ok(page)
 }

@@ -332,7 +332,9 @@ fn every_study_runs_to_a_table() {
             _ => {}
         }
         // Only new people are whitened under the policy that every configuration names.
-        let yes = report::html(&summary).contains("Yes: whitening used unlabelled trials");
+        let yes = report::html(&summary)
+            .unwrap()
+            .contains("Yes: whitening used unlabelled trials");
         assert_eq!(yes, study == Study::Online, "{}", study.name());
     }
 }
@@ -429,7 +431,11 @@ fn a_few_labels_of_new_people_are_studied() {
         [Some(0), None, Some(2), Some(4), Some(8)]
     );
     assert!(labels(": fb-recentred-ts+lr").len() >= 4);
-    assert!(report::html(&summary).contains("labelled trials per new person"));
+    assert!(
+        report::html(&summary)
+            .unwrap()
+            .contains("labelled trials per new person")
+    );
 }
 
 /// The data with a second view: the same trials, some channels louder.
@@ -498,7 +504,7 @@ fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() 
     for name in ["views-choir.svg", "shares-choir.svg", "people-choir.svg"] {
         assert!(files.iter().any(|f| f == name), "{files:?}");
     }
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     assert!(page.contains("which views carry the decision") && page.contains("everybody"));
 }
 

@@ -37,9 +37,6 @@ pub(crate) struct Arguments {
     #[cfg(feature = "download")]
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     jobs: u8,
-    /// Print nothing but errors
-    #[arg(long, short)]
-    quiet: bool,
     /// Print the files as JSON
     #[arg(long)]
     json: bool,
@@ -61,7 +58,7 @@ impl Arguments {
                 "files": files.iter().map(value).collect::<Vec<_>>(),
             }));
         }
-        if self.quiet {
+        if crate::voice::is_quiet() {
             return Ok(());
         }
         let elsewhere = files.iter().filter(|f| f.place == Place::Mne).count();
@@ -95,7 +92,7 @@ impl Arguments {
             ..from_env
         };
         let fetcher = Fetcher::new(cache, options)?;
-        let downloads = crate::downloads::Downloads::new(self.quiet);
+        let downloads = crate::downloads::Downloads::new();
         let licence = dataset.licence;
         downloads.say(&format!(
             "{}: licence {}: {}",

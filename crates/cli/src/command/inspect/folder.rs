@@ -16,6 +16,7 @@ use super::signals::{counted, event_text, seconds, value};
 use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::table::{SCREEN, within};
+use crate::voice::is_verbose;
 
 /// Letters of a file's name; of a longer one the middle is left out.
 const LONGEST_NAME: usize = 30;
@@ -25,11 +26,7 @@ const BESIDE: [&str; 9] = [
 ];
 
 /// The recordings below a folder.
-pub(super) fn describe(
-    folder: &Path,
-    options: &ReadOptions,
-    verbose: bool,
-) -> Result<Description, Failure> {
+pub(super) fn describe(folder: &Path, options: &ReadOptions) -> Result<Description, Failure> {
     let files = files_of(folder)?;
     check_apply(options, &files)?;
     let mut rows = Vec::new();
@@ -81,7 +78,7 @@ pub(super) fn describe(
         )));
     }
     let mut lines = vec![table(&rows)];
-    if unread > 0 && verbose {
+    if unread > 0 && is_verbose() {
         lines.push(String::new());
         lines.extend(reasons);
     } else if unread > 0 {

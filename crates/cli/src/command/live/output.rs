@@ -9,6 +9,7 @@ use stiefel::live::{Event, LiveError, Page, Session, Sink, Summary};
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::voice::say;
 
 #[derive(Debug, Args)]
 pub(crate) struct Sinks {
@@ -38,7 +39,7 @@ impl Sinks {
             return Ok(None);
         }
         let page = Page::serve(session, self.listen)?;
-        eprintln!("live page: {}", page.url());
+        say(&format!("live page: {}", page.url()));
         Ok(Some(page))
     }
 

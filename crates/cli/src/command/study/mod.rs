@@ -5,7 +5,6 @@ mod report;
 mod run_unit;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use stiefel::eeg::io::read_at_most;
 use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, run, table};
 
 use crate::bar::Units;
@@ -93,23 +92,14 @@ impl Arguments {
 }
 
 fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
-    let config = options.resolve(which)?;
-    let folder = options
-        .output
-        .clone()
-        .unwrap_or_else(|| config.default_folder());
-    let plan = planned(config)?;
-    let settings =
-        serde_json::json!({"configuration": output.configuration(), "study": plan.config});
-    if options.plan {
-        refuse_other_plan(&folder, &settings)?;
-    }
-    let store = Store::open(&folder)?;
-    store.write(Store::RESOLVED, &settings)?;
+    let plan = planned(options.resolve(which)?)?;
+    let folder = options.output.clone();
+    let folder = folder.unwrap_or_else(|| plan.default_folder());
+    let store = Store::claim(&folder, &plan, output.configuration(), options.overwrite)?;
     if options.plan {
         return list(&plan, &folder, options.json, output);
     }
-    let summary = finish(&plan, &store, options.threads, options.quiet)?;
+    let summary = finish(&plan, &store, options.threads)?;
     if options.json {
         let mut figures = serde_json::to_value(&summary).map_err(crate::failure::unexpected)?;
         if let Some(map) = figures.as_object_mut() {
@@ -119,22 +109,6 @@ fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
     }
     output.line(&table::text(&summary))?;
     output.line(&format!("report: {}", folder.join("report.html").display()))
-}
-
-/// A plan is what other machines work from: another one does not take its place unasked.
-fn refuse_other_plan(folder: &std::path::Path, settings: &serde_json::Value) -> Outcome {
-    let path = folder.join(Store::RESOLVED);
-    let Ok(text) = read_at_most(&path, crate::config::LONGEST) else {
-        return Ok(());
-    };
-    let there: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-    if there["study"] == settings["study"] {
-        return Ok(());
-    }
-    Err(crate::failure::Failure::Misuse(format!(
-        "{} holds the plan of another study; choose another folder with --output, or remove it",
-        path.display()
-    )))
 }
 
 /// Loads the data and plans the units.
@@ -148,9 +122,8 @@ pub(crate) fn finish(
     plan: &Plan,
     store: &Store,
     threads: Option<usize>,
-    quiet: bool,
 ) -> Result<stiefel::study::StudySummary, crate::failure::Failure> {
-    let progress = Units::new(quiet);
+    let progress = Units::new();
     let cancel = interrupt::cancel()?;
     let records = run(plan, store, threads.unwrap_or(0), &cancel, &progress)?;
     Ok(conclude(plan, store, records)?)

@@ -15,7 +15,8 @@ use crate::source::Part;
 pub(crate) struct Options {
     /// A .npz of covariances, a dataset of `stiefel data list`, or synthetic:weibo2014
     data: Option<String>,
-    /// Where results go [default: stiefel-results/STUDY-DATA]
+    /// Where results go [default: a folder of this study and
+    /// these data below stiefel-results]
     #[arg(long, short, value_name = "FOLDER")]
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
@@ -43,9 +44,9 @@ pub(crate) struct Options {
     /// Print figures as JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// No progress
-    #[arg(long, short)]
-    pub(super) quiet: bool,
+    /// Replace what another study left in the folder
+    #[arg(long)]
+    pub(super) overwrite: bool,
 }
 
 impl Options {

@@ -1,16 +1,35 @@
 //! The page: the result in a sentence and a picture, then what a sceptic asks, in that order.
+//!
+//! Its words and tags are in `templates/`; every text is escaped there.
 
-mod csv;
 mod facts;
-mod results;
-mod script;
-mod style;
-mod tables;
 
-use super::base::text::{capital, count, escape, name};
+use super::base::svg::{DARK_RULES, RULES};
+use super::base::text::{capital, count, short};
 use super::figures::{Figure, Gallery, Section, routed_methods};
-use crate::StudySummary;
+use crate::table::{self, Table};
+use crate::{StudyError, StudySummary};
+use askama::Template;
 use std::fmt::Write;
+
+/// The style sheet of the page, beside that of its figures.
+const STYLE: &str = include_str!("../../../templates/report.css");
+/// The one script of the page, which sorts tables. Without it everything is there.
+const SCRIPT: &str = include_str!("../../../templates/report.js");
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    summary: &'a StudySummary,
+    title: String,
+    about: String,
+    style: String,
+    script: &'static str,
+    parts: Vec<Part>,
+    sentence: Option<&'a str>,
+    protocol: String,
+    picture: String,
+}
 
 /// A section of the page: its anchor, its title, its content.
 struct Part {
@@ -19,83 +38,78 @@ struct Part {
     body: String,
 }
 
+#[derive(Template)]
+#[template(path = "table.html")]
+struct TablePart<'a> {
+    table: &'a Table,
+    csv: String,
+}
+
+#[derive(Template)]
+#[template(path = "figures.html")]
+struct Figures<'a> {
+    figures: &'a [&'a Figure],
+}
+
+impl Figure {
+    fn svg(&self) -> String {
+        self.drawing.inline(&self.title, &self.alt)
+    }
+}
+
+/// Details folded away, also from paper.
+#[derive(Template)]
+#[template(
+    source = "<details class=\"long\"{% if open %} open{% endif %}>\
+              <summary>{{ self::short(title) }}</summary>{{ body|safe }}</details>",
+    ext = "html"
+)]
+struct Details<'a> {
+    title: &'a str,
+    open: bool,
+    body: String,
+}
+
+/// A paragraph.
+#[derive(Template)]
+#[template(
+    source = "<p{% if note %} class=\"note\"{% endif %}>{{ text }}</p>",
+    ext = "html"
+)]
+struct Paragraph<'a> {
+    text: &'a str,
+    note: bool,
+}
+
+fn rendered(template: &impl Template) -> Result<String, StudyError> {
+    template
+        .render()
+        .map_err(|e| StudyError::Page(e.to_string()))
+}
+
+fn words(text: &str) -> Result<String, StudyError> {
+    rendered(&Paragraph { text, note: false })
+}
+
+fn note(text: &str) -> Result<String, StudyError> {
+    rendered(&Paragraph { text, note: true })
+}
+
 /// The tables of the page as files: name and text.
 pub(super) fn csv_files(summary: &StudySummary) -> Vec<(&'static str, String)> {
-    vec![
-        ("results.csv", results::csv(summary)),
-        ("tests.csv", tables::tests_csv(summary)),
-        ("subjects.csv", tables::subjects_csv(summary)),
-    ]
-}
-
-pub(super) fn html(summary: &StudySummary, gallery: &Gallery) -> String {
-    let title = format!("stiefel: {} on {}", summary.study, summary.dataset.name);
-    let parts = parts(summary, gallery);
-    let mut body = header(summary, &parts) + &headline(summary, gallery) + &verdict(summary);
-    for part in &parts {
-        let _ = writeln!(
-            body,
-            "<section id=\"{}\"><h2>{}</h2>{}</section>",
-            part.id, part.title, part.body
-        );
-    }
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>{}</title><link rel=\"icon\" href=\"data:,\"><style>{}</style></head><body><main>\
-         {body}<footer class=\"note\">Made by stiefel {}. Folds are counted from 0, experts from 1.</footer></main><script>{}</script></body></html>\n",
-        escape(&title),
-        style::sheet(),
-        escape(&summary.code),
-        script::SCRIPT
-    )
-}
-
-fn parts(summary: &StudySummary, gallery: &Gallery) -> Vec<Part> {
-    let part = |id, title, body| Part { id, title, body };
-    let spread = gallery
-        .of(Section::Folds)
-        .chain(gallery.of(Section::Subjects));
-    let mut parts = vec![
-        part("table", "Table", results::results(summary)),
-        part("tests", "Tests", tables::tests(summary)),
-        part(
-            "spread",
-            "Folds and subjects",
-            row(spread, "No unit has finished.") + &tables::subjects(summary),
-        ),
+    let tables = [
+        table::results(summary),
+        table::controls(summary),
+        table::tests(summary),
+        table::subjects(summary),
+        table::signals(summary),
     ];
-    let learning = row(gallery.of(Section::Learning), "");
-    if !learning.is_empty() {
-        parts.insert(0, part("learning", "Learning", learning));
-    }
-    parts.push(part("confusion", "Confusion", confusion(summary, gallery)));
-    let heads = scalp(gallery);
-    if !heads.is_empty() {
-        parts.push(part("heads", "On the head", heads));
-    }
-    if !routed_methods(summary).is_empty() {
-        parts.push(part("routing", "Routing", routing(summary, gallery)));
-    }
-    let curves: Vec<&Figure> = gallery.of(Section::Curves).collect();
-    if !curves.is_empty() {
-        let words = "<p class=\"note\">Thin: each unit. Thick: their mean while at least half of them are in training.</p>";
-        let body = first_open(&curves, 3, "Training of the other networks");
-        parts.push(part("training", "Training", words.to_owned() + &body));
-    }
-    parts.push(part(
-        "methods",
-        "Data and methods",
-        facts::methods(summary) + &facts::data(summary) + &facts::settings(summary),
-    ));
-    parts
+    let filled = tables.iter().filter(|t| !t.lines.is_empty());
+    filled.map(|t| (t.file, t.csv())).collect()
 }
 
-fn header(summary: &StudySummary, parts: &[Part]) -> String {
+pub(super) fn html(summary: &StudySummary, gallery: &Gallery) -> Result<String, StudyError> {
     let d = &summary.dataset;
-    let links: Vec<String> = parts
-        .iter()
-        .map(|p| format!("<a href=\"#{}\">{}</a>", p.id, p.title))
-        .collect();
     let mut about = vec![
         count(d.trials, "trial"),
         count(d.subjects.len(), "subject"),
@@ -103,29 +117,67 @@ fn header(summary: &StudySummary, parts: &[Part]) -> String {
         count(summary.rows.len(), "method"),
         count(facts::seeds(summary).len(), "seed"),
     ];
-    about.extend(summary.made.as_ref().map(|made| escape(&made.date)));
-    format!(
-        "<header><h1>{} on {}</h1><p class=\"muted\">{}</p><nav aria-label=\"Contents\">{}</nav></header>",
-        name(&summary.study),
-        name(&d.name),
-        about.join(" · "),
-        links.join(" ")
-    )
+    about.extend(summary.made.as_ref().map(|made| made.date.clone()));
+    let sentence = summary.headline.as_ref().map(|h| h.sentence.as_str());
+    let pictures: Vec<&Figure> = gallery.of(Section::Headline).collect();
+    rendered(&Page {
+        summary,
+        title: format!("stiefel: {} on {}", summary.study, d.name),
+        about: about.join(" · "),
+        style: format!(
+            "{STYLE}{RULES}@media screen and (prefers-color-scheme:dark){{{DARK_RULES}}}"
+        ),
+        script: SCRIPT,
+        parts: parts(summary, gallery)?,
+        sentence: sentence.or_else(|| summary.verdict.first().map(String::as_str)),
+        protocol: protocol(summary),
+        picture: row(&pictures)?,
+    })
 }
 
-/// The result in a sentence, and its picture beside it; without a comparison the subjects' scores speak for themselves.
-fn headline(summary: &StudySummary, gallery: &Gallery) -> String {
-    let picture: String = gallery.of(Section::Headline).map(figure).collect();
-    let sentence = summary.headline.as_ref().map(|h| h.sentence.as_str());
-    let sentence = sentence.or_else(|| summary.verdict.first().map(String::as_str));
-    let Some(sentence) = sentence else {
-        return String::new();
-    };
-    format!(
-        "<section class=\"headline\" aria-label=\"Result\"><div><p class=\"result\">{}</p><p class=\"note\">{}</p></div>{picture}</section>",
-        escape(sentence),
-        escape(&protocol(summary))
-    )
+fn parts(summary: &StudySummary, gallery: &Gallery) -> Result<Vec<Part>, StudyError> {
+    let part = |id, title, body| Part { id, title, body };
+    let of = |section| gallery.of(section).collect::<Vec<_>>();
+    let mut parts = Vec::new();
+    let learning = row(&of(Section::Learning))?;
+    if !learning.is_empty() {
+        parts.push(part("learning", "Learning", learning));
+    }
+    let none = "No unit has finished: there is no table yet.";
+    parts.push(part(
+        "table",
+        "Table",
+        shown(&table::results(summary), none)?,
+    ));
+    let none = "No tests: they need at least two methods and scores of several subjects.";
+    parts.push(part("tests", "Tests", shown(&table::tests(summary), none)?));
+    parts.push(part(
+        "spread",
+        "Folds and subjects",
+        spread(summary, gallery)?,
+    ));
+    parts.push(part("confusion", "Confusion", confusion(summary, gallery)?));
+    let heads = scalp(gallery)?;
+    if !heads.is_empty() {
+        parts.push(part("heads", "On the head", heads));
+    }
+    if !routed_methods(summary).is_empty() {
+        parts.push(part("routing", "Routing", routing(summary, gallery)?));
+    }
+    let curves = of(Section::Curves);
+    if !curves.is_empty() {
+        let about =
+            "Thin: each unit. Thick: their mean while at least half of them are in training.";
+        let body = first_open(&curves, 3, "Training of the other networks")?;
+        parts.push(part("training", "Training", note(about)? + &body));
+    }
+    let signals = shown(&table::signals(summary), "")?;
+    if !signals.is_empty() {
+        parts.push(part("signals", "Signals", signals));
+    }
+    let body = rendered(&facts::Facts::of(summary))?;
+    parts.push(part("methods", "Data and methods", body));
+    Ok(parts)
 }
 
 /// How the trials were split, as a sentence.
@@ -136,59 +188,76 @@ fn protocol(summary: &StudySummary) -> String {
     }
 }
 
-fn verdict(summary: &StudySummary) -> String {
-    let mut items = String::new();
-    for sentence in &summary.verdict {
-        let _ = write!(items, "<li>{}</li>", escape(sentence));
+/// A table that scrolls where it is too wide, with a link that saves it; words where it is empty.
+fn shown(table: &Table, none: &str) -> Result<String, StudyError> {
+    if table.lines.is_empty() {
+        return if none.is_empty() {
+            Ok(String::new())
+        } else {
+            words(none)
+        };
     }
-    if items.is_empty() {
-        items = "<li>None: the study has not said what its figures mean.</li>".into();
-    }
-    format!(
-        "<section class=\"verdict\" aria-label=\"Verdict\"><strong>Verdict</strong><ul>{items}</ul></section>"
-    )
+    rendered(&TablePart {
+        table,
+        csv: percent_encoded(&table.csv()),
+    })
 }
 
-fn figure(figure: &Figure) -> String {
-    let caption = if figure.caption.is_empty() {
-        String::new()
-    } else {
-        format!("<figcaption>{}</figcaption>", escape(&figure.caption))
-    };
-    format!(
-        "<figure class=\"{}\"><h4>{}</h4><div class=\"scroll\" tabindex=\"0\" role=\"group\">{}</div>{caption}</figure>",
-        figure.drawing.size(),
-        name(&figure.title),
-        figure.drawing.inline(&figure.title, &figure.alt)
-    )
-}
-
-fn row<'a>(figures: impl Iterator<Item = &'a Figure>, otherwise: &str) -> String {
-    let figures: String = figures.map(figure).collect();
-    match (figures.is_empty(), otherwise) {
-        (true, "") => String::new(),
-        (true, otherwise) => format!("<p>{otherwise}</p>"),
-        (false, _) => format!("<div class=\"row\">{figures}</div>"),
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len() * 2);
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a string does not fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
     }
+    encoded
 }
 
-/// The first figures, and the others folded away, also from paper.
-fn first_open(figures: &[&Figure], open: usize, others: &str) -> String {
+/// Figures side by side.
+fn row(figures: &[&Figure]) -> Result<String, StudyError> {
+    if figures.is_empty() {
+        return Ok(String::new());
+    }
+    rendered(&Figures { figures })
+}
+
+fn folded(title: &str, body: String) -> Result<String, StudyError> {
+    let open = false;
+    rendered(&Details { title, open, body })
+}
+
+/// The first figures, and the others folded away.
+fn first_open(figures: &[&Figure], open: usize, others: &str) -> Result<String, StudyError> {
     let (first, rest) = figures.split_at(open.min(figures.len()));
-    let mut out = row(first.iter().copied(), "");
+    let mut out = row(first)?;
     if !rest.is_empty() {
-        let _ = write!(
-            out,
-            "<details class=\"long\"><summary>{others} ({})</summary>{}</details>",
-            rest.len(),
-            row(rest.iter().copied(), "")
-        );
+        out += &folded(&format!("{others} ({})", rest.len()), row(rest)?)?;
     }
-    out
+    Ok(out)
+}
+
+fn spread(summary: &StudySummary, gallery: &Gallery) -> Result<String, StudyError> {
+    let figures: Vec<&Figure> = gallery
+        .of(Section::Folds)
+        .chain(gallery.of(Section::Subjects))
+        .collect();
+    let mut out = if figures.is_empty() {
+        words("No unit has finished.")?
+    } else {
+        row(&figures)?
+    };
+    let table = shown(&table::subjects(summary), "")?;
+    if !table.is_empty() {
+        out += &folded("The figures of every subject", table)?;
+    }
+    Ok(out)
 }
 
 /// The methods of the first sentence first.
-fn confusion(summary: &StudySummary, gallery: &Gallery) -> String {
+fn confusion(summary: &StudySummary, gallery: &Gallery) -> Result<String, StudyError> {
     let named = |f: &&Figure| {
         let headline = summary.headline.as_ref();
         headline.map_or(2, |h| match f.method.as_deref() {
@@ -199,67 +268,70 @@ fn confusion(summary: &StudySummary, gallery: &Gallery) -> String {
     };
     let mut figures: Vec<&Figure> = gallery.of(Section::Confusion).collect();
     if figures.is_empty() {
-        return "<p>No confusion matrices.</p>".into();
+        return words("No confusion matrices.");
     }
     figures.sort_by_key(named);
-    let words = "<p class=\"note\">Test trials of all folds and seeds: the share of the true class, and below it the number of trials.</p>";
-    words.to_owned() + &first_open(&figures, 4, "Confusion matrices of the other methods")
+    let about = "Test trials of all folds and seeds: the share of the true class, and below it the \
+                 number of trials.";
+    Ok(note(about)? + &first_open(&figures, 4, "Confusion matrices of the other methods")?)
 }
 
-/// The maps of methods with one filter, or with views; those of experts are with their router. Many people's are folded away, also from paper.
-fn scalp(gallery: &Gallery) -> String {
-    let mut out = row(gallery.of(Section::Scalp), "");
-    if !out.is_empty() {
-        out.insert_str(
-            0,
-            "<p class=\"note\">What filters see. The maps are activation patterns, not filters: the two leading ones of each filter, with the names of their strongest electrodes where there is room. The sign of a pattern has no meaning; each map is scaled by its largest value and interpolated by spherical splines within 30° of an \
-             electrode.</p>",
-        );
+/// The maps of methods with one filter, or with views; those of experts are with their router.
+fn scalp(gallery: &Gallery) -> Result<String, StudyError> {
+    let heads: Vec<&Figure> = gallery.of(Section::Scalp).collect();
+    let mut out = String::new();
+    if !heads.is_empty() {
+        out += &note(
+            "What filters see. The maps are activation patterns, not filters: the two leading ones \
+             of each filter, with the names of their strongest electrodes where there is room. The \
+             sign of a pattern has no meaning; each map is scaled by its largest value and \
+             interpolated by spherical splines within 30° of an electrode.",
+        )?;
+        out += &row(&heads)?;
     }
-    let people = row(gallery.of(Section::People), "");
+    let people: Vec<&Figure> = gallery.of(Section::People).collect();
     if !people.is_empty() {
-        let _ = write!(
-            out,
-            "<details class=\"long\"><summary>The views and maps of every person</summary>{people}</details>"
-        );
+        out += &folded("The views and maps of every person", row(&people)?)?;
     }
     for (_, why) in gallery.missing.iter().filter(|m| m.0 == Section::Scalp) {
-        let _ = write!(out, "<p class=\"note\">{}</p>", escape(why));
+        out += &note(why)?;
     }
-    out
+    Ok(out)
 }
 
 /// The router with the highest accuracy is open, the others are folded away.
-fn routing(summary: &StudySummary, gallery: &Gallery) -> String {
+fn routing(summary: &StudySummary, gallery: &Gallery) -> Result<String, StudyError> {
+    let mut out = shown(&table::controls(summary), "")?;
+    out += &note(
+        "Experts of different folds and seeds are not comparable, so weights, queries, angles and \
+         scalp maps are those of one unit, the first fold of the first seed.",
+    )?;
     let methods = routed_methods(summary);
-    let mut out = tables::controls(summary);
-    out.push_str(
-        "<p class=\"note\">Experts of different folds and seeds are not comparable, so weights, queries, angles and scalp maps are those of one \
-         unit, the first fold of the first seed.</p>",
-    );
-    let pictured = |method: &&&str| {
-        let about = |f: &Figure| f.method.as_deref() == Some(**method);
-        gallery.of(Section::Routing).any(about)
+    let about = |section, method: &str| {
+        let own = move |f: &&Figure| f.method.as_deref() == Some(method);
+        gallery.of(section).filter(own).collect::<Vec<_>>()
     };
     let mean = |method: &str| {
         let row = summary.rows.iter().find(|r| r.method == method);
         row.map_or(f64::NEG_INFINITY, |r| r.accuracy.mean)
     };
-    let best = methods
+    let pictured = methods
         .iter()
-        .filter(pictured)
-        .max_by(|a, b| mean(a).total_cmp(&mean(b)));
-    for method in &methods {
-        let about = |f: &&Figure| f.method.as_deref() == Some(*method);
-        let figures = gallery.of(Section::Controls).filter(about);
-        let figures = figures.chain(gallery.of(Section::Routing).filter(about));
-        let open = if Some(method) == best { " open" } else { "" };
-        let _ = write!(
-            out,
-            "<details class=\"long\"{open}><summary>{}</summary>{}</details>",
-            name(method),
-            row(figures, "No pictures of its router.")
-        );
+        .filter(|m| !about(Section::Routing, m).is_empty());
+    let best = pictured.max_by(|a, b| mean(a).total_cmp(&mean(b))).copied();
+    for method in methods {
+        let mut figures = about(Section::Controls, method);
+        figures.extend(about(Section::Routing, method));
+        let body = if figures.is_empty() {
+            words("No pictures of its router.")?
+        } else {
+            row(&figures)?
+        };
+        out += &rendered(&Details {
+            title: method,
+            open: Some(method) == best,
+            body,
+        })?;
     }
-    out
+    Ok(out)
 }

@@ -134,7 +134,7 @@ fn page_of_all() -> String {
     let mut page = String::new();
     let mut files: Vec<Value> = Vec::new();
     for (what, summary) in edges() {
-        let html = report::html(&summary);
+        let html = report::html(&summary).unwrap();
         let (head, body) = html.split_once("<main>").unwrap();
         let (body, _) = body.split_once("</main>").unwrap();
         if page.is_empty() {
@@ -238,8 +238,9 @@ fn a_click_sorts_the_table_and_keeps_the_paper_with_its_method() {
         row.accuracy.mean = mean;
     }
     let page = folder.join("sort.html");
-    let html =
-        report::html(&summary).replace("</body>", &format!("<script>{CLICKS}</script></body>"));
+    let html = report::html(&summary)
+        .unwrap()
+        .replace("</body>", &format!("<script>{CLICKS}</script></body>"));
     std::fs::write(&page, html).unwrap();
     let (found, console) = look(&browser, &folder, &page, 1200);
     assert!(console.is_empty(), "{console:#?}");
@@ -282,7 +283,7 @@ fn on_paper_a_study_of_ten_methods_takes_six_pages_at_most() {
                 Some("a line of what the method is, which takes two lines of the table".into());
         }
         let (page, pdf) = (folder.join("print.html"), folder.join("print.pdf"));
-        std::fs::write(&page, report::html(&summary)).unwrap();
+        std::fs::write(&page, report::html(&summary).unwrap()).unwrap();
         let option = format!("--print-to-pdf={}", pdf.display());
         let (_, log) = run(
             &browser,

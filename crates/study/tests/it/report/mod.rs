@@ -185,7 +185,7 @@ fn hostile_study(name: &str) -> StudySummary {
 #[test]
 fn every_edge_is_whole() {
     for (what, summary) in edges() {
-        let page = report::html(&summary);
+        let page = report::html(&summary).unwrap();
         check(&page).unwrap_or_else(|e| panic!("{what}, page: {e}"));
         assert_eq!(page.matches("<script").count(), 1, "{what}: ours alone");
         let figures = report::figures(&summary);
@@ -211,7 +211,7 @@ fn every_edge_is_whole() {
 #[test]
 fn nothing_is_loaded_from_elsewhere() {
     for (what, summary) in edges() {
-        let page = report::html(&summary);
+        let page = report::html(&summary).unwrap();
         for attribute in ["src=\"", "href=\"", "url(", "@import", "srcset"] {
             for (at, _) in page.match_indices(attribute) {
                 let target = &page[at + attribute.len()..];
@@ -232,7 +232,7 @@ fn nothing_is_loaded_from_elsewhere() {
 #[test]
 fn the_page_says_what_it_must() {
     let summary = study(&Shape::default());
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     for words in [
         "<tr class=\"theirs\"><th scope=\"row\">in the paper</th><td data-v=\"0.823\">0.823 ± 0.011</td>",
         "<td data-v=\"0.029\">+0.029</td><td data-v=\"4\">4/5</td><td data-v=\"0.674\">0.674</td>",
@@ -264,7 +264,7 @@ fn the_page_says_what_it_must() {
 
 #[test]
 fn the_first_sentence_and_its_picture_come_first() {
-    let page = report::html(&study(&Shape::default()));
+    let page = report::html(&study(&Shape::default())).unwrap();
     let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}"));
     assert!(
         at("class=\"result\"") < at("<svg "),
@@ -282,7 +282,7 @@ fn the_first_sentence_and_its_picture_come_first() {
     // Without a comparison there is no picture, and the verdict speaks.
     let mut summary = summary;
     summary.headline = None;
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     assert!(page.contains("<p class=\"result\">Routing is not what helps here.</p>"));
     assert!(!page.contains("person by person"));
 }
@@ -321,7 +321,7 @@ fn lines(csv: &str) -> Vec<Vec<String>> {
 #[test]
 fn saved_tables_are_those_of_the_page() {
     let summary = study(&Shape::default());
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     let files: std::collections::BTreeMap<_, _> = report::tables(&summary).into_iter().collect();
     let round = |text: &str, digits: usize| match text.parse::<f64>() {
         Ok(x) => format!("{x:.digits$}").replace('-', "−"),
@@ -386,7 +386,7 @@ fn columns_without_a_figure_are_left_out() {
         ..Shape::default()
     });
     summary.paper.clear();
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     assert!(
         !page.contains("<span>Δ_K1</span>") && !page.contains("<span>r_d"),
         "nothing routes"
@@ -466,7 +466,7 @@ fn maps_of_many_people_are_folded_away() {
             domains: names("S", people),
             ..Shape::default()
         }));
-        let page = report::html(&summary);
+        let page = report::html(&summary).unwrap();
         let heads = page.split("<section id=\"heads\">").nth(1).unwrap();
         let heads = heads.split("</section>").next().unwrap();
         let (open, closed) = heads.split_once("<details").unwrap_or((heads, ""));
@@ -486,7 +486,7 @@ fn maps_of_many_people_are_folded_away() {
 
 #[test]
 fn the_protocol_is_a_sentence() {
-    let page = report::html(&study(&Shape::default()));
+    let page = report::html(&study(&Shape::default())).unwrap();
     assert!(page.contains("<p class=\"note\">5 folds.</p>"));
     assert!(page.contains("<dt>Split</dt><dd>5 folds.</dd>"));
 }
@@ -503,20 +503,33 @@ fn target_data_is_answered_from_what_was_used() {
     for unit in &mut summary.units {
         unit.outcome.new_domains = used(&[], Some(own));
     }
-    assert!(report::html(&summary).contains("<dd>No: every domain that was whitened had training"));
+    assert!(
+        report::html(&summary)
+            .unwrap()
+            .contains("<dd>No: every domain that was whitened had training")
+    );
     // Without whitening a new domain needs no policy.
     summary.units[0].outcome.new_domains = used(&["S1"], None);
-    assert!(report::html(&summary).contains("<dd>No: every domain that was whitened had training"));
+    assert!(
+        report::html(&summary)
+            .unwrap()
+            .contains("<dd>No: every domain that was whitened had training")
+    );
     summary.units[0].outcome.new_domains = used(&["S1"], Some(Adaptation::Pooled));
     assert!(
         report::html(&summary)
+            .unwrap()
             .contains("<dd>No. Whitening of domains without training trials: pooled")
     );
     summary.units[1].outcome.new_domains = None;
-    assert!(report::html(&summary).contains("<dd>Not known: the records of the units"));
+    assert!(
+        report::html(&summary)
+            .unwrap()
+            .contains("<dd>Not known: the records of the units")
+    );
     let causal = Adaptation::Causal { kappa: 3.0 };
     summary.units[0].outcome.new_domains = used(&["S1"], Some(causal));
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     assert!(
         page.contains("<dd>Yes: whitening used")
             && page.contains("causal (κ = 3)")
@@ -531,13 +544,17 @@ fn the_shown_unit_is_the_first_fold_of_the_first_seed() {
         ..Shape::default()
     });
     assert!(
-        report::html(&summary).contains("Mean over each domain&#39;s test trials; fold 0, seed 9.")
+        report::html(&summary)
+            .unwrap()
+            .contains("Mean over each domain&#39;s test trials; fold 0, seed 9.")
     );
     // Where it is missing, the next one is shown and named.
     let gone = |u: &stiefel_study::UnitRecord| u.method == "DASP" && u.fold == 0 && u.seed == 9;
     summary.units.retain(|u| !gone(u));
     assert!(
-        report::html(&summary).contains("Mean over each domain&#39;s test trials; fold 0, seed 3.")
+        report::html(&summary)
+            .unwrap()
+            .contains("Mean over each domain&#39;s test trials; fold 0, seed 3.")
     );
 }
 
@@ -546,7 +563,8 @@ fn what_cannot_be_drawn_is_said() {
     let page = report::html(&study(&Shape {
         channels: names("", 7),
         ..Shape::default()
-    }));
+    }))
+    .unwrap();
     assert!(page.contains("no scalp maps, because they need at least 3 electrodes. Left out, because their place on the head is not known: 1, 2, 3, 4, 5, 6, 7 (7 of 7 channels)"));
     let mut summary = study(&Shape::default());
     for unit in &mut summary.units {
@@ -561,7 +579,7 @@ fn what_cannot_be_drawn_is_said() {
         }
     }
     summary.rows[0].confusion.pop();
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     check(&page).unwrap();
     assert!(
         page.contains("no scalp maps, because a pattern has 3 values and the dataset 5 channels.")
@@ -569,7 +587,7 @@ fn what_cannot_be_drawn_is_said() {
     assert!(page.contains("Empty rows: the domain has no test trials in this fold."));
     assert!(!page.contains("angles between experts") && !page.contains("<h4>baseline</h4>"));
     summary.dataset.domains.truncate(2);
-    let page = report::html(&summary);
+    let page = report::html(&summary).unwrap();
     check(&page).unwrap();
     assert!(
         page.contains("domain 3"),
@@ -585,7 +603,7 @@ fn files_are_written_and_replaced_whole() {
         let page = report::write(&summary, folder.join("a/b")).unwrap();
         assert_eq!(
             std::fs::read_to_string(&page).unwrap(),
-            report::html(&summary)
+            report::html(&summary).unwrap()
         );
     }
     for (name, text) in report::tables(&summary) {
@@ -626,7 +644,7 @@ proptest! {
     ) {
         let shape = Shape { methods: vec![(method, true)], domains, experts, folds, numbers, ..Shape::default() };
         let summary = study(&shape);
-        prop_assert_eq!(check(&report::html(&summary)), Ok(()));
+        prop_assert_eq!(check(&report::html(&summary).unwrap()), Ok(()));
         for (name, svg) in report::figures(&summary) {
             prop_assert_eq!(check(&svg), Ok(()), "{}", name);
         }

@@ -1,7 +1,5 @@
-//! The one script of the page: tables are sorted by a click on the name of a column. Without it everything is there, in the order of the study.
-
-/// It has no `<` in it, so that nothing ends it early, and it touches nothing but tables.
-pub(super) const SCRIPT: &str = "
+// Sorts a table by a click on the name of a column. There is no less-than sign in it, so that nothing ends it
+// early.
 for (const table of document.querySelectorAll('table.sortable')) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
@@ -38,4 +36,3 @@ for (const table of document.querySelectorAll('table.sortable')) {
     });
   });
 }
-";

@@ -8,7 +8,7 @@ use stiefel::eeg::load;
 use stiefel::eeg::select::Selection;
 use stiefel::model::{FittedModel, Model};
 
-use super::{Home, code, compare, finish, started};
+use super::{Home, code, compare, finish, output, started};
 
 /// Three simulated people on two days each, made once: the tests are not about simulating.
 pub(super) const DATA: &str = "d.npz";

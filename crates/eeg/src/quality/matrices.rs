@@ -12,7 +12,7 @@ use crate::tolerance::{
 };
 
 /// Returns the amplitudes of trials without a signal, standard deviations, and what they tell.
-pub(super) fn amplitudes(trials: &Trials) -> Result<Quality> {
+pub(super) fn amplitudes(trials: &Trials) -> Quality {
     let mut quality = Quality {
         measure: "standard deviation in the unit of the covariances".into(),
         electrodes: trials.channel_names(),
@@ -56,7 +56,7 @@ pub(super) fn amplitudes(trials: &Trials) -> Result<Quality> {
     // Whose unit is not known may be in volts as well.
     let found = sizes(&quality, None, |_| 0.0);
     quality.findings.extend(found);
-    Ok(quality)
+    quality
 }
 
 /// Returns what the covariances of every person tell.

@@ -94,7 +94,7 @@ fn a_trained_model_predicts_what_the_library_does() {
     let csv = String::from_utf8(csv.stdout).unwrap();
     let heading = csv.lines().next().unwrap();
     assert!(
-        heading.starts_with("trial,domain,run,label,seen,decision,p_"),
+        heading.starts_with("trial,domain,run,label,seen,decision,status,familiarity,distance,p_"),
         "{heading}"
     );
     assert!(heading.ends_with("alpha_3"), "{heading}");
@@ -460,7 +460,7 @@ fn names_command_neither_terminal_nor_spreadsheet() {
     let home = Home::new();
     super::recordings::write_study(&home.0.join("eeg"));
     let mut prepare = home.command("prepare eeg -o ds.npz --classes");
-    let prepared = output(prepare.arg("T1==HYPERLINK(1),T2=\u{1b}]0;title\u{7}"));
+    let prepared = output(prepare.arg("T1=@HYPERLINK(1),T2=\u{1b}]0;title\u{7}"));
     assert!(prepared.status.success(), "{prepared:?}");
     home.text("train ds.npz -o m.stiefel --model mdm --test 0.2");
     for arguments in [
@@ -479,7 +479,7 @@ fn names_command_neither_terminal_nor_spreadsheet() {
     }
     let csv = home.run("predict m.stiefel ds.npz").stdout;
     let csv = String::from_utf8(csv).unwrap();
-    assert!(csv.contains(",'=HYPERLINK(1)"), "{csv}");
+    assert!(csv.contains(",'@HYPERLINK(1)"), "{csv}");
 }
 
 #[test]
@@ -501,7 +501,12 @@ fn quiet_verbose_and_color_are_options_of_every_command() {
         home.run("train d.npz -o c.stiefel -q -v").status.code(),
         Some(2)
     );
-    let help = home.run("help train --color always").stdout;
+    let help = home.run("train --help --color always").stdout;
     assert!(help.contains(&0x1b));
-    assert!(!home.run("help train --color never").stdout.contains(&0x1b));
+    assert!(
+        !home
+            .run("train --help --color never")
+            .stdout
+            .contains(&0x1b)
+    );
 }

@@ -80,8 +80,8 @@ fn a_wrong_unit_is_refused_with_the_person() {
         for command in [
             format!("prepare S09R1.edf -o x.npz {CLASSES}"),
             format!("prepare eeg S09R1.edf --domain file -o x.npz {CLASSES}"),
-            "evaluate m.stiefel S09R1.edf --unseen-whitening pooled".into(),
-            "predict m.stiefel S09R1.edf --unseen-whitening pooled".into(),
+            "evaluate m.stiefel S09R1.edf --adapt pooled".into(),
+            "predict m.stiefel S09R1.edf --adapt pooled".into(),
         ] {
             let (exit, message) = code(&home.run(&command));
             let told = message.contains("S09") && message.contains("correct the unit");
@@ -113,7 +113,7 @@ fn a_flat_electrode_is_told_at_every_command() {
         "evaluate m.stiefel flat.npz",
         "evaluate m.stiefel S01R9.edf",
         "predict m.stiefel S01R9.edf",
-        "study main flat.npz --methods mdm --output s --quiet",
+        "study main flat.npz --methods mdm --output s",
     ] {
         told(&home.run(command));
     }

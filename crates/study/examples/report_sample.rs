@@ -104,6 +104,7 @@ fn dataset() -> DatasetSummary {
     DatasetSummary {
         name: "invented:weibo2014".into(),
         fingerprint: "0".repeat(64),
+        quality: stiefel_data::Quality::default(),
         trials: 1260,
         channels: Montage::Weibo2014
             .channels()

@@ -161,7 +161,9 @@ fn channels_over_many_orders_of_magnitude_are_refused() {
     recording = recording.pick(&names).unwrap();
     let samples = recording.samples();
     for (c, row) in recording.data_mut().chunks_exact_mut(samples).enumerate() {
-        row.iter_mut().for_each(|x| *x *= scale(c));
+        for x in row.iter_mut() {
+            *x *= scale(c);
+        }
     }
     let window = Window::new(0.0, 4.0, &["right_hand", "feet"]);
     let cut = epochs(&recording, &window, "S01", Some("1"))
@@ -248,7 +250,9 @@ fn offline_decisions_are_unfamiliar_where_live_ones_are() {
     let home = home();
     let loud = changed(|c, row| {
         if c < 8 {
-            row.iter_mut().for_each(|x| *x *= 8.0);
+            for x in row.iter_mut() {
+                *x *= 8.0;
+            }
         }
     });
     write_edf(&home.0.join("S01R8.edf"), &loud);

@@ -167,7 +167,9 @@ fn many_orders_of_magnitude_and_many_lost_electrodes_are_refused() {
     let mut place = 0;
     let spread = refused(changed(|_, row| {
         let factor = 10.0_f64.powf(f64::from(place % 8) * 18.0 / 7.0 - 9.0);
-        row.iter_mut().for_each(|x| *x *= factor);
+        for x in row.iter_mut() {
+            *x *= factor;
+        }
         place += 1;
     }));
     assert!(spread.contains("orders of magnitude"), "{spread}");

@@ -169,6 +169,7 @@ fn dataset(shape: &Shape) -> DatasetSummary {
     DatasetSummary {
         name: "test data".into(),
         fingerprint: "ab".repeat(32),
+        quality: stiefel_data::Quality::default(),
         trials: 100,
         channels: shape.channels.clone(),
         places: shape.channels.iter().map(|c| position(c)).collect(),

@@ -72,7 +72,7 @@ fn lines_that_are_no_samples_are_bad_samples() {
 #[test]
 fn the_first_line_tells_how_many_values_there_are() {
     let message = all(b"1,2,3\n4,5,6\n", &options(&["a", "b"])).unwrap_err();
-    for part in ["3 values", "2 channels", "--channels"] {
+    for part in ["3 values", "2 channels", "name the channels"] {
         assert!(message.contains(part), "{message}");
     }
     let named = SamplesOptions {

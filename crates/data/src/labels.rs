@@ -5,7 +5,7 @@
 //! where a catalogue of public data knows it. It travels with the trials and with the model, so that
 //! data whose labels say something else are refused.
 
-use crate::preparation::Contradiction;
+use crate::contradiction::Contradiction;
 use serde::{Deserialize, Serialize};
 
 /// A label of events, the class it stood for, and where.

@@ -9,6 +9,7 @@
 //! * Matrices are `f64`, symmetric to rounding, in the order of the channels.
 //! * Every part of a set keeps the whole lists of names: domain 1 is the same person in training and test.
 
+mod contradiction;
 mod error;
 mod factor;
 mod identity;
@@ -24,12 +25,13 @@ pub mod tolerance;
 mod trials;
 mod whole;
 
+pub use contradiction::Contradiction;
 pub use error::{DataError, Result};
 pub use factor::{Factor, check_distinct};
 pub use identity::{Fingerprint, TrialId, hex};
 pub use input::{DomainFrom, Duplicates, Input};
 pub use labels::{LabelUse, Labels};
-pub use preparation::{Contradiction, Elsewhere, Preparation, Provenance};
+pub use preparation::{Elsewhere, Preparation, Provenance};
 pub use quality::{Amplitudes, Finding, FindingKind, Quality};
 pub use recipe::{Estimator, Phase, Recipe, Reference, View, class_rules};
 pub use seen::{Role, Seen, fingerprint};

@@ -4,6 +4,7 @@
 //! signal into matrices for that model. Covariances that came from elsewhere have
 //! [`Preparation::Unknown`], and who needs the recipe must then be told.
 
+use crate::contradiction::Contradiction;
 use crate::{Estimator, Input, Labels, Recipe, View};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -26,28 +27,6 @@ pub struct Provenance {
     /// The classes that the labels of events stood for, run by run.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
-}
-
-/// Two preparations, or a preparation and an option, that say different things.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Contradiction {
-    /// What they speak of.
-    pub what: &'static str,
-    /// What the first says.
-    pub expected: String,
-    /// What the second says.
-    pub found: String,
-}
-
-impl fmt::Display for Contradiction {
-    /// What a model says, and what the data say that contradict it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: the model was trained with {}, but the trials have {}",
-            self.what, self.expected, self.found
-        )
-    }
 }
 
 impl Provenance {

@@ -371,10 +371,12 @@ fn bad_input_at_every_door() {
 fn write_large(home: &Home) {
     const N: usize = 60;
     let count = 600;
-    let level = |i: usize, r: usize| 1.0 + ((i * 31 + r * 17) % 23) as f64 / 9.0;
+    let level = |i: usize, r: usize| (((i * 31 + r * 17) % 23) as f64 / 8.0).exp();
     let x = MatBatch::from_fn(count, N, N, |i, r, c| {
         let near = ((i + r * c) % 7) as f64 / 200.0;
-        if r == c { level(i, r) } else { near }
+        // What all electrodes share, as those of one head do.
+        let shared = 0.5 + if r == c { 1.0 } else { near };
+        level(i, r) * level(i, c) * shared
     });
     let classes = Factor::from_labels((0..count).map(|i| ["hand", "feet"][i % 2]));
     let domains = Factor::from_labels((0..count).map(|i| format!("s{}", i / 100)));
@@ -415,6 +417,10 @@ fn ctrl_c_leaves_nothing() {
                 }
                 ended
             });
-        assert!(stopped, "{model}: the fit had not begun after five seconds");
+        assert!(
+            stopped,
+            "{model}: the fit had not begun after five seconds: {:?}",
+            home.run(&train)
+        );
     }
 }

@@ -3,7 +3,10 @@
 use stiefel_data::{Factor, LabelUse, Labels, Trials};
 use stiefel_linalg::MatBatch;
 
-fn labels(uses: &[(&str, &str, bool, Option<&str>, &[&str])]) -> Labels {
+/// Label, class, whether a rule of runs, meaning and runs.
+type Use<'a> = (&'a str, &'a str, bool, Option<&'a str>, &'a [&'a str]);
+
+fn labels(uses: &[Use<'_>]) -> Labels {
     let mut labels = Labels::default();
     for &(label, class, by_run, meaning, runs) in uses {
         labels.add(LabelUse {

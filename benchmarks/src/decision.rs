@@ -1,7 +1,7 @@
 //! One decision (whitening, logarithm, routing, filter, tail; one trial, one thread) beside faer's decomposition of one `n × n` matrix, interleaved in
 //! the same run. That is in double precision for both rows: covariances are, and so is the logarithm that routes them, whatever the network's precision.
 
-use crate::eigen::Yardstick;
+use crate::eigen::FaerEigen;
 use crate::timing::side_by_side;
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::net::DaspConfig;
@@ -71,7 +71,7 @@ fn decoder<T: Scalar>(case: &Case, x: MatBatch<f64>) -> Decoder<T> {
 fn row<T: Scalar>(case: &Case) {
     let x = random_spd::<f64>(1, 60, case.n);
     let mut decoder = decoder::<T>(case, x.clone());
-    let mut yardstick = Yardstick::new(random_spd::<f64>(4, REPEAT, case.n));
+    let mut faer = FaerEigen::new(random_spd::<f64>(4, REPEAT, case.n));
     let [decision, unit] = side_by_side(
         400,
         [
@@ -81,7 +81,7 @@ fn row<T: Scalar>(case: &Case) {
                     std::hint::black_box(decision.expect("a decision").class);
                 }
             },
-            &mut || yardstick.run(),
+            &mut || faer.run(),
         ],
     );
     let each = 1e6 / REPEAT as f64;

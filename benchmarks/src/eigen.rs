@@ -11,15 +11,15 @@ use stiefel_testkit::random_spd;
 
 const COUNT: usize = 32;
 
-/// faer's low-level decomposition of a batch, one by one, buffers reused: the yardstick of this project.
-pub(crate) struct Yardstick<T: Scalar + RealField> {
+/// faer's low-level decomposition of a batch, one by one, buffers reused: the unit of other timings.
+pub(crate) struct FaerEigen<T: Scalar + RealField> {
     input: MatBatch<T>,
     vectors: Mat<T>,
     values: faer::diag::Diag<T>,
     memory: MemBuffer,
 }
 
-impl<T: Scalar + RealField> Yardstick<T> {
+impl<T: Scalar + RealField> FaerEigen<T> {
     pub(crate) fn new(input: MatBatch<T>) -> Self {
         let n = input.rows();
         let need =
@@ -58,7 +58,7 @@ pub(crate) fn flops(n: usize) -> f64 {
 
 fn row<T: Scalar + RealField>(n: usize) {
     let x = random_spd::<T>(n as u64, COUNT, n);
-    let mut faer = Yardstick::new(x.clone());
+    let mut faer = FaerEigen::new(x.clone());
     let mut values = vec![T::ZERO; COUNT * n];
     let mut vectors = MatBatch::zeros(COUNT, n, n);
     let mut scratch = EigenWorkspace::default();

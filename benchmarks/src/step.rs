@@ -1,9 +1,9 @@
-//! One training step (forward, backward, Adam, retraction; batch of 32, one thread) in units of the yardstick: the time faer takes to
+//! One training step (forward, backward, Adam, retraction; batch of 32, one thread) in units of the time faer takes to
 //! decompose that batch's `k × k` matrices one by one, interleaved in the same run. As JSON, for the comparison with PyTorch, whose steps follow each other as in a training: the
 //! steps alone, one after the other.
 
 use crate::arguments::Arguments;
-use crate::eigen::Yardstick;
+use crate::eigen::FaerEigen;
 use crate::timing::{interleaved, tenth_percentile};
 use faer::traits::RealField;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn problem<T: Scalar>(case: &Case) -> (DaspNet, Prepared<T>) {
     (net, data)
 }
 
-/// Seconds of every step and, where wanted, of every run of the yardstick in between.
+/// Seconds of every step and, where wanted, of every run of faer's decompositions in between.
 fn times<T: Scalar + RealField>(case: &Case, rounds: usize, between: bool) -> [Vec<f64>; 2] {
     let (net, data) = problem::<T>(case);
     let mut stepper = Stepper::new(AdamConfig::default(), net.initial(3)).expect("Adam");
@@ -100,8 +100,8 @@ fn times<T: Scalar + RealField>(case: &Case, rounds: usize, between: bool) -> [V
         let [steps] = interleaved(rounds, [&mut step]);
         return [steps, Vec::new()];
     }
-    let mut yardstick = Yardstick::new(random_spd::<T>(4, BATCH, case.k));
-    interleaved(rounds, [&mut step, &mut || yardstick.run()])
+    let mut faer = FaerEigen::new(random_spd::<T>(4, BATCH, case.k));
+    interleaved(rounds, [&mut step, &mut || faer.run()])
 }
 
 /// Floating-point operations of a step, every product counted with what symmetry and triangles leave of it, the decomposition as in [`crate::eigen::flops`]: those of the samples'
@@ -166,10 +166,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut json = arguments.has("--json").then(Vec::new);
     if json.is_none() {
         println!(
-            "\ntraining step of DASP, batch {BATCH}, one thread, milliseconds; ratio to the yardstick (lower is faster); share of what fused multiply-adds alone would allow"
+            "\ntraining step of DASP, batch {BATCH}, one thread, milliseconds; ratio to faer's decompositions (lower is faster); share of what fused multiply-adds alone would allow"
         );
         println!(
-            "    geometry type    n    k    K       step  yardstick    ratio  prototype   share"
+            "    geometry type    n    k    K       step       faer    ratio  prototype   share"
         );
     }
     for case in &CASES {

@@ -6,7 +6,7 @@ use crate::spd::cast;
 use pyo3::prelude::*;
 use stiefel::geometry::Result;
 use stiefel::geometry::spd::{self, FrechetMean, FrechetOptions, FrechetReport, RecursiveMean};
-use stiefel::linalg::tolerance::frechet_floor;
+use stiefel::geometry::tolerance::frechet_floor;
 use stiefel::linalg::{MatBatch, MatView, Scalar};
 
 /// What Python gets: the mean, the steps taken, the residual, and whether it met the tolerance.

@@ -12,7 +12,7 @@ use stiefel::linalg::{MatBatch, MatView};
 use stiefel::model::diagnostics::RoutingEvidence;
 use stiefel::model::fitted::ClassType;
 use stiefel::model::kind::Balance;
-use stiefel::model::{FittedModel, ModelError, Session, Unseen};
+use stiefel::model::{AdaptPolicy, DecisionSession, FittedModel, ModelError};
 
 /// A fitted model.
 #[pyclass(module = "stiefel._core", name = "Model", frozen)]
@@ -24,7 +24,7 @@ pub(crate) struct PyModel {
 /// Decisions for one domain, one after the other.
 #[pyclass(module = "stiefel._core", name = "Session", frozen)]
 pub(crate) struct PySession {
-    session: Mutex<Session>,
+    session: Mutex<DecisionSession>,
     /// Classes, and views of a trial.
     sizes: (usize, usize),
 }
@@ -32,7 +32,7 @@ pub(crate) struct PySession {
 /// Probabilities `1 × N × C` and, where there is routing, weights `1 × N × K`.
 type Given<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
-pub(crate) fn policies(text: Option<&str>) -> PyResult<Option<Unseen>> {
+pub(crate) fn policies(text: Option<&str>) -> PyResult<Option<AdaptPolicy>> {
     text.map(serde_json::from_str)
         .transpose()
         .map_err(value_error)
@@ -41,7 +41,7 @@ pub(crate) fn policies(text: Option<&str>) -> PyResult<Option<Unseen>> {
 /// What is done for a domain without training trials, as JSON: a policy of whitening, and the name of what stands in for an embedding.
 #[pyfunction]
 fn unseen(whitening: &str, embedding: &str) -> PyResult<String> {
-    let unseen = Unseen {
+    let unseen = AdaptPolicy {
         whitening: serde_json::from_str(whitening).map_err(value_error)?,
         embedding: embedding.parse().map_err(model_error)?,
     };
@@ -50,7 +50,7 @@ fn unseen(whitening: &str, embedding: &str) -> PyResult<String> {
 
 /// Decides trial after trial.
 fn decide_all(
-    session: &mut Session,
+    session: &mut DecisionSession,
     x: MatView<'_, f64>,
     (classes, views): (usize, usize),
 ) -> Result<(MatBatch<f64>, Option<MatBatch<f64>>), ModelError> {
@@ -122,10 +122,10 @@ impl PyModel {
     fn started(
         &self,
         domain: &str,
-        unseen: Option<&Unseen>,
+        unseen: Option<&AdaptPolicy>,
         x: &[MatBatch<f64>],
         seen: Option<&[MatBatch<f64>]>,
-    ) -> Result<Session, ModelError> {
+    ) -> Result<DecisionSession, ModelError> {
         let views: Vec<MatView<'_, f64>> = seen.unwrap_or(x).iter().map(MatBatch::view).collect();
         match seen {
             Some(_) => self.model.session(domain, unseen, &views),
@@ -253,7 +253,7 @@ impl PyModel {
         });
         let (report, chosen) = found.map_err(model_error)?;
         let by = self.model.model().kind().routed_by();
-        let verdict = RoutingEvidence::of(&report, by, chosen).verdict();
+        let verdict = RoutingEvidence::from_report(&report, by, chosen).verdict();
         let json = serde_json::to_string(&report).map_err(value_error)?;
         Ok((json, report.to_string(), verdict.sentence))
     }

@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use stiefel::linalg::{MatBatch, Scalar};
 use stiefel::model::diagnostics::{Assessed, RoutedBy, RoutingEvidence, report_of};
-use stiefel::model::dsp::DspState;
 use stiefel::model::fitted::{Named, initial};
 use stiefel::model::net::{Routing, Sizes};
 use stiefel::model::{
@@ -96,8 +95,8 @@ fn torch_assemble(
     let config: ModelConfig = serde_json::from_str(config).map_err(value_error)?;
     let encoder = match encoder {
         Some((columns, between)) => {
-            let state = DspState::new(view(&columns)?, between);
-            Some(DspEncoder::from_state(&state).map_err(model_error)?)
+            let columns = view(&columns)?.to_owned();
+            Some(DspEncoder::from_columns(columns, between).map_err(model_error)?)
         }
         None => None,
     };
@@ -201,7 +200,7 @@ fn torch_report<'py>(
         (_, Some(error)) => return Err(error),
         (report, None) => report.map_err(model_error)?,
     };
-    let verdict = RoutingEvidence::of(&report, RoutedBy::Trial, false).verdict();
+    let verdict = RoutingEvidence::from_report(&report, RoutedBy::Trial, false).verdict();
     let json = serde_json::to_string(&report).map_err(value_error)?;
     Ok((json, report.to_string(), verdict.sentence))
 }

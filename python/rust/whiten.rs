@@ -6,7 +6,7 @@ use crate::labelled::Labelled;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
 use stiefel::linalg::{Mat, MatBatch};
-use stiefel::model::precondition::{Adaptation, WhitenScratch, WhitenerState};
+use stiefel::model::precondition::{Adaptation, WhitenScratch};
 use stiefel::model::{Model, ModelError, Preconditioning, Whitener};
 
 /// Pre-conditioning fitted on training trials.
@@ -38,8 +38,7 @@ fn whitener_of(model: &crate::model::PyModel) -> PyResult<PyWhitener> {
 /// A whitener from what [`PyWhitener::state`] gave.
 #[pyfunction]
 fn whitener_from_state(state: &str) -> PyResult<PyWhitener> {
-    let state: WhitenerState = serde_json::from_str(state).map_err(value_error)?;
-    let whitener = Whitener::from_state(&state).map_err(model_error)?;
+    let whitener = Whitener::from_json(state).map_err(model_error)?;
     Ok(PyWhitener { whitener })
 }
 
@@ -68,7 +67,7 @@ impl PyWhitener {
     }
 
     /// Trials of one domain without training trials, whitened under a policy with what other trials of it tell.
-    fn transform_unseen<'py>(
+    fn transform_new<'py>(
         &self,
         py: Python<'py>,
         x: PyReadonlyArray3<'py, f64>,
@@ -90,7 +89,7 @@ impl PyWhitener {
 
     /// Everything it knows, as JSON.
     fn state(&self) -> PyResult<String> {
-        serde_json::to_string(&self.whitener.state()).map_err(value_error)
+        serde_json::to_string(&self.whitener).map_err(value_error)
     }
 }
 

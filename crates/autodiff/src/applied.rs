@@ -92,7 +92,7 @@ impl<T: Scalar> Kernel<T> {
             Self::SquaredDistance => Box::new(pairs::Distance { saved: None }),
             Self::LogVectors => Box::new(LogVectors { saved: None }),
             Self::FilteredLog { retract, epsilon } => {
-                Box::new(FilterTail::of_each(retract, epsilon))
+                Box::new(FilterTail::for_filters(retract, epsilon))
             }
         }
     }

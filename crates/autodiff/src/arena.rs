@@ -29,7 +29,7 @@ struct Pool<T> {
 
 impl<T> Pool<T> {
     /// The idle buffers of a length.
-    fn of(&mut self, len: usize) -> &mut Idle<T> {
+    fn idle_of(&mut self, len: usize) -> &mut Idle<T> {
         let found = self.idle.binary_search_by_key(&len, |&(len, _)| len);
         let at = found.unwrap_or_else(|at| {
             self.idle.insert(at, (len, Vec::new()));
@@ -40,7 +40,7 @@ impl<T> Pool<T> {
 
     /// An idle buffer of a length: one of this thread, or else of any.
     fn take(&mut self, len: usize) -> Option<Aligned<T>> {
-        let (home, idle) = (home(), self.of(len));
+        let (home, idle) = (home(), self.idle_of(len));
         let own = idle.iter().rposition(|&(of, _)| of == home);
         let at = own.or_else(|| idle.len().checked_sub(1))?;
         Some(idle.swap_remove(at).1)
@@ -164,7 +164,7 @@ impl<T> Drop for Buffer<T> {
         let data = std::mem::take(&mut self.data);
         let mut pool = lock(&self.pool);
         pool.in_use -= 1;
-        pool.of(self.len).push((home(), data));
+        pool.idle_of(self.len).push((home(), data));
     }
 }
 

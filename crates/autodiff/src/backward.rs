@@ -170,7 +170,7 @@ impl<T: Scalar> Tape<T> {
             .inputs
             .iter()
             .map(|input| {
-                let len = || self.nodes[input.node].value.data().len();
+                let len = || self.nodes[input.node].value.len();
                 input.wanted.then(|| match slots[input.node].take() {
                     Some(sum) => (sum, false),
                     None => (self.arena.take(len()), true),
@@ -194,7 +194,7 @@ impl<T: Scalar> Tape<T> {
         operation
             .pull_back(&mut PullBack {
                 inputs: &views,
-                output: view(node.shape, node.value.data()),
+                output: view(node.shape, &node.value),
                 g: view(node.shape, gradient),
                 gradients: &mut gradients,
                 context: &context,

@@ -58,14 +58,6 @@ pub enum OpError {
         /// What it must be.
         needs: &'static str,
     },
-    /// A triangular matrix that cannot be inverted.
-    #[error("matrix {matrix} has a zero on its diagonal, at row {row}: it cannot be inverted")]
-    Singular {
-        /// Which matrix of the batch.
-        matrix: usize,
-        /// Which row.
-        row: usize,
-    },
     /// An error of a kernel; it names the matrix of the batch.
     #[error(transparent)]
     Kernel(#[from] LinalgError),

@@ -67,7 +67,7 @@ impl<T: Scalar> Tape<T> {
 
     fn node_value(&self, id: usize) -> MatView<'_, T> {
         let node = &self.nodes[id];
-        view(node.shape, node.value.data())
+        view(node.shape, &node.value)
     }
 
     fn node_finite(&self, id: usize) -> Result<()> {
@@ -120,7 +120,7 @@ impl<T: Scalar> Tape<T> {
                 .label
                 .get()
                 .map_or_else(String::new, |l| format!(" \"{l}\""));
-            let (low, high) = range(source.value.data());
+            let (low, high) = range(&source.value);
             format!("its input {j}{label} has values from {low:e} to {high:e}")
         });
         each.collect::<Vec<_>>().join(", ")

@@ -93,7 +93,7 @@ pub(crate) struct Saved<T: Scalar> {
 
 impl<T: Scalar> FilterTail<T> {
     /// The operation with the inputs `(A, X)`.
-    pub(crate) fn of_each(retract: bool, epsilon: T) -> Self {
+    pub(crate) fn for_filters(retract: bool, epsilon: T) -> Self {
         Self {
             mixed: false,
             retract,

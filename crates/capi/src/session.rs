@@ -7,7 +7,7 @@ use stiefel_live::{
     At, Block, Event, LiveError, Marker, Options, Reason, Session, Status, StreamSpec,
 };
 use stiefel_model::precondition::Adaptation;
-use stiefel_model::{FittedModel, Unseen};
+use stiefel_model::{AdaptPolicy, FittedModel};
 
 use crate::types::{
     StiefelAdapt, StiefelCode, StiefelDecision, StiefelKind, StiefelOptions, StiefelStatus,
@@ -49,8 +49,8 @@ fn c_text(text: &str) -> CString {
 }
 
 /// The options of a session, and what is done for somebody whom the model does not know.
-fn options(given: &StiefelOptions) -> Result<(Options, Option<Unseen>), Refusal> {
-    let unseen = match given.adapt {
+fn options(given: &StiefelOptions) -> Result<(Options, Option<AdaptPolicy>), Refusal> {
+    let adapt = match given.adapt {
         n if n == StiefelAdapt::Refused as c_int => None,
         n if n == StiefelAdapt::Pooled as c_int => Some(Adaptation::Pooled),
         n if n == StiefelAdapt::Causal as c_int => Some(Adaptation::Causal {
@@ -76,7 +76,7 @@ fn options(given: &StiefelOptions) -> Result<(Options, Option<Unseen>), Refusal>
             freeze: given.freeze,
             ..Options::default()
         },
-        unseen.map(Unseen::from),
+        adapt.map(AdaptPolicy::from),
     ))
 }
 
@@ -87,10 +87,10 @@ impl StiefelSession {
         stream: &StreamSpec,
         given: &StiefelOptions,
     ) -> Result<Self, Refusal> {
-        let (options, unseen) = options(given)?;
+        let (options, adapt) = options(given)?;
         let model = FittedModel::load(path).map_err(|e| (StiefelCode::File, e.to_string()))?;
-        let useless = |u: &Unseen| !model.policy_applies(domain, u, false);
-        if unseen.as_ref().is_some_and(useless) {
+        let useless = |u: &AdaptPolicy| !model.policy_applies(domain, u, false);
+        if adapt.as_ref().is_some_and(useless) {
             return Err((
                 StiefelCode::Setting,
                 format!(
@@ -98,7 +98,7 @@ impl StiefelSession {
                 ),
             ));
         }
-        let session = Session::for_stream(&model, domain, unseen.as_ref(), stream, options);
+        let session = Session::for_stream(&model, domain, adapt.as_ref(), stream, options);
         let session = session.map_err(|e| live(&e))?;
         Ok(Self {
             classes: model.classes().iter().map(|c| c_text(c)).collect(),

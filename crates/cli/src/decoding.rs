@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use stiefel::model::precondition::Adaptation;
-use stiefel::model::{FittedModel, Unseen, UnseenEmbedding};
+use stiefel::model::{AdaptEmbedding, AdaptPolicy, FittedModel};
 
 use crate::failure::Failure;
 
@@ -19,28 +19,28 @@ pub(crate) enum WhiteningChoice {
 
 /// Policies for domains that the model was not trained on.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct UnseenArguments {
+pub(crate) struct AdaptArguments {
     /// What whitens a domain without training trials
     #[arg(long = "adapt", value_enum, value_name = "POLICY")]
     whitening: Option<WhiteningChoice>,
     /// What stands in for its embedding: input-only, zero, nearest, riemannian-nearest, transductive [default: input-only, for models without
     /// embedding]
     #[arg(long = "embedding", value_name = "POLICY", requires = "whitening")]
-    embedding: Option<UnseenEmbedding>,
+    embedding: Option<AdaptEmbedding>,
     /// How many trials the pooled mean counts for in own-mean and causal whitening [default: 10]
     #[arg(long, value_name = "TRIALS", requires = "whitening")]
     kappa: Option<f64>,
 }
 
-impl UnseenArguments {
+impl AdaptArguments {
     /// Both policies for this model, or none where none was given.
-    pub(crate) fn policies(&self, model: &FittedModel) -> Result<Option<Unseen>, Failure> {
+    pub(crate) fn policies(&self, model: &FittedModel) -> Result<Option<AdaptPolicy>, Failure> {
         let Some(whitening) = self.whitening else {
             return Ok(None);
         };
         let embedding = match (self.embedding, model.has_embedding()) {
             (Some(embedding), _) => embedding,
-            (None, false) => UnseenEmbedding::InputOnly,
+            (None, false) => AdaptEmbedding::InputOnly,
             (None, true) => {
                 return Err(Failure::Misuse(
                     "the model has a domain embedding; say what stands in for it, with --embedding (zero, nearest, riemannian-nearest or \
@@ -55,7 +55,7 @@ impl UnseenArguments {
                 "--kappa is for own-mean and causal whitening; the pooled mean uses no trial of the new domain".into(),
             ));
         }
-        Ok(Some(Unseen {
+        Ok(Some(AdaptPolicy {
             whitening: match whitening {
                 WhiteningChoice::Pooled => Adaptation::Pooled,
                 WhiteningChoice::OwnMean => Adaptation::OwnMean { kappa },

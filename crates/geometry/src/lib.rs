@@ -35,5 +35,6 @@ mod error;
 mod singular;
 pub mod spd;
 pub mod stiefel;
+pub mod tolerance;
 
 pub use error::{GeometryError, Result, SpdDefect};

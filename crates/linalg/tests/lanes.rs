@@ -248,7 +248,7 @@ fn differences_of_logarithms() {
     let n = list.len();
     let values: Vec<f32> = list.iter().flat_map(|&x| vec![x; width]).collect();
     let (mut high, mut low) = (vec![0.0; n * width], vec![0.0; n * width]);
-    Logarithms::of(epsilon, &values, &mut high, &mut low);
+    Logarithms::split(epsilon, &values, &mut high, &mut low);
     let logarithms = Logarithms {
         epsilon,
         high: &high,

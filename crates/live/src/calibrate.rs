@@ -5,7 +5,7 @@
 
 use stiefel_data::{Factor, Role, TrialId, Trials};
 use stiefel_linalg::MatBatch;
-use stiefel_model::{FittedModel, ModelError, Unseen};
+use stiefel_model::{AdaptPolicy, FittedModel, ModelError};
 
 use crate::window::{Status, Window};
 use crate::{Result, Session};
@@ -15,7 +15,7 @@ use crate::{Result, Session};
 pub struct Calibration {
     start: FittedModel,
     domain: String,
-    unseen: Option<Unseen>,
+    adapt: Option<AdaptPolicy>,
     /// All views of a trial, one after the other.
     trials: Vec<Vec<f64>>,
     classes: Vec<usize>,
@@ -26,12 +26,12 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Of a model, for the trials of a domain. `unseen` is the policy of the session; one that learns from unlabelled windows goes on doing so under the calibrated model.
-    pub fn new(model: &FittedModel, domain: &str, unseen: Option<&Unseen>) -> Self {
+    /// Of a model, for the trials of a domain. `adapt` is the policy of the session; one that learns from unlabelled windows goes on doing so under the calibrated model.
+    pub fn new(model: &FittedModel, domain: &str, adapt: Option<&AdaptPolicy>) -> Self {
         Self {
             start: model.clone(),
             domain: domain.to_owned(),
-            unseen: unseen.copied(),
+            adapt: adapt.copied(),
             trials: Vec::new(),
             classes: Vec::new(),
             identities: Vec::new(),
@@ -76,7 +76,7 @@ impl Calibration {
         let model = self.start.calibrate(&self.labelled()?)?;
         session.exchange(
             &model,
-            model.session(&self.domain, self.unseen.as_ref(), &[])?,
+            model.session(&self.domain, self.adapt.as_ref(), &[])?,
         )?;
         self.model = Some(model);
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stiefel_data::{Provenance, Recipe, Role, TrialId};
 use stiefel_eeg::recipe::{LabelledRecording, Preparing};
-use stiefel_model::{FittedModel, Unseen};
+use stiefel_model::{AdaptPolicy, FittedModel};
 
 use crate::Result;
 use crate::source::stride;
@@ -30,7 +30,7 @@ pub fn offline(
     made: &Provenance,
     recordings: &[LabelledRecording],
     domain: &str,
-    unseen: Option<&Unseen>,
+    adapt: Option<&AdaptPolicy>,
 ) -> Result<Vec<OfflineDecision>> {
     let recipe = Recipe {
         rate: None,
@@ -52,7 +52,7 @@ pub fn offline(
     }
     let trials = preparing.finish()?.trials;
     let trials = trials.with_preparation(made.clone().into());
-    let decided = model.decide(&trials, unseen.filter(|_| !model.knows(domain)))?;
+    let decided = model.decide(&trials, adapt.filter(|_| !model.knows(domain)))?;
     let of_trial = |((i, id), class): ((usize, TrialId), usize)| {
         let name = trials.classes().label(i);
         Some(OfflineDecision {

@@ -18,7 +18,9 @@ use stiefel_live::{Block, Event, Lines, Options, Session, Status, Summary};
 use stiefel_model::net::DaspConfig;
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{Silent, TrainConfig};
-use stiefel_model::{Architecture, FittedModel, ModelConfig, ModelSpec, Preconditioning, Unseen};
+use stiefel_model::{
+    AdaptPolicy, Architecture, FittedModel, ModelConfig, ModelSpec, Preconditioning,
+};
 use study::{RATE, STUDY, description, played, several_views};
 
 /// Counts what this thread allocates, and the bytes that are held.
@@ -82,7 +84,7 @@ fn network() -> FittedModel {
 
 /// Plays so many seconds; what is allocated counts from `warm_after` seconds on.
 fn soak(model: &FittedModel, made: &Provenance, domain: &str, seconds: f64, warm_after: f64) {
-    let causal = Unseen::from(Adaptation::Causal { kappa: 10.0 });
+    let causal = AdaptPolicy::from(Adaptation::Causal { kappa: 10.0 });
     let unseen = (!model.knows(domain)).then_some(&causal);
     let decider = model.session(domain, unseen, &[]).unwrap();
     let options = Options::default();

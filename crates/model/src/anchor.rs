@@ -9,48 +9,11 @@
 //! A domain in which fewer than two classes have trials says nothing about their difference and is left out of the mean; with more than
 //! two classes, a class that is missing in a domain is left out of that domain's sum.
 
-use crate::{ModelError, Result, Trials};
+use crate::error::check_count;
+use crate::{ModelError, Result};
 use stiefel_linalg::{MatBatch, MatView, Op, eigh, peak, product_into};
 
 const OP: &str = "discriminative anchor";
-
-/// The top `k` discriminative directions of pre-conditioned trials, `n × k` with orthonormal columns.
-///
-/// ```
-/// use stiefel_linalg::MatBatch;
-/// use stiefel_model::anchor::discriminative_anchor;
-/// use stiefel_model::{Factor, Trials};
-///
-/// // The classes differ in the second channel only.
-/// let x = MatBatch::from_fn(4, 3, 3, |i, r, c| match (r == c, r) {
-///     (true, 1) => 1.0 + (i % 2) as f64,
-///     (true, _) => 1.0,
-///     _ => 0.0,
-/// });
-/// let classes = Factor::from_labels(["hand", "feet", "hand", "feet"]);
-/// let trials = Trials::new(x, classes, Factor::from_labels(["s1", "s1", "s2", "s2"]))?;
-/// let w = discriminative_anchor(&trials, 1)?;
-/// assert_eq!(w.shape(), (1, 3, 1));
-/// assert!((w.get(0, 1, 0) - 1.0).abs() < 1e-12);
-/// # Ok::<(), stiefel_model::ModelError>(())
-/// ```
-pub fn discriminative_anchor(whitened: &Trials, k: usize) -> Result<MatBatch<f64>> {
-    let n = whitened.channels_count();
-    if k == 0 || k > n {
-        return Err(ModelError::Parameter {
-            op: OP,
-            name: "k",
-            value: k as f64,
-            expected: "from 1 to the number of channels",
-        });
-    }
-    let basis = discriminative_basis(
-        whitened.covariances().view(),
-        whitened.classes().indices(),
-        whitened.domains().indices(),
-    )?;
-    Ok(first_columns(&basis, k))
-}
 
 /// The first `k` columns of a square matrix.
 pub(crate) fn first_columns(basis: &MatBatch<f64>, k: usize) -> MatBatch<f64> {
@@ -67,15 +30,7 @@ pub fn discriminative_basis(
 ) -> Result<MatBatch<f64>> {
     let n = x.check_square(OP)?;
     for (what, found) in [("classes", classes.len()), ("domains", domains.len())] {
-        if found != x.count() {
-            let (op, expected) = (OP, x.count());
-            return Err(ModelError::Count {
-                op,
-                what,
-                expected,
-                found,
-            });
-        }
+        check_count(OP, what, x.count(), found)?;
     }
     let count = |indices: &[usize]| indices.iter().max().map_or(0, |i| i + 1);
     let mut differences = Differences::new(n, count(classes));

@@ -80,10 +80,10 @@ pub enum ModelError {
     },
     /// A domain without training trials where its own statistics are needed.
     #[error(
-        "{op}: domain {domain} (\"{name}\") had no training trials. Transform its trials with `transform_unseen` under a named \
+        "{op}: domain {domain} (\"{name}\") had no training trials. Transform its trials with `transform_new` under a named \
          policy: pooled (nothing of the domain is used), own-mean or causal (its unlabelled trials are used)"
     )]
-    UnseenDomain {
+    UntrainedDomain {
         /// The operation.
         op: &'static str,
         /// Its index.
@@ -91,7 +91,7 @@ pub enum ModelError {
         /// Its name.
         name: String,
     },
-    /// A policy for unseen domains asked for and not configured.
+    /// A policy for new domains was asked for and not configured.
     #[error(
         "no policy for domains without training trials is configured; set `unseen` to pooled, own-mean or causal"
     )]
@@ -287,7 +287,7 @@ pub enum ModelError {
 impl ModelError {
     /// Names the matrix that cannot be, where there is one, by its place in the file that the trials
     /// were selected from; whoever met it may count within a part, or within a person.
-    pub(crate) fn of_trials(self, parts: [&Trials; 2]) -> Self {
+    pub(crate) fn in_trials(self, parts: [&Trials; 2]) -> Self {
         let counts = matches!(
             self,
             Self::NoScale { .. }
@@ -331,6 +331,24 @@ impl ModelError {
         }
         self
     }
+}
+
+/// Returns an error unless as many things were found as expected.
+pub(crate) fn check_count(
+    op: &'static str,
+    what: &'static str,
+    expected: usize,
+    found: usize,
+) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(ModelError::Count {
+        op,
+        what,
+        expected,
+        found,
+    })
 }
 
 /// Tells whether a matrix of a trial has a negative eigenvalue or no positive variance.

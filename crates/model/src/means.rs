@@ -1,7 +1,7 @@
 //! Where the training domains lie: for domain `d`, the mean tangent vector `μ_d = mean upper(log X_i)` (length `n(n+1)/2`) and the Fréchet
 //! mean `M_d` of the affine-invariant metric (`n × n`), both over its pre-conditioned training trials.
 //!
-//! A new domain borrows the embedding of the one it is nearest to; see [`UnseenEmbedding`](super::UnseenEmbedding).
+//! A new domain borrows the embedding of the one it is nearest to; see [`AdaptEmbedding`](super::AdaptEmbedding).
 
 use crate::file::{Archive, Found, inconsistent};
 use crate::precondition::Reference;

@@ -6,6 +6,7 @@
 //!
 //! The same numbers as scikit-learn's; what does not exist (AUC of one class) is undefined with a reason, never NaN.
 
+use crate::error::check_count;
 use crate::{Factor, Measure, ModelError, Result};
 use serde::{Deserialize, Serialize};
 use stiefel_linalg::argmax;
@@ -31,7 +32,7 @@ pub struct Confusion {
 impl Confusion {
     /// Counts true and decided classes, one of each per trial.
     pub fn new(truth: &[usize], decided: &[usize], classes: usize) -> Result<Self> {
-        check_count("decisions", truth.len(), decided.len())?;
+        check_count(OP, "decisions", truth.len(), decided.len())?;
         for (what, values) in [("true class", truth), ("decided class", decided)] {
             if let Some(trial) = values.iter().position(|&c| c >= classes) {
                 return Err(ModelError::IndexOutOfRange {
@@ -134,18 +135,6 @@ pub fn score(truth: &[usize], probabilities: &[f64], classes: usize) -> Result<S
     .scores()
 }
 
-fn check_count(what: &'static str, expected: usize, found: usize) -> Result<()> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(ModelError::Count {
-        op: OP,
-        what,
-        expected,
-        found,
-    })
-}
-
 /// The area under the ROC curve of scores for class 1 (probabilities, logits: only their order counts); ties count half.
 ///
 /// ```
@@ -156,7 +145,7 @@ fn check_count(what: &'static str, expected: usize, found: usize) -> Result<()> 
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
 pub fn roc_auc(truth: &[usize], scores: &[f64]) -> Result<Measure> {
-    check_count("decision values", truth.len(), scores.len())?;
+    check_count(OP, "decision values", truth.len(), scores.len())?;
     if let Some(trial) = scores.iter().position(|s| s.is_nan()) {
         return Err(ModelError::NotFinite {
             op: OP,
@@ -248,10 +237,10 @@ impl Decisions<'_> {
 
     /// The scores of each domain that has trials, in the order of their indices.
     pub fn per_domain(&self, domains: &Factor) -> Result<Vec<DomainScores>> {
-        check_count("domains", self.truth.len(), domains.len())?;
-        check_count("decisions", self.truth.len(), self.decided.len())?;
+        check_count(OP, "domains", self.truth.len(), domains.len())?;
+        check_count(OP, "decisions", self.truth.len(), self.decided.len())?;
         if let Some(values) = self.values {
-            check_count("decision values", self.truth.len(), values.len())?;
+            check_count(OP, "decision values", self.truth.len(), values.len())?;
         }
         let one = |domain: usize| {
             let at: Vec<usize> = (0..domains.len())

@@ -5,6 +5,7 @@
 //!           └──────────────── fitted on the training trials only ────────────────┘
 //! ```
 
+use crate::error::check_count;
 use crate::means::DomainMeans;
 use crate::names::Names;
 use crate::net::{DaspConfig, DaspNet, FilterSlots, LossWeights, Network, Routing};
@@ -14,8 +15,8 @@ use crate::train::{
     Ended, Evaluation, Observer, TrainConfig, TrainingRecord, evaluate, train_from,
 };
 use crate::{
-    DspConfig, DspEncoder, ModelError, Parameters, Preconditioning, Prepared, Result, Trials,
-    Whitener, tangent_vectors,
+    DspConfig, DspEncoder, Parameters, Preconditioning, Prepared, Result, Trials, Whitener,
+    tangent_vectors,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +54,7 @@ pub struct ModelConfig {
     /// The protocol of training.
     pub training: TrainConfig,
     /// Whether the Fréchet means of the training domains are kept, which the stand-in
-    /// [`NearestRiemannian`](crate::UnseenEmbedding::NearestRiemannian) for an embedding needs.
+    /// [`NearestRiemannian`](crate::AdaptEmbedding::NearestRiemannian) for an embedding needs.
     #[serde(default)]
     pub frechet_means: bool,
 }
@@ -185,14 +186,7 @@ impl Frontend {
     /// Every view of the trials of training domains, whitened.
     fn whiten(&self, trials: &Trials) -> Result<Trials> {
         let (expected, found) = (self.views(), trials.views());
-        if expected != found {
-            return Err(ModelError::Count {
-                op: "pre-conditioning",
-                what: "views of a trial",
-                expected,
-                found,
-            });
-        }
+        check_count("pre-conditioning", "views of a trial", expected, found)?;
         let mut all = self.whitener.transform(&trials.pick_views(&[0])?)?;
         for (v, whitener) in self.further.iter().enumerate() {
             let one = whitener.transform(&trials.pick_views(&[v + 1])?)?;
@@ -289,7 +283,7 @@ impl<T: Scalar> Model<T> {
             routing,
             network,
             parameters: fitted.parameters,
-            names: Names::of(training),
+            names: Names::from_trials(training),
             record,
         })
     }
@@ -344,7 +338,7 @@ impl<T: Scalar> Model<T> {
     pub fn filters(&self) -> Result<Option<MatBatch<T>>> {
         let (FilterSlots::Pool(slot, _) | FilterSlots::Shared(slot)) = self.network.filter_slots();
         let all = self.parameters.at(slot).map(crate::Parameter::point);
-        let broad: Vec<usize> = (0..self.network.experts()).collect();
+        let broad: Vec<usize> = (0..self.network.expert_count()).collect();
         Ok(all.transpose()?.map(|all| all.select(&broad)))
     }
 

@@ -1,5 +1,6 @@
 //! Names of classes, domains and channels, and the sizes of a trial.
 
+use crate::error::check_count;
 use crate::{ModelError, Result, Trials};
 use serde::{Deserialize, Serialize};
 use stiefel_data::{Factor, check_distinct};
@@ -22,7 +23,7 @@ pub struct Names {
 
 impl Names {
     /// Returns those of a set of trials.
-    pub fn of(trials: &Trials) -> Self {
+    pub fn from_trials(trials: &Trials) -> Self {
         Self {
             classes: trials.classes().names().to_vec(),
             domains: trials.domains().names().to_vec(),
@@ -90,17 +91,9 @@ impl Names {
             ("views, at least", self.view_count.max(1), self.view_count),
             ("channel names", self.channel_count, named),
         ];
-        match counts
-            .into_iter()
-            .find(|(_, expected, found)| expected != found)
-        {
-            None => Ok(()),
-            Some((what, expected, found)) => Err(ModelError::Count {
-                op: "model file",
-                what,
-                expected,
-                found,
-            }),
-        }
+        let mut counts = counts.into_iter();
+        counts.try_for_each(|(what, expected, found)| {
+            check_count("model file", what, expected, found)
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! A split ready for the network: everything that depends only on the data, computed once.
 
+use crate::error::check_count;
 use crate::{DspEncoder, ModelError, Result, Trials, tangent_vectors};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -121,15 +122,7 @@ impl<T: Scalar> Prepared<T> {
             ("classes", labels.len()),
             ("domains", domains.len()),
         ] {
-            if found != count {
-                let op = "prepared split";
-                return Err(ModelError::Count {
-                    op,
-                    what,
-                    expected: count,
-                    found,
-                });
-            }
+            check_count("prepared split", what, count, found)?;
         }
         Ok(Self {
             covariances: vec![covariances],
@@ -235,7 +228,7 @@ fn write<T: Scalar>(to: &mut [T], from: &[f64]) {
 
 impl<'a, T: Scalar> Batch<'a, T> {
     /// Says that all samples are of a domain without training trials.
-    pub(crate) fn of_new(self, new: Option<&'a NewDomain<T>>) -> Self {
+    pub(crate) fn for_new(self, new: Option<&'a NewDomain<T>>) -> Self {
         Self { new, ..self }
     }
 

@@ -75,8 +75,8 @@ pub mod prelude {
     pub use crate::model::scaling::{Preset, ScalingRule};
     pub use crate::model::train::{Observer, Silent, TrainConfig};
     pub use crate::model::{
-        Architecture, Decided, Decoder, Domain, DspConfig, FittedModel, Judged, ModelConfig,
-        ModelSpec, NetworkSettings, Precision, Preconditioning, Session, Unseen,
+        AdaptPolicy, Architecture, Decided, DecisionSession, Decoder, Domain, DspConfig,
+        FittedModel, Judged, ModelConfig, ModelSpec, NetworkSettings, Precision, Preconditioning,
     };
 }
 

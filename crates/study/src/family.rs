@@ -8,7 +8,7 @@ use stiefel_model::kind::DataSizes;
 use stiefel_model::network::{LAMBDA_BALANCE, LAMBDA_ENTROPY};
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::registry::{self, KINDS};
-use stiefel_model::{DspConfig, ModelSpec, TransductiveConfig, Unseen, UnseenEmbedding};
+use stiefel_model::{AdaptEmbedding, AdaptPolicy, DspConfig, ModelSpec, TransductiveConfig};
 
 /// Everything the methods of a study share.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl Family {
         name: &str,
         model: &str,
         given: &Value,
-        embedding: UnseenEmbedding,
+        embedding: AdaptEmbedding,
     ) -> Result<Named> {
         let (kind, _) = registry::find(model)?;
         let start = ModelSpec::named(model, &json!({}), self.sizes)?;
@@ -52,12 +52,12 @@ impl Family {
             name: name.into(),
             method: Method {
                 retrained: self.retrained && spec.single_expert()?.is_some(),
-                unseen: Unseen {
+                unseen: AdaptPolicy {
                     whitening: self.unseen,
                     embedding: if embedded {
                         embedding
                     } else {
-                        UnseenEmbedding::InputOnly
+                        AdaptEmbedding::InputOnly
                     },
                 },
                 spec,
@@ -68,7 +68,7 @@ impl Family {
     /// Returns a method by its name: a kind, or a variant of one.
     pub fn by_name(&self, name: &str) -> Result<Named> {
         let name = roster::in_tables(name);
-        self.method(name, name, &json!({}), UnseenEmbedding::Initial)
+        self.method(name, name, &json!({}), AdaptEmbedding::Initial)
     }
 
     /// Returns methods by their names.
@@ -94,20 +94,20 @@ impl Family {
                 }),
             ),
         ];
-        let row = |(name, given)| self.method(name, "naive", &given, UnseenEmbedding::Initial);
+        let row = |(name, given)| self.method(name, "naive", &given, AdaptEmbedding::Initial);
         rows.into_iter().map(row).collect()
     }
 
     /// Returns the conditions of the leave-one-subject-out study.
     pub fn loso(&self) -> Result<Vec<Named>> {
         let conditions = [
-            ("full", UnseenEmbedding::Initial),
-            ("zero", UnseenEmbedding::Zero),
-            ("nearest", UnseenEmbedding::NearestTangent),
-            ("riemannian-nearest", UnseenEmbedding::NearestRiemannian),
+            ("full", AdaptEmbedding::Initial),
+            ("zero", AdaptEmbedding::Zero),
+            ("nearest", AdaptEmbedding::NearestTangent),
+            ("riemannian-nearest", AdaptEmbedding::NearestRiemannian),
             (
                 "transductive",
-                UnseenEmbedding::Transductive(TransductiveConfig::default()),
+                AdaptEmbedding::Transductive(TransductiveConfig::default()),
             ),
         ];
         let mut rows = vec![self.by_name(BASELINE)?];
@@ -117,7 +117,7 @@ impl Family {
             rows.push(self.method(name, "dasp", &with_means, embedding)?);
         }
         let blind = json!({ "domain_embedding": false });
-        let blind = self.method("input-only", "dasp", &blind, UnseenEmbedding::InputOnly)?;
+        let blind = self.method("input-only", "dasp", &blind, AdaptEmbedding::InputOnly)?;
         rows.insert(2, blind);
         rows.extend(self.all(&roster::LOSO)?);
         Ok(rows)
@@ -139,7 +139,7 @@ impl Family {
             ("dsp", given(false, &encoder)),
             ("dsp+align", given(true, &encoder)),
         ];
-        let row = |(name, given)| self.method(name, "dasp", &given, UnseenEmbedding::Initial);
+        let row = |(name, given)| self.method(name, "dasp", &given, AdaptEmbedding::Initial);
         rows.into_iter().map(row).collect()
     }
 

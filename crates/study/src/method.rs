@@ -4,7 +4,7 @@ use crate::Result;
 use serde::{Deserialize, Serialize};
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::Observer;
-use stiefel_model::{FittedModel, ModelSpec, Trials, Unseen};
+use stiefel_model::{AdaptPolicy, FittedModel, ModelSpec, Trials};
 
 /// A method with its whole configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Method {
     /// Whether the same network with one expert is trained beside it, as a control.
     pub retrained: bool,
     /// What is done for domains without training trials.
-    pub unseen: Unseen,
+    pub unseen: AdaptPolicy,
 }
 
 impl Method {

@@ -103,7 +103,7 @@ fn row(plan: &Plan, method: &str, units: &[UnitRecord]) -> Result<Row> {
         kappa: optional(&measures(&|u| u.outcome.scores.kappa.value()))?,
         over_baseline: compared.then_some(over),
         folds_won: compared.then_some((won, pairs.len())),
-        genuine: routed.then(|| (evidence.won(), evidence.sets.len())),
+        genuine: routed.then(|| (evidence.won_count(), evidence.sets.len())),
         routing: routed.then(|| evidence.verdict()),
         proxy_gap: optional(&gaps)?,
         entropy: mean(&measures(&|u| report(u)?.stats?.entropy.value())),

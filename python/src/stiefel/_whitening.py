@@ -190,7 +190,7 @@ class DomainWhitening(TransformerMixin, BaseEstimator):
                 out[trials] = self._whitener.transform_known(part, index)
             else:
                 known = seen(self, self._targets.of(name), part)
-                out[trials] = self._whitener.transform_unseen(part, known, unseen_whitening(self))
+                out[trials] = self._whitener.transform_new(part, known, unseen_whitening(self))
         return out
 
     def fit_transform(

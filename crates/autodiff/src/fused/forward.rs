@@ -96,18 +96,18 @@ fn tasks<'a, T: Scalar>(saved: &'a mut Saved<T>, output: &'a mut [T]) -> Vec<Tas
     let groups = saved.groups;
     let (per_task, features) = (groups.per_task(), groups.k * (groups.k + 1) / 2);
     let (shared, mut w) = if saved.shared {
-        (Some(&*saved.w), Parts::of(&mut []))
+        (Some(&*saved.w), Parts::from_slice(&mut []))
     } else {
         (None, Parts::new(&mut saved.w))
     };
     let mut l_inv = match &mut saved.l_inv {
         Some(l_inv) if !saved.shared => Parts::new(l_inv),
-        _ => Parts::of(&mut []),
+        _ => Parts::from_slice(&mut []),
     };
     let (mut xw, mut y) = (Parts::new(&mut saved.xw), Parts::new(&mut saved.y));
     let (mut u, mut values) = (Parts::new(&mut saved.u), Parts::new(&mut saved.values));
     let mut logarithms = Parts::new(&mut saved.logarithms);
-    let mut output = Parts::of(output);
+    let mut output = Parts::from_slice(output);
     let starts = (0..groups.count()).step_by(per_task);
     let task = |start: usize| {
         let len = per_task.min(groups.count() - start);
@@ -136,11 +136,13 @@ impl<T: Scalar> Task<'_, T> {
         context: &Context<'_, T>,
     ) -> OpResult {
         let (k, len) = (self.groups.k, self.range.len());
-        let first = self.groups.of(self.range.start).start;
+        let first = self.groups.samples_in(self.range.start).start;
         let mut x = context.buffer(self.groups.n * self.groups.n * self.groups.width);
         for at in 0..len {
             self.filter(at, op, inputs, &mut x, context)
-                .map_err(|error| error.offset(self.groups.of(self.range.start + at).start))?;
+                .map_err(|error| {
+                    error.offset(self.groups.samples_in(self.range.start + at).start)
+                })?;
         }
         let mut scratch = context.buffer(lanes::eigen_room::<T>(k, len)?);
         let done = lanes::eigen(k, len, self.y, self.values, self.u, &mut scratch);
@@ -169,7 +171,7 @@ impl<T: Scalar> Task<'_, T> {
     ) -> Result<(), LinalgError> {
         let Groups { width, n, k, .. } = self.groups;
         let (tall, square) = (self.groups.tall(), self.groups.square());
-        let samples = self.groups.of(self.range.start + at);
+        let samples = self.groups.samples_in(self.range.start + at);
         let w = if let Some(shared) = self.shared {
             shared
         } else {
@@ -210,7 +212,7 @@ impl<T: Scalar> Task<'_, T> {
         let (square, row) = (self.groups.square(), self.groups.row());
         let values = &self.values[at * row..][..row];
         let (high, low) = self.logarithms[2 * at * row..][..2 * row].split_at_mut(row);
-        Logarithms::of(epsilon, values, high, low);
+        Logarithms::split(epsilon, values, high, low);
         let mut buffer = context.buffer(row + 2 * square);
         let (f, rest) = buffer.split_at_mut(row);
         let (scratch, z) = rest.split_at_mut(square);
@@ -219,7 +221,7 @@ impl<T: Scalar> Task<'_, T> {
         }
         lanes::recompose(k, &self.u[at * square..][..square], f, scratch, z)?;
         let features = k * (k + 1) / 2;
-        let count = self.groups.of(self.range.start + at).len();
+        let count = self.groups.samples_in(self.range.start + at).len();
         let output = &mut self.output[at * width * features..][..count * features];
         Ok(lanes::scatter_upper((k, T::from_f64(SQRT_2)), z, output)?)
     }

@@ -51,7 +51,7 @@ impl Groups {
     }
 
     /// The samples of a group.
-    pub(super) fn of(&self, group: usize) -> Range<usize> {
+    pub(super) fn samples_in(&self, group: usize) -> Range<usize> {
         group * self.width..((group + 1) * self.width).min(self.samples)
     }
 
@@ -95,7 +95,7 @@ impl<'a, T: Scalar> Parts<'a, T> {
         Self { rest: buffer }
     }
 
-    pub(super) fn of(rest: &'a mut [T]) -> Self {
+    pub(super) fn from_slice(rest: &'a mut [T]) -> Self {
         Self { rest }
     }
 

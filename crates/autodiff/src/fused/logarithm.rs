@@ -67,7 +67,7 @@ impl<T: Scalar> Operation<T> for LogVectors<T> {
         };
         let groups = saved.groups;
         let (d_x, add) = d_x.place();
-        let mut d_x = Parts::of(d_x);
+        let mut d_x = Parts::from_slice(d_x);
         let size = groups.width * groups.n * groups.n;
         let mut tasks: Vec<_> = (0..groups.count()).map(|at| (at, d_x.next(size))).collect();
         // What the forward pass left last is still in the cache.
@@ -94,7 +94,7 @@ fn tasks<'a, T: Scalar>(saved: &'a mut Saved<T>, output: &'a mut [T]) -> Vec<Tas
     let per_task = groups.per_task();
     let (mut u, mut values) = (Parts::new(&mut saved.u), Parts::new(&mut saved.values));
     let mut logarithms = Parts::new(&mut saved.logarithms);
-    let mut output = Parts::of(output);
+    let mut output = Parts::from_slice(output);
     let task = |start: usize| {
         let len = per_task.min(groups.count() - start);
         Task {
@@ -114,10 +114,10 @@ impl<T: Scalar> Task<'_, T> {
     fn run(self, x: MatView<'_, T>, context: &Context<'_, T>) -> OpResult {
         let Groups { width, k, .. } = self.groups;
         let (square, row) = (self.groups.square(), self.groups.row());
-        let first = self.groups.of(self.start).start;
+        let first = self.groups.samples_in(self.start).start;
         let mut laid = context.buffer(self.len * square);
         for (at, laid) in laid.chunks_exact_mut(square).enumerate() {
-            let samples = self.groups.of(self.start + at);
+            let samples = self.groups.samples_in(self.start + at);
             let of = |i| x.matrix(samples.start + i);
             lanes::gather_lower((k, 0), samples.len(), of, laid)?;
         }
@@ -125,11 +125,11 @@ impl<T: Scalar> Task<'_, T> {
         lanes::eigen(k, self.len, &laid, self.values, self.u, &mut scratch)
             .map_err(|error| error.offset(first))?;
         for at in 0..self.len {
-            let samples = self.groups.of(self.start + at);
+            let samples = self.groups.samples_in(self.start + at);
             let values = &self.values[at * row..][..row];
             check_group(k, width, samples.clone(), values)?;
             let (high, low) = self.logarithms[2 * at * row..][..2 * row].split_at_mut(row);
-            Logarithms::of(T::ZERO, values, high, low);
+            Logarithms::split(T::ZERO, values, high, low);
             // The matrix itself is no longer needed: its place is scratch.
             let part = &mut laid[at * square..][..square];
             let mut z = context.buffer(square + row);
@@ -180,7 +180,7 @@ impl<T: Scalar> Saved<T> {
         let (g_z, rest) = buffer.split_at_mut(square);
         let (divided, rest) = rest.split_at_mut(square);
         let (out, scratch) = rest.split_at_mut(square);
-        from_upper_gradient(&groups, groups.of(at), g, g_z)?;
+        from_upper_gradient(&groups, groups.samples_in(at), g, g_z)?;
         let (high, low) = self.logarithms[2 * at * row..][..2 * row].split_at(row);
         let logarithms = Logarithms {
             epsilon: T::ZERO,

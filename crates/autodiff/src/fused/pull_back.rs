@@ -35,7 +35,7 @@ pub(super) fn run<T: Scalar>(
     let d_x = of_data.first_mut().and_then(Option::as_mut);
     let d_x = d_x.map_or(&mut [][..], Gradient::accumulator);
     let per_group = if saved.shared { n * k } else { width * n * k };
-    let (mut d_a, mut d_x) = (Parts::of(d_a), Parts::of(d_x));
+    let (mut d_a, mut d_x) = (Parts::from_slice(d_a), Parts::from_slice(d_x));
     let mut d_weights_parts = Parts::new(&mut d_weights);
     let mut tasks: Vec<Task<'_, T>> = (0..groups.count())
         .map(|group| Task {
@@ -96,7 +96,7 @@ fn mixed_gradient<T: Scalar>(
         .as_mut()
         .map(Gradient::place)
         .unwrap_or_default();
-    let (mut place, mut base) = (Parts::of(place), of_base.as_mut());
+    let (mut place, mut base) = (Parts::from_slice(place), of_base.as_mut());
     let mut tasks: Vec<DirectionTask<'_, '_, T>> = Vec::new();
     for first in (0..experts).step_by(together) {
         let directions = first..(first + together).min(experts);
@@ -209,7 +209,7 @@ impl<T: Scalar> Task<'_, T> {
         let (g_z, rest) = rest.split_at_mut(square);
         let (divided, scratch) = rest.split_at_mut(square);
 
-        from_upper_gradient(&groups, groups.of(at), g, g_z)?;
+        from_upper_gradient(&groups, groups.samples_in(at), g, g_z)?;
         let (high, low) = saved.logarithms[2 * at * row..][..2 * row].split_at(row);
         let logarithms = Logarithms {
             epsilon: op.epsilon,
@@ -238,7 +238,7 @@ impl<T: Scalar> Task<'_, T> {
                 let mut wide = context.buffer(tall);
                 filter_gradient(&groups, &filtered, g_y, buffers, &mut wide)?;
                 if saved.shared {
-                    lanes::totals(groups.of(at).len(), &wide, self.d_a)?;
+                    lanes::totals(groups.samples_in(at).len(), &wide, self.d_a)?;
                 } else {
                     lanes::scatter(&wide, self.add, self.d_a)?;
                 }

@@ -116,12 +116,6 @@ impl<'t, T: Scalar> Var<'t, T> {
         self.product(Op::T, other, Op::N)
     }
 
-    /// `A_iᵀ·B_iᵀ`.
-    #[track_caller]
-    pub fn matmul_tt(self, other: Var<'t, T>) -> Result<Self> {
-        self.product(Op::T, other, Op::T)
-    }
-
     /// The congruence `W_iᵀ X_i W_i` of symmetric `X_i`, exactly symmetric; `self` is `W` (BiMap).
     #[track_caller]
     pub fn congruence(self, x: Var<'t, T>) -> Result<Self> {

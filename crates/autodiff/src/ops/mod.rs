@@ -3,9 +3,9 @@
 mod arrange;
 mod binary;
 mod broadcast;
-mod cholesky;
 mod cross_entropy;
 mod linear;
+mod log_det;
 mod matmul;
 mod norm;
 mod reduce;
@@ -15,7 +15,6 @@ mod softmax;
 pub(crate) mod spectral;
 pub(crate) mod tangent;
 mod through;
-mod triangular;
 mod unary;
 pub(crate) mod vector;
 

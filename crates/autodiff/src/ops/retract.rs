@@ -2,7 +2,6 @@
 //!
 //! * QR: `qf(W + Δ)`, the orthonormal factor with positive diagonal of `R`; pull-back `[(I−QQᵀ)G + Q·tril(QᵀG−GᵀQ, −1)]·R⁻ᵀ`, to `W` as to `Δ`.
 //! * polar: `(W + Δ)((W + Δ)ᵀ(W + Δ))^{−1/2}`.
-//! * Cayley: `(I − Ω/2)⁻¹(I + Ω/2) W` with the skew `Ω` that `Δ` stands for.
 //!
 //! Maps and pull-backs are those of `stiefel_geometry::stiefel`.
 
@@ -11,8 +10,7 @@ use super::{tall_pairs, wrong_shape};
 use crate::operation::view;
 use crate::{Forward, Gradient, OpResult, Operation, PullBack, Result, Shape, Var, alone};
 use stiefel_geometry::stiefel::{
-    CayleyRetraction, OrthonormalFactor, PolarFactor, orthonormal_factor, polar_factor,
-    retract_cayley, retract_polar, retract_qr,
+    OrthonormalFactor, PolarFactor, orthonormal_factor, retract_polar, retract_qr,
 };
 use stiefel_linalg::{MatBatch, Scalar};
 
@@ -20,9 +18,7 @@ use stiefel_linalg::{MatBatch, Scalar};
 pub(crate) enum Retraction {
     Qr,
     Polar,
-    Cayley,
     QrFactor,
-    PolarFactor,
 }
 
 /// What the pull-back needs.
@@ -30,7 +26,6 @@ pub(crate) enum Retraction {
 enum Saved<T> {
     Qr(OrthonormalFactor<T>),
     Polar(PolarFactor<T>),
-    Cayley(CayleyRetraction<T>),
 }
 
 impl<T: Scalar> Saved<T> {
@@ -38,7 +33,6 @@ impl<T: Scalar> Saved<T> {
         match self {
             Self::Qr(f) => &f.q,
             Self::Polar(f) => &f.q,
-            Self::Cayley(f) => &f.q,
         }
     }
 }
@@ -73,9 +67,7 @@ impl<T: Scalar> Operation<T> for Retract<T> {
         match self.factor {
             Retraction::Qr => "retract_qr",
             Retraction::Polar => "retract_polar",
-            Retraction::Cayley => "retract_cayley",
             Retraction::QrFactor => "orthonormal_factor",
-            Retraction::PolarFactor => "polar_factor",
         }
     }
 
@@ -98,9 +90,7 @@ impl<T: Scalar> Operation<T> for Retract<T> {
         let saved = match self.factor {
             Retraction::Qr => Saved::Qr(retract_qr(pass.inputs[0], pass.inputs[1])?),
             Retraction::Polar => Saved::Polar(retract_polar(pass.inputs[0], pass.inputs[1])?),
-            Retraction::Cayley => Saved::Cayley(retract_cayley(pass.inputs[0], pass.inputs[1])?),
             Retraction::QrFactor => Saved::Qr(orthonormal_factor(pass.inputs[0])?),
-            Retraction::PolarFactor => Saved::Polar(polar_factor(pass.inputs[0])?),
         };
         pass.output.data().copy_from_slice(saved.value().data());
         self.saved = pass.context.wants_gradient().then_some(saved);
@@ -115,15 +105,6 @@ impl<T: Scalar> Operation<T> for Retract<T> {
         let in_sum = match saved {
             Saved::Qr(f) => f.pull_back(g)?,
             Saved::Polar(f) => f.pull_back(g)?,
-            Saved::Cayley(f) => {
-                let (in_w, in_delta) = f.pull_back(g)?;
-                for (dx, g) in pass.gradients.iter_mut().zip([in_w, in_delta]) {
-                    if let Some(dx) = dx {
-                        add_broadcast(dx, &g);
-                    }
-                }
-                return Ok(());
-            }
         };
         for dx in pass.gradients.iter_mut().flatten() {
             add_broadcast(dx, &in_sum);
@@ -162,21 +143,9 @@ impl<'t, T: Scalar> Var<'t, T> {
         Self::retract(Retraction::Polar, &[self, delta])
     }
 
-    /// The Cayley retraction of `Δ`, tangent at `W`; `self` is `W` on St(n, k).
-    #[track_caller]
-    pub fn retract_cayley(self, delta: Var<'t, T>) -> Result<Self> {
-        Self::retract(Retraction::Cayley, &[self, delta])
-    }
-
     /// `qf(A)` of matrices of full column rank: `A = QR` with positive diagonal of `R`.
     #[track_caller]
     pub fn orthonormal_factor(self) -> Result<Self> {
         Self::retract(Retraction::QrFactor, &[self])
-    }
-
-    /// The polar factor `A(AᵀA)^{−1/2}` of matrices of full column rank.
-    #[track_caller]
-    pub fn polar_factor(self) -> Result<Self> {
-        Self::retract(Retraction::PolarFactor, &[self])
     }
 }

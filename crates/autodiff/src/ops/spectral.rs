@@ -85,28 +85,10 @@ impl<T: Scalar> Var<'_, T> {
         self.spectral(SpectralFn::Exp)
     }
 
-    /// The SPD square root of SPD matrices.
-    #[track_caller]
-    pub fn spd_sqrt(self) -> Result<Self> {
-        self.spectral(SpectralFn::Sqrt)
-    }
-
     /// `X^{−1/2}` of SPD matrices.
     #[track_caller]
     pub fn spd_inv_sqrt(self) -> Result<Self> {
         self.spectral(SpectralFn::InvSqrt)
-    }
-
-    /// `Xᵖ` of SPD matrices.
-    #[track_caller]
-    pub fn spd_power(self, p: f64) -> Result<Self> {
-        self.spectral(SpectralFn::Pow(T::from_f64(p)))
-    }
-
-    /// ReEig, `U max(λ, ε) Uᵀ`, of symmetric matrices.
-    #[track_caller]
-    pub fn reeig(self, epsilon: f64) -> Result<Self> {
-        self.spectral(SpectralFn::ReEig(T::from_f64(epsilon)))
     }
 
     /// ReEig and LogEig with one decomposition, `U log max(λ, ε) Uᵀ`.

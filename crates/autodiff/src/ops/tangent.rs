@@ -8,7 +8,7 @@ use super::{tall_pairs, wrong_shape};
 use crate::operation::{view, view_mut};
 use crate::{Buffer, Forward, Gradient, OpResult, Operation, PullBack, Result, Shape, Var};
 use stiefel_geometry::stiefel::{
-    CayleyParametrisation, cayley_parametrisation, project_keeping, project_pull_back_into,
+    CayleyParametrisation, cayley_parametrisation, project_keeping, project_pull_back,
 };
 use stiefel_linalg::Scalar;
 
@@ -60,7 +60,7 @@ impl<T: Scalar> Operation<T> for Project<T> {
             pass.inputs[1],
             view((count, k, k), symmetric),
         );
-        Ok(project_pull_back_into(given, g, wanted)?)
+        Ok(project_pull_back(given, g, wanted)?)
     }
 }
 

@@ -79,14 +79,6 @@ unary! {
     /// `x²`, entry by entry.
     square(): |x| x * x, |g, x, _| T::from_f64(2.0) * g * x;
 
-    /// `max(x, 0)`, slope 0 at 0; a NaN stays one.
-    relu(): |x| if x < T::ZERO { T::ZERO } else { x }, |g, x, _| if x > T::ZERO { g } else { T::ZERO };
-
-    /// The hyperbolic tangent.
-    tanh(): |x| T::from_f64(x.to_f64().tanh()), |g, _, y| g * (T::ONE - y * y);
-
-    /// `max(x, s)`, slope 0 where the bound is reached; a NaN stays one.
-    clamp_min(s): |x| if x < s { s } else { x }, |g, x, _| if x > s { g } else { T::ZERO };
 }
 
 /// `xΦ(x)`, whose slopes are made with its values.

@@ -12,9 +12,8 @@ use crate::{Arena, Buffer, Context, Operation, Shape};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stiefel_linalg::{MatBatch, MatView, Scalar};
+use stiefel_linalg::{MatView, Scalar};
 
 /// Lists of inputs; few operations have more than four, and those may allocate.
 pub(crate) type Few<N> = SmallVec<[N; 4]>;
@@ -66,7 +65,7 @@ struct Prefix {
 }
 
 pub(crate) struct Node<T: Scalar> {
-    pub(crate) value: Value<T>,
+    pub(crate) value: Buffer<T>,
     pub(crate) shape: Shape,
     /// Whether a parameter is among its ancestors.
     pub(crate) needs_gradient: bool,
@@ -85,20 +84,6 @@ pub(crate) struct Input {
     pub(crate) node: usize,
     pub(crate) shape: Shape,
     pub(crate) wanted: bool,
-}
-
-pub(crate) enum Value<T> {
-    Pooled(Buffer<T>),
-    Shared(Arc<MatBatch<T>>),
-}
-
-impl<T: Scalar> Value<T> {
-    pub(crate) fn data(&self) -> &[T] {
-        match self {
-            Self::Pooled(buffer) => buffer,
-            Self::Shared(batch) => batch.data(),
-        }
-    }
 }
 
 impl<T: Scalar> Tape<T> {
@@ -123,7 +108,7 @@ impl<T: Scalar> Tape<T> {
     #[track_caller]
     pub fn parameter<'a>(&self, batch: impl Into<MatView<'a, T>>) -> Var<'_, T> {
         let batch = batch.into();
-        let value = Value::Pooled(self.arena.copy_of(batch.data()));
+        let value = self.arena.copy_of(batch.data());
         self.leaf("parameter", batch.shape(), value, true)
     }
 
@@ -133,12 +118,6 @@ impl<T: Scalar> Tape<T> {
     pub fn constant<'a>(&self, batch: impl Into<MatView<'a, T>>) -> Var<'_, T> {
         let batch = batch.into();
         self.constant_with(batch.shape(), |values| values.copy_from_slice(batch.data()))
-    }
-
-    /// A constant that is shared with the caller instead of copied.
-    #[track_caller]
-    pub fn constant_shared(&self, batch: Arc<MatBatch<T>>) -> Var<'_, T> {
-        self.leaf("constant", batch.shape(), Value::Shared(batch), false)
     }
 
     /// A leaf without gradient, whose values `write` writes, every one.
@@ -154,7 +133,7 @@ impl<T: Scalar> Tape<T> {
     pub fn constant_with(&self, shape: Shape, write: impl FnOnce(&mut [T])) -> Var<'_, T> {
         let mut buffer = self.buffer(shape);
         write(&mut buffer);
-        self.leaf("constant", shape, Value::Pooled(buffer), false)
+        self.leaf("constant", shape, buffer, false)
     }
 
     /// One number as a constant `1 × 1 × 1`.
@@ -168,7 +147,7 @@ impl<T: Scalar> Tape<T> {
         &self,
         name: &'static str,
         shape: Shape,
-        value: Value<T>,
+        value: Buffer<T>,
         parameter: bool,
     ) -> Var<'_, T> {
         let node = Node {
@@ -251,7 +230,7 @@ impl<T: Scalar> Tape<T> {
             wanted: v.wants_gradient(),
         });
         Ok(Node {
-            value: Value::Pooled(value),
+            value,
             shape,
             needs_gradient,
             keep_gradient: Cell::new(false),
@@ -306,7 +285,7 @@ impl<T: Scalar> Tape<T> {
         let spares = self.spares.get_mut();
         spares.clear();
         while self.nodes.len() > kept {
-            if let Some(Value::Pooled(buffer)) = self.nodes.pop().map(|node| node.value) {
+            if let Some(buffer) = self.nodes.pop().map(|node| node.value) {
                 spares.push(buffer);
             }
         }
@@ -343,7 +322,7 @@ impl<T: Scalar> Tape<T> {
 
     /// The value of one input of a node, in the shape in which the node reads it.
     pub(crate) fn input_value(&self, input: &Input) -> MatView<'_, T> {
-        view(input.shape, self.nodes[input.node].value.data())
+        view(input.shape, &self.nodes[input.node].value)
     }
 }
 

@@ -113,7 +113,7 @@ impl<'t, T: Scalar> Var<'t, T> {
 
     /// The value.
     pub fn value(&self) -> MatView<'t, T> {
-        view(self.shape, self.record().value.data())
+        view(self.shape, &self.record().value)
     }
 
     /// The value as a number where it is `1 × 1 × 1`.

@@ -10,7 +10,7 @@ use stiefel::model::metrics::Scores;
 use stiefel::model::{FittedModel, fitted};
 use stiefel::study::DatasetSummary;
 
-use crate::decoding::UnseenArguments;
+use crate::decoding::AdaptArguments;
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::source::{self, Part, load_for};
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
-    unseen: UnseenArguments,
+    unseen: AdaptArguments,
     /// Filter recordings forwards only, as a live stream is filtered
     #[arg(long)]
     causal: bool,
@@ -128,11 +128,11 @@ fn unfamiliar(judged: &fitted::Judged) -> Option<String> {
     (!places.is_empty()).then(|| entry("unfamiliar", &text, 12))
 }
 
-fn shown(part: &fitted::Part, classes: &[String]) -> String {
+fn shown(part: &fitted::JudgedPart, classes: &[String]) -> String {
     format!("{}\n\n{}", table(part), confusion(&part.scores, classes))
 }
 
-fn table(part: &fitted::Part) -> String {
+fn table(part: &fitted::JudgedPart) -> String {
     let row = |name: &str, s: &Scores| {
         let short = |m: &stiefel::model::Measure| {
             m.value()

@@ -9,7 +9,7 @@ use stiefel::model::fitted::Familiarity;
 use stiefel::model::{Decided, FittedModel};
 use stiefel::study::table::csv_field;
 
-use crate::decoding::UnseenArguments;
+use crate::decoding::AdaptArguments;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::source::{Part, check_output, load_for};
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
-    unseen: UnseenArguments,
+    unseen: AdaptArguments,
     /// Filter recordings forwards only, as a live stream is filtered
     #[arg(long)]
     causal: bool,

@@ -10,7 +10,7 @@ use stiefel::model::choir::{Choir, ChoirConfig};
 use stiefel::model::diagnostics::{RoutedBy, RoutingEvidence};
 use stiefel::model::metrics::{Scores, score};
 use stiefel::model::precondition::Adaptation;
-use stiefel::model::{FittedModel, Unseen};
+use stiefel::model::{AdaptPolicy, FittedModel};
 
 use super::models::{DATA, home, json};
 use super::{Home, code, compare, finish, started};
@@ -105,7 +105,7 @@ fn figures_are_those_of_the_library() {
         report["routing"]["report"],
         serde_json::to_value(&expected).unwrap()
     );
-    let verdict = RoutingEvidence::of(&expected, RoutedBy::Domain, false).verdict();
+    let verdict = RoutingEvidence::from_report(&expected, RoutedBy::Domain, false).verdict();
     assert_eq!(
         report["routing"]["verdict"],
         serde_json::to_value(&verdict).unwrap()
@@ -200,7 +200,7 @@ fn people_it_never_saw_are_decided_by_the_shared_weights() {
             _ => format!("--subjects 3 --kappa 4 --adapt {name}"),
         };
         let found = predicted(&home, &options, &model);
-        let unseen = Unseen::from(policy);
+        let unseen = AdaptPolicy::from(policy);
         let expected = model.decide(&trials, Some(&unseen)).unwrap();
         close(&found, expected.probabilities.data());
         let value = json(&home.text(&format!("{evaluate} --adapt {name} --json")));

@@ -15,7 +15,7 @@ use stiefel::eeg::signal::{Band, Sos};
 use stiefel::linalg::MatBatch;
 use stiefel::model::choir::Choir;
 use stiefel::model::precondition::Adaptation;
-use stiefel::model::{Factor, FittedModel, Trials, Unseen};
+use stiefel::model::{AdaptPolicy, Factor, FittedModel, Trials};
 
 use super::recordings::{study, write_study};
 use super::{Home, code, finish, started};
@@ -222,7 +222,7 @@ fn choir_streams_what_it_evaluates() {
     let decided = |domain: &str, policy: Option<Adaptation>| {
         let domain = Factor::from_labels(vec![domain; count]);
         let trials = Trials::new(windows.clone(), labels.clone(), domain).unwrap();
-        let unseen = policy.map(Unseen::from);
+        let unseen = policy.map(AdaptPolicy::from);
         let decided = model.decide(&trials, unseen.as_ref()).unwrap();
         decided.probabilities
     };
@@ -230,7 +230,7 @@ fn choir_streams_what_it_evaluates() {
     let seen = load(source.to_str().unwrap(), &Selection::default()).unwrap();
     let choir: &Choir = model.get().unwrap();
     let own = Adaptation::OwnMean { kappa: 10.0 };
-    let mut new = choir.newcomer(None, &seen.matrices(), own).unwrap();
+    let mut new = choir.new_person(None, &seen.matrices(), own).unwrap();
     let after = (0..count).flat_map(|i| new.decide(choir, windows.matrix(i)).unwrap());
     let after = MatBatch::from_vec(1, count, model.classes().len(), after.collect());
     for (options, expected) in [

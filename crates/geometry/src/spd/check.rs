@@ -5,7 +5,8 @@
 
 use crate::error::shape_error;
 use crate::{GeometryError, Result, SpdDefect};
-use stiefel_linalg::{MatView, Scalar, asymmetry, eigh, tolerance};
+use stiefel_linalg::tolerance::{noise, symmetry};
+use stiefel_linalg::{MatView, Scalar, asymmetry, eigh};
 
 /// An error unless every matrix of the batch is finite, symmetric and positive definite beyond rounding.
 ///
@@ -32,7 +33,7 @@ pub fn check_spd<T: Scalar>(x: MatView<'_, T>) -> Result<()> {
 /// An error unless all eigenvalues (ascending within each matrix of size `n`) are positive beyond rounding: for callers that have
 /// the decomposition already. `op` names the operation in errors.
 pub fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Result<()> {
-    let floor = tolerance::noise::<T>(n);
+    let floor = noise::<T>(n);
     if n == 0 {
         return Ok(());
     }
@@ -68,7 +69,7 @@ pub fn check_symmetric<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result
         return Err(shape_error(op, "at least one row and column", x.shape()));
     }
     x.check_finite(op)?;
-    let Some((trial, row, col)) = asymmetry(x, tolerance::symmetry::<T>()) else {
+    let Some((trial, row, col)) = asymmetry(x, symmetry::<T>()) else {
         return Ok(n);
     };
     let m = x.matrix(trial);

@@ -250,13 +250,3 @@ pub fn exp_map_log_cholesky<T: Scalar>(
         from_coordinates(CholeskyChart::LogFactor, there)
     })
 }
-
-/// Parallel transport of tangent vectors `V_i` at `A_i` to `B_i` in the log-Cholesky metric, which does not depend on the way.
-pub fn transport_log_cholesky<T: Scalar>(
-    a: MatView<'_, T>,
-    b: MatView<'_, T>,
-    v: MatView<'_, T>,
-) -> Result<MatBatch<T>> {
-    common_count("parallel transport", a, b)?;
-    from_log_cholesky(b, to_log_cholesky(a, v)?.view())
-}

@@ -22,11 +22,13 @@ use super::whiten::{at_trial, exp_scaled, factor, is_resolved, read_columns};
 use super::{SpectralFn, apply, check_spectrum, check_symmetric, spectral_map};
 use crate::error::shape_error;
 use crate::singular::norm;
+use crate::tolerance;
 use crate::{GeometryError, Result};
 use stiefel_linalg::minimise::{System, conjugate_gradients};
+use stiefel_linalg::tolerance::NEWTON_FORCING;
 use stiefel_linalg::{
     EigenWorkspace, Mat, MatBatch, MatView, Op, Scalar, Wanted, eigh, orthogonal_columns, product,
-    symmetrise, tolerance,
+    symmetrise,
 };
 
 const OP: &str = "Fréchet mean";
@@ -125,7 +127,7 @@ pub fn frechet_mean<T: Scalar>(
     let weights = normalised(OP, x.count(), options.weights)?;
     let n = check_symmetric(OP, x)?;
     if x.count() == 1 && options.start.is_none() {
-        return of_one(x);
+        return single_mean(x);
     }
     let given = options.given(OP, (n, n))?;
     let near = match given {
@@ -179,7 +181,7 @@ pub fn frechet_mean<T: Scalar>(
 }
 
 /// The mean of one matrix is that matrix.
-fn of_one<T: Scalar>(x: MatView<'_, T>) -> Result<FrechetMean<T>> {
+fn single_mean<T: Scalar>(x: MatView<'_, T>) -> Result<FrechetMean<T>> {
     let mut values = vec![T::ZERO; x.rows()];
     EigenWorkspace::default().decompose_one(x.matrix_ref(0), &mut values, Wanted::Values)?;
     check_spectrum(OP, x.rows(), &values).map_err(|error| at_trial(error, 0))?;
@@ -304,7 +306,7 @@ impl<T: Scalar> Problem<'_, T> {
 /// The fraction of the gradient at which conjugate gradients stop: that of the residual, so that convergence is quadratic; or, where that is about as much work, what is enough for this
 /// step to be the last one. An evaluation costs as much as ten of their steps.
 fn forcing<T: Scalar>(residual: T, tolerance: T) -> T {
-    let most = T::from_f64(tolerance::NEWTON_FORCING);
+    let most = T::from_f64(NEWTON_FORCING);
     let quadratic = Scalar::min(most, residual);
     let enough = T::from_f64(tolerance::ENOUGH_OF_TOLERANCE) * tolerance / residual;
     if enough >= T::from_f64(tolerance::ENOUGH_IS_NEAR) * quadratic {

@@ -17,7 +17,7 @@
 //! | geodesics and tangent spaces | `γ_t`, `log_M`, `exp_M` | [`geodesic`], [`log_map`], [`exp_map`], [`transport`], [`inner_product`] |
 //! | geodesics of other metrics | | [`blend`], [`geodesic_cholesky`], [`geodesic_wasserstein`], [`geodesic_thompson`] |
 //! | maps of other metrics | | [`log_map_log_euclidean`], [`log_map_wasserstein`], [`log_map_log_cholesky`] and their inverses |
-//! | log-Cholesky coordinates | | [`to_log_cholesky`], [`from_log_cholesky`], [`transport_log_cholesky`] |
+//! | log-Cholesky coordinates | | [`to_log_cholesky`], [`from_log_cholesky`] |
 //! | vectors and a Gaussian | `(xᵀC⁻¹x)^{1/2}` | [`mahalanobis()`] |
 //! | the nearest SPD matrix | `U max(λ, 0) Uᵀ` | [`nearest_spd`] |
 //! | recentring | `M^{-1/2}XM^{-1/2}` | [`recentre`], [`whitened_log`], [`tangent_space`] |
@@ -52,7 +52,7 @@ mod whiten;
 pub use check::{check_spd, check_spectrum, check_symmetric};
 pub use cholesky::{
     CholeskyChart, exp_map_log_cholesky, from_log_cholesky, geodesic_cholesky,
-    log_map_log_cholesky, mean_cholesky, to_log_cholesky, transport_log_cholesky,
+    log_map_log_cholesky, mean_cholesky, to_log_cholesky,
 };
 pub use distance::{Metric, distance, mutual_distances, pairwise_distances, short_distance};
 pub use fast::{differential, exp_map_log_euclidean, inverses, log_map_log_euclidean};

@@ -16,8 +16,9 @@ use stiefel_linalg::{Aligned, Mat, MatBatch, MatView, Scalar, sums};
 /// Groups that are decomposed together.
 const TOGETHER: usize = 2;
 
-/// Logarithms and eigenvectors (`n × n`, as columns) that are better than those of the eigen kernel.
-pub(super) type Better<T> = Option<(Vec<T>, Vec<T>)>;
+/// Logarithms and eigenvectors (`n × n`, as columns) of a matrix whose digits the eigen kernel
+/// loses, refined by one-sided Jacobi.
+pub(super) type Refined<T> = Option<(Vec<T>, Vec<T>)>;
 
 /// The spectra of the matrices decomposed last, with their weights.
 pub(super) struct Spectra<T> {
@@ -72,7 +73,7 @@ impl<T: Scalar> Spectra<T> {
         &mut self,
         a: Option<&MatBatch<T>>,
         x: MatView<'_, T>,
-        mut judge: impl FnMut(usize, &[T]) -> Result<Better<T>>,
+        mut judge: impl FnMut(usize, &[T]) -> Result<Refined<T>>,
     ) -> Result<()> {
         let (n, width, square, groups) = (self.n, self.width, self.square(), self.groups());
         let room = lanes::eigen_room::<T>(n, TOGETHER)?;

@@ -92,10 +92,10 @@ fn geodesic_of_part<T: Scalar>(
 /// The tangent vector at `M_i` that points to `X_i`.
 pub fn log_map_wasserstein<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
     if m.count() > 1 {
-        return in_parts([m, x], |_, [m, x]| LogarithmAt::new(m, x)?.of(x));
+        return in_parts([m, x], |_, [m, x]| LogarithmAt::new(m, x)?.apply(x));
     }
     let at = LogarithmAt::new(m, x)?;
-    in_parts([x], |_, [x]| at.of(x))
+    in_parts([x], |_, [x]| at.apply(x))
 }
 
 /// What the logarithms at foot points `M_i` have in common.
@@ -119,7 +119,7 @@ impl<'a, T: Scalar> LogarithmAt<'a, T> {
     }
 
     /// `V = 2 sym(T M) − 2 M` with `2 T M = L⁻ᵀ (LᵀXL)^{1/2} (2 Lᵀ)`.
-    fn of(&self, x: MatView<'_, T>) -> Result<MatBatch<T>> {
+    fn apply(&self, x: MatView<'_, T>) -> Result<MatBatch<T>> {
         let [root, mut half] = root_between(Self::OP, &self.factor, x)?;
         multiply(&mut half, (&root, Op::N), (&self.right, Op::N))?;
         let mut v = root;

@@ -6,11 +6,12 @@
 
 use super::{SpectralFn, apply, check_spectrum, check_symmetric};
 use crate::singular::norm;
+use crate::tolerance;
 use crate::{GeometryError, Result};
 use stiefel_linalg::{
     Eigen, LinalgError, MatBatch, MatView, Op, Outer, SandwichScratch, Scalar, cholesky,
     eigenvalues, eigh, frobenius_norm, invert_lower, orthogonal_columns, product, sandwich_into,
-    tolerance, trace,
+    trace,
 };
 
 /// `A = L Lᵀ` with `L⁻¹`.

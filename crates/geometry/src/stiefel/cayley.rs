@@ -1,21 +1,19 @@
-//! The Cayley transform `cayley(A) = (I − A/2)⁻¹(I + A/2)` of a skew `A`: a retraction and a parametrisation.
+//! The Cayley transform `cayley(A) = (I − A/2)⁻¹(I + A/2)` of a skew `A`, as a
+//! parametrisation of St(n, k).
 //!
-//! Both need only the first k columns for `A = [[A₁, −Bᵀ], [B, 0]]` with `A₁` of size `k × k`. Eliminating the lower block,
+//! It needs only the first k columns for `A = [[A₁, −Bᵀ], [B, 0]]` with `A₁` of size `k × k`. Eliminating the lower block,
 //!
 //! `cayley(A)[:, :k] = [2N − I; B N]`, `N = (I + ¼BᵀB − ½A₁)⁻¹`:
 //!
 //! one `k × k` inverse instead of an `n × n` one, and a tame one (`‖N‖₂ ≤ 1`, for the symmetric part of its inverse is at
 //! least `I`). It is taken through a Householder QR. The columns are orthonormal to `ε(1 + ‖A‖²)`.
 //!
-//! * Parametrisation (as in PyTorch's `orthogonal`, orthogonal_map = cayley): `W = base·cayley(A)[:, :k]` with
-//!   `A₁ = tril(X₁, −1) − tril(X₁, −1)ᵀ`, `B` the lower `n − k` rows of the free `n × k` matrix `X`; `base` is `n × n`.
-//! * Retraction at `W` (Wen & Yin 2013): `cayley(Ω)W`, `Ω = PΔWᵀ − WΔᵀP`, `P = I − ½WWᵀ`. In a basis that starts with `W` it
-//!   has the form above, with `A₁ = WᵀΔ` and `BᵀB = ZᵀZ` for `Z = Δ − WWᵀΔ`, hence `R_W(Δ) = W(2N − I) + Z N`.
+//! As in PyTorch's `orthogonal`, orthogonal_map = cayley, `W = base·cayley(A)[:, :k]` with
+//! `A₁ = tril(X₁, −1) − tril(X₁, −1)ᵀ`, `B` the lower `n − k` rows of the free `n × k` matrix `X`; `base` is `n × n`.
 
-use super::check_orthonormal;
 use super::qr::check_columns;
 use crate::Result;
-use crate::batch::{common_count, sum_to, with_transpose, zip_with};
+use crate::batch::with_transpose;
 use crate::error::shape_error;
 use stiefel_linalg::sums::add_scaled;
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product, product_into, qr, solve_lower};
@@ -166,104 +164,5 @@ impl<T: Scalar> CayleyParametrisation<T> {
             },
         );
         Ok(stack(&in_top, &in_lower))
-    }
-}
-
-/// `cayley(Ω)W` with what its pull-back needs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CayleyRetraction<T> {
-    /// `n × k` with orthonormal columns.
-    pub q: MatBatch<T>,
-    w: MatBatch<T>,
-    delta: MatBatch<T>,
-    /// `WᵀΔ`.
-    c: MatBatch<T>,
-    /// `Δ − W WᵀΔ`.
-    z: MatBatch<T>,
-    n: MatBatch<T>,
-}
-
-/// The Cayley retraction of tangent vectors `Δ` at `W`; a single `W` or `Δ` is broadcast.
-pub fn retract_cayley<T: Scalar>(
-    w: MatView<'_, T>,
-    delta: MatView<'_, T>,
-) -> Result<CayleyRetraction<T>> {
-    const OP: &str = "Cayley retraction";
-    check_columns(OP, w)?;
-    common_count(OP, w, delta)?;
-    check_orthonormal(OP, w)?;
-    delta.check_finite(OP)?;
-    let half = T::from_f64(0.5);
-    let c = product(w, Op::T, delta, Op::N)?;
-    let wc = product(w, Op::N, c.view(), Op::N)?;
-    let z = zip_with(OP, delta, wc.view(), |d, wc| d - wc)?;
-    let a1 = with_transpose(&c, |_, _, c, ct| half * (c - ct));
-    let n = core_inverse(&product(z.view(), Op::T, z.view(), Op::N)?, &a1)?;
-    let mut q = product(z.view(), Op::N, n.view(), Op::N)?;
-    let turn = twice_minus_identity(&n);
-    product_into(q.view_mut(), true, T::ONE, w, Op::N, turn.view(), Op::N)?;
-    Ok(CayleyRetraction {
-        q,
-        w: w.to_owned(),
-        delta: delta.to_owned(),
-        c,
-        z,
-        n,
-    })
-}
-
-impl<T: Scalar> CayleyRetraction<T> {
-    /// The gradients `(in W, in Δ)` of a scalar whose gradient in `Q` is `g`; summed where an operand was broadcast.
-    pub fn pull_back(&self, g: MatView<'_, T>) -> Result<(MatBatch<T>, MatBatch<T>)> {
-        if g.shape() != self.q.shape() {
-            let expected = format!("a gradient of shape {:?}", self.q.shape());
-            return Err(shape_error("Cayley pull-back", expected, g.shape()));
-        }
-        let (two, quarter) = (T::from_f64(2.0), T::from_f64(0.25));
-        let (w, n, z) = (self.w.view(), self.n.view(), self.z.view());
-        let mut in_n = product(z, Op::T, g, Op::N)?;
-        product_into(in_n.view_mut(), true, two, w, Op::T, g, Op::N)?;
-        let in_m = core_pull_back(&self.n, &in_n)?;
-        let both = with_transpose(&in_m, |_, _, m, mt| m + mt);
-        let mut in_z = product(g, Op::N, n, Op::T)?;
-        product_into(in_z.view_mut(), true, quarter, z, Op::N, both.view(), Op::N)?;
-        // A₁ = skew(C) enters M as −½A₁.
-        let mut in_c = with_transpose(&in_m, |_, _, m, mt| quarter * (mt - m));
-        product_into(in_c.view_mut(), true, -T::ONE, w, Op::T, in_z.view(), Op::N)?;
-        let mut in_delta = in_z.clone();
-        product_into(
-            in_delta.view_mut(),
-            true,
-            T::ONE,
-            w,
-            Op::N,
-            in_c.view(),
-            Op::N,
-        )?;
-        let turn = twice_minus_identity(&self.n);
-        let mut in_w = product(g, Op::N, turn.view(), Op::T)?;
-        product_into(
-            in_w.view_mut(),
-            true,
-            -T::ONE,
-            in_z.view(),
-            Op::N,
-            self.c.view(),
-            Op::T,
-        )?;
-        let delta = self.delta.view();
-        product_into(
-            in_w.view_mut(),
-            true,
-            T::ONE,
-            delta,
-            Op::N,
-            in_c.view(),
-            Op::T,
-        )?;
-        Ok((
-            sum_to(in_w, self.w.count()),
-            sum_to(in_delta, self.delta.count()),
-        ))
     }
 }

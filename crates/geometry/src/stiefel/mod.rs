@@ -5,7 +5,6 @@
 //! | project to the tangent space at W | `Z − W sym(WᵀZ)` | [`project()`] |
 //! | retract by QR | `qf(W + Δ)`, positive diagonal of R | [`retract_qr`] |
 //! | retract by the polar factor | `(W + Δ)(I + ΔᵀΔ)^{-1/2}` | [`retract_polar`] |
-//! | retract by Cayley | `(I − Ω/2)⁻¹(I + Ω/2) W` | [`retract_cayley`] |
 //! | orthonormalise | `qf(A)`, `A(AᵀA)^{-1/2}` | [`orthonormal_factor`], [`polar_factor`] |
 //! | parametrise | `base·cayley(A)[:, :k]` | [`cayley_parametrisation`] |
 //! | draw uniformly | `qf` of a Gaussian matrix | [`random_points`] |
@@ -21,10 +20,8 @@ mod project;
 mod qr;
 
 pub use angles::{mean_pairwise_angle, principal_angles};
-pub use cayley::{CayleyParametrisation, CayleyRetraction, cayley_parametrisation, retract_cayley};
+pub use cayley::{CayleyParametrisation, cayley_parametrisation};
 pub use point::{barycenter, check_orthonormal, orthonormality_defect, random_points};
 pub use polar::{PolarFactor, polar_factor, retract_polar};
-pub use project::{
-    project, project_in_place, project_keeping, project_pull_back, project_pull_back_into,
-};
+pub use project::{project, project_in_place, project_keeping, project_pull_back};
 pub use qr::{OrthonormalFactor, orthonormal_factor, retract_qr};

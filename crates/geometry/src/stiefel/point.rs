@@ -3,9 +3,10 @@
 use super::qr::check_columns;
 use super::{orthonormal_factor, project, retract_qr};
 use crate::error::shape_error;
+use crate::tolerance;
 use crate::{GeometryError, Result};
 use rand::{Rng, RngExt};
-use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product, tolerance};
+use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product};
 
 /// `count` points drawn uniformly (Haar measure): `qf` of matrices with independent standard normal entries.
 ///

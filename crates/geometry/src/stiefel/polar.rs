@@ -8,9 +8,11 @@
 use super::qr::check_columns;
 use crate::batch::{with_transpose, zip_with};
 use crate::error::shape_error;
+use crate::tolerance;
 use crate::{GeometryError, Result};
+use stiefel_linalg::tolerance::noise;
 use stiefel_linalg::{
-    Eigen, MatBatch, MatView, Op, Scalar, eigh, product, product_into, symmetrise, tolerance,
+    Eigen, MatBatch, MatView, Op, Scalar, eigh, product, product_into, symmetrise,
 };
 
 /// The polar factor with what its pull-back needs.
@@ -82,7 +84,7 @@ pub fn polar_factor<T: Scalar>(a: MatView<'_, T>) -> Result<PolarFactor<T>> {
     let mut gram = product(a, Op::T, a, Op::N)?;
     symmetrise(&mut gram.view_mut())?;
     let gram = eigh(gram.view())?;
-    let noise = tolerance::noise::<T>(n);
+    let noise = noise::<T>(n);
     let mut polish = false;
     for (i, lambda) in gram.values.chunks_exact(k).enumerate() {
         let (smallest, largest) = (lambda[0], lambda[k - 1]);

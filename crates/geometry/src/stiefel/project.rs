@@ -7,8 +7,8 @@ use crate::Result;
 use crate::batch::common_count;
 use crate::error::shape_error;
 use stiefel_linalg::{
-    MatBatch, MatView, MatViewMut, Op, ProjectionGradients, Scalar, on_threads, product_into,
-    project_tall, project_tall_pull_back, sums, symmetrise, threads_for,
+    MatBatch, MatView, MatViewMut, ProjectionGradients, Scalar, on_threads, project_tall,
+    project_tall_pull_back, sums, threads_for,
 };
 
 const OP: &str = "tangent projection";
@@ -50,7 +50,7 @@ pub fn project_in_place<T: Scalar>(w: MatView<'_, T>, z: &mut MatViewMut<'_, T>)
     project_keeping(w, z, &mut s.view_mut())
 }
 
-/// [`project_in_place`] that leaves `S = sym(WᵀZ)` of every pair in `s`, for [`project_pull_back_into`]; an `s` of one matrix is used again and again.
+/// [`project_in_place`] that leaves `S = sym(WᵀZ)` of every pair in `s`, for [`project_pull_back`]; an `s` of one matrix is used again and again.
 pub fn project_keeping<T: Scalar>(
     w: MatView<'_, T>,
     z: &mut MatViewMut<'_, T>,
@@ -90,31 +90,8 @@ fn work((count, n, k): (usize, usize, usize)) -> usize {
     2 * count * n * k * k
 }
 
-/// The gradients `(in W, in Z)` of a scalar whose gradient in `project(w, z)` is `g`. Where an operand was broadcast,
-/// its gradient is the sum over the batch.
+/// The gradients that are wanted, given `W`, `Z` and what [`project_keeping`] left, into their places.
 pub fn project_pull_back<T: Scalar>(
-    w: MatView<'_, T>,
-    z: MatView<'_, T>,
-    g: MatView<'_, T>,
-) -> Result<(MatBatch<T>, MatBatch<T>)> {
-    let count = common_count(OP, w, z)?;
-    if g.shape() != (count, w.rows(), w.cols()) {
-        let expected = format!("a gradient of {count} matrices shaped like W");
-        return Err(shape_error(OP, expected, g.shape()));
-    }
-    let mut in_w = MatBatch::zeros(w.count(), w.rows(), w.cols());
-    let mut in_z = MatBatch::zeros(z.count(), z.rows(), z.cols());
-    let mut s = MatBatch::zeros(count, w.cols(), w.cols());
-    for i in 0..count {
-        symmetric_product(of_pair(w, i), of_pair(z, i), &mut s.view_mut().single(i))?;
-    }
-    let wanted = (Some(in_w.view_mut()), Some((in_z.view_mut(), false)));
-    project_pull_back_into((w, z, s.view()), g, wanted)?;
-    Ok((in_w, in_z))
-}
-
-/// The gradients that are wanted, given `W`, `Z` and what [`project_keeping`] left, into their places; see [`project_pull_back`].
-pub fn project_pull_back_into<T: Scalar>(
     (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,
     (mut in_w, mut in_z): ProjectionGradients<'_, T>,
@@ -166,11 +143,6 @@ pub fn project_pull_back_into<T: Scalar>(
 /// Matrices of a part.
 const PART: usize = 4;
 
-/// Matrix `i`, or the only one.
-fn of_pair<T: Scalar>(x: MatView<'_, T>, i: usize) -> MatView<'_, T> {
-    x.single(if x.count() == 1 { 0 } else { i })
-}
-
 /// `count` matrices: those there are, or the only one again and again.
 fn repeated<T: Scalar>(x: MatView<'_, T>, count: usize) -> Result<MatBatch<T>> {
     if x.count() == count {
@@ -178,14 +150,4 @@ fn repeated<T: Scalar>(x: MatView<'_, T>, count: usize) -> Result<MatBatch<T>> {
     }
     let data = x.data().repeat(count);
     Ok(MatBatch::from_vec(count, x.rows(), x.cols(), data)?)
-}
-
-/// `S ← sym(WᵀZ)`.
-fn symmetric_product<T: Scalar>(
-    w: MatView<'_, T>,
-    z: MatView<'_, T>,
-    s: &mut MatViewMut<'_, T>,
-) -> Result<()> {
-    product_into(s.single(0), false, T::ONE, w, Op::T, z, Op::N)?;
-    Ok(symmetrise(s)?)
 }

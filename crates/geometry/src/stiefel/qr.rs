@@ -6,14 +6,16 @@
 //! * [`orthonormal_factor`]: Householder reflections, for any `A` of full column rank.
 //! * [`retract_qr`]: CholeskyQR, half the work. On the manifold `(W + Δ)ᵀ(W + Δ) = I + ΔᵀΔ`, so it is well conditioned;
 //!   its error grows with cond(A)², so a matrix with a condition beyond
-//!   [`CHOLESKY_QR_CONDITION`](stiefel_linalg::tolerance::CHOLESKY_QR_CONDITION) takes the Householder path by itself.
+//!   [`CHOLESKY_QR_CONDITION`](crate::tolerance::CHOLESKY_QR_CONDITION) takes the Householder path by itself.
 
 use crate::batch::{with_transpose, zip_with};
 use crate::error::shape_error;
+use crate::tolerance;
 use crate::{GeometryError, Result};
+use stiefel_linalg::tolerance::noise;
 use stiefel_linalg::{
     LinalgError, MatBatch, MatView, Op, Scalar, cholesky_qr, frobenius_norm, invert_lower, product,
-    product_into, qr, tolerance,
+    product_into, qr,
 };
 
 const OP: &str = "QR retraction";
@@ -68,7 +70,7 @@ pub fn orthonormal_factor<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFac
     check_columns(OP, a)?;
     let factors = qr(a)?;
     let (count, n, k) = a.shape();
-    let noise = tolerance::noise::<T>(n);
+    let noise = noise::<T>(n);
     for i in 0..count {
         let r = factors.r.matrix(i);
         for c in 0..k {

@@ -1,6 +1,6 @@
 //! Pull-backs of the Stiefel maps against central differences, at steps of norm about one.
 
-use crate::support::{check_gradient, points, tangent};
+use crate::support::{check_gradient, points, project_pull_back, tangent};
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, frobenius_norm};
 use stiefel_testkit::random_batch;
@@ -25,7 +25,7 @@ fn projection_in_both_arguments() {
             let w = random_batch::<f64>(1, count_w, n, k);
             let z = random_batch::<f64>(2, count_z, n, k);
             let g = random_batch::<f64>(3, count_w.max(count_z), n, k);
-            let (in_w, in_z) = stiefel::project_pull_back(w.view(), z.view(), g.view()).unwrap();
+            let (in_w, in_z) = project_pull_back(&w, &z, &g);
             check_gradient("in W", &w, &in_w, &g, false, STEP, |w| {
                 stiefel::project(w.view(), z.view()).unwrap()
             });
@@ -100,26 +100,6 @@ fn polar_retraction() {
 }
 
 #[test]
-fn cayley_retraction() {
-    for (n, k) in SHAPES {
-        for (count_w, count_d) in [(2, 2), (1, 2), (2, 1)] {
-            let w = points(12, count_w, n, k);
-            let delta = random_batch::<f64>(13, count_d, n, k);
-            let g = random_batch::<f64>(14, 2, n, k);
-            let moved = stiefel::retract_cayley(w.view(), delta.view()).unwrap();
-            let (in_w, in_delta) = moved.pull_back(g.view()).unwrap();
-            check_gradient("cayley in Δ", &delta, &in_delta, &g, false, STEP, |d| {
-                stiefel::retract_cayley(w.view(), d.view()).unwrap().q
-            });
-            // Off the manifold the map is refused, so W moves within √ε.
-            check_gradient("cayley in W", &w, &in_w, &g, false, (1e-9, 2e-6), |w| {
-                stiefel::retract_cayley(w.view(), delta.view()).unwrap().q
-            });
-        }
-    }
-}
-
-#[test]
 fn cayley_parametrisation() {
     for (n, k) in SHAPES {
         for bases in [1, 3] {
@@ -135,36 +115,4 @@ fn cayley_parametrisation() {
             });
         }
     }
-}
-
-/// A map of the manifold: differences along random directions would all leave it, where the gradient is compared
-/// with central differences along `qf`-curves instead.
-#[test]
-fn cayley_in_w_along_the_manifold() {
-    let (n, k) = (6, 3);
-    let w = points(18, 1, n, k);
-    let delta = random_batch::<f64>(19, 1, n, k);
-    let g = random_batch::<f64>(20, 1, n, k);
-    let (in_w, _) = stiefel::retract_cayley(w.view(), delta.view())
-        .unwrap()
-        .pull_back(g.view())
-        .unwrap();
-    let free = MatBatch::zeros(1, n, k);
-    let along = |t: &MatBatch<f64>| {
-        stiefel::retract_qr(
-            w.view(),
-            stiefel::project(w.view(), t.view()).unwrap().view(),
-        )
-        .unwrap()
-    };
-    let gradient = stiefel::project(
-        w.view(),
-        along(&free).pull_back(in_w.view()).unwrap().view(),
-    )
-    .unwrap();
-    check_gradient("cayley in W", &free, &gradient, &g, false, STEP, |t| {
-        stiefel::retract_cayley(along(t).q.view(), delta.view())
-            .unwrap()
-            .q
-    });
 }

@@ -1,7 +1,7 @@
 //! What several test files share.
 
 use stiefel_geometry::stiefel;
-use stiefel_linalg::{MatBatch, Op, product, symmetrise};
+use stiefel_linalg::{MatBatch, Op, Scalar, product, symmetrise};
 use stiefel_testkit::{central_difference, random_batch, random_symmetric, rng};
 
 /// `⟨a, b⟩`.
@@ -68,4 +68,21 @@ pub(crate) fn check_gradient(
             "{what}: {exact:e} against {difference:e}, error {error:e} above {tolerance:e}"
         );
     }
+}
+
+/// Returns the gradients of `⟨G, P_W(Z)⟩` in `W` and `Z`, summed where one was broadcast.
+pub(crate) fn project_pull_back<T: Scalar>(
+    w: &MatBatch<T>,
+    z: &MatBatch<T>,
+    g: &MatBatch<T>,
+) -> (MatBatch<T>, MatBatch<T>) {
+    let (count, n, k) = g.shape();
+    let mut kept = MatBatch::from_fn(count, n, k, |i, r, c| z.get(i.min(z.count() - 1), r, c));
+    let mut s = MatBatch::zeros(count, k, k);
+    stiefel::project_keeping(w.view(), &mut kept.view_mut(), &mut s.view_mut()).unwrap();
+    let mut in_w = MatBatch::zeros(w.count(), n, k);
+    let mut in_z = MatBatch::zeros(z.count(), n, k);
+    let wanted = (Some(in_w.view_mut()), Some((in_z.view_mut(), false)));
+    stiefel::project_pull_back((w.view(), z.view(), s.view()), g.view(), wanted).unwrap();
+    (in_w, in_z)
 }

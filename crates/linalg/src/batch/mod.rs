@@ -72,6 +72,35 @@ impl<T: Scalar> Default for MatBatch<T> {
     }
 }
 
+/// The sizes of a batch.
+macro_rules! sizes {
+    () => {
+        /// `(count, rows, cols)`.
+        #[inline(always)]
+        pub fn shape(&self) -> (usize, usize, usize) {
+            (self.count, self.rows, self.cols)
+        }
+
+        /// How many matrices.
+        #[inline(always)]
+        pub fn count(&self) -> usize {
+            self.count
+        }
+
+        /// Rows of each matrix.
+        #[inline(always)]
+        pub fn rows(&self) -> usize {
+            self.rows
+        }
+
+        /// Columns of each matrix.
+        #[inline(always)]
+        pub fn cols(&self) -> usize {
+            self.cols
+        }
+    };
+}
+
 impl<T: Scalar> MatBatch<T> {
     /// All entries zero.
     pub fn zeros(count: usize, rows: usize, cols: usize) -> Self {
@@ -122,29 +151,7 @@ impl<T: Scalar> MatBatch<T> {
         }
     }
 
-    /// `(count, rows, cols)`.
-    #[inline(always)]
-    pub fn shape(&self) -> (usize, usize, usize) {
-        (self.count, self.rows, self.cols)
-    }
-
-    /// How many matrices.
-    #[inline(always)]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// Rows of each matrix.
-    #[inline(always)]
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Columns of each matrix.
-    #[inline(always)]
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
+    sizes!();
 
     /// All entries.
     #[inline(always)]
@@ -275,29 +282,7 @@ impl<'a, T: Scalar> MatView<'a, T> {
         })
     }
 
-    /// `(count, rows, cols)`.
-    #[inline(always)]
-    pub fn shape(&self) -> (usize, usize, usize) {
-        (self.count, self.rows, self.cols)
-    }
-
-    /// How many matrices.
-    #[inline(always)]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// Rows of each matrix.
-    #[inline(always)]
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Columns of each matrix.
-    #[inline(always)]
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
+    sizes!();
 
     /// All entries.
     #[inline(always)]
@@ -396,11 +381,7 @@ impl<'a, T: Scalar> MatViewMut<'a, T> {
         })
     }
 
-    /// `(count, rows, cols)`.
-    #[inline(always)]
-    pub fn shape(&self) -> (usize, usize, usize) {
-        (self.count, self.rows, self.cols)
-    }
+    sizes!();
 
     /// All entries.
     #[inline(always)]

@@ -33,7 +33,7 @@ pub struct Logarithms<'a, T> {
 
 impl<T: Scalar> Logarithms<'_, T> {
     /// `ln max(λ, ε)` of every eigenvalue, in `high + low`.
-    pub fn of(epsilon: T, values: &[T], high: &mut [T], low: &mut [T]) {
+    pub fn split(epsilon: T, values: &[T], high: &mut [T], low: &mut [T]) {
         for ((&x, high), low) in values.iter().zip(high).zip(low) {
             (*high, *low) = Scalar::max(x, epsilon).ln_parts();
         }

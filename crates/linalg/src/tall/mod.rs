@@ -34,7 +34,7 @@ fn check(fits: bool, op: &'static str, shapes: [(usize, usize, usize); 3]) -> Re
 }
 
 /// Matrix `i`, or the only one.
-fn of<T: Scalar>(x: MatView<'_, T>, i: usize) -> &[T] {
+fn broadcast<T: Scalar>(x: MatView<'_, T>, i: usize) -> &[T] {
     x.matrix(if x.count() == 1 { 0 } else { i })
 }
 
@@ -136,7 +136,7 @@ kernel! {
         let own_s = &mut rest[..k * row];
         for (i, z) in z.chunks_exact_mut(n * k).enumerate() {
             if i == 0 || w.count() > 1 {
-                tall.load(of(w, i), own_w);
+                tall.load(broadcast(w, i), own_w);
             }
             tall.load(z, own_z);
             tall.project(own_w, own_z, own_s);
@@ -197,7 +197,7 @@ kernel! {
         for i in 0..count {
             let (first, last) = (i == 0, i + 1 == count);
             if first || w_all.count() > 1 {
-                tall.load(of(w_all, i), w);
+                tall.load(broadcast(w_all, i), w);
             }
             tall.load(gradient.matrix(i), g);
             tall.symmetric_product(w, g, h);
@@ -208,7 +208,7 @@ kernel! {
                     tall.load(of_w, sum);
                 }
                 tall.load(s_all.matrix(i), s);
-                tall.subtract((of(z_all, i), k), h, sum);
+                tall.subtract((broadcast(z_all, i), k), h, sum);
                 tall.subtract((g, tall.row()), s, sum);
                 if last || !one {
                     tall.store(sum, of_w);

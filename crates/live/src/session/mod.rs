@@ -19,7 +19,7 @@ use stiefel_data::{Provenance, TrialId, View};
 use stiefel_eeg::io::microvolts_per;
 use stiefel_eeg::live::Live;
 use stiefel_eeg::recipe::stream::Timing;
-use stiefel_model::{FittedModel, Unseen};
+use stiefel_model::{AdaptPolicy, FittedModel};
 
 use crate::block::{At, Block, Marker};
 use crate::clock::Clock;
@@ -36,7 +36,7 @@ use stiefel_model::fitted::FamiliarityCheck;
 #[derive(Debug)]
 pub struct Session {
     model: FittedModel,
-    decider: stiefel_model::Session,
+    decider: stiefel_model::DecisionSession,
     options: Options,
     timing: Timing,
     channels: Vec<String>,
@@ -76,7 +76,7 @@ impl Session {
     /// model's training trials were, where it knows that.
     pub fn new(
         model: &FittedModel,
-        decider: stiefel_model::Session,
+        decider: stiefel_model::DecisionSession,
         made: &Provenance,
         stream: &Description,
         options: Options,
@@ -154,13 +154,13 @@ impl Session {
     }
 
     /// Starts on the signal of a domain whose stream somebody describes, treated as the model says.
-    /// `unseen` is what is done for a domain that the model does not know, and lets the mean of one
+    /// `adapt` is what is done for a domain that the model does not know, and lets the mean of one
     /// that it knows from calibration alone go on ([`FittedModel::policy_applies`]); for others it is
     /// not looked at.
     pub fn for_stream(
         model: &FittedModel,
         domain: &str,
-        unseen: Option<&Unseen>,
+        adapt: Option<&AdaptPolicy>,
         stream: &StreamSpec,
         options: Options,
     ) -> Result<Self> {
@@ -174,8 +174,8 @@ impl Session {
         if let Some(channels) = model.channels() {
             made.recipe.channels = Some(channels.to_vec());
         }
-        let unseen = unseen.filter(|u| model.policy_applies(domain, u, false));
-        let decider = model.session(domain, unseen, &[])?;
+        let adapt = adapt.filter(|u| model.policy_applies(domain, u, false));
+        let decider = model.session(domain, adapt, &[])?;
         let stream = stream.description(&made);
         Self::new(model, decider, &made, &stream, options)
     }
@@ -243,7 +243,11 @@ impl Session {
     }
 
     /// Goes on with another model of the same trials, from the next window on: one that was calibrated.
-    pub fn exchange(&mut self, model: &FittedModel, decider: stiefel_model::Session) -> Result<()> {
+    pub fn exchange(
+        &mut self,
+        model: &FittedModel,
+        decider: stiefel_model::DecisionSession,
+    ) -> Result<()> {
         let same = model.classes() == self.model.classes()
             && model.view_count() == self.model.view_count()
             && model.channel_count() == self.model.channel_count();

@@ -5,7 +5,7 @@ use stiefel_live::source::{Flow, Replay, Source, Speed};
 use stiefel_live::{
     Block, Calibration, Evidence, LiveError, Options, Session, Sink, Status, offline, run,
 };
-use stiefel_model::Unseen;
+use stiefel_model::AdaptPolicy;
 use stiefel_model::fitted::Distances;
 use stiefel_model::precondition::Adaptation;
 
@@ -75,7 +75,7 @@ fn blocks_of_any_size_say_the_same_to_the_bit() {
 fn a_rehearsal_changes_nothing() {
     let samples = frames(&STUDY.recording);
     let samples = &samples[..N * 128 * 20];
-    let causal = Unseen::from(Adaptation::Causal { kappa: 10.0 });
+    let causal = AdaptPolicy::from(Adaptation::Causal { kappa: 10.0 });
     for (domain, unseen) in [("S01", None), ("new", Some(&causal))] {
         let said = |rehearsed: bool| {
             let decider = STUDY.model.session(domain, unseen, &[]).unwrap();
@@ -250,7 +250,7 @@ fn familiar_windows_have_quantiles_and_an_old_model_says_that_it_cannot_tell() {
 /// Nothing that overlaps is learnt from twice, and what is frozen learns nothing.
 #[test]
 fn somebody_new_is_learnt_from_until_it_is_frozen() {
-    let unseen = Unseen::from(Adaptation::Causal { kappa: 10.0 });
+    let unseen = AdaptPolicy::from(Adaptation::Causal { kappa: 10.0 });
     let samples = frames(&STUDY.recording);
     let play_as = |freeze: bool| {
         let decider = STUDY.model.session("new", Some(&unseen), &[]).unwrap();
@@ -268,7 +268,7 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
     assert_eq!(learnt[0].probabilities, frozen[0].probabilities);
     assert_ne!(learnt[20].probabilities, frozen[20].probabilities);
     // Before anything was learnt, the pooled mean whitens.
-    let pooled = Unseen::from(Adaptation::Pooled);
+    let pooled = AdaptPolicy::from(Adaptation::Pooled);
     let decider = STUDY.model.session("new", Some(&pooled), &[]).unwrap();
     let mut session = stiefel_live::Session::new(
         &STUDY.model,
@@ -292,7 +292,7 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
 /// A cued window of somebody new is a trial, and enters the running mean before it is decided, as it does offline.
 #[test]
 fn trials_of_somebody_new_are_decided_as_offline() {
-    let unseen = Unseen::from(Adaptation::Causal { kappa: 10.0 });
+    let unseen = AdaptPolicy::from(Adaptation::Causal { kappa: 10.0 });
     let session = || STUDY.model.session("new", Some(&unseen), &[]).unwrap();
     let mut live =
         stiefel_live::Session::new(&STUDY.model, session(), &STUDY.made, &description(), cued())

@@ -9,6 +9,7 @@
 //! what the missing embedding took away; it cannot tell a right expert from a wrong one. The entropy is that of the softmax, also where
 //! routing keeps only the best experts.
 
+use crate::error::check_count;
 use crate::net::{Bound, Network, Router};
 use crate::optim::Adam;
 use crate::parameters::Slot;
@@ -210,14 +211,7 @@ fn start_row<'n, T: Scalar>(
     }
     let (_, domains, m) = embedding.value.shape();
     let (expected, found) = (router.width(), trials.encoded.cols() + m);
-    if expected != found {
-        return Err(ModelError::Count {
-            op: OP,
-            what: "inputs of the query",
-            expected,
-            found,
-        });
-    }
+    check_count(OP, "inputs of the query", expected, found)?;
     trials.encoded.view().check_finite(OP)?;
     match start {
         StartRow::Zero => Ok((router, MatBatch::zeros(1, 1, m))),

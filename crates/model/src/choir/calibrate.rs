@@ -7,7 +7,7 @@ use super::OP;
 use super::features::{Frame, place, shrunk};
 use super::fit::weighty;
 use super::model::{Choir, Person};
-use super::newcomer::ViewMeans;
+use super::new_person::ViewMeans;
 use super::ridge::{Rows, balanced, own};
 use crate::kind::Balance;
 use crate::{ModelError, Result, Trials};

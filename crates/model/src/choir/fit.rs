@@ -120,7 +120,7 @@ impl Choir {
             shared,
             link,
             people: all,
-            names: Names::of(training),
+            names: Names::from_trials(training),
             trial_count: training.len(),
         })
     }

@@ -1,9 +1,9 @@
 //! CHOIR among the kinds of models.
 
-use super::bench::Bench;
 use super::config::ChoirConfig;
 use super::model::{Choir, Person};
-use super::newcomer::Newcomer;
+use super::new_person::NewPerson;
+use super::workspace::Workspace;
 use crate::decoder::Decision;
 use crate::diagnostics::{Carried, CarriedBy, RoutedBy, RoutingReport};
 use crate::file::{Archive, Found};
@@ -81,7 +81,7 @@ fn config(settings: &Value) -> Result<ChoirConfig> {
 
 impl From<ChoirConfig> for ModelSpec {
     fn from(config: ChoirConfig) -> Self {
-        Self::of(&ChoirKind, &config)
+        Self::from_settings(&ChoirKind, &config)
     }
 }
 
@@ -99,19 +99,19 @@ impl Model for Choir {
     }
 
     fn trial_count(&self, domain: usize) -> usize {
-        self.person(domain).map_or(0, Person::labels)
+        self.person(domain).map_or(0, Person::label_count)
     }
 
     fn start(self: Arc<Self>, start: &Start<'_>) -> Result<Box<dyn Engine>> {
-        let state = match (start.known, start.unseen) {
+        let state = match (start.known, start.adapt) {
             (Some(domain), None) => State::Known(domain),
             (known, _) => {
                 let policy = start.policy()?.whitening;
-                State::New(Box::new(self.newcomer(known, start.seen, policy)?))
+                State::New(Box::new(self.new_person(known, start.seen, policy)?))
             }
         };
         Ok(Box::new(ChoirEngine {
-            bench: Bench::new(&self),
+            workspace: Workspace::new(&self),
             state,
             model: self,
         }))
@@ -258,13 +258,13 @@ fn by_view(found: &MatBatch<f64>, views: usize) -> Vec<Vec<Vec<f64>>> {
 struct ChoirEngine {
     model: Arc<Choir>,
     state: State,
-    bench: Bench,
+    workspace: Workspace,
 }
 
 #[derive(Debug)]
 enum State {
     Known(usize),
-    New(Box<Newcomer>),
+    New(Box<NewPerson>),
 }
 
 impl Engine for ChoirEngine {
@@ -272,11 +272,11 @@ impl Engine for ChoirEngine {
         match &mut self.state {
             State::Known(domain) => {
                 self.model
-                    .decide_into(*domain, covariances, &mut self.bench)?;
+                    .decide_into(*domain, covariances, &mut self.workspace)?;
             }
-            State::New(new) => new.decide_into(&self.model, covariances, &mut self.bench)?,
+            State::New(new) => new.decide_into(&self.model, covariances, &mut self.workspace)?,
         }
-        let probabilities = &self.bench.probabilities;
+        let probabilities = &self.workspace.probabilities;
         Ok(Decision {
             class: argmax(probabilities),
             probabilities,
@@ -291,7 +291,7 @@ impl Engine for ChoirEngine {
     }
 
     fn contributions(&self) -> Option<&[f64]> {
-        Some(&self.bench.contributions)
+        Some(&self.workspace.contributions)
     }
 
     fn adaptation(&self) -> Option<Adaptation> {
@@ -310,14 +310,14 @@ impl Engine for ChoirEngine {
                     format!(
                         "whitened by the mean of its {} labelled trials alone; under own-mean or \
                          causal whitening its unlabelled trials join them",
-                        person.labels()
+                        person.label_count()
                     )
                 };
                 person.map(remark).into_iter().collect()
             }
-            State::New(new) if new.labels() > 0 => vec![format!(
+            State::New(new) if new.label_count() > 0 => vec![format!(
                 "decided by the weights everybody shares and those of {} labelled trials",
-                new.labels()
+                new.label_count()
             )],
             State::New(_) => vec!["decided by the weights everybody shares".into()],
         }

@@ -31,7 +31,6 @@
 //! scored, or each trial in turn. The anchor and the scales are not fitted again for it. A single person cannot be held out from others:
 //! their trials are then left out one by one, with `w_0 = 0`, and that slope is taken for everybody.
 
-mod bench;
 mod calibrate;
 mod config;
 mod features;
@@ -39,15 +38,16 @@ mod fit;
 mod kind;
 mod link;
 mod model;
-mod newcomer;
+mod new_person;
 mod report;
 mod ridge;
 mod stored;
+mod workspace;
 
 pub use config::ChoirConfig;
 pub use kind::ChoirKind;
 pub use link::Link;
 pub use model::{Choir, Person};
-pub use newcomer::Newcomer;
+pub use new_person::NewPerson;
 
 const OP: &str = "CHOIR";

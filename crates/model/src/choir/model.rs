@@ -1,12 +1,12 @@
 //! Fitted CHOIR: anchor, typical means, shared weights, and what is known of every person.
 
 use super::OP;
-use super::bench::Bench;
 use super::config::ChoirConfig;
 use super::features::Frame;
 use super::link::Link;
-use super::newcomer::Newcomer;
+use super::new_person::NewPerson;
 use super::ridge::Rows;
+use super::workspace::Workspace;
 use crate::kind::Names;
 use crate::precondition::Adaptation;
 use crate::{ModelError, Result};
@@ -31,7 +31,7 @@ pub struct Person {
 
 impl Person {
     /// How many labelled trials there are of them.
-    pub fn labels(&self) -> usize {
+    pub fn label_count(&self) -> usize {
         self.rows.len()
     }
 
@@ -140,9 +140,9 @@ impl Choir {
 
     /// The probability of every class for one raw trial of a known domain: its covariances, `n × n` each, one view after the other.
     pub fn decide(&self, domain: usize, covariances: &[f64]) -> Result<Vec<f64>> {
-        let mut bench = Bench::new(self);
-        self.decide_into(domain, covariances, &mut bench)?;
-        Ok(bench.probabilities)
+        let mut workspace = Workspace::new(self);
+        self.decide_into(domain, covariances, &mut workspace)?;
+        Ok(workspace.probabilities)
     }
 
     /// The same into buffers that are used again.
@@ -150,29 +150,29 @@ impl Choir {
         &self,
         domain: usize,
         trial: &[f64],
-        bench: &mut Bench,
+        workspace: &mut Workspace,
     ) -> Result<()> {
         let person = self.known(domain)?;
-        bench.take(self, trial)?;
-        let own = (Some(&person.own[..]), person.labels());
-        bench.decide(self, &person.frame, &person.centre, own)
+        workspace.take(self, trial)?;
+        let own = (Some(&person.own[..]), person.label_count());
+        workspace.decide(self, &person.frame, &person.centre, own)
     }
 
     /// A domain without labelled trials, or with few: its mean is made of the trials `seen`, one batch per view, as the policy says, and under the
     /// causal policy of every trial that is decided. The labelled trials of a calibrated domain count among them.
-    pub fn newcomer(
+    pub fn new_person(
         &self,
         domain: Option<usize>,
         seen: &[MatView<'_, f64>],
         policy: Adaptation,
-    ) -> Result<Newcomer> {
+    ) -> Result<NewPerson> {
         let person = domain.map(|d| self.known(d)).transpose()?;
-        Newcomer::start(self, person, seen, policy)
+        NewPerson::start(self, person, seen, policy)
     }
 
     pub(super) fn known(&self, domain: usize) -> Result<&Person> {
         let found = self.people.get(domain).and_then(Option::as_ref);
-        found.ok_or_else(|| ModelError::UnseenDomain {
+        found.ok_or_else(|| ModelError::UntrainedDomain {
             op: OP,
             domain,
             name: self.names.domains.get(domain).cloned().unwrap_or_default(),
@@ -181,10 +181,10 @@ impl Choir {
 
     /// The features of one raw trial.
     pub(super) fn row(&self, frame: &Frame, centre: &[f64], trial: &[f64]) -> Result<Vec<f64>> {
-        let mut bench = Bench::new(self);
-        bench.take(self, trial)?;
-        bench.read(self, frame, centre)?;
-        Ok(bench.z)
+        let mut workspace = Workspace::new(self);
+        workspace.take(self, trial)?;
+        workspace.read(self, frame, centre)?;
+        Ok(workspace.z)
     }
 
     /// `(w_0 + δ)·z` of one row.

@@ -48,7 +48,7 @@ impl Choir {
         // The scores under the own weights that each trial is given.
         let judged = |own: &[Option<&[f64]>]| {
             let one = |(i, z): (usize, &Vec<f64>)| {
-                let labels = self.person(domains[i]).map_or(0, Person::labels);
+                let labels = self.person(domains[i]).map_or(0, Person::label_count);
                 Link::probabilities(&self.scores(z, own[i]), self.link.slope(labels))
             };
             let p: Vec<f64> = rows.iter().enumerate().flat_map(one).collect();

@@ -5,6 +5,7 @@ use super::features::Frame;
 use super::link::Link;
 use super::model::{Choir, Person};
 use super::ridge::{Rows, scores};
+use crate::error::check_count;
 use crate::file::{Archive, FileProblem, Found, inconsistent};
 use crate::kind::Names;
 use crate::{ModelError, Result};
@@ -160,14 +161,7 @@ impl Header {
         let op = "model file";
         self.settings.check()?;
         let (domains, classes) = (names.domains.len(), names.classes.len());
-        if self.people.len() != domains {
-            return Err(ModelError::Count {
-                op,
-                what: "lists of labelled trials",
-                expected: domains,
-                found: self.people.len(),
-            });
-        }
+        check_count(op, "lists of labelled trials", domains, self.people.len())?;
         for (domain, person) in self.people.iter().enumerate() {
             if let Some(&index) = person.labels.iter().find(|&&c| c >= classes) {
                 return Err(ModelError::IndexOutOfRange {

@@ -1,15 +1,16 @@
 //! Whose trial it is: a training domain, or a new one under policies that the caller names.
 //!
 //! A network trained with domains has two questions about a new one: what whitens its trials ([`Adaptation`]) and what stands in
-//! for its row of the embedding ([`UnseenEmbedding`]; both are [`Unseen`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
+//! for its row of the embedding ([`AdaptEmbedding`]; both are [`AdaptPolicy`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
 //! decisions that follow.
 
 use super::{Decoder, OP};
 use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
+use crate::error::check_count;
 use crate::net::batch_norm::{Norm, NormStatistics, norm_input};
+use crate::policy::{AdaptEmbedding, AdaptPolicy};
 use crate::precondition::{Adaptation, DomainState};
 use crate::prepared::{NewDomain, NormFrame, Row};
-use crate::unseen::{Unseen, UnseenEmbedding};
 use crate::{ModelError, Prepared, Result};
 use stiefel_linalg::{MatBatch, MatView, Scalar, symmetrise};
 
@@ -22,7 +23,7 @@ pub enum Domain<'a, T> {
     Named(&'a str),
     /// A domain without training trials; the handle comes from [`Decoder::adapt_domain`] and changes under
     /// [`Adaptation::Causal`], which learns from every trial decoded.
-    Unseen(&'a mut DomainHandle<T>),
+    New(&'a mut DomainHandle<T>),
 }
 
 /// The training domain a new one is nearest to.
@@ -43,7 +44,7 @@ pub struct DomainHandle<T> {
     new: NewDomain<T>,
     adapted: Option<AdaptedEmbedding<f64>>,
     nearest: Option<Nearest>,
-    embedding: UnseenEmbedding,
+    embedding: AdaptEmbedding,
 }
 
 impl<T: Scalar> DomainHandle<T> {
@@ -76,7 +77,7 @@ impl<T: Scalar> DomainHandle<T> {
     }
 
     /// What stands in for its embedding.
-    pub fn embedding(&self) -> UnseenEmbedding {
+    pub fn embedding(&self) -> AdaptEmbedding {
         self.embedding
     }
 }
@@ -93,9 +94,9 @@ impl<T: Scalar> Decoder<T> {
         &self,
         name: &str,
         trials: MatView<'_, f64>,
-        unseen: &Unseen,
+        adapt: &AdaptPolicy,
     ) -> Result<DomainHandle<T>> {
-        self.adapt_views(name, &[trials], unseen)
+        self.adapt_views(name, &[trials], adapt)
     }
 
     /// The same with a batch of raw trials for every view, the broad one first; none at all is an empty list.
@@ -103,25 +104,21 @@ impl<T: Scalar> Decoder<T> {
         &self,
         name: &str,
         trials: &[MatView<'_, f64>],
-        unseen: &Unseen,
+        adapt: &AdaptPolicy,
     ) -> Result<DomainHandle<T>> {
         let frontend = &self.model.frontend;
         let n = self.model.sizes.channels;
         let none = MatView::new(0, n, n, &[])?;
-        if !trials.is_empty() && trials.len() != frontend.views() {
-            return Err(ModelError::Count {
-                op: OP,
-                what: "views of the new domain's trials",
-                expected: frontend.views(),
-                found: trials.len(),
-            });
+        if !trials.is_empty() {
+            let (expected, found) = (frontend.views(), trials.len());
+            check_count(OP, "views of the new domain's trials", expected, found)?;
         }
         let view = |v: usize| trials.get(v).copied().unwrap_or(none);
         let mut further = Vec::with_capacity(frontend.further.len());
         for (v, whitener) in frontend.further.iter().enumerate() {
-            further.push(whitener.adapt(view(v + 1), unseen.whitening)?);
+            further.push(whitener.adapt(view(v + 1), adapt.whitening)?);
         }
-        let handle = self.adapt_broad(name, view(0), unseen)?;
+        let handle = self.adapt_broad(name, view(0), adapt)?;
         Ok(DomainHandle { further, ..handle })
     }
 
@@ -130,12 +127,12 @@ impl<T: Scalar> Decoder<T> {
         &self,
         name: &str,
         trials: MatView<'_, f64>,
-        unseen: &Unseen,
+        adapt: &AdaptPolicy,
     ) -> Result<DomainHandle<T>> {
-        let Unseen {
+        let AdaptPolicy {
             whitening,
             embedding,
-        } = *unseen;
+        } = *adapt;
         whitening.check()?;
         self.check_embedding(embedding)?;
         let initial = self.initial_row(name, embedding)?;
@@ -146,7 +143,7 @@ impl<T: Scalar> Decoder<T> {
                 remedy: "own-mean whitening, nearest domains and adapted embeddings need unlabelled trials of the new domain",
             });
         }
-        let mut state = (self.model.frontend.whitener).adapt_unseen(trials, whitening)?;
+        let mut state = (self.model.frontend.whitener).adapt_fresh(trials, whitening)?;
         let has_norm = self.model.network.norm().is_some();
         let for_norm = has_norm && whitening != Adaptation::Pooled;
         let whitened = if embedding.uses_target_data() || for_norm {
@@ -157,8 +154,8 @@ impl<T: Scalar> Decoder<T> {
         };
         let means = self.model.domain_means();
         let distances = match (embedding, &whitened) {
-            (UnseenEmbedding::NearestTangent, Some(x)) => Some(means.tangent_distances(x)?),
-            (UnseenEmbedding::NearestRiemannian, Some(x)) => Some(means.riemannian_distances(x)?),
+            (AdaptEmbedding::NearestTangent, Some(x)) => Some(means.tangent_distances(x)?),
+            (AdaptEmbedding::NearestRiemannian, Some(x)) => Some(means.riemannian_distances(x)?),
             _ => None,
         };
         let nearest = match distances {
@@ -169,13 +166,13 @@ impl<T: Scalar> Decoder<T> {
             None => None,
         };
         let adapted = match (embedding, &whitened) {
-            (UnseenEmbedding::Transductive(config), Some(x)) => Some(self.adapted(x, &config)?),
+            (AdaptEmbedding::Transductive(config), Some(x)) => Some(self.adapted(x, &config)?),
             _ => None,
         };
         let row = match (embedding, &nearest, &adapted) {
-            (UnseenEmbedding::InputOnly, ..) => Row::Absent,
+            (AdaptEmbedding::InputOnly, ..) => Row::Absent,
             (_, _, Some(adapted)) => Row::Given(adapted.row.clone()),
-            (UnseenEmbedding::Initial, ..) => Row::At(initial),
+            (AdaptEmbedding::Initial, ..) => Row::At(initial),
             (_, Some(nearest), _) => Row::At(nearest.domain),
             (..) => Row::Zero,
         };
@@ -236,7 +233,7 @@ impl<T: Scalar> Decoder<T> {
                 let mut entering: MatBatch<f64> = entering.cast();
                 // Symmetric to the rounding of the network's numbers alone; means in f64 want more.
                 symmetrise(&mut entering.view_mut())?;
-                NormStatistics::of(entering.view(), Some((&prior, kappa)))?
+                NormStatistics::from_points(entering.view(), Some((&prior, kappa)))?
             }
             _ => prior,
         };
@@ -259,16 +256,16 @@ impl<T: Scalar> Decoder<T> {
     }
 
     /// The embedding policy fits the network.
-    fn check_embedding(&self, embedding: UnseenEmbedding) -> Result<()> {
+    fn check_embedding(&self, embedding: AdaptEmbedding) -> Result<()> {
         let has = self.embedding_width().is_some();
         match embedding {
-            UnseenEmbedding::InputOnly if has => Err(ModelError::Impossible {
+            AdaptEmbedding::InputOnly if has => Err(ModelError::Impossible {
                 op: OP,
                 why: "the network was trained with a domain embedding, so its query needs one".into(),
                 remedy: "choose zero, initial, nearest-tangent, nearest-riemannian or transductive, or train without an embedding",
             }),
-            UnseenEmbedding::InputOnly => Ok(()),
-            UnseenEmbedding::Transductive(_) if self.model.network.routings() > 1 => {
+            AdaptEmbedding::InputOnly => Ok(()),
+            AdaptEmbedding::Transductive(_) if self.model.network.routing_count() > 1 => {
                 Err(ModelError::Impossible {
                     op: OP,
                     why: "an embedding is adapted by the entropy of one routing, but here every view has its own routing".into(),
@@ -287,8 +284,8 @@ impl<T: Scalar> Decoder<T> {
 
 impl<T: Scalar> Decoder<T> {
     /// The row of a domain that was named at training and had no trials; 0 where none is asked for.
-    fn initial_row(&self, name: &str, embedding: UnseenEmbedding) -> Result<usize> {
-        if embedding != UnseenEmbedding::Initial {
+    fn initial_row(&self, name: &str, embedding: AdaptEmbedding) -> Result<usize> {
+        if embedding != AdaptEmbedding::Initial {
             return Ok(0);
         }
         let domains = &self.model.names.domains;
@@ -298,7 +295,7 @@ impl<T: Scalar> Decoder<T> {
             found: name.to_owned(),
             known: domains.join(", "),
         })?;
-        match self.model.frontend.whitener.trials_of(row) {
+        match self.model.frontend.whitener.trial_count(row) {
             0 => Ok(row),
             trials => Err(ModelError::KnownDomain {
                 op: OP,
@@ -314,16 +311,16 @@ impl<T: Scalar> Decoder<T> {
         let frontend = &self.model.frontend;
         let n = self.model.sizes.channels;
         let (size, views) = (n * n, frontend.views());
-        if trial.len() != views * size && views > 1 {
-            return Err(ModelError::Count {
-                op: OP,
-                what: "values of all views of a trial",
-                expected: views * size,
-                found: trial.len(),
-            });
+        if views > 1 {
+            check_count(
+                OP,
+                "values of all views of a trial",
+                views * size,
+                trial.len(),
+            )?;
         }
         let known = match domain {
-            Domain::Unseen(handle) => {
+            Domain::New(handle) => {
                 if handle.further.len() != frontend.further.len() || !self.fits(&handle.new) {
                     return Err(ModelError::Impossible {
                         op: OP,

@@ -16,7 +16,7 @@
 //! use stiefel_model::net::DaspConfig;
 //! use stiefel_model::precondition::{Preconditioning, Adaptation};
 //! use stiefel_model::train::{Silent, TrainConfig};
-//! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials, Unseen, UnseenEmbedding};
+//! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials, AdaptPolicy, AdaptEmbedding};
 //!
 //! let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
 //! let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
@@ -38,9 +38,9 @@
 //!
 //! // A new person: say what whitens their trials and what stands in for their embedding.
 //! let unlabelled = MatBatch::from_vec(1, 3, 3, covariance.to_vec())?;
-//! let unseen = Unseen { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: UnseenEmbedding::NearestTangent };
-//! let mut new = decoder.adapt_domain("s3", unlabelled.view(), &unseen)?;
-//! let decision = decoder.decide(&covariance, Domain::Unseen(&mut new))?;
+//! let adapt = AdaptPolicy { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: AdaptEmbedding::NearestTangent };
+//! let mut new = decoder.adapt_domain("s3", unlabelled.view(), &adapt)?;
+//! let decision = decoder.decide(&covariance, Domain::New(&mut new))?;
 //! assert!(decision.class < 2);
 //! # Ok::<(), stiefel_model::ModelError>(())
 //! ```
@@ -50,13 +50,14 @@ mod domain;
 pub use crate::means::DomainMeans;
 pub use domain::{Domain, DomainHandle, Nearest};
 
+use crate::error::check_count;
 use crate::net::Routing;
 use crate::precondition::WhitenScratch;
 use crate::tangent::Encode;
 use crate::{Bound, Model, ModelError, Prepared, Result};
 use std::sync::Arc;
 use stiefel_autodiff::{Mark, Tape};
-use stiefel_linalg::{MatBatch, MatView, Scalar};
+use stiefel_linalg::{MatBatch, Scalar};
 
 /// Named in errors.
 const OP: &str = "decoder";
@@ -105,7 +106,7 @@ impl<T: Scalar> Decoder<T> {
             trial = trial.with_view(one.clone())?;
         }
         let routed = model.network.router().is_some();
-        let weights = model.network.experts() * model.network.routings();
+        let weights = model.network.expert_count() * model.network.routing_count();
         Ok(Self {
             tape,
             bound,
@@ -144,7 +145,12 @@ impl<T: Scalar> Decoder<T> {
             Routing::Uniform => Routing::Uniform,
             Routing::HardTop1 => Routing::HardTop1,
             Routing::Given(weights) => {
-                check_len("routing weights", self.routing.len(), weights.data().len())?;
+                check_count(
+                    OP,
+                    "routing weights",
+                    self.routing.len(),
+                    weights.data().len(),
+                )?;
                 given = weights.cast();
                 Routing::Given(&given)
             }
@@ -164,36 +170,6 @@ impl<T: Scalar> Decoder<T> {
         Some(query.data().iter().map(|q| q.to_f64()).collect())
     }
 
-    /// Decodes raw covariances `count × n × n` of one domain, in order, into `probabilities` (`count × C`) and, where wanted, `routing`
-    /// (`count × K`). The views of a trial follow each other: `count·V × n × n`.
-    pub fn decide_batch(
-        &mut self,
-        covariances: MatView<'_, f64>,
-        mut domain: Domain<'_, T>,
-        probabilities: &mut [f64],
-        mut routing: Option<&mut [f64]>,
-    ) -> Result<()> {
-        let views = self.model.sizes.views;
-        let (count, classes) = (covariances.count() / views, self.probabilities.len());
-        check_len("matrices", count * views, covariances.count())?;
-        let size = views * covariances.rows() * covariances.cols();
-        let experts = self.routing.len();
-        check_len("class probabilities", count * classes, probabilities.len())?;
-        if let Some(routing) = &routing {
-            check_len("routing weights", count * experts, routing.len())?;
-        }
-        for i in 0..count {
-            let trial = &covariances.data()[i * size..][..size];
-            self.run(trial, &mut domain, Routing::Learnt)
-                .map_err(|error| error.at_trial(i))?;
-            probabilities[i * classes..][..classes].copy_from_slice(&self.probabilities);
-            if let Some(routing) = &mut routing {
-                routing[i * experts..][..experts].copy_from_slice(&self.routing);
-            }
-        }
-        Ok(())
-    }
-
     fn run(
         &mut self,
         covariance: &[f64],
@@ -202,7 +178,7 @@ impl<T: Scalar> Decoder<T> {
     ) -> Result<()> {
         let known = self.whiten(covariance, domain)?;
         let new = match domain {
-            Domain::Unseen(handle) => Some(handle.new_domain()),
+            Domain::New(handle) => Some(handle.new_domain()),
             Domain::Known(_) | Domain::Named(_) => None,
         };
         let n = self.model.sizes.channels;
@@ -214,7 +190,7 @@ impl<T: Scalar> Decoder<T> {
         };
         self.trial.load(&self.whitened, encoded, known);
         self.tape.rewind();
-        let batch = self.trial.batch(&[0_usize][..]).of_new(new);
+        let batch = self.trial.batch(&[0_usize][..]).for_new(new);
         let network = &self.model.network;
         let outputs = network.forward(&self.tape, &self.bound, &batch, routing)?;
         let log_p = outputs.logits.log_softmax()?.value();
@@ -237,16 +213,4 @@ impl<T: Scalar> Decoder<T> {
         }
         Ok(())
     }
-}
-
-fn check_len(what: &'static str, expected: usize, found: usize) -> Result<()> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(ModelError::Count {
-        op: OP,
-        what,
-        expected,
-        found,
-    })
 }

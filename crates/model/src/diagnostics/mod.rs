@@ -21,54 +21,21 @@ pub use patterns::patterns;
 pub use report::{Controls, RoutingReport};
 pub use verdict::{RoutedBy, RoutingEvidence, RoutingFigures, RoutingFinding, RoutingVerdict};
 
+use crate::error::check_count;
 use crate::metrics::{Scores, score};
 use crate::net::{FilterSlots, Network, Routing};
 use crate::routing_stats::{
     ExpertDiversity, FilterRank, expert_diversity, filter_rank, routing_stats,
 };
-use crate::train::evaluate;
-use crate::{ModelError, Parameters, Prepared, Result, random};
+use crate::{ModelError, Parameters, Result, random};
 use std::collections::BTreeMap;
 use stiefel_linalg::{MatBatch, Scalar};
-
-/// The routing report of a network on a test set, both prepared; the training trials give the mean weights of each domain.
-pub fn routing_report<T: Scalar>(
-    network: &dyn Network<T>,
-    parameters: &Parameters<T>,
-    training: &Prepared<T>,
-    test: &Prepared<T>,
-    seed: u64,
-) -> Result<RoutingReport> {
-    let trained = evaluate(network, parameters, training, Routing::Learnt)?.alpha;
-    let means = trained.map(|alpha| domain_means(&alpha, training.domains()));
-    let mean = |i: usize| means.as_ref()?.get(&test.domains()[i]).map(Vec::as_slice);
-    assess(
-        test.labels(),
-        test.domains(),
-        &mean,
-        seed,
-        |routing| {
-            let given;
-            let routing = match routing {
-                Routing::Learnt => Routing::Learnt,
-                Routing::Uniform => Routing::Uniform,
-                Routing::HardTop1 => Routing::HardTop1,
-                Routing::Given(weights) => {
-                    given = weights.cast();
-                    Routing::Given(&given)
-                }
-            };
-            let found = evaluate(network, parameters, test, routing)?;
-            Ok((found.probabilities, found.alpha))
-        },
-        |alpha| traits_of(network, parameters, alpha),
-    )
-}
 
 /// The routing report of whatever decides labelled test trials: `decide` gives probabilities and weights under a routing. `means` are the mean weights
 /// of each domain over its training trials, none where it had none; `experts` are any bases `K × n × k` of what the experts see.
 ///
-/// For networks that live elsewhere, in another framework; networks of this library have [`routing_report`].
+/// For networks that live elsewhere, in another framework; fitted models have
+/// [`FittedModel::report`](crate::FittedModel::report).
 pub fn report_of(
     (truth, domains): (&[usize], &[usize]),
     means: &BTreeMap<usize, Vec<f64>>,
@@ -77,27 +44,13 @@ pub fn report_of(
     decide: impl FnMut(Routing<'_, f64>) -> Result<Assessed>,
 ) -> Result<RoutingReport> {
     let count = truth.len();
-    if domains.len() != count {
-        return Err(ModelError::Count {
-            op: "routing report",
-            what: "domains",
-            expected: count,
-            found: domains.len(),
-        });
-    }
+    check_count("routing report", "domains", count, domains.len())?;
     let mut decide = decide;
     let checked = |routing: Routing<'_, f64>| {
         let (probabilities, alpha) = decide(routing)?;
         let rows = alpha.as_ref().map_or(count, MatBatch::rows);
         for found in [probabilities.rows(), rows] {
-            if found != count {
-                return Err(ModelError::Count {
-                    op: "routing report",
-                    what: "rows of decisions",
-                    expected: count,
-                    found,
-                });
-            }
+            check_count("routing report", "rows of decisions", count, found)?;
         }
         Ok((probabilities, alpha))
     };
@@ -174,7 +127,7 @@ pub(crate) fn traits_of<T: Scalar>(
     };
     let diversity = match experts {
         Some(experts) if experts.is_orthonormal() => {
-            let broad: Vec<usize> = (0..network.experts()).collect();
+            let broad: Vec<usize> = (0..network.expert_count()).collect();
             let point = experts.point()?.select(&broad);
             Some(expert_diversity(point.view())?)
         }
@@ -191,18 +144,4 @@ pub(crate) fn traits_of<T: Scalar>(
 
 pub(crate) fn balanced(scores: &Scores) -> f64 {
     scores.balanced_accuracy.value().unwrap_or(0.0)
-}
-
-/// Mean weights of each domain's trials.
-fn domain_means(alpha: &MatBatch<f64>, domains: &[usize]) -> BTreeMap<usize, Vec<f64>> {
-    let mut sums: BTreeMap<usize, (f64, Vec<f64>)> = BTreeMap::new();
-    for (row, &d) in alpha.data().chunks_exact(alpha.cols()).zip(domains) {
-        let (count, sum) = (sums.entry(d)).or_insert_with(|| (0.0, vec![0.0; alpha.cols()]));
-        *count += 1.0;
-        sum.iter_mut().zip(row).for_each(|(s, a)| *s += a);
-    }
-    let mean = |(d, (count, sum)): (usize, (f64, Vec<f64>))| {
-        (d, sum.into_iter().map(|s| s / count).collect())
-    };
-    sums.into_iter().map(mean).collect()
 }

@@ -126,7 +126,7 @@ impl RoutingReport {
 
 impl RoutingEvidence {
     /// The evidence of one report.
-    pub fn of(report: &RoutingReport, routed_by: RoutedBy, chosen: bool) -> Self {
+    pub fn from_report(report: &RoutingReport, routed_by: RoutedBy, chosen: bool) -> Self {
         let confusion = &report.scores.confusion;
         let counts = (0..confusion.classes()).map(|c| confusion.row(c).iter().sum());
         Self {
@@ -179,14 +179,14 @@ impl RoutingEvidence {
         };
         let permuted = self.control(others, |s| Some(s.permuted));
         let controls: Vec<Control> = scratch.into_iter().chain(permuted).collect();
-        let (finding, sentence) = (self.of_chosen_trials(&proxy))
+        let (finding, sentence) = (self.in_chosen_trials(&proxy))
             .or_else(|| self.without_gain(&proxy))
             .or_else(|| self.beside_routing(&proxy, &controls))
             .unwrap_or_else(|| self.used(&proxy, &controls));
         RoutingVerdict { finding, sentence }
     }
 
-    fn of_chosen_trials(&self, proxy: &Control) -> Option<Said> {
+    fn in_chosen_trials(&self, proxy: &Control) -> Option<Said> {
         let text = format!(
             "Whether routing helps cannot be told from trials that also trained the model or chose its epoch or penalty (Δ_K1 = {:+.3} \
              on them): judge it on trials that were held out.",
@@ -197,7 +197,7 @@ impl RoutingEvidence {
 
     /// Rule 2: too few sets with a gain.
     fn without_gain(&self, proxy: &Control) -> Option<Said> {
-        let (won, sets) = (self.won(), self.sets.len());
+        let (won, sets) = (self.won_count(), self.sets.len());
         if 100 * won >= tolerance::ROUTING_FOLDS_PERCENT * sets {
             return None;
         }
@@ -302,7 +302,7 @@ impl RoutingEvidence {
     }
 
     /// In how many sets `Δ_K1` exceeds its threshold.
-    pub fn won(&self) -> usize {
+    pub fn won_count(&self) -> usize {
         let won = |s: &&RoutingFigures| is_gain(s.accuracy - s.proxy);
         self.sets.iter().filter(won).count()
     }
@@ -314,7 +314,7 @@ impl RoutingEvidence {
             1 => format!("Δ_K1 = {gap:+.3}"),
             sets => format!(
                 "Δ_K1 = {gap:+.3}, above {ROUTING_GAIN} in {} of {sets} folds",
-                self.won()
+                self.won_count()
             ),
         }
     }

@@ -58,31 +58,6 @@ pub struct DspEncoder {
     between: usize,
 }
 
-/// A fitted [`DspEncoder`] as plain values, for the model file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DspState {
-    /// Length of a tangent vector.
-    pub(crate) inputs: usize,
-    /// Columns.
-    pub(crate) outputs: usize,
-    /// How many columns are between-domain directions.
-    pub(crate) between: usize,
-    /// `inputs × outputs`, row-major.
-    pub(crate) projection: Vec<f64>,
-}
-
-impl DspState {
-    /// From columns `1 × p × r`, of which the first `between` are between-domain directions.
-    pub fn new(columns: MatView<'_, f64>, between: usize) -> Self {
-        Self {
-            inputs: columns.rows(),
-            outputs: columns.cols(),
-            between,
-            projection: columns.data().to_vec(),
-        }
-    }
-}
-
 impl DspConfig {
     /// Fits on training tangent vectors (`count × 1 × p`) and their domains.
     ///
@@ -173,6 +148,25 @@ impl DspEncoder {
         self.between
     }
 
+    /// Returns the encoder of columns `1 × p × r` that were fitted elsewhere, of which the first
+    /// `between` are between-domain directions.
+    pub fn from_columns(projection: MatBatch<f64>, between: usize) -> Result<Self> {
+        let op = "DSP encoder";
+        projection.view().check_finite(op)?;
+        let (count, inputs, outputs) = projection.shape();
+        if count == 1 && (1..=inputs).contains(&outputs) && between <= outputs {
+            return Ok(Self {
+                projection,
+                between,
+            });
+        }
+        Err(ModelError::Impossible {
+            op,
+            why: format!("{inputs} inputs, {outputs} columns, {between} of them between domains"),
+            remedy: "give at most as many columns as inputs, and count those between domains",
+        })
+    }
+
     /// `P`, as `1 × p × r`.
     pub fn projection(&self) -> &MatBatch<f64> {
         &self.projection
@@ -200,38 +194,5 @@ impl DspEncoder {
             self.outputs(),
             code.into_vec(),
         )?)
-    }
-
-    /// The fitted state, to be written.
-    pub fn state(&self) -> DspState {
-        DspState {
-            inputs: self.inputs(),
-            outputs: self.outputs(),
-            between: self.between,
-            projection: self.projection.data().to_vec(),
-        }
-    }
-
-    /// An encoder from its state, as read; an error where the sizes or the values cannot be right.
-    pub fn from_state(state: &DspState) -> Result<Self> {
-        let op = "stored DSP encoder";
-        let (inputs, outputs) = (state.inputs, state.outputs);
-        let projection = MatBatch::from_vec(1, inputs, outputs, state.projection.clone())?;
-        projection.view().check_finite(op)?;
-        let sizes_fit = (1..=inputs).contains(&outputs) && state.between <= outputs;
-        if !sizes_fit {
-            return Err(ModelError::Impossible {
-                op,
-                why: format!(
-                    "{inputs} inputs, {outputs} columns, {} of them between domains",
-                    state.between
-                ),
-                remedy: "the model file is damaged; fit again",
-            });
-        }
-        Ok(Self {
-            projection,
-            between: state.between,
-        })
     }
 }

@@ -1,6 +1,7 @@
 //! Tangent vectors by domain: what their means and their rest span.
 
 use super::OP;
+use crate::error::check_count;
 use crate::{ModelError, Result};
 use stiefel_linalg::{Mat, MatBatch, MatRef, MatView, Op, peak, product, product_into};
 
@@ -25,14 +26,7 @@ impl<'a> Rows<'a> {
                 remedy: "pass them as count × 1 × n(n+1)/2",
             });
         }
-        if domains.len() != count {
-            return Err(ModelError::Count {
-                op: OP,
-                what: "domains",
-                expected: count,
-                found: domains.len(),
-            });
-        }
+        check_count(OP, "domains", count, domains.len())?;
         if count == 0 {
             return Err(ModelError::Empty {
                 op: OP,

@@ -129,7 +129,7 @@ impl Archive {
                 let begin = data.len() as u64;
                 encode(values, data);
                 let info = TensorInfo {
-                    dtype: Dtype::of::<T>(),
+                    dtype: Dtype::for_scalar::<T>(),
                     shape: shape.iter().map(|&n| n as u64).collect(),
                     data_offsets: [begin, data.len() as u64],
                 };
@@ -143,8 +143,8 @@ impl Archive {
         };
         let fits = info.shape.len() == shape.len()
             && info.shape.iter().zip(shape).all(|(&a, &b)| a == b as u64);
-        if !fits || info.dtype != Dtype::of::<T>() {
-            let (found, dtype, wanted) = (&info.shape, info.dtype, Dtype::of::<T>());
+        if !fits || info.dtype != Dtype::for_scalar::<T>() {
+            let (found, dtype, wanted) = (&info.shape, info.dtype, Dtype::for_scalar::<T>());
             let why =
                 format!("{dtype:?} of shape {found:?}, expected {wanted:?} of shape {shape:?}");
             return Err(self.wrong(name, Some(&info), why));

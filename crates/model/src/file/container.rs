@@ -79,7 +79,7 @@ pub enum Dtype {
 
 impl Dtype {
     /// That of a scalar type.
-    pub(super) fn of<T: Scalar>() -> Self {
+    pub(super) fn for_scalar<T: Scalar>() -> Self {
         if size_of::<T>() == 4 {
             Self::F32
         } else {
@@ -110,28 +110,28 @@ pub struct TensorInfo {
 
 /// The header of a container.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Table {
+pub(super) struct TensorTable {
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) tensors: BTreeMap<String, TensorInfo>,
 }
 
-impl<'de> Deserialize<'de> for Table {
+impl<'de> Deserialize<'de> for TensorTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(TableVisitor)
+        deserializer.deserialize_map(TensorTableVisitor)
     }
 }
 
-struct TableVisitor;
+struct TensorTableVisitor;
 
-impl<'de> Visitor<'de> for TableVisitor {
-    type Value = Table;
+impl<'de> Visitor<'de> for TensorTableVisitor {
+    type Value = TensorTable;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of tensors")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Table, A::Error> {
-        let mut table = Table::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TensorTable, A::Error> {
+        let mut table = TensorTable::default();
         let mut described = false;
         while let Some(name) = map.next_key::<String>()? {
             let twice = if name == METADATA {
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for TableVisitor {
     }
 }
 
-impl Table {
+impl TensorTable {
     /// Checks every tensor against the bytes behind the header, which starts at [`PREFIX`] and ends at `start`; `length` is the file's.
     pub(super) fn check(&self, start: u64, length: u64) -> Result<(), FileProblem> {
         let mut order: Vec<_> = self.tensors.iter().collect();
@@ -203,7 +203,7 @@ pub(super) fn decode<T: Scalar>(dtype: Dtype, bytes: &[u8]) -> Vec<T> {
 /// Appends values as little-endian bytes.
 pub(super) fn encode<T: Scalar>(values: &[T], out: &mut Vec<u8>) {
     for &value in values {
-        match Dtype::of::<T>() {
+        match Dtype::for_scalar::<T>() {
             Dtype::F32 => out.extend((value.to_f64() as f32).to_le_bytes()),
             Dtype::F64 => out.extend(value.to_f64().to_le_bytes()),
         }

@@ -1,7 +1,7 @@
 //! Reading: the container, whose parts are then read one by one.
 
 use super::archive::{Archive, Found};
-use super::container::{CHECKSUM, PREFIX, Table, checksum};
+use super::container::{CHECKSUM, PREFIX, TensorTable, checksum};
 use super::{FORMAT, FORMAT_VERSION, FileProblem, Header};
 use std::fs::File;
 use std::io::Read;
@@ -19,7 +19,7 @@ pub(crate) struct Opened<'r> {
     reader: Box<dyn Read + 'r>,
     /// Length and header as they stand in the file.
     head: Vec<u8>,
-    table: Table,
+    table: TensorTable,
     length: u64,
 }
 
@@ -128,10 +128,11 @@ pub(crate) fn open_in<'r>(mut reader: Box<dyn Read + 'r>, length: u64) -> Found<
     head.resize(start as usize, 0);
     let text = &mut head[PREFIX as usize..];
     reader.read_exact(text).map_err(io)?;
-    let table: Table = serde_json::from_slice(text).map_err(|error| FileProblem::Damaged {
-        offset: PREFIX,
-        why: format!("the header: {error}"),
-    })?;
+    let table: TensorTable =
+        serde_json::from_slice(text).map_err(|error| FileProblem::Damaged {
+            offset: PREFIX,
+            why: format!("the header: {error}"),
+        })?;
     table.check(start, length)?;
     Ok(Opened {
         reader,

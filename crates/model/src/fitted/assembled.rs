@@ -56,7 +56,7 @@ impl FittedModel {
             *about = About::new(training.preparation().clone());
             about.seen = Seen::of(training, training);
         });
-        model.about.distances = Distances::of(&model, training);
+        model.about.distances = Distances::from_training(&model, training);
         Ok(model)
     }
 }
@@ -103,7 +103,7 @@ fn assembled<T: Scalar>(
         routing,
         network,
         parameters,
-        names: crate::kind::Names::of(training),
+        names: crate::kind::Names::from_trials(training),
         record: TrainingRecord {
             trials: training.len(),
             validation: 0,

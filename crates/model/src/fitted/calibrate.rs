@@ -2,7 +2,7 @@
 
 use super::FittedModel;
 use crate::kind::Balance;
-use crate::{ModelError, Result, Unseen};
+use crate::{AdaptPolicy, ModelError, Result};
 use stiefel_data::Trials;
 
 impl FittedModel {
@@ -44,8 +44,8 @@ impl FittedModel {
     /// Tells whether a policy for domains without training trials has anything to do for this one: it
     /// is new, or the policy lets the mean of one that is known from a few labelled trials alone go on
     /// with unlabelled ones, those to come (causal) or those that are `given`.
-    pub fn policy_applies(&self, domain: &str, unseen: &Unseen, given: bool) -> bool {
-        let learns = unseen.is_causal() || (given && unseen.uses_target_data());
+    pub fn policy_applies(&self, domain: &str, adapt: &AdaptPolicy, given: bool) -> bool {
+        let learns = adapt.is_causal() || (given && adapt.uses_target_data());
         !self.knows(domain) || (self.is_calibrated(domain) && learns)
     }
 

@@ -1,8 +1,9 @@
 //! Trials as a model takes them, and what it says of them.
 
-use super::{FittedModel, OP, Session};
+use super::{DecisionSession, FittedModel, OP};
+use crate::error::check_count;
 use crate::net::Routing;
-use crate::{Decided, ModelError, Result, Unseen};
+use crate::{AdaptPolicy, Decided, ModelError, Result};
 use stiefel_data::{Preparation, Trials, channel_places};
 use stiefel_linalg::{Mat, MatBatch, MatView};
 
@@ -79,16 +80,16 @@ impl FittedModel {
         }
     }
 
-    /// Decides every trial, in order within each domain. Domains are known by name; those without training trials are decoded as `unseen` says.
-    pub fn decide(&self, trials: &Trials, unseen: Option<&Unseen>) -> Result<Decided> {
-        self.decide_with(&self.accept(trials)?, unseen, Routing::Learnt)
+    /// Decides every trial, in order within each domain. Domains are known by name; those without training trials are decoded as `adapt` says.
+    pub fn decide(&self, trials: &Trials, adapt: Option<&AdaptPolicy>) -> Result<Decided> {
+        self.decide_with(&self.accept(trials)?, adapt, Routing::Learnt)
     }
 
     /// Decides under other weights of the experts, for controls; trials have been accepted.
     pub(super) fn decide_with(
         &self,
         trials: &Trials,
-        unseen: Option<&Unseen>,
+        adapt: Option<&AdaptPolicy>,
         routing: Routing<'_, f64>,
     ) -> Result<Decided> {
         let (count, classes) = (trials.len(), self.classes().len());
@@ -101,7 +102,7 @@ impl FittedModel {
             let (name, at) = (trials.domains().name(domain), trials.of_domain(domain));
             let own = trials.select(&at)?;
             let views = own.matrices();
-            let mut session = self.session_for(name, &views, unseen)?;
+            let mut session = self.session_for(name, &views, adapt)?;
             notes.extend(session.note());
             for (place, &i) in at.iter().enumerate() {
                 let own;
@@ -142,17 +143,17 @@ impl FittedModel {
         &self,
         domain: &str,
         trials: &[MatView<'_, f64>],
-        unseen: Option<&Unseen>,
-    ) -> Result<Session> {
-        let causal = unseen.is_some_and(Unseen::is_causal);
-        if causal && unseen.is_some_and(|u| u.embedding.uses_target_data()) && !self.knows(domain) {
+        adapt: Option<&AdaptPolicy>,
+    ) -> Result<DecisionSession> {
+        let causal = adapt.is_some_and(AdaptPolicy::is_causal);
+        if causal && adapt.is_some_and(|u| u.embedding.uses_target_data()) && !self.knows(domain) {
             return Err(ModelError::Impossible {
                 op: OP,
                 why: "a nearest or adapted embedding is found with all trials, but causal whitening knows only the trials so far".into(),
                 remedy: "choose own-mean whitening, or the embedding zero",
             });
         }
-        self.session(domain, unseen, if causal { &[] } else { trials })
+        self.session(domain, adapt, if causal { &[] } else { trials })
     }
 
     /// Decisions for one domain, trial by trial, with whatever they change (a causal mean) kept from one to the next. `seen` are unlabelled trials
@@ -161,11 +162,11 @@ impl FittedModel {
     pub fn session(
         &self,
         domain: &str,
-        unseen: Option<&Unseen>,
+        adapt: Option<&AdaptPolicy>,
         seen: &[MatView<'_, f64>],
-    ) -> Result<Session> {
+    ) -> Result<DecisionSession> {
         self.check_seen(seen)?;
-        Session::new(self, domain, unseen, seen)
+        DecisionSession::new(self, domain, adapt, seen)
     }
 
     /// As many batches as views, of as many trials each, or none.
@@ -181,14 +182,7 @@ impl FittedModel {
                 seen.iter().map(MatView::count).min().unwrap_or(0),
             ),
         ];
-        match counts.into_iter().find(|(_, a, b)| a != b) {
-            None => Ok(()),
-            Some((what, expected, found)) => Err(ModelError::Count {
-                op: OP,
-                what,
-                expected,
-                found,
-            }),
-        }
+        let mut counts = counts.into_iter();
+        counts.try_for_each(|(what, expected, found)| check_count(OP, what, expected, found))
     }
 }

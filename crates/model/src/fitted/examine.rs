@@ -6,7 +6,7 @@ use crate::kind::{Decided, Examination, Picture};
 use crate::metrics::score;
 use crate::net::Routing;
 use crate::train::Observer;
-use crate::{Result, Unseen};
+use crate::{AdaptPolicy, Result};
 use stiefel_data::Trials;
 
 impl FittedModel {
@@ -14,10 +14,10 @@ impl FittedModel {
     pub fn report(
         &self,
         test: &Trials,
-        unseen: Option<&Unseen>,
+        adapt: Option<&AdaptPolicy>,
         seed: u64,
     ) -> Result<RoutingReport> {
-        Ok(self.examine(test, unseen, seed)?.0)
+        Ok(self.examine(test, adapt, seed)?.0)
     }
 
     /// Returns the report, and the decisions it is about. What routes by domain routes nothing where a
@@ -25,7 +25,7 @@ impl FittedModel {
     pub fn examine(
         &self,
         test: &Trials,
-        unseen: Option<&Unseen>,
+        adapt: Option<&AdaptPolicy>,
         seed: u64,
     ) -> Result<(RoutingReport, Decided)> {
         let test = self.accept(test)?;
@@ -41,7 +41,7 @@ impl FittedModel {
             domains: &known,
             seed,
             decide: &mut |routing| {
-                let found = self.decide_with(&test, unseen, routing)?;
+                let found = self.decide_with(&test, adapt, routing)?;
                 // The first are those under the model's own weights.
                 decided.get_or_insert_with(|| found.clone());
                 Ok(found)
@@ -49,7 +49,7 @@ impl FittedModel {
         })?;
         let decided = match decided {
             Some(decided) => decided,
-            None => self.decide_with(&test, unseen, Routing::Learnt)?,
+            None => self.decide_with(&test, adapt, Routing::Learnt)?,
         };
         let report = if let Some(report) = report {
             report
@@ -64,14 +64,14 @@ impl FittedModel {
     pub fn retrain_single(
         &self,
         (training, validation, test): (&Trials, &Trials, &Trials),
-        unseen: Option<&Unseen>,
+        adapt: Option<&AdaptPolicy>,
         observer: &mut dyn Observer,
     ) -> Result<Option<f64>> {
         let Some(spec) = self.spec()?.single_expert()? else {
             return Ok(None);
         };
         let single = Self::fit(training, validation, &spec, observer)?;
-        let p = single.decide(test, unseen)?.probabilities;
+        let p = single.decide(test, adapt)?.probabilities;
         let scores = score(&single.truth(test)?, p.data(), p.cols())?;
         Ok(Some(balanced(&scores)))
     }

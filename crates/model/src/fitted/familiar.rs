@@ -99,7 +99,7 @@ impl Distances {
     }
 
     /// Of the training trials of a model; none where matrices are singular, or every domain has one trial only.
-    pub(super) fn of(model: &FittedModel, training: &Trials) -> Option<Self> {
+    pub(super) fn from_training(model: &FittedModel, training: &Trials) -> Option<Self> {
         let (x, n) = (training.covariances(), training.channels_count());
         let tikhonov = model.model.loading();
         let arithmetic = model.model.has_arithmetic_means();

@@ -1,6 +1,7 @@
 //! From trials to a model.
 
 use super::{About, Distances, FittedModel, OP};
+use crate::error::check_count;
 use crate::kind::{Fit, ModelSpec};
 use crate::metrics::{Scores, score};
 use crate::train::Observer;
@@ -30,7 +31,7 @@ impl FittedModel {
         observer: &mut dyn Observer,
     ) -> Result<Self> {
         let fitted = Self::fit_parts(training, validation, spec, start, observer);
-        fitted.map_err(|error| error.of_trials([training, validation]))
+        fitted.map_err(|error| error.in_trials([training, validation]))
     }
 
     fn fit_parts(
@@ -40,7 +41,8 @@ impl FittedModel {
         start: Option<&Self>,
         observer: &mut dyn Observer,
     ) -> Result<Self> {
-        check_views(training, validation)?;
+        let (expected, found) = (training.views(), validation.views());
+        check_count(OP, "views of the validation trials", expected, found)?;
         if let Some(c) = (training.preparation()).contradiction(validation.preparation()) {
             return Err(ModelError::Contradiction(c));
         }
@@ -67,7 +69,7 @@ impl FittedModel {
                 fitted = Self::refitted(training, validation, spec, about, observer)?;
             }
         }
-        fitted.about.distances = Distances::of(&fitted, training);
+        fitted.about.distances = Distances::from_training(&fitted, training);
         Ok(fitted)
     }
 
@@ -103,17 +105,4 @@ impl FittedModel {
         let p = self.decide(&judged, None)?.probabilities;
         Ok(Some(score(&self.truth(&judged)?, p.data(), p.cols())?))
     }
-}
-
-/// Checks that both parts have as many views.
-fn check_views(training: &Trials, validation: &Trials) -> Result<()> {
-    if training.views() == validation.views() {
-        return Ok(());
-    }
-    Err(ModelError::Count {
-        op: OP,
-        what: "views of the validation trials",
-        expected: training.views(),
-        found: validation.views(),
-    })
 }

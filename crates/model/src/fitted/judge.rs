@@ -6,7 +6,7 @@
 use super::{Familiarity, FittedModel};
 use crate::kind::Decided;
 use crate::metrics::{Decisions, DomainScores, Scores};
-use crate::{Result, Unseen};
+use crate::{AdaptPolicy, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use stiefel_data::Trials;
@@ -14,7 +14,7 @@ use stiefel_linalg::argmax;
 
 /// Scores of one part of the judged trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct JudgedPart {
     /// Over all of them.
     pub scores: Scores,
     /// By domain.
@@ -25,11 +25,11 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// Trials that are new to the model: what a score means.
-    pub new: Option<Part>,
+    pub new: Option<JudgedPart>,
     /// Trials that chose its epoch or its penalty: too good.
-    pub stopped: Option<Part>,
+    pub stopped: Option<JudgedPart>,
     /// Trials it was trained on: no score.
-    pub trained: Option<Part>,
+    pub trained: Option<JudgedPart>,
     /// Whether the model remembers its trials; a model that was put together elsewhere may not, and
     /// everything is then called new.
     pub remembers: bool,
@@ -60,10 +60,10 @@ impl FittedModel {
     }
 
     /// Decides labelled trials and scores those it has seen apart from the others.
-    pub fn judge(&self, trials: &Trials, unseen: Option<&Unseen>) -> Result<Judged> {
+    pub fn judge(&self, trials: &Trials, adapt: Option<&AdaptPolicy>) -> Result<Judged> {
         let trials = self.accept(trials)?;
         let truth = self.truth(&trials)?;
-        let decided = self.decide_with(&trials, unseen, crate::net::Routing::Learnt)?;
+        let decided = self.decide_with(&trials, adapt, crate::net::Routing::Learnt)?;
         let [trained, stopped, new] = self.about.seen.divide(&trials);
         let part = |at: &[usize]| self.part(&trials, &truth, &decided, at);
         Ok(Judged {
@@ -82,7 +82,7 @@ impl FittedModel {
         truth: &[usize],
         decided: &Decided,
         at: &[usize],
-    ) -> Result<Option<Part>> {
+    ) -> Result<Option<JudgedPart>> {
         if at.is_empty() {
             return Ok(None);
         }
@@ -98,7 +98,7 @@ impl FittedModel {
             values: values.as_deref(),
             classes,
         };
-        Ok(Some(Part {
+        Ok(Some(JudgedPart {
             scores: decisions.scores()?,
             domains: decisions.per_domain(trials.select(at)?.domains())?,
         }))
@@ -108,7 +108,7 @@ impl FittedModel {
 impl fmt::Display for Judged {
     /// How many trials the model knew, in a sentence.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |part: &Option<Part>| part.as_ref().map_or(0, |p| p.scores.trials);
+        let count = |part: &Option<JudgedPart>| part.as_ref().map_or(0, |p| p.scores.trials);
         let (new, stopped, trained) =
             (count(&self.new), count(&self.stopped), count(&self.trained));
         let trials = if new == 1 { "trial" } else { "trials" };

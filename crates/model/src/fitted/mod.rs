@@ -25,8 +25,8 @@ pub use about::{About, ClassType};
 pub use assembled::{Named, initial};
 pub use familiar::{Distances, FamiliarityBaseline};
 pub use familiarity::{Familiarity, FamiliarityCheck};
-pub use judge::{Judged, Part};
-pub use session::Session;
+pub use judge::{Judged, JudgedPart};
+pub use session::DecisionSession;
 
 use crate::kind::{Describe, Model, ModelSpec, Names};
 use crate::metrics::Scores;

@@ -5,14 +5,14 @@ use crate::decoder::Decision;
 use crate::kind::{Engine, Start};
 use crate::net::Routing;
 use crate::precondition::Adaptation;
-use crate::{ModelError, Result, Unseen, UnseenEmbedding};
+use crate::{AdaptEmbedding, AdaptPolicy, ModelError, Result};
 use std::sync::Arc;
 use stiefel_linalg::MatView;
 
 /// A model at work on the trials of one domain. Under causal whitening every decision changes the
 /// mean of the next.
 #[derive(Debug)]
-pub struct Session {
+pub struct DecisionSession {
     name: String,
     engine: Box<dyn Engine>,
     note: Option<String>,
@@ -49,17 +49,17 @@ impl ClassWeights {
     }
 }
 
-impl Session {
+impl DecisionSession {
     pub(super) fn new(
         model: &FittedModel,
         name: &str,
-        unseen: Option<&Unseen>,
+        adapt: Option<&AdaptPolicy>,
         seen: &[MatView<'_, f64>],
     ) -> Result<Self> {
         let known_domains = model.known_domains();
-        let unseen = unseen.filter(|u| model.policy_applies(name, u, !seen.is_empty()));
-        if let Some(embedding) = unseen.map(|u| u.embedding)
-            && embedding != UnseenEmbedding::InputOnly
+        let adapt = adapt.filter(|u| model.policy_applies(name, u, !seen.is_empty()));
+        if let Some(embedding) = adapt.map(|u| u.embedding)
+            && embedding != AdaptEmbedding::InputOnly
             && !model.has_embedding()
         {
             return Err(ModelError::Impossible {
@@ -71,7 +71,7 @@ impl Session {
         let start = Start {
             name,
             known: model.known(name),
-            unseen,
+            adapt,
             seen,
             known_domains: &known_domains,
         };

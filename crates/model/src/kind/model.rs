@@ -7,7 +7,7 @@ use crate::file::{Archive, Found};
 use crate::net::Routing;
 use crate::precondition::{Adaptation, Preconditioning, Tikhonov};
 use crate::train::TrainingRecord;
-use crate::{ModelError, Result, Trials, Unseen};
+use crate::{AdaptPolicy, ModelError, Result, Trials};
 use serde::Serialize;
 use serde_json::Value;
 use std::any::Any;
@@ -154,7 +154,7 @@ pub struct Start<'a> {
     /// Its number, where it had training trials or calibrated the model.
     pub known: Option<usize>,
     /// What is done about its mean and embedding, where that is not settled by training trials.
-    pub unseen: Option<&'a Unseen>,
+    pub adapt: Option<&'a AdaptPolicy>,
     /// Unlabelled trials of it that are known beforehand, one batch per view; none is an empty list.
     pub seen: &'a [MatView<'a, f64>],
     /// The domains that had training trials, for messages.
@@ -163,8 +163,8 @@ pub struct Start<'a> {
 
 impl Start<'_> {
     /// Returns the policy for a domain without training trials.
-    pub fn policy(&self) -> Result<&Unseen> {
-        self.unseen.ok_or_else(|| ModelError::NewDomain {
+    pub fn policy(&self) -> Result<&AdaptPolicy> {
+        self.adapt.ok_or_else(|| ModelError::NewDomain {
             name: self.name.to_owned(),
             known: self.known_domains.join(", "),
         })

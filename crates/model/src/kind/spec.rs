@@ -22,7 +22,7 @@ pub struct ModelSpec {
 
 impl ModelSpec {
     /// Returns the spec of typed settings; they are checked when they fit.
-    pub(crate) fn of<S: Serialize>(kind: &'static dyn Kind, settings: &S) -> Self {
+    pub(crate) fn from_settings<S: Serialize>(kind: &'static dyn Kind, settings: &S) -> Self {
         Self {
             kind,
             // Settings that JSON cannot hold are refused with the fit.

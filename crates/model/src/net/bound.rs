@@ -18,7 +18,7 @@ pub struct Bound {
 
 impl Bound {
     /// Binds points that are on a tape already.
-    pub(crate) fn of_points(points: Vec<Mark>) -> Self {
+    pub(crate) fn from_points(points: Vec<Mark>) -> Self {
         Self {
             leaves: points.clone(),
             points,
@@ -29,7 +29,7 @@ impl Bound {
 
     /// Puts all parameters on a tape, for training.
     pub(crate) fn training<T: Scalar>(parameters: &Parameters<T>, tape: &Tape<T>) -> Result<Self> {
-        let mut bound = Self::of_points(Vec::with_capacity(parameters.len()));
+        let mut bound = Self::from_points(Vec::with_capacity(parameters.len()));
         for parameter in parameters {
             let leaf = match &parameter.manifold {
                 Manifold::State => tape.constant(&parameter.value),
@@ -49,7 +49,7 @@ impl Bound {
     /// Puts all points on a tape as constants, for evaluation: nothing is recorded for a backward
     /// pass.
     pub(crate) fn frozen<T: Scalar>(parameters: &Parameters<T>, tape: &Tape<T>) -> Result<Self> {
-        let mut bound = Self::of_points(Vec::with_capacity(parameters.len()));
+        let mut bound = Self::from_points(Vec::with_capacity(parameters.len()));
         bound.training = false;
         for parameter in parameters {
             let point = match &parameter.manifold {

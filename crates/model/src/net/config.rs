@@ -67,7 +67,7 @@ pub enum InitialAnchor {
     /// At a random point.
     #[default]
     Random,
-    /// At the discriminative directions of the training trials ([`crate::anchor::discriminative_anchor`]). Under an anchor without a point
+    /// At the discriminative directions of the training trials ([`crate::anchor::discriminative_basis`]). Under an anchor without a point
     /// of its own, the first expert starts there.
     Discriminative,
 }

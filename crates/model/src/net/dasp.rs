@@ -138,7 +138,7 @@ impl DaspNet {
         p.derived().pools.iter().enumerate().map(one).collect()
     }
 
-    fn routings(&self) -> usize {
+    fn routing_count(&self) -> usize {
         self.config.view_routing.count(self.sizes.views)
     }
 
@@ -149,7 +149,7 @@ impl DaspNet {
         views: &[Routed<'t, T>],
     ) -> Result<Losses<'t, T>> {
         let weights = self.config.losses;
-        let sum = sum.add_routing(weights, &views[..self.routings()], views)?;
+        let sum = sum.add_routing(weights, &views[..self.routing_count()], views)?;
         match self.config.experts_kind {
             ExpertKind::Barrier { kind } => sum.add("barrier", weights.barrier, || {
                 losses::barrier(kind, views[0].tangents)
@@ -273,11 +273,11 @@ impl<T: Scalar> Network<T> for DaspNet {
         })
     }
 
-    fn experts(&self) -> usize {
+    fn expert_count(&self) -> usize {
         self.config.experts
     }
 
-    fn routings(&self) -> usize {
-        Self::routings(self)
+    fn routing_count(&self) -> usize {
+        Self::routing_count(self)
     }
 }

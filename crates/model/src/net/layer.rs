@@ -12,6 +12,7 @@
 
 use super::bound::{Bound, Points};
 use super::{DaspConfig, DaspNet, Losses, Router, Routing, Sizes};
+use crate::error::check_count;
 use crate::{ModelError, Result};
 use stiefel_autodiff::{Arena, Covariances, Mark, Shape, Tape, Var};
 use stiefel_geometry::spd::check_symmetric;
@@ -116,7 +117,7 @@ impl RoutedLayer {
             .collect();
         let rows = leaf(input.rows).named("rows of the query");
         let mut inputs: Vec<Var<'_, T>> = points.iter().copied().chain([rows]).collect();
-        let mut bound = Bound::of_points(points.iter().map(Var::mark).collect());
+        let mut bound = Bound::from_points(points.iter().map(Var::mark).collect());
         bound.derived = self.network.derive_layer(&bound.on(tape))?;
         let p = bound.on(tape);
         let (router, _) = self.network.layer();
@@ -156,45 +157,29 @@ impl RoutedLayer {
 
     fn check<T: Scalar>(&self, input: &LayerInput<'_, T>) -> Result<()> {
         let (n, samples) = (self.network.sizes().channels, input.domains.len());
-        let count = |what, expected, found| {
-            (expected != found).then_some(ModelError::Count {
-                op: OP,
-                what,
-                expected,
-                found,
-            })
-        };
         let shape = |what: &str, expected: Shape, found: Shape| {
-            (expected != found).then(|| ModelError::Impossible {
+            if expected == found {
+                return Ok(());
+            }
+            Err(ModelError::Impossible {
                 op: OP,
                 why: format!("{what} has shape {found:?}, not {expected:?}"),
                 remedy: "give values of the shapes that the sizes of the layer say",
             })
         };
-        let parameters = self.parameters.iter().zip(input.parameters);
-        let wrong = count("parameters", self.parameters.len(), input.parameters.len())
-            .or_else(|| {
-                let mut wrong =
-                    parameters.map(|(&(name, own), (x, _))| shape(name, own, x.shape()));
-                wrong.find_map(|wrong| wrong)
-            })
-            .or_else(|| {
-                let rows = (1, samples, self.network.sizes().encoded);
-                shape("the input of the query", rows, input.rows.0.shape())
-            })
-            .or_else(|| {
-                let (x, _) = input.covariances?;
-                shape("the batch of covariances", (samples, n, n), x.shape())
-            })
-            .or_else(|| match input.routing {
-                Routing::Given(weights) => {
-                    let own = (1, samples, self.network.config().experts);
-                    shape("the table of weights", own, weights.shape())
-                }
-                _ => None,
-            });
-        if let Some(wrong) = wrong {
-            return Err(wrong);
+        let (expected, found) = (self.parameters.len(), input.parameters.len());
+        check_count(OP, "parameters", expected, found)?;
+        for (&(name, own), (x, _)) in self.parameters.iter().zip(input.parameters) {
+            shape(name, own, x.shape())?;
+        }
+        let rows = (1, samples, self.network.sizes().encoded);
+        shape("the input of the query", rows, input.rows.0.shape())?;
+        if let Some((x, _)) = input.covariances {
+            shape("the batch of covariances", (samples, n, n), x.shape())?;
+        }
+        if let Routing::Given(weights) = input.routing {
+            let own = (1, samples, self.network.config().experts);
+            shape("the table of weights", own, weights.shape())?;
         }
         if let Some((x, _)) = input.covariances {
             check_symmetric(OP, x)?;

@@ -20,7 +20,7 @@ mod tail;
 
 pub use crate::parameters::StateUpdate;
 pub use crate::sizes::Sizes;
-pub use batch_norm::{BatchNormConfig, NormPosition, refit_statistics};
+pub use batch_norm::{BatchNormConfig, NormPosition};
 pub use bound::Bound;
 pub(crate) use config::{ANCHOR_NOISE, HEAD_RIDGE};
 pub use config::{
@@ -35,9 +35,10 @@ pub(crate) use query::Router;
 pub use spdnet::SpdNet;
 
 use crate::csp::CspTerm;
+use crate::error::check_count;
 use crate::parameters::Slot;
 use crate::prepared::PerSample;
-use crate::{Batch, ModelError, Parameters, Prepared, Result};
+use crate::{Batch, Parameters, Prepared, Result};
 use batch_norm::{Norm, NormValues};
 use bound::Points;
 use pool::PoolValues;
@@ -77,16 +78,7 @@ pub(crate) enum FilterSlots {
 
 /// An error unless a batch has the views of the network.
 fn check_views<T: Scalar>(batch: &Batch<'_, T>, expected: usize) -> Result<()> {
-    let found = batch.data.views();
-    if found == expected {
-        return Ok(());
-    }
-    Err(ModelError::Count {
-        op: "network",
-        what: "views of a trial",
-        expected,
-        found,
-    })
+    check_count("network", "views of a trial", expected, batch.data.views())
 }
 
 /// Which routing weights a forward pass uses.
@@ -216,10 +208,10 @@ pub trait Network<T: Scalar>: Layers<T> + std::fmt::Debug + Send + Sync {
     }
 
     /// The number of experts, of each view where there are several; 1 where nothing is routed.
-    fn experts(&self) -> usize;
+    fn expert_count(&self) -> usize;
 
     /// Routings of a trial: one, or one per view.
-    fn routings(&self) -> usize {
+    fn routing_count(&self) -> usize {
         1
     }
 }

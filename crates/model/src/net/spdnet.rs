@@ -161,7 +161,7 @@ impl<T: Scalar> Network<T> for SpdNet {
         Losses::cross_entropy(outputs, labels)
     }
 
-    fn experts(&self) -> usize {
+    fn expert_count(&self) -> usize {
         1
     }
 }

@@ -1,7 +1,7 @@
 //! Where filters start when the training set has a say: at discriminative directions, experts near the anchor.
 //!
 //! ```text
-//! anchor    W_base = top-k eigenvectors of mean_d S_d²            (see `pooled`)
+//! anchor    W_base = top-k eigenvectors of mean_d S_d²            (see `anchor`)
 //! experts   W_j = qf(W_base + Δ_j)                                Δ_j a random tangent vector, columns of root mean square length `noise`
 //! ```
 //!

@@ -38,7 +38,7 @@ impl NetworkKind {
     pub const SPDNET: Self = Self { routed: false };
 
     /// Returns the kind of an architecture.
-    pub fn of(architecture: &Architecture) -> &'static Self {
+    pub fn for_architecture(architecture: &Architecture) -> &'static Self {
         match architecture {
             Architecture::Dasp(_) => &Self::DASP,
             Architecture::Spdnet(_) => &Self::SPDNET,
@@ -176,7 +176,10 @@ fn fitted<T: Scalar>(config: &ModelConfig, fit: Fit<'_>) -> Result<Arc<dyn Fitte
 
 impl From<NetworkSettings> for ModelSpec {
     fn from(settings: NetworkSettings) -> Self {
-        Self::of(NetworkKind::of(&settings.architecture), &settings)
+        Self::from_settings(
+            NetworkKind::for_architecture(&settings.architecture),
+            &settings,
+        )
     }
 }
 
@@ -189,11 +192,11 @@ impl From<ModelConfig> for ModelSpec {
 
 impl<T: Scalar> FittedKind for Model<T> {
     fn kind(&self) -> &'static dyn Kind {
-        NetworkKind::of(&self.config.architecture)
+        NetworkKind::for_architecture(&self.config.architecture)
     }
 
     fn settings(&self) -> Result<Value> {
-        by_name::tree(&NetworkSettings::of(self))
+        by_name::tree(&NetworkSettings::from_model(self))
     }
 
     fn names(&self) -> &Names {
@@ -201,7 +204,7 @@ impl<T: Scalar> FittedKind for Model<T> {
     }
 
     fn trial_count(&self, domain: usize) -> usize {
-        self.frontend.whitener.trials_of(domain)
+        self.frontend.whitener.trial_count(domain)
     }
 
     fn start(self: Arc<Self>, start: &Start<'_>) -> Result<Box<dyn Engine>> {
@@ -261,7 +264,7 @@ impl<T: Scalar> FittedKind for Model<T> {
 
     fn expert_count(&self) -> Option<usize> {
         let routed = matches!(self.config.architecture, Architecture::Dasp(_));
-        routed.then(|| self.network.experts() * self.network.routings())
+        routed.then(|| self.network.expert_count() * self.network.routing_count())
     }
 
     fn has_embedding(&self) -> bool {
@@ -302,7 +305,7 @@ impl<T: Scalar> FittedKind for Model<T> {
         let whitener = &self.frontend.whitener;
         let known = |name: &&String| {
             let at = self.names.domain(name);
-            at.is_some_and(|d| whitener.trials_of(d) > 0)
+            at.is_some_and(|d| whitener.trial_count(d) > 0)
         };
         for d in training.domains().present() {
             let name = &training.domains().names()[d];
@@ -373,7 +376,7 @@ impl<T: Scalar> Engine for NetworkEngine<T> {
     fn decide(&mut self, covariances: &[f64], weights: Routing<'_, f64>) -> Result<Decision<'_>> {
         let domain = match &mut self.state {
             State::Known(domain) => Domain::Known(*domain),
-            State::New(handle) => Domain::Unseen(handle),
+            State::New(handle) => Domain::New(handle),
         };
         self.decoder.decide_with(covariances, domain, weights)
     }

@@ -41,7 +41,7 @@ pub enum Precision {
 
 impl Precision {
     /// Returns that of a number type.
-    pub fn of<T: Scalar>() -> Self {
+    pub fn for_scalar<T: Scalar>() -> Self {
         if size_of::<T>() == size_of::<f32>() {
             Self::F32
         } else {
@@ -130,8 +130,8 @@ impl NetworkSettings {
     }
 
     /// Returns those of a fitted network.
-    pub(super) fn of<T: Scalar>(model: &Model<T>) -> Self {
-        Self::new(model.config, Precision::of::<T>())
+    pub(super) fn from_model<T: Scalar>(model: &Model<T>) -> Self {
+        Self::new(model.config, Precision::for_scalar::<T>())
     }
 
     /// Returns what a fit needs to know of them.

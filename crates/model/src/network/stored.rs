@@ -1,19 +1,21 @@
 //! A network's part of a model file.
 
 use super::{NetworkSettings, Precision};
-use crate::dsp::DspState;
+use crate::error::check_count;
 use crate::file::{Archive, FileProblem, Found, inconsistent};
 use crate::kind::Names;
 use crate::means::DomainMeans;
 use crate::net::{HeadKind, Sizes};
-use crate::precondition::WhitenerState;
 use crate::{
-    Architecture, DspEncoder, Frontend, Manifold, Model, ModelError, Parameters, Result,
-    TrainingRecord, Whitener,
+    Architecture, DspEncoder, Frontend, Manifold, Model, Parameters, Result, TrainingRecord,
+    Whitener,
 };
 use serde::{Deserialize, Serialize};
 use stiefel_data::settings;
 use stiefel_linalg::{MatBatch, Scalar};
+
+/// The tensor of the encoder.
+const ENCODER: &str = "encoder.projection";
 
 /// What is not a number of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,14 +58,14 @@ impl Default for Header {
 }
 
 impl Header {
-    fn of<T: Scalar>(model: &Model<T>) -> Self {
+    fn from_model<T: Scalar>(model: &Model<T>) -> Self {
         let whitener = &model.frontend.whitener;
         let domains = 0..model.names.domains.len();
         let encoder = model.frontend.encoder.as_ref();
         Self {
-            settings: NetworkSettings::of(model),
+            settings: NetworkSettings::from_model(model),
             sizes: model.sizes,
-            domain_trials: domains.map(|d| whitener.trials_of(d)).collect(),
+            domain_trials: domains.map(|d| whitener.trial_count(d)).collect(),
             encoder_between: encoder.map(DspEncoder::between),
             routed_domains: model.routing.as_ref().map(MatBatch::rows),
             record: model.record.clone(),
@@ -117,14 +119,7 @@ impl Header {
                 self.routed_domains.unwrap_or(routed),
             ),
         ] {
-            if expected != found {
-                return Err(ModelError::Count {
-                    op: "model file",
-                    what,
-                    expected,
-                    found,
-                });
-            }
+            check_count("model file", what, expected, found)?;
         }
         Ok(())
     }
@@ -164,14 +159,15 @@ impl Header {
 }
 
 pub(super) fn write<T: Scalar>(model: &Model<T>, file: &mut Archive) -> Found<()> {
-    let mut header = Header::of(model);
+    let mut header = Header::from_model(model);
     file.text("model", &mut header)?;
     let n = model.sizes.channels;
     for (view, whitener) in model.frontend.whiteners().enumerate() {
-        whitener.state().numbers(view, file)?;
+        whitener.clone().numbers(view, file)?;
     }
     if let Some(encoder) = &model.frontend.encoder {
-        encoder_numbers(&mut encoder.state(), file)?;
+        let shape = (encoder.inputs(), encoder.outputs());
+        file.matrix(ENCODER, shape, &mut encoder.projection().clone())?;
     }
     model.domain_means.clone().numbers(n, file)?;
     if let Some(mut routing) = model.routing.clone() {
@@ -186,14 +182,8 @@ pub(super) fn read<T: Scalar>(header: Header, names: Names, file: &mut Archive) 
     let n = header.sizes.channels;
     let mut whiteners = Vec::new();
     for view in 0..header.sizes.views {
-        let blank = WhitenerState::blank(
-            &header.settings.preconditioning,
-            &names,
-            &header.domain_trials,
-        );
-        let mut state = blank.map_err(|e| inconsistent(&e))?;
-        state.numbers(view, file)?;
-        whiteners.push(Whitener::from_state(&state).map_err(|e| inconsistent(&e))?);
+        let (config, trials) = (&header.settings.preconditioning, &header.domain_trials);
+        whiteners.push(Whitener::read(config, &names, trials, view, file)?);
     }
     let further = whiteners.split_off(1);
     let Some(whitener) = whiteners.pop() else {
@@ -201,14 +191,11 @@ pub(super) fn read<T: Scalar>(header: Header, names: Names, file: &mut Archive) 
     };
     let mut encoder = None;
     if let Some(between) = header.encoder_between {
-        let mut state = DspState {
-            inputs: stiefel_geometry::spd::upper_len(n),
-            outputs: header.sizes.encoded,
-            between,
-            projection: Vec::new(),
-        };
-        encoder_numbers(&mut state, file)?;
-        encoder = Some(DspEncoder::from_state(&state).map_err(|e| inconsistent(&e))?);
+        let shape = (stiefel_geometry::spd::upper_len(n), header.sizes.encoded);
+        let mut columns = MatBatch::default();
+        file.matrix(ENCODER, shape, &mut columns)?;
+        let read = DspEncoder::from_columns(columns, between);
+        encoder = Some(read.map_err(|e| inconsistent(&e))?);
     }
     let frechet = header.settings.frechet_means;
     let mut domain_means = DomainMeans::blank(header.known_domains(), frechet);
@@ -250,11 +237,6 @@ pub(super) fn read<T: Scalar>(header: Header, names: Names, file: &mut Archive) 
 /// Returns the precision that a file is to be read in.
 pub(super) fn precision(header: &Header) -> Precision {
     header.settings.precision
-}
-
-fn encoder_numbers(state: &mut DspState, file: &mut Archive) -> Found<()> {
-    let shape = [state.inputs, state.outputs];
-    file.tensor("encoder.projection", &shape, &mut state.projection)
 }
 
 fn parameters<T: Scalar>(all: &mut Parameters<T>, file: &mut Archive) -> Found<()> {

@@ -5,6 +5,7 @@ use super::logistic::LogisticModel;
 use super::model::{Calibrated, Decider, Peer};
 use super::tangent_lr::row_of;
 use crate::decoder::Decision;
+use crate::error::check_count;
 use crate::kind::{Engine, Start};
 use crate::net::Routing;
 use crate::precondition::{Adaptation, DomainState, WhitenScratch, check_single};
@@ -34,7 +35,7 @@ impl PeerEngine {
         let calibrated = start.known.and_then(|d| peer.calibrated(d));
         let trained = start.known.is_some_and(|d| peer.trained(d) > 0);
         let loaded = peer.kind.front == Front::Loaded;
-        let policy = match (start.known, start.unseen) {
+        let policy = match (start.known, start.adapt) {
             _ if loaded || trained => None,
             // Known from labelled trials alone: their mean, drawn towards the others.
             (Some(_), None) => Some(Adaptation::OwnMean {
@@ -45,7 +46,7 @@ impl PeerEngine {
         let mut engine = Self {
             domain: start.known,
             whitening: Vec::new(),
-            policy: policy.filter(|_| start.unseen.is_some() || start.known.is_none()),
+            policy: policy.filter(|_| start.adapt.is_some() || start.known.is_none()),
             moved: None,
             labelled: calibrated.map_or(0, |c| c.labels.len()),
             ready: vec![0.0; views * n * n],
@@ -79,7 +80,7 @@ impl PeerEngine {
                 rows.extend(row_of(&engine.ready, n)?);
             }
             engine.freeze(false);
-            let model = regressions.of(start.known);
+            let model = regressions.for_domain(start.known);
             engine.moved = Some(model.updated(&rows, &of.labels)?);
         }
         Ok(engine)
@@ -88,14 +89,12 @@ impl PeerEngine {
     /// Brings the views of a raw trial to where the rule sees them.
     fn whiten(&mut self, trial: &[f64]) -> Result<()> {
         let (peer, n) = (&self.peer, self.peer.names.channel_count);
-        if trial.len() != self.ready.len() {
-            return Err(ModelError::Count {
-                op: peer.kind.name,
-                what: "values of the covariances of a trial",
-                expected: self.ready.len(),
-                found: trial.len(),
-            });
-        }
+        check_count(
+            peer.kind.name,
+            "values of the covariances of a trial",
+            self.ready.len(),
+            trial.len(),
+        )?;
         let views = trial
             .chunks_exact(n * n)
             .zip(self.ready.chunks_exact_mut(n * n));
@@ -151,7 +150,7 @@ impl Engine for PeerEngine {
             Decider::Nearest(means) => means.probabilities(&self.ready)?,
             Decider::Tangent(regressions) => {
                 let model = self.moved.as_ref();
-                let model = model.unwrap_or_else(|| regressions.of(self.domain));
+                let model = model.unwrap_or_else(|| regressions.for_domain(self.domain));
                 model.probabilities(&row_of(&self.ready, n)?)?
             }
         };

@@ -48,7 +48,7 @@ impl Peer {
         asked()?;
         Ok(Self {
             kind,
-            names: Names::of(training),
+            names: Names::from_trials(training),
             settings,
             whiteners,
             decider,
@@ -130,7 +130,7 @@ fn whitened(whiteners: &[Whitener], settings: &PeerSettings, trials: &Trials) ->
 
 fn transform(whitener: &Whitener, settings: &PeerSettings, trials: &Trials) -> Result<Trials> {
     let domains = trials.domains();
-    let known = |d: &usize| whitener.trials_of(*d) > 0;
+    let known = |d: &usize| whitener.trial_count(*d) > 0;
     if domains.present().iter().all(known) {
         return whitener.transform(trials);
     }
@@ -146,7 +146,7 @@ fn transform(whitener: &Whitener, settings: &PeerSettings, trials: &Trials) -> R
         let one = if known(&d) {
             whitener.transform(&own)?
         } else {
-            whitener.transform_unseen(&own, policy)?
+            whitener.transform_new(&own, policy)?
         };
         for (k, &i) in at.iter().enumerate() {
             out.matrix_mut(i)

@@ -6,7 +6,7 @@ use super::tangent_lr::Regressions;
 use super::{Front, PeerKind, PeerSettings, Rule};
 use crate::file::{Archive, Found, inconsistent};
 use crate::kind::{Balance, Describe, Engine, Kind, Model, Names, Start, settings};
-use crate::precondition::{Reference, Tikhonov, Whitener, WhitenerState};
+use crate::precondition::{Reference, Tikhonov, Whitener};
 use crate::{ModelError, Result, Trials};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -69,7 +69,7 @@ impl Peer {
 
     /// Counts the training trials of a domain.
     pub(super) fn trained(&self, domain: usize) -> usize {
-        self.whiteners.first().map_or(0, |w| w.trials_of(domain))
+        self.whiteners.first().map_or(0, |w| w.trial_count(domain))
     }
 
     /// Returns rows of probabilities of the classes with training trials, widened to all.
@@ -91,10 +91,8 @@ impl Peer {
         };
         let mut whiteners = Vec::new();
         for view in 0..names.view_count {
-            let state = WhitenerState::blank(&config, &fitted, &header.domain_trials);
-            let mut state = state.map_err(|e| inconsistent(&e))?;
-            state.numbers(view, file)?;
-            whiteners.push(Whitener::from_state(&state).map_err(|e| inconsistent(&e))?);
+            let trials = &header.domain_trials;
+            whiteners.push(Whitener::read(&config, &fitted, trials, view, file)?);
         }
         let decider = match header.regressions {
             Some(regressions) => Decider::Tangent(regressions),
@@ -214,7 +212,7 @@ impl Model for Peer {
         header.strip();
         file.text("model", &mut header)?;
         for (view, whitener) in self.whiteners.iter().enumerate() {
-            whitener.state().numbers(view, file)?;
+            whitener.clone().numbers(view, file)?;
         }
         self.clone().numbers(file)
     }

@@ -45,7 +45,7 @@ impl Rows {
         })
     }
 
-    fn of_domain(&self, domain: usize) -> Self {
+    fn in_domain(&self, domain: usize) -> Self {
         let own: Vec<usize> = (0..self.domains.len())
             .filter(|&i| self.domains[i] == domain)
             .collect();
@@ -114,13 +114,13 @@ impl Regressions {
     }
 
     /// Returns the regression that decides a domain.
-    pub(super) fn of(&self, domain: Option<usize>) -> &LogisticModel {
+    pub(super) fn for_domain(&self, domain: Option<usize>) -> &LogisticModel {
         let own = self.own_of(domain);
         own.unwrap_or(&self.pooled.model)
     }
 
     fn own_of(&self, domain: Option<usize>) -> Option<&LogisticModel> {
-        self.own.as_ref()?.of(domain?)
+        self.own.as_ref()?.for_domain(domain?)
     }
 
     /// Says how the regressions were chosen.
@@ -180,18 +180,18 @@ impl DomainModels {
     fn fit(problem: &Problem) -> Result<Self> {
         let (classes, training) = (problem.class_count, &problem.training);
         let has_all = |&d: &usize| {
-            let own = training.of_domain(d);
+            let own = training.in_domain(d);
             (0..classes).all(|c| own.labels.contains(&Some(c)))
         };
         let mut complete = training.domains.clone();
         complete.sort_unstable();
         complete.dedup();
         complete.retain(has_all);
-        let fit_one = |&d: &usize| logistic(&training.of_domain(d), classes)?.fit(&C_GRID);
+        let fit_one = |&d: &usize| logistic(&training.in_domain(d), classes)?.fit(&C_GRID);
         let fitted: Result<Vec<_>> = complete.par_iter().map(fit_one).collect();
         let mut fitted = fitted?;
         let validated: Vec<Rows> = (complete.iter())
-            .map(|&d| problem.validation.of_domain(d))
+            .map(|&d| problem.validation.in_domain(d))
             .collect();
         if !complete.is_empty() && validated.iter().all(Rows::is_empty) {
             return Err(no_validation(problem));
@@ -216,7 +216,7 @@ impl DomainModels {
         })
     }
 
-    fn of(&self, domain: usize) -> Option<&LogisticModel> {
+    fn for_domain(&self, domain: usize) -> Option<&LogisticModel> {
         let at = self.models.binary_search_by_key(&domain, |(d, _)| *d);
         at.ok().map(|at| &self.models[at].1)
     }

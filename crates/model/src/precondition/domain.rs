@@ -14,8 +14,9 @@
 use super::config::Scaling;
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::{Prior, RunningMean};
-use super::whitener::{Whitener, check_out};
+use super::whitener::{OUTPUT, Whitener};
 use super::{Adaptation, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
+use crate::error::check_count;
 use crate::{ModelError, Result};
 use stiefel_linalg::MatView;
 
@@ -60,13 +61,13 @@ impl Whitener {
     /// Returns the whitening of a new domain of which some raw trials are known: own-mean takes its mean
     /// from them, causal goes on from them in the order given, pooled does not look.
     pub fn adapt(&self, seen: MatView<'_, f64>, policy: Adaptation) -> Result<DomainState> {
-        let mut state = self.adapt_unseen(seen, policy)?;
+        let mut state = self.adapt_fresh(seen, policy)?;
         state.observe_all(seen)?;
         Ok(state)
     }
 
     /// Returns the whitening of a new domain; a causal one has seen nothing yet.
-    pub(crate) fn adapt_unseen(
+    pub(crate) fn adapt_fresh(
         &self,
         seen: MatView<'_, f64>,
         policy: Adaptation,
@@ -146,7 +147,7 @@ impl DomainState {
     /// refused changes nothing.
     pub fn transform_into(&mut self, x: &[f64], out: &mut [f64]) -> Result<()> {
         check_single(self.n, x, self.trial_count())?;
-        check_out(self.n, out)?;
+        check_count(OP, OUTPUT, self.n * self.n, out.len())?;
         if let (Some(running), false) = (&self.running, self.frozen) {
             running.check_enough(running.mean.count() + 1, OWN_MEAN_MIN_TRIALS)?;
             let scale = self.advance(x, out)?;
@@ -209,7 +210,7 @@ impl Running {
 
     /// Returns the frame of the mean so far, without a scale.
     fn unscaled(&self, config: &Preconditioning, n: usize) -> Result<Frame> {
-        let frame = Frame::of_mean(self.mean.mean()?, n, config.whitening);
+        let frame = Frame::from_mean(self.mean.mean()?, n, config.whitening);
         frame.map_err(|source| ModelError::Reference {
             of: format!("the new domain after {} trials", self.mean.count()),
             source,

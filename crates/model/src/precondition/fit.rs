@@ -82,7 +82,7 @@ impl Preconditioning {
             other => other,
         };
         let mean = mean(self.reference, x).map_err(named)?;
-        Frame::of_mean(mean, x.rows(), self.whitening)
+        Frame::from_mean(mean, x.rows(), self.whitening)
             .map_err(ModelError::Geometry)
             .map_err(named)
     }

@@ -2,7 +2,9 @@
 
 use super::config::{Scaling, Tikhonov, Whitening};
 use super::{OP, Preconditioning};
+use crate::error::check_count;
 use crate::{ModelError, Result};
+use serde::{Deserialize, Serialize};
 use stiefel_data::check_symmetric;
 use stiefel_geometry::GeometryError;
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
@@ -11,7 +13,7 @@ use stiefel_linalg::{
 };
 
 /// What whitens one domain.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Frame {
     /// The reference mean `M`, `n × n`.
     pub(crate) mean: Vec<f64>,
@@ -79,7 +81,7 @@ impl Tikhonov {
 
 impl Frame {
     /// The frame of a mean, with β = 1.
-    pub(crate) fn of_mean(
+    pub(crate) fn from_mean(
         mean: Vec<f64>,
         n: usize,
         whitening: Whitening,
@@ -150,14 +152,7 @@ fn pca_rows(values: &[f64], vectors: &[f64], n: usize) -> Vec<f64> {
 
 /// The door of the single-trial paths: size, finite values, symmetry.
 pub(crate) fn check_single(n: usize, x: &[f64], trial: usize) -> Result<()> {
-    if x.len() != n * n {
-        return Err(ModelError::Count {
-            op: OP,
-            what: "values of a covariance",
-            expected: n * n,
-            found: x.len(),
-        });
-    }
+    check_count(OP, "values of a covariance", n * n, x.len())?;
     let x = MatRef::new(n, n, x).view();
     x.check_finite(OP)?;
     Ok(check_symmetric(x, trial)?)

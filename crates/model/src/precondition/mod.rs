@@ -30,7 +30,7 @@
 //! // "s2" had no training trials: its policy has to be named.
 //! let new = trials.select(&[3])?;
 //! assert!(whitener.transform(&new).is_err());
-//! whitener.transform_unseen(&new, Adaptation::OwnMean { kappa: 10.0 })?;
+//! whitener.transform_new(&new, Adaptation::OwnMean { kappa: 10.0 })?;
 //! # Ok::<(), stiefel_model::ModelError>(())
 //! ```
 
@@ -46,7 +46,6 @@ pub use config::{Adaptation, Preconditioning, Reference, Scaling, Tikhonov, Whit
 pub use domain::DomainState;
 pub use frame::WhitenScratch;
 pub(crate) use frame::{check_single, scale_of, trace_and_square};
-pub use state::WhitenerState;
 pub use whitener::Whitener;
 
 /// Named in errors.

@@ -103,7 +103,7 @@ impl Prior {
     }
 
     /// A mean of trace 1, which counts times the mean trace of the trials.
-    pub(crate) fn of_trace(mean: &[f64], kappa: f64) -> Self {
+    pub(crate) fn from_unit_trace(mean: &[f64], kappa: f64) -> Self {
         Self {
             of_trace: true,
             ..Self::fixed(mean, kappa)

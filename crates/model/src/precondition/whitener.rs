@@ -1,14 +1,19 @@
-//! The fitted whitener: transforms trials of known domains, and of an unseen one under a named policy.
+//! The fitted whitener: transforms trials of known domains, and of a new one under a named policy.
 
 use super::config::{Adaptation, Scaling};
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
 use super::reference::shrunk_mean;
 use super::{DomainState, OP, OWN_MEAN_MIN_TRIALS, Preconditioning};
+use crate::error::check_count;
 use crate::{ModelError, Result, Trials};
+use serde::{Deserialize, Serialize};
 use stiefel_linalg::{MatBatch, MatView};
 
+/// Named in errors.
+pub(crate) const OUTPUT: &str = "values of the output";
+
 /// The frame of the mean of all training domains, and what the per-domain scale of a new domain starts from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Pooled {
     pub(crate) frame: Frame,
     /// Mean of `tr Y` over the training trials whitened by the pooled mean.
@@ -18,7 +23,7 @@ pub(crate) struct Pooled {
 }
 
 /// Pre-conditioning fitted on training trials; made by [`Preconditioning::fit`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Whitener {
     pub(crate) config: Preconditioning,
     pub(crate) n: usize,
@@ -46,7 +51,7 @@ impl Whitener {
     }
 
     /// How many training trials a domain had; 0 for one it does not know.
-    pub fn trials_of(&self, domain: usize) -> usize {
+    pub fn trial_count(&self, domain: usize) -> usize {
         self.known
             .get(domain)
             .and_then(Option::as_ref)
@@ -73,11 +78,6 @@ impl Whitener {
         &self.pooled.frame.z
     }
 
-    /// The configured policy for domains without training trials.
-    pub fn unseen_policy(&self) -> Result<Adaptation> {
-        self.config.unseen.ok_or(ModelError::NoAdaptation)
-    }
-
     /// Pre-conditions trials, each with what was fitted on its domain's training trials.
     pub fn transform(&self, trials: &Trials) -> Result<Trials> {
         self.check_montage(trials)?;
@@ -101,25 +101,25 @@ impl Whitener {
         scratch: &mut WhitenScratch,
     ) -> Result<()> {
         check_single(self.n, x, 0)?;
-        check_out(self.n, out)?;
+        check_count(OP, OUTPUT, self.n * self.n, out.len())?;
         let frame = self.frame(domain)?;
         frame.apply_into(&self.config, self.n, 0, x, out, scratch)
     }
 
     /// Pre-conditions the trials of **one** domain that had no training trials, under a named policy;
     /// `Causal` takes them in in the order given. No label is read.
-    pub fn transform_unseen(&self, trials: &Trials, policy: Adaptation) -> Result<Trials> {
+    pub fn transform_new(&self, trials: &Trials, policy: Adaptation) -> Result<Trials> {
         self.check_montage(trials)?;
-        self.check_unseen(trials)?;
+        self.check_new(trials)?;
         let x = trials.covariances();
-        let state = self.adapt_unseen(x.view(), policy)?;
+        let state = self.adapt_fresh(x.view(), policy)?;
         Ok(trials.with_covariances(transform_all(state, x.view())?)?)
     }
 
     /// Whitens trials `x` of one domain without training trials with what the trials `seen` of it tell:
     /// own-mean whitens by their mean, causal goes on from them, pooled does not look.
     ///
-    /// With `seen` the same as `x`, own-mean is that of [`transform_unseen`](Self::transform_unseen); so
+    /// With `seen` the same as `x`, own-mean is that of [`transform_new`](Self::transform_new); so
     /// is causal with none.
     pub fn transform_after(
         &self,
@@ -146,7 +146,7 @@ impl Whitener {
         Ok(out)
     }
 
-    /// The frame of the shrunk mean of an unseen domain's trials.
+    /// The frame of the shrunk mean of a new domain's trials.
     pub(crate) fn own_mean_frame(&self, x: &MatBatch<f64>, kappa: f64) -> Result<Frame> {
         Adaptation::OwnMean { kappa }.check()?;
         let (n, count) = (self.n, x.count());
@@ -162,9 +162,9 @@ impl Whitener {
             self.config.tikhonov.load(loaded.matrix_mut(i), n);
         }
         let mean = shrunk_mean(self.config.reference, self.pooled_mean(), kappa, &loaded)?;
-        let mut frame = Frame::of_mean(mean, n, self.config.whitening).map_err(|source| {
+        let mut frame = Frame::from_mean(mean, n, self.config.whitening).map_err(|source| {
             ModelError::Reference {
-                of: "the unseen domain".into(),
+                of: "the new domain".into(),
                 source,
             }
         })?;
@@ -193,7 +193,7 @@ impl Whitener {
         known
             .as_ref()
             .map(|k| &k.0)
-            .ok_or_else(|| ModelError::UnseenDomain {
+            .ok_or_else(|| ModelError::UntrainedDomain {
                 op: OP,
                 domain,
                 name: self.domains[domain].clone(),
@@ -240,7 +240,7 @@ impl Whitener {
                 expected: expected.clone(),
                 found: name.to_owned(),
             }),
-            (None, None) => Err(ModelError::UnseenDomain {
+            (None, None) => Err(ModelError::UntrainedDomain {
                 op: OP,
                 domain,
                 name: name.to_owned(),
@@ -249,7 +249,7 @@ impl Whitener {
     }
 
     /// All trials of one domain, and that one without training trials.
-    fn check_unseen(&self, trials: &Trials) -> Result<()> {
+    fn check_new(&self, trials: &Trials) -> Result<()> {
         let domains = trials.domains();
         let Some(&first) = domains.indices().first() else {
             return Err(ModelError::Empty {
@@ -270,7 +270,7 @@ impl Whitener {
         let Some(at_fit) = self.domains.iter().position(|d| d == name) else {
             return Ok(());
         };
-        match self.trials_of(at_fit) {
+        match self.trial_count(at_fit) {
             0 => Ok(()),
             trials => Err(ModelError::KnownDomain {
                 op: OP,
@@ -289,17 +289,4 @@ fn transform_all(mut state: DomainState, x: MatView<'_, f64>) -> Result<MatBatch
         done.map_err(|error| error.at_trial(i))?;
     }
     Ok(out)
-}
-
-/// An output of `n·n` values.
-pub(crate) fn check_out(n: usize, out: &[f64]) -> Result<()> {
-    if out.len() == n * n {
-        return Ok(());
-    }
-    Err(ModelError::Count {
-        op: OP,
-        what: "values of the output",
-        expected: n * n,
-        found: out.len(),
-    })
 }

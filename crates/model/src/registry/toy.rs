@@ -95,7 +95,7 @@ impl Kind for ToyKind {
         }
         let domains = 0..trials.domains().names().len();
         Ok(Arc::new(Toy {
-            names: Names::of(trials),
+            names: Names::from_trials(trials),
             settings: settings::parse(OP, settings)?,
             trial_counts: domains.map(|d| trials.of_domain(d).len()).collect(),
             means,

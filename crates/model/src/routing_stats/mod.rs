@@ -16,6 +16,7 @@ mod rank;
 pub use diversity::{ExpertDiversity, expert_diversity, largest_mean_angle, random_mean_angle};
 pub use rank::{FilterRank, filter_rank};
 
+use crate::error::check_count;
 use crate::tolerance;
 use crate::{Measure, ModelError, Result};
 use serde::{Deserialize, Serialize};
@@ -36,18 +37,7 @@ pub struct RoutingStats {
     pub mean_weights: Vec<f64>,
 }
 
-impl RoutingStats {
-    /// Whether routing is sharp (`H̄ < 0.70`); nothing where `H̄` does not exist.
-    pub fn is_sharp(&self) -> Option<bool> {
-        self.entropy.value().map(|h| h < tolerance::SHARP_ENTROPY)
-    }
-
-    /// Whether routing follows the domains (`r_d > 0.10`); nothing where `r_d` does not exist.
-    pub fn is_structured(&self) -> Option<bool> {
-        let r = self.domain_alignment.value();
-        r.map(|r| r > tolerance::STRUCTURED_ALIGNMENT)
-    }
-}
+impl RoutingStats {}
 
 /// The statistics of weights, as one `N × K` matrix or `N` rows of `1 × K`, and one domain per sample. A row may hold several routings of the same size side by side,
 /// one per view: it then sums to their number, and `H̄` is their mean.
@@ -65,14 +55,7 @@ impl RoutingStats {
 pub fn routing_stats<T: Scalar>(alpha: MatView<'_, T>, domains: &[usize]) -> Result<RoutingStats> {
     let k = alpha.cols();
     let count = alpha.count() * alpha.rows();
-    if domains.len() != count {
-        return Err(ModelError::Count {
-            op: OP,
-            what: "domains",
-            expected: count,
-            found: domains.len(),
-        });
-    }
+    check_count(OP, "domains", count, domains.len())?;
     if count == 0 || k == 0 {
         return Err(ModelError::Empty {
             op: OP,

@@ -9,15 +9,15 @@ use stiefel_geometry::spd::{FrechetOptions, Metric, distance, frechet_mean};
 use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::net::{
     Anchor, BatchNormConfig, DaspConfig, DaspNet, InitialAnchor, LossWeights, Network,
-    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig, refit_statistics,
+    NormPosition, Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig,
 };
 use stiefel_model::precondition::{Adaptation, Whitening};
 use stiefel_model::train::{
     Checkpoint, EpochRecord, Flow, Observer, Silent, Stepper, TrainConfig, evaluate, resume, train,
 };
 use stiefel_model::{
-    AdamConfig, Architecture, FittedModel, Model, ModelConfig, Parameters, Preconditioning,
-    Prepared, Unseen, UnseenEmbedding,
+    AdamConfig, AdaptEmbedding, AdaptPolicy, Architecture, FittedModel, Model, ModelConfig,
+    Parameters, Preconditioning, Prepared,
 };
 use stiefel_testkit::random_batch;
 
@@ -229,44 +229,6 @@ fn a_batch_moves_its_own_domains_only() {
     assert_ne!(old.matrix(1), new.matrix(1));
 }
 
-#[test]
-fn a_new_domain_is_refitted_without_labels() {
-    let all = mixed_trials(3, 90, N, DOMAINS);
-    let known: Vec<usize> = (0..90).filter(|i| i % DOMAINS != 2).collect();
-    let new: Vec<usize> = (0..90).filter(|i| i % DOMAINS == 2).collect();
-    let part =
-        |at: &[usize]| Prepared::<f64>::new(&all.select(at).expect("in range"), None).expect("SPD");
-    let (known, new) = (part(&known), part(&new));
-    let (net, p) = transparent(NormPosition::After, K);
-    let mut parameters = with_identity_head(net.initial_for(2, &known).expect("fitted"), p);
-    let centre = |parameters: &Parameters<f64>| {
-        let z = features(&net, parameters, &new);
-        let mean = |j: usize| z.iter().map(|z| z[j]).sum::<f64>() / z.len() as f64;
-        (0..p).map(|j| mean(j).abs()).fold(0.0, f64::max)
-    };
-    assert!(
-        centre(&parameters) > 0.05,
-        "the pooled statistics are not its own"
-    );
-    let set = refit_statistics(&net, &mut parameters, &new).expect("refitted");
-    assert_eq!(set, [2]);
-    assert!(centre(&parameters) < 1e-8);
-    let without = SpdNet::new(
-        sizes(2),
-        SpdNetConfig {
-            filters: K,
-            ..SpdNetConfig::default()
-        },
-    );
-    let without = without.expect("valid");
-    let mut parameters = Network::<f64>::initial(&without, 1);
-    assert!(
-        refit_statistics(&without, &mut parameters, &new)
-            .expect("nothing")
-            .is_empty()
-    );
-}
-
 struct Keep(Option<Checkpoint<f64>>);
 
 impl Observer for Keep {
@@ -365,9 +327,9 @@ fn files_and_decoders_carry_the_statistics() {
             (
                 "plain",
                 Architecture::Spdnet(plain(position)),
-                UnseenEmbedding::InputOnly,
+                AdaptEmbedding::InputOnly,
             ),
-            ("routed", Architecture::Dasp(dasp), UnseenEmbedding::Zero),
+            ("routed", Architecture::Dasp(dasp), AdaptEmbedding::Zero),
         ] {
             let (model, trials) = fitted(architecture, Whitening::None);
             let expected = model.evaluate(&trials).expect("evaluated").probabilities;
@@ -396,7 +358,7 @@ fn files_and_decoders_carry_the_statistics() {
             let x = mixed_trials(17, 20, N, 1);
             let mut said = Vec::new();
             for whitening in [Adaptation::Pooled, Adaptation::OwnMean { kappa: 10.0 }] {
-                let unseen = Unseen {
+                let unseen = AdaptPolicy {
                     whitening,
                     embedding,
                 };

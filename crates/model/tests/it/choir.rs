@@ -7,7 +7,7 @@ use stiefel_model::choir::{Choir, ChoirConfig};
 use stiefel_model::metrics::score;
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::Silent;
-use stiefel_model::{Factor, FittedModel, ModelError, Trials, Unseen};
+use stiefel_model::{AdaptPolicy, Factor, FittedModel, ModelError, Trials};
 use stiefel_testkit::{assert_close, random_spd};
 
 /// Trials of two classes that differ in a direction everybody shares, with `views` views.
@@ -299,7 +299,7 @@ fn own_mean_and_causal_mean_meet_at_the_last_trial() {
     let new = several(90, 14, 1, 2);
     let model = Choir::fit(&known, &small()).unwrap();
     let mut causal = model
-        .newcomer(None, &[], Adaptation::Causal { kappa: 6.0 })
+        .new_person(None, &[], Adaptation::Causal { kappa: 6.0 })
         .unwrap();
     let mut last = Vec::new();
     for i in 0..14 {
@@ -307,7 +307,7 @@ fn own_mean_and_causal_mean_meet_at_the_last_trial() {
     }
     let all = new.matrices();
     let mut own = model
-        .newcomer(None, &all, Adaptation::OwnMean { kappa: 6.0 })
+        .new_person(None, &all, Adaptation::OwnMean { kappa: 6.0 })
         .unwrap();
     assert_close(
         "the last trial",
@@ -323,7 +323,7 @@ fn a_frozen_mean_learns_nothing() {
     let model = Choir::fit(&several(3, 36, 3, 2), &small()).unwrap();
     let new = several(90, 14, 1, 2);
     let policy = Adaptation::Causal { kappa: 6.0 };
-    let mut causal = model.newcomer(None, &[], policy).unwrap();
+    let mut causal = model.new_person(None, &[], policy).unwrap();
     for i in 0..5 {
         causal.decide(&model, &trial(&new, i)).unwrap();
     }
@@ -345,13 +345,13 @@ fn a_long_session_stays_close_to_the_mean_of_all() {
     let new = several(91, 300, 1, 1);
     let model = Choir::fit(&known, &small()).unwrap();
     let mut causal = model
-        .newcomer(None, &[], Adaptation::Causal { kappa: 6.0 })
+        .new_person(None, &[], Adaptation::Causal { kappa: 6.0 })
         .unwrap();
     let mut last = Vec::new();
     for i in 0..300 {
         last = causal.decide(&model, &trial(&new, i)).unwrap();
     }
-    let mut first = model.newcomer(None, &[], Adaptation::Pooled).unwrap();
+    let mut first = model.new_person(None, &[], Adaptation::Pooled).unwrap();
     let pooled = first.decide(&model, &trial(&new, 299)).unwrap();
     assert!(last[0].is_finite() && last != pooled);
 }
@@ -363,8 +363,8 @@ fn a_refused_trial_leaves_the_mean_as_it_was() {
     let new = several(90, 80, 1, 2);
     let policy = Adaptation::Causal { kappa: 6.0 };
     let (mut one, mut other) = (
-        model.newcomer(None, &[], policy).unwrap(),
-        model.newcomer(None, &[], policy).unwrap(),
+        model.new_person(None, &[], policy).unwrap(),
+        model.new_person(None, &[], policy).unwrap(),
     );
     // Finite, symmetric, of positive trace, and no covariance.
     let mut indefinite = vec![0.0; 50];
@@ -392,7 +392,7 @@ fn a_refused_trial_leaves_the_mean_as_it_was() {
 fn contributions_add_up_to_the_log_odds() {
     let trials = several(3, 36, 3, 3);
     let model = FittedModel::from(Choir::fit(&trials, &small()).unwrap());
-    let unseen = Unseen::from(Adaptation::Causal { kappa: 6.0 });
+    let unseen = AdaptPolicy::from(Adaptation::Causal { kappa: 6.0 });
     for name in ["s1", "new"] {
         let mut session = model.session(name, Some(&unseen), &[]).unwrap();
         let mut against = false;
@@ -448,7 +448,7 @@ fn what_does_not_fit_is_refused() {
         Adaptation::OwnMean { kappa: 10.0 },
         Adaptation::Causal { kappa: -1.0 },
     ] {
-        assert!(views.newcomer(None, &[], policy).is_err());
+        assert!(views.new_person(None, &[], policy).is_err());
     }
 }
 
@@ -486,7 +486,7 @@ fn a_view_without_anything_to_say_is_carried_along() {
     let model = Choir::fit(&trials, &small()).unwrap();
     let p = model.decide(0, &trial(&trials, 0)).unwrap();
     assert!(p.iter().all(|p| p.is_finite()));
-    let unseen = Unseen::from(Adaptation::OwnMean { kappa: 10.0 });
+    let unseen = AdaptPolicy::from(Adaptation::OwnMean { kappa: 10.0 });
     let new = random_spd::<f64>(4, 12, 5);
     let eye = MatBatch::<f64>::identity(12, 5);
     let views: [MatView<'_, f64>; 2] = [new.view(), eye.view()];

@@ -5,7 +5,7 @@ use crate::models::through_file;
 use stiefel_model::kind::DataSizes;
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::Silent;
-use stiefel_model::{Factor, FittedModel, ModelSpec, Trials, Unseen};
+use stiefel_model::{AdaptPolicy, Factor, FittedModel, ModelSpec, Trials};
 
 fn model() -> (FittedModel, Trials) {
     let trials = several(3, 36, 3, 2);
@@ -33,7 +33,7 @@ fn a_new_person_is_known_from_two_trials_on_and_nobody_else_changes() {
     let met = model.calibrate(&part(&anna, 0, 2)).unwrap();
     assert!(met.knows("anna") && !model.knows("anna"));
     assert_eq!(met.decide(&trials, None).unwrap(), before);
-    let unseen = Unseen::from(Adaptation::OwnMean { kappa: 10.0 });
+    let unseen = AdaptPolicy::from(Adaptation::OwnMean { kappa: 10.0 });
     let bert = anna
         .clone()
         .with_domains(Factor::from_labels(vec!["bert"; 20]))

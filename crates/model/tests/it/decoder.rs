@@ -1,13 +1,14 @@
 //! The decoder against the tape, and its doors.
 
-use crate::models::{all, dasp, fit, of_domain, spdnet, trials};
+use crate::choir::trial;
+use crate::models::{all, dasp, decide_all, fit, of_domain, spdnet, trials};
 use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{Anchor, Orthogonality, Retraction, Routing};
 use stiefel_model::precondition::{Adaptation, Scaling};
 use stiefel_model::train::evaluate;
 use stiefel_model::{
-    Factor, Model, ModelConfig, ModelError, Prepared, Trials, Unseen, UnseenEmbedding,
+    AdaptEmbedding, AdaptPolicy, Factor, Model, ModelConfig, ModelError, Prepared, Trials,
 };
 
 /// The largest difference, relative to the larger of the two values.
@@ -20,16 +21,15 @@ fn gap(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Every decision equals the tape's to `tolerance`.
-fn agrees<T: Scalar>(config: &ModelConfig, tolerance: f64) {
-    let trials = trials();
-    let model = fit::<T>(&trials, config);
-    let expected = model.evaluate(&trials).unwrap();
+pub(crate) fn agrees<T: Scalar>(trials: &Trials, config: &ModelConfig, tolerance: f64) {
+    let model = fit::<T>(trials, config);
+    let expected = model.evaluate(trials).unwrap();
     let (classes, predictions) = (expected.probabilities.cols(), expected.predictions());
     let mut decoder = Decoder::new(model).unwrap();
     for i in 0..trials.len() {
         let domain = trials.domains().indices()[i];
-        let x = trials.covariances().matrix(i);
-        let decision = decoder.decide(x, Domain::Known(domain)).unwrap();
+        let x = trial(trials, i);
+        let decision = decoder.decide(&x, Domain::Known(domain)).unwrap();
         let p = &expected.probabilities.data()[i * classes..][..classes];
         let far = gap(decision.probabilities, p);
         assert!(far <= tolerance, "{config:?} trial {i}: {far:e}");
@@ -49,37 +49,31 @@ fn agrees<T: Scalar>(config: &ModelConfig, tolerance: f64) {
 #[test]
 fn equals_the_tape_in_double_precision() {
     for config in all() {
-        agrees::<f64>(&config, 1e-12);
+        agrees::<f64>(&trials(), &config, 1e-12);
     }
 }
 
 #[test]
 fn equals_the_tape_in_single_precision() {
     for config in all() {
-        agrees::<f32>(&config, 1e-5);
+        agrees::<f32>(&trials(), &config, 1e-5);
     }
 }
 
 #[test]
-fn names_batches_and_single_trials_agree() {
+fn names_and_numbers_agree() {
     let trials = trials();
     let config = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
     let mut decoder = Decoder::new(fit::<f64>(&trials, &config)).unwrap();
     let own = of_domain(&trials, 2, true);
-    let (mut p, mut alpha) = (vec![0.0; own.len() * 2], vec![0.0; own.len() * 3]);
-    decoder
-        .decide_batch(
-            own.covariances().view(),
-            Domain::Known(2),
-            &mut p,
-            Some(&mut alpha),
-        )
-        .unwrap();
     for i in 0..own.len() {
         let x = own.covariances().matrix(i);
-        let decision = decoder.decide(x, Domain::Named("s2")).unwrap();
-        assert_eq!(decision.probabilities, &p[2 * i..2 * i + 2]);
-        assert_eq!(decision.routing, Some(&alpha[3 * i..3 * i + 3]));
+        let decision = decoder.decide(x, Domain::Known(2)).unwrap();
+        let p = decision.probabilities.to_vec();
+        let alpha = decision.routing.map(<[f64]>::to_vec);
+        let named = decoder.decide(x, Domain::Named("s2")).unwrap();
+        assert_eq!(named.probabilities, p);
+        assert_eq!(named.routing, alpha.as_deref());
     }
 }
 
@@ -135,7 +129,7 @@ fn naive_nearest(model: &Model<f64>, training: &Trials, new: &Trials, riemannian
 }
 
 #[test]
-fn unseen_domains_equal_the_tape_under_every_policy() {
+fn new_domains_equal_the_tape_under_every_policy() {
     let all = trials();
     let (training, new) = (of_domain(&all, 3, false), of_domain(&all, 3, true));
     for scaling in [Scaling::PerTrial, Scaling::PerDomain] {
@@ -160,15 +154,15 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
             let whitened = model
                 .frontend()
                 .whitener
-                .transform_unseen(&new, policy)
+                .transform_new(&new, policy)
                 .unwrap();
             let near = |riemannian| naive_nearest(model, &training, &whitened, riemannian);
             let (tangent, riemannian) = (near(false), near(true));
             for (stand_in, expected) in [
-                (UnseenEmbedding::Zero, vec![0.0; 5]),
-                (UnseenEmbedding::Initial, row(3)),
-                (UnseenEmbedding::NearestTangent, row(tangent)),
-                (UnseenEmbedding::NearestRiemannian, row(riemannian)),
+                (AdaptEmbedding::Zero, vec![0.0; 5]),
+                (AdaptEmbedding::Initial, row(3)),
+                (AdaptEmbedding::NearestTangent, row(tangent)),
+                (AdaptEmbedding::NearestRiemannian, row(riemannian)),
             ] {
                 let expected = tape(decoder.model(), &whitened, &expected);
                 let causal = matches!(policy, Adaptation::Causal { .. });
@@ -182,18 +176,14 @@ fn unseen_domains_equal_the_tape_under_every_policy() {
                 } else {
                     x.clone()
                 };
-                let unseen = Unseen {
+                let unseen = AdaptPolicy {
                     whitening: policy,
                     embedding: stand_in,
                 };
                 let mut handle = decoder
                     .adapt_domain("s3", calibration.view(), &unseen)
                     .unwrap();
-                let mut p = vec![0.0; expected.len()];
-                let domain = Domain::Unseen(&mut handle);
-                decoder
-                    .decide_batch(x.view(), domain, &mut p, None)
-                    .unwrap();
+                let p = decide_all(&mut decoder, x, Domain::New(&mut handle));
                 let far = gap(&p, &expected);
                 assert!(far < 1e-11, "{policy} {stand_in:?}: {far:e}");
             }
@@ -213,9 +203,9 @@ fn a_causal_handle_goes_on_from_its_calibration() {
         new.covariances().matrix(4),
     );
     let policy = Adaptation::Causal { kappa: 10.0 };
-    let unseen = Unseen {
+    let unseen = AdaptPolicy {
         whitening: policy,
-        embedding: UnseenEmbedding::NearestRiemannian,
+        embedding: AdaptEmbedding::NearestRiemannian,
     };
     let mut handle = decoder
         .adapt_domain("s3", early.covariances().view(), &unseen)
@@ -225,14 +215,14 @@ fn a_causal_handle_goes_on_from_its_calibration() {
     assert_eq!(smallest.unwrap().0, nearest.domain);
     assert_eq!(nearest.distances.len(), 3);
     let row = nearest.domain;
-    let p = decoder.decide(late, Domain::Unseen(&mut handle)).unwrap();
+    let p = decoder.decide(late, Domain::New(&mut handle)).unwrap();
     let p = p.probabilities.to_vec();
     let five = new.select(&[0, 1, 2, 3, 4]).unwrap();
     let model = decoder.model();
     let whitened = model
         .frontend()
         .whitener
-        .transform_unseen(&five, policy)
+        .transform_new(&five, policy)
         .unwrap();
     let table = &model.parameters().get("embedding").unwrap().value;
     let row = table.data()[5 * row..5 * row + 5].to_vec();
@@ -248,7 +238,7 @@ fn policies_that_do_not_fit_the_network_are_refused() {
     let with = dasp(Anchor::Dedicated, Retraction::Qr, true, true);
     let mut decoder = Decoder::new(fit::<f64>(&training, &with)).unwrap();
     let named = |decoder: &Decoder<f64>, name, whitening, embedding| {
-        let unseen = Unseen {
+        let unseen = AdaptPolicy {
             whitening,
             embedding,
         };
@@ -256,7 +246,7 @@ fn policies_that_do_not_fit_the_network_are_refused() {
     };
     let adapt =
         |decoder: &Decoder<f64>, embedding| named(decoder, "new", Adaptation::Pooled, embedding);
-    let error = adapt(&decoder, UnseenEmbedding::InputOnly).unwrap_err();
+    let error = adapt(&decoder, AdaptEmbedding::InputOnly).unwrap_err();
     assert!(
         error
             .to_string()
@@ -264,7 +254,7 @@ fn policies_that_do_not_fit_the_network_are_refused() {
     );
     // The untrained row is that of the name.
     let initial = |name| {
-        let initial = UnseenEmbedding::Initial;
+        let initial = AdaptEmbedding::Initial;
         named(&decoder, name, Adaptation::Pooled, initial)
     };
     assert!(initial("s3").is_ok());
@@ -273,26 +263,26 @@ fn policies_that_do_not_fit_the_network_are_refused() {
     let error = initial("s4").unwrap_err();
     assert!(matches!(error, ModelError::UnknownName { .. }));
     assert!(error.to_string().contains("\"s4\""), "{error}");
-    let error = adapt(&decoder, UnseenEmbedding::NearestTangent).unwrap_err();
+    let error = adapt(&decoder, AdaptEmbedding::NearestTangent).unwrap_err();
     assert!(matches!(error, ModelError::Empty { .. }));
     let own = Adaptation::OwnMean { kappa: 1.0 };
-    let error = named(&decoder, "new", own, UnseenEmbedding::Zero);
+    let error = named(&decoder, "new", own, AdaptEmbedding::Zero);
     assert!(matches!(error.unwrap_err(), ModelError::Empty { .. }));
     let bad = Adaptation::Causal { kappa: -1.0 };
-    assert!(named(&decoder, "new", bad, UnseenEmbedding::Zero).is_err());
+    assert!(named(&decoder, "new", bad, AdaptEmbedding::Zero).is_err());
 
     for config in [
         dasp(Anchor::Dedicated, Retraction::Qr, false, true),
         spdnet(Orthogonality::Riemannian),
     ] {
         let mut without = Decoder::new(fit::<f64>(&training, &config)).unwrap();
-        let error = adapt(&without, UnseenEmbedding::Zero).unwrap_err();
+        let error = adapt(&without, AdaptEmbedding::Zero).unwrap_err();
         assert!(error.to_string().contains("no domain embedding"));
-        let mut handle = adapt(&without, UnseenEmbedding::InputOnly).unwrap();
+        let mut handle = adapt(&without, AdaptEmbedding::InputOnly).unwrap();
         let x = all.covariances().matrix(3);
-        without.decide(x, Domain::Unseen(&mut handle)).unwrap();
+        without.decide(x, Domain::New(&mut handle)).unwrap();
         // A handle of another network is refused, not misread.
-        let error = decoder.decide(x, Domain::Unseen(&mut handle)).unwrap_err();
+        let error = decoder.decide(x, Domain::New(&mut handle)).unwrap_err();
         assert!(error.to_string().contains("another network"), "{error}");
     }
 }
@@ -304,7 +294,10 @@ fn bad_input_is_named() {
     let mut decoder = Decoder::new(fit::<f64>(&of_domain(&all, 3, false), &config)).unwrap();
     let good = all.covariances().matrix(0).to_vec();
     let error = decoder.decide(&good, Domain::Known(3)).unwrap_err();
-    assert!(matches!(error, ModelError::UnseenDomain { domain: 3, .. }));
+    assert!(matches!(
+        error,
+        ModelError::UntrainedDomain { domain: 3, .. }
+    ));
     let error = decoder.decide(&good, Domain::Known(9)).unwrap_err();
     assert!(matches!(error, ModelError::NoSuchDomain { domain: 9, .. }));
     let error = decoder.decide(&good, Domain::Named("nobody")).unwrap_err();
@@ -324,23 +317,6 @@ fn bad_input_is_named() {
         assert!(decoder.decide(&bad, Domain::Known(0)).is_err());
     }
     assert!(decoder.decide(&[0.0; 49], Domain::Known(0)).is_err());
-    // The trial of a batch that failed is named.
-    let mut batch = all.covariances().select(&[0, 4, 8]);
-    batch.matrix_mut(2)[0] = f64::NAN;
-    let mut p = vec![0.0; 6];
-    let error = decoder
-        .decide_batch(batch.view(), Domain::Known(0), &mut p, None)
-        .unwrap_err();
-    assert!(error.to_string().contains("matrix 2"), "{error}");
-    let error = decoder.decide_batch(batch.view(), Domain::Known(0), &mut p[1..], None);
-    assert!(matches!(
-        error.unwrap_err(),
-        ModelError::Count {
-            expected: 6,
-            found: 5,
-            ..
-        }
-    ));
     // After all that, decisions are as before.
     let first = decoder.decide(&good, Domain::Known(0)).unwrap().class;
     assert!(first < 2);

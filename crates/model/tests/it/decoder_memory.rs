@@ -6,32 +6,29 @@ use stiefel_linalg::{MatBatch, Scalar};
 use stiefel_model::choir::Choir;
 use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::precondition::Adaptation;
-use stiefel_model::{FittedModel, ModelConfig, Unseen, UnseenEmbedding};
+use stiefel_model::{AdaptEmbedding, AdaptPolicy, FittedModel, ModelConfig};
 
 fn decides_without_allocating<T: Scalar>(config: &ModelConfig) {
     let all = models::trials();
     let training = models::of_domain(&all, 3, false);
     let mut decoder = Decoder::new(models::fit::<T>(&training, config)).unwrap();
     let embedding = if decoder.model().parameters().get("embedding").is_some() {
-        UnseenEmbedding::NearestTangent
+        AdaptEmbedding::NearestTangent
     } else {
-        UnseenEmbedding::InputOnly
+        AdaptEmbedding::InputOnly
     };
     let own = all.covariances();
-    let unseen = Unseen {
+    let unseen = AdaptPolicy {
         whitening: Adaptation::OwnMean { kappa: 10.0 },
         embedding,
     };
     let mut new = decoder.adapt_domain("new", own.view(), &unseen).unwrap();
     let x: MatBatch<f64> = own.select(&[0, 4, 8]);
-    let mut p = vec![0.0; 6];
     let mut decide = || {
         decoder.decide(x.matrix(1), Domain::Known(0)).unwrap();
         decoder.decide(x.matrix(2), Domain::Named("s1")).unwrap();
-        let unseen = Domain::Unseen(&mut new);
+        let unseen = Domain::New(&mut new);
         decoder.decide(x.matrix(0), unseen).unwrap();
-        let known = Domain::Known(0);
-        decoder.decide_batch(x.view(), known, &mut p, None).unwrap();
     };
     decide();
     let warm = allocation_counter::measure(|| (0..3).for_each(|_| decide()));
@@ -65,7 +62,7 @@ fn choir_with_one_view_allocates_nothing_either() {
 }
 
 fn known_and_frozen(model: &FittedModel, domain: &str, own: &[Vec<f64>]) {
-    let causal = Unseen::from(Adaptation::Causal { kappa: 6.0 });
+    let causal = AdaptPolicy::from(Adaptation::Causal { kappa: 6.0 });
     let mut known = model.session(domain, None, &[]).unwrap();
     let mut new = model.session("new", Some(&causal), &[]).unwrap();
     for x in own {

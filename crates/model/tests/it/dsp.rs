@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stiefel_linalg::{MatBatch, MatView, Op, eigh, product};
 use stiefel_model::ModelError;
-use stiefel_model::dsp::{DspConfig, DspEncoder, DspState, Fill};
+use stiefel_model::dsp::{DspConfig, DspEncoder, Fill};
 use stiefel_testkit::{Golden, assert_close, random_batch, relative_error};
 
 fn config(rank: usize, fill: Fill) -> DspConfig {
@@ -250,18 +250,17 @@ fn bad_input() {
 }
 
 #[test]
-fn state_survives_json_and_damage_is_refused() {
+fn columns_from_elsewhere_are_checked() {
     let (x, d) = vectors(3, 12, 6, 3);
     let encoder = config(4, Fill::Within).fit(x.view(), &d).unwrap();
-    let good = serde_json::to_value(encoder.state()).unwrap();
-    let read = |value: serde_json::Value| {
-        DspEncoder::from_state(&serde_json::from_value::<DspState>(value).unwrap())
-    };
-    assert_eq!(read(good.clone()).unwrap(), encoder);
-    for (key, bad) in [("inputs", 5), ("outputs", 5), ("between", 5), ("inputs", 0)] {
-        let mut value = good.clone();
-        value[key] = bad.into();
-        assert!(read(value).is_err(), "{key}");
+    let columns = encoder.projection();
+    let again = DspEncoder::from_columns(columns.clone(), encoder.between()).unwrap();
+    assert_eq!(again, encoder);
+    let wide = MatBatch::zeros(1, 3, 4);
+    let nan = MatBatch::from_fn(1, 6, 4, |_, _, _| f64::NAN);
+    let none = MatBatch::zeros(1, 6, 0);
+    for (bad, between) in [(columns, 5), (&wide, 2), (&nan, 2), (&none, 0)] {
+        assert!(DspEncoder::from_columns(bad.clone(), between).is_err());
     }
 }
 

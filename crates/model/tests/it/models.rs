@@ -1,7 +1,8 @@
 //! Small fitted models of every kind.
 
 use crate::support::mixed_trials;
-use stiefel_linalg::Scalar;
+use stiefel_linalg::{MatBatch, Scalar};
+use stiefel_model::decoder::{Decoder, Domain};
 use stiefel_model::net::{
     Anchor, BarrierKind, DaspConfig, ExpertKind, Orthogonality, Retraction, RoutingRule,
     SpdNetConfig,
@@ -23,6 +24,25 @@ pub(crate) fn of_domain(trials: &Trials, domain: usize, inside: bool) -> Trials 
         .filter(|&i| (trials.domains().indices()[i] == domain) == inside)
         .collect();
     trials.select(&at).unwrap()
+}
+
+/// The probabilities of raw covariances of one domain, decided one by one.
+pub(crate) fn decide_all(
+    decoder: &mut Decoder<f64>,
+    x: &MatBatch<f64>,
+    mut domain: Domain<'_, f64>,
+) -> Vec<f64> {
+    let mut all = Vec::new();
+    for i in 0..x.count() {
+        let domain = match &mut domain {
+            Domain::Known(d) => Domain::Known(*d),
+            Domain::Named(name) => Domain::Named(name),
+            Domain::New(handle) => Domain::New(handle),
+        };
+        let decision = decoder.decide(x.matrix(i), domain).unwrap();
+        all.extend_from_slice(decision.probabilities);
+    }
+    all
 }
 
 /// A routed network with these options; five epochs move every parameter off its first value.

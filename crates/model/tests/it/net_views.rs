@@ -1,6 +1,7 @@
 //! Networks of several views: gradients, the decoder against the tape, the file, new domains, controls, and what is refused.
 
-use crate::choir::several;
+use crate::choir::{several, trial};
+use crate::decoder::agrees;
 use crate::gradients::worst_gradient;
 use crate::models::{dasp, spdnet, through_file};
 use stiefel_linalg::{MatBatch, Scalar};
@@ -14,8 +15,8 @@ use stiefel_model::precondition::Adaptation;
 use stiefel_model::routing_stats::routing_stats;
 use stiefel_model::train::{Silent, evaluate};
 use stiefel_model::{
-    Architecture, FittedModel, Model, ModelConfig, ModelSpec, NetworkSettings, Precision, Prepared,
-    Trials, Unseen, UnseenEmbedding,
+    AdaptEmbedding, AdaptPolicy, Architecture, FittedModel, Model, ModelConfig, ModelSpec,
+    NetworkSettings, Precision, Prepared, Trials,
 };
 
 const SIZES: Sizes = Sizes {
@@ -62,13 +63,6 @@ fn all() -> Vec<ModelConfig> {
 
 fn fit<T: Scalar>(trials: &Trials, config: &ModelConfig) -> Model<T> {
     Model::fit(trials, trials, config, &mut Silent).unwrap()
-}
-
-/// All views of a trial, one after the other.
-fn stacked(trials: &Trials, i: usize) -> Vec<f64> {
-    (0..trials.views())
-        .flat_map(|v| trials.view(v).matrix(i).to_vec())
-        .collect()
 }
 
 #[test]
@@ -159,60 +153,15 @@ fn the_decoder_says_what_the_tape_says() {
     }
 }
 
-fn agrees<T: Scalar>(trials: &Trials, config: &ModelConfig, tolerance: f64) {
-    let model = fit::<T>(trials, config);
-    let expected = model.evaluate(trials).unwrap();
-    let mut decoder = Decoder::new(model).unwrap();
-    let (mut p, mut x) = (vec![0.0; 2 * trials.len()], Vec::new());
-    let whose = trials.domains().indices();
-    for (i, &domain) in whose.iter().enumerate() {
-        let trial = stacked(trials, i);
-        let decision = decoder.decide(&trial, Domain::Known(domain)).unwrap();
-        let gap = |a: &[f64], b: &[f64]| {
-            assert_eq!(a.len(), b.len());
-            a.iter()
-                .zip(b)
-                .map(|(a, b)| (a - b).abs())
-                .fold(0.0, f64::max)
-        };
-        let far = gap(
-            decision.probabilities,
-            &expected.probabilities.data()[2 * i..2 * i + 2],
-        );
-        assert!(far <= tolerance, "{config:?} trial {i}: {far:e}");
-        if let Some(alpha) = &expected.alpha {
-            let k = alpha.cols();
-            let far = gap(decision.routing.unwrap(), &alpha.data()[i * k..][..k]);
-            assert!(far <= tolerance, "{config:?} routing of {i}: {far:e}");
-        }
-        if domain == 0 {
-            x.extend(trial);
-            p[2 * i..2 * i + 2].copy_from_slice(decision.probabilities);
-        }
-    }
-    // A batch is its trials, views one after the other.
-    let own: Vec<f64> = (0..trials.len())
-        .filter(|&i| whose[i] == 0)
-        .flat_map(|i| p[2 * i..2 * i + 2].to_vec())
-        .collect();
-    let x = MatBatch::from_vec(x.len() / 25, 5, 5, x).unwrap();
-    let mut found = vec![0.0; own.len()];
-    decoder
-        .decide_batch(x.view(), Domain::Known(0), &mut found, None)
-        .unwrap();
-    assert_eq!(found, own);
-    // One view is not enough, and an odd number of matrices is no number of trials.
+#[test]
+fn one_view_of_several_is_not_enough() {
+    let trials = trials();
+    let mut decoder = Decoder::new(fit::<f64>(&trials, &all()[0])).unwrap();
+    // One view is not enough.
     let error = decoder
         .decide(&trials.covariances().data()[..25], Domain::Known(0))
         .unwrap_err();
     assert!(error.to_string().contains("75"), "{error}");
-    let error = decoder.decide_batch(
-        MatBatch::identity(4, 5).view(),
-        Domain::Known(0),
-        &mut found,
-        None,
-    );
-    assert!(error.is_err());
 }
 
 #[test]
@@ -244,9 +193,9 @@ fn somebody_new_is_whitened_in_every_view() {
     let config = ModelSpec::from(dasp(Anchor::Dedicated, Retraction::Qr, true, true));
     let model = FittedModel::fit(&training, &training, &config, &mut Silent).unwrap();
     let decided = |trials: &Trials, whitening| {
-        let unseen = Unseen {
+        let unseen = AdaptPolicy {
             whitening,
-            embedding: UnseenEmbedding::Zero,
+            embedding: AdaptEmbedding::Zero,
         };
         model.decide(trials, Some(&unseen)).unwrap().probabilities
     };
@@ -279,31 +228,31 @@ fn somebody_new_is_whitened_in_every_view() {
     let with_own = gap(decided(&new, own), decided(&louder(&new), own));
     assert!(with_own < 0.5 * pooled, "{with_own} {pooled}");
     // Causal means of every view go on, and stay when frozen.
-    let causal = Unseen {
+    let causal = AdaptPolicy {
         whitening: Adaptation::Causal { kappa: 2.0 },
-        embedding: UnseenEmbedding::Zero,
+        embedding: AdaptEmbedding::Zero,
     };
     let mut session = model.session("s9", Some(&causal), &[]).unwrap();
     let first = session
-        .decide(&stacked(&new, 0))
+        .decide(&trial(&new, 0))
         .unwrap()
         .probabilities
         .to_vec();
     let moved = session
-        .decide(&stacked(&new, 0))
+        .decide(&trial(&new, 0))
         .unwrap()
         .probabilities
         .to_vec();
     assert_ne!(first, moved);
     session.freeze(true);
     let still = session
-        .decide(&stacked(&new, 1))
+        .decide(&trial(&new, 1))
         .unwrap()
         .probabilities
         .to_vec();
     assert_eq!(
         still,
-        session.decide(&stacked(&new, 1)).unwrap().probabilities
+        session.decide(&trial(&new, 1)).unwrap().probabilities
     );
     // Batches of some views are no batches of all.
     let some = new.matrices();
@@ -320,9 +269,9 @@ fn somebody_new_is_whitened_in_every_view() {
         &mut Silent,
     )
     .unwrap();
-    let adapted = Unseen {
+    let adapted = AdaptPolicy {
         whitening: Adaptation::OwnMean { kappa: 2.0 },
-        embedding: UnseenEmbedding::Transductive(stiefel_model::TransductiveConfig::default()),
+        embedding: AdaptEmbedding::Transductive(stiefel_model::TransductiveConfig::default()),
     };
     let error = model.decide(&new, Some(&adapted)).unwrap_err();
     assert!(

@@ -9,7 +9,8 @@ use stiefel_model::precondition::Adaptation;
 use stiefel_model::registry::KINDS;
 use stiefel_model::train::Silent;
 use stiefel_model::{
-    Factor, FittedModel, ModelError, ModelSpec, Preconditioning, Trials, Unseen, tangent_vectors,
+    AdaptPolicy, Factor, FittedModel, ModelError, ModelSpec, Preconditioning, Trials,
+    tangent_vectors,
 };
 
 /// A stored comparison.
@@ -84,12 +85,10 @@ pub(crate) fn whitened_rows(case: &Case) -> (Vec<f64>, Vec<usize>, Vec<f64>) {
     let training = case.trials.select(&case.fold.train).unwrap();
     let test = case.trials.select(&case.fold.test).unwrap();
     let whitener = preconditioning().fit(&training).unwrap();
-    let test = if whitener.trials_of(test.domains().indices()[0]) > 0 {
+    let test = if whitener.trial_count(test.domains().indices()[0]) > 0 {
         whitener.transform(&test).unwrap()
     } else {
-        whitener
-            .transform_unseen(&test, Adaptation::Pooled)
-            .unwrap()
+        whitener.transform_new(&test, Adaptation::Pooled).unwrap()
     };
     let rows = |t: &Trials| tangent_vectors::<f64>(t).unwrap().into_vec();
     let labels = training.classes().indices().to_vec();
@@ -134,7 +133,7 @@ pub(crate) fn decided(
     test: &Trials,
     unseen: Option<Adaptation>,
 ) -> Result<Outcome, ModelError> {
-    let found = model.decide(test, unseen.map(Unseen::from).as_ref())?;
+    let found = model.decide(test, unseen.map(AdaptPolicy::from).as_ref())?;
     let mut notes = model.model().choices();
     notes.extend(found.notes.iter().cloned());
     Ok(Outcome {

@@ -5,8 +5,7 @@ use proptest::prelude::*;
 use stiefel_geometry::spd;
 use stiefel_linalg::{MatBatch, congruence};
 use stiefel_model::precondition::{
-    Adaptation, Preconditioning, Reference, Scaling, Tikhonov, WhitenScratch, Whitener,
-    WhitenerState, Whitening,
+    Adaptation, Preconditioning, Reference, Scaling, Tikhonov, WhitenScratch, Whitener, Whitening,
 };
 use stiefel_model::{Factor, Trials};
 use stiefel_testkit::{assert_close, random_batch, relative_error};
@@ -192,9 +191,9 @@ fn pooled_policy_uses_the_mean_of_domain_means_and_nothing_of_the_target() {
     let fitted = config.fit(&unbalanced).unwrap();
     assert_eq!(
         (
-            fitted.trials_of(0),
-            fitted.trials_of(1),
-            fitted.trials_of(2)
+            fitted.trial_count(0),
+            fitted.trial_count(1),
+            fitted.trial_count(2)
         ),
         (5, 1, 0)
     );
@@ -202,11 +201,9 @@ fn pooled_policy_uses_the_mean_of_domain_means_and_nothing_of_the_target() {
         .map(|at| 0.5 * (fitted.mean_of(0).unwrap()[at] + fitted.mean_of(1).unwrap()[at]))
         .collect();
     assert_close("pooled mean", fitted.pooled_mean(), &means, 1e-15);
-    let all = fitted
-        .transform_unseen(&unseen, Adaptation::Pooled)
-        .unwrap();
+    let all = fitted.transform_new(&unseen, Adaptation::Pooled).unwrap();
     let one = fitted
-        .transform_unseen(&unseen.select(&[3]).unwrap(), Adaptation::Pooled)
+        .transform_new(&unseen.select(&[3]).unwrap(), Adaptation::Pooled)
         .unwrap();
     assert_eq!(all.covariances().matrix(3), one.covariances().matrix(0));
     let mut out = vec![0.0; 16];
@@ -228,7 +225,7 @@ fn own_mean_is_shrunk_towards_the_pooled_mean_by_the_formula() {
     let fitted = config.fit(&training).unwrap();
     for kappa in [0.0, 2.5, 10.0] {
         let policy = Adaptation::OwnMean { kappa };
-        let found = fitted.transform_unseen(&unseen, policy).unwrap();
+        let found = fitted.transform_new(&unseen, policy).unwrap();
         let t = unseen.len() as f64;
         let own = mean_of(unseen.covariances(), &(0..unseen.len()).collect::<Vec<_>>());
         let mean = MatBatch::from_fn(1, 4, 4, |_, r, c| {
@@ -255,12 +252,12 @@ fn causal_whitening_includes_the_current_trial_and_no_later_one() {
     };
     let fitted = config.fit(&training).unwrap();
     let policy = Adaptation::Causal { kappa: 10.0 };
-    let found = fitted.transform_unseen(&unseen, policy).unwrap();
+    let found = fitted.transform_new(&unseen, policy).unwrap();
     for t in 1..=unseen.len() {
         // Trial t of the causal policy is the last trial of the own-mean policy on the first t trials.
         let first: Vec<usize> = (0..t).collect();
         let own = fitted
-            .transform_unseen(
+            .transform_new(
                 &unseen.select(&first).unwrap(),
                 Adaptation::OwnMean { kappa: 10.0 },
             )
@@ -284,10 +281,10 @@ fn causal_and_own_mean_agree_for_every_reference_and_scale() {
                 .unwrap();
             let first = unseen.select(&[0]).unwrap();
             let causal = fitted
-                .transform_unseen(&first, Adaptation::Causal { kappa: 3.0 })
+                .transform_new(&first, Adaptation::Causal { kappa: 3.0 })
                 .unwrap();
             let own = fitted
-                .transform_unseen(&first, Adaptation::OwnMean { kappa: 3.0 })
+                .transform_new(&first, Adaptation::OwnMean { kappa: 3.0 })
                 .unwrap();
             // With one trial all definitions coincide, the Riemannian recursion included (the mean of two is on the geodesic).
             let error = relative_error(causal.covariances().data(), own.covariances().data());
@@ -361,14 +358,13 @@ fn state_survives_json_to_the_bit() {
     }
     .fit(&training)
     .unwrap();
-    let json = serde_json::to_string(&fitted.state()).unwrap();
-    let state: WhitenerState = serde_json::from_str(&json).unwrap();
-    let read = Whitener::from_state(&state).unwrap();
+    let json = serde_json::to_string(&fitted).unwrap();
+    let read = Whitener::from_json(&json).unwrap();
     assert_eq!(read, fitted);
-    let policy = read.unseen_policy().unwrap();
+    let policy = read.config().unseen.unwrap();
     assert_eq!(
-        read.transform_unseen(&unseen, policy).unwrap(),
-        fitted.transform_unseen(&unseen, policy).unwrap()
+        read.transform_new(&unseen, policy).unwrap(),
+        fitted.transform_new(&unseen, policy).unwrap()
     );
     assert!(json.contains(r#""policy":"own-mean""#), "{json}");
 }
@@ -416,7 +412,7 @@ fn trials_seen_before_are_what_a_new_domain_is_whitened_with() {
             whitener.transform_after(seen.view(), x.view(), policy)
         };
         let all = |policy| {
-            let whitened = whitener.transform_unseen(&new, policy).unwrap();
+            let whitened = whitener.transform_new(&new, policy).unwrap();
             whitened.covariances().clone()
         };
         let own = Adaptation::OwnMean { kappa: 10.0 };

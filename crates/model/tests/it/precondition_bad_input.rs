@@ -1,6 +1,7 @@
 //! What pre-conditioning refuses, and with which words.
 
 use crate::support::mixed_trials;
+use serde_json::json;
 use stiefel_data::settings::SettingError;
 use stiefel_linalg::MatBatch;
 use stiefel_model::precondition::{
@@ -47,7 +48,7 @@ fn numbers_out_of_range() {
         let (whitener, all) = fitted();
         let new = of_domain(&all, 2);
         for policy in [Adaptation::OwnMean { kappa }, Adaptation::Causal { kappa }] {
-            assert!(whitener.transform_unseen(&new, policy).is_err());
+            assert!(whitener.transform_new(&new, policy).is_err());
         }
     }
 }
@@ -62,19 +63,18 @@ fn nothing_to_fit_on() {
 }
 
 #[test]
-fn unseen_domains_need_a_policy() {
+fn new_domains_need_a_policy() {
     let (whitener, all) = fitted();
     let error = whitener.transform(&all).unwrap_err();
     assert!(matches!(
         &error,
-        ModelError::UnseenDomain { domain: 2, name, .. } if name == "s2"
+        ModelError::UntrainedDomain { domain: 2, name, .. } if name == "s2"
     ));
     assert!(error.to_string().contains("own-mean"), "{error}");
-    assert_eq!(whitener.unseen_policy(), Err(ModelError::NoAdaptation));
     let mut out = vec![0.0; 9];
     let x = all.covariances().matrix(2);
     let single = whitener.transform_into(2, x, &mut out, &mut WhitenScratch::default());
-    assert!(matches!(single, Err(ModelError::UnseenDomain { .. })));
+    assert!(matches!(single, Err(ModelError::UntrainedDomain { .. })));
     let beyond = whitener.transform_into(3, x, &mut out, &mut WhitenScratch::default());
     assert!(matches!(
         beyond,
@@ -90,16 +90,16 @@ fn unseen_domains_need_a_policy() {
 fn known_domains_are_not_unseen_and_domains_are_not_mixed() {
     let (whitener, all) = fitted();
     let error = whitener
-        .transform_unseen(&of_domain(&all, 0), Adaptation::Pooled)
+        .transform_new(&of_domain(&all, 0), Adaptation::Pooled)
         .unwrap_err();
     assert!(matches!(error, ModelError::KnownDomain { trials: 8, .. }));
     let error = whitener
-        .transform_unseen(&all.select(&[2, 5, 0]).unwrap(), Adaptation::Pooled)
+        .transform_new(&all.select(&[2, 5, 0]).unwrap(), Adaptation::Pooled)
         .unwrap_err();
     assert!(matches!(error, ModelError::MixedDomains { trial: 2, .. }));
     let none = all.select(&[]).unwrap();
     assert!(matches!(
-        whitener.transform_unseen(&none, Adaptation::Pooled),
+        whitener.transform_new(&none, Adaptation::Pooled),
         Err(ModelError::Empty { .. })
     ));
 }
@@ -188,7 +188,7 @@ fn own_mean_without_a_prior_needs_ten_trials() {
         (Adaptation::OwnMean { kappa: 0.0 }, 8),
         (Adaptation::Causal { kappa: 0.0 }, 1),
     ] {
-        let error = whitener.transform_unseen(&new, policy).unwrap_err();
+        let error = whitener.transform_new(&new, policy).unwrap_err();
         let expected = ModelError::TooFewForOwnMean {
             op: "pre-conditioning",
             needed: 10,
@@ -276,25 +276,29 @@ fn flat_trials_and_singular_means_are_named() {
 #[test]
 fn damaged_states_are_refused() {
     let (whitener, _) = fitted();
-    let good = serde_json::to_value(whitener.state()).unwrap();
+    let good = serde_json::to_value(&whitener).unwrap();
     let damage = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut value = good.clone();
         change(&mut value);
-        let state = serde_json::from_value(value).unwrap();
-        Whitener::from_state(&state)
+        Whitener::from_json(&value.to_string())
     };
-    assert!(damage(&|_| ()).is_ok());
-    assert!(damage(&|v| v["n"] = 0.into()).is_err());
-    assert!(damage(&|v| v["n"] = u64::MAX.into()).is_err());
-    assert!(damage(&|v| v["trials"] = serde_json::json!([0, 0, 0])).is_err());
-    assert!(damage(&|v| v["trials"] = serde_json::json!([8, 8])).is_err());
-    assert!(damage(&|v| v["domains"] = serde_json::json!(["a", "a", "b"])).is_err());
-    assert!(damage(&|v| v["betas"] = serde_json::json!([1.0])).is_err());
-    assert!(damage(&|v| v["betas"] = serde_json::json!([1.0, -1.0])).is_err());
-    assert!(damage(&|v| v["pooled_square"] = 0.0.into()).is_err());
-    assert!(damage(&|v| v["means"] = serde_json::json!([1.0])).is_err());
-    assert!(damage(&|v| v["channels"] = serde_json::json!(["Cz"])).is_err());
-    assert!(damage(&|v| v["config"]["tikhonov"] = serde_json::json!({"relative": -1.0})).is_err());
+    assert_eq!(damage(&|_| ()), Ok(whitener));
+    let bad: [(&str, serde_json::Value); 10] = [
+        ("/n", 0.into()),
+        ("/n", u64::MAX.into()),
+        ("/known", json!([null, null, null])),
+        ("/known", json!([null, null])),
+        ("/known/0/0/beta", (-1.0).into()),
+        ("/known/0/0/mean", json!([1.0])),
+        ("/pooled/square", 0.0.into()),
+        ("/domains", json!(["a", "a", "b"])),
+        ("/channels", json!(["Cz"])),
+        ("/config/tikhonov", json!({"relative": -1.0})),
+    ];
+    for (place, value) in bad {
+        let change = |v: &mut serde_json::Value| *v.pointer_mut(place).unwrap() = value.clone();
+        assert!(damage(&change).is_err(), "{place}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::models::through_file;
 use crate::support::mixed_trials;
 use stiefel_geometry::stiefel::{orthonormality_defect, principal_angles};
 use stiefel_linalg::MatBatch;
-use stiefel_model::anchor::discriminative_anchor;
+use stiefel_model::anchor::discriminative_basis;
 use stiefel_model::net::{
     Anchor, DaspConfig, DaspNet, HeadKind, InitialAnchor, InitialExperts, LossWeights, Network,
     Orthogonality, Routing, Sizes, SpdNet, SpdNetConfig,
@@ -155,7 +155,14 @@ fn the_decoder_and_the_file_know_the_routed_head() {
 fn filters_start_where_the_training_set_says() {
     let trials = mixed_trials(6, 60, N, DOMAINS);
     let prepared = Prepared::<f64>::new(&trials, None).expect("SPD");
-    let expected = discriminative_anchor(&trials, 3).expect("an anchor");
+    let domains = trials.domains().indices();
+    let basis = discriminative_basis(
+        trials.covariances().view(),
+        trials.classes().indices(),
+        domains,
+    );
+    let basis = basis.expect("an anchor");
+    let expected = MatBatch::from_fn(1, basis.rows(), 3, |_, r, c| basis.get(0, r, c));
     for orthogonality in [Orthogonality::Riemannian, Orthogonality::Cayley] {
         for anchor in [Anchor::Dedicated, Anchor::First] {
             let noise = 0.05;

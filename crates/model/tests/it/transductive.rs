@@ -1,6 +1,6 @@
 //! Transductive adaptation: one row moves, nothing else, and no label is read.
 
-use crate::models::{dasp, fit, of_domain, spdnet, trials};
+use crate::models::{dasp, decide_all, fit, of_domain, spdnet, trials};
 use stiefel_linalg::{MatBatch, MatView};
 use stiefel_model::adapt::{StartRow, TransductiveConfig, Unlabelled, adapt_embedding};
 use stiefel_model::decoder::{Decoder, Domain};
@@ -9,7 +9,7 @@ use stiefel_model::precondition::Adaptation;
 use stiefel_model::routing_stats::routing_stats;
 use stiefel_model::train::evaluate;
 use stiefel_model::{
-    Architecture, Factor, Model, ModelError, Prepared, Trials, Unseen, UnseenEmbedding,
+    AdaptEmbedding, AdaptPolicy, Architecture, Factor, Model, ModelError, Prepared, Trials,
 };
 use stiefel_testkit::assert_close;
 
@@ -53,7 +53,7 @@ fn entropy(model: &Model<f64>, whitened: &MatBatch<f64>, row: &[f64]) -> f64 {
 fn entropy_falls_and_is_the_network_s_own() {
     let (model, new) = model_and_new();
     let whitener = &model.frontend().whitener;
-    let whitened = whitener.transform_unseen(&new, OWN).unwrap();
+    let whitened = whitener.transform_new(&new, OWN).unwrap();
     let encoder = model.frontend().encoder.as_ref();
     let unlabelled = Unlabelled::new(whitened.covariances().view(), encoder).unwrap();
     let mut last = f64::INFINITY;
@@ -99,26 +99,21 @@ fn an_adapted_domain_is_decided_under_its_own_row_alone() {
     let (model, new) = model_and_new();
     let old = of_domain(&trials(), 1, true);
     let mut decoder = Decoder::new(model_and_new().0).unwrap();
-    let mut decided = |x: &MatBatch<f64>, domain: Domain<'_, f64>| {
-        let mut p = vec![0.0; 2 * x.count()];
-        decoder
-            .decide_batch(x.view(), domain, &mut p, None)
-            .unwrap();
-        p
-    };
+    let mut decided =
+        |x: &MatBatch<f64>, domain: Domain<'_, f64>| decide_all(&mut decoder, x, domain);
     let before = decided(old.covariances(), Domain::Known(1));
     for policy in [OWN, Adaptation::Pooled] {
-        let unseen = Unseen {
+        let unseen = AdaptPolicy {
             whitening: policy,
-            embedding: UnseenEmbedding::Transductive(TransductiveConfig::default()),
+            embedding: AdaptEmbedding::Transductive(TransductiveConfig::default()),
         };
         let adapting = Decoder::new(model_and_new().0).unwrap();
         let x = new.covariances();
         let mut handle = adapting.adapt_domain("s3", x.view(), &unseen).unwrap();
         let row = handle.adapted().unwrap().row.clone();
         assert_ne!(row, [0.0; 5]);
-        let found = decided(x, Domain::Unseen(&mut handle));
-        let whitened = model.frontend().whitener.transform_unseen(&new, policy);
+        let found = decided(x, Domain::New(&mut handle));
+        let whitened = model.frontend().whitener.transform_new(&new, policy);
         let expected = evaluated(&model, whitened.unwrap().covariances(), &row).0;
         assert_close("decoder", &found, &expected, 1e-11);
         // Known domains are decided as before, to the bit.
@@ -132,7 +127,7 @@ fn labels_are_never_read() {
     let whitener = &model.frontend().whitener;
     let encoder = model.frontend().encoder.as_ref();
     let row = |trials: &Trials| {
-        let whitened = whitener.transform_unseen(trials, OWN).unwrap();
+        let whitened = whitener.transform_new(trials, OWN).unwrap();
         let prepared = Prepared::<f64>::new(&whitened, encoder).unwrap();
         let config = TransductiveConfig::default();
         adapt_embedding(
@@ -162,9 +157,9 @@ fn what_cannot_be_adapted_is_refused() {
     let encoder = model.frontend().encoder.as_ref();
     let decoder = Decoder::new(model_and_new().0).unwrap();
     let adapt = |trials: MatView<'_, f64>, config| {
-        let unseen = Unseen {
+        let unseen = AdaptPolicy {
             whitening: OWN,
-            embedding: UnseenEmbedding::Transductive(config),
+            embedding: AdaptEmbedding::Transductive(config),
         };
         decoder.adapt_domain("s3", trials, &unseen).unwrap_err()
     };
@@ -214,9 +209,9 @@ fn what_cannot_be_adapted_is_refused() {
     ] {
         let model = fit::<f64>(&of_domain(&trials(), 3, false), &other);
         let decoder = Decoder::new(model).unwrap();
-        let unseen = Unseen {
+        let unseen = AdaptPolicy {
             whitening: OWN,
-            embedding: UnseenEmbedding::Transductive(config),
+            embedding: AdaptEmbedding::Transductive(config),
         };
         let error = decoder.adapt_domain("new", x.view(), &unseen).unwrap_err();
         assert!(error.to_string().contains(why), "{error}");

@@ -19,7 +19,7 @@ use stiefel_model::diagnostics::Carried;
 use stiefel_model::metrics::Decisions;
 use stiefel_model::precondition::Adaptation;
 use stiefel_model::train::{EpochRecord, Flow, Observer};
-use stiefel_model::{Unseen, UnseenEmbedding};
+use stiefel_model::{AdaptEmbedding, AdaptPolicy};
 
 /// The version of the code that decides results: the package's, and a hash of the sources.
 pub const CODE: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STIEFEL_CODE"));
@@ -116,9 +116,9 @@ pub(crate) fn identity(
             .spec
             .clone()
             .with_known(&serde_json::json!({ "unseen": null }))?,
-        unseen: Unseen {
+        unseen: AdaptPolicy {
             whitening: Adaptation::Pooled,
-            embedding: UnseenEmbedding::Initial,
+            embedding: AdaptEmbedding::Initial,
         },
         ..method.clone()
     };

@@ -45,7 +45,7 @@ impl Controls {
             report = report.with_retrained(single);
         }
         let by = model.model().kind().routed_by();
-        let verdict = RoutingEvidence::of(&report, by, chosen).verdict();
+        let verdict = RoutingEvidence::from_report(&report, by, chosen).verdict();
         Ok(Self {
             judged,
             report,

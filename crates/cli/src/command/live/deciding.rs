@@ -3,9 +3,9 @@
 use clap::Args;
 use stiefel::data::{Estimator, Phase, Provenance, Recipe, Trials, View};
 use stiefel::live::{Description, Options};
-use stiefel::model::{FittedModel, ModelError, Session, Unseen};
+use stiefel::model::{AdaptPolicy, DecisionSession, FittedModel, ModelError};
 
-use crate::decoding::UnseenArguments;
+use crate::decoding::AdaptArguments;
 use crate::failure::Failure;
 use crate::source::{Part, band, load_for, window};
 
@@ -21,7 +21,7 @@ pub(crate) struct Deciding {
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
     #[command(flatten)]
-    unseen: UnseenArguments,
+    unseen: AdaptArguments,
     /// Unlabelled trials of the new domain, for own-mean whitening and a nearest embedding
     #[arg(long, value_name = "SOURCE")]
     calibration: Option<String>,
@@ -84,7 +84,7 @@ impl Deciding {
     }
 
     /// What is done for a domain without training trials.
-    pub(super) fn unseen(&self, model: &FittedModel) -> Result<Option<Unseen>, Failure> {
+    pub(super) fn unseen(&self, model: &FittedModel) -> Result<Option<AdaptPolicy>, Failure> {
         self.unseen.policies(model)
     }
 
@@ -103,7 +103,7 @@ impl Deciding {
     }
 
     /// Decisions for whose signal it is.
-    pub(crate) fn session(&self, model: &FittedModel) -> Result<Session, Failure> {
+    pub(crate) fn session(&self, model: &FittedModel) -> Result<DecisionSession, Failure> {
         let unseen = self.unseen(model)?;
         let name = self.domain();
         let known = model.knows(name);
@@ -129,7 +129,7 @@ impl Deciding {
                 "the model was trained on domain \"{name}\"; --calibration is for other domains, leave it out"
             )));
         }
-        if self.freeze && !unseen.as_ref().is_some_and(Unseen::is_causal) {
+        if self.freeze && !unseen.as_ref().is_some_and(AdaptPolicy::is_causal) {
             return Err(Failure::Misuse(
                 "--freeze keeps the running mean of causal whitening as it is; without causal whitening nothing learns from unlabelled windows, so leave it out".into(),
             ));

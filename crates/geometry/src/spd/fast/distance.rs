@@ -17,11 +17,13 @@ use super::steps::{
     squares, squares_mut, stream, symmetric, trace,
 };
 use crate::spd::{CholeskyChart, Metric, SpectralFn, blend};
+use crate::tolerance;
 use std::ops::Range;
 use stiefel_linalg::sums::{all_finite, dot, gap};
+use stiefel_linalg::tolerance::symmetry;
 use stiefel_linalg::{
     MatBatch, MatView, Outer, Scalar, Wanted, asymmetry, inverse_cholesky, sandwich_into,
-    symmetric_inverse_into, tolerance,
+    symmetric_inverse_into,
 };
 
 /// `d(A_i, B_i)` by the short way; a single matrix is paired with all.
@@ -99,7 +101,7 @@ pub(in crate::spd) fn inner_product<T: Scalar>(
         };
         for (at, x) in [Some(u), v].into_iter().flatten().enumerate() {
             let x = part(x, &range)?;
-            let skew = asymmetry(x, tolerance::symmetry::<T>());
+            let skew = asymmetry(x, symmetry::<T>());
             skew.is_none().then_some(())?;
             steps.whiten(l_inv, x, at * out.len(), out.len())?;
         }

@@ -7,16 +7,18 @@
 
 use crate::spd::vector::{from_upper_into, upper_into};
 use crate::spd::{SpectralFn, check_spectrum, upper_len};
+use crate::tolerance;
 use rayon::prelude::*;
 use std::ops::Range;
+use stiefel_linalg::tolerance::symmetry;
 use stiefel_linalg::{
     CholeskyScratch, EigenWorkspace, MatBatch, MatView, MatViewMut, Outer, SandwichScratch, Scalar,
-    Wanted, asymmetry, cholesky_into, inverse_cholesky_into, sandwich_into, sums, tolerance,
+    Wanted, asymmetry, cholesky_into, inverse_cholesky_into, sandwich_into, sums,
 };
 
 /// Whether all matrices are finite and symmetric to rounding.
 pub(super) fn symmetric<T: Scalar>(x: MatView<'_, T>) -> bool {
-    sums::all_finite(x.data()) && asymmetry(x, tolerance::symmetry::<T>()).is_none()
+    sums::all_finite(x.data()) && asymmetry(x, symmetry::<T>()).is_none()
 }
 
 /// Matrices of size `n` that go through all steps together: about 128 KB in double precision, in whole groups of lanes.

@@ -7,9 +7,9 @@ use super::super::spectra::Spectra;
 use super::super::whiten::exp_scaled;
 use super::Hessian;
 use crate::singular::norm;
+use crate::tolerance::{COARSE_FEWEST, COARSE_RESIDUAL, COARSE_SPREAD};
 use crate::{GeometryError, Result};
 use stiefel_linalg::minimise::conjugate_gradients;
-use stiefel_linalg::tolerance::{COARSE_FEWEST, COARSE_RESIDUAL, COARSE_SPREAD};
 use stiefel_linalg::{Mat, MatBatch, MatRef, MatView, Op, Scalar, eigh, product};
 
 /// A matrix near the mean.

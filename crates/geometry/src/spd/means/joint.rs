@@ -12,7 +12,8 @@ use crate::Result;
 use crate::spd::fast::sum_spectral;
 use crate::spd::mean::normalised;
 use crate::spd::{FrechetMean, FrechetOptions, SpectralFn, check_spd, check_symmetric, exp, power};
-use stiefel_linalg::{MatBatch, MatView, Scalar, congruence, tolerance};
+use crate::tolerance;
+use stiefel_linalg::{MatBatch, MatView, Scalar, congruence};
 
 /// A basis and its inverse, `n × n` each.
 struct Basis<T> {

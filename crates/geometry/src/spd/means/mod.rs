@@ -25,7 +25,8 @@ pub use recursive::{RecursiveMean, mean_recursive};
 
 use super::{FrechetMean, FrechetOptions, FrechetReport, check_spd};
 use crate::Result;
-use stiefel_linalg::{MatBatch, Scalar, frobenius_norm, tolerance};
+use crate::tolerance;
+use stiefel_linalg::{MatBatch, Scalar, frobenius_norm};
 
 /// One step of a search.
 struct Step<T> {

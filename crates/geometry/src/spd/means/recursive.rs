@@ -15,8 +15,9 @@ use crate::spd::{
     FrechetMean, FrechetOptions, FrechetReport, check_spd, check_symmetric, exp_map, geodesic,
     log_map,
 };
+use crate::tolerance;
 use crate::{GeometryError, Result};
-use stiefel_linalg::{MatBatch, MatView, Scalar, sums, tolerance};
+use stiefel_linalg::{MatBatch, MatView, Scalar, sums};
 
 /// Which mean of the others replaces a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -20,16 +20,15 @@
 //!
 //! The statistics are state, not parameters: no gradient, no optimiser, but they travel with the
 //! parameters in checkpoints and model files. They start at the exact Fréchet mean and dispersion of the
-//! training set under the first filter ([`refit_statistics`]); domains without training trials get the
-//! mean over domains. [`refit_statistics`] also adapts a trained network to trials without labels.
+//! training set under the first filter; domains without training trials get the mean over domains.
 
 mod config;
 mod statistics;
 
 pub use config::{BatchNormConfig, NormPosition};
+pub use statistics::NormStatistics;
 pub(crate) use statistics::norm_input;
 pub(super) use statistics::start_statistics;
-pub use statistics::{NormStatistics, refit_statistics};
 
 use super::layout::{Initial, Layout, Space, Spec};
 use crate::net::bound::Points;

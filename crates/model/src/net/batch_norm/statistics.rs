@@ -22,7 +22,7 @@ pub struct NormStatistics {
 
 impl NormStatistics {
     /// Of `N × m × m` matrices; `prior` counts for as many trials as its weight says.
-    pub fn of(x: MatView<'_, f64>, prior: Option<(&Self, f64)>) -> Result<Self> {
+    pub fn from_points(x: MatView<'_, f64>, prior: Option<(&Self, f64)>) -> Result<Self> {
         let (mut all, mut weights) = (x.to_owned(), vec![1.0; x.count()]);
         if let Some((prior, kappa)) = prior.filter(|p| p.1 > 0.0) {
             let data = [x.data(), prior.mean.data()].concat();
@@ -58,7 +58,7 @@ impl NormStatistics {
         let m = all.first().map_or(0, |s| s.mean.rows());
         let means = all.iter().flat_map(|s| s.mean.data()).copied().collect();
         let means = MatBatch::from_vec(all.len(), m, m, means)?;
-        let mut pooled = Self::of(means.view(), None)?;
+        let mut pooled = Self::from_points(means.view(), None)?;
         pooled.dispersion = all.iter().map(|s| s.dispersion).sum::<f64>() / all.len() as f64;
         Ok(pooled)
     }
@@ -88,24 +88,6 @@ impl NormStatistics {
     }
 }
 
-/// Sets the statistics of every domain of `data` to those of its trials under the network as it
-/// stands; labels are not read. Returns the domains that were set; none where the network has no batch
-/// normalisation.
-///
-/// This is how a trained network meets a new domain, or a new session of a known one: its row of the
-/// statistics is refitted on trials without labels, everything else stays.
-pub fn refit_statistics<T: Scalar>(
-    network: &dyn Network<T>,
-    parameters: &mut Parameters<T>,
-    data: &Prepared<T>,
-) -> Result<Vec<usize>> {
-    let Some(norm) = network.norm() else {
-        return Ok(Vec::new());
-    };
-    let all = fit(network, norm, parameters, data)?;
-    Ok(all.into_iter().map(|(domain, _)| domain).collect())
-}
-
 fn fit<T: Scalar>(
     network: &dyn Network<T>,
     norm: &Norm,
@@ -121,7 +103,7 @@ fn fit<T: Scalar>(
         let own: Vec<usize> = (0..data.len())
             .filter(|&i| data.domains()[i] == domain)
             .collect();
-        let statistics = NormStatistics::of(x.select(&own).view(), None)?;
+        let statistics = NormStatistics::from_points(x.select(&own).view(), None)?;
         parameters.update(&statistics.updates(norm, &[domain]))?;
         all.push((domain, statistics));
     }
@@ -166,7 +148,7 @@ pub(crate) fn norm_input<T: Scalar>(
     let all: Vec<usize> = (0..data.len()).collect();
     for indices in all.chunks(CHUNK) {
         tape.rewind();
-        let batch = data.batch(indices).of_new(new);
+        let batch = data.batch(indices).for_new(new);
         let part = network.norm_input(&tape, &bound, &batch, norm.position())?;
         m = part.shape().1;
         values.extend_from_slice(part.value().data());

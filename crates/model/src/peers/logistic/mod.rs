@@ -25,6 +25,7 @@ mod loss;
 mod newton;
 mod update;
 
+use crate::error::check_count;
 use crate::{ModelError, Result};
 use features::Features;
 use loss::Loss;
@@ -63,14 +64,7 @@ impl Logistic {
     /// From features, row by row with `features` numbers each, and one class per row.
     pub fn new(x: Vec<f64>, features: usize, labels: &[usize], classes: usize) -> Result<Self> {
         check_features(&x, features)?;
-        if x.len() != labels.len() * features {
-            return Err(ModelError::Count {
-                op: OP,
-                what: "features in all",
-                expected: labels.len() * features,
-                found: x.len(),
-            });
-        }
+        check_count(OP, "features in all", labels.len() * features, x.len())?;
         if let Some(trial) = labels.iter().position(|&l| l >= classes) {
             return Err(ModelError::IndexOutOfRange {
                 op: OP,

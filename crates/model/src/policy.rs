@@ -1,6 +1,6 @@
 //! What is done for a domain without training trials: one answer to two questions, in one place.
 //!
-//! What whitens its trials ([`Adaptation`]), and what stands in for its row of the embedding, where a network has one ([`UnseenEmbedding`]).
+//! What whitens its trials ([`Adaptation`]), and what stands in for its row of the embedding, where a network has one ([`AdaptEmbedding`]).
 
 use crate::adapt::TransductiveConfig;
 use crate::precondition::Adaptation;
@@ -14,22 +14,22 @@ use std::str::FromStr;
 ///
 /// ```
 /// use stiefel_model::precondition::Adaptation;
-/// use stiefel_model::{Unseen, UnseenEmbedding};
+/// use stiefel_model::{AdaptPolicy, AdaptEmbedding};
 ///
-/// let unseen = Unseen { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: "nearest".parse()? };
-/// assert_eq!(unseen.embedding, UnseenEmbedding::NearestTangent);
-/// assert!(unseen.uses_target_data());
+/// let adapt = AdaptPolicy { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: "nearest".parse()? };
+/// assert_eq!(adapt.embedding, AdaptEmbedding::NearestTangent);
+/// assert!(adapt.uses_target_data());
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Unseen {
+pub struct AdaptPolicy {
     /// What whitens its trials.
     pub whitening: Adaptation,
     /// What stands in for its embedding.
-    pub embedding: UnseenEmbedding,
+    pub embedding: AdaptEmbedding,
 }
 
-impl Unseen {
+impl AdaptPolicy {
     /// Whether its mean runs along with its trials.
     pub fn is_causal(&self) -> bool {
         matches!(self.whitening, Adaptation::Causal { .. })
@@ -42,11 +42,11 @@ impl Unseen {
 }
 
 /// A whitening alone: nothing stands in for an embedding.
-impl From<Adaptation> for Unseen {
+impl From<Adaptation> for AdaptPolicy {
     fn from(whitening: Adaptation) -> Self {
         Self {
             whitening,
-            embedding: UnseenEmbedding::InputOnly,
+            embedding: AdaptEmbedding::InputOnly,
         }
     }
 }
@@ -55,7 +55,7 @@ impl From<Adaptation> for Unseen {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum UnseenEmbedding {
+pub enum AdaptEmbedding {
     /// Nothing: the model has no embedding.
     InputOnly,
     /// Zeros.
@@ -72,7 +72,7 @@ pub enum UnseenEmbedding {
     Transductive(TransductiveConfig),
 }
 
-impl UnseenEmbedding {
+impl AdaptEmbedding {
     /// Whether unlabelled trials of the new domain are needed.
     pub fn uses_target_data(self) -> bool {
         matches!(
@@ -106,13 +106,13 @@ impl UnseenEmbedding {
     }
 }
 
-impl fmt::Display for UnseenEmbedding {
+impl fmt::Display for AdaptEmbedding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for UnseenEmbedding {
+impl FromStr for AdaptEmbedding {
     type Err = ModelError;
 
     fn from_str(name: &str) -> Result<Self> {

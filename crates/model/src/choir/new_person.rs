@@ -9,11 +9,11 @@
 //! are bounded. The labelled trials of a calibrated person are always kept, and `δ` follows the frame.
 
 use super::OP;
-use super::bench::Bench;
 use super::calibrate::labelled_centre;
 use super::features::{Frame, RowScratch, place, shrunk};
 use super::model::{Choir, Person};
 use super::ridge::{Rows, own};
+use super::workspace::Workspace;
 use crate::precondition::reference::{Prior, RunningMean};
 use crate::precondition::{Adaptation, OWN_MEAN_MIN_TRIALS, Reference};
 use crate::{ModelError, Result};
@@ -22,9 +22,9 @@ use stiefel_linalg::{MatBatch, MatView};
 /// Unlabelled trials whose covariances are kept at most.
 const KEPT: usize = 64;
 
-/// Decisions for one person with a mean that is not settled; made by [`Choir::newcomer`].
+/// Decisions for one person with a mean that is not settled; made by [`Choir::new_person`].
 #[derive(Debug, Clone)]
-pub struct Newcomer {
+pub struct NewPerson {
     policy: Adaptation,
     means: ViewMeans,
     /// How many values the views of a trial have.
@@ -62,7 +62,7 @@ struct Kept {
     new: bool,
 }
 
-impl Newcomer {
+impl NewPerson {
     pub(super) fn start(
         model: &Choir,
         person: Option<&Person>,
@@ -149,15 +149,15 @@ impl Newcomer {
     }
 
     /// How many labelled trials there are of the person.
-    pub fn labels(&self) -> usize {
+    pub fn label_count(&self) -> usize {
         self.labelled.as_ref().map_or(0, |(_, rows)| rows.len())
     }
 
     /// The probability of every class for one raw trial; under the causal policy it first enters the mean. A trial that is refused changes nothing.
     pub fn decide(&mut self, model: &Choir, trial: &[f64]) -> Result<Vec<f64>> {
-        let mut bench = Bench::new(model);
-        self.decide_into(model, trial, &mut bench)?;
-        Ok(bench.probabilities)
+        let mut workspace = Workspace::new(model);
+        self.decide_into(model, trial, &mut workspace)?;
+        Ok(workspace.probabilities)
     }
 
     /// The same into buffers that are used again.
@@ -165,10 +165,10 @@ impl Newcomer {
         &mut self,
         model: &Choir,
         trial: &[f64],
-        bench: &mut Bench,
+        workspace: &mut Workspace,
     ) -> Result<()> {
-        bench.take(model, trial)?;
-        let enters = !self.frozen && !self.is_labelled(&bench.shrunk);
+        workspace.take(model, trial)?;
+        let enters = !self.frozen && !self.is_labelled(&workspace.shrunk);
         if let Adaptation::Causal { kappa } = self.policy {
             let found = self.means.count() + usize::from(enters);
             if kappa == 0.0 && found < OWN_MEAN_MIN_TRIALS {
@@ -177,11 +177,11 @@ impl Newcomer {
         }
         if matches!(self.policy, Adaptation::Causal { .. }) && enters {
             let mut means = self.means.clone();
-            means.push(&bench.shrunk)?;
+            means.push(&workspace.shrunk)?;
             let kept = self.kept_next();
-            let settled = self.settled(model, &means, &kept, &bench.shrunk)?;
+            let settled = self.settled(model, &means, &kept, &workspace.shrunk)?;
             let settled = settled.ok_or_else(|| too_few(means.count()))?;
-            bench.decide(
+            workspace.decide(
                 model,
                 &settled.frame,
                 &settled.centre,
@@ -189,11 +189,11 @@ impl Newcomer {
             )?;
             self.settle(settled);
             self.means = means;
-            self.enter(&bench.shrunk);
+            self.enter(&workspace.shrunk);
             return Ok(());
         }
-        let own = (self.own.as_deref(), self.labels());
-        bench.decide(model, &self.frame, &self.centre, own)
+        let own = (self.own.as_deref(), self.label_count());
+        workspace.decide(model, &self.frame, &self.centre, own)
     }
 
     /// Whether a shrunk trial is one of those that calibrated the model: these are in the sums, and a trial counts once.
@@ -208,7 +208,7 @@ impl Newcomer {
     /// The weights of a state that is not the present one yet.
     fn weights<'a>(&self, settled: &'a Settled) -> (Option<&'a [f64]>, usize) {
         let own = settled.labelled.as_ref().map(|(_, own)| &own[..]);
-        (own, self.labels())
+        (own, self.label_count())
     }
 
     /// What is kept after one more trial.
@@ -333,7 +333,7 @@ impl ViewMeans {
     pub(super) fn new(typical: &MatBatch<f64>, kappa: f64) -> Result<Self> {
         let n = typical.rows();
         let one = |v: usize| {
-            let prior = Prior::of_trace(typical.matrix(v), kappa);
+            let prior = Prior::from_unit_trace(typical.matrix(v), kappa);
             RunningMean::new(Reference::Euclidean, n, prior)
         };
         Ok(Self((0..typical.count()).map(one).collect::<Result<_>>()?))

@@ -11,15 +11,16 @@ use super::OP;
 use super::features::{Frame, RowScratch, shrink};
 use super::link::Link;
 use super::model::Choir;
+use crate::Result;
+use crate::error::check_count;
 use crate::precondition::{check_single, scale_of};
-use crate::{ModelError, Result};
 use std::ops::Range;
 use stiefel_linalg::argmax;
 use stiefel_linalg::sums::dot;
 
 /// Buffers, and what was decided last.
 #[derive(Debug, Clone)]
-pub(crate) struct Bench {
+pub(crate) struct Workspace {
     /// The views of the trial, shrunk, `V × n × n`.
     pub(super) shrunk: Vec<f64>,
     pub(super) z: Vec<f64>,
@@ -30,7 +31,7 @@ pub(crate) struct Bench {
     rows: RowScratch,
 }
 
-impl Bench {
+impl Workspace {
     pub(crate) fn new(model: &Choir) -> Self {
         let (views, n) = (model.view_count(), model.channel_count());
         Self {
@@ -47,14 +48,12 @@ impl Bench {
     /// Checks the covariances of a raw trial and shrinks them.
     pub(super) fn take(&mut self, model: &Choir, trial: &[f64]) -> Result<()> {
         let n = model.channel_count();
-        if trial.len() != self.shrunk.len() {
-            return Err(ModelError::Count {
-                op: OP,
-                what: "values of the covariances of a trial",
-                expected: self.shrunk.len(),
-                found: trial.len(),
-            });
-        }
+        check_count(
+            OP,
+            "values of the covariances of a trial",
+            self.shrunk.len(),
+            trial.len(),
+        )?;
         let views = trial.chunks_exact(n * n);
         for (x, out) in views.zip(self.shrunk.chunks_exact_mut(n * n)) {
             check_single(n, x, 0)?;

@@ -128,7 +128,6 @@ fn dataset() -> DatasetSummary {
         preparation: Some("8–32 Hz, 3–7 s after the cue, sample covariance".into()),
         licence: None,
         citation: Some("invented".into()),
-        quality: stiefel_data::Quality::default(),
     }
 }
 

@@ -43,7 +43,7 @@ impl Family {
         };
         let mut spec = start.with_known(&self.common)?;
         for (name, value) in given.as_object().into_iter().flatten() {
-            spec = spec.with(name, value.clone())?;
+            spec = spec.with(name, value)?;
         }
         debug_assert_eq!(kind.name(), spec.kind().name());
         // What has no embedding needs nothing in its place.

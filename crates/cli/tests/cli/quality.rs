@@ -95,7 +95,7 @@ fn a_flat_electrode_is_told_at_every_command() {
     let home = home();
     let flat = changed(|c, row| {
         if c == 5 {
-            row.fill(1.0)
+            row.fill(1.0);
         }
     });
     let name = flat.channels()[5].name.clone();
@@ -194,10 +194,12 @@ fn channels_over_many_orders_of_magnitude_are_refused() {
 
 #[test]
 fn impossible_matrices_are_refused_by_their_number_at_every_command() {
+    /// A name, a matrix by its entries, and what is wrong with it.
+    type Bad = (&'static str, fn(usize, usize) -> f64, &'static str);
     let home = home();
     bare(&home.0.join("sound.npz"), 6, sound);
     home.text("train sound.npz -o n.stiefel --model mdm --test 0.25");
-    let kinds: [(&str, fn(usize, usize) -> f64, &str); 3] = [
+    let kinds: [Bad; 3] = [
         ("zero", |_, _| 0.0, "is zero"),
         (
             "indefinite",

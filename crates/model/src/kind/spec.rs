@@ -60,9 +60,9 @@ impl ModelSpec {
     }
 
     /// Changes one setting.
-    pub fn with(mut self, name: &str, value: Value) -> Result<Self> {
+    pub fn with(mut self, name: &str, value: &Value) -> Result<Self> {
         let known = Settings::new(self.kind.name(), self.kind.schema(), self.settings.clone());
-        known.set(&mut self.settings, name, &value)?;
+        known.set(&mut self.settings, name, value)?;
         self.kind.check(&self.settings)?;
         Ok(self)
     }
@@ -71,7 +71,7 @@ impl ModelSpec {
     pub fn with_known(mut self, given: &Value) -> Result<Self> {
         for (name, value) in settings::object(given)? {
             if self.setting(name).is_some() {
-                self = self.with(name, value.clone())?;
+                self = self.with(name, value)?;
             }
         }
         Ok(self)

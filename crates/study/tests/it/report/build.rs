@@ -181,7 +181,6 @@ fn dataset(shape: &Shape) -> DatasetSummary {
         preparation: None,
         licence: Some("CC BY 4.0".into()),
         citation: None,
-        quality: stiefel_data::Quality::default(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use stiefel::data::{DataError, Estimator, Factor, Preparation, Trials};
 use stiefel::eeg::io::{Content, ReadOptions, Source, read_with};
 use stiefel::eeg::recipe::{Input, Inputs, Recipe, read_options, run};
-use stiefel::eeg::select::Selection;
+use stiefel::eeg::select::{Selection, without_repeats};
 use stiefel::eeg::{Channel, ChannelKind, Epochs, Recording, TrialInfo};
 use stiefel::eeg::{covariance, load};
 
@@ -176,6 +176,7 @@ pub(crate) fn trials_dict(py: Python<'_>, trials: Trials) -> PyResult<Bound<'_, 
             x.call_method1("reshape", ((count, views, n, n),))?
         }
     };
+    out.set_item("identity", crate::labelled::identity(&trials)?)?;
     out.set_item("x", x)?;
     Ok(out)
 }
@@ -229,7 +230,10 @@ fn read_trials<'py>(
     let options = options(false, sfreq, None, mat, None, None, None)?;
     let read = || read_with(Source::open(&path)?, &options);
     let trials = py.detach(|| match read().map_err(eeg_error)? {
-        Content::Trials(trials) => Ok(trials),
+        Content::Trials(trials) => {
+            let refuse = stiefel::data::Duplicates::Refuse;
+            without_repeats(trials, refuse).map_err(eeg_error)
+        }
         Content::Epochs(epochs) => covariance::covariances(&epochs, estimator).map_err(eeg_error),
         Content::Recordings(_) => Err(value_error(format!(
             "{} holds a continuous recording, not trials; read it with read_raw",

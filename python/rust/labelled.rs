@@ -3,7 +3,7 @@
 use crate::error::value_error;
 use numpy::PyReadonlyArray3;
 use pyo3::prelude::*;
-use stiefel::data::{Factor, Preparation, Trials};
+use stiefel::data::{Factor, Preparation, Recorded, Span, Trials};
 
 /// Labelled trials as Python hands them over.
 #[derive(FromPyObject)]
@@ -28,12 +28,26 @@ pub(crate) struct Labelled<'py> {
     /// JSON.
     #[pyo3(item)]
     preparation: Option<String>,
+    /// The recordings of the trials, and where each trial lies: JSON, as `identity` gives it.
+    #[pyo3(item, default)]
+    identity: Option<String>,
+}
+
+/// Returns the recordings of trials, and where each trial lies, as JSON.
+pub(crate) fn identity(trials: &Trials) -> PyResult<Option<String>> {
+    let known = trials.recordings();
+    let text = known.map(|known| serde_json::to_string(&known)).transpose();
+    text.map_err(value_error)
 }
 
 impl Labelled<'_> {
     pub(crate) fn trials(self) -> PyResult<Trials> {
         let mut views = crate::array::apart(crate::array::view(&self.x)?, self.views)?.into_iter();
         let x = views.next().ok_or_else(|| value_error("no view"))?;
+        let located: Option<(Vec<Recorded>, Vec<Span>)> = match &self.identity {
+            Some(text) => Some(serde_json::from_str(text).map_err(value_error)?),
+            None => None,
+        };
         let build = || {
             let classes = Factor::new("class", self.class_names, self.classes)?;
             let domains = Factor::new("domain", self.domain_names, self.domains)?;
@@ -44,8 +58,11 @@ impl Labelled<'_> {
             if let Some(channels) = self.channels {
                 trials = trials.with_channels(channels)?;
             }
-            match self.weights {
-                Some(weights) => trials.with_weights(weights),
+            if let Some(weights) = self.weights {
+                trials = trials.with_weights(weights)?;
+            }
+            match located {
+                Some((recordings, spans)) => trials.with_recordings(recordings, spans),
                 None => Ok(trials),
             }
         };

@@ -33,6 +33,9 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::voice::{Level, say};
 
+/// The heading of options that every command has.
+const GLOBAL: &str = "Global options";
+
 /// Decode EEG across people with Riemannian geometry
 #[derive(Debug, Parser)]
 #[command(
@@ -49,13 +52,13 @@ the bit on another CPU."
 )]
 struct Arguments {
     /// Read options from a TOML file, or from the JSON beside a result; options on the command line win
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
     config: Option<PathBuf>,
     /// Say whole reasons, the instruction set, threads and the time taken
-    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = GLOBAL)]
     verbose: bool,
     /// Print results and errors alone: no notes, no progress
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
     quiet: bool,
     /// Colours of help and errors
     #[arg(
@@ -63,7 +66,8 @@ struct Arguments {
         global = true,
         value_name = "WHEN",
         value_enum,
-        default_value = "auto"
+        default_value = "auto",
+        help_heading = GLOBAL
     )]
     color: ColorChoice,
     #[command(subcommand)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use stiefel::data::{Provenance, Trials};
+use stiefel::data::{Duplicates, Provenance, Trials};
 use stiefel::eeg::load_as;
 use stiefel::eeg::select::{ChannelChoice, Selection};
 use stiefel::model::FittedModel;
@@ -25,6 +25,9 @@ pub(crate) struct Part {
     /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) channels: Option<Vec<String>>,
+    /// What is done about recordings and trials that occur twice: refuse, or first (keep the first) [default: refuse]
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) duplicates: Option<Duplicates>,
 }
 
 impl Part {
@@ -34,6 +37,7 @@ impl Part {
             channels: self.channels.clone().map(ChannelChoice::from),
             classes: self.classes.clone(),
             subjects: self.subjects.clone(),
+            duplicates: self.duplicates.unwrap_or_default(),
         }
     }
 }
@@ -102,9 +106,6 @@ pub(crate) fn load_for(
         ));
     }
     let trials = load_with(source, &part, own, causal)?;
-    for text in &trials.origin().notes {
-        note(text);
-    }
     tell(&trials);
     Ok(trials)
 }
@@ -119,6 +120,12 @@ fn load_with(
     let bar = Bar::new("loading", 0);
     let found = load_as(source, part, made, causal, &mut |step| bar.show(step));
     drop(bar);
+    let notes = found
+        .as_ref()
+        .map(|trials| trials.origin().notes.as_slice());
+    for text in notes.unwrap_or_default() {
+        note(text);
+    }
     found.map_err(|error| match kind_of(source) {
         Some(kind) => Failure::Misuse(format!(
             "{source} is a model {kind}, but data are needed here; give a .npz of covariances, a dataset of `stiefel data list`, or \

@@ -14,6 +14,8 @@ mod doors;
 mod formats;
 #[path = "cli/identities.rs"]
 mod identities;
+#[path = "cli/identity.rs"]
+mod identity;
 #[path = "cli/labels.rs"]
 mod labels;
 #[path = "cli/models.rs"]

@@ -1,105 +1,92 @@
-//! The identity of a trial: a fingerprint of its recording and its onset.
+//! The identity of a trial: a fingerprint of its recording, and its onset.
 //!
 //! ```text
-//! channel c:    h_c = SHA-256(signs of x_c(t+1) − x_c(t), over all t)        first sign positive
-//! recording:    SHA-256(h_c in ascending order), its first 128 bits          of channels that change
-//! trial:        SHA-256(recording, sample of the onset), its first 128 bits
+//! channel c:   p_c = SHA-256(signs of x_c(t+1) − x_c(t), over all t), first 32 bits
+//! recording:   {p_c}, of the channels that change; the first sign is taken as positive
+//! same:        two recordings that share more than half of the prints of the smaller one
+//! trial:       a recording and the sample of the onset; its window is kept beside it
 //! ```
 //!
 //! The signs are those of the samples as the file holds them: no gain, offset, unit or CPU changes
 //! them. Names, folders, packing and the order of channels do not enter, nor does the person, nor
-//! anything that a recipe does afterwards. A covariance that came without a recording is known by the
-//! SHA-256 of its first view, as little-endian 64-bit numbers, row by row; further views are the same
-//! trial.
+//! anything that a recipe does afterwards. A file with some of the channels, or with an electrode
+//! that was flattened or repaired, is the same recording, as the other channels say. Half of the
+//! prints are asked for, because a counter of samples is alike in all recordings.
 //!
-//! A fingerprint of a whole file changes when one trial is added or left out. Identities of single
-//! trials do not: a model that keeps them can say of any set how many trials it was trained on.
+//! A matrix that came without a recording is known by a sketch of its numbers.
 
-use crate::{DataError, Result};
+use crate::{DataError, Result, hex};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// The identity of a trial.
+/// The fingerprint of a recording: a print of each channel that changes, in ascending order.
 ///
 /// ```
-/// use stiefel_data::{Factor, Trials};
-/// use stiefel_linalg::MatBatch;
+/// use stiefel_data::Fingerprint;
 ///
-/// let one = || Factor::from_labels(["a", "a"]);
-/// let trials = Trials::new(MatBatch::identity(2, 3), one(), one())?;
-/// let ids = trials.identities();
-/// assert_eq!(ids[0], ids[1]); // the same matrix, whatever else is known of it
-/// # Ok::<(), stiefel_data::DataError>(())
+/// let [a, b, c] = [[0.0, 1.0, 3.0, 2.0], [5.0, 4.0, 4.0, 7.0], [1.0, 9.0, 2.0, 2.0]];
+/// let recording = Fingerprint::of([&a[..], &b, &c]);
+/// // In volts in the place of microvolts, in another order, without one of the channels.
+/// let part = Fingerprint::of([&c[..], &b.map(|x| x * 1e-6 + 1.0)]);
+/// assert!(recording.is_same(&part));
+/// assert!(!Fingerprint::of([&b[..]]).is_same(&Fingerprint::of([&c[..]])));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TrialId([u8; 16]);
-
-impl TrialId {
-    /// Returns the identity of the trial of a recording at the sample of its onset.
-    ///
-    /// ```
-    /// use stiefel_data::{Fingerprint, TrialId};
-    ///
-    /// let (up, down) = ([0.0, 1.0, 3.0, 2.0], [5.0, 4.0, 4.0, 7.0]);
-    /// let recording = Fingerprint::of([&up[..], &down]);
-    /// // In volts in the place of microvolts, and in another order.
-    /// let copy = Fingerprint::of([&down.map(|x| x * 1e-6 + 1.0)[..], &up]);
-    /// assert_eq!(TrialId::at(&recording, 160), TrialId::at(&copy, 160));
-    /// assert_ne!(TrialId::at(&recording, 160), TrialId::at(&recording, 161));
-    /// ```
-    pub fn at(recording: &Fingerprint, onset: u64) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(recording.0);
-        hash.update(onset.to_le_bytes());
-        Self(first(&hash.finalize()))
-    }
-
-    pub(crate) fn of(matrix: &[f64]) -> Self {
-        // Zero has two signs, and one meaning.
-        let bytes: Vec<u8> = (matrix.iter())
-            .flat_map(|value| (value + 0.0).to_le_bytes())
-            .collect();
-        Self(first(&Sha256::digest(bytes)))
-    }
-}
-
-impl FromStr for TrialId {
-    type Err = DataError;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let found = ids(text)?;
-        let only = found.first().filter(|_| found.len() == 1);
-        only.copied().ok_or_else(|| DataError::Impossible {
-            op: "identities of trials",
-            why: format!("{text:?} is not one identity"),
-            remedy: "an identity has 32 hexadecimal digits",
-        })
-    }
-}
-
-/// The fingerprint of a recording; see the crate's documentation of identities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fingerprint([u8; 16]);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+// Shared: every cue of a recording that is played has it.
+pub struct Fingerprint(Arc<[u32]>);
 
 impl Fingerprint {
     /// Returns the fingerprint of a recording, channel by channel; channels that never change are
     /// passed over.
     pub fn of<'a>(channels: impl IntoIterator<Item = &'a [f64]>) -> Self {
-        let mut each: Vec<[u8; 32]> = channels.into_iter().filter_map(signs).collect();
-        each.sort_unstable();
-        Self(first(&Sha256::digest(each.concat())))
+        let mut prints: Vec<u32> = channels.into_iter().filter_map(print).collect();
+        prints.sort_unstable();
+        prints.dedup();
+        Self(prints.into())
+    }
+
+    /// Tells whether two fingerprints are of one recording.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let shared = self.0.iter().filter(|p| other.0.binary_search(p).is_ok());
+        self.is_enough(shared.count(), other)
+    }
+
+    /// Tells whether so many shared prints make one recording of two.
+    fn is_enough(&self, shared: usize, other: &Self) -> bool {
+        2 * shared > self.0.len().min(other.0.len())
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> Self {
+        let bytes: Vec<u8> = (fingerprint.0.iter().copied())
+            .flat_map(u32::to_be_bytes)
+            .collect();
+        hex(&bytes)
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = DataError;
+
+    fn try_from(text: String) -> Result<Self> {
+        let mut prints = words(&text)?;
+        prints.sort_unstable();
+        prints.dedup();
+        Ok(Self(prints.into()))
     }
 }
 
 /// Hashes the signs of the differences of a channel; none where all samples are equal.
-fn signs(x: &[f64]) -> Option<[u8; 32]> {
+fn print(x: &[f64]) -> Option<u32> {
     let turned = x
         .windows(2)
         .find(|w| w[0] != w[1])
         .is_some_and(|w| w[1] < w[0]);
-    let (mut hash, mut changes) = (Sha256::new(), 0_u64);
+    let mut changes = 0_u64;
     let mut words = Vec::with_capacity(16 * x.len().div_ceil(64));
     let mut previous = *x.first()?;
     for block in x[1..].chunks(64) {
@@ -113,49 +100,144 @@ fn signs(x: &[f64]) -> Option<[u8; 32]> {
         let pair = if turned { [down, up] } else { [up, down] };
         words.extend(pair.into_iter().flat_map(u64::to_le_bytes));
     }
-    hash.update(words);
-    (changes != 0).then(|| hash.finalize().into())
+    let digest = Sha256::digest(words);
+    (changes != 0).then(|| u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]))
 }
 
-fn first(digest: &[u8]) -> [u8; 16] {
-    let mut id = [0; 16];
-    id.copy_from_slice(&digest[..16]);
-    id
+/// The identity of a trial of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrialId {
+    /// The recording.
+    pub recording: Fingerprint,
+    /// The sample of the onset.
+    pub onset: u64,
 }
 
-impl fmt::Display for TrialId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
+impl TrialId {
+    /// Returns the identity of the trial of a recording at the sample of its onset.
+    pub fn at(recording: &Fingerprint, onset: u64) -> Self {
+        Self {
+            recording: recording.clone(),
+            onset,
+        }
     }
 }
 
-/// The identities in a text of 32 hexadecimal digits each.
-pub(crate) fn ids(text: &str) -> Result<BTreeSet<TrialId>> {
+/// A recording that trials come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Its fingerprint.
+    pub fingerprint: Fingerprint,
+    /// Its samples per second, as recorded.
+    pub rate: f64,
+}
+
+/// Where a trial lies, in samples of its recording as it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "(usize, u64, i64, i64)", into = "(usize, u64, i64, i64)")]
+pub struct Span {
+    /// The place of the recording in the list of recordings.
+    pub recording: usize,
+    /// The sample of the onset.
+    pub onset: u64,
+    /// The first sample of all windows, from the onset, and the one after their last.
+    pub window: [i64; 2],
+}
+
+impl Span {
+    /// Tells whether two trials share samples.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let ends = |s: &Self| s.window.map(|w| w.saturating_add_unsigned(s.onset));
+        let ([from, to], [start, end]) = (ends(self), ends(other));
+        self.recording == other.recording && ((from < end && start < to) || self.is_same(other))
+    }
+
+    /// Tells whether two are one trial.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.recording == other.recording && self.onset == other.onset
+    }
+}
+
+impl From<(usize, u64, i64, i64)> for Span {
+    fn from((recording, onset, from, to): (usize, u64, i64, i64)) -> Self {
+        Self {
+            recording,
+            onset,
+            window: [from, to],
+        }
+    }
+}
+
+impl From<Span> for (usize, u64, i64, i64) {
+    fn from(span: Span) -> Self {
+        let [from, to] = span.window;
+        (span.recording, span.onset, from, to)
+    }
+}
+
+/// Recordings by their prints: finds one that was met before.
+///
+/// ```
+/// use stiefel_data::{Fingerprint, Recordings};
+///
+/// let one = Fingerprint::of([&[0.0, 1.0, 3.0, 2.0][..]]);
+/// let mut met = Recordings::default();
+/// assert_eq!((met.find(&one), met.add(&one), met.find(&one)), (None, 0, Some(0)));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Recordings {
+    all: Vec<Fingerprint>,
+    with: HashMap<u32, Vec<usize>>,
+}
+
+impl Recordings {
+    /// Returns the place of a recording that is the same as this one; of several that with most
+    /// prints in common.
+    pub fn find(&self, fingerprint: &Fingerprint) -> Option<usize> {
+        let mut shared: HashMap<usize, usize> = HashMap::new();
+        for print in &*fingerprint.0 {
+            for &place in self.with.get(print).into_iter().flatten() {
+                *shared.entry(place).or_default() += 1;
+            }
+        }
+        let same = |&(place, count): &(usize, usize)| self.all[place].is_enough(count, fingerprint);
+        let most = shared.into_iter().filter(same);
+        // Of equals the first, whatever the order of the map.
+        most.max_by_key(|&(place, count)| (count, std::cmp::Reverse(place)))
+            .map(|(place, _)| place)
+    }
+
+    /// Takes a recording in, and returns its place.
+    pub fn add(&mut self, fingerprint: &Fingerprint) -> usize {
+        let place = self.all.len();
+        for &print in &*fingerprint.0 {
+            self.with.entry(print).or_default().push(place);
+        }
+        self.all.push(fingerprint.clone());
+        place
+    }
+}
+
+impl<'a> FromIterator<&'a Fingerprint> for Recordings {
+    fn from_iter<I: IntoIterator<Item = &'a Fingerprint>>(fingerprints: I) -> Self {
+        let mut all = Self::default();
+        for fingerprint in fingerprints {
+            all.add(fingerprint);
+        }
+        all
+    }
+}
+
+/// Reads numbers of eight hexadecimal digits each.
+pub(crate) fn words(text: &str) -> Result<Vec<u32>> {
     let wrong = || DataError::Impossible {
         op: "identities of trials",
         why: format!("{} characters are not a list of identities", text.len()),
-        remedy: "an identity has 32 hexadecimal digits",
+        remedy: "a print, and a number of a sketch, have 8 hexadecimal digits",
     };
-    let digit = |b: &u8| char::from(*b).to_digit(16).map(|d| d as u8);
-    let digits: Option<Vec<u8>> = text.as_bytes().iter().map(digit).collect();
-    let digits = digits.filter(|d| d.len() % 32 == 0).ok_or_else(wrong)?;
-    let one = |digits: &[u8]| {
-        let mut id = [0; 16];
-        for (byte, pair) in id.iter_mut().zip(digits.as_chunks::<2>().0) {
-            *byte = pair[0] << 4 | pair[1];
-        }
-        TrialId(id)
-    };
-    Ok(digits.chunks_exact(32).map(one).collect())
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(digit.into(), 16));
-        }
-    }
-    text
+    let digit = |b: &u8| char::from(*b).to_digit(16);
+    let digits: Option<Vec<u32>> = text.as_bytes().iter().map(digit).collect();
+    let digits = digits.filter(|d| d.len() % 8 == 0).ok_or_else(wrong)?;
+    let number = |d: &[u32]| d.iter().fold(0, |number, digit| number << 4 | digit);
+    Ok(digits.chunks_exact(8).map(number).collect())
 }

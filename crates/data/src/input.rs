@@ -1,6 +1,7 @@
 //! How files are read: what a recipe does not say, because it changes no number of a trial.
 
 use crate::DataError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -61,7 +62,7 @@ impl Input {
 }
 
 /// What is done about a recording that occurs twice, under whichever names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplicates {
     /// It is refused, with both places.
@@ -88,10 +89,15 @@ impl FromStr for Duplicates {
 
 /// What of a path names the domain.
 ///
+/// But for `person` and names after BIDS, equal names in different folders may be of two people,
+/// and are refused.
+///
 /// | rule | `eeg/S001R04.edf` | `sub-03_ses-2_task-mi_run-1_eeg.edf` |
 /// |---|---|---|
 /// | `auto` | as `prefix` | BIDS: domain `sub-03-2` (session 2 of `sub-03`), run `1` |
 /// | `prefix` | letters, then digits: domain `S001`, run `R04` | domain `sub-03`, run `ses-2_task-mi_run-1_eeg` |
+/// | `person` | as `auto`; equal names are one person, in whichever folders | as `auto` |
+/// | `session` | as `auto`, with the folder as session: domain `S001-eeg`, run `R04` | as `auto` |
 /// | `folder` | domain `eeg`, run `S001R04` | the folder, the name |
 /// | `file` | domain `S001R04` | every file is a domain |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -102,6 +108,10 @@ pub enum DomainFrom {
     Auto,
     /// The start of the file's name: letters, then digits.
     Prefix,
+    /// As `Auto`; equal names are one person, in whichever folders.
+    Person,
+    /// As `Auto`, with the folder as session of the person.
+    Session,
     /// The folder.
     Folder,
     /// The whole name of the file.
@@ -110,13 +120,22 @@ pub enum DomainFrom {
 
 impl DomainFrom {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Prefix, Self::Folder, Self::File];
+    pub const ALL: [Self; 6] = [
+        Self::Auto,
+        Self::Prefix,
+        Self::Person,
+        Self::Session,
+        Self::Folder,
+        Self::File,
+    ];
 
     /// Returns the name used on command lines and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Prefix => "prefix",
+            Self::Person => "person",
+            Self::Session => "session",
             Self::Folder => "folder",
             Self::File => "file",
         }
@@ -136,7 +155,7 @@ impl FromStr for DomainFrom {
         let found = Self::ALL.into_iter().find(|rule| rule.name() == name);
         found.ok_or_else(|| DataError::Setting {
             what: format!("\"{name}\" does not say what names a domain"),
-            remedy: "choose auto, prefix, folder or file",
+            remedy: "choose auto, prefix, person, session, folder or file",
         })
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A trial is `(X_i^(v), y_i, d_i)`: covariances in SPD(n), one per view `v` (bands and windows; view 0 is the broad one), a class and a
 //! domain. With it travel subject, session and run where they are known, the names of the channels, and the [`Preparation`] that made
-//! the matrices. Its identity ([`TrialId`]) is a hash of its matrices: a model remembers which trials it has [`Seen`].
+//! the matrices. It is known by its recording and onset ([`Fingerprint`], [`Span`]) or by a sketch of
+//! its matrix: a model remembers which trials it has [`Seen`].
 //!
 //! # Conventions
 //! * Classes, domains, subjects, sessions and runs are zero-based indices into a list of names ([`Factor`]).
@@ -20,6 +21,7 @@ mod quality;
 mod recipe;
 mod seen;
 pub mod settings;
+mod sketch;
 pub mod split;
 pub mod tolerance;
 mod trials;
@@ -28,12 +30,12 @@ mod whole;
 pub use contradiction::Contradiction;
 pub use error::{DataError, Result};
 pub use factor::{Factor, check_distinct};
-pub use identity::{Fingerprint, TrialId, hex};
+pub use identity::{Fingerprint, Recorded, Recordings, Span, TrialId};
 pub use input::{DomainFrom, Duplicates, Input};
 pub use labels::{LabelUse, Labels};
 pub use preparation::{Elsewhere, Preparation, Provenance};
 pub use quality::{Amplitudes, Finding, FindingKind, Quality};
 pub use recipe::{Estimator, Phase, Recipe, Reference, View, class_rules};
-pub use seen::{Role, Seen, fingerprint};
-pub use trials::{Origin, Trials, channel_places, check_symmetric, subject_session};
+pub use seen::{Role, Seen, fingerprint, hex};
+pub use trials::{LabelOrder, Origin, Trials, channel_places, check_symmetric, subject_session};
 pub use whole::{writable, write_whole};

@@ -1,10 +1,11 @@
 //! The trials a model has seen, and the fingerprint of a whole set.
 
-use crate::identity::ids;
-use crate::{DataError, Factor, Result, TrialId, Trials, hex};
+use crate::identity::Recordings;
+use crate::sketch::{self, Sketch, Sketches};
+use crate::{DataError, Factor, Fingerprint, Result, Span, TrialId, Trials};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// What a model knows of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,16 +30,27 @@ impl Role {
     }
 }
 
-/// The trials a model was made with: those it was trained on, and those that chose its epoch or its penalty.
+/// The trials a model was made with: those it was trained on, and those that chose its epoch or its
+/// penalty.
+///
+/// A trial is known by its recording and onset, and by a sketch of its first view: whichever of the
+/// two a set of trials has. A trial that shares samples with one of these is known, too.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Text", into = "Text")]
 pub struct Seen {
-    /// Trials that the parameters were fitted on.
-    pub trained: BTreeSet<TrialId>,
-    /// Trials that only chose when to stop, or which penalty to take.
-    pub stopped: BTreeSet<TrialId>,
-    /// The matrices of both where their recordings are known, for trials that come without.
-    matrices: [BTreeSet<TrialId>; 2],
+    /// The channels of the sketches, in order, where they have names.
+    channels: Option<Vec<String>>,
+    recordings: Vec<Fingerprint>,
+    trained: Known,
+    stopped: Known,
+}
+
+/// Trials by what they are known by.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Known {
+    spans: Vec<Span>,
+    // One for each trial.
+    sketches: Vec<Sketch>,
 }
 
 impl Seen {
@@ -46,87 +58,207 @@ impl Seen {
     pub fn of(training: &Trials, validation: &Trials) -> Self {
         let mut seen = Self::default();
         seen.learn(training);
-        let stopped = validation.identities().into_iter();
-        seen.stopped = stopped.filter(|id| !seen.trained.contains(id)).collect();
-        if validation.has_recordings() {
-            seen.matrices[1].extend(validation.matrix_identities());
-        }
+        let [.., new] = seen.parts(validation, Span::is_same);
+        seen.add(validation, &new, Role::Chose);
         seen
     }
 
     /// Remembers trials that a model was trained on.
     pub fn learn(&mut self, trials: &Trials) {
-        self.trained.extend(trials.identities());
-        if trials.has_recordings() {
-            self.matrices[0].extend(trials.matrix_identities());
+        if self.is_empty() {
+            self.channels = trials.channels().map(<[String]>::to_vec);
         }
+        let [known, ..] = self.parts(trials, Span::is_same);
+        let known: std::collections::BTreeSet<usize> = known.into_iter().collect();
+        let new: Vec<usize> = (0..trials.len()).filter(|i| !known.contains(i)).collect();
+        self.add(trials, &new, Role::Trained);
     }
 
     /// Counts those that only chose as trained on, too.
     pub fn learn_stopped(&mut self) {
-        self.trained.append(&mut self.stopped);
-        let [trained, stopped] = &mut self.matrices;
-        trained.append(stopped);
+        self.trained.spans.append(&mut self.stopped.spans);
+        self.trained.sketches.append(&mut self.stopped.sketches);
     }
 
     /// Tells whether nothing is remembered, as of a model that another program wrote.
     pub fn is_empty(&self) -> bool {
-        self.trained.is_empty() && self.stopped.is_empty()
+        self.trained_count() + self.stopped_count() == 0
     }
 
-    /// Tells what is known of the trial of a recording.
+    /// Returns how many trials the parameters were fitted on.
+    pub fn trained_count(&self) -> usize {
+        self.trained.sketches.len()
+    }
+
+    /// Returns how many trials only chose when to stop, or which penalty to take.
+    pub fn stopped_count(&self) -> usize {
+        self.stopped.sketches.len()
+    }
+
+    /// Returns places of the trials by what the model knows of them: trained on, stopped on, new.
+    pub fn divide(&self, trials: &Trials) -> [Vec<usize>; 3] {
+        self.parts(trials, Span::overlaps)
+    }
+
+    /// Returns the places of trials that the model was made with: the same ones, not those that
+    /// merely share samples with one.
+    pub fn repeated(&self, trials: &Trials) -> Vec<usize> {
+        let [trained, stopped, _] = self.parts(trials, Span::is_same);
+        let mut known = [trained, stopped].concat();
+        known.sort_unstable();
+        known
+    }
+
+    /// Returns what is known of the trial of a recording, or of one that shares samples with it where
+    /// its windows are those of the model's own trials.
+    ///
+    /// ```
+    /// use stiefel_data::{Factor, Fingerprint, Recorded, Role, Seen, Span, TrialId, Trials};
+    /// use stiefel_linalg::MatBatch;
+    ///
+    /// let fingerprint = Fingerprint::of([&[0.0, 1.0, 3.0, 2.0][..]]);
+    /// let one = || Factor::from_labels(["a"]);
+    /// let span = Span { recording: 0, onset: 160, window: [80, 560] };
+    /// let recorded = Recorded { fingerprint: fingerprint.clone(), rate: 160.0 };
+    /// let trials = Trials::new(MatBatch::identity(1, 3), one(), one())?
+    ///     .with_recordings(vec![recorded], vec![span])?;
+    /// let mut seen = Seen::default();
+    /// seen.learn(&trials);
+    /// assert_eq!(seen.role(&TrialId::at(&fingerprint, 160)), Role::Trained);
+    /// assert_eq!(seen.role(&TrialId::at(&fingerprint, 960)), Role::New);
+    /// # Ok::<(), stiefel_data::DataError>(())
+    /// ```
     pub fn role(&self, id: &TrialId) -> Role {
-        match (self.trained.contains(id), self.stopped.contains(id)) {
+        let mut recordings = self.recordings.iter();
+        let Some(recording) = recordings.position(|r| r.is_same(&id.recording)) else {
+            return Role::New;
+        };
+        let meets = |other: &Span| {
+            let window = other.window;
+            let onset = id.onset;
+            other.overlaps(&Span {
+                recording,
+                onset,
+                window,
+            })
+        };
+        let known = |part: &Known| part.spans.iter().any(meets);
+        match (known(&self.trained), known(&self.stopped)) {
             (true, _) => Role::Trained,
             (false, true) => Role::Chose,
             (false, false) => Role::New,
         }
     }
 
-    /// Places of the trials by what the model knows of them: trained on, stopped on, new.
-    pub fn divide(&self, trials: &Trials) -> [Vec<usize>; 3] {
+    fn parts(&self, trials: &Trials, meets: fn(&Span, &Span) -> bool) -> [Vec<usize>; 3] {
+        let here = self.spans(trials);
+        let sketches = trials.sketches(self.channels.as_deref());
+        let known = [&self.trained, &self.stopped].map(|part| part.find(&here, &sketches, meets));
         let mut parts = [Vec::new(), Vec::new(), Vec::new()];
-        let matrices = trials.matrix_identities();
-        for (place, (id, matrix)) in trials.identities().iter().zip(&matrices).enumerate() {
-            let knows = |ids: &BTreeSet<TrialId>, matrices: &BTreeSet<TrialId>| {
-                [id, matrix]
-                    .iter()
-                    .any(|id| ids.contains(id) || matrices.contains(id))
-            };
-            let part = match [
-                knows(&self.trained, &self.matrices[0]),
-                knows(&self.stopped, &self.matrices[1]),
-            ] {
-                [true, _] => 0,
-                [false, true] => 1,
-                [false, false] => 2,
-            };
+        for place in 0..trials.len() {
+            let part = known.iter().position(|known| known[place]).unwrap_or(2);
             parts[part].push(place);
         }
         parts
     }
+
+    /// Returns where trials lie among the recordings of this, those of unknown recordings nowhere.
+    fn spans(&self, trials: &Trials) -> Vec<Option<Span>> {
+        let Some((recordings, spans)) = trials.recordings() else {
+            return vec![None; trials.len()];
+        };
+        let met: Recordings = self.recordings.iter().collect();
+        let places: Vec<Option<usize>> = (recordings.iter())
+            .map(|r| met.find(&r.fingerprint))
+            .collect();
+        let of = |span: &Span| {
+            let recording = places[span.recording]?;
+            Some(Span { recording, ..*span })
+        };
+        spans.iter().map(of).collect()
+    }
+
+    fn add(&mut self, trials: &Trials, at: &[usize], part: Role) {
+        let sketches = trials.sketches(self.channels.as_deref());
+        let mut spans = Vec::new();
+        if let Some((recordings, all)) = trials.recordings() {
+            let mut met: Recordings = self.recordings.iter().collect();
+            let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+            for &i in at {
+                let here = all[i].recording;
+                let recording = *places.entry(here).or_insert_with(|| {
+                    let fingerprint = &recordings[here].fingerprint;
+                    met.find(fingerprint).unwrap_or_else(|| {
+                        self.recordings.push(fingerprint.clone());
+                        met.add(fingerprint)
+                    })
+                });
+                spans.push(Span {
+                    recording,
+                    ..all[i]
+                });
+            }
+        }
+        let known = match part {
+            Role::Trained => &mut self.trained,
+            Role::Chose => &mut self.stopped,
+            Role::New => return,
+        };
+        known.spans.extend(spans);
+        known.sketches.extend(at.iter().map(|&i| sketches[i]));
+    }
 }
 
-/// Identities as one text of hexadecimal digits each, 32 to a trial.
+impl Known {
+    /// Tells of each trial whether it is among these.
+    fn find(
+        &self,
+        spans: &[Option<Span>],
+        sketches: &[Sketch],
+        meets: fn(&Span, &Span) -> bool,
+    ) -> Vec<bool> {
+        let known: Sketches = self.sketches.iter().copied().collect();
+        let mut of: BTreeMap<usize, Vec<&Span>> = BTreeMap::new();
+        for span in &self.spans {
+            of.entry(span.recording).or_default().push(span);
+        }
+        let met = |span: &Span| {
+            let mut others = of.get(&span.recording).into_iter().flatten();
+            others.any(|other| meets(other, span))
+        };
+        (spans.iter().zip(sketches))
+            .map(|(span, sketch)| span.as_ref().is_some_and(met) || !known.find(sketch).is_empty())
+            .collect()
+    }
+}
+
+/// What a file keeps.
 #[derive(Serialize, Deserialize)]
 struct Text {
-    trained: String,
-    stopped: String,
-    #[serde(default, skip_serializing_if = "no_matrices")]
-    matrices: [String; 2],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    channels: Option<Vec<String>>,
+    recordings: Vec<Fingerprint>,
+    trained: PartText,
+    stopped: PartText,
 }
 
-fn no_matrices(texts: &[String; 2]) -> bool {
-    texts.iter().all(String::is_empty)
+#[derive(Serialize, Deserialize)]
+struct PartText {
+    spans: Vec<Span>,
+    sketches: String,
 }
 
 impl From<Seen> for Text {
     fn from(seen: Seen) -> Self {
-        let text = |ids: &BTreeSet<TrialId>| ids.iter().map(ToString::to_string).collect();
+        let part = |known: Known| PartText {
+            spans: known.spans,
+            sketches: sketch::text(&known.sketches),
+        };
         Self {
-            trained: text(&seen.trained),
-            stopped: text(&seen.stopped),
-            matrices: seen.matrices.each_ref().map(text),
+            channels: seen.channels,
+            recordings: seen.recordings,
+            trained: part(seen.trained),
+            stopped: part(seen.stopped),
         }
     }
 }
@@ -135,10 +267,28 @@ impl TryFrom<Text> for Seen {
     type Error = DataError;
 
     fn try_from(text: Text) -> Result<Self> {
+        let count = text.recordings.len();
+        let part = |part: PartText| {
+            if let Some(span) = part.spans.iter().find(|s| s.recording >= count) {
+                return Err(DataError::Impossible {
+                    op: "identities of trials",
+                    why: format!(
+                        "there is no recording {}, there are {count}",
+                        span.recording
+                    ),
+                    remedy: "recordings are counted from 0",
+                });
+            }
+            Ok(Known {
+                spans: part.spans,
+                sketches: sketch::sketches(&part.sketches)?,
+            })
+        };
         Ok(Self {
-            trained: ids(&text.trained)?,
-            stopped: ids(&text.stopped)?,
-            matrices: [ids(&text.matrices[0])?, ids(&text.matrices[1])?],
+            channels: text.channels,
+            trained: part(text.trained)?,
+            stopped: part(text.stopped)?,
+            recordings: text.recordings,
         })
     }
 }
@@ -175,4 +325,15 @@ pub fn fingerprint(trials: &Trials) -> String {
         }
     }
     hex(&hash.finalize())
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(digit.into(), 16));
+        }
+    }
+    text
 }

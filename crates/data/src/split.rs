@@ -11,14 +11,17 @@
 //! * [`session_folds`]: every domain's first session trains, the later ones test.
 //! * [`holdout`]: one division with shares of your own, for a model that is to be used.
 //!
+//! Trials whose windows share samples never fall on two sides: [`Fold::apart`] leaves out of
+//! training (and of validation) those that share some with a trial that is held out.
+//!
 //! Small cells: one trial always trains; with two to four, each tests in one fold (and one validates from three on); from five on
 //! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
 
-use crate::{DataError, Result, Trials};
+use crate::{DataError, Factor, Result, Trials};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const OP: &str = "split";
 
@@ -49,6 +52,62 @@ impl Fold {
             part(&self.test)?,
         ])
     }
+
+    /// Leaves out of training the trials whose windows share samples with one that validates or
+    /// tests, and out of validation those that share some with one that tests. Returns how many
+    /// were left out; none where no windows overlap.
+    ///
+    /// Refuses a fold that would lose all training trials of a domain or a class.
+    pub fn apart(self, trials: &Trials) -> Result<(Self, usize)> {
+        let with = trials.overlapping();
+        if with.iter().all(Vec::is_empty) {
+            return Ok((self, 0));
+        }
+        let mut parts = vec![None; trials.len()];
+        for (at, part) in [
+            (&self.train, Part::Train),
+            (&self.validation, Part::Validation),
+            (&self.test, Part::Test),
+        ] {
+            at.iter().for_each(|&i| parts[i] = Some(part));
+        }
+        let meets = |i: usize, held: &[Part]| {
+            let held = |&j: &usize| parts[j].is_some_and(|part| held.contains(&part));
+            with[i].iter().any(held)
+        };
+        let kept = |at: &[usize], held: &[Part]| -> Vec<usize> {
+            at.iter().copied().filter(|&i| !meets(i, held)).collect()
+        };
+        let apart = Self {
+            train: kept(&self.train, &[Part::Validation, Part::Test]),
+            validation: kept(&self.validation, &[Part::Test]),
+            test: self.test,
+        };
+        for factor in [trials.domains(), trials.classes()] {
+            check_trained(factor, &self.train, &apart.train)?;
+        }
+        let left_out = self.train.len() - apart.train.len() + self.validation.len();
+        let left_out = left_out - apart.validation.len();
+        Ok((apart, left_out))
+    }
+}
+
+/// An error where a name had training trials, and has none any more.
+fn check_trained(factor: &Factor, before: &[usize], after: &[usize]) -> Result<()> {
+    let of =
+        |at: &[usize]| -> BTreeSet<usize> { at.iter().map(|&i| factor.indices()[i]).collect() };
+    let Some(&lost) = of(before).difference(&of(after)).next() else {
+        return Ok(());
+    };
+    Err(DataError::Impossible {
+        op: OP,
+        why: format!(
+            "the windows of trials overlap, and all training trials of {} share samples with \
+             trials that are held out",
+            factor.name(lost)
+        ),
+        remedy: "cut shorter windows, or hold out whole runs",
+    })
 }
 
 /// The trials of each (domain, class), in recording order.

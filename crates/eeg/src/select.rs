@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stiefel_data::Trials;
+use stiefel_data::{Duplicates, Origin, Trials};
 
 use crate::catalogue::parse_subjects;
 use crate::io::{excerpt, listed};
@@ -55,6 +55,13 @@ pub struct Selection {
     /// Subjects by their place in the list, counted from 1: `1-26,30`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subjects: Option<String>,
+    /// What is done about recordings and trials that occur twice.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub duplicates: Duplicates,
+}
+
+fn is_usual(duplicates: &Duplicates) -> bool {
+    *duplicates == Duplicates::default()
 }
 
 impl Selection {
@@ -72,6 +79,47 @@ impl Selection {
         }
         Ok(part)
     }
+}
+
+/// Refuses trials that occur twice, or keeps the first of each and notes it.
+///
+/// ```
+/// use stiefel_data::Duplicates;
+/// use stiefel_eeg::{load, select::{Selection, without_repeats}};
+///
+/// let once = load("synthetic:bnci2014001,subjects=1,sessions=1,trials=6", &Selection::default())?;
+/// let twice = once.joined(&once.select(&[5, 2])?)?;
+/// let error = without_repeats(twice.clone(), Duplicates::Refuse).unwrap_err();
+/// let count = once.len();
+/// assert!(error.to_string().contains(&format!("trial {count} is the same as trial 5")));
+/// assert_eq!(without_repeats(twice, Duplicates::First)?.len(), count);
+/// # Ok::<(), stiefel_eeg::EegError>(())
+/// ```
+pub fn without_repeats(trials: Trials, duplicates: Duplicates) -> Result<Trials> {
+    let repeated = trials.repeated();
+    let Some((trial, first)) = repeated.first() else {
+        return Ok(trials);
+    };
+    let twice = format!("trial {trial} is the same as trial {first}");
+    if duplicates == Duplicates::Refuse {
+        let more = match repeated.len() {
+            1 => String::new(),
+            count => format!(", and {} more occur twice", count - 1),
+        };
+        return Err(EegError::setting(
+            format!("{twice}{more}"),
+            "leave the copies out, or keep the first of each (duplicates: first)",
+        ));
+    }
+    let mut keep = vec![true; trials.len()];
+    repeated.iter().for_each(|(trial, _)| keep[*trial] = false);
+    let keep: Vec<usize> = (0..trials.len()).filter(|&i| keep[i]).collect();
+    let mut origin: Origin = trials.origin().clone();
+    let count = repeated.len();
+    (origin.notes).push(format!(
+        "{count} trials left out, because they occur twice: {twice}"
+    ));
+    Ok(trials.keep(&keep)?.with_origin(origin))
 }
 
 fn keep_subjects(trials: &Trials, text: &str) -> Result<Trials> {

@@ -16,7 +16,7 @@ use stiefel_data::{Input, Origin, Phase, Provenance, Recipe, Trials};
 
 use crate::quality;
 use crate::recipe::{Inputs, Opened, Watch, is_catalogue, open_file, run, source_name};
-use crate::select::Selection;
+use crate::select::{Selection, without_repeats};
 use crate::{EegError, Result};
 
 /// Loads the part of a source that is wanted.
@@ -70,6 +70,7 @@ pub fn load_as(
     }
     let input = Input {
         subjects: part.subjects.clone().filter(|_| !synthetic),
+        duplicates: part.duplicates,
         ..made.map(|made| made.input.reading()).unwrap_or_default()
     };
     let single = !named && !path.is_dir();
@@ -139,8 +140,9 @@ fn recipe_for(made: Option<&Provenance>, named: bool) -> Recipe {
     recipe
 }
 
-/// Returns the part of a file's trials that is wanted; they are called as the file is. Where their
-/// signals are not known, their covariances are looked at.
+/// Returns the part of a file's trials that is wanted; they are called as the file is. Trials that
+/// occur twice are refused, or the first is kept. Where their signals are not known, their
+/// covariances are looked at.
 ///
 /// ```
 /// use stiefel_eeg::{load, part_of_file, select::Selection};
@@ -156,7 +158,8 @@ pub fn part_of_file(path: &Path, trials: Trials, part: &Selection) -> Result<Tri
         name: source_name(&path.to_string_lossy()),
         ..trials.origin().clone()
     };
-    let trials = part.of(&trials.with_origin(origin))?;
+    let trials = without_repeats(trials.with_origin(origin), part.duplicates);
+    let trials = part.of(&trials.map_err(|error| error.in_file(path))?)?;
     if !trials.origin().quality.is_empty() {
         return Ok(trials);
     }

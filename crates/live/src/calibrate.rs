@@ -63,7 +63,8 @@ impl Calibration {
         if let (Some(class), Some(covariances), true) = (class, window.covariances, usable) {
             self.trials.push(covariances.to_vec());
             self.classes.push(class);
-            self.identities.extend(cue.and_then(|cue| cue.trial));
+            self.identities
+                .extend(cue.and_then(|cue| cue.trial).cloned());
         }
     }
 
@@ -105,7 +106,7 @@ impl Calibration {
                 .map_err(ModelError::from)?;
         }
         if self.identities.len() == count {
-            let known = self.identities.clone();
+            let known = &self.identities;
             trials = trials.with_identities(known).map_err(ModelError::from)?;
         }
         Ok(trials.with_preparation(self.start.preparation().clone()))

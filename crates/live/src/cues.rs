@@ -5,7 +5,7 @@ use stiefel_data::{Role, TrialId};
 use stiefel_eeg::recipe::stream::Timing;
 
 /// A cue whose window is not over yet.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cue {
     pub(crate) sample: i64,
     pub(crate) class: Option<usize>,
@@ -108,7 +108,7 @@ impl Cues {
     }
 
     /// The text of a cue.
-    pub(crate) fn label(&self, cue: Cue) -> &str {
+    pub(crate) fn label(&self, cue: &Cue) -> &str {
         &self.known[cue.label].0
     }
 

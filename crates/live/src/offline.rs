@@ -62,6 +62,10 @@ pub fn offline(
             seen: model.about().seen.role(&id),
         })
     };
-    let each = trials.identities().into_iter().enumerate();
+    let each = trials
+        .identities()
+        .unwrap_or_default()
+        .into_iter()
+        .enumerate();
     Ok(each.zip(decided.classes()).filter_map(of_trial).collect())
 }

@@ -59,7 +59,7 @@ pub struct CueOf<'a> {
     /// The sample it came at.
     pub sample: i64,
     /// The trial, where the source is a recording.
-    pub trial: Option<TrialId>,
+    pub trial: Option<&'a TrialId>,
     /// What the model knows of the trial.
     pub seen: Role,
 }

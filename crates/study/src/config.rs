@@ -142,16 +142,19 @@ impl FromStr for SplitUnit {
 }
 
 impl SplitUnit {
-    /// The folds: five with trials drawn at random, or one per block.
+    /// Returns the folds: five with trials drawn at random, or one per block. Windows that share
+    /// samples never fall on two sides of one ([`Fold::apart`]).
     pub fn folds(self, trials: &Trials, seed: u64) -> Result<Vec<Fold>> {
         let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
-        Ok(match self {
+        let folds = match self {
             Self::Trial => cross_domain_folds(labels, domains, seed)?,
             Self::Block => {
                 let runs = trials.runs().map(Factor::indices);
                 block_folds(labels, domains, runs, seed)?
             }
-        })
+        };
+        let apart = |fold: Fold| Ok(fold.apart(trials)?.0);
+        folds.into_iter().map(apart).collect()
     }
 }
 

@@ -54,7 +54,7 @@ impl Plan {
         for cell in cells(&config, &trials, &summary)? {
             add_units(&config, &cell, &mut units)?;
         }
-        let protocol = protocol(&config, &trials);
+        let protocol = protocol(&config, &trials) + &left_out(&units);
         Ok(Self {
             config,
             trials,
@@ -354,6 +354,12 @@ fn add_units(config: &StudyConfig, cell: &Cell, units: &mut Vec<Unit>) -> Result
                 let Some((known, fold)) = labelled(&named.fold, &cell.trials, cell.labels) else {
                     continue;
                 };
+                let known = Fold {
+                    train: known,
+                    validation: Vec::new(),
+                    test: fold.test.clone(),
+                };
+                let known = known.apart(&cell.trials)?.0.train;
                 units.push(Unit {
                     ids: identity(fingerprint, &method.method, (&fold, &known), index, *seed)?,
                     name: in_cell(cell.name.as_deref(), &method.name),
@@ -387,16 +393,18 @@ fn folds(config: &StudyConfig, trials: &Trials, seed: u64) -> Result<Vec<NamedFo
         Study::Loso | Study::Online | Study::Calibration => {
             let subjects = trials.subjects();
             let folds = loso_folds(labels, domains, &trials.subject_of_domain(), seed)?;
-            let one = |fold: Fold| NamedFold {
-                held_out: fold.test.first().map(|&i| subjects.label(i).to_owned()),
-                fold,
+            let one = |fold: Fold| -> Result<NamedFold> {
+                Ok(NamedFold {
+                    held_out: fold.test.first().map(|&i| subjects.label(i).to_owned()),
+                    fold: fold.apart(trials)?.0,
+                })
             };
-            folds.into_iter().map(one).collect()
+            folds.into_iter().map(one).collect::<Result<_>>()?
         }
         Study::Session => {
             let sessions = trials.sessions().ok_or_else(no_sessions)?;
             let fold = session_folds(labels, domains, sessions.indices(), seed)?;
-            unnamed(vec![fold])
+            unnamed(vec![fold.apart(trials)?.0])
         }
         _ => unnamed(config.split.folds(trials, seed)?),
     })
@@ -414,6 +422,22 @@ fn by_subject(trials: &Trials) -> Result<Trials> {
     let sessions = trials.sessions().ok_or_else(no_sessions)?;
     let merged = trials.clone().with_domains(trials.subjects())?;
     Ok(merged.with_sessions(sessions)?)
+}
+
+/// How many trials of a fold share samples with held-out ones, in words.
+fn left_out(units: &[Unit]) -> String {
+    let of = |unit: &Unit| {
+        let (fold, labelled) = (&unit.fold, unit.labelled.len());
+        let used = fold.train.len() + fold.validation.len() + fold.test.len() + labelled;
+        unit.trials.len().saturating_sub(used)
+    };
+    match units.iter().map(of).max() {
+        None | Some(0) => String::new(),
+        Some(most) => format!(
+            "; windows overlap: up to {most} trials of a fold share samples with held-out ones and \
+             are left out of training and validation"
+        ),
+    }
 }
 
 /// How trials are split, in words.

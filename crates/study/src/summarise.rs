@@ -7,7 +7,7 @@ use crate::{
     Made, MeanStd, Plan, Result, Row, Store, StudySummary, Unit, UnitRecord, UnitScore, paper,
     report, verdict,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stiefel_model::diagnostics::{RoutedBy, RoutingEvidence, RoutingFigures};
 use stiefel_model::kind::Kind;
 use stiefel_model::metrics::Confusion;
@@ -175,11 +175,13 @@ fn controls(evidence: &RoutingEvidence) -> Vec<(String, f64)> {
     all.into_iter().flatten().collect()
 }
 
-/// Balanced accuracy of each subject in each unit, averaged over the units that test it.
+/// Balanced accuracy of each subject in each unit, averaged over the units that test it. Of people
+/// with a single class it would be a recall: they are left out.
 fn per_subject(plan: &Plan, units: &[&UnitRecord]) -> Result<Vec<(String, f64)>> {
     let summary = &plan.summary;
     let classes = summary.classes.len();
     let mut scores: Vec<Vec<f64>> = vec![Vec::new(); summary.subjects.len()];
+    let mut truths: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); summary.subjects.len()];
     for unit in units {
         let o = &unit.outcome;
         for (subject, of) in scores.iter_mut().enumerate() {
@@ -189,15 +191,16 @@ fn per_subject(plan: &Plan, units: &[&UnitRecord]) -> Result<Vec<(String, f64)>>
             if at.is_empty() {
                 continue;
             }
+            truths[subject].extend(at.iter().map(|&i| o.truth[i]));
             let pick = |v: &[usize]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
             let confusion = Confusion::new(&pick(&o.truth), &pick(&o.decided), classes)?;
             of.extend(confusion.balanced_accuracy().value());
         }
     }
-    let named = summary.subjects.iter().zip(scores);
+    let named = summary.subjects.iter().zip(scores).zip(truths);
     Ok(named
-        .filter(|(_, s)| !s.is_empty())
-        .map(|(name, s)| (name.clone(), s.iter().sum::<f64>() / s.len() as f64))
+        .filter(|((_, s), truth)| !s.is_empty() && truth.len() > 1)
+        .map(|((name, s), _)| (name.clone(), s.iter().sum::<f64>() / s.len() as f64))
         .collect())
 }
 

@@ -4,6 +4,8 @@ use crate::config::{SplitUnit, Study};
 use crate::stats::{TEST_SEED, above_chance, attainable};
 use crate::tolerance::SIGNIFICANT;
 use crate::{Comparison, Plan, Result, Row};
+use std::collections::{BTreeMap, BTreeSet};
+use stiefel_data::LabelOrder;
 use stiefel_model::Precision;
 use stiefel_model::precondition::{Scaling, Whitening};
 
@@ -23,12 +25,30 @@ pub(crate) fn verdict(
     }
     said.extend(differences(comparisons));
     if plan.config.split == SplitUnit::Trial && !plan.config.study.has_own_folds() {
-        said.push(
-            "Test trials share their runs with training trials; hold out whole runs (--split block) to see what is left without that."
-                .into(),
-        );
+        let order = plan.trials.label_order().filter(LabelOrder::is_blocked);
+        let stretches = order.map_or_else(String::new, |order| {
+            format!(", and classes come in stretches: {order}")
+        });
+        said.push(format!(
+            "Test trials share their runs with training trials{stretches}; hold out whole runs \
+             (--split block) to see what is left without that."
+        ));
     }
+    said.extend(single_class(plan).into_iter().map(|name| {
+        format!("{name} has trials of one class only, and enters no mean or test by person.")
+    }));
     Ok(said)
+}
+
+/// Lists people with trials of a single class: a recall of theirs is no balanced accuracy.
+fn single_class(plan: &Plan) -> Vec<String> {
+    let (subjects, classes) = (plan.trials.subjects(), plan.trials.classes().indices());
+    let mut of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (&subject, &class) in subjects.indices().iter().zip(classes) {
+        of.entry(subject).or_default().insert(class);
+    }
+    let single = of.into_iter().filter(|(_, classes)| classes.len() < 2);
+    single.map(|(s, _)| subjects.name(s).to_owned()).collect()
 }
 
 /// The highest mean, of all that show the same three decimals.

@@ -28,8 +28,11 @@ events. `stiefel inspect FILE` shows what is there and how it was read.
 Whose recording a file is (--domain):
   auto    sub-03_ses-2_run-1.edf is domain sub-03-2 (session 2), run 1; other names as prefix
   prefix  letters, then digits: S001R04.edf is domain S001, run R04
+  person  as auto; equal names in several folders are one person
+  session as auto, with the folder as session: day1/S001R04.edf is domain S001-day1
   folder  the name of the folder; the run is the file
   file    every file is a domain
+Equal names in several folders may be of several people: they are refused, unless they are BIDS names or --domain is person.
 
 Where every file is one trial, its name tells the class: --pattern '{subject}_{class}_{trial}.csv'.
 
@@ -63,7 +66,7 @@ pub(crate) struct Arguments {
     /// Runs by name or number, separated by commas: R06,R10 or 6,10 [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     runs: Option<Vec<String>>,
-    /// What names the domain of a file: auto, prefix, folder, file
+    /// What names the domain of a file: auto, prefix, person, session, folder, file
     #[arg(long, value_name = "RULE", default_value = "auto")]
     domain: DomainFrom,
     /// Pass band in hertz [default: the data set's, or 8,32]
@@ -102,7 +105,7 @@ pub(crate) struct Arguments {
     /// What the parts of file names mean, for example '{subject}_{class}_{trial}.csv'
     #[arg(long, value_name = "PATTERN")]
     pattern: Option<String>,
-    /// What is done about a recording that occurs twice, under whichever names: refuse, or keep the first
+    /// What is done about recordings and trials that occur twice, under whichever names: refuse, or keep the first
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     duplicates: Duplicates,
     #[command(flatten)]

@@ -23,6 +23,7 @@ use crate::output::Output;
 use crate::record::{Counts, Record};
 use crate::source::{self, Part, check_output, load};
 use crate::table::entry;
+use crate::voice::note;
 use options::Options;
 
 /// Shares of trials that are kept from training, unless a fold says which.
@@ -88,6 +89,13 @@ impl Arguments {
         self.options.check()?;
         let trials = load(&self.source, &self.part.selection())?;
         let split = self.fold(&trials)?;
+        let used = split.train.len() + split.validation.len() + split.test.len();
+        if used < trials.len() {
+            let left = trials.len() - used;
+            note(&format!(
+                "{left} trials are left out: their windows share samples with held-out ones"
+            ));
+        }
         let part = |at: &[usize]| trials.select(at);
         let (training, validation) = (part(&split.train)?, part(&split.validation)?);
         let spec = self.options.spec(DataSizes {
@@ -150,13 +158,8 @@ impl Arguments {
         let Some(fold) = self.fold else {
             let (labels, domains) = (trials.classes().indices(), trials.domains().indices());
             let (validation, test) = (self.validation.unwrap_or(VALIDATION), self.test);
-            return Ok(holdout(
-                labels,
-                domains,
-                validation,
-                test.unwrap_or(0.0),
-                seed,
-            )?);
+            let fold = holdout(labels, domains, validation, test.unwrap_or(0.0), seed)?;
+            return Ok(fold.apart(trials)?.0);
         };
         let mut folds = self.split.unwrap_or_default().folds(trials, seed)?;
         let count = folds.len();

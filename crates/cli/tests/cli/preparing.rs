@@ -283,7 +283,7 @@ fn what_cannot_be_prepared_says_why() {
         (
             "prepare eeg -o x.npz --classes T1=a --domain nose",
             2,
-            "auto, prefix, folder or file",
+            "auto, prefix, person, session, folder or file",
         ),
         (
             "prepare eeg -o x.npz --classes T1=a --channels C3,Q9",
@@ -350,7 +350,7 @@ fn weibo(seed: f64) -> Vec<u8> {
     let mut bytes = vec![b' '; 116];
     bytes.extend([0; 8]);
     bytes.extend(b"\x00\x01IM");
-    let noise = |i: usize| ((i as f64 + seed) * 12.9898).sin() * 43758.5453;
+    let noise = |i: usize| ((i as f64 + 1e6 * seed) * 12.9898).sin() * 43758.5453;
     let data: Vec<f64> = (0..64 * 1600 * 4)
         .map(|i| 20.0 * noise(i).fract())
         .collect();

@@ -64,7 +64,7 @@ fn bare(path: &Path, n: usize, entry: impl Fn(usize, usize, usize) -> f64) {
 /// A sound matrix, different from trial to trial.
 fn sound(i: usize, r: usize, c: usize) -> f64 {
     if r == c {
-        2.0 + ((i * 5 + r * 3) % 7) as f64
+        2.0 + ((i * 5 + r * 3) % 7) as f64 + 0.01 * (i * (r + 1)) as f64
     } else {
         0.3
     }
@@ -74,7 +74,7 @@ fn sound(i: usize, r: usize, c: usize) -> f64 {
 fn a_wrong_unit_is_refused_with_the_person() {
     let home = home();
     for unit in ["V", "nV"] {
-        let other = changed(|_, row| row[0] += 1.0);
+        let other = changed(|_, row| row.reverse());
         write_edf(&home.0.join("S09R1.edf"), &other);
         in_unit(&home.0.join("S09R1.edf"), unit);
         for command in [

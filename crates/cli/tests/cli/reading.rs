@@ -30,7 +30,9 @@ fn links_that_point_up_are_walked_once() {
     }
     std::os::unix::fs::symlink("/", eeg.join("root")).unwrap();
     std::os::unix::fs::symlink("more", eeg.join("again")).unwrap();
-    let text = home.text(&format!("prepare eeg -o ds.npz {CLASSES} --json"));
+    let text = home.text(&format!(
+        "prepare eeg -o ds.npz --domain person {CLASSES} --json"
+    ));
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["files"].as_array().unwrap().len(), 4, "{text}");
     let table = home.text("inspect eeg");

@@ -1,5 +1,6 @@
 //! Several views of a trial: `prepare --views`, CHOIR on all of them, `calibrate`.
 
+use stiefel::data::Trials;
 use stiefel::eeg::io::read;
 use stiefel::model::FittedModel;
 
@@ -38,7 +39,18 @@ fn views_are_prepared_trained_on_and_asked_for_again() {
     let one = read(home.0.join("one.npz")).unwrap().into_trials().unwrap();
     let two = read(home.0.join("two.npz")).unwrap().into_trials().unwrap();
     assert_eq!(six.covariances(), one.covariances());
-    assert_eq!(six.identities(), one.identities());
+    let places = |trials: &Trials| {
+        trials.recordings().map(|(_, spans)| {
+            spans
+                .iter()
+                .map(|s| (s.recording, s.onset))
+                .collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(places(&six), places(&one));
+    // The windows of all views count.
+    assert_eq!(six.recordings().unwrap().1[0].window, [32, 448]);
+    assert_eq!(one.recordings().unwrap().1[0].window, [64, 448]);
     assert_eq!((two.view(0), two.view(1)), (six.view(3), six.view(0)));
     // Recordings are prepared as the model wants them; what lacks its views is refused.
     home.text("train six.npz -o m.stiefel --test 0.25");

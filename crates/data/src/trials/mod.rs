@@ -8,12 +8,15 @@
 
 mod channels;
 mod definite;
+mod known;
 mod together;
 mod views;
 
 pub use channels::channel_places;
+pub use known::LabelOrder;
 
-use crate::{DataError, Factor, Preparation, Quality, Reference, Result, TrialId, check_distinct};
+use crate::{DataError, Factor, Preparation, Quality, Reference, Result, check_distinct};
+use known::Located;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use stiefel_linalg::{MatBatch, MatView, asymmetry, tolerance};
@@ -71,8 +74,9 @@ pub struct Trials {
     runs: Option<Factor>,
     channels: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
-    // Who they are, where these matrices do not say it.
-    identities: Option<Arc<Vec<TrialId>>>,
+    // The broad view, where it was left out.
+    broad: Option<Arc<MatBatch<f64>>>,
+    located: Option<Located>,
     places: Places,
     preparation: Arc<Preparation>,
     origin: Arc<Origin>,
@@ -103,6 +107,7 @@ impl Trials {
         let count = covariances.count();
         check_count("classes", count, classes.len())?;
         check_count("domains", count, domains.len())?;
+        check_labels(&classes)?;
         Ok(Self {
             views: vec![Arc::new(covariances)],
             classes,
@@ -112,7 +117,8 @@ impl Trials {
             runs: None,
             channels: None,
             weights: None,
-            identities: None,
+            broad: None,
+            located: None,
             places: Places::default(),
             preparation: Arc::default(),
             origin: Arc::default(),
@@ -143,6 +149,7 @@ impl Trials {
     /// The same trials with other classes.
     pub fn with_classes(mut self, classes: Factor) -> Result<Self> {
         check_count("classes", self.len(), classes.len())?;
+        check_labels(&classes)?;
         self.classes = classes;
         Ok(self)
     }
@@ -308,18 +315,6 @@ impl Trials {
         &self.origin
     }
 
-    /// Says who the trials are, where their recordings are known.
-    pub fn with_identities(mut self, identities: Vec<TrialId>) -> Result<Self> {
-        check_count("identities", self.len(), identities.len())?;
-        self.identities = Some(Arc::new(identities));
-        Ok(self)
-    }
-
-    /// Tells whether the identities are those of recordings, rather than of matrices.
-    pub fn has_recordings(&self) -> bool {
-        self.identities.is_some()
-    }
-
     /// Returns the place of a trial in the set that this one was selected from.
     ///
     /// ```
@@ -334,22 +329,6 @@ impl Trials {
     pub fn place(&self, trial: usize) -> usize {
         let places = self.places.0.as_ref();
         places.and_then(|p| p.get(trial).copied()).unwrap_or(trial)
-    }
-
-    /// Returns who each trial is, by its recording and onset, or else by its first view.
-    pub fn identities(&self) -> Vec<TrialId> {
-        match &self.identities {
-            Some(identities) => identities.to_vec(),
-            None => self.matrix_identities(),
-        }
-    }
-
-    /// Returns the identity of the first view of each trial, whether or not its recording is known.
-    pub fn matrix_identities(&self) -> Vec<TrialId> {
-        let broad = self.covariances();
-        (0..self.len())
-            .map(|i| TrialId::of(broad.matrix(i)))
-            .collect()
     }
 
     /// Places of the trials of a domain.
@@ -380,8 +359,8 @@ impl Trials {
             runs: of(&self.runs),
             channels: self.channels.clone(),
             weights: (self.weights.as_ref()).map(|w| indices.iter().map(|&i| w[i]).collect()),
-            identities: (self.identities.as_ref())
-                .map(|known| Arc::new(indices.iter().map(|&i| known[i]).collect())),
+            broad: (self.broad.as_ref()).map(|view| Arc::new(view.select(indices))),
+            located: (self.located.as_ref()).map(|located| located.select(indices)),
             places: indices.iter().map(|&i| self.place(i)).collect(),
             preparation: Arc::clone(&self.preparation),
             origin: Arc::clone(&self.origin),
@@ -452,6 +431,7 @@ impl Trials {
         }
         Ok(Self {
             views: self.views.iter().map(part).collect(),
+            broad: self.broad.as_ref().map(part),
             channels: Some(names),
             preparation,
             origin,
@@ -478,17 +458,14 @@ impl Trials {
             });
         }
         let n = self.channels_count();
-        let views: Result<Vec<_>> = (self.views.iter().zip(&other.views))
-            .map(|(a, b)| {
-                let x = [a.data(), b.data()].concat();
-                Ok(Arc::new(MatBatch::from_vec(
-                    self.len() + other.len(),
-                    n,
-                    n,
-                    x,
-                )?))
-            })
-            .collect();
+        let one = |(a, b): (&Arc<MatBatch<f64>>, &Arc<MatBatch<f64>>)| -> Result<Arc<_>> {
+            let x = [a.data(), b.data()].concat();
+            let count = self.len() + other.len();
+            Ok(Arc::new(MatBatch::from_vec(count, n, n, x)?))
+        };
+        let views: Result<Vec<_>> = self.views.iter().zip(&other.views).map(one).collect();
+        let broad = self.broad.as_ref().zip(other.broad.as_ref());
+        let broad: Result<Option<_>> = broad.map(one).transpose();
         let join = |a: &Factor, b: &Factor| {
             Factor::new(
                 "names",
@@ -509,8 +486,9 @@ impl Trials {
         Ok(Self {
             views: views?,
             weights: weighted.then(|| [each(self), each(other)].concat()),
-            identities: (self.identities.is_some() || other.identities.is_some())
-                .then(|| Arc::new([self.identities(), other.identities()].concat())),
+            broad: broad?,
+            located: (self.located.as_ref().zip(other.located.as_ref()))
+                .map(|(one, other)| one.joined(other)),
             places: (0..self.len())
                 .map(|i| self.place(i))
                 .chain((0..other.len()).map(|i| other.place(i)))
@@ -534,6 +512,7 @@ impl Trials {
         let same_size = covariances.rows() == self.channels_count();
         Ok(Self {
             views: vec![Arc::new(covariances)],
+            broad: None,
             channels: self.channels.clone().filter(|_| same_size),
             preparation: Arc::default(),
             ..self.clone()
@@ -541,12 +520,13 @@ impl Trials {
     }
 }
 
-/// Subject and session in the name of a domain: `S03-2` is session 2 of subject `S03`; a name without a digit before its last dash is a
-/// subject.
+/// Returns subject and session in the name of a domain: `S03-2` is session 2 of subject `S03`, and
+/// `sub-ann-2` of `sub-ann`; another name without a digit before its last dash is a subject.
 pub fn subject_session(domain: &str) -> (&str, Option<&str>) {
     match domain.rsplit_once('-') {
         Some((subject, session))
-            if subject.bytes().any(|b| b.is_ascii_digit()) && !session.is_empty() =>
+            if (subject.starts_with("sub-") || subject.bytes().any(|b| b.is_ascii_digit()))
+                && !session.is_empty() =>
         {
             (subject, Some(session))
         }
@@ -563,6 +543,22 @@ fn check_count(what: &'static str, expected: usize, found: usize) -> Result<()> 
         what,
         expected,
         found,
+    })
+}
+
+/// An error where a label is empty beside others: it says nothing of a trial. Trials without labels
+/// have empty ones alone.
+fn check_labels(classes: &Factor) -> Result<()> {
+    let is_empty = |i: &usize| classes.label(*i).trim().is_empty();
+    let count = classes.len();
+    let (Some(trial), Some(_)) = ((0..count).find(is_empty), (0..count).find(|i| !is_empty(i)))
+    else {
+        return Ok(());
+    };
+    Err(DataError::Impossible {
+        op: OP,
+        why: format!("the label of trial {trial} is empty"),
+        remedy: "name its class, or leave the trial out",
     })
 }
 

@@ -1,8 +1,8 @@
 //! One set of trials from several sources.
 
+use super::known::Located;
 use super::{OP, Trials, check_count};
-use crate::{DataError, Factor, Labels, Preparation, Result, TrialId};
-use std::collections::BTreeMap;
+use crate::{DataError, Factor, Labels, Preparation, Result};
 use std::sync::Arc;
 use stiefel_linalg::MatBatch;
 
@@ -46,7 +46,6 @@ impl Trials {
                 });
             }
         }
-        check_distinct_trials(sets)?;
         let (n, count) = (first.channels_count(), sets.iter().map(Self::len).sum());
         let view = |v: usize| {
             let x = sets.iter().flat_map(|set| set.view(v).data());
@@ -70,7 +69,7 @@ impl Trials {
             None => vec![1.0; set.len()],
         };
         let any = |has: fn(&Self) -> bool| sets.iter().any(has);
-        Ok(Self {
+        let together = Self {
             views: (0..first.views()).map(view).collect::<Result<_>>()?,
             classes: all(Self::classes),
             domains: all(Self::domains),
@@ -79,13 +78,22 @@ impl Trials {
             runs: factor(|set| set.runs.as_ref()),
             weights: any(|set| set.weights.is_some())
                 .then(|| sets.iter().flat_map(weights).collect()),
-            identities: any(|set| set.identities.is_some())
-                .then(|| Arc::new(sets.iter().flat_map(Self::identities).collect())),
+            broad: None,
+            located: located(sets),
             places: (0..count).collect(),
             preparation: Arc::new(preparation(sets)),
             ..first.clone()
-        })
+        };
+        check_distinct_trials(sets, &together)?;
+        Ok(together)
     }
+}
+
+/// The recordings of all sets, where each knows its own.
+fn located(sets: &[Trials]) -> Option<Located> {
+    let mut each = sets.iter().map(|set| set.located.as_ref());
+    let first = each.next()??.clone();
+    each.try_fold(first, |all, next| Some(all.joined(next?)))
 }
 
 /// The preparation of the first set that knows it, with the labels of all.
@@ -106,29 +114,31 @@ fn preparation(sets: &[Trials]) -> Preparation {
     Preparation::from(made)
 }
 
-fn check_distinct_trials(sets: &[Trials]) -> Result<()> {
-    let mut met: BTreeMap<TrialId, (usize, usize)> = BTreeMap::new();
-    for (set, trials) in sets.iter().enumerate() {
-        for (trial, id) in trials.identities().into_iter().enumerate() {
-            let Some((other, first)) = met.insert(id, (set, trial)) else {
-                continue;
-            };
-            if other == set {
-                continue;
-            }
-            let name = |set: usize| match sets[set].origin().name.as_str() {
-                "" => format!("set {}", set + 1),
-                name => name.to_owned(),
-            };
-            return Err(DataError::Setting {
-                what: format!(
-                    "trial {trial} of {} is the same as trial {first} of {}",
-                    name(set),
-                    name(other)
-                ),
-                remedy: "give every trial once",
-            });
-        }
-    }
-    Ok(())
+fn check_distinct_trials(sets: &[Trials], together: &Trials) -> Result<()> {
+    // Where the trials of each set begin.
+    let starts: Vec<usize> = (sets.iter())
+        .scan(0, |next, set| {
+            let start = *next;
+            *next += set.len();
+            Some(start)
+        })
+        .collect();
+    let place = |trial: usize| {
+        let set = starts.partition_point(|&start| start <= trial).max(1) - 1;
+        (set, trial - starts[set])
+    };
+    let places = together.repeated().into_iter();
+    let mut places = places.map(|(trial, first)| (place(trial), place(first)));
+    let Some(((set, trial), (other, first))) = places.find(|(one, two)| one.0 != two.0) else {
+        return Ok(());
+    };
+    let name = |set: usize| match sets[set].origin().name.as_str() {
+        "" => format!("set {}", set + 1),
+        name => name.to_owned(),
+    };
+    let (one, two) = (name(set), name(other));
+    Err(DataError::Setting {
+        what: format!("trial {trial} of {one} is the same as trial {first} of {two}"),
+        remedy: "give every trial once",
+    })
 }

@@ -48,8 +48,8 @@ impl Trials {
     ///
     /// let one = || Factor::from_labels(["a", "a"]);
     /// let trials = Trials::new(MatBatch::identity(2, 3), one(), one())?.with_view(MatBatch::identity(2, 3))?;
-    /// let broad = trials.pick_views(&[0])?;
-    /// assert_eq!((broad.views(), broad.identities()), (1, trials.identities()));
+    /// let second = trials.pick_views(&[1])?;
+    /// assert_eq!((second.views(), second.view(0)), (1, trials.view(1)));
     /// assert!(trials.pick_views(&[2]).is_err());
     /// # Ok::<(), stiefel_data::DataError>(())
     /// ```
@@ -80,14 +80,15 @@ impl Trials {
             }
             _ => Arc::clone(&self.preparation),
         };
-        // Who a trial is was read off its first view, which may be another now.
-        let identities = match (&self.identities, at[0]) {
+        // Trials without recordings are known by their broad view.
+        let broad = match (&self.broad, at[0]) {
             (None, 0) => None,
-            _ => Some(Arc::new(self.identities())),
+            (None, _) => Some(Arc::clone(&self.views[0])),
+            (Some(broad), _) => Some(Arc::clone(broad)),
         };
         Ok(Self {
             views: at.iter().map(|&v| Arc::clone(&self.views[v])).collect(),
-            identities,
+            broad,
             preparation,
             ..self.clone()
         })

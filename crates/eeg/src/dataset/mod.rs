@@ -6,8 +6,11 @@
 //! | `X` | (trials, n, n) or (trials, views, n, n) | covariances in µV², in the place of `triangles` |
 //! | `y`, `domain`, `groups`, `session`, `run`, `ch_names`, `sfreq` | | as of [epochs](stiefel_formats::npz) |
 //! | `subject` | (trials,) | the subject, beside `domain` or `groups`; the domain where there is none |
-//! | `identity` | (trials,) | 32 hexadecimal digits, of the recording and the onset of each trial |
-//! | `stiefel` | (bytes,) | JSON in UTF-8: how the covariances were made, and where the trials come from |
+//! | `identity` | (trials, 4) | the recording, the onset, where its windows begin and end; see below |
+//! | `stiefel` | (bytes,) | JSON in UTF-8: how the covariances were made, of which recordings |
+//!
+//! The recording of a trial is its place in the list of `stiefel`; the onset is a sample as recorded,
+//! and windows are counted in samples from it.
 //!
 //! `prepare` writes `triangles`. `X` holds covariances when its matrices are square and all symmetric to the rounding of the type
 //! it is stored in, epochs otherwise.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stiefel_data::{DataError, Factor, TrialId, Trials};
+use stiefel_data::{DataError, Factor, Span, Trials};
 use stiefel_formats::numpy::{Array, Arrays, Table, Values};
 use stiefel_formats::{Format, ReadOptions, Source, check_options, detect, memory, npy, npz};
 use stiefel_linalg::{MatBatch, MatView, MatViewMut, asymmetry, symmetrise, tolerance};
@@ -160,13 +160,8 @@ fn trials(path: &Path, arrays: &mut Arrays<'_>, mut table: Table) -> Result<Tria
         None
     };
     let subjects = subjects.map(|array| table.column(array, "subject"));
-    let identities = match arrays.array(IDENTITY)? {
-        Some(array) => {
-            let texts = table.column(array, IDENTITY)?;
-            let ids: std::result::Result<Vec<TrialId>, _> =
-                texts.iter().map(|t| t.parse()).collect();
-            Some(ids?)
-        }
+    let spans = match arrays.array(IDENTITY)? {
+        Some(array) => Some(spans(path, &array)?),
         None => None,
     };
     let sessions = table.sessions.clone();
@@ -189,8 +184,9 @@ fn trials(path: &Path, arrays: &mut Arrays<'_>, mut table: Table) -> Result<Tria
             found = found.with_sessions(sessions)?;
         }
     }
-    if let Some(identities) = identities {
-        found = found.with_identities(identities)?;
+    let recordings = record.as_ref().map(|record| record.recordings.clone());
+    if let Some((spans, recordings)) = spans.zip(recordings) {
+        found = found.with_recordings(recordings, spans)?;
     }
     if let Some(record) = record {
         found = found
@@ -198,6 +194,34 @@ fn trials(path: &Path, arrays: &mut Arrays<'_>, mut table: Table) -> Result<Tria
             .with_origin(record.origin);
     }
     Ok(found)
+}
+
+/// Reads where trials lie.
+fn spans(path: &Path, array: &Array) -> Result<Vec<Span>> {
+    let wrong = || {
+        let what = format!("the array {IDENTITY} does not say where trials lie");
+        invalid(path, what, "prepare the dataset again, or remove the array")
+    };
+    let Values::Numbers(values) = &array.values else {
+        return Err(wrong());
+    };
+    let (rows, []) = values.as_chunks::<4>() else {
+        return Err(wrong());
+    };
+    let is_count = |x: f64| x.fract() == 0.0 && x.abs() < 2_f64.powi(53);
+    let span = |row: &[f64; 4]| {
+        let [recording, onset, from, to] = *row;
+        let fits = row.iter().all(|&x| is_count(x)) && recording >= 0.0 && onset >= 0.0;
+        (fits && array.shape.len() == 2).then_some(Span {
+            recording: recording as usize,
+            onset: onset as u64,
+            window: [from as i64, to as i64],
+        })
+    };
+    rows.iter()
+        .map(span)
+        .collect::<Option<_>>()
+        .ok_or_else(wrong)
 }
 
 /// `trials × views × n × n` values as trials.

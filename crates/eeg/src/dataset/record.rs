@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use stiefel_data::{Origin, Preparation, Trials};
+use stiefel_data::{Origin, Preparation, Recorded, Trials};
 use stiefel_formats::numpy::{Array, Values};
 
 use super::invalid;
@@ -18,6 +18,9 @@ pub(super) struct Record {
     version: u32,
     pub(super) preparation: Preparation,
     pub(super) origin: Origin,
+    /// The recordings that trials come from.
+    #[serde(default)]
+    pub(super) recordings: Vec<Recorded>,
 }
 
 impl Record {
@@ -26,6 +29,9 @@ impl Record {
             version: VERSION,
             preparation: trials.preparation().clone(),
             origin: trials.origin().clone(),
+            recordings: trials
+                .recordings()
+                .map_or_else(Vec::new, |(r, _)| r.to_vec()),
         }
     }
 

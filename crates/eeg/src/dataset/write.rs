@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use stiefel_data::{Factor, Trials};
+use stiefel_data::{Factor, Span, Trials};
 use stiefel_formats::numpy::NpzWriter;
 
 use super::record::Record;
@@ -68,13 +68,10 @@ fn write(writer: impl Write + Seek, trials: &Trials) -> std::io::Result<()> {
     if let Some(runs) = trials.runs() {
         file.strings("run", &labels(runs))?;
     }
-    if trials.has_recordings() {
-        let ids: Vec<String> = trials
-            .identities()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        file.strings(IDENTITY, &ids)?;
+    if let Some((_, spans)) = trials.recordings() {
+        let rows: Vec<[f64; 4]> = spans.iter().map(numbers).collect();
+        let rows = rows.iter().map(<[f64; 4]>::as_slice);
+        file.numbers(IDENTITY, &[spans.len(), 4], rows)?;
     }
     if let Some(channels) = trials.channels() {
         file.strings("ch_names", channels)?;
@@ -84,4 +81,15 @@ fn write(writer: impl Write + Seek, trials: &Trials) -> std::io::Result<()> {
     }
     file.bytes("stiefel", &serde_json::to_vec(&Record::of(trials))?)?;
     file.finish()
+}
+
+/// The numbers of a span in a file, all far below 2⁵³.
+fn numbers(span: &Span) -> [f64; 4] {
+    let [from, to] = span.window;
+    [
+        span.recording as f64,
+        span.onset as f64,
+        from as f64,
+        to as f64,
+    ]
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use stiefel_data::{DomainFrom, Input, Recipe, Trials, View, subject_session};
 
 use super::folders::{of_task, recordings_in};
-use super::naming::domain_of;
+use super::naming::{domain_of, home_of};
 use super::parse_views;
 use super::pattern::NamePattern;
 use super::simulated::generator;
@@ -27,6 +27,8 @@ use crate::{EegError, Epochs, Recording, Result, TrialInfo};
 pub(super) struct Item {
     pub(super) signal: Signal,
     pub(super) domain: String,
+    /// The folder within which this name is one person, where the name alone does not say so.
+    pub(super) home: Option<PathBuf>,
     pub(super) run: Option<String>,
     pub(super) path: PathBuf,
     pub(super) notes: Vec<String>,
@@ -145,6 +147,7 @@ impl Inputs {
             let subject = format!("S{:02}", item.subject + 1);
             Ok(Item {
                 path: PathBuf::from(&subject),
+                home: None,
                 domain: if by_session {
                     format!("{subject}-{}", item.session + 1)
                 } else {
@@ -240,6 +243,7 @@ fn of_catalogue(source: &str, input: &Input, recipe: &Recipe) -> Result<Inputs> 
         let run = run?;
         Ok(Item {
             domain: run.domain(dataset.domain),
+            home: None,
             run: Some(format!("{}/{}", run.session, run.run)),
             path: run.path,
             notes: run.notes,
@@ -414,6 +418,11 @@ impl Naming {
         })
     }
 
+    /// Returns the folder within which names tell people apart; a pattern says what names mean.
+    fn home(&self, path: &Path) -> Option<PathBuf> {
+        self.pattern.is_none().then(|| home_of(self.rule, path))?
+    }
+
     fn of(&self, path: &Path) -> Result<Named> {
         let (domain, run) = domain_of(self.rule, path);
         let Some(pattern) = &self.pattern else {
@@ -536,9 +545,11 @@ fn signals(
     several_sessions: bool,
 ) -> Result<Vec<Item>> {
     let Named { domain, run, class } = naming.of(path)?;
+    let home = naming.home(path);
     let item = |signal: Signal, run: Option<String>, notes: Vec<String>| Item {
         signal,
         domain: domain.clone(),
+        home: home.clone(),
         run,
         path: path.to_path_buf(),
         notes,

@@ -17,6 +17,7 @@ mod folders;
 mod inputs;
 mod looking;
 mod meaning;
+mod met;
 mod naming;
 mod notes;
 mod pattern;
@@ -33,7 +34,7 @@ pub use inputs::{Inputs, read_options};
 pub(crate) use inputs::{Opened, is_catalogue, open_file};
 pub use meaning::{Cue, LabelledRecording, labelled_recordings, sample_at};
 pub use pattern::{FileName, NamePattern};
-pub use pipeline::{PipelineOutput, Preparing};
+pub use pipeline::{PipelineOutput, Preparing, fingerprint};
 pub use record::{DomainRecord, Record};
 pub use simulated::simulate;
 pub use stiefel_data::{DomainFrom, Input, Provenance, Recipe, Reference};
@@ -42,7 +43,7 @@ pub use views::{choir_views, parse_views, views_of};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use stiefel_data::{Duplicates, Fingerprint, Origin, Preparation, TrialId, Trials};
+use stiefel_data::{Duplicates, Origin, Preparation, Trials};
 
 use crate::catalogue::Signal;
 use crate::io::{listed, name_text, path_text};
@@ -50,6 +51,7 @@ use crate::quality;
 use crate::{EegError, Result};
 use inputs::Item;
 use meaning::{check_meanings, counted};
+use met::Met;
 use notes::Notes;
 
 /// How far a long piece of work is.
@@ -231,19 +233,14 @@ struct Work<'a> {
     /// The names of the runs, each once.
     runs: Vec<String>,
     used: usize,
-    duplicates: Duplicates,
-    /// Where every recording, and every trial of data that comes in trials, was met first.
-    recordings: BTreeMap<Fingerprint, PathBuf>,
-    trials: BTreeMap<TrialId, (PathBuf, usize)>,
+    met: Met,
 }
 
 impl<'a> Work<'a> {
     fn new(recipe: &'a Recipe, duplicates: Duplicates) -> Self {
         Self {
             recipe,
-            duplicates,
-            recordings: BTreeMap::new(),
-            trials: BTreeMap::new(),
+            met: Met::new(duplicates),
             notes: Notes::default(),
             runs: Vec::new(),
             used: 0,
@@ -266,44 +263,44 @@ impl<'a> Work<'a> {
             Signal::Recording(recording) => {
                 let classes = &self.recipe.classes;
                 let run = item.run.as_deref();
-                let labelled = LabelledRecording::new(&item.path, recording, run, classes);
+                let mut labelled = LabelledRecording::new(&item.path, recording, run, classes);
                 if self.has_no_trial(&labelled, &item.path, &place)? {
                     return Ok(());
                 }
-                let known = labelled.fingerprint;
-                if let Some(first) = self.recordings.get(&known) {
-                    let twice = format!("it is the same recording as {}", path_text(first));
-                    if self.duplicates == Duplicates::Refuse {
-                        return Err(at(EegError::setting(
-                            twice,
-                            "remove one of the copies, or keep the first of them (duplicates: first)",
-                        )));
-                    }
-                    self.notes
-                        .add(&item.path, &place, &format!("left out, because {twice}"));
+                let known = &labelled.fingerprint;
+                if let Some(twice) = self.met.recording(known, &item.path, run).map_err(at)? {
+                    let note = format!("left out, because {twice}");
+                    self.notes.add(&item.path, &place, &note);
                     return Ok(());
                 }
-                self.recordings.insert(known, item.path.clone());
-                let rate = labelled.recording.sampling_rate();
+                let recording = labelled.recording;
+                let (recording, twice) = self.met.events(recording, classes).map_err(at)?;
+                if let Some(twice) = twice {
+                    self.notes
+                        .add(&item.path, &place, &format!("{twice}; the first is kept"));
+                }
+                let home = item.home.as_deref();
+                (self.met.person(&item.domain, home, &item.path)).map_err(at)?;
+                let rate = recording.sampling_rate();
+                labelled.recording = recording;
                 let added = preparing.add_labelled(labelled, &item.domain);
                 added.map_err(at)?;
                 rate
             }
             Signal::Epochs(epochs) => {
-                let before = preparing.identities().len();
-                preparing.add_epochs(&epochs).map_err(at)?;
-                for (i, id) in preparing.identities()[before..].iter().enumerate() {
-                    let met = self.trials.insert(*id, (item.path.clone(), i));
-                    if let Some((path, first)) = met {
-                        return Err(at(EegError::setting(
-                            format!(
-                                "trial {i} is the same as trial {first} of {}",
-                                path_text(&path)
-                            ),
-                            "leave one of them out",
-                        )));
-                    }
+                let classes = &self.recipe.classes;
+                let (epochs, twice) = (self.met.epochs(epochs, classes, &item.path)).map_err(at)?;
+                if let Some(note) = twice {
+                    self.notes.add(&item.path, &place, &note);
                 }
+                if epochs.trials().is_empty() {
+                    return Ok(());
+                }
+                for domain in epochs.trials().iter().map(|t| &t.domain) {
+                    let home = item.home.as_deref();
+                    (self.met.person(domain, home, &item.path)).map_err(at)?;
+                }
+                preparing.add_epochs(&epochs).map_err(at)?;
                 epochs.sampling_rate()
             }
         };

@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use stiefel_data::{
-    Fingerprint, LabelUse, Labels, Phase, Preparation, Provenance, Quality, Recipe, Reference,
-    TrialId, Trials,
+    Fingerprint, LabelUse, Labels, Phase, Preparation, Provenance, Quality, Recipe, Recorded,
+    Reference, Span, Trials,
 };
 use stiefel_linalg::MatBatch;
 
@@ -83,7 +83,9 @@ pub struct Preparing {
     // One vector of matrices per view.
     views: Vec<Vec<f64>>,
     trials: Vec<TrialInfo>,
-    identities: Vec<TrialId>,
+    /// Recordings that trials come from, and where each of them lies.
+    sources: Vec<Recorded>,
+    spans: Vec<Span>,
     peaks: Vec<f64>,
     recordings: usize,
     labels: Labels,
@@ -109,7 +111,8 @@ impl Preparing {
             trialwise: false,
             views: vec![Vec::new(); recipe.views.len()],
             trials: Vec::new(),
-            identities: Vec::new(),
+            sources: Vec::new(),
+            spans: Vec::new(),
             peaks: Vec::new(),
             recordings: 0,
             labels: Labels::default(),
@@ -191,11 +194,7 @@ impl Preparing {
                 }
             }
         }
-        let ids = plan
-            .onsets
-            .iter()
-            .map(|onset| TrialId::at(&fingerprint, sample_at(*onset, recorded)));
-        self.identities.extend(ids);
+        self.locate(&fingerprint, recorded, &plan.onsets);
         labels
             .uses()
             .iter()
@@ -272,12 +271,18 @@ impl Preparing {
                 self.views[view].extend(matrices);
             }
         }
-        let length = whole.samples().max(1);
-        let rows = |&i: &usize| whole.trial(i).chunks_exact(length);
-        let ids = chosen
-            .iter()
-            .map(|i| TrialId::at(&Fingerprint::of(rows(i)), 0));
-        self.identities.extend(ids);
+        for (&trial, recording) in chosen.iter().zip(self.sources.len()..) {
+            let window = [0, whole.samples() as i64];
+            self.spans.push(Span {
+                recording,
+                onset: 0,
+                window,
+            });
+            self.sources.push(Recorded {
+                fingerprint: trial_fingerprint(whole, trial),
+                rate: recorded,
+            });
+        }
         self.trials.extend(named);
         count(&mut self.not_selected, not_selected);
         count(&mut self.selected, selected);
@@ -424,9 +429,22 @@ impl Preparing {
         (shortest * rate).round_ties_even() as usize <= channels
     }
 
-    /// Returns the identities of the trials so far.
-    pub(super) fn identities(&self) -> &[TrialId] {
-        &self.identities
+    /// Says where the trials of a recording lie, which begin at these seconds.
+    fn locate(&mut self, fingerprint: &Fingerprint, rate: f64, onsets: &[f64]) {
+        let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
+        for view in &self.recipe.views {
+            (from, to) = (from.min(view.window[0]), to.max(view.window[1]));
+        }
+        let recording = self.sources.len();
+        self.spans.extend(onsets.iter().map(|&onset| Span {
+            recording,
+            onset: sample_at(onset, rate),
+            window: [from, to].map(|seconds| (seconds * rate).round_ties_even() as i64),
+        }));
+        self.sources.push(Recorded {
+            fingerprint: fingerprint.clone(),
+            rate,
+        });
     }
 
     /// Returns the recipe as it is run, complete once a recording was added.
@@ -475,8 +493,8 @@ impl Preparing {
             trials = trials.with_view(x.map_err(stiefel_data::DataError::from)?)?;
         }
         let provenance = self.provenance();
-        let kept = rejection.kept.iter().map(|&i| self.identities[i]);
-        let trials = trials.with_identities(kept.collect())?;
+        let kept = rejection.kept.iter().map(|&i| self.spans[i]);
+        let trials = trials.with_recordings(self.sources, kept.collect())?;
         let trials = trials.with_channels(provenance.channels().to_vec())?;
         let quality = quality::join(&self.look, &trials)?;
         Ok(PipelineOutput {
@@ -493,10 +511,15 @@ impl Preparing {
 }
 
 /// Returns the fingerprint of a recording, of all its channels but markers.
-pub(super) fn fingerprint(recording: &Recording) -> Fingerprint {
+pub fn fingerprint(recording: &Recording) -> Fingerprint {
     let channels = recording.channels().iter().enumerate();
     let signals = channels.filter(|(_, channel)| channel.kind != ChannelKind::Stim);
     Fingerprint::of(signals.map(|(i, _)| recording.channel(i)))
+}
+
+/// Returns the fingerprint of a trial that came alone.
+pub(super) fn trial_fingerprint(epochs: &Epochs, trial: usize) -> Fingerprint {
+    Fingerprint::of(epochs.trial(trial).chunks_exact(epochs.samples().max(1)))
 }
 
 /// Names of channels in the usual spelling, unless two would then have the same name.

@@ -9,6 +9,7 @@ mod covariances;
 mod dataset;
 mod filters;
 mod folders;
+mod identity;
 mod live;
 mod numbers;
 mod pipeline;

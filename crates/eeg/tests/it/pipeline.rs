@@ -71,8 +71,9 @@ fn pipeline_is_the_sum_of_its_steps() {
     let expected =
         covariances(&epochs.select(&rejection.kept).unwrap(), Estimator::Sample).unwrap();
     let expected = expected.with_preparation(prepared.provenance.clone().into());
+    let (recordings, spans) = prepared.trials.recordings().unwrap();
     let expected = expected
-        .with_identities(prepared.trials.identities())
+        .with_recordings(recordings.to_vec(), spans.to_vec())
         .unwrap();
     assert_eq!(prepared.trials, expected);
     assert_eq!(prepared.provenance.recipe.rate, Some(128.0));

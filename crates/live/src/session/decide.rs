@@ -71,6 +71,7 @@ impl Session {
 
     /// Decides the window of an event at `sample`, and tells.
     pub(super) fn decide(&mut self, sample: i64, cue: Option<Cue>, on: &mut dyn FnMut(Event<'_>)) {
+        let cue = cue.as_ref();
         let (start, end) = (sample + self.timing.first, sample + self.timing.last);
         let time = end as f64 / self.timing.rate;
         let mut within = None;
@@ -150,7 +151,7 @@ impl Session {
                 label: self.cues.label(cue),
                 class: cue.class,
                 sample: cue.sample,
-                trial: cue.trial,
+                trial: cue.trial.as_ref(),
                 seen: cue.seen,
             }),
             within,

@@ -325,7 +325,7 @@ impl Session {
         };
         let role = |trial: &TrialId| self.model.about().seen.role(trial);
         let seen = marker.trial.as_ref().map(role).unwrap_or_default();
-        let trial = (marker.trial, seen);
+        let trial = (marker.trial.clone(), seen);
         self.cues.mark(sample, &marker.label, trial, &self.timing);
     }
 

@@ -173,7 +173,7 @@ impl Source for Replay {
             block.markers.push(Marker {
                 at: At::Sample(self.offset + sample),
                 label: label.clone(),
-                trial: *trial,
+                trial: trial.clone(),
             });
             event += 1;
         }

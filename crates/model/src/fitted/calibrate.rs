@@ -58,15 +58,15 @@ impl FittedModel {
 
     /// A trial counts once.
     fn refuse_seen(&self, trials: &Trials) -> Result<()> {
-        let [known, stopped, _] = self.about.seen.divide(trials);
-        let Some(first) = known.iter().chain(&stopped).min() else {
+        let known = self.about.seen.repeated(trials);
+        let Some(first) = known.first() else {
             return Ok(());
         };
         Err(ModelError::Impossible {
             op: "calibration",
             why: format!(
                 "{} of the {} trials are among those the model was made with, the first is trial {first}",
-                known.len() + stopped.len(),
+                known.len(),
                 trials.len()
             ),
             remedy: "calibrate with trials that are new to the model",

@@ -59,7 +59,7 @@ impl FittedModel {
         };
         fitted.about.seen = Seen::of(training, validation);
         fitted.about.scaling.clone_from(&spec.scaling);
-        if !fitted.about.seen.stopped.is_empty() {
+        if fitted.about.seen.stopped_count() > 0 {
             // Judged before a second fit has seen the trials that judge.
             fitted.about.validation = fitted.validated(validation)?;
             if kind.refits(settings) {

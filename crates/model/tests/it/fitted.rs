@@ -322,8 +322,10 @@ fn everything_survives_a_file() {
         assert_eq!(loaded.about().class_type, ClassType::Integer);
         assert_eq!(loaded.about().estimator.as_ref(), Some(&estimator));
         let seen = &loaded.about().seen;
-        assert!(
-            (training.identities().iter()).all(|id| seen.trained.contains(id)),
+        let [trained, ..] = seen.divide(&training);
+        assert_eq!(
+            trained.len(),
+            training.len(),
             "training trials are remembered"
         );
         assert!(loaded.validation().is_some());

@@ -1,7 +1,7 @@
 //! Datasets of covariances.
 
 use serde_json::{Value, json};
-use stiefel::data::Trials;
+use stiefel::data::{LabelOrder, Trials};
 use stiefel::eeg::covariance::Rank;
 use stiefel::model::scaling::ScalingRule;
 use stiefel::study::DatasetSummary;
@@ -66,6 +66,11 @@ pub(super) fn describe(source: &str, trials: &Trials) -> Result<Description, Fai
     if let Some(licence) = &summary.licence {
         lines.push(entry("licence", licence, 12));
     }
+    let order = trials.label_order();
+    if let Some(order) = order.filter(LabelOrder::is_blocked) {
+        let text = format!("{order}: classes come in stretches; study with --split block");
+        lines.push(entry("labels", &text, 12));
+    }
     lines.push(entry("fingerprint", &summary.fingerprint, 12));
     lines.push(format!("\n{}", table(summary.classes.as_slice(), &figures)));
     lines.extend(quality::table(&trials.origin().quality));
@@ -93,6 +98,7 @@ pub(super) fn describe(source: &str, trials: &Trials) -> Result<Description, Fai
             "kind": "dataset", "command": command, "networks": sizes, "preparation": trials.preparation(), "summary": serde_json::to_value(&summary)?,
             "sessions": sessions.as_ref().map(|s| s.names().to_vec()),
             "quality": trials.origin().quality,
+            "label_order": order.map(|o| json!({"correlation": o.correlation, "pairs": o.pairs})),
             "runs": trials.runs().map(|r| r.names().to_vec()),
             "domains": figures.iter().map(|f| value(f, &summary.classes)).collect::<Vec<_>>(),
         }),

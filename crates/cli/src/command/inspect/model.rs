@@ -32,7 +32,7 @@ pub(super) fn describe(path: &Path) -> Result<Description, Failure> {
             "library_version": header.library_version, "names": model.names(),
             "settings": model.spec()?.settings(), "described": own,
             "preparation": about.preparation, "method": about.method,
-            "trained": about.seen.trained.len(), "chose": about.seen.stopped.len(),
+            "trained": about.seen.trained_count(), "chose": about.seen.stopped_count(),
             "tensors": tensors,
         }),
     })
@@ -85,8 +85,8 @@ fn history(model: &FittedModel) -> String {
     let seen = if about.seen.is_empty() {
         "not known".to_owned()
     } else {
-        let trained = format!("{} trials it was trained on", about.seen.trained.len());
-        match about.seen.stopped.len() {
+        let trained = format!("{} trials it was trained on", about.seen.trained_count());
+        match about.seen.stopped_count() {
             0 => trained,
             chose => format!("{trained}, {chose} that chose its epoch or its penalty"),
         }

@@ -5,13 +5,14 @@ mod report;
 mod run_unit;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use stiefel::study::{Plan, Store, Study, StudyConfig, conclude, run, table};
+use stiefel::study::{Plan, SplitUnit, Store, Study, StudyConfig, conclude, run, table};
 
 use crate::bar::Units;
 use crate::failure::Outcome;
 use crate::interrupt;
 use crate::output::Output;
 use crate::source::load;
+use crate::voice::note;
 use options::Options;
 
 #[derive(Debug, Args)]
@@ -114,6 +115,16 @@ fn study(which: Study, options: &Options, output: &mut Output) -> Outcome {
 /// Loads the data and plans the units.
 pub(crate) fn planned(config: StudyConfig) -> Result<Plan, crate::failure::Failure> {
     let trials = load(&config.data, &config.choice)?;
+    let random = config.split == SplitUnit::Trial && !config.study.has_own_folds();
+    let order = trials
+        .label_order()
+        .filter(|order| random && order.is_blocked());
+    if let Some(order) = order {
+        note(&format!(
+            "{order}: classes come in stretches, and trials drawn at random have neighbours in \
+             training; --split block holds out whole runs"
+        ));
+    }
     Ok(Plan::new(config, &trials)?)
 }
 

@@ -68,6 +68,7 @@ impl Options {
             ("channels", channels.map(|x| json!(x))),
             ("classes", self.part.classes.as_ref().map(|x| json!(x))),
             ("subjects", self.part.subjects.as_ref().map(|x| json!(x))),
+            ("duplicates", self.part.duplicates.map(|x| json!(x))),
             ("methods", self.methods.as_ref().map(|x| json!(x))),
             ("split", self.split.as_ref().map(|x| json!(x))),
             ("seeds", self.seeds.as_ref().map(|x| json!(x))),

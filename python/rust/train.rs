@@ -111,7 +111,7 @@ fn kinds() -> Vec<(&'static str, &'static str)> {
 }
 
 /// Describes the settings of a kind or a variant on data of so many channels and training domains:
-/// path, name, what each is, its values in words, and its default as JSON; and whether it is a group.
+/// path, name, what each is, its values in words, its default as JSON, and whether it is a group.
 #[pyfunction]
 fn settings<'py>(
     py: Python<'py>,

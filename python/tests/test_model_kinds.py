@@ -1,8 +1,10 @@
 """Every kind of model is an estimator by its name, and decides here as in a study, to the bit."""
 
+import ast
 import inspect
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,6 +83,28 @@ def test_a_new_kind_is_found_here_without_a_line_of_python(study, tmp_path):
     assert repr(stiefel.load(tmp_path / "model.stiefel")) == repr(clf)
     with pytest.raises(ValueError, match="^sharpness=0.0: must be a number above 0$"):
         stiefel.model("toy", sharpness=0.0).fit(train)
+
+
+def test_the_stub_has_the_settings_of_every_kind():
+    """It is made by the program from the description that signatures are made from here."""
+    stub = ast.parse(Path(stiefel.__file__).with_name("_model.pyi").read_text())
+    classes = {
+        node.name: {field.target.id for field in node.body if isinstance(field, ast.AnnAssign)}
+        for node in stub.body
+        if isinstance(node, ast.ClassDef)
+    }
+    common = classes["_Common"]
+    found = {}
+    for node in stub.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "model":
+            names, settings = node.args.args[0].annotation, node.args.kwarg.annotation
+            if isinstance(names, ast.Subscript):
+                literals = getattr(names.slice, "elts", [names.slice])
+                own = common | classes[settings.slice.id]
+                found.update({literal.value: own for literal in literals})
+    assert set(found) == set(NAMES) - {"toy"}
+    for name, own in found.items():
+        assert own == set(inspect.signature(type(stiefel.model(name))).parameters), name
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,6 +1,7 @@
 //! What is said of domains without training trials.
 
 use clap::{Args, ValueEnum};
+use stiefel::data::settings;
 use stiefel::model::precondition::Adaptation;
 use stiefel::model::{AdaptEmbedding, AdaptPolicy, FittedModel};
 
@@ -55,12 +56,17 @@ impl AdaptArguments {
                 "--kappa is for own-mean and causal whitening; the pooled mean uses no trial of the new domain".into(),
             ));
         }
+        let whitening = match whitening {
+            WhiteningChoice::Pooled => Adaptation::Pooled,
+            WhiteningChoice::OwnMean => Adaptation::OwnMean { kappa },
+            WhiteningChoice::Causal => Adaptation::Causal { kappa },
+        };
+        settings::check("adapt", &whitening).map_err(|error| {
+            let sentence = error.sentence();
+            Failure::Misuse(format!("--kappa {kappa}: {sentence}"))
+        })?;
         Ok(Some(AdaptPolicy {
-            whitening: match whitening {
-                WhiteningChoice::Pooled => Adaptation::Pooled,
-                WhiteningChoice::OwnMean => Adaptation::OwnMean { kappa },
-                WhiteningChoice::Causal => Adaptation::Causal { kappa },
-            },
+            whitening,
             embedding,
         }))
     }

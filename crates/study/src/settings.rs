@@ -19,7 +19,8 @@ impl StudyConfig {
     ///
     /// let given = |name: &str, value| [(name.to_owned(), value)];
     /// let data = "synthetic:weibo2014";
-    /// let config = StudyConfig::with_settings(Study::Loso, data, given("adapt", json!("pooled")))?;
+    /// let pooled = given("adapt", json!("pooled"));
+    /// let config = StudyConfig::with_settings(Study::Loso, data, pooled)?;
     /// assert_eq!(config.training.epochs, 40);
     /// let wrong = given("epoch", json!(3));
     /// assert!(StudyConfig::with_settings(Study::Main, data, wrong).is_err());

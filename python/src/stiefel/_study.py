@@ -74,7 +74,8 @@ def study(
         The settings of the study, as ``stiefel study --set`` takes them: ``methods``, ``seeds``,
         ``split`` ("trial" or "block"), ``channels`` (a montage or names), ``classes``, ``subjects``
         (places counted from 1, a list or "1-26,30"), ``adapt`` ("pooled", "own-mean" or "causal"),
-        ``sizes``, ``epochs``, ``precision`` and the others that ``stiefel help settings main`` lists.
+        ``sizes``, ``epochs``, ``precision`` and the others that the program lists
+        (``stiefel help settings main``).
 
     Returns
     -------

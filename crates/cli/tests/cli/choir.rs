@@ -230,7 +230,7 @@ fn a_training_is_told_and_replayed_to_the_byte() {
     assert!(told.get("epochs").is_none() && told["validation"].is_object());
     let kept = &told["configuration"]["train"];
     assert!(
-        kept.get("epochs").is_none() && kept["set"][0] == "own=3",
+        kept.get("epochs").is_none() && kept["own"] == 3,
         "nothing that does not apply: {kept}"
     );
     home.text("train --config a.stiefel.json -o b.stiefel");
@@ -302,20 +302,32 @@ fn bad_input_at_every_door() {
         (
             "TRAIN --set epochs=40 --set learning_rate=0.01",
             2,
-            "--set epochs=40: setting \"epochs\" is not known",
+            "--set epochs=40: choir has no such setting; its settings are ",
         ),
-        ("TRAIN --set precision=f64", 2, "--set precision=\"f64\": "),
+        ("TRAIN --set precision=f64", 2, "--set precision=f64: "),
         ("TRAIN --set experts", 2, "give a name and a value"),
-        ("TRAIN --set own=many", 2, "invalid type"),
+        (
+            "TRAIN --set own=many",
+            2,
+            "--set own=many: must be a number of at least 0",
+        ),
         (
             "train DATA -o x.stiefel --model dasp --set own=8",
             2,
             "its settings are anchor, batch_norm, ",
         ),
-        ("TRAIN --set shared=0", 2, "0.1 is usual"),
+        ("TRAIN --set shared=0", 2, "must be a number above 0"),
         ("TRAIN --set filters=0", 2, "at least 1"),
-        ("TRAIN --set own=-1", 2, "zero or above"),
-        ("TRAIN --set view_weights=[1,0]", 2, "above 0"),
+        (
+            "TRAIN --set own=-1",
+            2,
+            "--set own=-1: must be a number of at least 0",
+        ),
+        (
+            "TRAIN --set view_weights=[1,0]",
+            2,
+            "a list, each a number above 0",
+        ),
         ("TRAIN --classes feet", 2, "the number of classes"),
         ("predict cut.stiefel DATA", 1, "cut off"),
         ("inspect cut.stiefel", 1, "cut off"),
@@ -338,7 +350,7 @@ fn bad_input_at_every_door() {
         (
             "predict m.stiefel DATA --subjects 3 --adapt own-mean --kappa=-1",
             2,
-            "κ",
+            "--kappa -1: must be a number of at least 0",
         ),
         (
             "evaluate m.stiefel DATA --controls --subjects 3 --adapt pooled",

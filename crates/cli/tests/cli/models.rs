@@ -239,14 +239,25 @@ fn a_configuration_is_replayed_and_options_win() {
     assert_eq!(won["model"]["settings"]["training"]["seed"], 6);
     assert_ne!(bytes("a.stiefel"), bytes("c.stiefel"));
 
-    std::fs::write(home.0.join("bad.toml"), "[train]\nepoch = 3\n").unwrap();
-    std::fs::write(home.0.join("nested.toml"), "[train]\nepochs = [[3]]\n").unwrap();
+    let full = format!("[train]\nsource = \"{DATA}\"\noutput = \"x.stiefel\"\nmodel = \"dasp\"\n");
+    std::fs::write(home.0.join("bad.toml"), format!("{full}epoch = 3\n")).unwrap();
+    std::fs::write(
+        home.0.join("nested.toml"),
+        format!("{full}epochs = [[3]]\n"),
+    )
+    .unwrap();
     std::fs::write(home.0.join("broken.toml"), "[train\n").unwrap();
     std::fs::write(home.0.join("none.json"), "{}").unwrap();
     let mut said = Vec::new();
     for (file, reason) in [
-        ("bad.toml", "train has no option \"epoch\""),
-        ("nested.toml", "cannot be the value of an option"),
+        (
+            "bad.toml",
+            "epoch = 3 in bad.toml: dasp has no such setting; did you mean epochs?",
+        ),
+        (
+            "nested.toml",
+            "epochs = [[3]] in nested.toml: must be a whole number",
+        ),
         ("broken.toml", "--config takes TOML"),
         ("none.json", "configuration"),
         ("missing.toml", "No such file"),
@@ -295,7 +306,7 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --model dasp --set epochs=0",
             2,
-            "the number of epochs",
+            "--set epochs=0: must be a whole number of at least 1",
         ),
         (
             "train DATA -o x.stiefel --model dasp --set learning_rate=0",

@@ -133,8 +133,8 @@ fn options_that_do_not_apply_are_refused() {
         ),
         ("study main d.npz --adapt pooled", "leave adapt out"),
         ("study online d.npz --adapt pooled", "leave adapt out"),
-        ("study loso d.npz --split block", "leave --split out"),
-        ("study session d.npz --split trial", "leave --split out"),
+        ("study loso d.npz --split block", "leave split out"),
+        ("study session d.npz --split trial", "leave split out"),
         (
             "train d.npz -o x --model spdnet --set experts=8",
             "--set experts=8: ",

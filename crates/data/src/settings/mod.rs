@@ -1,12 +1,12 @@
 //! Settings: each described once, found at every door.
 //!
 //! A configuration is a serde struct whose fields have a doc line, a default and a range, and which
-//! derives [`schemars::JsonSchema`]. [`Settings`] reads that schema: it lists what there is, finds a
-//! setting by its name, and checks a value against its type and range. Command lines, files, Python
-//! and the documentation ask it and describe nothing themselves.
+//! derives [`schemars::JsonSchema`]. [`Settings`] reads that schema: it lists what there is, finds
+//! a setting by its name, and checks a value against its type and range. Command lines, files,
+//! Python and the documentation ask it and describe nothing themselves.
 //!
-//! A setting is addressed by its path (`training.epochs`), or by the end of it (`epochs`): of several
-//! that end so, the outermost is meant.
+//! A setting is addressed by its path (`training.epochs`), or by the end of it (`epochs`): of
+//! several that end so, the outermost is meant.
 //!
 //! ```
 //! use schemars::JsonSchema;
@@ -144,9 +144,9 @@ impl Settings {
 
     /// Sets one setting of a complete tree, after a check of its type and range.
     ///
-    /// An object that names settings of a group changes these alone; any other value takes the place
-    /// of what was there. The name of a choice stands for the choice with the defaults of its own
-    /// settings, and `"none"` turns off what may be absent.
+    /// An object that names settings of a group changes these alone; any other value takes the
+    /// place of what was there. The name of a choice stands for the choice with the defaults of its
+    /// own settings, and `"none"` turns off what may be absent.
     pub fn set(&self, tree: &mut Value, name: &str, value: &Value) -> Result<(), SettingError> {
         let setting = self.find(name)?;
         let complete = schema::completed(&setting.schema, value);
@@ -154,7 +154,7 @@ impl Settings {
         let old = tree
             .pointer(&tree::pointer(&setting.path))
             .unwrap_or(&blank);
-        let new = tree::merged(old, complete);
+        let new = schema::merged(&setting.schema, old, complete);
         check::node(&setting.schema, &new, "")
             .map_err(|wrong| wrong.named(&self.owner, name, value))?;
         tree::put(tree, &setting.path, new);

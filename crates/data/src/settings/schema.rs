@@ -32,9 +32,13 @@ fn collect(schema: &Value, default: &Value, prefix: &str, all: &mut Vec<Setting>
             name: String::new(),
             path: path.clone(),
         });
-        collect(node, &own, &path, all);
-        // A choice is set as a whole too.
-        all[at].is_group = all.len() > at + 1 && branches(node).is_none();
+        // What is absent has no settings of its own.
+        if !own.is_null() {
+            collect(node, &own, &path, all);
+        }
+        // A choice, and what may be absent, is set as a whole too.
+        let is_whole = branches(node).is_some() || may_be(node, "null");
+        all[at].is_group = all.len() > at + 1 && !is_whole;
     }
 }
 
@@ -78,8 +82,13 @@ pub(super) fn completed(node: &Value, value: &Value) -> Value {
     let inner = alternatives.flat_map(|b| branches(b).into_iter().flatten().chain([b]));
     let whole = inner.clone().find_map(tagged);
     let whole = whole.as_ref().unwrap_or(value);
-    let Value::Object(given) = whole else {
-        return whole.clone();
+    let given = match whole {
+        Value::Object(given) => given,
+        // Equal settings are written alike: a real number has a decimal point.
+        Value::Number(number) if may_be(node, "number") => {
+            return number.as_f64().map_or_else(|| whole.clone(), Value::from);
+        }
+        other => return other.clone(),
     };
     let inner = chosen(node, whole);
     // Of a group that is there, what is not named stays as it is.
@@ -95,10 +104,31 @@ pub(super) fn completed(node: &Value, value: &Value) -> Value {
     Value::Object(complete)
 }
 
+/// Returns what stands in the place of an old value. An object that names settings of a group alone
+/// changes these; a choice takes the place of another.
+pub(super) fn merged(node: &Value, old: &Value, new: Value) -> Value {
+    match (old, new) {
+        (Value::Object(group), Value::Object(given))
+            if branches(node).is_none() && given.keys().all(|name| group.contains_key(name)) =>
+        {
+            let mut group = group.clone();
+            for (name, value) in given {
+                let inner = properties(node).find(|(own, _)| **own == name);
+                let inner = inner.map_or(&Value::Null, |(_, inner)| inner);
+                let value = merged(inner, &group[&name], value);
+                group.insert(name, value);
+            }
+            Value::Object(group)
+        }
+        (_, new) => new,
+    }
+}
+
 /// Says which values a node may have.
 pub(super) fn words(node: &Value) -> String {
     let plain = match branches(node) {
         Some(all) => alternatives(all),
+        None if may_be(node, "null") && may_be(node, "object") => in_braces(node),
         None => single(node),
     };
     if may_be(node, "null") && branches(node).is_none() {

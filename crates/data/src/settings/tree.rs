@@ -116,25 +116,3 @@ pub(super) fn put(tree: &mut Value, path: &str, value: Value) {
         group.insert(name.to_owned(), value);
     }
 }
-
-/// Returns what stands in the place of an old value. An object that names settings of a group alone
-/// changes these.
-pub(super) fn merged(old: &Value, new: Value) -> Value {
-    match (old, new) {
-        (Value::Object(group), Value::Object(given))
-            if given.keys().all(|name| group.contains_key(name)) =>
-        {
-            let mut group = group.clone();
-            for (name, value) in given {
-                let new = merged(&group[&name], value);
-                group.insert(name, new);
-            }
-            Value::Object(group)
-        }
-        // Equal settings are written alike.
-        (old, Value::Number(number)) if old.is_f64() => {
-            number.as_f64().map_or(Value::Number(number), Value::from)
-        }
-        (_, new) => new,
-    }
-}

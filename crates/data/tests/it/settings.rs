@@ -90,7 +90,10 @@ fn doc_lines_ranges_and_defaults_are_those_of_the_type() {
         values("way"),
         "one of straight, {\"by\": a number of at least 1, \"kind\": \"around\"}"
     );
-    assert_eq!(values("part"), "a group of count, on or none");
+    assert_eq!(
+        values("part"),
+        "{\"count\": a whole number, \"on\": true or false} or none"
+    );
 }
 
 #[test]
@@ -130,6 +133,9 @@ fn values_are_set_completed_and_checked() {
         ("part", json!({ "off": true })),
         ("limit", json!(-1)),
         ("limits", json!(1)),
+        // What is absent has no settings of its own.
+        ("part.on", json!(true)),
+        ("on", json!(true)),
     ] {
         let error = set(name, value.clone()).unwrap_err();
         assert!(error.name().starts_with(name), "{name} = {value}: {error}");

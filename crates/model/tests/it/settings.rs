@@ -159,9 +159,16 @@ fn choices_are_set_by_name_and_completed() {
     let rank = value("dasp", json!({ "encoder": { "rank": 7 } }), "encoder");
     assert_eq!(rank, json!({ "rank": 7, "fill": "within" }));
     assert_eq!(
-        value("routed-head", json!({ "ridge": 0.5 }), "ridge"),
-        json!(0.5)
+        value("routed-head", json!({ "ridge": 1 }), "ridge"),
+        json!(1.0)
     );
+    let shared = json!({ "kind": "shared" });
+    assert_eq!(
+        value("routed-head", json!({ "head": "shared" }), "head"),
+        shared
+    );
+    let nested = json!({ "architecture": { "head": { "kind": "shared" } } });
+    assert_eq!(value("routed-head", nested, "head"), shared);
 }
 
 #[test]

@@ -9,7 +9,9 @@ from typing_extensions import Unpack
 from ._calibration import CalibratedClassifier
 from ._parameters import ClassWeight, Covariance, HandleUnknown, LabelFormat, Seed
 
-Embedding = Literal["zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"]
+Embedding = Literal[
+    "zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"
+]
 SIZES: tuple[int, int]
 COMMON: dict[str, tuple[Any, Any, str, str]]
 

@@ -43,7 +43,7 @@ const REPORT: &str = "report";
 impl Subcommand for Which {
     fn augment_subcommands(command: Command) -> Command {
         let studies = Study::ALL
-            .map(|study| Options::augment_args(Command::new(study.name()).about(study.about())));
+            .map(|study| Options::augment_args(Command::new(study.name())).about(study.about()));
         let report = Command::new(REPORT).about("Write the report of a finished study again");
         let unit = Command::new(RUN_UNIT).about("Run one unit of a planned study, for schedulers");
         command

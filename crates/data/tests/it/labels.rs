@@ -84,10 +84,10 @@ fn sets_are_put_together_by_name_and_a_trial_is_taken_once() {
     assert_eq!(all.classes().names(), ["feet", "hands"]);
     assert_eq!(all.runs().unwrap().indices(), [0, 0, 0, 0, 1, 1]);
     assert_eq!(all.covariances().get(5, 0, 0), 8.0);
-    let twice = Trials::together(&[set("a", "1", 1.0), set("c", "9", 0.0)]).unwrap_err();
+    let twice = Trials::together(&[set("a", "1", 1.0), set("c", "9", 2.0)]).unwrap_err();
     assert!(
         twice
             .to_string()
-            .contains("trial 1 of set 2 is the same as trial 0 of set 1")
+            .contains("trial 0 of set 2 is the same as trial 1 of set 1")
     );
 }

@@ -1,4 +1,4 @@
-/* Written by cargo xtask header; fa8f98c8962e9238 */
+/* Written by cargo xtask header; bf7801e6fa14f105 */
 #ifndef STIEFEL_H
 #define STIEFEL_H
 

@@ -49,7 +49,7 @@ static void refusals(const char *model) {
     stream.unit = NULL;
     stream.channels = two;
     stream.channel_count = 2;
-    EXPECT(stiefel_open(model, "S01", &stream, NULL, &session), STIEFEL_CODE_MISMATCH, "needs channel");
+    EXPECT(stiefel_open(model, "S01", &stream, NULL, &session), STIEFEL_CODE_MISMATCH, "there is no channel");
     stream.channels = gap;
     EXPECT(stiefel_open(model, "S01", &stream, NULL, &session), STIEFEL_CODE_NULL, "name of a channel");
     stream.channels = NULL;

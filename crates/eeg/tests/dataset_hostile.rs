@@ -32,7 +32,19 @@ fn files() -> [(&'static str, Vec<u8>); 2] {
     );
     let labels = Factor::from_labels(["a", "b", "a", "b"]);
     let people = Factor::from_labels(["S1", "S1", "S2", "S2"]);
-    let trials = Trials::new(MatBatch::identity(4, 3), labels, people).unwrap();
+    let trials = Trials::new(
+        MatBatch::from_fn(
+            4,
+            3,
+            3,
+            |i, r, c| {
+                if r == c { (i + r + 1) as f64 } else { 0.0 }
+            },
+        ),
+        labels,
+        people,
+    )
+    .unwrap();
     let mut ours = Vec::new();
     write_trials_to(Cursor::new(&mut ours), "memory", &trials).unwrap();
     [
@@ -107,9 +119,9 @@ fn mutated() {
     }
 }
 
-/// A small file of zeros holds many numbers: they take their own memory, once.
+/// A small packed file holds many numbers: they take their own memory, once.
 #[test]
-fn zeros_are_held_once() {
+fn numbers_are_held_once() {
     let (trials, n) = (4, 512);
     let numbers = 8 * trials * n * n;
     let text =
@@ -117,8 +129,18 @@ fn zeros_are_held_once() {
     let mut array = b"\x93NUMPY\x01\x00".to_vec();
     array.extend((text.len() as u16).to_le_bytes());
     array.extend(text.as_bytes());
-    array.resize(array.len() + numbers, 0);
-    let source = Source::from_bytes("zeros.npy", &array);
+    for trial in 0..trials {
+        for place in 0..n * n {
+            let (row, col) = (place / n, place % n);
+            let value = if row == col {
+                1.0 + ((row + trial) % 7) as f64
+            } else {
+                0.0
+            };
+            array.extend(f64::to_le_bytes(value));
+        }
+    }
+    let source = Source::from_bytes("numbers.npy", &array);
     let (content, peak) = counting::peak(|| read_with(source, &ReadOptions::default()));
     assert_eq!(content.unwrap().into_trials().unwrap().len(), trials);
     assert!(

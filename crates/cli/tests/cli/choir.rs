@@ -385,7 +385,8 @@ fn write_large(home: &Home) {
     let count = 600;
     let level = |i: usize, r: usize| (((i * 31 + r * 17) % 23) as f64 / 8.0).exp();
     let x = MatBatch::from_fn(count, N, N, |i, r, c| {
-        let near = ((i + r * c) % 7) as f64 / 200.0;
+        // A prime, so that no trial is another one again.
+        let near = ((i * 7919 + r * c * 104_729) % 1009) as f64 / 20_000.0;
         // What all electrodes share, as those of one head do.
         let shared = 0.5 + if r == c { 1.0 } else { near };
         level(i, r) * level(i, c) * shared

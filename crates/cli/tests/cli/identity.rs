@@ -273,7 +273,7 @@ fn a_trial_that_occurs_twice_is_refused_at_every_door() {
         for command in [
             "train twice.npz -o n.stiefel --overwrite --model mdm",
             "evaluate m.stiefel twice.npz",
-            "study main twice.npz --methods mdm --output s --quiet",
+            "study main twice.npz --methods mdm --output s",
         ] {
             let said = note(&home, &format!("{command} --duplicates first"));
             assert!(
@@ -339,7 +339,7 @@ fn overlapping_windows_never_fall_on_two_sides() {
 #[test]
 fn labels_that_come_in_stretches_are_seen() {
     let home = prepared();
-    let study = "study main ds.npz --methods mdm --quiet --json --output s";
+    let study = "study main ds.npz --methods mdm --json --output s";
     assert_eq!(note(&home, study), "");
     assert!(!home.text("inspect ds.npz").contains("stretches"));
     let classes = [Imagery::RightHand, Imagery::Feet];

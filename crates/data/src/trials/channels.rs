@@ -12,10 +12,10 @@ impl Trials {
     /// use stiefel_linalg::MatBatch;
     ///
     /// let one = || Factor::from_labels(["a"]);
-    /// let trials = Trials::new(MatBatch::from_fn(1, 2, 2, |_, r, c| (r + c) as f64), one(), one())?
+    /// let trials = Trials::new(MatBatch::from_fn(1, 2, 2, |_, r, c| [2.0, 0.5, 3.0][r + c]), one(), one())?
     ///     .with_channels(vec!["C3".into(), "CZ".into()])?;
     /// let turned = trials.pick_named(&["Cz".into(), "C3".into()])?;
-    /// assert_eq!(turned.covariances().matrix(0), [2.0, 1.0, 1.0, 0.0]);
+    /// assert_eq!(turned.covariances().matrix(0), [3.0, 0.5, 0.5, 2.0]);
     /// assert_eq!(turned.channels().unwrap(), ["Cz", "C3"]);
     /// assert!(trials.pick_named(&["Oz".into()]).is_err());
     /// # Ok::<(), stiefel_data::DataError>(())

@@ -99,7 +99,7 @@ fn a_later_process_goes_on_too() {
         matches!(error, CatalogueError::Network { attempts: 1, .. }),
         "{error}"
     );
-    assert!(error.to_string().contains("--mirror") && error.to_string().contains("HTTPS_PROXY"));
+    assert!(error.to_string().contains("mirror") && error.to_string().contains("HTTPS_PROXY"));
     assert_eq!(
         sandbox.files(),
         [format!("{T}.part"), format!("{T}.part.json")]

@@ -190,7 +190,7 @@ fn a_busy_server_is_asked_again_and_a_clear_no_is_not() {
         matches!(error, CatalogueError::Refused { status: 404, .. }),
         "{error}"
     );
-    assert!(error.to_string().contains("--mirror"), "{error}");
+    assert!(error.to_string().contains("STIEFEL_MIRROR"), "{error}");
     assert_eq!(server.count(), 1);
     assert!(sandbox.files().is_empty());
 }

@@ -300,30 +300,3 @@ fn damaged_states_are_refused() {
         assert!(damage(&change).is_err(), "{place}");
     }
 }
-
-#[test]
-fn per_domain_scale_of_flat_training_is_an_error() {
-    // Half of a domain's energy cannot vanish, but a wholly flat domain can only come with absolute loading: then it is
-    // white already, and has a scale.
-    let x = MatBatch::zeros(4, 3, 3);
-    let trials = Trials::new(
-        x,
-        Factor::from_labels(vec!["a"; 4]),
-        Factor::from_labels(vec!["s"; 4]),
-    )
-    .unwrap();
-    let relative = Preconditioning {
-        scaling: Scaling::PerDomain,
-        ..Preconditioning::default()
-    };
-    assert!(matches!(
-        relative.fit(&trials),
-        Err(ModelError::Reference { .. })
-    ));
-    let absolute = Preconditioning {
-        tikhonov: Tikhonov::Absolute(1e-8),
-        ..relative
-    };
-    let y = absolute.fit(&trials).unwrap().transform(&trials).unwrap();
-    assert!((y.covariances().get(0, 0, 0) - 1.0).abs() < 1e-12);
-}

@@ -7,8 +7,13 @@ use stiefel_linalg::{
     CholeskyScratch, MatBatch, MatRef, MatView, MatViewMut, cholesky_into, eigenvalues,
 };
 
-/// Matrices that are factored together.
-const GROUP: usize = 32;
+/// Matrices that are factored together; large ones one by one, for the room that they take.
+fn group_of(n: usize) -> usize {
+    if n <= LARGE { 32 } else { 1 }
+}
+
+/// Rows above which a matrix is large.
+const LARGE: usize = 128;
 
 /// Calls `each` with the place and the eigenvalues, in ascending order, of every matrix without
 /// numerically full rank, scaled to unit variances.
@@ -18,8 +23,9 @@ const GROUP: usize = 32;
 fn deficient(x: &MatBatch<f64>, mut each: impl FnMut(usize, &[f64]) -> Result<()>) -> Result<()> {
     let n = x.rows();
     let mut scratch = CholeskyScratch::default();
-    let mut factors = MatBatch::zeros(GROUP.min(x.count()), n, n);
-    for (group, data) in x.data().chunks(GROUP * n * n).enumerate() {
+    let size = group_of(n);
+    let mut factors = MatBatch::zeros(size.min(x.count()), n, n);
+    for (group, data) in x.data().chunks(size * n * n).enumerate() {
         let count = data.len() / (n * n);
         let own = MatView::new(count, n, n, data)?;
         let into = MatViewMut::new(count, n, n, &mut factors.data_mut()[..data.len()])?;
@@ -28,7 +34,7 @@ fn deficient(x: &MatBatch<f64>, mut each: impl FnMut(usize, &[f64]) -> Result<()
             let matrix = &data[i * n * n..][..n * n];
             if !(factored && is_full(matrix, factors.matrix(i), n)) {
                 let values = eigenvalues(MatRef::new(n, n, &scaled(matrix, n)).view())?;
-                each(group * GROUP + i, &values)?;
+                each(group * size + i, &values)?;
             }
         }
     }

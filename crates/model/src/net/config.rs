@@ -154,7 +154,7 @@ impl Default for LossWeights {
 ///
 /// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253, views: 1 };
 /// let net = DaspNet::new(sizes, DaspConfig { filters: 20, experts: 8, ..DaspConfig::default() })?;
-/// assert_eq!(<DaspNet as Network<f32>>::experts(&net), 8);
+/// assert_eq!(<DaspNet as Network<f32>>::expert_count(&net), 8);
 /// // A filter cannot keep more directions than there are channels.
 /// assert!(DaspNet::new(sizes, DaspConfig { filters: 23, ..DaspConfig::default() }).is_err());
 /// # Ok::<(), stiefel_model::ModelError>(())

@@ -311,7 +311,7 @@ fn bad_input_at_every_door() {
         (
             "train DATA -o x.stiefel --model dasp --set learning_rate=0",
             2,
-            "learning rate",
+            "--set learning_rate=0: must be a number above 0",
         ),
         (
             "train DATA -o x.stiefel --validation 0.7 --test 0.3",

@@ -122,7 +122,7 @@ fn mutated() {
 /// A small packed file holds many numbers: they take their own memory, once.
 #[test]
 fn numbers_are_held_once() {
-    let (trials, n) = (4, 512);
+    let (trials, n) = (512, 128);
     let numbers = 8 * trials * n * n;
     let text =
         format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({trials}, {n}, {n}), }}");
@@ -133,7 +133,7 @@ fn numbers_are_held_once() {
         for place in 0..n * n {
             let (row, col) = (place / n, place % n);
             let value = if row == col {
-                1.0 + ((row + trial) % 7) as f64
+                1.0 + ((row + trial) % 509) as f64
             } else {
                 0.0
             };
@@ -143,16 +143,18 @@ fn numbers_are_held_once() {
     let source = Source::from_bytes("numbers.npy", &array);
     let (content, peak) = counting::peak(|| read_with(source, &ReadOptions::default()));
     assert_eq!(content.unwrap().into_trials().unwrap().len(), trials);
+    // Matrices are factored in groups, which takes the room of some eighty of them.
+    let room = 80 * 8 * n * n;
     assert!(
-        peak < numbers + numbers / 20 + MEGABYTE / 2,
+        peak < numbers + room + MEGABYTE / 2,
         "{peak} bytes for {numbers} of numbers"
     );
     // Packed, the file itself is in memory too.
     let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(&array).unwrap();
     let packed = packed.finish().unwrap();
-    assert!(packed.len() < numbers / 500);
-    let source = Source::from_bytes("zeros.npy.gz", &packed);
+    assert!(packed.len() < numbers / 50);
+    let source = Source::from_bytes("numbers.npy.gz", &packed);
     let content = read_with(source, &ReadOptions::default()).unwrap();
     assert_eq!(content.into_trials().unwrap().len(), trials);
 }

@@ -23,8 +23,11 @@ fn collect(schema: &Value, default: &Value, prefix: &str, all: &mut Vec<Setting>
         let own = default.get(name).or_else(|| node.get("default"));
         let own = own.cloned().unwrap_or_default();
         let at = all.len();
+        // The settings of a choice that is written by its name are described with the choice.
+        let described = [node, inner].map(|node| text(node, "description"));
+        let about = described.into_iter().find(|text| !text.is_empty());
         all.push(Setting {
-            about: text(node, "description"),
+            about: about.unwrap_or_default(),
             values: words(node),
             default: own.clone(),
             schema: node.clone(),

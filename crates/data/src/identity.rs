@@ -15,7 +15,7 @@
 //!
 //! A matrix that came without a recording is known by a sketch of its numbers.
 
-use crate::{DataError, Result, hex};
+use crate::{DataError, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -240,4 +240,15 @@ pub(crate) fn words(text: &str) -> Result<Vec<u32>> {
     let digits = digits.filter(|d| d.len() % 8 == 0).ok_or_else(wrong)?;
     let number = |d: &[u32]| d.iter().fold(0, |number, digit| number << 4 | digit);
     Ok(digits.chunks_exact(8).map(number).collect())
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(digit.into(), 16));
+        }
+    }
+    text
 }

@@ -1,6 +1,6 @@
 //! The trials a model has seen, and the fingerprint of a whole set.
 
-use crate::identity::Recordings;
+use crate::identity::{Recordings, hex};
 use crate::sketch::{self, Sketch, Sketches};
 use crate::{DataError, Factor, Fingerprint, Result, Span, TrialId, Trials};
 use serde::{Deserialize, Serialize};
@@ -325,15 +325,4 @@ pub fn fingerprint(trials: &Trials) -> String {
         }
     }
     hex(&hash.finalize())
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(digit.into(), 16));
-        }
-    }
-    text
 }

@@ -12,6 +12,7 @@
 use crate::Result;
 use crate::identity::words;
 use sha2::{Digest, Sha256};
+use std::fmt::Write;
 
 /// How many numbers there are.
 const COUNT: usize = 16;
@@ -73,10 +74,12 @@ impl Sketch {
     }
 
     fn text(&self) -> String {
-        self.0
-            .iter()
-            .map(|number| format!("{number:08x}"))
-            .collect()
+        let mut text = String::with_capacity(8 * COUNT);
+        for number in self.0 {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{number:08x}");
+        }
+        text
     }
 }
 

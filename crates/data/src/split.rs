@@ -69,7 +69,9 @@ impl Fold {
             (&self.validation, Part::Validation),
             (&self.test, Part::Test),
         ] {
-            at.iter().for_each(|&i| parts[i] = Some(part));
+            for &i in at {
+                parts[i] = Some(part);
+            }
         }
         let meets = |i: usize, held: &[Part]| {
             let held = |&j: &usize| parts[j].is_some_and(|part| held.contains(&part));

@@ -60,6 +60,7 @@ pub struct Selection {
     pub duplicates: Duplicates,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field")]
 fn is_usual(duplicates: &Duplicates) -> bool {
     *duplicates == Duplicates::default()
 }
@@ -112,7 +113,9 @@ pub fn without_repeats(trials: Trials, duplicates: Duplicates) -> Result<Trials>
         ));
     }
     let mut keep = vec![true; trials.len()];
-    repeated.iter().for_each(|(trial, _)| keep[*trial] = false);
+    for (trial, _) in &repeated {
+        keep[*trial] = false;
+    }
     let keep: Vec<usize> = (0..trials.len()).filter(|&i| keep[i]).collect();
     let mut origin: Origin = trials.origin().clone();
     let count = repeated.len();

@@ -147,7 +147,7 @@ fn a_recording_is_known_by_most_of_its_channels() {
     let mut met = Recordings::default();
     let places: Vec<usize> = channels
         .iter()
-        .map(|c| met.add(&of(&[c.clone()])))
+        .map(|c| met.add(&of(std::slice::from_ref(c))))
         .collect();
     assert_eq!(places, [0, 1, 2, 3, 4, 5]);
     assert_eq!(met.find(&of(&channels[4..5])), Some(4));

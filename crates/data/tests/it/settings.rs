@@ -70,6 +70,7 @@ fn example() -> Settings {
     Settings::of("the example", &Example::default())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "values are written in place")]
 fn set(name: &str, value: Value) -> Result<Example, SettingError> {
     let tree = example().with(&json!({ name: value }))?;
     Ok(serde_json::from_value(tree).unwrap())

@@ -6,6 +6,10 @@ use crate::{EegError, Epochs, Recording, Result};
 
 /// What was in a file.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one, and it is taken apart at once"
+)]
 pub enum Content {
     /// Continuous signals: one per run, or per stretch of a file with gaps.
     Recordings(Vec<Recording>),

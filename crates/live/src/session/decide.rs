@@ -70,8 +70,7 @@ impl Session {
     }
 
     /// Decides the window of an event at `sample`, and tells.
-    pub(super) fn decide(&mut self, sample: i64, cue: Option<Cue>, on: &mut dyn FnMut(Event<'_>)) {
-        let cue = cue.as_ref();
+    pub(super) fn decide(&mut self, sample: i64, cue: Option<&Cue>, on: &mut dyn FnMut(Event<'_>)) {
         let (start, end) = (sample + self.timing.first, sample + self.timing.last);
         let time = end as f64 / self.timing.rate;
         let mut within = None;

@@ -457,7 +457,7 @@ impl Session {
     fn due(&mut self, on: &mut dyn FnMut(Event<'_>)) {
         let now = self.chain.samples() as i64;
         while let Some(cue) = self.cues.take(now) {
-            self.decide(cue.sample, Some(cue), on);
+            self.decide(cue.sample, Some(&cue), on);
         }
         while let Some(hop) = self.hop.filter(|_| self.next <= now) {
             let end = self.next;

@@ -5,7 +5,7 @@ use serde_json::json;
 use stiefel_data::settings::SettingError;
 use stiefel_linalg::MatBatch;
 use stiefel_model::precondition::{
-    Adaptation, Preconditioning, Reference, Scaling, Tikhonov, WhitenScratch, Whitener,
+    Adaptation, Preconditioning, Reference, Tikhonov, WhitenScratch, Whitener,
 };
 use stiefel_model::{Factor, ModelError, Trials};
 

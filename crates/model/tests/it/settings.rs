@@ -15,6 +15,7 @@ fn settings(name: &str) -> Settings {
     registry::settings(name, SIZES).unwrap()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "values are written in place")]
 fn refused(name: &str, given: Value) -> SettingError {
     match ModelSpec::named(name, &given, SIZES) {
         Err(ModelError::Setting(error)) => error,

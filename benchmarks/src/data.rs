@@ -5,8 +5,9 @@
 //! X_st = A_s diag(e^p) G Gᵀ diag(e^p) A_sᵀ/(T − 1)    trial t: p ~ N(0, 0.3²) per source, G an n × T Gaussian, demeaned
 //! ```
 //!
-//! `S_s` is symmetric with entries N(0, 1/(4n)): its eigenvalues reach ±1, so subjects differ by up to e² in power along a
-//! direction. T is from 3n to 200: the independent samples that a few seconds of an 8–32 Hz band hold.
+//! `S_s` is symmetric with entries N(0, 1/(4n)): its eigenvalues reach ±1, so subjects differ by up
+//! to e² in power along a direction. T is from 3n to 200: the independent samples that a few
+//! seconds of an 8–32 Hz band hold.
 
 use crate::arguments::Arguments;
 use ndarray::{Array3, ArrayView3};

@@ -1,5 +1,7 @@
-//! One decision (whitening, logarithm, routing, filter, tail; one trial, one thread) beside faer's decomposition of one `n × n` matrix, interleaved in
-//! the same run. That is in double precision for both rows: covariances are, and so is the logarithm that routes them, whatever the network's precision.
+//! One decision (whitening, logarithm, routing, filter, tail; one trial, one thread) beside faer's
+//! decomposition of one `n × n` matrix, interleaved in the same run. That is in double precision
+//! for both rows: covariances are, and so is the logarithm that routes them, whatever the network's
+//! precision.
 
 use crate::eigen::FaerEigen;
 use crate::timing::side_by_side;
@@ -100,7 +102,8 @@ fn row<T: Scalar>(case: &Case) {
 
 pub(crate) fn run() {
     println!(
-        "\none decision of DASP from a raw covariance, one thread, microseconds; beside faer's decomposition of one n × n matrix in double precision"
+        "\none decision of DASP from a raw covariance, one thread, microseconds; beside faer's \
+         decomposition of one n × n matrix in double precision"
     );
     println!("    geometry type    n    k    K   decision       faer    ratio");
     for case in &CASES {

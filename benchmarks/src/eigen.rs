@@ -11,7 +11,8 @@ use stiefel_testkit::random_spd;
 
 const COUNT: usize = 32;
 
-/// faer's low-level decomposition of a batch, one by one, buffers reused: the unit of other timings.
+/// faer's low-level decomposition of a batch, one by one, buffers reused: the unit of other
+/// timings.
 pub(crate) struct FaerEigen<T: Scalar + RealField> {
     input: MatBatch<T>,
     vectors: Mat<T>,
@@ -49,8 +50,9 @@ impl<T: Scalar + RealField> FaerEigen<T> {
     }
 }
 
-/// Floating-point operations of one decomposition with vectors: 4/3 n³ to reduce, 4/3 n³ to accumulate, and 1.7 sweeps per
-/// eigenvalue of half the length on average, six operations per rotated pair.
+/// Floating-point operations of one decomposition with vectors: 4/3 n³ to reduce, 4/3 n³ to
+/// accumulate, and 1.7 sweeps per eigenvalue of half the length on average, six operations per
+/// rotated pair.
 pub(crate) fn flops(n: usize) -> f64 {
     let n = n as f64;
     (8.0 / 3.0 + 1.7 * 3.0) * n * n * n
@@ -89,7 +91,8 @@ fn row<T: Scalar + RealField>(n: usize) {
 
 pub(crate) fn run() {
     println!(
-        "symmetric eigen-decomposition with vectors, {COUNT} matrices, one thread, microseconds per matrix"
+        "symmetric eigen-decomposition with vectors, {COUNT} matrices, one thread, microseconds \
+         per matrix"
     );
     println!("type    n      stiefel         faer     ratio   limit (FMA)    share");
     for n in [12, 20, 30, 60] {

@@ -1,4 +1,5 @@
-//! The Fréchet mean of covariances, one thread: `M` with `‖mean_i log(M^{-1/2} X_i M^{-1/2})‖_F` at most a tolerance.
+//! The Fréchet mean of covariances, one thread: `M` with `‖mean_i log(M^{-1/2} X_i M^{-1/2})‖_F` at
+//! most a tolerance.
 
 use crate::arguments::Arguments;
 use crate::data;

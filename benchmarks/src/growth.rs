@@ -1,12 +1,14 @@
-//! How time and memory grow: one size at a time from a small set of trials to a large one, the others fixed.
+//! How time and memory grow: one size at a time from a small set of trials to a large one, the
+//! others fixed.
 //!
 //! ```text
 //! seconds ∝ size^e,   e = slope of log(seconds) over log(size), least squares over the upper half of the sizes
 //! memory  = largest resident set of the process / bytes of its covariances
 //! ```
 //!
-//! Every point is a process of its own, which makes its trials, fits once, and prints what it took: a peak of memory cannot be taken back.
-//! Trial `i` is `D_i B_i D_i`, with `B_i` from a fixed list of covariances and a diagonal `D_i` drawn by person, class and trial.
+//! Every point is a process of its own, which makes its trials, fits once, and prints what it took:
+//! a peak of memory cannot be taken back. Trial `i` is `D_i B_i D_i`, with `B_i` from a fixed list
+//! of covariances and a diagonal `D_i` drawn by person, class and trial.
 
 use crate::arguments::Arguments;
 use crate::data;

@@ -1,4 +1,5 @@
-//! What the core can do at most: fused multiply-adds that depend on nothing but themselves, as wide as the CPU has them.
+//! What the core can do at most: fused multiply-adds that depend on nothing but themselves, as wide
+//! as the CPU has them.
 
 use crate::timing::tenth_percentile;
 use pulp::{Arch, Simd, WithSimd};

@@ -1,4 +1,5 @@
-//! Products of batches against faer's: `C_i = op(A_i) op(B_i)`, the shapes that models and studies have.
+//! Products of batches against faer's: `C_i = op(A_i) op(B_i)`, the shapes that models and studies
+//! have.
 
 use crate::timing::side_by_side;
 use faer::linalg::matmul::matmul;

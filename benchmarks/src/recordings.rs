@@ -1,4 +1,5 @@
-//! The EEGMMIDB covariances (`handsfeet_s001-s053_cov.npz`, 64 channels, both hands against feet) as trials; domains are subjects.
+//! The EEGMMIDB covariances (`handsfeet_s001-s053_cov.npz`, 64 channels, both hands against feet)
+//! as trials; domains are subjects.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -7,7 +8,8 @@ use stiefel_eeg::select::{ChannelChoice, Selection};
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The trials of some subjects on 64, 22 or 13 channels: all of them, or the montage of BNCI2014001 or BNCI2015001.
+/// The trials of some subjects on 64, 22 or 13 channels: all of them, or the montage of BNCI2014001
+/// or BNCI2015001.
 pub(crate) fn load(
     folder: &Path,
     channels: usize,

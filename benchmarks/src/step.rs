@@ -1,6 +1,7 @@
-//! One training step (forward, backward, Adam, retraction; batch of 32, one thread) in units of the time faer takes to
-//! decompose that batch's `k × k` matrices one by one, interleaved in the same run. As JSON, for the comparison with PyTorch, whose steps follow each other as in a training: the
-//! steps alone, one after the other.
+//! One training step (forward, backward, Adam, retraction; batch of 32, one thread) in units of the
+//! time faer takes to decompose that batch's `k × k` matrices one by one, interleaved in the same
+//! run. As JSON, for the comparison with PyTorch, whose steps follow each other as in a training:
+//! the steps alone, one after the other.
 
 use crate::arguments::Arguments;
 use crate::eigen::FaerEigen;
@@ -104,15 +105,19 @@ fn times<T: Scalar + RealField>(case: &Case, rounds: usize, between: bool) -> [V
     interleaved(rounds, [&mut step, &mut || faer.run()])
 }
 
-/// Floating-point operations of a step, every product counted with what symmetry and triangles leave of it, the decomposition as in [`crate::eigen::flops`]: those of the samples'
-/// filters and tails, and of what is done once for every point on the manifold, `K` experts and the anchor. The query and the head, a fiftieth of that at 60 channels, are not counted.
+/// Floating-point operations of a step, every product counted with what symmetry and triangles
+/// leave of it, the decomposition as in [`crate::eigen::flops`]: those of the samples' filters and
+/// tails, and of what is done once for every point on the manifold, `K` experts and the anchor. The
+/// query and the head, a fiftieth of that at 60 channels, are not counted.
 fn flops(n: usize, k: usize, experts: usize) -> f64 {
     let (n, k, experts) = (n as f64, k as f64, experts as f64);
-    // Mixture and its two gradients, of the weights and of the experts; Gram matrix, W, Y, then the gradient of the filter in two products; X W; the logarithm, four products of its
+    // Mixture and its two gradients, of the weights and of the experts; Gram matrix, W, Y, then the
+    // gradient of the filter in two products; X W; the logarithm, four products of its
     // derivative, and three for R.
     let mixed = 6.0 * experts * n * k;
     let sample = 7.0 * n * k * k + 2.0 * n * n * k + 10.0 * k * k * k;
-    // A projection is WᵀZ and W S, its pull-back twice that; Adam projects three times and makes columns orthonormal: a Gram matrix, its factor and its inverse, and a product.
+    // A projection is WᵀZ and W S, its pull-back twice that; Adam projects three times and makes
+    // columns orthonormal: a Gram matrix, its factor and its inverse, and a product.
     let projection = 4.0 * n * k * k;
     let tangents = 3.0 * experts * projection;
     let moved = (experts + 1.0) * (3.0 * projection + 2.0 * n * k * k + 2.0 / 3.0 * k * k * k);
@@ -166,7 +171,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let mut json = arguments.has("--json").then(Vec::new);
     if json.is_none() {
         println!(
-            "\ntraining step of DASP, batch {BATCH}, one thread, milliseconds; ratio to faer's decompositions (lower is faster); share of what fused multiply-adds alone would allow"
+            "\ntraining step of DASP, batch {BATCH}, one thread, milliseconds; ratio to faer's \
+             decompositions (lower is faster); share of what fused multiply-adds alone would allow"
         );
         println!(
             "    geometry type    n    k    K       step       faer    ratio  prototype   share"

@@ -9,7 +9,8 @@ pub(crate) fn tenth_percentile(times: &[f64]) -> f64 {
     sorted[sorted.len() / 10]
 }
 
-/// Seconds of every call of each contender over `rounds` (at least one), after one warm-up call each.
+/// Seconds of every call of each contender over `rounds` (at least one), after one warm-up call
+/// each.
 pub(crate) fn interleaved<const N: usize>(
     rounds: usize,
     mut contenders: [&mut dyn FnMut(); N],

@@ -1,5 +1,5 @@
-//! One training with one thread and with two: DASP on as many trials as 53 people of EEGMMIDB have, 64 channels, some steps of an epoch. The
-//! parameters may not depend on the number of threads.
+//! One training with one thread and with two: DASP on as many trials as 53 people of EEGMMIDB have,
+//! 64 channels, some steps of an epoch. The parameters may not depend on the number of threads.
 
 use crate::arguments::Arguments;
 use crate::timing::{interleaved, tenth_percentile};
@@ -76,7 +76,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         return Err("the trained parameters depend on the number of threads".into());
     }
     println!(
-        "\none training of DASP, {TRIALS} trials, {CHANNELS} channels, k = {filters}, K = {experts}, batch {BATCH}, f32: milliseconds per step; same parameters to the bit"
+        "\none training of DASP, {TRIALS} trials, {CHANNELS} channels, k = {filters}, K = \
+         {experts}, batch {BATCH}, f32: milliseconds per step; same parameters to the bit"
     );
     println!("one thread  two threads  speed-up");
     println!("{:>10.3} {:>12.3} {:>8.2}x", one, two, one / two);

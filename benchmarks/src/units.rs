@@ -1,8 +1,10 @@
-//! Throughput of a study: ten units (fold and seed), each preparing its split and training for three epochs, with one thread and
-//! with two. A unit's result may not depend on the number of threads.
+//! Throughput of a study: ten units (fold and seed), each preparing its split and training for
+//! three epochs, with one thread and with two. A unit's result may not depend on the number of
+//! threads.
 //!
-//! On a busy machine the wall clock says how many cores were free, not how well two threads share the work. On Linux the time
-//! all threads spent on a core is printed too: twice that of one thread over that of two is the speed-up on two idle cores.
+//! On a busy machine the wall clock says how many cores were free, not how well two threads share
+//! the work. On Linux the time all threads spent on a core is printed too: twice that of one thread
+//! over that of two is the speed-up on two idle cores.
 
 use crate::arguments::Arguments;
 use crate::data;
@@ -75,7 +77,8 @@ fn pools(count: usize) -> Result<Vec<ThreadPool>, String> {
     (0..count).map(pool).collect()
 }
 
-/// All units, as many at a time as there are pools, each of them on one thread: as a study spreads them.
+/// All units, as many at a time as there are pools, each of them on one thread: as a study spreads
+/// them.
 fn study(pools: &[ThreadPool], trials: &Trials) -> Result<Vec<Fitted<f32>>, String> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -160,7 +163,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         shared.add(&two, &trials)?;
     }
     println!(
-        "\n{UNITS} trainings ({TRIALS} trials, {} channels, {EPOCHS} epochs), milliseconds; same models to the bit",
+        "\n{UNITS} trainings ({TRIALS} trials, {} channels, {EPOCHS} epochs), milliseconds; same \
+         models to the bit",
         data::CHANNELS
     );
     println!("                       one thread  two threads  speed-up");

@@ -1,4 +1,5 @@
-//! CHOIR with ten views: one fit (53 people of 31 trials, 64 channels) and one decision, one thread.
+//! CHOIR with ten views: one fit (53 people of 31 trials, 64 channels) and one decision, one
+//! thread.
 
 use crate::arguments::Arguments;
 use crate::timing::tenth_percentile;
@@ -70,7 +71,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         return Ok(());
     }
     println!(
-        "\nCHOIR with {VIEWS} views, {PEOPLE} people, {} trials of {CHANNELS} channels, {features} features, one thread",
+        "\nCHOIR with {VIEWS} views, {PEOPLE} people, {} trials of {CHANNELS} channels, \
+         {features} features, one thread",
         trials.len()
     );
     println!(

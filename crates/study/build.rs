@@ -1,8 +1,10 @@
-//! A hash of the sources that decide a result, so that records of another version are computed again.
+//! A hash of the sources that decide a result, so that records of another version are computed
+//! again.
 
 use std::path::{Path, PathBuf};
 
-/// Sources, relative to this package; those of other crates are missing where it was unpacked alone, and its version stands in.
+/// Sources, relative to this package; those of other crates are missing where it was unpacked
+/// alone, and its version stands in.
 const SOURCES: [&str; 6] = [
     "../linalg/src",
     "../data/src",

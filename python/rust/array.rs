@@ -1,4 +1,5 @@
-//! NumPy stacks `count × rows × cols`, C-contiguous, as batches, without a copy; batches as new NumPy arrays, without a copy.
+//! NumPy stacks `count × rows × cols`, C-contiguous, as batches, without a copy; batches as new
+//! NumPy arrays, without a copy.
 
 use crate::error::value_error;
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
@@ -80,8 +81,8 @@ pub(crate) fn give_some_vec<T: Element>(
     x.map_or_else(|| Ok(py.None().into_bound(py)), |x| give_vec(py, x))
 }
 
-/// Runs a function without the interpreter lock on the calling thread: for a pass over memory that another thread would have to
-/// fetch first.
+/// Runs a function without the interpreter lock on the calling thread: for a pass over memory that
+/// another thread would have to fetch first.
 pub(crate) fn run_here<R: Send>(
     py: Python<'_>,
     f: impl FnOnce() -> stiefel::geometry::Result<R> + Send,
@@ -89,8 +90,9 @@ pub(crate) fn run_here<R: Send>(
     py.detach(f).map_err(value_error)
 }
 
-/// Runs an expression on the view of one stack, or of two of one precision, in that precision, without the interpreter lock, on as many
-/// threads as functions may use, or `here`, on the calling one.
+/// Runs an expression on the view of one stack, or of two of one precision, in that precision,
+/// without the interpreter lock, on as many threads as functions may use, or `here`, on the calling
+/// one.
 macro_rules! on_stack {
     (here $($rest:tt)*) => {
         on_stack!(@ crate::array::run_here; $($rest)*)

@@ -77,7 +77,8 @@ fn options(
     })
 }
 
-/// The recordings of a file, each a dictionary; with names of channels, these alone, in their order.
+/// The recordings of a file, each a dictionary; with names of channels, these alone, in their
+/// order.
 #[pyfunction]
 #[pyo3(signature = (path, partial=false, sfreq=None, markers=None, mat=None, stream=None, channels=None, max_expanded=None))]
 fn read_recordings<'py>(
@@ -103,8 +104,8 @@ fn read_recordings<'py>(
             all.into_iter().map(one).collect()
         }
         Content::Epochs(epochs) => Err(value_error(format!(
-            "{} holds {} epochs of {} s, not a continuous recording; load_dataset reads them as trials, \
-             mne.read_epochs or mne.read_epochs_eeglab as signals for from_epochs",
+            "{} holds {} epochs of {} s, not a continuous recording; load_dataset reads them as \
+             trials, mne.read_epochs or mne.read_epochs_eeglab as signals for from_epochs",
             path.display(),
             epochs.trials().len(),
             epochs.samples() as f64 / epochs.sampling_rate()

@@ -1,4 +1,5 @@
-//! Errors of the core as the exceptions Python users expect: `ValueError` for data and parameters, `OSError` for files.
+//! Errors of the core as the exceptions Python users expect: `ValueError` for data and parameters,
+//! `OSError` for files.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{
@@ -74,8 +75,8 @@ pub(crate) fn file_error(problem: FileProblem) -> PyErr {
     }
 }
 
-/// An error of recordings and datasets: files that cannot be opened are `OSError`s, too much for the memory is a `MemoryError`, everything else is a
-/// `ValueError`.
+/// An error of recordings and datasets: files that cannot be opened are `OSError`s, too much for
+/// the memory is a `MemoryError`, everything else is a `ValueError`.
 pub(crate) fn eeg_error(error: impl Into<EegError>) -> PyErr {
     let error = error.into();
     match &error {
@@ -89,7 +90,8 @@ pub(crate) fn eeg_error(error: impl Into<EegError>) -> PyErr {
     }
 }
 
-/// A study's error: files that cannot be read or written are `OSError`s, everything else is a `ValueError`.
+/// A study's error: files that cannot be read or written are `OSError`s, everything else is a
+/// `ValueError`.
 pub(crate) fn study_error(error: StudyError) -> PyErr {
     match error {
         StudyError::Model(error) => model_error(error),

@@ -74,7 +74,8 @@ impl Labelled<'_> {
         Ok(trials.with_preparation(preparation))
     }
 
-    /// The training trials, and those to validate on. Without enough trials for a part of their own, the training trials are both.
+    /// The training trials, and those to validate on. Without enough trials for a part of their
+    /// own, the training trials are both.
     pub(crate) fn split(self, validation: &[usize]) -> PyResult<(Trials, Trials)> {
         let trials = self.trials()?;
         let mut held = vec![false; trials.len()];

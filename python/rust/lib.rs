@@ -1,8 +1,9 @@
 //! The Rust side of the Python package `stiefel`: `stiefel._core`.
 //!
-//! Nothing here is meant for users: the modules of the package check and shape their arguments and call these functions with
-//! C-contiguous arrays of one precision. Every function lets other Python threads run while it computes, and mutates none of
-//! its arguments, but for the step of the optimiser, whose points move where they lie.
+//! Nothing here is meant for users: the modules of the package check and shape their arguments and
+//! call these functions with C-contiguous arrays of one precision. Every function lets other Python
+//! threads run while it computes, and mutates none of its arguments, but for the step of the
+//! optimiser, whose points move where they lie.
 
 #![allow(
     clippy::needless_pass_by_value,

@@ -34,8 +34,9 @@ fn live_error(error: LiveError) -> PyErr {
 
 #[pymethods]
 impl PyLive {
-    /// A session for the signal of a domain. `channels` are names in the order of the samples and `rate` and `unit` those of the stream, each the model's where it is
-    /// none; `options` is JSON.
+    /// A session for the signal of a domain. `channels` are names in the order of the samples and
+    /// `rate` and `unit` those of the stream, each the model's where it is none; `options` is
+    /// JSON.
     #[new]
     fn new(
         py: Python<'_>,
@@ -68,7 +69,8 @@ impl PyLive {
         })
     }
 
-    /// Takes in samples `(samples, channels)`, their times where they have some, and markers; the lines of what there is to say.
+    /// Takes in samples `(samples, channels)`, their times where they have some, and markers; the
+    /// lines of what there is to say.
     fn push(
         &self,
         py: Python<'_>,
@@ -112,7 +114,8 @@ impl PyLive {
         work.session.freeze(frozen);
     }
 
-    /// What had to be assumed, and what is done for a domain without training trials, one sentence each.
+    /// What had to be assumed, and what is done for a domain without training trials, one sentence
+    /// each.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()

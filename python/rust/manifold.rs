@@ -1,4 +1,5 @@
-//! St(n, k) over stacks: projection, retractions, principal angles, averages, uniform points. A stack of one is broadcast.
+//! St(n, k) over stacks: projection, retractions, principal angles, averages, uniform points. A
+//! stack of one is broadcast.
 
 use crate::array::{Stack, give, give_vec, on_stack};
 use crate::error::value_error;

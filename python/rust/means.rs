@@ -127,7 +127,8 @@ fn iterated_mean<'py>(
     Ok(told(mean, report))
 }
 
-/// The Fréchet mean of the known parts of a stack; masks are given as their number of columns and their values, row by row.
+/// The Fréchet mean of the known parts of a stack; masks are given as their number of columns and
+/// their values, row by row.
 #[pyfunction]
 fn masked_mean<'py>(
     py: Python<'py>,

@@ -1,4 +1,5 @@
-//! Fitted models for Python: `stiefel._core.Model`, networks and the preset alike, and `stiefel._core.Session`, which keeps its state.
+//! Fitted models for Python: `stiefel._core.Model`, networks and the preset alike, and
+//! `stiefel._core.Session`, which keeps its state.
 
 use crate::array::give;
 use crate::error::{file_error, model_error, value_error};
@@ -38,7 +39,8 @@ pub(crate) fn policies(text: Option<&str>) -> PyResult<Option<AdaptPolicy>> {
         .map_err(value_error)
 }
 
-/// What is done for a domain without training trials, as JSON: a policy of whitening, and the name of what stands in for an embedding.
+/// What is done for a domain without training trials, as JSON: a policy of whitening, and the name
+/// of what stands in for an embedding.
 #[pyfunction]
 fn unseen(whitening: &str, embedding: &str) -> PyResult<String> {
     let unseen = AdaptPolicy {
@@ -82,7 +84,8 @@ fn given(
 
 #[pymethods]
 impl PySession {
-    /// Decides raw covariances in order; under causal whitening each changes the mean of the next, in this call and in later ones.
+    /// Decides raw covariances in order; under causal whitening each changes the mean of the next,
+    /// in this call and in later ones.
     fn decide<'py>(&self, py: Python<'py>, x: PyReadonlyArray3<'py, f64>) -> PyResult<Given<'py>> {
         let view = crate::array::view(&x)?;
         let decided = py.detach(|| {
@@ -140,8 +143,9 @@ impl PyModel {
 
 #[pymethods]
 impl PyModel {
-    /// Probabilities and routing weights of raw covariances of one domain. `unseen` says what is done where it had no training trials, `seen` are
-    /// trials of it that are known beforehand; without them all trials at hand are, but a causal mean has not seen those it whitens.
+    /// Probabilities and routing weights of raw covariances of one domain. `unseen` says what is
+    /// done where it had no training trials, `seen` are trials of it that are known beforehand;
+    /// without them all trials at hand are, but a causal mean has not seen those it whitens.
     fn decide<'py>(
         &self,
         py: Python<'py>,
@@ -184,7 +188,8 @@ impl PyModel {
         })
     }
 
-    /// What the model knows of each trial: 0 trained on it, 1 chose its epoch or penalty on it, 2 nothing. The channels are put in its order.
+    /// What the model knows of each trial: 0 trained on it, 1 chose its epoch or penalty on it, 2
+    /// nothing. The channels are put in its order.
     fn seen(&self, py: Python<'_>, trials: Labelled<'_>) -> PyResult<Vec<u8>> {
         let trials = trials.trials()?;
         let parts = py
@@ -215,7 +220,8 @@ impl PyModel {
             .collect())
     }
 
-    /// The matrices of trials with the channels of the model in its order; other channels and other preparations are refused.
+    /// The matrices of trials with the channels of the model in its order; other channels and other
+    /// preparations are refused.
     fn accept<'py>(&self, py: Python<'py>, trials: Labelled<'py>) -> PyResult<Bound<'py, PyAny>> {
         let trials = trials.trials()?;
         let accepted = py
@@ -224,7 +230,8 @@ impl PyModel {
         give(py, crate::array::together(&accepted)?)
     }
 
-    /// The model after a few labelled trials, and of every domain with uneven classes how many there are.
+    /// The model after a few labelled trials, and of every domain with uneven classes how many
+    /// there are.
     fn calibrate(&self, py: Python<'_>, trials: Labelled<'_>) -> PyResult<(Self, Vec<String>)> {
         let trials = trials.trials()?;
         let model = py
@@ -238,7 +245,8 @@ impl PyModel {
         Ok((Self::new(model, self.seconds), said))
     }
 
-    /// The routing report on labelled test trials of training domains: JSON, text, and the verdict's sentence.
+    /// The routing report on labelled test trials of training domains: JSON, text, and the
+    /// verdict's sentence.
     fn report(
         &self,
         py: Python<'_>,
@@ -298,7 +306,8 @@ impl PyModel {
         Ok(Self::new(model.map_err(model_error)?, self.seconds))
     }
 
-    /// The same model that knows what the estimator was constructed with, and what its classes were before they became text.
+    /// The same model that knows what the estimator was constructed with, and what its classes were
+    /// before they became text.
     fn described(&self, estimator: &str, class_type: &str) -> PyResult<Self> {
         let estimator = serde_json::from_str(estimator).map_err(value_error)?;
         let text = format!("\"{class_type}\"");

@@ -13,7 +13,8 @@ pub(crate) fn told(auto: &Recommendation) -> PyResult<(String, String)> {
     Ok((json, auto.to_string()))
 }
 
-/// What the rule recommends for `n` channels and `d` training domains, as JSON and as text; or one of the paper's presets.
+/// What the rule recommends for `n` channels and `d` training domains, as JSON and as text; or one
+/// of the paper's presets.
 #[pyfunction]
 fn recommend(n: usize, d: usize, preset: Option<&str>) -> PyResult<(String, String)> {
     let auto = match preset {

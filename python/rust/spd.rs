@@ -1,4 +1,5 @@
-//! SPD(n) over stacks: functions of eigenvalues, distances, means, geodesics, tangent spaces. A stack of one is broadcast.
+//! SPD(n) over stacks: functions of eigenvalues, distances, means, geodesics, tangent spaces. A
+//! stack of one is broadcast.
 
 use crate::array::{Stack, give, give_some, give_some_vec, give_vec, on_stack, view};
 use crate::error::{mixed_precision, value_error};
@@ -7,7 +8,8 @@ use pyo3::prelude::*;
 use stiefel::geometry::spd::{self, CholeskyChart, Metric, SpectralFn};
 use stiefel::linalg::{Scalar, sums};
 
-/// A function of eigenvalues by its name; [`SpectralFn::cast`] brings it to the precision of a stack.
+/// A function of eigenvalues by its name; [`SpectralFn::cast`] brings it to the precision of a
+/// stack.
 pub(crate) fn spectral_fn(name: &str, parameter: f64) -> PyResult<SpectralFn<f64>> {
     Ok(match name {
         "log" => SpectralFn::Log,

@@ -1,4 +1,5 @@
-//! Studies for Python: `stiefel._core.StudyData` (what is shipped to other machines) and `stiefel._core.StudyPlan` (units of work).
+//! Studies for Python: `stiefel._core.StudyData` (what is shipped to other machines) and
+//! `stiefel._core.StudyPlan` (units of work).
 
 use crate::array::give;
 use crate::error::{study_error, value_error};
@@ -223,7 +224,8 @@ impl PyStudyPlan {
             .map_err(study_error)
     }
 
-    /// Computes units that share their training, on one thread; their records as JSON, and the seconds they took.
+    /// Computes units that share their training, on one thread; their records as JSON, and the
+    /// seconds they took.
     fn execute(&self, py: Python<'_>, places: Vec<usize>) -> PyResult<Vec<(String, Option<f64>)>> {
         let unit = |&i: &usize| {
             let found = self.plan.units.get(i).cloned();
@@ -250,7 +252,8 @@ impl PyStudyPlan {
         record.seconds = seconds;
         if !self.plan.units.iter().any(|u| u.ids.unit == record.id) {
             return Err(value_error(format!(
-                "{} is no unit of this study; was it computed with other data or another version of stiefel?",
+                "{} is no unit of this study; was it computed with other data or another version \
+                 of stiefel?",
                 record.id
             )));
         }
@@ -259,7 +262,8 @@ impl PyStudyPlan {
         Ok(record.outcome.scores.balanced_accuracy.value())
     }
 
-    /// Computes what is missing, writes summary and report; the table as text, and a dictionary per unit, subject and session.
+    /// Computes what is missing, writes summary and report; the table as text, and a dictionary per
+    /// unit, subject and session.
     fn run<'py>(
         &self,
         py: Python<'py>,

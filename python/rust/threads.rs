@@ -1,5 +1,5 @@
-//! How many threads a call may use: a pool per number of threads and process, so that a forked child never waits for threads
-//! that stayed with its parent.
+//! How many threads a call may use: a pool per number of threads and process, so that a forked
+//! child never waits for threads that stayed with its parent.
 
 use crate::error::value_error;
 use pyo3::prelude::*;
@@ -31,7 +31,8 @@ pub(crate) fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
     Ok(pool)
 }
 
-/// Runs a function of the geometry without the interpreter lock, on as many threads as functions may use. One is the calling one: to wake another and wait for it takes longer than a
+/// Runs a function of the geometry without the interpreter lock, on as many threads as functions
+/// may use. One is the calling one: to wake another and wait for it takes longer than a
 /// small matrix.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
@@ -45,7 +46,8 @@ pub(crate) fn run<R: Send>(
     py.detach(|| pool.install(f)).map_err(value_error)
 }
 
-/// Set how many threads the functions of :mod:`stiefel.spd` and :mod:`stiefel.manifold` may use, one unless told otherwise.
+/// Set how many threads the functions of :mod:`stiefel.spd` and :mod:`stiefel.manifold` may use,
+/// one unless told otherwise.
 ///
 /// Parameters
 /// ----------

@@ -1,7 +1,9 @@
-//! The operations of the tape for PyTorch, which keeps the graph: `y = f(x, …)` now, the pull-back later.
+//! The operations of the tape for PyTorch, which keeps the graph: `y = f(x, …)` now, the pull-back
+//! later.
 //!
-//! Inputs are NumPy views of tensors, `count × rows × cols` and C-contiguous, read where they lie; results are new arrays that nobody copies. What the
-//! pull-back needs stays here, in an [`PyApplied`]. Every call lets other Python threads run, and says how many threads it may use.
+//! Inputs are NumPy views of tensors, `count × rows × cols` and C-contiguous, read where they lie;
+//! results are new arrays that nobody copies. What the pull-back needs stays here, in an
+//! [`PyApplied`]. Every call lets other Python threads run, and says how many threads it may use.
 
 use crate::array::{Stack, give, view};
 use crate::error::{mixed_precision, model_error, value_error};
@@ -14,7 +16,8 @@ use stiefel::geometry::spd::SpectralFn;
 use stiefel::linalg::{MatBatch, MatView, MatViewMut, Scalar, on_this_thread, worth_threads};
 use stiefel::model::AdamConfig;
 
-/// Bytes of idle buffers above which all are freed: those of a training step are used again, those of a batch size that is gone are not kept for ever.
+/// Bytes of idle buffers above which all are freed: those of a training step are used again, those
+/// of a batch size that is gone are not kept for ever.
 const IDLE_BYTES: usize = 256 << 20;
 
 /// An operation that has been applied, with what its pull-back needs.
@@ -99,7 +102,8 @@ fn kernel<T: Scalar>(name: &str, parameter: f64) -> PyResult<Kernel<T>> {
     })
 }
 
-/// Runs without the interpreter lock: work that pays on the threads it may use, else on the calling one, which then need not wait for another.
+/// Runs without the interpreter lock: work that pays on the threads it may use, else on the calling
+/// one, which then need not wait for another.
 pub(crate) fn run<T: Scalar, R: Send>(
     py: Python<'_>,
     threads: usize,
@@ -199,7 +203,8 @@ impl PyApplied {
 /// Constants of Adam: step size, β₁, β₂ and ε.
 type Constants = (f64, f64, f64, f64);
 
-/// A parameter, its gradient, its two moments, the steps taken before, and whether it is a point of the Stiefel manifold, `… × n × k`.
+/// A parameter, its gradient, its two moments, the steps taken before, and whether it is a point of
+/// the Stiefel manifold, `… × n × k`.
 type Moving<'py, T> = (
     PyReadwriteArrayDyn<'py, T>,
     PyReadonlyArrayDyn<'py, T>,

@@ -208,8 +208,9 @@ impl PyRoutedLayer {
         self.layer.parameters().iter().map(|p| p.0).collect()
     }
 
-    /// Value, weights `1 × B × K`, loss, and what the pull-back needs where anything is `wanted`: of the parameters, the rows and the covariances, in that
-    /// order. A negative domain is somebody new.
+    /// Value, weights `1 × B × K`, loss, and what the pull-back needs where anything is `wanted`:
+    /// of the parameters, the rows and the covariances, in that order. A negative domain is
+    /// somebody new.
     #[allow(clippy::too_many_arguments, reason = "what a forward pass takes")]
     fn forward<'py>(
         &self,
@@ -264,7 +265,8 @@ impl PyRecorded {
         let loss = loss.map(|loss| [T::from_f64(loss)]);
         let loss = loss.as_ref().map(|x| MatRef::new(1, 1, x).view());
         let found = run::<T, _>(py, threads, value.as_slice(), || {
-            // Not before the interpreter lock is given up, or two threads could wait for each other.
+            // Not before the interpreter lock is given up, or two threads could wait for each
+            // other.
             let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             T::held(&kept).map(|recorded| recorded.pull_back(value, weights, loss))
         })?;

@@ -1,4 +1,5 @@
-//! Networks that live in PyTorch: where they start, the file they become, the network that a file holds, and the report on their routing.
+//! Networks that live in PyTorch: where they start, the file they become, the network that a file
+//! holds, and the report on their routing.
 
 use crate::array::{Stack, give, view};
 use crate::error::{model_error, value_error};
@@ -159,8 +160,9 @@ fn routing_of<'py>(py: Python<'py>, routing: &Routing<'_, f64>) -> PyResult<Boun
     })
 }
 
-/// The routing report of a module: JSON, text and the verdict's sentence. `decide` is told how trials are routed and gives probabilities `1 × N × C` and
-/// weights `1 × N × K`, or `None` where nothing is routed.
+/// The routing report of a module: JSON, text and the verdict's sentence. `decide` is told how
+/// trials are routed and gives probabilities `1 × N × C` and weights `1 × N × K`, or `None` where
+/// nothing is routed.
 #[pyfunction]
 fn torch_report<'py>(
     py: Python<'py>,

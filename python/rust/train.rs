@@ -41,8 +41,8 @@ impl Observer for Reporter<'_> {
     }
 }
 
-/// Runs `work` on threads of its own while this one hands on the epochs it tells and asks for signals; `work` ends soon after its observer is
-/// told to stop.
+/// Runs `work` on threads of its own while this one hands on the epochs it tells and asks for
+/// signals; `work` ends soon after its observer is told to stop.
 fn attended<R: Send, E: Send>(
     py: Python<'_>,
     threads: usize,
@@ -147,8 +147,9 @@ fn calibrates(name: &str, classes: usize) -> PyResult<bool> {
     Ok(kind.calibrates(classes))
 }
 
-/// The complete spec of a kind or a variant on data of so many channels and training domains, with some settings given by name, as JSON; and why it
-/// has its sizes, as JSON, where the scaling rule chose them.
+/// The complete spec of a kind or a variant on data of so many channels and training domains, with
+/// some settings given by name, as JSON; and why it has its sizes, as JSON, where the scaling rule
+/// chose them.
 #[pyfunction]
 fn spec(
     name: &str,

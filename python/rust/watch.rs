@@ -1,5 +1,6 @@
-//! Long work for Python: it runs on a thread of its own, while the thread that holds the interpreter passes on what it tells and asks
-//! for signals ten times a second, so that Ctrl-C ends it and raises `KeyboardInterrupt`.
+//! Long work for Python: it runs on a thread of its own, while the thread that holds the
+//! interpreter passes on what it tells and asks for signals ten times a second, so that Ctrl-C ends
+//! it and raises `KeyboardInterrupt`.
 
 use crate::error::value_error;
 use pyo3::prelude::*;
@@ -10,7 +11,8 @@ use std::time::Duration;
 /// How often the interpreter is asked for signals.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Runs `work`, gives `tell` what it sends, and calls `stop` once at a signal or an error of `tell`, which is then raised.
+/// Runs `work`, gives `tell` what it sends, and calls `stop` once at a signal or an error of
+/// `tell`, which is then raised.
 pub(crate) fn watched<M: Send, R: Send>(
     py: Python<'_>,
     work: impl FnOnce(Sender<M>) -> R + Send,

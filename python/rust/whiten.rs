@@ -66,7 +66,8 @@ impl PyWhitener {
         give(py, out.map_err(model_error)?)
     }
 
-    /// Trials of one domain without training trials, whitened under a policy with what other trials of it tell.
+    /// Trials of one domain without training trials, whitened under a policy with what other trials
+    /// of it tell.
     fn transform_new<'py>(
         &self,
         py: Python<'py>,

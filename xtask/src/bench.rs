@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: the Rust benchmarks, and on request the side-by-sides with Python peers in an environment of their own.
+//! `cargo xtask bench`: the Rust benchmarks, and on request the side-by-sides with Python peers in
+//! an environment of their own.
 
 use crate::chore::{Step, cargo, step};
 use std::env;
@@ -14,7 +15,8 @@ pub(crate) fn benchmarks() -> Vec<Step> {
             "benchmarks",
             &["run", "--release", "--quiet", "--package", "stiefel-bench"],
         ),
-        // Measurements that need what only tests have at hand; one after the other, or they would measure each other.
+        // Measurements that need what only tests have at hand; one after the other, or they would
+        // measure each other.
         cargo(
             "measurements among the tests",
             &[

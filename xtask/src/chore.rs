@@ -34,7 +34,8 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Runs the steps in order, `beside` at the same time as the first ones and to its end before `then`.
+/// Runs the steps in order, `beside` at the same time as the first ones and to its end before
+/// `then`.
 pub(crate) fn run(first: Vec<Step>, beside: Vec<Step>, then: Vec<Step>) -> ExitCode {
     let start = Instant::now();
     let waiting = std::thread::spawn(|| in_order(beside));

@@ -7,8 +7,9 @@
 //! SHA256SUMS
 //! ```
 //!
-//! On Linux wheel and program are linked against an old C library (zig brings one), so that they run on systems older than this one, and the
-//! platform tag is checked by maturin, which refuses symbols that the tag does not allow, and by auditwheel.
+//! On Linux wheel and program are linked against an old C library (zig brings one), so that they
+//! run on systems older than this one, and the platform tag is checked by maturin, which refuses
+//! symbols that the tag does not allow, and by auditwheel.
 
 use crate::chore::{Step, cargo, host, root, step};
 use crate::python::{interpreter, prepared};
@@ -77,7 +78,8 @@ pub(crate) fn dist() -> Result<Vec<Step>, String> {
         "target/release/stiefel".into()
     };
     let sums = format!(
-        "cd {FOLDER} && (sha256sum *.whl *.tar.gz || shasum -a 256 *.whl *.tar.gz) > SHA256SUMS && cat SHA256SUMS"
+        "cd {FOLDER} && (sha256sum *.whl *.tar.gz || shasum -a 256 *.whl *.tar.gz) > SHA256SUMS \
+         && cat SHA256SUMS"
     );
     steps.extend([
         maturin("sources of the package", ["sdist"].into_iter()),
@@ -152,7 +154,8 @@ fn archive(name: &str, built: &str) -> String {
          mkdir -p $to/completions
          cp {built} README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $to
          strip $to/stiefel
-         for shell in bash zsh fish; do $to/stiefel generate completions $shell > $to/completions/stiefel.$shell; done
+         for shell in bash zsh fish; do $to/stiefel generate completions $shell > \
+         $to/completions/stiefel.$shell; done
          $to/stiefel generate manual $to/man
          tar -C {FOLDER} -czf $to.tar.gz {name}
          rm -r $to"

@@ -1,7 +1,8 @@
 //! `cargo xtask docs`: the documentation as a site, `target/docs/html/index.html`.
 //!
-//! Sphinx builds the pages of `docs/`, runs the gallery, and takes the reference from docstrings and from the program's own help; every warning is an
-//! error. rustdoc's pages of the library's crates come beside them, and then every link within the site is followed, rustdoc's too.
+//! Sphinx builds the pages of `docs/`, runs the gallery, and takes the reference from docstrings
+//! and from the program's own help; every warning is an error. rustdoc's pages of the library's
+//! crates come beside them, and then every link within the site is followed, rustdoc's too.
 
 use crate::chore::{Step, cargo, step};
 use crate::python::{interpreter, package, prepared};
@@ -37,9 +38,11 @@ pub(crate) fn pages() -> Vec<Step> {
     let sphinx = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"];
     let places = ["-d", "target/docs/doctrees", "docs", SITE];
     // rustdoc's own pages lead to a first page, which it does not write.
-    let first = "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=stiefel/index.html\"><title>stiefel</title>";
+    let first = "<!doctype html><meta http-equiv=\"refresh\" \
+                 content=\"0;url=stiefel/index.html\"><title>stiefel</title>";
     let beside = format!(
-        "rm -rf {SITE}/rust && cp -r target/doc {SITE}/rust && echo '{first}' > {SITE}/rust/index.html"
+        "rm -rf {SITE}/rust && cp -r target/doc {SITE}/rust && echo '{first}' > \
+         {SITE}/rust/index.html"
     );
     vec![
         package("package for the documentation", ENVIRONMENT, &["--no-deps"]),
@@ -51,8 +54,9 @@ pub(crate) fn pages() -> Vec<Step> {
     ]
 }
 
-/// Folders for rustdoc's pages, without what was documented there for others: `cargo xtask test` documents private items. rustdoc links
-/// to a crate whose folder it finds, and cargo documents all of them at once: a folder that came later would be a link that leads nowhere.
+/// Folders for rustdoc's pages, without what was documented there for others: `cargo xtask test`
+/// documents private items. rustdoc links to a crate whose folder it finds, and cargo documents all
+/// of them at once: a folder that came later would be a link that leads nowhere.
 fn folders() -> String {
     let names: Vec<String> = CRATES
         .iter()

@@ -1,6 +1,7 @@
 //! Whether every file and every name in `docs/equations.md` is there.
 //!
-//! A cell of its tables reads `` `model/src/net/losses.rs`: `alignment`, `balance`; `other/file.rs`: `name` ``.
+//! A cell of its tables reads `` `model/src/net/losses.rs`: `alignment`, `balance`;
+//! `other/file.rs`: `name` ``.
 
 use std::collections::BTreeSet;
 use std::path::Path;

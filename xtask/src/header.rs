@@ -1,7 +1,8 @@
 //! `cargo xtask header`: the header of the C interface, by cbindgen.
 //!
-//! Its first line holds a sum (FNV-1a, 64 bits) over the sources of the interface and the rest of the header, which the tests of the crate compute again: they notice
-//! a header that was not written anew, and need no cbindgen for it.
+//! Its first line holds a sum (FNV-1a, 64 bits) over the sources of the interface and the rest of
+//! the header, which the tests of the crate compute again: they notice a header that was not
+//! written anew, and need no cbindgen for it.
 
 use crate::chore::root;
 use std::fs;

@@ -1,7 +1,9 @@
-//! The modules of each crate form layers: no module uses another that, over any number of steps, uses it.
+//! The modules of each crate form layers: no module uses another that, over any number of steps,
+//! uses it.
 //!
-//! Modules are those directly under `src`. Who uses whom is read from the text: every path that begins with `crate::`, or with as many
-//! `super::` as lead to the root of the crate, names a module, or an item that `lib.rs` takes from one. What is behind `#[cfg(test)]` at the
+//! Modules are those directly under `src`. Who uses whom is read from the text: every path that
+//! begins with `crate::`, or with as many `super::` as lead to the root of the crate, names a
+//! module, or an item that `lib.rs` takes from one. What is behind `#[cfg(test)]` at the
 //! end of a file is left out.
 
 use crate::chore::root;
@@ -107,7 +109,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Identifiers, `::`, braces, commas and semicolons of a source without its comments, strings and tests; anything else is one `·`.
+/// Identifiers, `::`, braces, commas and semicolons of a source without its comments, strings and
+/// tests; anything else is one `·`.
 fn words(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or(text);
     let letters: Vec<char> = text.chars().collect();
@@ -293,7 +296,8 @@ mod tests {
         let text = "
             use crate::{alpha::{B, C}, D, beta};
             //! crate::not_this
-            fn f() -> crate::gamma::G { let s = \"crate::nor_this\"; crate::H::new(super::near::x()) }
+            fn f() -> crate::gamma::G { let s = \"crate::nor_this\"; \
+                    crate::H::new(super::near::x()) }
             impl A for super::super::epsilon::E {}
             #[cfg(test)]\nmod tests { use crate::nor_that; }";
         assert_eq!(

@@ -26,25 +26,36 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask <command>
 
-  test            everything that must hold: format, lints, layers, tests, doc tests, other instruction sets, documentation, the Python package (installed
+  test            everything that must hold: format, lints, layers, tests, doc tests, other \
+                    instruction sets, documentation, the Python package (installed
                   under target/python-venv; needs python3)
-  test --torch    the same, and the tests of stiefel.torch beside PyTorch (installed under target/torch-venv, several gigabytes)
+  test --torch    the same, and the tests of stiefel.torch beside PyTorch (installed under \
+                    target/torch-venv, several gigabytes)
   test --docs     the same, and the documentation (installed under target/docs-venv)
-  docs            the documentation as a site, target/docs/html: pages, executed gallery, rustdoc, links (needs python3)
+  docs            the documentation as a site, target/docs/html: pages, executed gallery, rustdoc, \
+                    links (needs python3)
   torch           the tests of stiefel.torch alone
-  bench           timings of the kernels, the training step, the Fréchet mean, several trainings at once, the extensions,
+  bench           timings of the kernels, the training step, the Fréchet mean, several trainings \
+                    at once, the extensions,
                   CHOIR and the peers
-  bench --peers   the same, and beside pyRiemann and PyTorch (installed under target/peers; needs python3)
-  audit           licences and known defects of all dependencies, by cargo-deny, which is installed below target if it is not there
-  dist            a release below target/dist: wheel with the program inside, sources, the program alone, sums (needs python3)
-  dist --check    whether that wheel, in a new environment and without Rust, runs the demonstration and the gallery
+  bench --peers   the same, and beside pyRiemann and PyTorch (installed under target/peers; needs \
+                    python3)
+  audit           licences and known defects of all dependencies, by cargo-deny, which is \
+                    installed below target if it is not there
+  dist            a release below target/dist: wheel with the program inside, sources, the program \
+                    alone, sums (needs python3)
+  dist --check    whether that wheel, in a new environment and without Rust, runs the \
+                    demonstration and the gallery
   layers          whether the modules of each crate form layers without a circle
   fuzz [--minutes N] [--inputs N] [--seed N] [READER …] [--keep]
-                  damaged files for N minutes, or N of them, with every reader (edf, gdf, brainvision, fif, mat5, mat73, xdf, bci2000,
+                  damaged files for N minutes, or N of them, with every reader (edf, gdf, \
+                    brainvision, fif, mat5, mat73, xdf, bci2000,
                   csv, numpy)
   generate        docs/settings.md and the stub of stiefel.model, from the settings of the models
-  header          the header of the C interface, written anew (installs cbindgen under target/tools)
-  sets            the tests of the kernels and of what is made of them, again under each instruction set of this CPU; a part of test
+  header          the header of the C interface, written anew (installs cbindgen under \
+                    target/tools)
+  sets            the tests of the kernels and of what is made of them, again under each \
+                    instruction set of this CPU; a part of test
   version, notes  the version, and what CHANGELOG.md says of it
   memcheck        the tests of stiefel-linalg under valgrind
 ";
@@ -62,7 +73,8 @@ fn test() -> Vec<Step> {
         ],
     );
     documentation.command.env("RUSTDOCFLAGS", "-D warnings");
-    // The same cases on every run, so that a change is judged by what it changed; a plain `cargo test` draws new ones.
+    // The same cases on every run, so that a change is judged by what it changed; a plain `cargo
+    // test` draws new ones.
     let mut tests = cargo("tests and doc tests", &["test", "--workspace", "--quiet"]);
     tests.command.env("PROPTEST_RNG_SEED", "1");
     vec![

@@ -1,20 +1,23 @@
-//! `cargo xtask memcheck`: the tests of the crate where `unsafe` is allowed, under valgrind's memcheck.
+//! `cargo xtask memcheck`: the tests of the crate where `unsafe` is allowed, under valgrind's
+//! memcheck.
 //!
-//! Invalid reads and writes, use of uninitialised memory and definite leaks fail the chore. Property tests run with few cases
-//! (`PROPTEST_CASES`, 8 unless set): memcheck is some fifty times slower than the tests alone.
+//! Invalid reads and writes, use of uninitialised memory and definite leaks fail the chore.
+//! Property tests run with few cases (`PROPTEST_CASES`, 8 unless set): memcheck is some fifty times
+//! slower than the tests alone.
 
 use crate::chore::{Step, cargo, host};
 use std::env;
 use std::process::Command;
 
-const RUNNER: &str = "valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
-                      --show-leak-kinds=definite --num-callers=30";
+const RUNNER: &str = "valgrind --quiet --error-exitcode=9 --leak-check=full \
+                      --errors-for-leak-kinds=definite --show-leak-kinds=definite --num-callers=30";
 
 /// The steps, or why there are none.
 pub(crate) fn memcheck() -> Result<Vec<Step>, String> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return Err(
-            "valgrind is not installed: `apt install valgrind`, `dnf install valgrind` or `pacman -S valgrind`"
+            "valgrind is not installed: `apt install valgrind`, `dnf install valgrind` or `pacman \
+             -S valgrind`"
                 .into(),
         );
     }

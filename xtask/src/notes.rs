@@ -21,8 +21,8 @@ pub(crate) fn notes() -> Result<String, String> {
 
 #[test]
 fn notes_are_the_section_of_the_version() {
-    let log = "# Changelog\n\n## Unreleased\n\nnext\n\n\
-               ## 0.2.0, May\n\nthis\n\n### Part\n- a\n\n## 0.1.0\n\nold\n";
+    let log = "# Changelog\n\n## Unreleased\n\nnext\n\n## 0.2.0, May\n\nthis\n\n### Part\n- \
+               a\n\n## 0.1.0\n\nold\n";
     assert_eq!(section(log, "0.2.0"), Some("this\n\n### Part\n- a"));
     assert_eq!(section(log, "0.1.0"), Some("old"));
     assert_eq!(section(log, "0.2"), None);

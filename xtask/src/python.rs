@@ -1,4 +1,5 @@
-//! The Python package in `cargo xtask test`: an environment of its own, the package built into it, its tests.
+//! The Python package in `cargo xtask test`: an environment of its own, the package built into it,
+//! its tests.
 
 use crate::chore::{Step, step};
 use std::env;
@@ -10,8 +11,8 @@ const ENVIRONMENT: &str = "target/python-venv";
 /// Where it is installed beside PyTorch.
 const TORCH_ENVIRONMENT: &str = "target/torch-venv";
 
-/// What its tests need of others: an environment and the packages they run beside; and spelling, whose tool is one of them. Takes no
-/// part of the workspace.
+/// What its tests need of others: an environment and the packages they run beside; and spelling,
+/// whose tool is one of them. Takes no part of the workspace.
 pub(crate) fn environment() -> Vec<Step> {
     let files = ["python/requirements-test.txt"];
     let mut steps = prepared("Python environment", ENVIRONMENT, &files);
@@ -32,7 +33,8 @@ pub(crate) fn prepared(name: &'static str, environment: &str, files: &[&str]) ->
     ]
 }
 
-/// Spelling of everything that is tracked, by a tool that comes as a Python package; `typos.toml` has its exceptions.
+/// Spelling of everything that is tracked, by a tool that comes as a Python package; `typos.toml`
+/// has its exceptions.
 fn spelling() -> Step {
     let tool = Path::new(ENVIRONMENT).join(folder()).join("typos");
     step("spelling", tool, [] as [&str; 0])
@@ -50,7 +52,8 @@ pub(crate) fn tests() -> Vec<Step> {
     ]
 }
 
-/// An environment with PyTorch, for the tests that need it; it is large, and nobody else's tests should notice it.
+/// An environment with PyTorch, for the tests that need it; it is large, and nobody else's tests
+/// should notice it.
 pub(crate) fn torch_environment() -> Vec<Step> {
     let files = ["python/requirements-torch.txt"];
     prepared("PyTorch environment", TORCH_ENVIRONMENT, &files)
@@ -77,8 +80,9 @@ pub(crate) fn package(name: &'static str, environment: &str, options: &[&str]) -
     let here = ["--no-build-isolation", "./python"];
     let arguments = PIP.iter().chain(options).chain(&here);
     let mut package = step(name, interpreter(environment), arguments);
-    // The development profile is optimised, has its checks on, and takes minutes less than a release; with the features of the
-    // workspace, the tests of which have been built with it before, it takes minutes less again.
+    // The development profile is optimised, has its checks on, and takes minutes less than a
+    // release; with the features of the workspace, the tests of which have been built with it
+    // before, it takes minutes less again.
     let build = "--profile dev --features as-in-workspace";
     package.command.env("MATURIN_PEP517_ARGS", build);
     // maturin is found where the environment put it.

@@ -1,7 +1,10 @@
-//! `cargo xtask sets`: the tests of the kernels, and of geometry and tape on top of them, again under each instruction set of this CPU.
+//! `cargo xtask sets`: the tests of the kernels, and of geometry and tape on top of them, again
+//! under each instruction set of this CPU.
 //!
-//! The set is chosen once per process (`STIEFEL_SIMD`), so a set is a run of the test programs. The widest one is what `cargo test` has run. The programs
-//! are those that `cargo test --workspace` builds: asked for crate by crate, cargo would choose other features of what they depend on, and compile it again.
+//! The set is chosen once per process (`STIEFEL_SIMD`), so a set is a run of the test programs. The
+//! widest one is what `cargo test` has run. The programs are those that `cargo test --workspace`
+//! builds: asked for crate by crate, cargo would choose other features of what they depend on, and
+//! compile it again.
 
 use crate::chore::{Step, cargo, root};
 use std::path::{Path, PathBuf};
@@ -90,7 +93,8 @@ fn programs() -> Result<Vec<(PathBuf, PathBuf)>, String> {
     Ok(found)
 }
 
-/// The string under a key of one of cargo's messages; paths with characters that JSON writes otherwise are not looked for.
+/// The string under a key of one of cargo's messages; paths with characters that JSON writes
+/// otherwise are not looked for.
 fn text<'a>(message: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = message.split_once(&format!("\"{key}\":\""))?;
     rest.split_once('"').map(|(value, _)| value)

@@ -1,4 +1,5 @@
-//! The version stands in `[workspace.package]`; Python's package takes it from there. Files that must repeat it are checked here.
+//! The version stands in `[workspace.package]`; Python's package takes it from there. Files that
+//! must repeat it are checked here.
 
 use crate::chore::root;
 use std::fs;

@@ -1,7 +1,9 @@
-//! Baseline and DASP on the EEGMMIDB hands-versus-feet covariances, with given splits, set beside stored scores.
+//! Baseline and DASP on the EEGMMIDB hands-versus-feet covariances, with given splits, set beside
+//! stored scores.
 //!
-//! `eegmmidb FOLDER [--seeds 3] [--double] [--cayley] [--norm]`, where FOLDER holds `handsfeet_s001-s053_cov.npz` and
-//! `splits_64ch_s001-s040.json`. With `--norm`, the baseline with batch normalisation instead.
+//! `eegmmidb FOLDER [--seeds 3] [--double] [--cayley] [--norm]`, where FOLDER holds
+//! `handsfeet_s001-s053_cov.npz` and `splits_64ch_s001-s040.json`. With `--norm`, the baseline with
+//! batch normalisation instead.
 
 #[path = "../recordings.rs"]
 mod recordings;

@@ -110,10 +110,12 @@ pub fn adam_flat<T: Scalar>(
     move_flat(rates, x, g, first, second)
 }
 
-/// One step of Adam of points on the Stiefel manifold, `count × n × k`, with their moments, all where they lie.
+/// One step of Adam of points on the Stiefel manifold, `count × n × k`, with their moments, all
+/// where they lie.
 ///
 /// # Errors
-/// Shapes that differ, or a point whose step leaves no full rank; it and those after it have not moved then.
+/// Shapes that differ, or a point whose step leaves no full rank; it and those after it have not
+/// moved then.
 pub fn adam_tall<T: Scalar>(
     rates: &AdamRates<T>,
     point: &mut MatViewMut<'_, T>,

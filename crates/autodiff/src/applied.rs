@@ -1,7 +1,9 @@
-//! One operation by itself, without a tape: `y = f(x_0, x_1, …)` now, the pull-back of `∂ℓ/∂y` later.
+//! One operation by itself, without a tape: `y = f(x_0, x_1, …)` now, the pull-back of `∂ℓ/∂y`
+//! later.
 //!
-//! For engines that keep a graph of their own, as PyTorch does: the operations are those of the tape, so that both have the same values
-//! and the same derivatives. Batches are `count × rows × cols`; in pairs a single matrix is broadcast, and its gradient is the sum.
+//! For engines that keep a graph of their own, as PyTorch does: the operations are those of the
+//! tape, so that both have the same values and the same derivatives. Batches are `count × rows ×
+//! cols`; in pairs a single matrix is broadcast, and its gradient is the sum.
 //!
 //! | kernel | inputs | value |
 //! |---|---|---|
@@ -97,7 +99,8 @@ impl<T: Scalar> Kernel<T> {
         }
     }
 
-    /// The value on `inputs`, and what gives its pull-back where `wants_gradient`. Buffers come from the arena.
+    /// The value on `inputs`, and what gives its pull-back where `wants_gradient`. Buffers come
+    /// from the arena.
     ///
     /// ```
     /// use stiefel_autodiff::{Arena, Kernel};
@@ -162,8 +165,9 @@ impl<T: Scalar> Kernel<T> {
 }
 
 impl<T: Scalar> Applied<T> {
-    /// The gradients in the inputs that are `wanted`, of a number whose gradient in the value is `g`. Inputs and value are those of
-    /// [`Kernel::apply`], which must have been told that a gradient is wanted.
+    /// The gradients in the inputs that are `wanted`, of a number whose gradient in the value is
+    /// `g`. Inputs and value are those of [`Kernel::apply`], which must have been told that a
+    /// gradient is wanted.
     pub fn pull_back(
         &self,
         inputs: &[MatView<'_, T>],

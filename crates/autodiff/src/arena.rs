@@ -1,8 +1,11 @@
 //! Buffers that are used again: one list of idle vectors per length.
 //!
-//! Buffers start at a cache line, as vector instructions like it. A [`Buffer`] returns to its [`Arena`] when it is dropped, so that from the second training step on the same sizes are served
-//! without allocating. A thread is given the buffer that it used last, where there is one: that is in its cache, and the cache of another core may be far. The contents of a buffer are whatever was there before; debug builds fill it with NaN, so that
-//! an operation which forgets to write an entry is found by its first test.
+//! Buffers start at a cache line, as vector instructions like it. A [`Buffer`] returns to its
+//! [`Arena`] when it is dropped, so that from the second training step on the same sizes are served
+//! without allocating. A thread is given the buffer that it used last, where there is one: that is
+//! in its cache, and the cache of another core may be far. The contents of a buffer are whatever
+//! was there before; debug builds fill it with NaN, so that an operation which forgets to write an
+//! entry is found by its first test.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +23,8 @@ type Idle<T> = Vec<(Home, Aligned<T>)>;
 
 #[derive(Default)]
 struct Pool<T> {
-    /// By length, the shortest first: a few dozen lengths are found faster than their hashes are computed.
+    /// By length, the shortest first: a few dozen lengths are found faster than their hashes are
+    /// computed.
     idle: Vec<(usize, Idle<T>)>,
     fresh: usize,
     in_use: usize,

@@ -1,6 +1,7 @@
 //! The backward pass: `∂ℓ/∂x` for every parameter, from the last value to the first.
 //!
-//! The order of the pull-backs, and of the sums within each, is that of the tape: gradients are the same to the bit on every run.
+//! The order of the pull-backs, and of the sums within each, is that of the tape: gradients are the
+//! same to the bit on every run.
 
 use crate::error::{Result, TapeError};
 use crate::finite::first_bad;
@@ -11,8 +12,9 @@ use stiefel_linalg::{MatView, Scalar};
 
 /// The gradients of one loss.
 ///
-/// Kept for parameters and for values marked with [`Var::keep_gradient`]; all others are freed during the pass. They outlive
-/// the tape's [`reset`](Tape::reset), but a [`Var`] finds its gradient only in the pass of its own step.
+/// Kept for parameters and for values marked with [`Var::keep_gradient`]; all others are freed
+/// during the pass. They outlive the tape's [`reset`](Tape::reset), but a [`Var`] finds its
+/// gradient only in the pass of its own step.
 #[derive(Debug)]
 pub struct Gradients<T> {
     step: u64,
@@ -21,9 +23,9 @@ pub struct Gradients<T> {
 }
 
 impl<T: Scalar> Gradients<T> {
-    /// Returns `∂ℓ/∂x` of a value or of its mark, in its shape; `None` where the loss does not depend
-    /// on it (its gradient is zero), where it is detached or a constant, or where it is an intermediate
-    /// value not marked to be kept.
+    /// Returns `∂ℓ/∂x` of a value or of its mark, in its shape; `None` where the loss does not
+    /// depend on it (its gradient is zero), where it is detached or a constant, or where it is
+    /// an intermediate value not marked to be kept.
     pub fn get(&self, of: impl Into<Mark>) -> Option<MatView<'_, T>> {
         let of = of.into();
         if of.step != self.step || of.detached {
@@ -40,8 +42,9 @@ impl<T: Scalar> Tape<T> {
     /// May be called for several losses of one forward computation.
     ///
     /// # Errors
-    /// A loss that is not one number or depends on no parameter; a non-finite loss, with the operation in which it
-    /// arose; a non-finite gradient, with the pull-back in which the first one arose; an error of a kernel.
+    /// A loss that is not one number or depends on no parameter; a non-finite loss, with the
+    /// operation in which it arose; a non-finite gradient, with the pull-back in which the
+    /// first one arose; an error of a kernel.
     pub fn backward(&self, loss: Var<'_, T>) -> Result<Gradients<T>> {
         if loss.shape() != (1, 1, 1) {
             let shape = loss.shape();
@@ -72,8 +75,9 @@ impl<T: Scalar> Tape<T> {
         Ok(gradients)
     }
 
-    /// The gradients of a number that is computed elsewhere from values of this tape, given its gradient in each: for engines that keep the rest of the
-    /// graph. Values that depend on no parameter are passed over, and nothing is said about gradients that are not finite.
+    /// The gradients of a number that is computed elsewhere from values of this tape, given its
+    /// gradient in each: for engines that keep the rest of the graph. Values that depend on no
+    /// parameter are passed over, and nothing is said about gradients that are not finite.
     ///
     /// ```
     /// use stiefel_autodiff::Tape;

@@ -1,13 +1,15 @@
 //! Pull-backs against central differences: the test every new operation should pass.
 //!
-//! For a map `f` of batches, a random cotangent `R` and a random direction `V_j` per input, `⟨∂⟨R, f⟩/∂x_j, V_j⟩` is compared with
-//! the derivative of `t ↦ ⟨R, f(x_j + tV_j)⟩`, by central differences of two step sizes and Richardson extrapolation.
+//! For a map `f` of batches, a random cotangent `R` and a random direction `V_j` per input, `⟨∂⟨R,
+//! f⟩/∂x_j, V_j⟩` is compared with the derivative of `t ↦ ⟨R, f(x_j + tV_j)⟩`, by central
+//! differences of two step sizes and Richardson extrapolation.
 
 use crate::{Axis, Result, Tape, Var};
 use stiefel_linalg::MatBatch;
 
-/// The worst disagreement between pull-back and central differences over all inputs of `f`, relative to the size of the terms;
-/// below `1e-7` for a correct pull-back of a smooth, well-scaled map.
+/// The worst disagreement between pull-back and central differences over all inputs of `f`,
+/// relative to the size of the terms; below `1e-7` for a correct pull-back of a smooth, well-scaled
+/// map.
 ///
 ///
 /// ```
@@ -27,7 +29,8 @@ pub fn gradient_error(
     gradient_error_along(inputs, |_, _| {}, f)
 }
 
-/// [`gradient_error`] where inputs move only along directions that `project(j, direction)` leaves: symmetric ones, lower triangles.
+/// [`gradient_error`] where inputs move only along directions that `project(j, direction)` leaves:
+/// symmetric ones, lower triangles.
 pub fn gradient_error_along(
     inputs: &[MatBatch<f64>],
     project: impl Fn(usize, &mut MatBatch<f64>),

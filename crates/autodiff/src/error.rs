@@ -1,7 +1,7 @@
 //! What can go wrong: the operation, where it was written down, and the numbers.
 //!
-//! An operation reports an [`OpError`]; the tape adds the operation's name and the line of the forward expression and returns
-//! a [`TapeError`].
+//! An operation reports an [`OpError`]; the tape adds the operation's name and the line of the
+//! forward expression and returns a [`TapeError`].
 
 use crate::Shape;
 use std::panic::Location;
@@ -82,7 +82,8 @@ pub enum TapeError {
     },
     /// A variable of another tape among the inputs.
     #[error(
-        "{op} ({at}): input {input} belongs to another tape; build the whole expression on one tape"
+        "{op} ({at}): input {input} belongs to another tape; build the whole expression on one \
+         tape"
     )]
     OtherTape {
         /// The operation.

@@ -19,11 +19,12 @@ pub(crate) fn first_bad<T: Scalar>(x: MatView<'_, T>) -> Option<(usize, usize, u
 }
 
 impl<T: Scalar> Tape<T> {
-    /// An error that names the first operation (or leaf) whose value is not finite, its line in the forward expression, the
-    /// entry, and the ranges of its inputs.
+    /// An error that names the first operation (or leaf) whose value is not finite, its line in the
+    /// forward expression, the entry, and the ranges of its inputs.
     ///
-    /// [`backward`](Tape::backward) reports by itself where a non-finite loss or gradient came from, and [`apply`](Tape::apply)
-    /// where the input came from that a kernel refused; call this for values that reach neither.
+    /// [`backward`](Tape::backward) reports by itself where a non-finite loss or gradient came
+    /// from, and [`apply`](Tape::apply) where the input came from that a kernel refused; call
+    /// this for values that reach neither.
     ///
     /// ```
     /// use stiefel_autodiff::{Axis, Tape};
@@ -34,17 +35,21 @@ impl<T: Scalar> Tape<T> {
     /// let entropy = p.mul(p.ln()?)?.sum(Axis::All)?.neg()?;
     /// let error = tape.backward(entropy).unwrap_err().to_string();
     /// assert!(error.starts_with("ln ("));
-    /// assert!(error.contains("-inf in matrix 0, row 0, column 1; its input 0 has values from 0e0 to 5e-1"));
+    /// assert!(error.contains(
+    ///     "-inf in matrix 0, row 0, column 1; its input 0 has values from 0e0 to 5e-1"
+    /// ));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check_finite(&self) -> Result<()> {
         (0..self.nodes.len()).try_for_each(|id| self.node_finite(id))
     }
 
-    /// An error where the value of a node is not finite: that of the ancestor where it arose, all of whose inputs are finite.
+    /// An error where the value of a node is not finite: that of the ancestor where it arose, all
+    /// of whose inputs are finite.
     pub(crate) fn trace(&self, mut id: usize) -> Result<()> {
         let bad = |id: usize| first_bad(self.node_value(id));
-        // An infinity may be meant (a mask), a NaN never is: follow the NaN where there is a choice.
+        // An infinity may be meant (a mask), a NaN never is: follow the NaN where there is a
+        // choice.
         let nan = |id: usize| {
             self.node_value(id)
                 .data()

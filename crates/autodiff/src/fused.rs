@@ -18,9 +18,11 @@
 //! G_α = ⟨Δ_j, G_A,i⟩                  G_Δ,j = Σ_i α_ij G_A,i,  G_B = Σ_i G_A,i
 //! ```
 //!
-//! Everything between the samples' matrices and their vectors happens in lanes, one sample per lane ([`stiefel_linalg::lanes`]): no product is packed or
-//! masked, symmetric and triangular factors cost half, and the logarithms of a group are taken together. Groups of lanes are spread over the threads of the
-//! current pool where that pays; sums over samples have the order of the samples, so that the bits do not depend on it.
+//! Everything between the samples' matrices and their vectors happens in lanes, one sample per lane
+//! ([`stiefel_linalg::lanes`]): no product is packed or masked, symmetric and triangular factors
+//! cost half, and the logarithms of a group are taken together. Groups of lanes are spread over the
+//! threads of the current pool where that pays; sums over samples have the order of the samples, so
+//! that the bits do not depend on it.
 
 mod forward;
 mod groups;
@@ -36,7 +38,8 @@ use stiefel_linalg::{MatView, Scalar};
 /// Where the covariances of a batch of samples come from.
 #[derive(Debug, Clone, Copy)]
 pub enum Covariances<'t, 'a, T: Scalar> {
-    /// A value of the tape, `count × n × n`; its gradient is computed where wanted. Must be symmetric.
+    /// A value of the tape, `count × n × n`; its gradient is computed where wanted. Must be
+    /// symmetric.
     Value(Var<'t, T>),
     /// Matrices of a data set at the given positions, or all of it in order. The forward pass alone
     /// reads them: nothing is copied, and there is no gradient. Must be symmetric.
@@ -65,7 +68,8 @@ impl<'t, T: Scalar> From<Var<'t, T>> for Filters<'t, T> {
     }
 }
 
-/// Inputs: the filters, or weights, directions and base; then the covariances, where they are a value of the tape.
+/// Inputs: the filters, or weights, directions and base; then the covariances, where they are a
+/// value of the tape.
 pub(crate) struct FilterTail<T: Scalar> {
     mixed: bool,
     retract: bool,
@@ -172,11 +176,12 @@ impl<T: Scalar> Operation<T> for FilterTail<T> {
 }
 
 impl<T: Scalar> Tape<T> {
-    /// `upper(log max(W_iᵀ X_i W_i, ε))` with `W_i = qf(A_i)` (where `retract`) or `W_i = A_i`: the whole tail of a routed
-    /// SPDNet in one operation, `samples × 1 × k(k+1)/2`.
+    /// `upper(log max(W_iᵀ X_i W_i, ε))` with `W_i = qf(A_i)` (where `retract`) or `W_i = A_i`: the
+    /// whole tail of a routed SPDNet in one operation, `samples × 1 × k(k+1)/2`.
     ///
-    /// The filters are `samples × n × k`, one for all samples, or a mixture. With `retract`, they must be well conditioned, as points on
-    /// the Stiefel manifold plus tangent vectors are: the factorisation is CholeskyQR.
+    /// The filters are `samples × n × k`, one for all samples, or a mixture. With `retract`, they
+    /// must be well conditioned, as points on the Stiefel manifold plus tangent vectors are:
+    /// the factorisation is CholeskyQR.
     ///
     /// ```
     /// use stiefel_autodiff::{Covariances, Tape};

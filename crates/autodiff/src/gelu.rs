@@ -1,12 +1,16 @@
-//! The Gaussian error linear unit `xΦ(x)` and its slope `Φ(x) + xφ(x)`, with `Φ` the standard normal distribution function and `φ` its density.
+//! The Gaussian error linear unit `xΦ(x)` and its slope `Φ(x) + xφ(x)`, with `Φ` the standard
+//! normal distribution function and `φ` its density.
 //!
 //! ```text
 //! Φ(−a) = ½ erfc(z) = ½ t Q(t) e^{−a²/2},   a ≥ 0, z = a/√2, t = 2/(2 + z);     Φ(a) = 1 − Φ(−a)
 //! ```
 //!
-//! `Q(t) = erfc(z) e^{z²}/t` is smooth on the whole half-line; a polynomial of degree 23 has it to 8e-17. Nothing cancels in the lower tail, and the square in the
-//! exponent is split so that its rounding does not show there. No step asks which case a number is, and none is fused: a loop over numbers becomes one over registers, with
-//! the same bits in every instruction set. Compared with `erfc` of libm at `x/√2`, whose rounding alone is worth `x²/2` units in the last place, `Φ(x)` differs by at most `6 + x²` of them down to −37; below −37.5 it is zero.
+//! `Q(t) = erfc(z) e^{z²}/t` is smooth on the whole half-line; a polynomial of degree 23 has it to
+//! 8e-17. Nothing cancels in the lower tail, and the square in the exponent is split so that its
+//! rounding does not show there. No step asks which case a number is, and none is fused: a loop
+//! over numbers becomes one over registers, with the same bits in every instruction set. Compared
+//! with `erfc` of libm at `x/√2`, whose rounding alone is worth `x²/2` units in the last place,
+//! `Φ(x)` differs by at most `6 + x²` of them down to −37; below −37.5 it is zero.
 
 use stiefel_linalg::{Scalar, kernel};
 
@@ -100,7 +104,11 @@ kernel! {
 /// ```
 /// let mut x = [0.0, 1.0, -1.0_f64];
 /// stiefel_autodiff::gelu(&mut x);
-/// assert!(x[0] == 0.0 && (x[1] - 0.841_344_746_068_543).abs() < 1e-15 && (x[2] + 0.158_655_253_931_457).abs() < 1e-15);
+/// assert!(
+///     x[0] == 0.0
+///         && (x[1] - 0.841_344_746_068_543).abs() < 1e-15
+///         && (x[2] + 0.158_655_253_931_457).abs() < 1e-15
+/// );
 /// ```
 pub fn gelu<T: Scalar>(numbers: &mut [T]) {
     each(numbers, &mut []);

@@ -1,8 +1,9 @@
 //! The door for operations: a forward map and its pull-back.
 //!
-//! For `y = f(x_0, x_1, …)` and a loss `ℓ`, the pull-back turns `∂ℓ/∂y` into the terms that `f` adds
-//! to each `∂ℓ/∂x_j`. Every operation of this crate is an [`Operation`]; a fused one with a pull-back
-//! of its own is written in the same way and applied with [`Tape::apply`](crate::Tape::apply).
+//! For `y = f(x_0, x_1, …)` and a loss `ℓ`, the pull-back turns `∂ℓ/∂y` into the terms that `f`
+//! adds to each `∂ℓ/∂x_j`. Every operation of this crate is an [`Operation`]; a fused one with a
+//! pull-back of its own is written in the same way and applied with
+//! [`Tape::apply`](crate::Tape::apply).
 
 use crate::{Arena, Buffer, OpResult, Shape};
 use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, sums};
@@ -11,8 +12,8 @@ use stiefel_linalg::{MatView, MatViewMut, Op, Scalar, product_into, sums};
 ///
 /// The life of an operation: [`shape`](Self::shape), then [`forward`](Self::forward) once; if a
 /// gradient may be wanted it is kept, with whatever state `forward` put into `self`, and
-/// [`pull_back`](Self::pull_back) may be called any number of times. State in [`Buffer`]s goes back to
-/// the arena with the operation.
+/// [`pull_back`](Self::pull_back) may be called any number of times. State in [`Buffer`]s goes back
+/// to the arena with the operation.
 ///
 /// ```
 /// use stiefel_autodiff::{Forward, OpResult, Operation, PullBack, Tape};
@@ -53,8 +54,8 @@ pub trait Operation<T: Scalar>: Send + 'static {
     /// What errors call it.
     fn name(&self) -> &'static str;
 
-    /// The shape of the result, that of the first input unless said otherwise. Every check of shapes,
-    /// indices and arguments belongs here.
+    /// The shape of the result, that of the first input unless said otherwise. Every check of
+    /// shapes, indices and arguments belongs here.
     fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
         Ok(inputs[0])
     }
@@ -101,7 +102,8 @@ pub struct Context<'a, T> {
 }
 
 impl<T: Scalar> Context<'_, T> {
-    /// A scratch buffer of unspecified contents; keep it in the operation to save state for the pull-back.
+    /// A scratch buffer of unspecified contents; keep it in the operation to save state for the
+    /// pull-back.
     pub fn buffer(&self, len: usize) -> Buffer<T> {
         self.arena.take(len)
     }
@@ -158,8 +160,8 @@ impl<'a, T: Scalar> Gradient<'a, T> {
         self.data
     }
 
-    /// The place of the gradient, and whether to add to what is there: where not, every entry is to be
-    /// written.
+    /// The place of the gradient, and whether to add to what is there: where not, every entry is to
+    /// be written.
     pub(crate) fn place(&mut self) -> (&mut [T], bool) {
         let add = !self.empty;
         self.empty = false;
@@ -260,8 +262,8 @@ impl<'a, T: Scalar> Gradient<'a, T> {
         }
     }
 
-    /// Adds `α·op(A_i)·op(B_i)` to matrix `i`; where the input is a single matrix, the sum over `i`,
-    /// in ascending order.
+    /// Adds `α·op(A_i)·op(B_i)` to matrix `i`; where the input is a single matrix, the sum over
+    /// `i`, in ascending order.
     pub fn add_product(
         &mut self,
         alpha: T,

@@ -1,4 +1,5 @@
-//! An append-only list that hands out references while it grows: chunk `c` holds `64·2ᶜ` slots and never moves.
+//! An append-only list that hands out references while it grows: chunk `c` holds `64·2ᶜ` slots and
+//! never moves.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::Index;

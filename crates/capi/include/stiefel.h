@@ -1,4 +1,4 @@
-/* Written by cargo xtask header; bf7801e6fa14f105 */
+/* Written by cargo xtask header; 313a0f6c5f4edacc */
 #ifndef STIEFEL_H
 #define STIEFEL_H
 
@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /*
- What became of a call. Everything but STIEFEL_CODE_OK and STIEFEL_CODE_NONE leaves a text for stiefel_last_error.
+ What became of a call. Everything but STIEFEL_CODE_OK and STIEFEL_CODE_NONE leaves a text for
+ stiefel_last_error.
  */
 typedef enum StiefelCode {
   /*
@@ -132,7 +133,8 @@ typedef struct StiefelOptions {
    */
   double time_constant;
   /*
-   A window is unfamiliar if it is more than this many times as far from the mean as 99 % of the training trials are; 0 checks nothing.
+   A window is unfamiliar if it is more than this many times as far from the mean as 99 % of
+   the training trials are; 0 checks nothing.
    */
   double unfamiliar;
   /*
@@ -231,11 +233,13 @@ extern "C" {
 struct StiefelOptions stiefel_options_default(void);
 
 /*
- Opens a model file for the signal of a domain and writes the session to `session`, which stiefel_close frees. `stream` may be null if the samples are as the
- model's training signals were. `options` may be null for the defaults.
+ Opens a model file for the signal of a domain and writes the session to `session`, which
+ stiefel_close frees. `stream` may be null if the samples are as the model's training signals
+ were. `options` may be null for the defaults.
 
  # Safety
- `path` and `domain` are texts that end with a zero. `stream` and `options` are null or valid, `session` points at a place for a pointer.
+ `path` and `domain` are texts that end with a zero. `stream` and `options` are null or valid,
+ `session` points at a place for a pointer.
  */
 enum StiefelCode stiefel_open(const char *path,
                               const char *domain,
@@ -276,7 +280,8 @@ size_t stiefel_classes(const struct StiefelSession *session);
 const char *stiefel_class_name(const struct StiefelSession *session, size_t index);
 
 /*
- What had to be assumed of the stream, one sentence per line, or null if `session` is null. It lives as long as the session.
+ What had to be assumed of the stream, one sentence per line, or null if `session` is null. It
+ lives as long as the session.
 
  # Safety
  `session` is null, or came from stiefel_open and was not closed.
@@ -284,11 +289,12 @@ const char *stiefel_class_name(const struct StiefelSession *session, size_t inde
 const char *stiefel_notes(const struct StiefelSession *session);
 
 /*
- Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp in seconds for each sample, or is null if none is missing.
+ Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp
+ in seconds for each sample, or is null if none is missing.
 
  # Safety
- `session` came from stiefel_open, was not closed and is used by no other thread. `samples` points at `sample_count * channel_count` numbers, `times` is null
- or points at `sample_count`.
+ `session` came from stiefel_open, was not closed and is used by no other thread. `samples`
+ points at `sample_count * channel_count` numbers, `times` is null or points at `sample_count`.
  */
 enum StiefelCode stiefel_push(struct StiefelSession *session,
                               const double *samples,
@@ -297,14 +303,14 @@ enum StiefelCode stiefel_push(struct StiefelSession *session,
                               const double *times);
 
 /*
- Sets a cue at a sample, counted from the first one that was pushed. The next push takes it in. Labels are those of the training events, or names of classes.
+ Sets a cue at a sample, counted from the first one that was pushed. The next push takes it in.
+ Labels are those of the training events, or names of classes.
 
  # Safety
- `session` came from stiefel_open, was not closed and is used by no other thread. `label` is a text that ends with a zero.
+ `session` came from stiefel_open, was not closed and is used by no other thread. `label` is a
+ text that ends with a zero.
  */
-enum StiefelCode stiefel_mark(struct StiefelSession *session,
-                              int64_t sample,
-                              const char *label);
+enum StiefelCode stiefel_mark(struct StiefelSession *session, int64_t sample, const char *label);
 
 /*
  Says that the stream was lost: at least one sample is missing before the next one.
@@ -323,11 +329,13 @@ enum StiefelCode stiefel_interrupt(struct StiefelSession *session);
 enum StiefelCode stiefel_freeze(struct StiefelSession *session, bool frozen);
 
 /*
- Takes the oldest decision that waits; STIEFEL_CODE_NONE if none waits. `probabilities` and `evidence` may be null; otherwise they have `class_count` places.
+ Takes the oldest decision that waits; STIEFEL_CODE_NONE if none waits. `probabilities` and
+ `evidence` may be null; otherwise they have `class_count` places.
 
  # Safety
- `session` came from stiefel_open, was not closed and is used by no other thread. `decision` points at a structure, the arrays are null or have
- `class_count` places each, and none overlaps another.
+ `session` came from stiefel_open, was not closed and is used by no other thread. `decision`
+ points at a structure, the arrays are null or have `class_count` places each, and none overlaps
+ another.
  */
 enum StiefelCode stiefel_take(struct StiefelSession *session,
                               struct StiefelDecision *decision,
@@ -336,12 +344,14 @@ enum StiefelCode stiefel_take(struct StiefelSession *session,
                               size_t class_count);
 
 /*
- The name of a reason why a window was rejected, or null if the number stands for no reason. It lives for ever.
+ The name of a reason why a window was rejected, or null if the number stands for no reason. It
+ lives for ever.
  */
 const char *stiefel_reason_name(int32_t reason);
 
 /*
- What was wrong with the last call of this thread that failed; empty if none has failed. It lives until the next failure of this thread.
+ What was wrong with the last call of this thread that failed; empty if none has failed. It lives
+ until the next failure of this thread.
  */
 const char *stiefel_last_error(void);
 

@@ -1,10 +1,12 @@
 //! The functions that C calls. Everything that is `unsafe` is here.
 //!
-//! Every function checks what can be checked, does its work where a panic is caught, and keeps what to say of a failure for its thread.
+//! Every function checks what can be checked, does its work where a panic is caught, and keeps what
+//! to say of a failure for its thread.
 
 #![allow(
     unsafe_code,
-    reason = "pointers come from C and are read here, after they were checked for null; every place says what the caller promised"
+    reason = "pointers come from C and are read here, after they were checked for null; every \
+              place says what the caller promised"
 )]
 
 use std::cell::RefCell;
@@ -54,12 +56,14 @@ fn guarded(work: impl FnOnce() -> Result<StiefelCode, Refusal>) -> StiefelCode {
 /// The same with a session, which is of no use after a panic.
 ///
 /// # Safety
-/// `session` is null, or came from `stiefel_open` and was not closed; no other thread uses it during the call.
+/// `session` is null, or came from `stiefel_open` and was not closed; no other thread uses it
+/// during the call.
 unsafe fn with(
     session: *mut StiefelSession,
     work: impl FnOnce(&mut StiefelSession) -> Result<StiefelCode, Refusal>,
 ) -> StiefelCode {
-    // SAFETY: by this function's contract it is null, or points at a session that nobody else uses now.
+    // SAFETY: by this function's contract it is null, or points at a session that nobody else uses
+    // now.
     let Some(session) = (unsafe { session.as_mut() }) else {
         return set_last_error(null("the session"));
     };
@@ -96,7 +100,8 @@ unsafe fn numbers<'a>(values: *const f64, count: usize, what: &str) -> Result<&'
     match (values.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(null(what)),
-        // SAFETY: it is not null, by this function's contract there are so many numbers, and `checked_count` keeps their bytes below `isize::MAX`.
+        // SAFETY: it is not null, by this function's contract there are so many numbers, and
+        // `checked_count` keeps their bytes below `isize::MAX`.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(values, count) }),
     }
 }
@@ -117,7 +122,8 @@ fn checked_count(samples: usize, channels: usize) -> Result<usize, Refusal> {
 /// Reads the description of a stream.
 ///
 /// # Safety
-/// `stream` is null, or points at a structure whose pointers are null or valid: `channel_count` texts, and one.
+/// `stream` is null, or points at a structure whose pointers are null or valid: `channel_count`
+/// texts, and one.
 unsafe fn stream_spec(stream: *const StiefelStream) -> Result<StreamSpec, Refusal> {
     // SAFETY: null, or valid by this function's contract.
     let Some(stream) = (unsafe { stream.as_ref() }) else {
@@ -171,11 +177,13 @@ pub extern "C" fn stiefel_options_default() -> StiefelOptions {
     }
 }
 
-/// Opens a model file for the signal of a domain and writes the session to `session`, which stiefel_close frees. `stream` may be null if the samples are as the
-/// model's training signals were. `options` may be null for the defaults.
+/// Opens a model file for the signal of a domain and writes the session to `session`, which
+/// stiefel_close frees. `stream` may be null if the samples are as the model's training signals
+/// were. `options` may be null for the defaults.
 ///
 /// # Safety
-/// `path` and `domain` are texts that end with a zero. `stream` and `options` are null or valid, `session` points at a place for a pointer.
+/// `path` and `domain` are texts that end with a zero. `stream` and `options` are null or valid,
+/// `session` points at a place for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stiefel_open(
     path: *const c_char,
@@ -188,7 +196,8 @@ pub unsafe extern "C" fn stiefel_open(
         if session.is_null() {
             return Err(null("the place for the session"));
         }
-        // SAFETY: not null, and by the contract a place for a pointer. A failure leaves a null behind, which every function refuses.
+        // SAFETY: not null, and by the contract a place for a pointer. A failure leaves a null
+        // behind, which every function refuses.
         unsafe { session.write(std::ptr::null_mut()) };
         // SAFETY: texts by the contract.
         let (path, domain) = unsafe { (text(path, "the path")?, text(domain, "the domain")?) };
@@ -251,7 +260,8 @@ pub unsafe extern "C" fn stiefel_class_name(
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// What had to be assumed of the stream, one sentence per line, or null if `session` is null. It lives as long as the session.
+/// What had to be assumed of the stream, one sentence per line, or null if `session` is null. It
+/// lives as long as the session.
 ///
 /// # Safety
 /// `session` is null, or came from stiefel_open and was not closed.
@@ -262,11 +272,12 @@ pub unsafe extern "C" fn stiefel_notes(session: *const StiefelSession) -> *const
     notes.map_or(std::ptr::null(), |notes| notes.as_ptr())
 }
 
-/// Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp in seconds for each sample, or is null if none is missing.
+/// Takes in samples: all channels of the first, then of the second, and so on. `times` has a stamp
+/// in seconds for each sample, or is null if none is missing.
 ///
 /// # Safety
-/// `session` came from stiefel_open, was not closed and is used by no other thread. `samples` points at `sample_count * channel_count` numbers, `times` is null
-/// or points at `sample_count`.
+/// `session` came from stiefel_open, was not closed and is used by no other thread. `samples`
+/// points at `sample_count * channel_count` numbers, `times` is null or points at `sample_count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stiefel_push(
     session: *mut StiefelSession,
@@ -283,7 +294,8 @@ pub unsafe extern "C" fn stiefel_push(
                 return Err((
                     StiefelCode::Size,
                     format!(
-                        "samples of {channel_count} channels were pushed, and the stream has {width}"
+                        "samples of {channel_count} channels were pushed, and the stream has \
+                         {width}"
                     ),
                 ));
             }
@@ -298,10 +310,12 @@ pub unsafe extern "C" fn stiefel_push(
     }
 }
 
-/// Sets a cue at a sample, counted from the first one that was pushed. The next push takes it in. Labels are those of the training events, or names of classes.
+/// Sets a cue at a sample, counted from the first one that was pushed. The next push takes it in.
+/// Labels are those of the training events, or names of classes.
 ///
 /// # Safety
-/// `session` came from stiefel_open, was not closed and is used by no other thread. `label` is a text that ends with a zero.
+/// `session` came from stiefel_open, was not closed and is used by no other thread. `label` is a
+/// text that ends with a zero.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stiefel_mark(
     session: *mut StiefelSession,
@@ -347,11 +361,13 @@ pub unsafe extern "C" fn stiefel_freeze(session: *mut StiefelSession, frozen: bo
     }
 }
 
-/// Takes the oldest decision that waits; STIEFEL_CODE_NONE if none waits. `probabilities` and `evidence` may be null; otherwise they have `class_count` places.
+/// Takes the oldest decision that waits; STIEFEL_CODE_NONE if none waits. `probabilities` and
+/// `evidence` may be null; otherwise they have `class_count` places.
 ///
 /// # Safety
-/// `session` came from stiefel_open, was not closed and is used by no other thread. `decision` points at a structure, the arrays are null or have
-/// `class_count` places each, and none overlaps another.
+/// `session` came from stiefel_open, was not closed and is used by no other thread. `decision`
+/// points at a structure, the arrays are null or have `class_count` places each, and none overlaps
+/// another.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stiefel_take(
     session: *mut StiefelSession,
@@ -376,7 +392,8 @@ pub unsafe extern "C" fn stiefel_take(
                     ),
                 ));
             }
-            // SAFETY: null, or as many places as there are classes by the contract, which was checked against the model.
+            // SAFETY: null, or as many places as there are classes by the contract, which was
+            // checked against the model.
             let array = |values: *mut f64| {
                 (!values.is_null()).then(|| std::slice::from_raw_parts_mut(values, classes))
             };
@@ -389,7 +406,8 @@ pub unsafe extern "C" fn stiefel_take(
     }
 }
 
-/// The name of a reason why a window was rejected, or null if the number stands for no reason. It lives for ever.
+/// The name of a reason why a window was rejected, or null if the number stands for no reason. It
+/// lives for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn stiefel_reason_name(reason: i32) -> *const c_char {
     static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
@@ -401,7 +419,8 @@ pub extern "C" fn stiefel_reason_name(reason: i32) -> *const c_char {
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// What was wrong with the last call of this thread that failed; empty if none has failed. It lives until the next failure of this thread.
+/// What was wrong with the last call of this thread that failed; empty if none has failed. It lives
+/// until the next failure of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn stiefel_last_error() -> *const c_char {
     LAST.with_borrow(|text| text.as_ptr())

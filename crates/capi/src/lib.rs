@@ -1,4 +1,5 @@
-//! Live decoding for devices: a model file, samples in, decisions out, from any language that calls C.
+//! Live decoding for devices: a model file, samples in, decisions out, from any language that calls
+//! C.
 //!
 //! ```c
 //! StiefelSession *session = NULL;
@@ -13,9 +14,11 @@
 //! stiefel_close(session);
 //! ```
 //!
-//! It is the state machine of `stiefel-live`: the same samples give the same decisions. `include/stiefel.h` declares everything. Every function that can fail gives a
-//! [`StiefelCode`], and [`stiefel_last_error`](interface::stiefel_last_error) says in words what was wrong. Null pointers and wrong sizes are refused; no panic crosses
-//! the border. Each function says what it cannot check: that a pointer which is not null points at what it should.
+//! It is the state machine of `stiefel-live`: the same samples give the same decisions.
+//! `include/stiefel.h` declares everything. Every function that can fail gives a [`StiefelCode`],
+//! and [`stiefel_last_error`](interface::stiefel_last_error) says in words what was wrong. Null
+//! pointers and wrong sizes are refused; no panic crosses the border. Each function says what it
+//! cannot check: that a pointer which is not null points at what it should.
 
 pub mod interface;
 mod session;

@@ -60,7 +60,8 @@ fn options(given: &StiefelOptions) -> Result<(Options, Option<AdaptPolicy>), Ref
             return Err((
                 StiefelCode::Setting,
                 format!(
-                    "the option adapt is {other}; give STIEFEL_ADAPT_REFUSED, STIEFEL_ADAPT_POOLED or STIEFEL_ADAPT_CAUSAL"
+                    "the option adapt is {other}; give STIEFEL_ADAPT_REFUSED, \
+                     STIEFEL_ADAPT_POOLED or STIEFEL_ADAPT_CAUSAL"
                 ),
             ));
         }
@@ -94,7 +95,8 @@ impl StiefelSession {
             return Err((
                 StiefelCode::Setting,
                 format!(
-                    "the model was trained on domain \"{domain}\"; the option adapt is for others, leave it STIEFEL_ADAPT_REFUSED"
+                    "the model was trained on domain \"{domain}\"; the option adapt is for \
+                     others, leave it STIEFEL_ADAPT_REFUSED"
                 ),
             ));
         }
@@ -176,7 +178,8 @@ impl StiefelSession {
         outcome.map_err(|e| live(&e))
     }
 
-    /// The next decision, its values written into the arrays that are given, one number for every class.
+    /// The next decision, its values written into the arrays that are given, one number for every
+    /// class.
     pub(crate) fn take(
         &mut self,
         probabilities: Option<&mut [f64]>,

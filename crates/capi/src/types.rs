@@ -2,7 +2,8 @@
 
 use std::ffi::{c_char, c_int};
 
-/// What became of a call. Everything but STIEFEL_CODE_OK and STIEFEL_CODE_NONE leaves a text for stiefel_last_error.
+/// What became of a call. Everything but STIEFEL_CODE_OK and STIEFEL_CODE_NONE leaves a text for
+/// stiefel_last_error.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StiefelCode {
@@ -90,7 +91,8 @@ pub struct StiefelOptions {
     pub threshold: f64,
     /// Time constant of the evidence over time, in seconds.
     pub time_constant: f64,
-    /// A window is unfamiliar if it is more than this many times as far from the mean as 99 % of the training trials are; 0 checks nothing.
+    /// A window is unfamiliar if it is more than this many times as far from the mean as 99 % of
+    /// the training trials are; 0 checks nothing.
     pub unfamiliar: f64,
     /// One of StiefelAdapt.
     pub adapt: c_int,

@@ -1,4 +1,5 @@
-//! A C program, compiled and run: it says what a session in Rust says, linked with either library; and the header is the one that the sources give.
+//! A C program, compiled and run: it says what a session in Rust says, linked with either library;
+//! and the header is the one that the sources give.
 
 #![cfg(unix)]
 

@@ -1,6 +1,7 @@
 //! `--config FILE`: everything that options can say, from a file; options win.
 //!
-//! The file is TOML. Keys are the names of options; a table is for the command of that name, keys outside of tables for any command:
+//! The file is TOML. Keys are the names of options; a table is for the command of that name, keys
+//! outside of tables for any command:
 //!
 //! ```toml
 //! seed = 3
@@ -16,8 +17,8 @@
 //!
 //! Paths are meant from the folder of the file.
 //!
-//! A JSON file with a member `configuration` will do as well: results keep the resolved configuration there, so that
-//! `--config RESULT.json` runs the same again.
+//! A JSON file with a member `configuration` will do as well: results keep the resolved
+//! configuration there, so that `--config RESULT.json` runs the same again.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,8 @@ const PATHS: [&str; 6] = [
     "calibration",
 ];
 
-/// Parses the command line, with the file of `--config` filled in; gives the resolved configuration as well.
+/// Parses the command line, with the file of `--config` filled in; gives the resolved configuration
+/// as well.
 pub(crate) fn parse<A: Parser>(mut line: Vec<OsString>) -> Result<(A, Value), Failure> {
     let mut command = A::command().color(color(&line));
     command.build();
@@ -198,7 +200,8 @@ fn added(
         }
         let mut texts = texts(value).ok_or_else(|| {
             Failure::Misuse(format!(
-                "{}: {key} = {value} cannot be the value of an option; give a text, a number, true, false, or a list of these",
+                "{}: {key} = {value} cannot be the value of an option; give a text, a number, \
+                 true, false, or a list of these",
                 file.display()
             ))
         })?;
@@ -235,8 +238,8 @@ fn added(
         .collect())
 }
 
-/// A path in a TOML file is meant from the folder of that file, whatever folder the program is run in. Names of data sets are no paths. The JSON
-/// beside a result has absolute paths.
+/// A path in a TOML file is meant from the folder of that file, whatever folder the program is run
+/// in. Names of data sets are no paths. The JSON beside a result has absolute paths.
 fn beside(file: &Path, key: &str, text: &str) -> String {
     let folder = file.parent().unwrap_or(Path::new(""));
     let found = folder.join(text);

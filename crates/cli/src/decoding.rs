@@ -24,8 +24,8 @@ pub(crate) struct AdaptArguments {
     /// What whitens a domain without training trials
     #[arg(long = "adapt", value_enum, value_name = "POLICY")]
     whitening: Option<WhiteningChoice>,
-    /// What stands in for its embedding: input-only, zero, nearest, riemannian-nearest, transductive [default: input-only, for models without
-    /// embedding]
+    /// What stands in for its embedding: input-only, zero, nearest, riemannian-nearest,
+    /// transductive [default: input-only, for models without embedding]
     #[arg(long = "embedding", value_name = "POLICY", requires = "whitening")]
     embedding: Option<AdaptEmbedding>,
     /// How many trials the pooled mean counts for in own-mean and causal whitening [default: 10]
@@ -44,8 +44,8 @@ impl AdaptArguments {
             (None, false) => AdaptEmbedding::InputOnly,
             (None, true) => {
                 return Err(Failure::Misuse(
-                    "the model has a domain embedding; say what stands in for it, with --embedding (zero, nearest, riemannian-nearest or \
-                     transductive)"
+                    "the model has a domain embedding; say what stands in for it, with \
+                     --embedding (zero, nearest, riemannian-nearest or transductive)"
                         .into(),
                 ));
             }
@@ -53,7 +53,9 @@ impl AdaptArguments {
         let kappa = self.kappa.unwrap_or(Adaptation::DEFAULT_KAPPA);
         if self.kappa.is_some() && whitening == WhiteningChoice::Pooled {
             return Err(Failure::Misuse(
-                "--kappa is for own-mean and causal whitening; the pooled mean uses no trial of the new domain".into(),
+                "--kappa is for own-mean and causal whitening; the pooled mean uses no trial of \
+                 the new domain"
+                    .into(),
             ));
         }
         let whitening = match whitening {

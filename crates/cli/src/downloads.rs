@@ -10,7 +10,8 @@ use stiefel::eeg::catalogue::{Observer, Progress};
 use crate::voice::{is_quiet, plain, say};
 
 /// A bar with a known size, and one without; no colours.
-const BAR: &str = "{msg:18} {wide_bar} {decimal_bytes:>9} of {decimal_total_bytes:9} {decimal_bytes_per_sec:>11} {eta:>4}";
+const BAR: &str = "{msg:18} {wide_bar} {decimal_bytes:>9} of {decimal_total_bytes:9} \
+                   {decimal_bytes_per_sec:>11} {eta:>4}";
 const COUNTER: &str = "{msg:18} {spinner} {decimal_bytes:>9} {decimal_bytes_per_sec:>11}";
 
 /// Shows how downloads go.

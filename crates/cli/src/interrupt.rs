@@ -1,4 +1,5 @@
-//! Ctrl-C: the first asks whatever runs to stop and keep what it has, the second ends the program at once.
+//! Ctrl-C: the first asks whatever runs to stop and keep what it has, the second ends the program
+//! at once.
 
 use std::sync::OnceLock;
 

@@ -1,7 +1,8 @@
 //! The command line `stiefel`: arguments, progress, tables; no mathematics.
 //!
-//! Every command is a file of `command`: its arguments, and a `run` that ends in an `Outcome`. Exit codes: 0 done,
-//! 1 failed, 2 misuse, 130 interrupted. Results go to the standard output, everything else to the standard error.
+//! Every command is a file of `command`: its arguments, and a `run` that ends in an `Outcome`. Exit
+//! codes: 0 done, 1 failed, 2 misuse, 130 interrupted. Results go to the standard output,
+//! everything else to the standard error.
 //!
 //! A library with one function, so that the Python package brings the same program along.
 
@@ -51,7 +52,8 @@ fixes the instruction set (`stiefel --version` names the one in use), so that re
 the bit on another CPU."
 )]
 struct Arguments {
-    /// Read options from a TOML file, or from the JSON beside a result; options on the command line win
+    /// Read options from a TOML file, or from the JSON beside a result; options on the command
+    /// line win
     #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
     config: Option<PathBuf>,
     /// Say whole reasons, the instruction set, threads and the time taken
@@ -74,11 +76,15 @@ struct Arguments {
     command: Option<Command>,
 }
 
-/// Runs the program with the words of its command line, its own name first, and gives the exit code. Help, and words that make no sense, end the
-/// process at once.
+/// Runs the program with the words of its command line, its own name first, and gives the exit
+/// code. Help, and words that make no sense, end the process at once.
 ///
 /// ```no_run
-/// let code = stiefel_cli::run(vec!["stiefel".into(), "inspect".into(), "dataset.npz".into()]);
+/// let code = stiefel_cli::run(vec![
+///     "stiefel".into(),
+///     "inspect".into(),
+///     "dataset.npz".into(),
+/// ]);
 /// assert_eq!(code, 0);
 /// ```
 pub fn run(mut words: Vec<OsString>) -> u8 {

@@ -15,16 +15,19 @@ pub(crate) struct Reading {
     /// Samples per second, for files that do not say it
     #[arg(long, value_name = "HZ")]
     pub(crate) sampling_rate: Option<f64>,
-    /// Events from marker channels: off, or some of channel=STI 014,mask=0xff,polarity=falling,threshold=2.5
+    /// Events from marker channels: off, or some of channel=STI
+    /// 014,mask=0xff,polarity=falling,threshold=2.5
     #[arg(long, value_name = "RULE")]
     pub(crate) markers: Option<String>,
-    /// What the variables of a MATLAB file mean, by path: signal=EEG.data,rate=fs,labels=y,axis=time (also onsets, names, unit)
+    /// What the variables of a MATLAB file mean, by path:
+    /// signal=EEG.data,rate=fs,labels=y,axis=time (also onsets, names, unit)
     #[arg(long, value_name = "PATHS")]
     pub(crate) mat: Option<String>,
     /// The stream of an XDF file that holds the signal, by name, type or number
     #[arg(long, value_name = "STREAM")]
     pub(crate) stream: Option<String>,
-    /// The most that the packed parts of a file (gzip, MATLAB, HDF5, npz) may expand to, for example 4G [default: 2G]
+    /// The most that the packed parts of a file (gzip, MATLAB, HDF5, npz) may expand to, for
+    /// example 4G [default: 2G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) max_expanded: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! What training leaves beside a model, for people: `model.stiefel.json`, with data, scores and the options it was made with. The model file needs
-//! nothing of it.
+//! What training leaves beside a model, for people: `model.stiefel.json`, with data, scores and the
+//! options it was made with. The model file needs nothing of it.
 
 use std::path::{Path, PathBuf};
 

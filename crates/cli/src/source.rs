@@ -22,10 +22,12 @@ pub(crate) struct Part {
     /// Classes by name, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) classes: Option<Vec<String>>,
-    /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all]
+    /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014,
+    /// eegmmidb [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) channels: Option<Vec<String>>,
-    /// What is done about recordings and trials that occur twice: refuse, or first (keep the first) [default: refuse]
+    /// What is done about recordings and trials that occur twice: refuse, or first (keep the
+    /// first) [default: refuse]
     #[arg(long, value_name = "WHAT")]
     pub(crate) duplicates: Option<Duplicates>,
 }
@@ -85,8 +87,8 @@ fn tell(trials: &Trials) {
     }
 }
 
-/// Loads a source as a model wants it: its channels in its order, signals prepared as its training trials were. With `causal` signals are filtered
-/// forwards only, as a live stream is.
+/// Loads a source as a model wants it: its channels in its order, signals prepared as its training
+/// trials were. With `causal` signals are filtered forwards only, as a live stream is.
 pub(crate) fn load_for(
     model: &FittedModel,
     source: &str,
@@ -102,7 +104,9 @@ pub(crate) fn load_for(
     let own = model.preparation().known();
     if causal && own.is_none() {
         return Err(Failure::Misuse(
-            "--causal filters signals, but the model does not say how to filter them; it was trained on covariances of unknown origin".into(),
+            "--causal filters signals, but the model does not say how to filter them; it was \
+             trained on covariances of unknown origin"
+                .into(),
         ));
     }
     let trials = load_with(source, &part, own, causal)?;
@@ -128,8 +132,8 @@ fn load_with(
     }
     found.map_err(|error| match kind_of(source) {
         Some(kind) => Failure::Misuse(format!(
-            "{source} is a model {kind}, but data are needed here; give a .npz of covariances, a dataset of `stiefel data list`, or \
-             synthetic:weibo2014"
+            "{source} is a model {kind}, but data are needed here; give a .npz of covariances, a \
+             dataset of `stiefel data list`, or synthetic:weibo2014"
         )),
         None => error.into(),
     })
@@ -146,8 +150,8 @@ pub(crate) fn threads(count: Option<usize>) -> Outcome {
         .map_err(|e| Failure::Failed(format!("{count} threads could not be started: {e}")))
 }
 
-/// Refuses an output before the work of making it: a folder that is not there, what is no regular file, and a file that is there already, unless
-/// it may be overwritten.
+/// Refuses an output before the work of making it: a folder that is not there, what is no regular
+/// file, and a file that is there already, unless it may be overwritten.
 pub(crate) fn check_output(path: &Path, overwrite: bool) -> Outcome {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     if let Some(missing) = folder.filter(|p| !p.is_dir()) {

@@ -1,6 +1,8 @@
-//! The program from outside: help, tables, JSON, exit codes, and fetching from a server on this machine.
+//! The program from outside: help, tables, JSON, exit codes, and fetching from a server on this
+//! machine.
 //!
-//! Texts are compared with `tests/snapshots`; `STIEFEL_BLESS=1 cargo test -p stiefel-cli` writes them anew.
+//! Texts are compared with `tests/snapshots`; `STIEFEL_BLESS=1 cargo test -p stiefel-cli` writes
+//! them anew.
 
 #[path = "../../eeg/tests/it/support/server.rs"]
 #[allow(dead_code, reason = "the tests of the library use the rest")]
@@ -111,7 +113,8 @@ fn started(command: &mut Command) -> Child {
     kept.spawn().unwrap()
 }
 
-/// Waits for the end of a program and gives what it said. One that does not end in time is ended, and the test fails.
+/// Waits for the end of a program and gives what it said. One that does not end in time is ended,
+/// and the test fails.
 fn finish(mut child: Child) -> Output {
     fn read(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
         std::thread::spawn(move || {

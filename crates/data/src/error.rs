@@ -72,8 +72,9 @@ pub enum DataError {
     },
     /// A matrix that is not symmetric beyond rounding.
     #[error(
-        "{op}: trial {trial} is not symmetric: ({row}, {col}) is {lower:e} and ({col}, {row}) is {upper:e}; \
-         pass covariances, or symmetrise with (X + Xᵀ)/2 where the difference is meant to be rounding"
+        "{op}: trial {trial} is not symmetric: ({row}, {col}) is {lower:e} and ({col}, {row}) is \
+         {upper:e}; pass covariances, or symmetrise with (X + Xᵀ)/2 where the difference is meant \
+         to be rounding"
     )]
     Asymmetric {
         /// The operation.

@@ -14,7 +14,10 @@ use std::sync::Arc;
 /// assert_eq!(classes.counts(), [1, 2]);
 /// // From labels: names in order of first appearance.
 /// let domains = Factor::from_labels(["s2", "s1", "s2"]);
-/// assert_eq!((domains.indices(), domains.names()), (&[0, 1, 0][..], &["s2".to_string(), "s1".to_string()][..]));
+/// assert_eq!(
+///     (domains.indices(), domains.names()),
+///     (&[0, 1, 0][..], &["s2".to_string(), "s1".to_string()][..])
+/// );
 /// assert!(Factor::new("class", vec!["hand".into()], vec![1]).is_err());
 /// # Ok::<(), stiefel_data::DataError>(())
 /// ```

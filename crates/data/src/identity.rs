@@ -26,7 +26,11 @@ use std::sync::Arc;
 /// ```
 /// use stiefel_data::Fingerprint;
 ///
-/// let [a, b, c] = [[0.0, 1.0, 3.0, 2.0], [5.0, 4.0, 4.0, 7.0], [1.0, 9.0, 2.0, 2.0]];
+/// let [a, b, c] = [
+///     [0.0, 1.0, 3.0, 2.0],
+///     [5.0, 4.0, 4.0, 7.0],
+///     [1.0, 9.0, 2.0, 2.0],
+/// ];
 /// let recording = Fingerprint::of([&a[..], &b, &c]);
 /// // In volts in the place of microvolts, in another order, without one of the channels.
 /// let part = Fingerprint::of([&c[..], &b.map(|x| x * 1e-6 + 1.0)]);
@@ -182,7 +186,10 @@ impl From<Span> for (usize, u64, i64, i64) {
 ///
 /// let one = Fingerprint::of([&[0.0, 1.0, 3.0, 2.0][..]]);
 /// let mut met = Recordings::default();
-/// assert_eq!((met.find(&one), met.add(&one), met.find(&one)), (None, 0, Some(0)));
+/// assert_eq!(
+///     (met.find(&one), met.add(&one), met.find(&one)),
+///     (None, 0, Some(0))
+/// );
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Recordings {

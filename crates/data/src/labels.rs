@@ -1,9 +1,9 @@
 //! The classes that labels of events stood for, run by run, and what the events were.
 //!
-//! `T1` of EEGMMIDB is the left fist in some runs and both fists in others. A recipe says which class a
-//! label stands for; [`Labels`] is what came of it on recordings: the runs, and the events' meaning
-//! where a catalogue of public data knows it. It travels with the trials and with the model, so that
-//! data whose labels say something else are refused.
+//! `T1` of EEGMMIDB is the left fist in some runs and both fists in others. A recipe says which
+//! class a label stands for; [`Labels`] is what came of it on recordings: the runs, and the events'
+//! meaning where a catalogue of public data knows it. It travels with the trials and with the
+//! model, so that data whose labels say something else are refused.
 
 use crate::contradiction::Contradiction;
 use serde::{Deserialize, Serialize};

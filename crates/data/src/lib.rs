@@ -1,14 +1,17 @@
 //! The currency of the house: [`Trials`], which readers make, models eat and splits divide.
 //!
-//! A trial is `(X_i^(v), y_i, d_i)`: covariances in SPD(n), one per view `v` (bands and windows; view 0 is the broad one), a class and a
-//! domain. With it travel subject, session and run where they are known, the names of the channels, and the [`Preparation`] that made
-//! the matrices. It is known by its recording and onset ([`Fingerprint`], [`Span`]) or by a sketch of
-//! its matrix: a model remembers which trials it has [`Seen`].
+//! A trial is `(X_i^(v), y_i, d_i)`: covariances in SPD(n), one per view `v` (bands and windows;
+//! view 0 is the broad one), a class and a domain. With it travel subject, session and run where
+//! they are known, the names of the channels, and the [`Preparation`] that made the matrices. It is
+//! known by its recording and onset ([`Fingerprint`], [`Span`]) or by a sketch of its matrix: a
+//! model remembers which trials it has [`Seen`].
 //!
 //! # Conventions
-//! * Classes, domains, subjects, sessions and runs are zero-based indices into a list of names ([`Factor`]).
+//! * Classes, domains, subjects, sessions and runs are zero-based indices into a list of names
+//!   ([`Factor`]).
 //! * Matrices are `f64`, symmetric to rounding, in the order of the channels.
-//! * Every part of a set keeps the whole lists of names: domain 1 is the same person in training and test.
+//! * Every part of a set keeps the whole lists of names: domain 1 is the same person in training
+//!   and test.
 
 mod contradiction;
 mod error;

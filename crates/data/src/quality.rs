@@ -218,11 +218,19 @@ impl Quality {
     /// use stiefel_data::{Finding, FindingKind, Quality};
     ///
     /// let flat = Finding {
-    ///     kind: FindingKind::Flat, domain: "S01".into(), runs: vec![],
+    ///     kind: FindingKind::Flat,
+    ///     domain: "S01".into(),
+    ///     runs: vec![],
     ///     electrodes: vec!["Cz".into()],
-    ///     share: 1.0, value: 0.0, measure: "range in µV".into(), worthless: false,
+    ///     share: 1.0,
+    ///     value: 0.0,
+    ///     measure: "range in µV".into(),
+    ///     worthless: false,
     /// };
-    /// let quality = Quality { findings: vec![flat], ..Quality::default() };
+    /// let quality = Quality {
+    ///     findings: vec![flat],
+    ///     ..Quality::default()
+    /// };
     /// let names = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
     /// assert_eq!(quality.of(&names(&["S01"]), &names(&["Cz"])), quality);
     /// assert!(quality.of(&names(&["S01"]), &names(&["C3"])).is_empty());
@@ -321,8 +329,8 @@ mod tests {
         assert_eq!(
             quality.sentences(),
             [
-                "no signal, range in µV: S01 C1 (1234), S01 C2 (1234), S01 C3 (1234), \
-              S01 C4 (1234), and 2 more"
+                "no signal, range in µV: S01 C1 (1234), S01 C2 (1234), S01 C3 (1234), S01 C4 \
+                 (1234), and 2 more"
             ]
         );
     }

@@ -4,8 +4,8 @@
 //! recording ─▶ channels ─▶ reference ─▶ rate ─▶ band-pass (order, phase) ─▶ window around the event ─▶ covariance
 //! ```
 //!
-//! One [`Recipe`] is what `prepare` is asked for, what dataset and model files keep, and what a live
-//! chain runs. How files are read is [`Input`](crate::Input), beside it.
+//! One [`Recipe`] is what `prepare` is asked for, what dataset and model files keep, and what a
+//! live chain runs. How files are read is [`Input`](crate::Input), beside it.
 
 use crate::DataError;
 use serde::{Deserialize, Serialize, Serializer};
@@ -51,7 +51,8 @@ pub struct Recipe {
     pub phase: Phase,
     /// The estimator of covariances.
     pub estimator: Estimator,
-    /// Trials whose peak exceeds median + this many MAD of their domain are left out; none keeps all.
+    /// Trials whose peak exceeds median + this many MAD of their domain are left out; none keeps
+    /// all.
     #[serde(with = "off")]
     pub reject: Option<f64>,
     /// Labels of events and the class each stands for; `R0[48]:T1` is the label `T1` in runs whose
@@ -148,7 +149,10 @@ impl Recipe {
 /// use stiefel_data::Reference;
 ///
 /// assert_eq!("average".parse(), Ok(Reference::Average));
-/// assert_eq!("M1+M2".parse(), Ok(Reference::Channels(vec!["M1".into(), "M2".into()])));
+/// assert_eq!(
+///     "M1+M2".parse(),
+///     Ok(Reference::Channels(vec!["M1".into(), "M2".into()]))
+/// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -441,8 +445,9 @@ impl FromStr for View {
             })
         });
         found.ok_or_else(|| DataError::Setting {
-                what: format!("{text:?} is not a view"),
-            remedy: "give a band in hertz and a window in seconds from the event, the smaller number first, for example 8-32@0.5-3.5",
+            what: format!("{text:?} is not a view"),
+            remedy: "give a band in hertz and a window in seconds from the event, the smaller \
+                     number first, for example 8-32@0.5-3.5",
         })
     }
 }

@@ -109,8 +109,8 @@ impl Seen {
         known
     }
 
-    /// Returns what is known of the trial of a recording, or of one that shares samples with it where
-    /// its windows are those of the model's own trials.
+    /// Returns what is known of the trial of a recording, or of one that shares samples with it
+    /// where its windows are those of the model's own trials.
     ///
     /// ```
     /// use stiefel_data::{Factor, Fingerprint, Recorded, Role, Seen, Span, TrialId, Trials};
@@ -118,8 +118,15 @@ impl Seen {
     ///
     /// let fingerprint = Fingerprint::of([&[0.0, 1.0, 3.0, 2.0][..]]);
     /// let one = || Factor::from_labels(["a"]);
-    /// let span = Span { recording: 0, onset: 160, window: [80, 560] };
-    /// let recorded = Recorded { fingerprint: fingerprint.clone(), rate: 160.0 };
+    /// let span = Span {
+    ///     recording: 0,
+    ///     onset: 160,
+    ///     window: [80, 560],
+    /// };
+    /// let recorded = Recorded {
+    ///     fingerprint: fingerprint.clone(),
+    ///     rate: 160.0,
+    /// };
     /// let trials = Trials::new(MatBatch::identity(1, 3), one(), one())?
     ///     .with_recordings(vec![recorded], vec![span])?;
     /// let mut seen = Seen::default();

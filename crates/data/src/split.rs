@@ -1,21 +1,25 @@
 //! How trials are divided: training, validation and test, by fold.
 //!
-//! A **cell** is the set of trials of one domain and one class. With a seed, each cell is shuffled once by its own ChaCha stream:
-//! its order depends on the seed, the domain, the class and the cell's trials, not on the rest of the data.
+//! A **cell** is the set of trials of one domain and one class. With a seed, each cell is shuffled
+//! once by its own ChaCha stream: its order depends on the seed, the domain, the class and the
+//! cell's trials, not on the rest of the data.
 //!
-//! * [`cross_domain_folds`]: five folds. Fold f tests on its own 15 % of every cell (the five test sets are disjoint), validates on
-//!   the 15 % that follow in the cell's shuffled circle, and trains on the rest.
-//! * [`block_folds`]: one fold per block (run; without runs, contiguous fifths of each domain in recording order) held out
-//!   whole; 15 % of each remaining cell validates.
-//! * [`loso_folds`]: one fold per subject, all of whose domains are held out; 15 % of each remaining cell validates.
+//! * [`cross_domain_folds`]: five folds. Fold f tests on its own 15 % of every cell (the five test
+//!   sets are disjoint), validates on the 15 % that follow in the cell's shuffled circle, and
+//!   trains on the rest.
+//! * [`block_folds`]: one fold per block (run; without runs, contiguous fifths of each domain in
+//!   recording order) held out whole; 15 % of each remaining cell validates.
+//! * [`loso_folds`]: one fold per subject, all of whose domains are held out; 15 % of each
+//!   remaining cell validates.
 //! * [`session_folds`]: every domain's first session trains, the later ones test.
 //! * [`holdout`]: one division with shares of your own, for a model that is to be used.
 //!
 //! Trials whose windows share samples never fall on two sides: [`Fold::apart`] leaves out of
 //! training (and of validation) those that share some with a trial that is held out.
 //!
-//! Small cells: one trial always trains; with two to four, each tests in one fold (and one validates from three on); from five on
-//! every fold has the cell in all three parts. Which folds the larger cuts fall to rotates with the domain.
+//! Small cells: one trial always trains; with two to four, each tests in one fold (and one
+//! validates from three on); from five on every fold has the cell in all three parts. Which folds
+//! the larger cuts fall to rotates with the domain.
 
 use crate::{DataError, Factor, Result, Trials};
 use rand::rngs::ChaCha8Rng;
@@ -124,7 +128,14 @@ type Cells = BTreeMap<(usize, usize), Vec<usize>>;
 /// let domains: Vec<usize> = (0..80).map(|i| i / 40).collect();
 /// let folds = cross_domain_folds(&labels, &domains, 7)?;
 /// assert_eq!(folds.len(), 5);
-/// assert_eq!((folds[0].train.len(), folds[0].validation.len(), folds[0].test.len()), (56, 12, 12));
+/// assert_eq!(
+///     (
+///         folds[0].train.len(),
+///         folds[0].validation.len(),
+///         folds[0].test.len()
+///     ),
+///     (56, 12, 12)
+/// );
 /// # Ok::<(), stiefel_data::DataError>(())
 /// ```
 pub fn cross_domain_folds(labels: &[usize], domains: &[usize], seed: u64) -> Result<Vec<Fold>> {
@@ -150,8 +161,8 @@ pub fn cross_domain_folds(labels: &[usize], domains: &[usize], seed: u64) -> Res
     Ok(folds)
 }
 
-/// One fold per block held out whole. `runs` is the block of each trial; without it, each domain is cut into contiguous fifths in the
-/// order of its trials.
+/// One fold per block held out whole. `runs` is the block of each trial; without it, each domain is
+/// cut into contiguous fifths in the order of its trials.
 pub fn block_folds(
     labels: &[usize],
     domains: &[usize],
@@ -171,7 +182,8 @@ pub fn block_folds(
         return Err(DataError::Impossible {
             op: OP,
             why: format!("all {} trials belong to one block", labels.len()),
-            remedy: "whole blocks need at least two runs; without run information pass none, and fifths are taken",
+            remedy: "whole blocks need at least two runs; without run information pass none, and \
+                     fifths are taken",
         });
     }
     let mut seen: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -185,7 +197,8 @@ pub fn block_folds(
         return Err(DataError::Impossible {
             op: OP,
             why: format!(
-                "all trials of domain {domain} belong to block {}: if it is held out, nothing of the domain is left to train on",
+                "all trials of domain {domain} belong to block {}: if it is held out, nothing of \
+                 the domain is left to train on",
                 only[0]
             ),
             remedy: "leave the domain out, or hold out whole subjects instead (LOSO)",
@@ -195,7 +208,8 @@ pub fn block_folds(
     Ok(held_out.into_iter().map(of).collect())
 }
 
-/// One fold per subject: `subject_of_domain[d]` is the subject of domain `d`, so that all sessions of a subject are held out together.
+/// One fold per subject: `subject_of_domain[d]` is the subject of domain `d`, so that all sessions
+/// of a subject are held out together.
 pub fn loso_folds(
     labels: &[usize],
     domains: &[usize],
@@ -226,8 +240,8 @@ pub fn loso_folds(
     Ok(subjects.into_iter().map(of).collect())
 }
 
-/// One fold across days: each domain (a subject) trains and validates on the session its first trial is of, and tests on its other
-/// sessions. `sessions[i]` is the session of trial `i`.
+/// One fold across days: each domain (a subject) trains and validates on the session its first
+/// trial is of, and tests on its other sessions. `sessions[i]` is the session of trial `i`.
 ///
 /// ```
 /// use stiefel_data::split::session_folds;
@@ -235,7 +249,10 @@ pub fn loso_folds(
 /// let labels: Vec<usize> = (0..40).map(|i| i % 2).collect();
 /// let sessions: Vec<usize> = (0..40).map(|i| i / 20).collect();
 /// let fold = session_folds(&labels, &[0; 40], &sessions, 7)?;
-/// assert_eq!((fold.train.len(), fold.validation.len(), fold.test.len()), (16, 4, 20));
+/// assert_eq!(
+///     (fold.train.len(), fold.validation.len(), fold.test.len()),
+///     (16, 4, 20)
+/// );
 /// # Ok::<(), stiefel_data::DataError>(())
 /// ```
 pub fn session_folds(
@@ -261,15 +278,19 @@ pub fn session_folds(
     Ok(hold_out(&cells, labels.len(), seed, later))
 }
 
-/// One division: the given shares of every (domain, class) cell validate and test, each at least one trial where the share is above
-/// zero and the cell has three trials; at least one trial of a cell trains.
+/// One division: the given shares of every (domain, class) cell validate and test, each at least
+/// one trial where the share is above zero and the cell has three trials; at least one trial of a
+/// cell trains.
 ///
 /// ```
 /// use stiefel_data::split::holdout;
 ///
 /// let (labels, domains) = ([0, 1].repeat(20), vec![0; 40]);
 /// let split = holdout(&labels, &domains, 0.15, 0.1, 7)?;
-/// assert_eq!((split.train.len(), split.validation.len(), split.test.len()), (30, 6, 4));
+/// assert_eq!(
+///     (split.train.len(), split.validation.len(), split.test.len()),
+///     (30, 6, 4)
+/// );
 /// assert!(holdout(&labels, &domains, 0.6, 0.5, 7).is_err());
 /// # Ok::<(), stiefel_data::DataError>(())
 /// ```
@@ -360,7 +381,8 @@ fn test_cuts(size: usize) -> [usize; FOLDS + 1] {
     })
 }
 
-/// How many of a cell validate: 15 %, at least one, where something is left to train on; none of a pair.
+/// How many of a cell validate: 15 %, at least one, where something is left to train on; none of a
+/// pair.
 fn validation_size(size: usize, tested: usize) -> usize {
     if size < 3 {
         return 0;
@@ -404,7 +426,8 @@ fn check_tests(folds: &[Fold]) -> Result<()> {
         Some(fold) => Err(DataError::Impossible {
             op: OP,
             why: format!(
-                "fold {fold} has no trial to test on, because all (domain, class) cells are too small"
+                "fold {fold} has no trial to test on, because all (domain, class) cells are too \
+                 small"
             ),
             remedy: "five folds need at least five trials in some cell",
         }),
@@ -445,8 +468,8 @@ fn shuffled(trials: &[usize], seed: u64, domain: usize, class: usize) -> Vec<usi
     out
 }
 
-/// A uniform number below `bound` by multiplication and rejection (Lemire 2019), written out so that splits never change with a
-/// version of a library.
+/// A uniform number below `bound` by multiplication and rejection (Lemire 2019), written out so
+/// that splits never change with a version of a library.
 fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
     let rejected = bound.wrapping_neg() % bound;
     loop {

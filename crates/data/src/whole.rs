@@ -6,8 +6,8 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where a path leads: symbolic links are followed, also those to files that are not there yet. What is there and is no regular file (a folder, a
-/// device) is refused.
+/// Where a path leads: symbolic links are followed, also those to files that are not there yet.
+/// What is there and is no regular file (a folder, a device) is refused.
 pub fn writable(path: &Path) -> Result<PathBuf> {
     // As many links as systems follow.
     let mut target = path.to_path_buf();
@@ -31,8 +31,8 @@ pub fn writable(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Writes a file under another name in the same folder, flushes it to the disk and renames it, so that a reader never sees half of it and a
-/// crash leaves what was there before.
+/// Writes a file under another name in the same folder, flushes it to the disk and renames it, so
+/// that a reader never sees half of it and a crash leaves what was there before.
 ///
 /// ```
 /// let path = std::env::temp_dir().join(format!("stiefel-whole-{}", std::process::id()));
@@ -57,7 +57,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
         } else {
             folder
         };
-        // The name is safe on disk once its folder is; a file system that cannot do this has renamed all the same.
+        // The name is safe on disk once its folder is; a file system that cannot do this has
+        // renamed all the same.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     Ok(())

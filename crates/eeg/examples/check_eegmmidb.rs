@@ -1,10 +1,10 @@
 //! Covariances from EDF files against those that SciPy made of the same recordings.
 //!
-//! `check_eegmmidb FOLDER` reads `FOLDER/edf/*.edf` (PhysioNet EEG Motor Movement/Imagery), band-passes 8–32 Hz without
-//! phase, cuts 0.5–3.5 s after each cue, estimates the sample covariance `C` of each trial and compares it with
-//! the matrix `R` of the same subject, run and place in `FOLDER/s001_s007_cov_f64.npz`. The error of a trial is
-//! `max |C − R| / max |R|`; labels and channel names must agree too. Exit code 1 where anything differs by more than
-//! [`TOLERANCE`].
+//! `check_eegmmidb FOLDER` reads `FOLDER/edf/*.edf` (PhysioNet EEG Motor Movement/Imagery),
+//! band-passes 8–32 Hz without phase, cuts 0.5–3.5 s after each cue, estimates the sample
+//! covariance `C` of each trial and compares it with the matrix `R` of the same subject, run and
+//! place in `FOLDER/s001_s007_cov_f64.npz`. The error of a trial is `max |C − R| / max |R|`; labels
+//! and channel names must agree too. Exit code 1 where anything differs by more than [`TOLERANCE`].
 
 mod eegmmidb;
 

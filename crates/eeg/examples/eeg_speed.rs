@@ -1,7 +1,8 @@
 //! How long reading, filtering, cutting and reducing recordings to covariances takes, file by file.
 //!
-//! `eeg_speed FOLDER [ROUNDS]` goes over `FOLDER/edf` and prints one line of JSON: for each file the 10th percentile of its
-//! seconds over the rounds (`files`), their sum (`seconds`), the trials, and the sum of all covariances (`checksum`).
+//! `eeg_speed FOLDER [ROUNDS]` goes over `FOLDER/edf` and prints one line of JSON: for each file
+//! the 10th percentile of its seconds over the rounds (`files`), their sum (`seconds`), the trials,
+//! and the sum of all covariances (`checksum`).
 
 mod eegmmidb;
 

@@ -1,4 +1,5 @@
-//! Hashes of the bytes that were decoded: a file is read once, into memory, hashed and decoded there.
+//! Hashes of the bytes that were decoded: a file is read once, into memory, hashed and decoded
+//! there.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -10,10 +10,12 @@
 //!   keep their own);
 //! * an event's onset is a zero-based sample index of the recording it belongs to;
 //! * time is in seconds, frequency in hertz;
-//! * classes that this crate names itself are `left_hand`, `right_hand`, `both_hands`, `feet`, `tongue` and `rest`; labels that
-//!   a file spells out stay as they are, and a [`Window`](signal::Window) says which class each stands for.
+//! * classes that this crate names itself are `left_hand`, `right_hand`, `both_hands`, `feet`,
+//!   `tongue` and `rest`; labels that a file spells out stay as they are, and a
+//!   [`Window`](signal::Window) says which class each stands for.
 //!
-//! Features, all on unless switched off: `download` (fetching public data sets, over TLS) and `live` (a stream, sample by sample).
+//! Features, all on unless switched off: `download` (fetching public data sets, over TLS) and
+//! `live` (a stream, sample by sample).
 
 // Without a feature, what only that feature calls has no caller.
 #![cfg_attr(

@@ -9,7 +9,8 @@ use crate::io::{excerpt, listed};
 use crate::montage::{Montage, canonical};
 use crate::{EegError, Result};
 
-/// Which channels: a montage by name (`bnci2014001`: 22, `bnci2015001`: 13, `weibo2014`: 60), one channel, or a list of names.
+/// Which channels: a montage by name (`bnci2014001`: 22, `bnci2015001`: 13, `weibo2014`: 60), one
+/// channel, or a list of names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ChannelChoice {
@@ -86,13 +87,23 @@ impl Selection {
 ///
 /// ```
 /// use stiefel_data::Duplicates;
-/// use stiefel_eeg::{load, select::{Selection, without_repeats}};
+/// use stiefel_eeg::{
+///     load,
+///     select::{Selection, without_repeats},
+/// };
 ///
-/// let once = load("synthetic:bnci2014001,subjects=1,sessions=1,trials=6", &Selection::default())?;
+/// let once = load(
+///     "synthetic:bnci2014001,subjects=1,sessions=1,trials=6",
+///     &Selection::default(),
+/// )?;
 /// let twice = once.joined(&once.select(&[5, 2])?)?;
 /// let error = without_repeats(twice.clone(), Duplicates::Refuse).unwrap_err();
 /// let count = once.len();
-/// assert!(error.to_string().contains(&format!("trial {count} is the same as trial 5")));
+/// assert!(
+///     error
+///         .to_string()
+///         .contains(&format!("trial {count} is the same as trial 5"))
+/// );
 /// assert_eq!(without_repeats(twice, Duplicates::First)?.len(), count);
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```

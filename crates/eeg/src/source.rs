@@ -1,10 +1,12 @@
 //! Trials by the name of a source.
 //!
 //! A source is
-//! * `synthetic:GEOMETRY` (`weibo2014`, `bnci2014001`, `bnci2015001`), with `,key=value` for `subjects`, `sessions` (of each), `trials` (per class
-//!   and session), `seed`, `anatomy` (how much people differ), for instance `synthetic:weibo2014,subjects=4,trials=20`;
-//! * the name of a public dataset (`stiefel data list`) whose files are here, with all its subjects and classes; `weibo2014:paper`,
-//!   `bnci2014001:paper` and `bnci2015001:paper` are what the paper used: right hand against feet, Weibo's subjects 1–9;
+//! * `synthetic:GEOMETRY` (`weibo2014`, `bnci2014001`, `bnci2015001`), with `,key=value` for
+//!   `subjects`, `sessions` (of each), `trials` (per class and session), `seed`, `anatomy` (how
+//!   much people differ), for instance `synthetic:weibo2014,subjects=4,trials=20`;
+//! * the name of a public dataset (`stiefel data list`) whose files are here, with all its subjects
+//!   and classes; `weibo2014:paper`, `bnci2014001:paper` and `bnci2015001:paper` are what the paper
+//!   used: right hand against feet, Weibo's subjects 1–9;
 //! * a dataset file (`.npz`);
 //! * a recording or a folder of recordings, where it is known how to prepare them.
 //!
@@ -24,8 +26,14 @@ use crate::{EegError, Result};
 /// ```
 /// use stiefel_eeg::select::Selection;
 ///
-/// let part = Selection { classes: Some(vec!["feet".into(), "tongue".into()]), ..Selection::default() };
-/// let trials = stiefel_eeg::load("synthetic:bnci2014001,subjects=2,sessions=1,trials=6", &part)?;
+/// let part = Selection {
+///     classes: Some(vec!["feet".into(), "tongue".into()]),
+///     ..Selection::default()
+/// };
+/// let trials = stiefel_eeg::load(
+///     "synthetic:bnci2014001,subjects=2,sessions=1,trials=6",
+///     &part,
+/// )?;
 /// assert_eq!(trials.classes().names(), ["feet", "tongue"]);
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
@@ -33,9 +41,10 @@ pub fn load(source: &str, part: &Selection) -> Result<Trials> {
     load_as(source, part, None, false, &mut |_| {})
 }
 
-/// Loads the part of a source that is wanted; signals are prepared as `made` says, where it is given,
-/// and with the defaults of public data sets otherwise. With `causal` they are filtered forwards only,
-/// as a live signal is; a model knows them as it would without. Each file is read once.
+/// Loads the part of a source that is wanted; signals are prepared as `made` says, where it is
+/// given, and with the defaults of public data sets otherwise. With `causal` they are filtered
+/// forwards only, as a live signal is; a model knows them as it would without. Each file is read
+/// once.
 pub fn load_as(
     source: &str,
     part: &Selection,
@@ -120,8 +129,8 @@ pub fn load_as(
     Ok(trials)
 }
 
-/// Returns a recipe whose matrices compare with those of `made`. No trial is left out: whoever decides
-/// decides all.
+/// Returns a recipe whose matrices compare with those of `made`. No trial is left out: whoever
+/// decides decides all.
 fn recipe_for(made: Option<&Provenance>, named: bool) -> Recipe {
     let Some(made) = made else {
         return Recipe::default();

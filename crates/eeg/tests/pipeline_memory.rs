@@ -104,7 +104,8 @@ fn memory_is_bounded_by_one_recording() {
 
     let (six, together) = counting::peak(|| prepare(&files));
     assert_eq!(six.rejection.domains.len(), 6);
-    // What is kept of a recording is its covariances, twice while they are joined at the end: far less than its samples.
+    // What is kept of a recording is its covariances, twice while they are joined at the end: far
+    // less than its samples.
     assert!(6 * 2 * covariances < recording);
     assert!(
         together <= alone + 6 * 2 * covariances,

@@ -337,7 +337,8 @@ fn watch(current: &Current, target: &Path, reader: &str) {
             if worked > HANGS.0 || seconds > HANGS.1 {
                 let saved = save(&target, &reader, "hang", &shared.1);
                 eprintln!(
-                    "{reader}: no answer after {worked:?} of processor time and {seconds} s, input {saved:?}"
+                    "{reader}: no answer after {worked:?} of processor time and {seconds} s, \
+                     input {saved:?}"
                 );
                 std::process::exit(1);
             }

@@ -129,7 +129,8 @@ impl Epochs {
             {
                 return Err(FormatError::Invalid {
                     what: format!(
-                        "part {index} has {} channels × {} samples at {} Hz, part 0 has {} × {} at {}, or their channels differ in name or order",
+                        "part {index} has {} channels × {} samples at {} Hz, part 0 has {} × {} \
+                         at {}, or their channels differ in name or order",
                         part.channels().len(),
                         part.samples(),
                         part.sampling_rate(),
@@ -137,7 +138,9 @@ impl Epochs {
                         first.samples(),
                         first.sampling_rate()
                     ),
-                    remedy: "pick the same channels in the same order and resample to one rate before cutting".into(),
+                    remedy: "pick the same channels in the same order and resample to one rate \
+                             before cutting"
+                        .into(),
                 });
             }
         }
@@ -200,12 +203,13 @@ impl Epochs {
         if !fits {
             return Err(FormatError::Invalid {
                 what: format!(
-                    "the window {tmin}–{tmax} s does not fit trials of {samples} samples at {fs} Hz ({} s)",
+                    "the window {tmin}–{tmax} s does not fit trials of {samples} samples at {fs} \
+                     Hz ({} s)",
                     samples as f64 / fs
                 ),
-                remedy:
-                    "give a start and a later end in seconds from the first sample of the trial"
-                        .into(),
+                remedy: "give a start and a later end in seconds from the first sample of the \
+                         trial"
+                    .into(),
             });
         }
         let (start, length) = (start as usize, length as usize);

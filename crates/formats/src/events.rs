@@ -117,7 +117,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "2 events lie outside the 10 s of signal and were left out, the first \"early\" at -1 s"
+                "2 events lie outside the 10 s of signal and were left out, the first \"early\" \
+                 at -1 s"
             ]
         );
     }

@@ -12,21 +12,27 @@ use crate::{FormatError, Result, memory};
 /// ```
 /// use stiefel_formats::{Limits, ReadOptions, Source, read_with};
 ///
-/// let limits = Limits { max_memory: 16, ..Limits::default() };
-/// let options = ReadOptions { limits, ..ReadOptions::default() };
+/// let limits = Limits {
+///     max_memory: 16,
+///     ..Limits::default()
+/// };
+/// let options = ReadOptions {
+///     limits,
+///     ..ReadOptions::default()
+/// };
 /// let text = b"time,C3\n0.00,1\n0.01,2\n0.02,3\n";
 /// let error = read_with(Source::from_bytes("run.csv", text), &options).unwrap_err();
 /// assert!(error.to_string().contains("max_memory"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes that the packed parts of one file (gzip, MATLAB, HDF5, `.npz`) may expand to,
-    /// 2 GiB by default: an hour of 64 channels at 1 kHz in double precision takes 1.8 GB. A
-    /// service that reads files of strangers wants far less.
+    /// The most bytes that the packed parts of one file (gzip, MATLAB, HDF5, `.npz`) may expand
+    /// to, 2 GiB by default: an hour of 64 channels at 1 kHz in double precision takes 1.8 GB.
+    /// A service that reads files of strangers wants far less.
     pub max_expanded: u64,
-    /// The most bytes of memory that the samples of one recording, or the numbers of one array, may
-    /// take. Without bound by default: what the machine can give decides. It applies through
-    /// [`read_with`](crate::read_with) and its kin, or after
+    /// The most bytes of memory that the samples of one recording, or the numbers of one array,
+    /// may take. Without bound by default: what the machine can give decides. It applies
+    /// through [`read_with`](crate::read_with) and its kin, or after
     /// [`Source::unpacked`](crate::Source::unpacked).
     pub max_memory: u64,
 }

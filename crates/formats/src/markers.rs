@@ -87,8 +87,9 @@ impl FromStr for MarkerRule {
             let bad = || {
                 FormatError::setting(
                     format!("\"{part}\" does not say how marker channels are read"),
-                    "give off, or some of channel=STI 014,mask=0xff,polarity=falling,threshold=2.5 \
-                     (polarity: auto, rising, falling)",
+                    "give off, or some of channel=STI \
+                     014,mask=0xff,polarity=falling,threshold=2.5 (polarity: auto, rising, \
+                     falling)",
                 )
             };
             let (key, value) = part.split_once('=').ok_or_else(bad)?;
@@ -233,7 +234,8 @@ fn line(
         }
         if markers.len() == limit {
             notes.push(format!(
-                "the marker channel {} changes in more than {limit} of {} samples: it does not hold codes, and no events were read from it",
+                "the marker channel {} changes in more than {limit} of {} samples: it does not \
+                 hold codes, and no events were read from it",
                 excerpt(name),
                 values.len()
             ));
@@ -357,7 +359,8 @@ mod tests {
             recording(&[("Status", &[65536.0, 65537.0])]),
             &MarkerRule::default(),
         );
-        let note = "1 events were read from the marker channel Status (changes to a code other than 0, bits 0xffff)";
+        let note = "1 events were read from the marker channel Status (changes to a code other \
+                    than 0, bits 0xffff)";
         assert_eq!(read.unwrap().notes(), [note]);
         for text in [
             "",

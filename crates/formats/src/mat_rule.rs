@@ -24,7 +24,8 @@ pub enum Axis {
 ///
 /// ```
 /// use stiefel_formats::{Axis, MatRule};
-/// let rule: MatRule = "signal=EEG.data,rate=250,labels=y,axis=trials-channels-time".parse()?;
+/// let rule: MatRule =
+///     "signal=EEG.data,rate=250,labels=y,axis=trials-channels-time".parse()?;
 /// assert_eq!(rule.signal, "EEG.data");
 /// assert_eq!(rule.axes, [Axis::Trials, Axis::Channels, Axis::Time]);
 /// # Ok::<(), stiefel_formats::FormatError>(())
@@ -67,8 +68,8 @@ impl FromStr for MatRule {
                 FormatError::setting(
                     format!("\"{part}\" does not say what a variable of a MATLAB file holds"),
                     format!(
-                        "give paths as {EXAMPLE}; the keys are signal, rate, labels, onsets, names, unit, axis \
-                         (time, channels, or all in order: trials-channels-time)"
+                        "give paths as {EXAMPLE}; the keys are signal, rate, labels, onsets, \
+                         names, unit, axis (time, channels, or all in order: trials-channels-time)"
                     ),
                 )
             };

@@ -6,13 +6,17 @@ use super::{Limits, MarkerRule, MatRule};
 ///
 /// ```
 /// use stiefel_formats::ReadOptions;
-/// let options = ReadOptions { partial: true, ..ReadOptions::default() };
+/// let options = ReadOptions {
+///     partial: true,
+///     ..ReadOptions::default()
+/// };
 /// assert_eq!(options.limits.max_expanded, 2 << 30);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {
-    /// Keep the complete records of a file that is shorter than its header says, with a note on the
-    /// recording. Off by default: a file cut short by a broken download should not pass unseen.
+    /// Keep the complete records of a file that is shorter than its header says, with a note on
+    /// the recording. Off by default: a file cut short by a broken download should not pass
+    /// unseen.
     pub partial: bool,
     /// What the file may ask of the machine.
     pub limits: Limits,
@@ -26,7 +30,7 @@ pub struct ReadOptions {
     /// The stream of an XDF file that is the signal, by name, type or number.
     pub stream: Option<String>,
     /// The channels that are wanted: the samples of others are not decoded (EDF, BDF, GDF, FIF,
-    /// BrainVision, BCI2000). Marker channels always are. Without any of the names all channels are
-    /// read.
+    /// BrainVision, BCI2000). Marker channels always are. Without any of the names all channels
+    /// are read.
     pub channels: Option<Vec<String>>,
 }

@@ -27,8 +27,8 @@ pub struct Channel {
     pub name: String,
     /// What it measures.
     pub kind: ChannelKind,
-    /// The unit of the samples **in memory**: `µV` for every channel that had a voltage unit in the
-    /// file, otherwise the file's own text.
+    /// The unit of the samples **in memory**: `µV` for every channel that had a voltage unit in
+    /// the file, otherwise the file's own text.
     pub unit: String,
 }
 

@@ -222,7 +222,8 @@ pub(crate) fn count_records(
         return Ok(announced);
     }
     let what = format!(
-        "the header announces {announced} records of {record_bytes} bytes, {available} are complete"
+        "the header announces {announced} records of {record_bytes} bytes, {available} are \
+         complete"
     );
     if !options.partial {
         let remedy = "fetch it again, or keep what is there with the option `partial`";

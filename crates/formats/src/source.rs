@@ -301,7 +301,8 @@ impl<'a> Source<'a> {
             return Err(self.malformed(
                 self.len,
                 format!(
-                    "the file ends inside {what}, which starts at byte {} and needs {wanted} bytes; {left} are left",
+                    "the file ends inside {what}, which starts at byte {} and needs {wanted} \
+                     bytes; {left} are left",
                     self.position
                 ),
             ));

@@ -13,7 +13,10 @@ pub(crate) const MICROVOLT: &str = "µV";
 ///
 /// ```
 /// use stiefel_formats::microvolts_per;
-/// assert_eq!((microvolts_per("V"), microvolts_per("microvolts")), (Some(1e6), Some(1.0)));
+/// assert_eq!(
+///     (microvolts_per("V"), microvolts_per("microvolts")),
+///     (Some(1e6), Some(1.0))
+/// );
 /// assert_eq!(microvolts_per("kg"), None);
 /// ```
 pub fn microvolts_per(unit: &str) -> Option<f64> {

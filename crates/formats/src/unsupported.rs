@@ -56,7 +56,8 @@ pub(crate) fn refuse(source: &Source<'_>, head: &Head<'_>, readable: &str) -> Fo
         (
             "MATLAB 4 or damaged",
             format!(
-                "save it again with SciPy: scipy.io.savemat('converted.mat', scipy.io.loadmat({path}))"
+                "save it again with SciPy: scipy.io.savemat('converted.mat', \
+                 scipy.io.loadmat({path}))"
             ),
         )
     } else {

@@ -1,4 +1,5 @@
-//! What can go wrong on a manifold: the operation, the trial, the numbers, the likely cause and the remedy.
+//! What can go wrong on a manifold: the operation, the trial, the numbers, the likely cause and the
+//! remedy.
 
 use stiefel_linalg::LinalgError;
 
@@ -11,8 +12,8 @@ pub type Result<T> = std::result::Result<T, GeometryError>;
 pub enum GeometryError {
     /// A symmetric matrix without positive (numerically non-zero) eigenvalues throughout.
     #[error(
-        "{op}: trial {trial} ({size} × {size}) is not positive definite: smallest eigenvalue {smallest:e}, \
-         largest {largest:e}; {defect}"
+        "{op}: trial {trial} ({size} × {size}) is not positive definite: smallest eigenvalue \
+         {smallest:e}, largest {largest:e}; {defect}"
     )]
     NotSpd {
         /// The operation.
@@ -30,8 +31,9 @@ pub enum GeometryError {
     },
     /// A matrix that should be symmetric and is not, beyond rounding.
     #[error(
-        "{op}: trial {trial} is not symmetric: ({row}, {col}) is {lower:e} and ({col}, {row}) is {upper:e}; \
-         pass covariances, or symmetrise with (X + Xᵀ)/2 where the difference is meant to be rounding"
+        "{op}: trial {trial} is not symmetric: ({row}, {col}) is {lower:e} and ({col}, {row}) is \
+         {upper:e}; pass covariances, or symmetrise with (X + Xᵀ)/2 where the difference is meant \
+         to be rounding"
     )]
     Asymmetric {
         /// The operation.
@@ -62,8 +64,8 @@ pub enum GeometryError {
     },
     /// A matrix of linearly dependent columns where full rank is needed.
     #[error(
-        "{op}: matrix {matrix} has linearly dependent columns: its smallest independent direction is {ratio:e} of \
-         the largest, which is rounding noise"
+        "{op}: matrix {matrix} has linearly dependent columns: its smallest independent direction \
+         is {ratio:e} of the largest, which is rounding noise"
     )]
     RankDeficient {
         /// The operation.
@@ -93,7 +95,8 @@ pub enum GeometryError {
     },
     /// Weights for a mean that has none.
     #[error(
-        "{op}: weights were given, and this mean is defined for equal ones only; leave them out, or take the Fréchet mean"
+        "{op}: weights were given, and this mean is defined for equal ones only; leave them out, \
+         or take the Fréchet mean"
     )]
     NoWeights {
         /// The operation.
@@ -101,7 +104,8 @@ pub enum GeometryError {
     },
     /// A start for a mean that is not searched from one.
     #[error(
-        "{op}: a matrix to start from was given, but this mean does not start from one; leave it out"
+        "{op}: a matrix to start from was given, but this mean does not start from one; leave it \
+         out"
     )]
     NoStart {
         /// The operation.
@@ -118,9 +122,10 @@ pub enum GeometryError {
 pub enum SpdDefect {
     /// The smallest eigenvalue is zero to rounding.
     #[error(
-        "its numerical rank is {rank}. An average reference, removed ICA components, interpolated channels or \
-         fewer samples than channels do this. Shrink the covariance (Ledoit–Wolf, OAS, or a multiple of the \
-         identity), drop the redundant channels, or project to {rank} dimensions"
+        "its numerical rank is {rank}. An average reference, removed ICA components, interpolated \
+         channels or fewer samples than channels do this. Shrink the covariance (Ledoit–Wolf, \
+         OAS, or a multiple of the identity), drop the redundant channels, or project to {rank} \
+         dimensions"
     )]
     RankDeficient {
         /// How many eigenvalues are above the rounding noise of the largest.
@@ -128,8 +133,8 @@ pub enum SpdDefect {
     },
     /// The smallest eigenvalue is negative beyond rounding.
     #[error(
-        "it is indefinite, which no covariance is. Is it a difference, a logarithm or a centred tangent matrix, \
-         or was it damaged by a cast or by averaging with negative weights?"
+        "it is indefinite, which no covariance is. Is it a difference, a logarithm or a centred \
+         tangent matrix, or was it damaged by a cast or by averaging with negative weights?"
     )]
     Indefinite,
 }

@@ -1,12 +1,15 @@
-//! The manifolds SPD(n) (symmetric positive definite matrices) and St(n, k) (matrices with orthonormal columns).
+//! The manifolds SPD(n) (symmetric positive definite matrices) and St(n, k) (matrices with
+//! orthonormal columns).
 //!
 //! # Conventions
-//! * Every function takes whole batches (`MatView`) and gives batches (`MatBatch`); a batch of one is
-//!   used with every matrix of the other operand where the function says *broadcast*.
-//! * What networks are made of stands beside its adjoint, `pull_back`: spectral functions, vectors, the squared affine-invariant
-//!   distance, projections, retractions and the Cayley parametrisation. For `y = f(x)` and the gradient `G` of a scalar in `y`, it gives the
-//!   gradient in `x`, in the ambient Euclidean space. Where `x` is symmetric, so is its gradient. Means, geodesics, transport, angles and the other
-//!   distances are computed, not differentiated: they have none.
+//! * Every function takes whole batches (`MatView`) and gives batches (`MatBatch`); a batch of one
+//!   is used with every matrix of the other operand where the function says *broadcast*.
+//! * What networks are made of stands beside its adjoint, `pull_back`: spectral functions, vectors,
+//!   the squared affine-invariant distance, projections, retractions and the Cayley
+//!   parametrisation. For `y = f(x)` and the gradient `G` of a scalar in `y`, it gives the gradient
+//!   in `x`, in the ambient Euclidean space. Where `x` is symmetric, so is its gradient. Means,
+//!   geodesics, transport, angles and the other distances are computed, not differentiated: they
+//!   have none.
 //! * `sym(A) = (A + Aᵀ)/2`, `⟨A, B⟩ = tr(AᵀB)`.
 //! * The vector of a symmetric matrix is its upper triangle, row by row, off-diagonals times √2:
 //!   `⟨A, B⟩ = upper(A)·upper(B)`.
@@ -23,6 +26,7 @@
 //! // The gradient of ⟨G, log X⟩ in X.
 //! let gradient = log.pull_back(MatBatch::identity(1, 2).view())?;
 //! assert!((gradient.get(0, 0, 0) - 2.0 / 3.0).abs() < 1e-15); // = X⁻¹
+//!     
 //! # Ok::<(), stiefel_geometry::GeometryError>(())
 //! ```
 //!

@@ -1,4 +1,5 @@
-//! Singular values of small matrices to high relative accuracy: the norms of the columns that [`orthogonal_columns`] leaves. Slower than the eigen kernel: for what needs the digits.
+//! Singular values of small matrices to high relative accuracy: the norms of the columns that
+//! [`orthogonal_columns`] leaves. Slower than the eigen kernel: for what needs the digits.
 
 use stiefel_linalg::{LinalgError, MatView, Scalar, orthogonal_columns, sums};
 

@@ -39,7 +39,8 @@ impl<T: Copy + Default> Aligned<T> {
     pub fn room(&mut self, len: usize) -> &mut [T] {
         let padded = len + LINE / size_of::<T>();
         if self.data.len() < padded {
-            // Not grown: what was there need not be copied, and zeros that come from the system need not be written.
+            // Not grown: what was there need not be copied, and zeros that come from the system
+            // need not be written.
             self.data = Vec::new();
             self.data = vec![T::default(); padded];
         }

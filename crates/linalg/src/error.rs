@@ -85,7 +85,8 @@ pub enum LinalgError {
 }
 
 impl LinalgError {
-    /// The same error about a batch of which the failing one was a part that starts at matrix `first`.
+    /// The same error about a batch of which the failing one was a part that starts at matrix
+    /// `first`.
     pub fn offset(mut self, first: usize) -> Self {
         match &mut self {
             Self::NotFinite { matrix, .. }

@@ -24,7 +24,8 @@ fn per_lane<'a, T>(count: usize, of: impl Fn(usize) -> &'a [T]) -> [&'a [T]; MOS
     std::array::from_fn(|lane| of(lane.min(count - 1)))
 }
 
-/// `count` matrices (of any shape, all of one) into lanes: `out[e·width + lane] = of(lane)[e]`. Lanes beyond the last matrix repeat it.
+/// `count` matrices (of any shape, all of one) into lanes: `out[e·width + lane] = of(lane)[e]`.
+/// Lanes beyond the last matrix repeat it.
 ///
 /// # Panics
 /// If there is no matrix, or `out` does not hold as many as there are lanes.
@@ -36,7 +37,8 @@ pub fn gather<'a, T: Scalar>(
     into_lanes(count, of, Form::Whole, out)
 }
 
-/// Lower triangles of symmetric `n × n` matrices into lanes, with `band` entries of every row right of the diagonal; what stands beyond is of no meaning.
+/// Lower triangles of symmetric `n × n` matrices into lanes, with `band` entries of every row right
+/// of the diagonal; what stands beyond is of no meaning.
 ///
 /// # Panics
 /// As [`gather`].
@@ -49,7 +51,8 @@ pub fn gather_lower<'a, T: Scalar>(
     into_lanes(count, of, Form::Lower(n, band), out)
 }
 
-/// Symmetric `n × n` matrices from the rows of their upper triangles, one after the other, into lanes: entries off the diagonal are `factor` times what is given, on either side.
+/// Symmetric `n × n` matrices from the rows of their upper triangles, one after the other, into
+/// lanes: entries off the diagonal are `factor` times what is given, on either side.
 ///
 /// # Panics
 /// As [`gather`].
@@ -62,13 +65,15 @@ pub fn gather_upper<'a, T: Scalar>(
     into_lanes(count, of, Form::Upper(n, factor), out)
 }
 
-/// `out[lane][e] = lanes[e·width + lane]` for the first matrices of a group, as many as `out` holds; added to what is there where `add`.
+/// `out[lane][e] = lanes[e·width + lane]` for the first matrices of a group, as many as `out`
+/// holds; added to what is there where `add`.
 pub fn scatter<T: Scalar>(lanes: &[T], add: bool, out: &mut [T]) -> Result<()> {
     let entries = lanes.len() / instruction_set()?.lanes::<T>();
     out_of_lanes(lanes, entries, add, None, out)
 }
 
-/// The rows of the upper triangles of symmetric `n × n` matrices out of lanes, one after the other, entries off the diagonal times `factor`; as many matrices as `out` holds.
+/// The rows of the upper triangles of symmetric `n × n` matrices out of lanes, one after the other,
+/// entries off the diagonal times `factor`; as many matrices as `out` holds.
 pub fn scatter_upper<T: Scalar>((n, factor): (usize, T), lanes: &[T], out: &mut [T]) -> Result<()> {
     out_of_lanes(lanes, n * (n + 1) / 2, false, Some((n, factor)), out)
 }
@@ -80,7 +85,8 @@ pub(crate) enum Form<T> {
     Whole,
     /// The lower triangle of so many rows, and a band right of it.
     Lower(usize, usize),
-    /// The rows of the upper triangle, one after the other; what is off the diagonal has this factor.
+    /// The rows of the upper triangle, one after the other; what is off the diagonal has this
+    /// factor.
     Upper(usize, T),
 }
 
@@ -218,7 +224,8 @@ kernel! {
     }
 }
 
-/// `out[lane·stride + start + c] = [… +] factor · row[c]_lane`, for as many lanes as `out` holds; the first entry has a factor of its own.
+/// `out[lane·stride + start + c] = [… +] factor · row[c]_lane`, for as many lanes as `out` holds;
+/// the first entry has a factor of its own.
 #[inline(always)]
 fn row_out_of<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -285,7 +292,8 @@ fn quarters_out_of<S: Simd, T: Scalar, const P: usize>(
     row.len() / P * P
 }
 
-/// Symmetric `n × n` matrices of which `lanes` has the lower triangle, out of lanes: both triangles are added to.
+/// Symmetric `n × n` matrices of which `lanes` has the lower triangle, out of lanes: both triangles
+/// are added to.
 pub fn scatter_lower<T: Scalar>(width: usize, n: usize, lanes: &[T], out: &mut [T]) {
     for (lane, matrix) in out.chunks_exact_mut(n * n).enumerate() {
         for r in 0..n {

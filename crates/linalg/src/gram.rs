@@ -13,14 +13,21 @@ pub enum Layout {
     Columns,
 }
 
-/// `G ← [G +] α·X·Xᵀ` for `X` of `n × t`: half the products of a general multiplication. Only the lower triangle of `G` (`n × n`) is touched; `add` says
-/// whether what it holds stays.
+/// `G ← [G +] α·X·Xᵀ` for `X` of `n × t`: half the products of a general multiplication. Only the
+/// lower triangle of `G` (`n × n`) is touched; `add` says whether what it holds stays.
 ///
 /// ```
 /// use stiefel_linalg::{Layout, gram_lower};
 ///
 /// let mut g = [0.0; 4];
-/// gram_lower(&mut g, false, 0.5, &[1.0, 2.0, 3.0, 4.0], (2, 2), Layout::Rows)?;
+/// gram_lower(
+///     &mut g,
+///     false,
+///     0.5,
+///     &[1.0, 2.0, 3.0, 4.0],
+///     (2, 2),
+///     Layout::Rows,
+/// )?;
 /// assert_eq!(g, [2.5, 0.0, 5.5, 12.5]);
 /// # Ok::<(), stiefel_linalg::LinalgError>(())
 /// ```

@@ -1,7 +1,9 @@
-//! One-sided Jacobi rotations (M. R. Hestenes, 1958): `A V` with orthogonal columns, whose norms are the singular values.
+//! One-sided Jacobi rotations (M. R. Hestenes, 1958): `A V` with orthogonal columns, whose norms
+//! are the singular values.
 //!
-//! Small singular values keep their digits where `A` is a well-conditioned matrix times a diagonal one, or triangular and graded (Demmel & Veselić, SIAM J. Matrix Anal.
-//! Appl. 13, 1992), which the eigenvalues of `AᵀA` cannot give.
+//! Small singular values keep their digits where `A` is a well-conditioned matrix times a diagonal
+//! one, or triangular and graded (Demmel & Veselić, SIAM J. Matrix Anal. Appl. 13, 1992), which the
+//! eigenvalues of `AᵀA` cannot give.
 
 use crate::simd::{Lanes, V};
 use crate::{Aligned, LinalgError, MatBatch, MatView, Result, Scalar, kernel, tolerance};
@@ -15,8 +17,8 @@ pub(crate) struct Rotated<T> {
     pub(crate) v: Vec<T>,
 }
 
-/// Rotates the columns of `A`, given one after the other, each of `m` numbers, until they are orthogonal. Nothing where
-/// [`JACOBI_MAX_SWEEPS`](tolerance::JACOBI_MAX_SWEEPS) are too few.
+/// Rotates the columns of `A`, given one after the other, each of `m` numbers, until they are
+/// orthogonal. Nothing where [`JACOBI_MAX_SWEEPS`](tolerance::JACOBI_MAX_SWEEPS) are too few.
 pub(crate) fn orthogonalise<T: Scalar>(
     columns: &[T],
     m: usize,
@@ -31,7 +33,8 @@ pub(crate) fn orthogonalise<T: Scalar>(
     Ok(converged.then_some(done))
 }
 
-/// `(A_i V_i)ᵀ` for the orthogonal `V_i` that makes the columns of `A_i V_i` orthogonal: row `j` is `σ_j u_jᵀ`, in no particular order. Singular values keep their digits where
+/// `(A_i V_i)ᵀ` for the orthogonal `V_i` that makes the columns of `A_i V_i` orthogonal: row `j` is
+/// `σ_j u_jᵀ`, in no particular order. Singular values keep their digits where
 /// an eigen-decomposition of `AᵀA` would lose them.
 ///
 /// ```
@@ -114,7 +117,8 @@ kernel! {
     }
 }
 
-/// One rotation of every pair of rows, of which the first `own` registers are to become orthogonal; true where all pairs were so to rounding already.
+/// One rotation of every pair of rows, of which the first `own` registers are to become orthogonal;
+/// true where all pairs were so to rounding already.
 #[inline(always)]
 fn sweep<S: Simd, T: Scalar>(
     l: Lanes<S, T>,

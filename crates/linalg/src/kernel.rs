@@ -3,9 +3,9 @@
 /// Writes a kernel, with its arguments stated once.
 ///
 /// A kernel is a function of registers: its first parameter is [`Lanes<S, T>`](crate::simd::Lanes),
-/// the arithmetic of one instruction set, which callers do not pass. The macro compiles it for `f32`
-/// and `f64` and for every set. Generic code that calls it from another crate does not compile it
-/// again.
+/// the arithmetic of one instruction set, which callers do not pass. The macro compiles it for
+/// `f32` and `f64` and for every set. Generic code that calls it from another crate does not
+/// compile it again.
 ///
 /// | written | makes |
 /// |---|---|

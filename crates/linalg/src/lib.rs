@@ -5,8 +5,9 @@
 //! * Symmetric input is read from its **lower** triangle.
 //! * Eigenvalues ascend; eigenvectors are the columns of `U`, so `X = U diag(λ) Uᵀ`.
 //! * Cholesky factors are lower: `X = L Lᵀ`. QR has a positive diagonal of `R`.
-//! * A matrix's result depends neither on its neighbours in the batch nor on the number of threads, to the bit; the instruction set
-//!   ([`instruction_set`], chosen at run time or by `STIEFEL_SIMD`) may change its last bits.
+//! * A matrix's result depends neither on its neighbours in the batch nor on the number of threads,
+//!   to the bit; the instruction set ([`instruction_set`], chosen at run time or by `STIEFEL_SIMD`)
+//!   may change its last bits.
 //!
 //! Nothing in this crate knows what an SPD matrix means. Thresholds are in [`tolerance`].
 

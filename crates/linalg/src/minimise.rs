@@ -1,15 +1,16 @@
 //! The two searches inside every Newton iteration of the project.
 //!
-//! * [`conjugate_gradients`]: `x` with `H x ≈ b` for a symmetric positive definite `H` known by its products, behind a preconditioner
-//!   `M⁻¹ ≈ H⁻¹` (Hestenes & Stiefel 1952; Nocedal & Wright 2006, algorithm 5.3).
-//! * [`line_search`]: the first of the steps 1, ½, ¼, … with `f(x + t d) ≤ f(x) + c t ∇f·d`, `c =` [`ARMIJO`](tolerance::ARMIJO)
-//!   (Armijo 1966), rounding allowed for.
+//! * [`conjugate_gradients`]: `x` with `H x ≈ b` for a symmetric positive definite `H` known by its
+//!   products, behind a preconditioner `M⁻¹ ≈ H⁻¹` (Hestenes & Stiefel 1952; Nocedal & Wright 2006,
+//!   algorithm 5.3).
+//! * [`line_search`]: the first of the steps 1, ½, ¼, … with `f(x + t d) ≤ f(x) + c t ∇f·d`, `c =`
+//!   [`ARMIJO`](tolerance::ARMIJO) (Armijo 1966), rounding allowed for.
 
 use crate::sums::add_scaled;
 use crate::{Scalar, tolerance};
 
-/// A linear system `H x = b`: its products, and how its sums are taken. The defaults are those of a system without preconditioner whose sums run
-/// from the first entry to the last.
+/// A linear system `H x = b`: its products, and how its sums are taken. The defaults are those of a
+/// system without preconditioner whose sums run from the first entry to the last.
 pub trait System<T: Scalar> {
     /// What a product can fail with.
     type Error;
@@ -36,8 +37,8 @@ pub trait System<T: Scalar> {
     }
 }
 
-/// `x` with `H x ≈ b`, from zero: what `most` iterations found, or fewer where the residual is small enough or a direction has no
-/// curvature. `square` is `b·M⁻¹b` where it is known.
+/// `x` with `H x ≈ b`, from zero: what `most` iterations found, or fewer where the residual is
+/// small enough or a direction has no curvature. `square` is `b·M⁻¹b` where it is known.
 ///
 /// ```
 /// use stiefel_linalg::minimise::{System, conjugate_gradients};
@@ -89,8 +90,9 @@ pub fn conjugate_gradients<T: Scalar, S: System<T>>(
     Ok(x)
 }
 
-/// The first of the steps 1, ½, ¼, … that lowers the objective `here` as its `slope` promises; `at(t)` gives the objective after a step, and
-/// whatever was computed with it. `None` where [`HALVINGS`](tolerance::HALVINGS) did not.
+/// The first of the steps 1, ½, ¼, … that lowers the objective `here` as its `slope` promises;
+/// `at(t)` gives the objective after a step, and whatever was computed with it. `None` where
+/// [`HALVINGS`](tolerance::HALVINGS) did not.
 ///
 /// ```
 /// use stiefel_linalg::minimise::line_search;

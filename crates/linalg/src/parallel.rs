@@ -5,16 +5,16 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Cubic work (sums of n³) below which handing it to other threads costs more than it saves: about a
-/// millisecond.
+/// Cubic work (sums of n³) below which handing it to other threads costs more than it saves: about
+/// a millisecond.
 const WORTHWHILE: usize = 2_000_000;
 
 thread_local! {
     static SINGLE_THREADED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether work of this size (`count·n³`) is ever handed to other threads: below it, a kernel stays on
-/// the thread that calls it.
+/// Whether work of this size (`count·n³`) is ever handed to other threads: below it, a kernel stays
+/// on the thread that calls it.
 pub fn worth_threads(work: usize) -> bool {
     work >= WORTHWHILE
 }
@@ -29,8 +29,9 @@ pub fn threads_for(work: usize) -> usize {
     }
 }
 
-/// Runs a function whose kernels stay on the calling thread, whatever their size. A pool of one thread
-/// would run it on another one, which has to be woken and has none of the data in its caches.
+/// Runs a function whose kernels stay on the calling thread, whatever their size. A pool of one
+/// thread would run it on another one, which has to be woken and has none of the data in its
+/// caches.
 ///
 /// ```
 /// use stiefel_linalg::{on_this_thread, threads_for};
@@ -53,11 +54,15 @@ pub fn on_this_thread<R>(f: impl FnOnce() -> R) -> R {
 /// threads go on then.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(2);
 
-/// Runs a function of this much work while the other threads of the current pool spin for work, so that
-/// its parts are taken at once. A sleeping thread has to be woken for every part of a training step.
+/// Runs a function of this much work while the other threads of the current pool spin for work, so
+/// that its parts are taken at once. A sleeping thread has to be woken for every part of a training
+/// step.
 ///
 /// ```
-/// assert_eq!(stiefel_linalg::with_threads_spinning(usize::MAX, || 1 + 1), 2);
+/// assert_eq!(
+///     stiefel_linalg::with_threads_spinning(usize::MAX, || 1 + 1),
+///     2
+/// );
 /// ```
 pub fn with_threads_spinning<R>(work: usize, f: impl FnOnce() -> R) -> R {
     /// Marks the end of the function, also where it panics.
@@ -97,12 +102,15 @@ fn spin_for_work(ended: &AtomicBool, owner: Option<usize>) {
     }
 }
 
-/// `f` of every task, in their order, over the threads of the current pool. A finished thread spins for
-/// up to 2 ms before it sleeps: the parts of a training step are so short that it would be woken too
-/// late.
+/// `f` of every task, in their order, over the threads of the current pool. A finished thread spins
+/// for up to 2 ms before it sleeps: the parts of a training step are so short that it would be
+/// woken too late.
 ///
 /// ```
-/// assert_eq!(stiefel_linalg::on_threads(vec![1, 2, 3], |x| 10 * x), [10, 20, 30]);
+/// assert_eq!(
+///     stiefel_linalg::on_threads(vec![1, 2, 3], |x| 10 * x),
+///     [10, 20, 30]
+/// );
 /// ```
 pub fn on_threads<X: Send, R: Send>(tasks: Vec<X>, f: impl Fn(X) -> R + Sync) -> Vec<R> {
     halves(tasks, &f)

@@ -27,7 +27,7 @@ pub enum Terms {
     LowerRight,
     /// `A` is zero above the diagonal (and within its blocks the zeros are stored).
     LowerLeft,
-    /// `A` is square and symmetric; its lower triangle and [`BAND`](crate::lanes::BAND) entries right
-    /// of the diagonal are read.
+    /// `A` is square and symmetric; its lower triangle and [`BAND`](crate::lanes::BAND) entries
+    /// right of the diagonal are read.
     SymmetricLeft,
 }

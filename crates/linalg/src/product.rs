@@ -1,5 +1,6 @@
-//! Products of batches: `C_i ← C_i + α·op(A_i)·op(B_i)` or `C_i ← α·op(A_i)·op(B_i)`, where `op` is the matrix or its transpose. An operand with
-//! one matrix is used with every matrix of the other (broadcast).
+//! Products of batches: `C_i ← C_i + α·op(A_i)·op(B_i)` or `C_i ← α·op(A_i)·op(B_i)`, where `op` is
+//! the matrix or its transpose. An operand with one matrix is used with every matrix of the other
+//! (broadcast).
 
 use crate::gemm::{Gemm, Strided};
 use crate::parts::Sums;

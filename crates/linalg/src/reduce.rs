@@ -41,15 +41,19 @@ kernel! {
     }
 }
 
-/// The entry `(matrix, row, column)` below the diagonal that differs most from its mirror image, of the first matrix where the two
-/// differ by more than `share` of its largest entry; `None` where all are symmetric. [`symmetry`](crate::tolerance::symmetry) is the
-/// share to ask for. The matrices are square and finite.
+/// The entry `(matrix, row, column)` below the diagonal that differs most from its mirror image, of
+/// the first matrix where the two differ by more than `share` of its largest entry; `None` where
+/// all are symmetric. [`symmetry`](crate::tolerance::symmetry) is the share to ask for. The
+/// matrices are square and finite.
 ///
 /// ```
 /// use stiefel_linalg::{MatBatch, asymmetry, tolerance};
 ///
 /// let x = MatBatch::from_vec(1, 2, 2, vec![1.0, 0.5, 0.25, 1.0])?;
-/// assert_eq!(asymmetry(x.view(), tolerance::symmetry::<f64>()), Some((0, 1, 0)));
+/// assert_eq!(
+///     asymmetry(x.view(), tolerance::symmetry::<f64>()),
+///     Some((0, 1, 0))
+/// );
 /// assert_eq!(asymmetry(x.view(), 0.3), None);
 /// # Ok::<(), stiefel_linalg::LinalgError>(())
 /// ```
@@ -91,7 +95,8 @@ pub fn argmax<T: PartialOrd>(row: &[T]) -> usize {
     (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best })
 }
 
-/// The entry of largest magnitude, the first among equals: signs without meaning are chosen so that it is positive.
+/// The entry of largest magnitude, the first among equals: signs without meaning are chosen so that
+/// it is positive.
 ///
 /// ```
 /// assert_eq!(stiefel_linalg::peak([1.0, -3.0, 3.0]), -3.0);
@@ -107,7 +112,8 @@ pub fn peak<T: Scalar>(values: impl IntoIterator<Item = T>) -> T {
     values.into_iter().fold(T::ZERO, larger)
 }
 
-/// `e^{x_c}/Σ e^{x}` in place, shifted by the row's maximum `m` so that nothing overflows. Gives `(m, Σ e^{x−m})`.
+/// `e^{x_c}/Σ e^{x}` in place, shifted by the row's maximum `m` so that nothing overflows. Gives
+/// `(m, Σ e^{x−m})`.
 ///
 /// ```
 /// let mut row = [1000.0, 1000.0_f64];
@@ -127,7 +133,8 @@ pub fn softmax<T: Scalar>(row: &mut [T]) -> (T, T) {
     (top, sum)
 }
 
-/// `(m, log Σ e^{x − m})` with `m` the row's maximum; adding the two would lose the digits that a common offset takes.
+/// `(m, log Σ e^{x − m})` with `m` the row's maximum; adding the two would lose the digits that a
+/// common offset takes.
 pub fn log_sum_exp<T: Scalar>(row: &[T]) -> (T, T) {
     let top = maximum(row);
     let sum: T = row.iter().map(|&x| Scalar::exp(x - top)).sum();

@@ -23,8 +23,8 @@ pub enum Outer {
     Lower,
 }
 
-/// `A_i X_i A_iᵀ` of symmetric `n × n` matrices into `out`, exactly symmetric; a single `A` or `X` is broadcast. Nothing is
-/// allocated once `scratch` has seen the size.
+/// `A_i X_i A_iᵀ` of symmetric `n × n` matrices into `out`, exactly symmetric; a single `A` or `X`
+/// is broadcast. Nothing is allocated once `scratch` has seen the size.
 ///
 /// ```
 /// use stiefel_linalg::{MatBatch, Outer, SandwichScratch, sandwich_into};
@@ -32,7 +32,13 @@ pub enum Outer {
 /// let a = MatBatch::from_vec(1, 2, 2, vec![1.0, 0.0, 1.0, 1.0])?;
 /// let x = MatBatch::from_vec(1, 2, 2, vec![2.0, 1.0, 1.0, 3.0])?;
 /// let mut out = MatBatch::zeros(1, 2, 2);
-/// sandwich_into(a.view(), Outer::Lower, x.view(), out.view_mut(), &mut SandwichScratch::default())?;
+/// sandwich_into(
+///     a.view(),
+///     Outer::Lower,
+///     x.view(),
+///     out.view_mut(),
+///     &mut SandwichScratch::default(),
+/// )?;
 /// assert_eq!(out.data(), [2.0, 3.0, 3.0, 7.0]);
 /// # Ok::<(), stiefel_linalg::LinalgError>(())
 /// ```
@@ -110,7 +116,8 @@ mod tests {
     use crate::{MatBatch, Op, product};
     use pulp::WithSimd;
 
-    /// Against plain products, for sizes around every block boundary, in both precisions and on plain scalars.
+    /// Against plain products, for sizes around every block boundary, in both precisions and on
+    /// plain scalars.
     #[test]
     fn agrees_with_two_products() {
         for n in 1..=40 {

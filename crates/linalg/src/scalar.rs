@@ -82,7 +82,8 @@ pub trait Scalar:
     fn is_finite(self) -> bool;
     /// `ln x` of a positive number as the sum of two numbers, with some digits more than one has.
     fn ln_parts(self) -> (Self, Self);
-    /// The largest power of two not above `|x|`, kept where its inverse is a normal number too; 1 for 0.
+    /// The largest power of two not above `|x|`, kept where its inverse is a normal number too; 1
+    /// for 0.
     fn power_of_two_below(x: Self) -> Self;
 }
 
@@ -145,10 +146,12 @@ fn ln_parts_f32(x: f32) -> (f32, f32) {
     (high, (whole - f64::from(high)) as f32)
 }
 
-/// `x = m 2^e` with `m` within a factor of √2 of one: `e ln 2`, of which `e·LN2_HIGH` is exact, and `ln m` beside what it lacks.
+/// `x = m 2^e` with `m` within a factor of √2 of one: `e ln 2`, of which `e·LN2_HIGH` is exact, and
+/// `ln m` beside what it lacks.
 #[inline]
 fn ln_parts_f64(x: f64) -> (f64, f64) {
-    // ln 2 = LN2_HIGH + LN2_LOW; the first has 32 bits, so that its products with exponents are exact (fdlibm).
+    // ln 2 = LN2_HIGH + LN2_LOW; the first has 32 bits, so that its products with exponents are
+    // exact (fdlibm).
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     const SHIFT: f64 = 18_014_398_509_481_984.0; // 2^54

@@ -2,9 +2,9 @@
 //!
 //! [`Lane`] lays a scalar type out in the registers of an instruction set `S` (a token of the
 //! `pulp` crate that exists only where the CPU has those instructions); [`Lanes`] carries the token
-//! and gives the arithmetic. One [`kernel!`](crate::kernel!) compiles for AVX-512, AVX2+FMA, NEON and
-//! plain scalars, and the set is chosen at run time. Every operation acts on each lane alone, so a
-//! lane's result cannot depend on its neighbours.
+//! and gives the arithmetic. One [`kernel!`](crate::kernel!) compiles for AVX-512, AVX2+FMA, NEON
+//! and plain scalars, and the set is chosen at run time. Every operation acts on each lane alone,
+//! so a lane's result cannot depend on its neighbours.
 
 mod quarters;
 mod set;
@@ -243,8 +243,8 @@ impl<S: Simd, T: Lane> Lanes<S, T> {
     /// for the other case is not even compiled.
     pub const WIDE: bool = size_of::<V<S, T>>() == 64;
 
-    /// Numbers of one matrix that go into lanes or out of them together: those of a quarter of a wide
-    /// register, or one.
+    /// Numbers of one matrix that go into lanes or out of them together: those of a quarter of a
+    /// wide register, or one.
     pub(crate) const TOGETHER: usize = if cfg!(target_arch = "x86_64") && Self::WIDE {
         16 / size_of::<T>()
     } else {

@@ -1,5 +1,7 @@
-//! What moves entries across the diagonal, in tiles of 32 bytes a row (8 × 8 or 4 × 4 numbers) that a compiler for wide registers turns into shuffles: rows are read and written as they lie.
-//! Tiles of 8 × 8 numbers of double precision do not fit the registers, and take longer than entry by entry.
+//! What moves entries across the diagonal, in tiles of 32 bytes a row (8 × 8 or 4 × 4 numbers) that
+//! a compiler for wide registers turns into shuffles: rows are read and written as they lie.
+//! Tiles of 8 × 8 numbers of double precision do not fit the registers, and take longer than entry
+//! by entry.
 
 use crate::{Scalar, kernel};
 use pulp::Simd;
@@ -139,7 +141,8 @@ fn transpose_in<T: Scalar, const N: usize>(
     }
 }
 
-/// The upper triangle of `n` rows, `row` numbers apart, on both sides of the diagonal of an `n × n` matrix.
+/// The upper triangle of `n` rows, `row` numbers apart, on both sides of the diagonal of an `n × n`
+/// matrix.
 #[inline(always)]
 pub(crate) fn mirror<S: Simd, T: Scalar>(simd: S, n: usize, x: &[T], row: usize, out: &mut [T]) {
     simd.vectorize(Mirror { n, x, row, out });

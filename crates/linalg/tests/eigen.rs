@@ -130,7 +130,8 @@ fn every_size_and_both_precisions() {
     }
 }
 
-/// Matrices of `n` rows on which decompositions have failed somewhere: repeated and clustered eigenvalues, lost rank, grading, weak coupling.
+/// Matrices of `n` rows on which decompositions have failed somewhere: repeated and clustered
+/// eigenvalues, lost rank, grading, weak coupling.
 fn difficult(n: usize) -> Vec<(String, MatBatch<f64>)> {
     let tridiagonal = |diagonal: &dyn Fn(usize) -> f64, beside: &dyn Fn(usize) -> f64| {
         MatBatch::from_fn(1, n, n, |_, r, c| match r.abs_diff(c) {
@@ -442,7 +443,8 @@ fn values_alone_have_the_bits_of_values_with_vectors() {
     }
 }
 
-/// Matrices that make the two ways take every turn: dense, graded over many decades, already diagonal or tridiagonal, in blocks, of low rank, tiny, zero.
+/// Matrices that make the two ways take every turn: dense, graded over many decades, already
+/// diagonal or tridiagonal, in blocks, of low rank, tiny, zero.
 fn varied<T: Scalar>(n: usize) -> MatBatch<T> {
     let dense = random_symmetric::<T>(n as u64, 8, n);
     let spd = random_spd::<T>(n as u64 + 100, 8, n);

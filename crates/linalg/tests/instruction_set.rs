@@ -1,4 +1,5 @@
-//! A bad `STIEFEL_SIMD` is refused: the set is chosen once per process, so this is a test of another one.
+//! A bad `STIEFEL_SIMD` is refused: the set is chosen once per process, so this is a test of
+//! another one.
 
 use std::process::Command;
 use stiefel_linalg::{INSTRUCTION_SET_VARIABLE, Layout, LinalgError, gram_lower, instruction_set};

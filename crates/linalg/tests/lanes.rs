@@ -225,7 +225,8 @@ fn a_bad_lane_is_named() {
     assert!(width == 1 || factor(width - 1).is_ok());
 }
 
-/// Equal, close, distant and clamped eigenvalues; each pair against a sum in twice the precision of f32.
+/// Equal, close, distant and clamped eigenvalues; each pair against a sum in twice the precision of
+/// f32.
 #[test]
 fn differences_of_logarithms() {
     let width = lanes::width::<f32>().unwrap();
@@ -349,7 +350,8 @@ fn mixtures_of_shared_matrices() {
     }
 }
 
-/// Every way into lanes and out of them, entry by entry, for sizes around what goes together and for groups that are not full.
+/// Every way into lanes and out of them, entry by entry, for sizes around what goes together and
+/// for groups that are not full.
 fn check_ways<T: Scalar>(n: usize) {
     let width = lanes::width::<T>().unwrap();
     let two = T::from_f64(2.0);
@@ -397,7 +399,8 @@ fn what_goes_into_lanes_comes_out_again() {
     }
 }
 
-/// One entry that is not finite leaves an eigenvalue that is not, or no convergence: who looks at the values need not look at the entries.
+/// One entry that is not finite leaves an eigenvalue that is not, or no convergence: who looks at
+/// the values need not look at the entries.
 #[test]
 fn eigenvalues_of_what_is_not_finite_are_not_finite() {
     let width = lanes::width::<f64>().unwrap();

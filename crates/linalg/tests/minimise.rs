@@ -1,4 +1,5 @@
-//! Conjugate gradients and the line search against plain references, to the bit where the order of sums is the same.
+//! Conjugate gradients and the line search against plain references, to the bit where the order of
+//! sums is the same.
 
 use proptest::prelude::*;
 use std::convert::Infallible;
@@ -100,7 +101,8 @@ fn a_line_search_gives_up() {
 
 #[test]
 fn one_rule_says_what_is_symmetric() {
-    // The rounding of f32 on a covariance: fine where it came in as f32, not where it came in as f64.
+    // The rounding of f32 on a covariance: fine where it came in as f32, not where it came in as
+    // f64.
     let x = MatBatch::from_vec(1, 2, 2, vec![4.0, 1.0, 1.0 + 1e-4, 1.0]).unwrap();
     assert_eq!(asymmetry(x.view(), tolerance::symmetry_of(true)), None);
     assert_eq!(

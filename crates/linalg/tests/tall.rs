@@ -1,4 +1,5 @@
-//! What points on the Stiefel manifold do, against plain formulas, around every boundary of registers and blocks.
+//! What points on the Stiefel manifold do, against plain formulas, around every boundary of
+//! registers and blocks.
 
 use stiefel_linalg::{
     MatBatch, Op, Scalar, orthonormalise, product, project_tall, project_tall_pull_back, qr,

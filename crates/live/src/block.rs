@@ -36,7 +36,8 @@ impl Marker {
 /// Samples that arrived together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// All channels of the first sample, then of the second, and so on. What is missing or unreadable is NaN.
+    /// All channels of the first sample, then of the second, and so on. What is missing or
+    /// unreadable is NaN.
     pub samples: Vec<f64>,
     /// The time of every sample; empty where the source does not stamp them, and none is missing.
     pub times: Vec<f64>,

@@ -1,7 +1,8 @@
 //! Calibration on the spot: the cued trials of somebody, as they are recorded, teach the model.
 //!
-//! A trial is decided first and learnt from afterwards, so that what the session scores is honest. From the moment every class has been seen, each further trial
-//! gives a model calibrated with all labels so far ([`FittedModel::calibrate`]), and the session goes on with it.
+//! A trial is decided first and learnt from afterwards, so that what the session scores is honest.
+//! From the moment every class has been seen, each further trial gives a model calibrated with all
+//! labels so far ([`FittedModel::calibrate`]), and the session goes on with it.
 
 use stiefel_data::{Factor, Role, TrialId, Trials};
 use stiefel_linalg::MatBatch;
@@ -26,7 +27,8 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Of a model, for the trials of a domain. `adapt` is the policy of the session; one that learns from unlabelled windows goes on doing so under the calibrated model.
+    /// Of a model, for the trials of a domain. `adapt` is the policy of the session; one that
+    /// learns from unlabelled windows goes on doing so under the calibrated model.
     pub fn new(model: &FittedModel, domain: &str, adapt: Option<&AdaptPolicy>) -> Self {
         Self {
             start: model.clone(),

@@ -1,15 +1,19 @@
-//! From time stamps to places on the grid of samples: jitter is removed, gaps are found, a rate that is a little off is followed.
+//! From time stamps to places on the grid of samples: jitter is removed, gaps are found, a rate
+//! that is a little off is followed.
 //!
-//! Sample `k` is expected at `t̂_k = t̂_{k−1} + p`; its stamp is off by `r = t_k − t̂_k`. While `|r|` is within the jitter,
+//! Sample `k` is expected at `t̂_k = t̂_{k−1} + p`; its stamp is off by `r = t_k − t̂_k`. While `|r|`
+//! is within the jitter,
 //!
 //! ```text
 //! t̂ ← t̂ + α r        p ← p + β r        s ← s + (|r| − s)/K
 //! ```
 //!
-//! with `α = 2/K`, `β = α²/4` (a critically damped loop over `K` samples; `α = 1/j` and no `β` for the first `j ≤ K/2` samples, a plain mean) and `s` the mean
-//! deviation. A stamp that is late by more than `max(`[`GAP_SAMPLES`]` p, `[`GAP_DEVIATIONS`]` s)` may be a gap, or a machine that hiccuped: samples are held back until a later stamp is
-//! where it was expected (a hiccup) or [`GAP_SECONDS`] of them agree (a gap of `round(min r/p)` samples). Nothing is ever glued. A stamp that is early by as much starts
-//! the clock anew: samples cannot be taken back.
+//! with `α = 2/K`, `β = α²/4` (a critically damped loop over `K` samples; `α = 1/j` and no `β` for
+//! the first `j ≤ K/2` samples, a plain mean) and `s` the mean deviation. A stamp that is late by
+//! more than `max(`[`GAP_SAMPLES`]` p, `[`GAP_DEVIATIONS`]` s)` may be a gap, or a machine that
+//! hiccuped: samples are held back until a later stamp is where it was expected (a hiccup) or
+//! [`GAP_SECONDS`] of them agree (a gap of `round(min r/p)` samples). Nothing is ever glued. A
+//! stamp that is early by as much starts the clock anew: samples cannot be taken back.
 
 use std::collections::VecDeque;
 
@@ -24,7 +28,8 @@ pub struct Clock {
     deviation: f64,
     samples: f64,
     window: f64,
-    /// Stamps that are not placed yet, how many of them are known to be in order, and how many must agree on a gap.
+    /// Stamps that are not placed yet, how many of them are known to be in order, and how many
+    /// must agree on a gap.
     held: VecDeque<f64>,
     certain: usize,
     agreeing: usize,
@@ -52,19 +57,26 @@ impl Clock {
         self.held.push_back(stamp);
     }
 
-    /// Places the oldest sample that has none yet: how many samples are missing before it. None where there is none, or it is not clear yet.
+    /// Places the oldest sample that has none yet: how many samples are missing before it. None
+    /// where there is none, or it is not clear yet.
     ///
     /// ```
     /// use stiefel_live::Clock;
     /// let mut clock = Clock::new(100.0);
     /// let mut missing = Vec::new();
-    /// for stamp in (0..100).filter(|k| !(20..24).contains(k)).map(|k| 5.0 + f64::from(k) / 100.0) {
+    /// for stamp in (0..100)
+    ///     .filter(|k| !(20..24).contains(k))
+    ///     .map(|k| 5.0 + f64::from(k) / 100.0)
+    /// {
     ///     clock.offer(stamp);
     ///     while let Some(count) = clock.place() {
     ///         missing.push(count);
     ///     }
     /// }
-    /// assert_eq!((missing.len(), missing[20], missing.iter().sum::<u64>()), (96, 4, 4));
+    /// assert_eq!(
+    ///     (missing.len(), missing[20], missing.iter().sum::<u64>()),
+    ///     (96, 4, 4)
+    /// );
     /// ```
     pub fn place(&mut self) -> Option<u64> {
         let first = *self.held.front()?;
@@ -73,7 +85,8 @@ impl Clock {
             self.expected = Some(first);
             return Some(0);
         };
-        // A clock that was set back is that of another stream: how long it was away is not known, that something is missing is.
+        // A clock that was set back is that of another stream: how long it was away is not known,
+        // that something is missing is.
         if first < last + self.period - GAP_SECONDS {
             self.held.pop_front();
             self.expected = Some(first);

@@ -112,7 +112,8 @@ impl Cues {
         &self.known[cue.label].0
     }
 
-    /// The labelled trial that a window ends in, and whether a stretch begins that no window has ended in before. What lies further back is forgotten.
+    /// The labelled trial that a window ends in, and whether a stretch begins that no window has
+    /// ended in before. What lies further back is forgotten.
     pub(crate) fn within(&mut self, end: i64, rate: f64) -> (Option<Within>, bool) {
         let after = self.stretches.partition_point(|s| s.sample < end);
         let Some(at) = after.checked_sub(1) else {

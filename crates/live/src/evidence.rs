@@ -1,13 +1,16 @@
 //! Decisions combined over time: a running mean of log-odds.
 //!
-//! With `l_i = log p_i` of the windows that were decided at times `t_i`, and weights that fade with the time constant `τ`,
+//! With `l_i = log p_i` of the windows that were decided at times `t_i`, and weights that fade with
+//! the time constant `τ`,
 //!
 //! ```text
 //! E_t = Σ w_i l_i / Σ w_i,   w_i = exp(−(t − t_i)/τ),   evidence = softmax(E_t)
 //! ```
 //!
-//! so that the log-odds of two classes are the running mean of their log-odds. A mean and not a sum: windows that overlap are no independent
-//! witnesses, and adding them up would be sure of itself for no reason. Probabilities below [`LEAST_PROBABILITY`] count as that: no single window decides alone.
+//! so that the log-odds of two classes are the running mean of their log-odds. A mean and not a
+//! sum: windows that overlap are no independent witnesses, and adding them up would be sure of
+//! itself for no reason. Probabilities below [`LEAST_PROBABILITY`] count as that: no single window
+//! decides alone.
 
 use crate::tolerance::LEAST_PROBABILITY;
 

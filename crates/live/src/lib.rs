@@ -7,8 +7,10 @@
 //! replay of a recording       decision, evidence  live page
 //! ```
 //!
-//! A [`Session`] is a state machine without threads and without clocks of its own: the same samples give the same events, whoever delivers them and however
-//! they are cut into blocks. Rate, bands, windows, channels, unit and estimator are those the model was trained with ([`Recipe`](stiefel_data::Recipe)).
+//! A [`Session`] is a state machine without threads and without clocks of its own: the same samples
+//! give the same events, whoever delivers them and however they are cut into blocks. Rate, bands,
+//! windows, channels, unit and estimator are those the model was trained with
+//! ([`Recipe`](stiefel_data::Recipe)).
 
 mod block;
 mod calibrate;

@@ -1,6 +1,8 @@
-//! What a session says, as lines of JSON. Every line is one object with a `type`; `docs/live.md` has the schema.
+//! What a session says, as lines of JSON. Every line is one object with a `type`; `docs/live.md`
+//! has the schema.
 //!
-//! Lines are written into one buffer, without a tree of values between: nothing is allocated for a decision.
+//! Lines are written into one buffer, without a tree of values between: nothing is allocated for a
+//! decision.
 
 use std::fmt::Write;
 use std::time::Duration;

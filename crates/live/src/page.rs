@@ -1,7 +1,9 @@
-//! A live page for a browser: signal quality, band power over the scalp, decision and evidence over time, routing or what each view adds, latency.
+//! A live page for a browser: signal quality, band power over the scalp, decision and evidence over
+//! time, routing or what each view adds, latency.
 //!
-//! One file of HTML without anything from elsewhere, and server-sent events. It listens on the loopback and answers only requests that name the loopback; at
-//! another address it answers only requests that have the token.
+//! One file of HTML without anything from elsewhere, and server-sent events. It listens on the
+//! loopback and answers only requests that name the loopback; at another address it answers only
+//! requests that have the token.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -246,7 +248,8 @@ fn answer(request: Request, door: &Door, about: &Message, readers: &Arc<Mutex<Re
                 ("Cache-Control", "no-store"),
                 (
                     "Content-Security-Policy",
-                    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:",
+                    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                     connect-src 'self'; img-src data:",
                 ),
             ];
             let mut response = Response::from_string(HTML);

@@ -32,7 +32,8 @@ impl Ring {
         self.seen += count;
     }
 
-    /// Frames of the recent past, in order: those up to the end of the ring, and those from its beginning on.
+    /// Frames of the recent past, in order: those up to the end of the ring, and those from its
+    /// beginning on.
     pub(crate) fn frames(&self, from: u64, to: u64) -> [&[f64]; 2] {
         let count = (to.saturating_sub(from) as usize).min(self.capacity);
         let first = (from % self.capacity as u64) as usize;

@@ -30,7 +30,8 @@ pub trait Sink {
     }
 }
 
-/// Runs until the source ends or somebody asks to stop. With a calibration every labelled cue teaches the model, after it was decided.
+/// Runs until the source ends or somebody asks to stop. With a calibration every labelled cue
+/// teaches the model, after it was decided.
 pub fn run(
     session: &mut Session,
     source: &mut dyn Source,

@@ -1,7 +1,8 @@
 //! What a stream says of itself, and how it fits a model.
 //!
-//! Channels are picked by name (in the usual spelling, whatever their case) and put in the order of the model; voltages are turned into the
-//! model's unit. A rate, a channel or a unit that does not fit is refused with both sides named, before a sample is decided.
+//! Channels are picked by name (in the usual spelling, whatever their case) and put in the order of
+//! the model; voltages are turned into the model's unit. A rate, a channel or a unit that does not
+//! fit is refused with both sides named, before a sample is decided.
 
 use stiefel_data::{Provenance, Reference};
 use stiefel_eeg::io::{electrode, microvolts_per};
@@ -16,7 +17,8 @@ pub struct Description {
     pub name: String,
     /// Samples per second, where it says.
     pub rate: Option<f64>,
-    /// The channels, in the order of the values of a sample. An empty unit is one that was not said.
+    /// The channels, in the order of the values of a sample. An empty unit is one that was not
+    /// said.
     pub channels: Vec<Channel>,
 }
 
@@ -54,7 +56,8 @@ impl StreamSpec {
 pub struct Fit {
     /// For every channel of the model, its place in the stream and the factor to the model's unit.
     pub picks: Vec<(usize, f64)>,
-    /// Places and factors of the electrodes whose mean is the reference; none keeps that of the stream.
+    /// Places and factors of the electrodes whose mean is the reference; none keeps that of the
+    /// stream.
     pub reference: Vec<(usize, f64)>,
     /// Values in a sample of the stream.
     pub width: usize,
@@ -70,13 +73,34 @@ impl Fit {
     /// use stiefel_eeg::{Channel, ChannelKind};
     /// use stiefel_live::{Description, Fit};
     ///
-    /// let recipe = Recipe { channels: Some(vec!["C3".into(), "C4".into()]), ..Recipe::default() };
-    /// let made = Provenance { recipe, recorded_rate: 160.0, unit: "µV".into(), ..Provenance::default() };
-    /// let channel = |name: &str| Channel { name: name.into(), kind: ChannelKind::Eeg, unit: "V".into() };
-    /// let mut stream = Description { name: "amplifier".into(), rate: Some(160.0), channels: vec![channel("C4"), channel("c3.")] };
+    /// let recipe = Recipe {
+    ///     channels: Some(vec!["C3".into(), "C4".into()]),
+    ///     ..Recipe::default()
+    /// };
+    /// let made = Provenance {
+    ///     recipe,
+    ///     recorded_rate: 160.0,
+    ///     unit: "µV".into(),
+    ///     ..Provenance::default()
+    /// };
+    /// let channel = |name: &str| Channel {
+    ///     name: name.into(),
+    ///     kind: ChannelKind::Eeg,
+    ///     unit: "V".into(),
+    /// };
+    /// let mut stream = Description {
+    ///     name: "amplifier".into(),
+    ///     rate: Some(160.0),
+    ///     channels: vec![channel("C4"), channel("c3.")],
+    /// };
     /// assert_eq!(Fit::new(&stream, &made)?.picks, [(1, 1e6), (0, 1e6)]);
     /// stream.rate = Some(250.0);
-    /// assert!(Fit::new(&stream, &made).unwrap_err().to_string().contains("250 Hz"));
+    /// assert!(
+    ///     Fit::new(&stream, &made)
+    ///         .unwrap_err()
+    ///         .to_string()
+    ///         .contains("250 Hz")
+    /// );
     /// # Ok::<(), stiefel_live::LiveError>(())
     /// ```
     pub fn new(stream: &Description, made: &Provenance) -> Result<Self> {

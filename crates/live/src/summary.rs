@@ -1,6 +1,8 @@
-//! What a session came to: how many windows of every status, how good the decisions were where cues had labels, and how long they took.
+//! What a session came to: how many windows of every status, how good the decisions were where cues
+//! had labels, and how long they took.
 //!
-//! Bits per minute at accuracy `P` with `N` classes and `t` seconds per decision (Wolpaw et al., IEEE Trans. Rehab. Eng. 8, 2000), 0 where `P ≤ 1/N`:
+//! Bits per minute at accuracy `P` with `N` classes and `t` seconds per decision (Wolpaw et al.,
+//! IEEE Trans. Rehab. Eng. 8, 2000), 0 where `P ≤ 1/N`:
 //!
 //! ```text
 //! (log₂N + P log₂P + (1−P) log₂((1−P)/(N−1))) · 60/t
@@ -37,7 +39,8 @@ impl Tally {
     }
 }
 
-/// Windows and evidence at one time after the cue: of every trial the one window that ended within the last hop before it.
+/// Windows and evidence at one time after the cue: of every trial the one window that ended within
+/// the last hop before it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct AtTime {
     /// Seconds from the cue, a multiple of the hop.
@@ -50,7 +53,8 @@ pub struct AtTime {
     pub bits_per_minute: f64,
 }
 
-/// How long it takes from the arrival of a window's last sample until its line is written, in milliseconds.
+/// How long it takes from the arrival of a window's last sample until its line is written, in
+/// milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Latency {
     /// Half of the windows are faster.
@@ -151,8 +155,9 @@ impl Summary {
         }
     }
 
-    /// The same of windows that end every so many seconds. Cues come at any time between two of them, so that times from the cue are counted in hops: every trial has
-    /// one window in every row.
+    /// The same of windows that end every so many seconds. Cues come at any time between two of
+    /// them, so that times from the cue are counted in hops: every trial has one window in
+    /// every row.
     #[must_use]
     pub fn every(mut self, hop: Option<f64>) -> Self {
         self.step = hop.unwrap_or(self.step).max(0.01);
@@ -231,7 +236,8 @@ impl Summary {
         self.lost += 1;
     }
 
-    /// Puts the figures together at the end. Trials are not all as long as the longest: times with fewer than a third of the windows of the fullest are left out.
+    /// Puts the figures together at the end. Trials are not all as long as the longest: times with
+    /// fewer than a third of the windows of the fullest are left out.
     pub fn finish(&mut self, samples: u64, rate: f64) {
         (self.samples, self.rate) = (samples, rate);
         let fullest = self
@@ -344,7 +350,8 @@ impl std::fmt::Display for Summary {
         if let Some(l) = &self.latency {
             writeln!(
                 f,
-                "from the last sample to the line: median {:.3} ms, 90 % {:.3} ms, 99 % {:.3} ms, slowest {:.3} ms",
+                "from the last sample to the line: median {:.3} ms, 90 % {:.3} ms, 99 % {:.3} ms, \
+                 slowest {:.3} ms",
                 l.median, l.p90, l.p99, l.worst
             )?;
         }

@@ -75,7 +75,8 @@ pub struct Within {
     pub seen: Role,
 }
 
-/// What is said of a window. Probabilities are there unless it was rejected; a class only where it was decided.
+/// What is said of a window. Probabilities are there unless it was rejected; a class only where it
+/// was decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window<'a> {
     /// The first sample.
@@ -96,7 +97,8 @@ pub struct Window<'a> {
     pub probabilities: Option<&'a [f64]>,
     /// The weight of every expert, where a network routes.
     pub routing: Option<&'a [f64]>,
-    /// What every view added to the decision, of a model that tells: log-odds for the most probable class.
+    /// What every view added to the decision, of a model that tells: log-odds for the most
+    /// probable class.
     pub contributions: Option<&'a [f64]>,
     /// The probability of every class from this window and those before it.
     pub evidence: Option<&'a [f64]>,
@@ -108,7 +110,8 @@ pub struct Window<'a> {
     pub within: Option<Within>,
     /// Names of the classes.
     pub classes: &'a [String],
-    /// The covariances of all views, one after the other; none where it was rejected before they were computed.
+    /// The covariances of all views, one after the other; none where it was rejected before they
+    /// were computed.
     pub covariances: Option<&'a [f64]>,
     /// The electrodes, where they were looked at.
     pub electrodes: Option<&'a [Electrode]>,

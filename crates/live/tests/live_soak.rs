@@ -1,4 +1,5 @@
-//! Hours of signal: constant memory, nothing allocated per decision once warm, no window missed or doubled.
+//! Hours of signal: constant memory, nothing allocated per decision once warm, no window missed or
+//! doubled.
 //!
 //! A network, and CHOIR on one view and on several. The suite plays ten minutes;
 //! `cargo xtask bench` plays six hours, and for a new person too.
@@ -32,7 +33,8 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What this thread has allocated; the harness, which says now and then that a test takes long, has a thread of its own.
+/// What this thread has allocated; the harness, which says now and then that a test takes long, has
+/// a thread of its own.
 fn allocations() -> usize {
     ALLOCATIONS.get()
 }
@@ -133,7 +135,8 @@ fn soak(model: &FittedModel, made: &Provenance, domain: &str, seconds: f64, warm
             }
         }
     }
-    // Every multiple of the hop between the first and the last has its line, or ended in a gap between two rounds.
+    // Every multiple of the hop between the first and the last has its line, or ended in a gap
+    // between two rounds.
     assert_eq!((last - first.unwrap()) / 32 + 1, (ends + silent) as i64);
     assert!(decided as f64 > 0.8 * ends as f64, "{decided} of {ends}");
     assert_eq!(per_decision, 0);
@@ -144,7 +147,8 @@ fn soak(model: &FittedModel, made: &Provenance, domain: &str, seconds: f64, warm
     );
     assert!(session.samples() as f64 >= seconds * RATE);
     println!(
-        "{} of {} views, {domain}: {:.2} h of signal, {ends} windows, {decided} decided, {silent} in gaps; {} KiB held, {grown:+} bytes since the start",
+        "{} of {} views, {domain}: {:.2} h of signal, {ends} windows, {decided} decided, {silent} \
+         in gaps; {} KiB held, {grown:+} bytes since the start",
         model.name(),
         model.view_count(),
         session.samples() as f64 / RATE / 3600.0,
@@ -164,7 +168,8 @@ fn ten_minutes() {
     all(600.0);
 }
 
-/// Somebody new is learnt from for 500 windows that do not overlap, which is less than an hour; from then on nothing is allocated for them either.
+/// Somebody new is learnt from for 500 windows that do not overlap, which is less than an hour;
+/// from then on nothing is allocated for them either.
 #[test]
 #[ignore = "six hours of signal"]
 fn six_hours() {

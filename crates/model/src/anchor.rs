@@ -6,8 +6,9 @@
 //! W (n × k): eigenvectors of A, largest eigenvalue first, the largest entry of each column positive
 //! ```
 //!
-//! A domain in which fewer than two classes have trials says nothing about their difference and is left out of the mean; with more than
-//! two classes, a class that is missing in a domain is left out of that domain's sum.
+//! A domain in which fewer than two classes have trials says nothing about their difference and is
+//! left out of the mean; with more than two classes, a class that is missing in a domain is left
+//! out of that domain's sum.
 
 use crate::error::check_count;
 use crate::{ModelError, Result};
@@ -20,7 +21,8 @@ pub(crate) fn first_columns(basis: &MatBatch<f64>, k: usize) -> MatBatch<f64> {
     MatBatch::from_fn(1, basis.rows(), k, |_, r, c| basis.get(0, r, c))
 }
 
-/// All `n` directions, most discriminative first: an orthogonal `n × n` matrix whose first `k` columns are the anchor.
+/// All `n` directions, most discriminative first: an orthogonal `n × n` matrix whose first `k`
+/// columns are the anchor.
 ///
 /// `x` is `N × n × n`, with a class and a domain for each matrix.
 pub fn discriminative_basis(
@@ -57,7 +59,8 @@ impl Differences {
         }
     }
 
-    /// Adds `S_d²`, or its counterpart for more than two classes, of a domain's trials and their classes.
+    /// Adds `S_d²`, or its counterpart for more than two classes, of a domain's trials and their
+    /// classes.
     pub(crate) fn add_domain<'a>(
         &mut self,
         trials: impl Iterator<Item = (&'a [f64], usize)>,

@@ -8,9 +8,11 @@ use stiefel_linalg::Scalar;
 const OP: &str = "warm start";
 
 impl<T: Scalar> Model<T> {
-    /// Trains on: network and encoder start as they are in `self`, the optimiser afresh; whitening is fitted on `training`.
+    /// Trains on: network and encoder start as they are in `self`, the optimiser afresh; whitening
+    /// is fitted on `training`.
     ///
-    /// Classes, domains, channels and all of `config` but the training must be those of `self`: the error names what differs.
+    /// Classes, domains, channels and all of `config` but the training must be those of `self`: the
+    /// error names what differs.
     ///
     /// ```
     /// use stiefel_linalg::MatBatch;
@@ -18,11 +20,22 @@ impl<T: Scalar> Model<T> {
     /// use stiefel_model::train::{Silent, TrainConfig};
     /// use stiefel_model::{Factor, Model, ModelConfig, Trials};
     ///
-    /// let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
-    /// let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
+    /// let x = MatBatch::from_fn(8, 3, 3, |i, r, c| {
+    ///     if r == c {
+    ///         1.0 + ((i * 3 + r) % 5) as f64
+    ///     } else {
+    ///         0.2
+    ///     }
+    /// });
+    /// let classes = Factor::from_labels([
+    ///     "hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet",
+    /// ]);
     /// let domains = Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]);
     /// let trials = Trials::new(x, classes, domains)?;
-    /// let training = TrainConfig { epochs: 1, ..TrainConfig::default() };
+    /// let training = TrainConfig {
+    ///     epochs: 1,
+    ///     ..TrainConfig::default()
+    /// };
     /// let config = ModelConfig::sized(&ScalingRule::default().recommend(3, 2)?, training);
     /// let first = Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?;
     /// let second = first.fit_on(&trials, &trials, &config, &mut Silent)?;
@@ -46,7 +59,8 @@ impl<T: Scalar> Model<T> {
             Err(ModelError::Impossible {
                 op: OP,
                 why,
-                remedy: "start afresh, or keep channels, classes, domains and the network's options",
+                remedy: "start afresh, or keep channels, classes, domains and the network's \
+                         options",
             })
         };
         let (fitted, given) = (self.sizes.channels, training.channels_count());

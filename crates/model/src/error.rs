@@ -53,7 +53,8 @@ pub enum ModelError {
     },
     /// Matrices of another size than those seen at fit.
     #[error(
-        "{op}: matrices of {found} channels, but the training trials had {expected}; select the same channels in the same order"
+        "{op}: matrices of {found} channels, but the training trials had {expected}; select the \
+         same channels in the same order"
     )]
     Channels {
         /// The operation.
@@ -63,10 +64,11 @@ pub enum ModelError {
         /// Channels now.
         found: usize,
     },
-    /// A channel under another name than at fit: the same electrodes in another order give wrong results silently.
+    /// A channel under another name than at fit: the same electrodes in another order give wrong
+    /// results silently.
     #[error(
-        "{op}: channel {channel} is \"{found}\", but the training trials had \"{expected}\" there; put the channels in the \
-         order of the training trials"
+        "{op}: channel {channel} is \"{found}\", but the training trials had \"{expected}\" \
+         there; put the channels in the order of the training trials"
     )]
     ChannelName {
         /// The operation.
@@ -80,8 +82,9 @@ pub enum ModelError {
     },
     /// A domain without training trials where its own statistics are needed.
     #[error(
-        "{op}: domain {domain} (\"{name}\") had no training trials. Transform its trials with `transform_new` under a named \
-         policy: pooled (nothing of the domain is used), own-mean or causal (its unlabelled trials are used)"
+        "{op}: domain {domain} (\"{name}\") had no training trials. Transform its trials with \
+         `transform_new` under a named policy: pooled (nothing of the domain is used), own-mean \
+         or causal (its unlabelled trials are used)"
     )]
     UntrainedDomain {
         /// The operation.
@@ -93,12 +96,14 @@ pub enum ModelError {
     },
     /// A policy for new domains was asked for and not configured.
     #[error(
-        "no policy for domains without training trials is configured; set `unseen` to pooled, own-mean or causal"
+        "no policy for domains without training trials is configured; set `unseen` to pooled, \
+         own-mean or causal"
     )]
     NoAdaptation,
     /// A domain that had training trials, treated as if it had none.
     #[error(
-        "{op}: domain \"{name}\" had {trials} training trials: use `transform`, which whitens with their mean"
+        "{op}: domain \"{name}\" had {trials} training trials: use `transform`, which whitens \
+         with their mean"
     )]
     KnownDomain {
         /// The operation.
@@ -110,8 +115,9 @@ pub enum ModelError {
     },
     /// Domain numbers that do not mean what they meant at fit.
     #[error(
-        "{op}: domain {domain} is \"{found}\", but at fit domain {domain} was \"{expected}\"; keep one list of domain names for \
-         training and test (select trials from one set), the numbers are also rows of the domain embedding"
+        "{op}: domain {domain} is \"{found}\", but at fit domain {domain} was \"{expected}\"; \
+         keep one list of domain names for training and test (select trials from one set), the \
+         numbers are also rows of the domain embedding"
     )]
     DomainName {
         /// The operation.
@@ -125,8 +131,9 @@ pub enum ModelError {
     },
     /// A domain known at fit under another number.
     #[error(
-        "{op}: domain \"{name}\" has number {found}, at fit it had {at_fit}; keep one list of domain names for training and test \
-         (select trials from one set), the numbers are also rows of the domain embedding"
+        "{op}: domain \"{name}\" has number {found}, at fit it had {at_fit}; keep one list of \
+         domain names for training and test (select trials from one set), the numbers are also \
+         rows of the domain embedding"
     )]
     DomainIndex {
         /// The operation.
@@ -150,7 +157,8 @@ pub enum ModelError {
     },
     /// Several domains where one is needed.
     #[error(
-        "{op}: trial {trial} is of domain \"{found}\", the first one of \"{expected}\"; pass one domain at a time"
+        "{op}: trial {trial} is of domain \"{found}\", the first one of \"{expected}\"; pass one \
+         domain at a time"
     )]
     MixedDomains {
         /// The operation.
@@ -164,8 +172,9 @@ pub enum ModelError {
     },
     /// Too few trials of a domain for its own mean without a prior.
     #[error(
-        "{op}: κ = 0 needs at least {needed} trials, {found} are there: with few trials and no prior the whitened trials are close to \
-         the identity and the signal is erased; use κ > 0 (10 is the default)"
+        "{op}: κ = 0 needs at least {needed} trials, {found} are there: with few trials and no \
+         prior the whitened trials are close to the identity and the signal is erased; use κ > 0 \
+         (10 is the default)"
     )]
     TooFewForOwnMean {
         /// The operation.
@@ -177,7 +186,8 @@ pub enum ModelError {
     },
     /// The mean of a domain is not positive definite.
     #[error(
-        "the reference mean of {of} cannot be inverted ({source}); use diagonal loading (relative 1e-8 is the default)"
+        "the reference mean of {of} cannot be inverted ({source}); use diagonal loading (relative \
+         1e-8 is the default)"
     )]
     Reference {
         /// Whose mean.
@@ -187,7 +197,8 @@ pub enum ModelError {
     },
     /// A matrix without a scale.
     #[error(
-        "{op}: trial {trial} has trace {trace:e} and squared norm {square:e}: no scale brings it close to the identity. A flat or detached recording causes this; reject the trial"
+        "{op}: trial {trial} has trace {trace:e} and squared norm {square:e}: no scale brings it \
+         close to the identity. A flat or detached recording causes this; reject the trial"
     )]
     NoScale {
         /// The operation.
@@ -268,7 +279,9 @@ pub enum ModelError {
     Contradiction(Contradiction),
     /// A domain without training trials, and nobody said what is done for one.
     #[error(
-        "domain \"{name}\" had no training trials (the model knows {known}); say how its trials are whitened (pooled, own-mean or causal) and, where the model has a domain embedding, what stands in for it"
+        "domain \"{name}\" had no training trials (the model knows {known}); say how its trials \
+         are whitened (pooled, own-mean or causal) and, where the model has a domain embedding, \
+         what stands in for it"
     )]
     NewDomain {
         /// Its name.
@@ -285,8 +298,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Names the matrix that cannot be, where there is one, by its place in the file that the trials
-    /// were selected from; whoever met it may count within a part, or within a person.
+    /// Names the matrix that cannot be, where there is one, by its place in the file that the
+    /// trials were selected from; whoever met it may count within a part, or within a person.
     pub(crate) fn in_trials(self, parts: [&Trials; 2]) -> Self {
         let counts = matches!(
             self,

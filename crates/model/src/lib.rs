@@ -1,8 +1,9 @@
 //! Whatever is fitted on training trials and travels with the model.
 //!
 //! # The way of the data
-//! [`Trials`] (covariances, classes, domains) → [`Preconditioning::fit`] on the training trials → [`Whitener`] →
-//! [`tangent_vectors`], once per split → [`DspEncoder`] → the network; [`metrics`] and [`routing_stats`] judge the result.
+//! [`Trials`] (covariances, classes, domains) → [`Preconditioning::fit`] on the training trials →
+//! [`Whitener`] → [`tangent_vectors`], once per split → [`DspEncoder`] → the network; [`metrics`]
+//! and [`routing_stats`] judge the result.
 //!
 //! # Conventions
 //! * Classes, domains and runs are zero-based indices into a list of names ([`Factor`]).

@@ -1,7 +1,9 @@
-//! Where the training domains lie: for domain `d`, the mean tangent vector `μ_d = mean upper(log X_i)` (length `n(n+1)/2`) and the Fréchet
-//! mean `M_d` of the affine-invariant metric (`n × n`), both over its pre-conditioned training trials.
+//! Where the training domains lie: for domain `d`, the mean tangent vector `μ_d = mean upper(log
+//! X_i)` (length `n(n+1)/2`) and the Fréchet mean `M_d` of the affine-invariant metric (`n × n`),
+//! both over its pre-conditioned training trials.
 //!
-//! A new domain borrows the embedding of the one it is nearest to; see [`AdaptEmbedding`](super::AdaptEmbedding).
+//! A new domain borrows the embedding of the one it is nearest to; see
+//! [`AdaptEmbedding`](super::AdaptEmbedding).
 
 use crate::file::{Archive, Found, inconsistent};
 use crate::precondition::Reference;
@@ -105,7 +107,8 @@ impl DomainMeans {
         Ok(pair_spectrum(new.view(), self.riemannian()?.view())?.distances())
     }
 
-    /// The domain at the smallest of distances in the order of [`domains`](Self::domains); the first of equals.
+    /// The domain at the smallest of distances in the order of [`domains`](Self::domains); the
+    /// first of equals.
     pub fn nearest(&self, distances: &[f64]) -> Result<usize> {
         let best = (self.domains.iter().zip(distances)).min_by(|a, b| a.1.total_cmp(b.1));
         best.map(|(&d, _)| d).ok_or(ModelError::Empty {

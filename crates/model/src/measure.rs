@@ -12,7 +12,10 @@ use std::fmt;
 ///
 /// let h = Measure::undefined("routing entropy needs at least two experts");
 /// assert_eq!(h.value(), None);
-/// assert_eq!(h.to_string(), "– (routing entropy needs at least two experts)");
+/// assert_eq!(
+///     h.to_string(),
+///     "– (routing entropy needs at least two experts)"
+/// );
 /// assert_eq!(Measure::Value(0.25).value(), Some(0.25));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,7 +90,8 @@ impl TryFrom<Plain> for Measure {
             (Some(x), None) if x.is_finite() => Ok(Self::Value(x)),
             (None, Some(reason)) => Ok(Self::Undefined(reason)),
             (value, reason) => Err(format!(
-                "a measure is a finite value or a reason, found value {value:?} and reason {reason:?}"
+                "a measure is a finite value or a reason, found value {value:?} and reason \
+                 {reason:?}"
             )),
         }
     }

@@ -1,10 +1,15 @@
-//! How good decisions are: confusion matrix, balanced accuracy, ROC-AUC, Cohen's kappa, over all trials and per domain.
+//! How good decisions are: confusion matrix, balanced accuracy, ROC-AUC, Cohen's kappa, over all
+//! trials and per domain.
 //!
-//! * Recall of class c: the share of its trials decided as c. Balanced accuracy: the mean recall of the classes **present**.
-//! * ROC-AUC (two classes): `P(s⁺ > s⁻) + ½ P(s⁺ = s⁻)` of a trial of class 1 against one of class 0, by mid-ranks.
-//! * Kappa: `(p_o − p_e)/(1 − p_e)`, `p_o` the share decided rightly, `p_e = Σ_c row_c·col_c/N²` (Cohen 1960).
+//! * Recall of class c: the share of its trials decided as c. Balanced accuracy: the mean recall of
+//!   the classes **present**.
+//! * ROC-AUC (two classes): `P(s⁺ > s⁻) + ½ P(s⁺ = s⁻)` of a trial of class 1 against one of class
+//!   0, by mid-ranks.
+//! * Kappa: `(p_o − p_e)/(1 − p_e)`, `p_o` the share decided rightly, `p_e = Σ_c row_c·col_c/N²`
+//!   (Cohen 1960).
 //!
-//! The same numbers as scikit-learn's; what does not exist (AUC of one class) is undefined with a reason, never NaN.
+//! The same numbers as scikit-learn's; what does not exist (AUC of one class) is undefined with a
+//! reason, never NaN.
 
 use crate::error::check_count;
 use crate::{Factor, Measure, ModelError, Result};
@@ -121,7 +126,8 @@ fn ratio(part: usize, whole: usize, reason: &str) -> Measure {
     Measure::Value(part as f64 / whole as f64)
 }
 
-/// Scores of probabilities, `N × classes` one after the other: a trial is decided for its most probable class, the first of equals.
+/// Scores of probabilities, `N × classes` one after the other: a trial is decided for its most
+/// probable class, the first of equals.
 pub fn score(truth: &[usize], probabilities: &[f64], classes: usize) -> Result<Scores> {
     let rows = || probabilities.chunks_exact(classes.max(1));
     let decided: Vec<usize> = rows().map(argmax).collect();
@@ -135,12 +141,16 @@ pub fn score(truth: &[usize], probabilities: &[f64], classes: usize) -> Result<S
     .scores()
 }
 
-/// The area under the ROC curve of scores for class 1 (probabilities, logits: only their order counts); ties count half.
+/// The area under the ROC curve of scores for class 1 (probabilities, logits: only their order
+/// counts); ties count half.
 ///
 /// ```
 /// use stiefel_model::metrics::roc_auc;
 ///
-/// assert_eq!(roc_auc(&[0, 0, 1, 1], &[0.1, 0.4, 0.35, 0.8])?.value(), Some(0.75));
+/// assert_eq!(
+///     roc_auc(&[0, 0, 1, 1], &[0.1, 0.4, 0.35, 0.8])?.value(),
+///     Some(0.75)
+/// );
 /// assert!(roc_auc(&[1, 1], &[0.2, 0.3])?.reason().is_some());
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
@@ -166,7 +176,8 @@ pub fn roc_auc(truth: &[usize], scores: &[f64]) -> Result<Measure> {
     }
     let mut order: Vec<usize> = (0..truth.len()).collect();
     order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-    // Twice the number of (positive, negative) pairs in the right order, ties counting half: whole numbers, no rounding.
+    // Twice the number of (positive, negative) pairs in the right order, ties counting half: whole
+    // numbers, no rounding.
     let (mut doubled, mut below) = (0_u128, 0_u128);
     for tied in order.chunk_by(|&a, &b| scores[a] == scores[b]) {
         let own = tied.iter().filter(|&&i| truth[i] == 1).count() as u128;

@@ -47,7 +47,8 @@ impl Architecture {
 pub struct ModelConfig {
     /// How covariances are whitened and scaled.
     pub preconditioning: Preconditioning,
-    /// The domain-separating encoder in front of the query; `None` gives the query the whole tangent vector.
+    /// The domain-separating encoder in front of the query; `None` gives the query the whole
+    /// tangent vector.
     pub encoder: Option<DspConfig>,
     /// The network.
     pub architecture: Architecture,
@@ -60,7 +61,8 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// The configuration a [`Recommendation`] stands for; where it turns routing off, the baseline of the same size.
+    /// The configuration a [`Recommendation`] stands for; where it turns routing off, the baseline
+    /// of the same size.
     pub fn sized(auto: &Recommendation, training: TrainConfig) -> Self {
         let (network, encoder) = DaspConfig::sized(auto);
         let architecture = if auto.routing.value {
@@ -217,9 +219,11 @@ pub struct Model<T: Scalar> {
 }
 
 impl<T: Scalar> Model<T> {
-    /// Fits whitening and encoder on `training`, then trains the network, watching `validation` to know when to stop.
+    /// Fits whitening and encoder on `training`, then trains the network, watching `validation` to
+    /// know when to stop.
     ///
-    /// Both are selected from one set of trials, so that names and numbers of classes and domains agree.
+    /// Both are selected from one set of trials, so that names and numbers of classes and domains
+    /// agree.
     pub fn fit(
         training: &Trials,
         validation: &Trials,
@@ -333,8 +337,8 @@ impl<T: Scalar> Model<T> {
         }
     }
 
-    /// The filters as points: the experts, `K × n × k`, or the one filter of a network that does not
-    /// route, `1 × n × k`; of several views those of the broad one.
+    /// The filters as points: the experts, `K × n × k`, or the one filter of a network that does
+    /// not route, `1 × n × k`; of several views those of the broad one.
     pub fn filters(&self) -> Result<Option<MatBatch<T>>> {
         let (FilterSlots::Pool(slot, _) | FilterSlots::Shared(slot)) = self.network.filter_slots();
         let all = self.parameters.at(slot).map(crate::Parameter::point);
@@ -385,7 +389,8 @@ pub(crate) fn mean_routing<T: Scalar>(
     Ok(Some(MatBatch::from_fn(1, count, experts, share)))
 }
 
-/// The sizes the data fixes. Domains without training trials have a row in the embedding too: it stays at its first value.
+/// The sizes the data fixes. Domains without training trials have a row in the embedding too: it
+/// stays at its first value.
 pub(crate) fn sizes<T: Scalar>(training: &Trials, prepared: &Prepared<T>) -> Sizes {
     Sizes {
         channels: training.channels_count(),

@@ -1,7 +1,8 @@
 //! What is learnt: named batches of matrices, each on its manifold.
 //!
-//! A network says which parameters it has ([`Parameters`]); the optimiser moves each one on its [`Manifold`]; the tape sees
-//! them as leaves ([`Network::bind`](crate::net::Network::bind)). Nobody else needs to know how a point stays on its manifold.
+//! A network says which parameters it has ([`Parameters`]); the optimiser moves each one on its
+//! [`Manifold`]; the tape sees them as leaves ([`Network::bind`](crate::net::Network::bind)).
+//! Nobody else needs to know how a point stays on its manifold.
 
 use crate::{ModelError, Result};
 use stiefel_geometry::stiefel;
@@ -14,8 +15,8 @@ pub enum Manifold<T> {
     Euclidean,
     /// Orthonormal columns; moves along tangent vectors and is retracted.
     Stiefel,
-    /// Orthonormal columns through free coordinates `X`: `W = B·cayley(A(X))[:, :k]` with a fixed orthogonal `B` per matrix. The value
-    /// held is `X`, which moves freely.
+    /// Orthonormal columns through free coordinates `X`: `W = B·cayley(A(X))[:, :k]` with a fixed
+    /// orthogonal `B` per matrix. The value held is `X`, which moves freely.
     Cayley {
         /// `B`, one `n × n` per matrix.
         base: MatBatch<T>,

@@ -1,6 +1,7 @@
 //! What is done for a domain without training trials: one answer to two questions, in one place.
 //!
-//! What whitens its trials ([`Adaptation`]), and what stands in for its row of the embedding, where a network has one ([`AdaptEmbedding`]).
+//! What whitens its trials ([`Adaptation`]), and what stands in for its row of the embedding, where
+//! a network has one ([`AdaptEmbedding`]).
 
 use crate::adapt::TransductiveConfig;
 use crate::precondition::Adaptation;
@@ -14,9 +15,12 @@ use std::str::FromStr;
 ///
 /// ```
 /// use stiefel_model::precondition::Adaptation;
-/// use stiefel_model::{AdaptPolicy, AdaptEmbedding};
+/// use stiefel_model::{AdaptEmbedding, AdaptPolicy};
 ///
-/// let adapt = AdaptPolicy { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: "nearest".parse()? };
+/// let adapt = AdaptPolicy {
+///     whitening: Adaptation::OwnMean { kappa: 10.0 },
+///     embedding: "nearest".parse()?,
+/// };
 /// assert_eq!(adapt.embedding, AdaptEmbedding::NearestTangent);
 /// assert!(adapt.uses_target_data());
 /// # Ok::<(), stiefel_model::ModelError>(())
@@ -62,13 +66,16 @@ pub enum AdaptEmbedding {
     Zero,
     /// The untrained row of the domain, which was in the list of names and had no training trials.
     Initial,
-    /// The row of the training domain nearest in `‖μ − μ_d‖₂`, mean tangent vectors of pre-conditioned trials.
+    /// The row of the training domain nearest in `‖μ − μ_d‖₂`, mean tangent vectors of
+    /// pre-conditioned trials.
     #[serde(rename = "nearest")]
     NearestTangent,
-    /// The row of the training domain nearest in the affine-invariant distance of Fréchet means of pre-conditioned trials.
+    /// The row of the training domain nearest in the affine-invariant distance of Fréchet means of
+    /// pre-conditioned trials.
     #[serde(rename = "riemannian-nearest")]
     NearestRiemannian,
-    /// A row found on the unlabelled trials by making their routing sharp; see [`adapt`](crate::adapt).
+    /// A row found on the unlabelled trials by making their routing sharp; see
+    /// [`adapt`](crate::adapt).
     Transductive(TransductiveConfig),
 }
 

@@ -10,7 +10,8 @@ use stiefel_linalg::{MatBatch, Scalar};
 /// Samples per forward pass: large enough for full lanes, small enough for the caches.
 pub(crate) const CHUNK: usize = 64;
 
-/// Pre-conditioned covariances with the input of the query, classes and domains, in the precision of the network. The query sees the broad view.
+/// Pre-conditioned covariances with the input of the query, classes and domains, in the precision
+/// of the network. The query sees the broad view.
 #[derive(Debug, Clone)]
 pub struct Prepared<T> {
     /// One batch per view, the broad one first.
@@ -67,7 +68,8 @@ pub(crate) struct NormFrame<T> {
 pub(crate) type PerSample<X> = SmallVec<[X; 32]>;
 
 impl<T: Scalar> Prepared<T> {
-    /// From pre-conditioned trials: tangent vectors `upper(log X)`, projected by the encoder where there is one.
+    /// From pre-conditioned trials: tangent vectors `upper(log X)`, projected by the encoder where
+    /// there is one.
     pub fn new(trials: &Trials, encoder: Option<&DspEncoder>) -> Result<Self> {
         Self::with_tangent(trials, &tangent_vectors(trials)?, encoder)
     }

@@ -30,7 +30,8 @@ pub enum FileProblem {
     NotAModel(String),
     /// A file that ends too early or goes on too long.
     #[error(
-        "it has {found} bytes, but its header announces {expected}: the file was cut off or changed; copy it again"
+        "it has {found} bytes, but its header announces {expected}: the file was cut off or \
+         changed; copy it again"
     )]
     Length {
         /// Bytes promised.
@@ -48,7 +49,8 @@ pub enum FileProblem {
     },
     /// A format version that this library does not read.
     #[error(
-        "written in format version {found} by stiefel {library}; this version reads {supported} only"
+        "written in format version {found} by stiefel {library}; this version reads {supported} \
+         only"
     )]
     Version {
         /// The file's format version.
@@ -72,7 +74,8 @@ pub enum FileProblem {
     },
     /// A tensor that is not what the architecture says.
     #[error(
-        "tensor \"{name}\" at byte {offset}: {why}; the file does not fit its own description, train again"
+        "tensor \"{name}\" at byte {offset}: {why}; the file does not fit its own description, \
+         train again"
     )]
     Tensor {
         /// Its name.

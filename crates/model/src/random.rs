@@ -6,7 +6,8 @@ use rand::rngs::ChaCha8Rng;
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, Scalar};
 
-/// The generator of a purpose: the name chooses the stream of the seed, `index` a further one within.
+/// The generator of a purpose: the name chooses the stream of the seed, `index` a further one
+/// within.
 pub(crate) fn stream(seed: u64, purpose: &str, index: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     // FNV-1a, a hash that stays the same over versions and machines.
@@ -55,7 +56,8 @@ pub(crate) fn points(seed: u64, purpose: &str, count: usize, n: usize, k: usize)
     for i in 0..count {
         let mut rng = stream(seed, purpose, i as u64);
         let gaussian = MatBatch::from_fn(1, n, k, |_, _, _| normal(&mut rng));
-        // A Gaussian matrix has full rank with probability one; the identity's columns stand in for the rest.
+        // A Gaussian matrix has full rank with probability one; the identity's columns stand in for
+        // the rest.
         let q = stiefel::orthonormal_factor(gaussian.view()).map(|f| f.q);
         let q =
             q.unwrap_or_else(|_| MatBatch::from_fn(1, n, k, |_, r, c| f64::from(u8::from(r == c))));

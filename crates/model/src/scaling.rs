@@ -8,9 +8,10 @@
 //! | `λ_align` | 0.05 | 0 |
 //! | keys | decoupled from the classification loss | coupled |
 //!
-//! `K = D − 1` for `D ≤ 10`, `round(D/2)` for `D ≥ 20`, `round(9 + (D − 10)/10)` in between, at least 1; `D = 1` turns routing off.
-//! `k = ⌊n/2⌋` for `n ≥ 40`, else `n − max(1, round(n/11))`, at least 1. `m = 20`.
-//! Source: the paper's "Unified Scaling Methodology" and its table; `K` and `k` interpolate the values it used.
+//! `K = D − 1` for `D ≤ 10`, `round(D/2)` for `D ≥ 20`, `round(9 + (D − 10)/10)` in between, at
+//! least 1; `D = 1` turns routing off. `k = ⌊n/2⌋` for `n ≥ 40`, else `n − max(1, round(n/11))`, at
+//! least 1. `m = 20`. Source: the paper's "Unified Scaling Methodology" and its table; `K` and `k`
+//! interpolate the values it used.
 
 use crate::{ModelError, Result};
 use serde::{Deserialize, Serialize};
@@ -105,7 +106,10 @@ impl ScalingRule {
     /// use stiefel_model::scaling::{Regime, ScalingRule};
     ///
     /// let auto = ScalingRule::default().recommend(60, 9)?;
-    /// assert_eq!((auto.experts.value, auto.filters.value, auto.dsp_rank.value), (8, 30, Some(40)));
+    /// assert_eq!(
+    ///     (auto.experts.value, auto.filters.value, auto.dsp_rank.value),
+    ///     (8, 30, Some(40))
+    /// );
     /// assert_eq!(auto.regime, Regime::HighRho);
     /// println!("{auto}");
     /// # Ok::<(), stiefel_model::ModelError>(())
@@ -155,8 +159,8 @@ impl ScalingRule {
     fn dsp_rank(&self, high: bool, d: usize, dimensions: f64) -> Choice<Option<usize>> {
         if high {
             let reason = format!(
-                "ρ > {}: domain identity is spread over {dimensions} tangent dimensions, the encoder finds it (fewer columns \
-                 where the data span fewer)",
+                "ρ > {}: domain identity is spread over {dimensions} tangent dimensions, the \
+                 encoder finds it (fewer columns where the data span fewer)",
                 self.threshold
             );
             return choice(Some(self.rank), reason);

@@ -1,6 +1,8 @@
-//! Tangent vectors at the identity, `x_i = upper(log X_i)`: `count × 1 × n(n+1)/2`, row-major upper triangle, off-diagonals times √2.
+//! Tangent vectors at the identity, `x_i = upper(log X_i)`: `count × 1 × n(n+1)/2`, row-major upper
+//! triangle, off-diagonals times √2.
 //!
-//! They depend on the data alone: computed once per split in f64, then cast to the precision of the network.
+//! They depend on the data alone: computed once per split in f64, then cast to the precision of the
+//! network.
 
 use crate::kernel::{Spectrum, multiply};
 use crate::{DspEncoder, Result, Trials};
@@ -14,7 +16,11 @@ use stiefel_linalg::{MatBatch, Op, Scalar};
 /// use stiefel_model::{Factor, Trials, tangent_vectors};
 ///
 /// let x = MatBatch::from_vec(1, 2, 2, vec![1.0_f64.exp(), 0.0, 0.0, 1.0])?;
-/// let trials = Trials::new(x, Factor::from_labels(["hand"]), Factor::from_labels(["s1"]))?;
+/// let trials = Trials::new(
+///     x,
+///     Factor::from_labels(["hand"]),
+///     Factor::from_labels(["s1"]),
+/// )?;
 /// let v = tangent_vectors::<f64>(&trials)?;
 /// assert_eq!(v.shape(), (1, 1, 3));
 /// assert!((v.get(0, 0, 0) - 1.0).abs() < 1e-15 && v.get(0, 0, 1).abs() < 1e-15);

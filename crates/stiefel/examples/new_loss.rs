@@ -1,7 +1,8 @@
 //! A new loss on the tape: `cargo run --release -p stiefel --example new_loss`.
 //!
-//! A *centre loss* pulls the tangent vectors of each class towards its own mean, `ℓ = mean_i ‖z_i − c_{y_i}‖² − mean_{a<b} ‖c_a − c_b‖²`, beside
-//! the spectral tail `z = upper(log max(WᵀXW, ε))` of a filter `W` on the Stiefel manifold. Only the forward expression is written; the gradient is
+//! A *centre loss* pulls the tangent vectors of each class towards its own mean, `ℓ = mean_i ‖z_i −
+//! c_{y_i}‖² − mean_{a<b} ‖c_a − c_b‖²`, beside the spectral tail `z = upper(log max(WᵀXW, ε))` of
+//! a filter `W` on the Stiefel manifold. Only the forward expression is written; the gradient is
 //! checked against differences, and `W` moves along the manifold.
 
 use stiefel::autodiff::{Axis, Result, Tape, Var, gradient_error};

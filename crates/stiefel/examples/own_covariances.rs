@@ -1,12 +1,15 @@
-//! Own covariances to a model in a file: `cargo run --release -p stiefel --example own_covariances`.
+//! Own covariances to a model in a file: `cargo run --release -p stiefel --example
+//! own_covariances`.
 //!
-//! Whatever makes covariances (another toolbox, a simulation), [`Trials`] takes them with the class and the person of each.
+//! Whatever makes covariances (another toolbox, a simulation), [`Trials`] takes them with the class
+//! and the person of each.
 
 use stiefel::linalg::{Op, product};
 use stiefel::prelude::*;
 
-/// Covariances of 4 channels and 40 samples, from a fixed sequence of numbers; the classes differ in the power of one channel, and the second person's
-/// amplifier has another gain on every channel.
+/// Covariances of 4 channels and 40 samples, from a fixed sequence of numbers; the classes differ
+/// in the power of one channel, and the second person's amplifier has another gain on every
+/// channel.
 fn covariances(count: usize, person: usize) -> Result<MatBatch<f64>, Box<dyn std::error::Error>> {
     let mut state = 1 + person as u64;
     let mut noise = || {

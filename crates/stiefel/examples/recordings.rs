@@ -1,7 +1,9 @@
-//! Recordings to a report: `cargo run --release -p stiefel --example recordings -- FOLDER T1=hands T2=feet`.
+//! Recordings to a report: `cargo run --release -p stiefel --example recordings -- FOLDER T1=hands
+//! T2=feet`.
 //!
-//! Files are filtered, cut, cleaned and turned into covariances; three methods meet on the same folds; the page with table, tests and figures is
-//! written beside you. Without arguments, two people are simulated.
+//! Files are filtered, cut, cleaned and turned into covariances; three methods meet on the same
+//! folds; the page with table, tests and figures is written beside you. Without arguments, two
+//! people are simulated.
 
 use stiefel::eeg::io::write_trials;
 use stiefel::prelude::*;

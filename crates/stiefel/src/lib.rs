@@ -10,8 +10,9 @@
 //! recordings ──prepare──▶ Trials ──fit──▶ FittedModel ──decide──▶ probabilities
 //!     eeg                  data             model      ──report──▶ does routing help?
 //! ```
-//! [`Trials`](data::Trials) know how they were made and which trials they are. A [`FittedModel`](model::FittedModel) keeps both: it refuses matrices
-//! that were made another way, and a score says how many of the judged trials the model had seen.
+//! [`Trials`](data::Trials) know how they were made and which trials they are. A
+//! [`FittedModel`](model::FittedModel) keeps both: it refuses matrices that were made another way,
+//! and a score says how many of the judged trials the model had seen.
 //!
 //! # A first model
 //! ```
@@ -43,11 +44,14 @@
 //!
 //! # The crates below
 //! [`linalg`]: batches of small matrices, one matrix per SIMD lane. [`geometry`]: SPD(n) and St(n,k); what networks are made of has its exact
-//! adjoint. [`autodiff`]: the tape on which a new layer or loss is a forward expression. [`formats`]: readers of recordings. [`data`]: trials and how they are
-//! divided. [`eeg`]: signals and data sets. [`model`]: what is fitted. `live`: a model at work on a running signal. `study`: many methods, folds and seeds, and their report.
+//! adjoint. [`autodiff`]: the tape on which a new layer or loss is a forward expression.
+//! [`formats`]: readers of recordings. [`data`]: trials and how they are divided. [`eeg`]: signals
+//! and data sets. [`model`]: what is fitted. `live`: a model at work on a running signal. `study`:
+//! many methods, folds and seeds, and their report.
 //!
 //! # Features
-//! All are on unless switched off: `download` fetches public data sets (over TLS), `live` and `study` are the crates of these names.
+//! All are on unless switched off: `download` fetches public data sets (over TLS), `live` and
+//! `study` are the crates of these names.
 
 pub use stiefel_autodiff as autodiff;
 pub use stiefel_data as data;
@@ -61,7 +65,8 @@ pub use stiefel_model as model;
 #[cfg(feature = "study")]
 pub use stiefel_study as study;
 
-/// What most programs need: trials from recordings, files, a generator or own covariances; folds; models, their decisions and their reports.
+/// What most programs need: trials from recordings, files, a generator or own covariances; folds;
+/// models, their decisions and their reports.
 pub mod prelude {
     pub use crate::data::split::{Fold, cross_domain_folds, holdout, loso_folds};
     pub use crate::data::{Estimator, Factor, Preparation, Trials};

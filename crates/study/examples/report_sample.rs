@@ -1,5 +1,5 @@
-//! Writes the report of an invented study, to see what reports look like: no number in it was measured. With the `summary.json` of a real study as
-//! a second argument, its report.
+//! Writes the report of an invented study, to see what reports look like: no number in it was
+//! measured. With the `summary.json` of a real study as a second argument, its report.
 //!
 //! `cargo run -p stiefel-study --example report_sample -- FOLDER [SUMMARY]`
 
@@ -74,7 +74,9 @@ fn sample() -> Result<StudySummary, Box<dyn std::error::Error>> {
     Ok(StudySummary {
         study: "main (INVENTED NUMBERS)".into(),
         dataset: dataset(),
-        protocol: "Invented: 5 folds, each testing on its own 15 % of every (domain, class) cell; trials split at random.".into(),
+        protocol: "Invented: 5 folds, each testing on its own 15 % of every (domain, class) cell; \
+                   trials split at random."
+            .into(),
         settings: json!({"study": "main", "folds": FOLDS, "seeds": SEEDS, "preconditioning": {"tikhonov": {"relative": 1e-8},
             "reference": "euclidean", "unseen": {"policy": "own-mean", "kappa": 10.0}}}),
         code: "0.1.0".into(),
@@ -88,12 +90,14 @@ fn sample() -> Result<StudySummary, Box<dyn std::error::Error>> {
         rows,
         paper: paper(),
         verdict: vec![
-            "INVENTED NUMBERS: this report shows what reports look like; nothing was measured.".into(),
+            "INVENTED NUMBERS: this report shows what reports look like; nothing was measured."
+                .into(),
             "DASP beats the baseline in 10 of 10 folds.".into(),
             "Routing is not what helps here: with permuted weights the score is as good.".into(),
         ],
-        methods: "Invented. Covariances (8–32 Hz, 3–7 s after the cue) were whitened per domain by the mean of its training trials.\n\
-            The network had 8 experts, trained with Riemannian Adam (learning rate 0.01, batch 32, at most 40 epochs, patience 10)."
+        methods: "Invented. Covariances (8–32 Hz, 3–7 s after the cue) were whitened per domain \
+                  by the mean of its training trials.\nThe network had 8 experts, trained with \
+                  Riemannian Adam (learning rate 0.01, batch 32, at most 40 epochs, patience 10)."
             .into(),
         units,
     })

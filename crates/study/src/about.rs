@@ -8,7 +8,10 @@ use stiefel_model::registry;
 /// ```
 /// use stiefel_study::{Study, about};
 ///
-/// assert_eq!(about(Study::Ablation, "b2").unwrap(), "ref with the entropy loss");
+/// assert_eq!(
+///     about(Study::Ablation, "b2").unwrap(),
+///     "ref with the entropy loss"
+/// );
 /// assert_eq!(about(Study::Main, "my own"), None);
 /// ```
 pub fn about(study: Study, name: &str) -> Option<String> {

@@ -1,4 +1,5 @@
-//! Which methods of a study are compared, paired by subject, and the comparison that its first sentence is about.
+//! Which methods of a study are compared, paired by subject, and the comparison that its first
+//! sentence is about.
 
 use crate::config::Study;
 use crate::plan::{in_cell, own_name};
@@ -125,7 +126,8 @@ fn compared(plan: &Plan, row: &Row, against: &Row, units: &[UnitRecord]) -> Resu
     })
 }
 
-/// By subject and trial: its class, and how often the method was right, of how many times it was asked.
+/// By subject and trial: its class, and how often the method was right, of how many times it was
+/// asked.
 type Rights<'a> = BTreeMap<&'a str, BTreeMap<usize, (usize, f64, f64)>>;
 
 fn rights<'a>(plan: &'a Plan, method: &str, units: &[UnitRecord]) -> Rights<'a> {
@@ -169,8 +171,9 @@ fn person(
     })
 }
 
-/// The first sentence: the preset, or the best method that is no peer, against the strongest peer; without peers the best method against the baseline. Where the
-/// study has several parts of the data, in the first of them: one chosen by its result would flatter.
+/// The first sentence: the preset, or the best method that is no peer, against the strongest peer;
+/// without peers the best method against the baseline. Where the study has several parts of the
+/// data, in the first of them: one chosen by its result would flatter.
 pub(crate) fn headline(plan: &Plan, rows: &[Row], comparisons: &[Comparison]) -> Option<Headline> {
     if plan.config.study == Study::Null {
         return None;
@@ -226,8 +229,8 @@ fn sentence(rows: &[Row], c: &Comparison, role: &str) -> String {
         .holm
         .map_or(String::new(), |p| format!("; {} after Holm", p_value(p)));
     format!(
-        "{place}{one} reaches a balanced accuracy of {:.3}, {other}{role}, {:.3}. Person by person it is {:.3} {side} (mean of {} people{interval}{p}): \
-         {gain} gain, {lose} lose.",
+        "{place}{one} reaches a balanced accuracy of {:.3}, {other}{role}, {:.3}. Person by \
+         person it is {:.3} {side} (mean of {} people{interval}{p}): {gain} gain, {lose} lose.",
         mean(&c.method),
         mean(&c.against),
         c.difference.abs(),

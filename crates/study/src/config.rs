@@ -1,4 +1,5 @@
-//! Everything that decides a study's table: what a configuration file says, and what is stored with each result.
+//! Everything that decides a study's table: what a configuration file says, and what is stored with
+//! each result.
 
 use crate::family::Family;
 use crate::{Result, StudyError};
@@ -78,7 +79,8 @@ impl Study {
                 "Labels that say only the run a trial came from: what is above chance is leakage"
             }
             Self::Calibration => {
-                "One subject held out, with none or the first 2, 4, 8 or 16 of their trials labelled"
+                "One subject held out, with none or the first 2, 4, 8 or 16 of their trials \
+                 labelled"
             }
         }
     }
@@ -257,7 +259,8 @@ impl StudyConfig {
             whitening: symmetric(),
             scaling: per_trial(),
             adapt: own_mean(),
-            // The controls that retrain double a study's time; the ablation is about the rows themselves.
+            // The controls that retrain double a study's time; the ablation is about the rows
+            // themselves.
             retrained: !matches!(study, Study::Ablation | Study::Scaling | Study::Calibration),
         }
     }
@@ -292,7 +295,8 @@ impl StudyConfig {
         if self.study.has_own_folds() && self.split == SplitUnit::Block {
             return Err(StudyError::setting(
                 format!(
-                    "whole blocks were asked for, but the study {} holds out whole people or sessions",
+                    "whole blocks were asked for, but the study {} holds out whole people or \
+                     sessions",
                     self.study
                 ),
                 "split by trials",

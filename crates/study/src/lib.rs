@@ -1,18 +1,23 @@
-//! Studies: the paper's tables from one call, with peers, honest statistics, and nothing lost when the power fails.
+//! Studies: the paper's tables from one call, with peers, honest statistics, and nothing lost when
+//! the power fails.
 //!
 //! ```text
 //! dataset ─▶ plan (methods × folds × seeds) ─▶ units ─▶ records on disk ─▶ summary (table, tests) ─▶ report
 //! ```
 //!
-//! A **unit** is one method on one fold with one seed. Its identity is derived from its content (data, configuration, code version);
-//! its result, a [`UnitRecord`], is written atomically when it is finished. A study that was stopped goes on from there and ends
-//! in the same table, bit for bit.
+//! A **unit** is one method on one fold with one seed. Its identity is derived from its content
+//! (data, configuration, code version); its result, a [`UnitRecord`], is written atomically when it
+//! is finished. A study that was stopped goes on from there and ends in the same table, bit for
+//! bit.
 //!
 //! ```
 //! use stiefel_eeg::load;
-//! use stiefel_study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched, run, summarise, table};
+//! use stiefel_study::{
+//!     Cancel, Plan, Store, Study, StudyConfig, Unwatched, run, summarise, table,
+//! };
 //!
-//! let mut config = StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=10");
+//! let mut config =
+//!     StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=10");
 //! config.methods = vec!["baseline".into(), "mdm".into()];
 //! config.training.epochs = 2;
 //! let data = load(&config.data, &config.choice)?;

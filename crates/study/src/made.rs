@@ -49,8 +49,8 @@ fn processor(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Seconds since 1970 as a date of the Gregorian calendar. Years are counted from March, so that a leap day is the last of its year; four centuries
-/// have 146,097 days.
+/// Seconds since 1970 as a date of the Gregorian calendar. Years are counted from March, so that a
+/// leap day is the last of its year; four centuries have 146,097 days.
 fn date(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days since 1 March of the year 0.
@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn the_processor_is_the_first_of_the_list() {
-        let text = "processor\t: 0\nmodel name\t: A processor @ 3 GHz\n\nprocessor\t: 1\nmodel name\t: Another\n";
+        let text = "processor\t: 0\nmodel name\t: A processor @ 3 GHz\n\nprocessor\t: 1\nmodel \
+                    name\t: Another\n";
         assert_eq!(processor(text).as_deref(), Some("A processor @ 3 GHz"));
         assert_eq!(processor("model name\t: \n"), None);
         assert_eq!(processor("processor\t: 0\n"), None);

@@ -1,8 +1,9 @@
 //! The null control: labels that say nothing but which run a trial came from.
 //!
-//! Within each domain its runs, in the order in which they first appear, are dealt alternately to two nuisance classes. So that the
-//! nuisance says nothing about the real class, of each (domain, class) as many trials are kept of the one as of the other, the
-//! first in recording order. Whatever a decoder scores above chance is knowledge of the run: leakage.
+//! Within each domain its runs, in the order in which they first appear, are dealt alternately to
+//! two nuisance classes. So that the nuisance says nothing about the real class, of each (domain,
+//! class) as many trials are kept of the one as of the other, the first in recording order.
+//! Whatever a decoder scores above chance is knowledge of the run: leakage.
 
 use crate::{Result, StudyError};
 use std::collections::BTreeMap;

@@ -167,7 +167,8 @@ const LOSO: [Line; 5] = [
     ("nearest", 0.768, Some(0.098), None, None, None, None, None),
 ];
 
-/// The rows the paper has for a dataset and a study; synthetic data of the same geometry is not its data.
+/// The rows the paper has for a dataset and a study; synthetic data of the same geometry is not its
+/// data.
 pub(crate) fn rows(dataset: &str, study: Study) -> Vec<PaperRow> {
     let is = |id: &str| dataset == id || dataset.starts_with(&format!("{id}:"));
     let lines: &[Line] = match study {

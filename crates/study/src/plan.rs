@@ -89,7 +89,8 @@ impl Plan {
         PathBuf::from("stiefel-results").join(name)
     }
 
-    /// Labelled trials of each new person behind a row of a study of calibration; none under a running mean.
+    /// Labelled trials of each new person behind a row of a study of calibration; none under a
+    /// running mean.
     pub(crate) fn labels(&self, method: &str) -> Option<usize> {
         let unit = self.units.iter().find(|u| u.name == method)?;
         let causal = matches!(
@@ -219,7 +220,8 @@ fn narrowed(methods: Vec<Named>, wanted: &[String]) -> Result<Vec<Named>> {
         .collect())
 }
 
-/// People without labels, under the mean of all their trials and under the running one, and with a few labels.
+/// People without labels, under the mean of all their trials and under the running one, and with a
+/// few labels.
 fn calibration_cells(
     config: &StudyConfig,
     family: &Family,
@@ -262,7 +264,8 @@ fn calibration_cells(
     cells.into_iter().map(one).collect()
 }
 
-/// The first trials of each held-out domain, and the fold without them; nothing where no trial is left to test.
+/// The first trials of each held-out domain, and the fold without them; nothing where no trial is
+/// left to test.
 fn labelled(fold: &Fold, trials: &Trials, count: usize) -> Option<(Vec<usize>, Fold)> {
     let domains = trials.domains().indices();
     let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
@@ -279,7 +282,8 @@ fn labelled(fold: &Fold, trials: &Trials, count: usize) -> Option<(Vec<usize>, F
     (!fold.test.is_empty()).then_some((known, fold))
 }
 
-/// Channel subsets (those of the three montages that the dataset has) times domain counts (a quarter, half, all).
+/// Channel subsets (those of the three montages that the dataset has) times domain counts (a
+/// quarter, half, all).
 fn scaling_cells(config: &StudyConfig, trials: &Trials) -> Result<Vec<Cell>> {
     use stiefel_eeg::montage::Montage;
     let rule = ScalingRule::default();
@@ -434,8 +438,8 @@ fn left_out(units: &[Unit]) -> String {
     match units.iter().map(of).max() {
         None | Some(0) => String::new(),
         Some(most) => format!(
-            "; windows overlap: up to {most} trials of a fold share samples with held-out ones and \
-             are left out of training and validation"
+            "; windows overlap: up to {most} trials of a fold share samples with held-out ones \
+             and are left out of training and validation"
         ),
     }
 }
@@ -447,22 +451,36 @@ fn protocol(config: &StudyConfig, trials: &Trials) -> String {
         None => "contiguous fifths of each domain (the dataset names no runs)",
     };
     let within = match config.split {
-        SplitUnit::Trial => "five folds; in every (domain, class) cell 15 % of the trials, drawn at random, are for testing, another 15 % for validation, and the rest for training; the five test sets are disjoint"
+        SplitUnit::Trial => "five folds; in every (domain, class) cell 15 % of the trials, drawn \
+                             at random, are for testing, another 15 % for validation, and the \
+                             rest for training; the five test sets are disjoint"
             .to_owned(),
-        SplitUnit::Block => format!("one fold per block: {block} are held out; 15 % of the rest are for validation"),
+        SplitUnit::Block => {
+            format!("one fold per block: {block} are held out; 15 % of the rest are for validation")
+        }
     };
     match config.study {
         Study::Loso => format!(
-            "one subject held out per fold with all sessions; 15 % of each training cell are for validation; the held-out subject is whitened by {}",
+            "one subject held out per fold with all sessions; 15 % of each training cell are for \
+             validation; the held-out subject is whitened by {}",
             config.adapt
         ),
-        Study::Online => "one subject held out per fold; its trials are decided one by one in recording order, whitened by the running \
-                          mean of the trials seen so far (causal, κ = 10)"
+        Study::Online => "one subject held out per fold; its trials are decided one by one in \
+                          recording order, whitened by the running mean of the trials seen so far \
+                          (causal, κ = 10)"
             .into(),
-        Study::Calibration => "one subject held out per fold; of its trials, in recording order, none or the first 2, 4, 8 or 16 are labelled and the others are tested; it is recentred by the mean of all its trials or, where it says causal, of the trials so far (κ = 10)"
+        Study::Calibration => "one subject held out per fold; of its trials, in recording order, \
+                               none or the first 2, 4, 8 or 16 are labelled and the others are \
+                               tested; it is recentred by the mean of all its trials or, where it \
+                               says causal, of the trials so far (κ = 10)"
             .into(),
-        Study::Session => "trained on each subject's first session (15 % of it for validation), tested on the later ones".into(),
-        Study::Null => format!("{within}; labels are replaced by the run that a trial came from, balanced over the classes"),
+        Study::Session => "trained on each subject's first session (15 % of it for validation), \
+                           tested on the later ones"
+            .into(),
+        Study::Null => format!(
+            "{within}; labels are replaced by the run that a trial came from, balanced over the \
+             classes"
+        ),
         Study::Main | Study::Ablation | Study::Scaling => within,
     }
 }

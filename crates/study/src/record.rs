@@ -21,7 +21,8 @@ pub struct DatasetSummary {
     pub trials: usize,
     /// Names of the channels; `1`, `2`, … where they are not known.
     pub channels: Vec<String>,
-    /// The place of each channel on the unit sphere (to the right, to the nose, up), where its name tells it.
+    /// The place of each channel on the unit sphere (to the right, to the nose, up), where its
+    /// name tells it.
     #[serde(default)]
     pub places: Vec<Option<[f64; 3]>>,
     /// Names of the classes.
@@ -99,8 +100,8 @@ pub struct UnitRecord {
     pub seed: u64,
     /// What came out.
     pub outcome: Outcome,
-    /// Wall-clock seconds, where they were measured; the only part that differs from run to run, and therefore kept apart from
-    /// the record's file.
+    /// Wall-clock seconds, where they were measured; the only part that differs from run to run,
+    /// and therefore kept apart from the record's file.
     #[serde(skip)]
     pub seconds: Option<f64>,
 }
@@ -151,7 +152,8 @@ pub struct NewDomains {
 pub struct RoutingRecord {
     /// The routing report on the test trials.
     pub report: RoutingReport,
-    /// Mean routing weights of each domain's test trials, `D` rows of `K`; empty where a domain has none.
+    /// Mean routing weights of each domain's test trials, `D` rows of `K`; empty where a domain
+    /// has none.
     pub domain_weights: Vec<Vec<f64>>,
     /// Queries of the test trials on their first two principal axes, in the order of `test`.
     pub queries: Vec<[f64; 2]>,

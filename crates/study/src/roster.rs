@@ -24,7 +24,8 @@ pub(crate) const CALIBRATION: [&str; 2] = ["choir", "recentred-ts+lr"];
 /// What joins them where there are several views.
 pub(crate) const CALIBRATION_VIEWS: [&str; 1] = ["fb-recentred-ts+lr"];
 
-/// Returns the name that a method has in tables: the network with a single filter is their baseline.
+/// Returns the name that a method has in tables: the network with a single filter is their
+/// baseline.
 pub(crate) fn in_tables(name: &str) -> &str {
     if name == "spdnet" { BASELINE } else { name }
 }

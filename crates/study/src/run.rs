@@ -1,4 +1,5 @@
-//! Runs the units of a plan that have no record yet, several at a time, and keeps each result as it comes.
+//! Runs the units of a plan that have no record yet, several at a time, and keeps each result as it
+//! comes.
 
 use crate::unit::{Cancel, Unit, execute};
 use crate::{Plan, Result, Store, StudyError, UnitRecord};
@@ -21,8 +22,9 @@ pub struct Unwatched;
 
 impl StudyObserver for Unwatched {}
 
-/// What has to be computed: places in [`Plan::units`] of those without a record, together where they share their training, in the
-/// order of the plan. Each group is one call of [`execute`], here or on another machine.
+/// What has to be computed: places in [`Plan::units`] of those without a record, together where
+/// they share their training, in the order of the plan. Each group is one call of [`execute`], here
+/// or on another machine.
 pub fn missing(plan: &Plan, store: &Store) -> Vec<Vec<usize>> {
     let kept: Vec<bool> = plan
         .units
@@ -47,8 +49,8 @@ fn groups(units: &[Unit], kept: &[bool]) -> Vec<Vec<usize>> {
 
 /// Computes what is missing and gives all records in the order of the plan.
 ///
-/// A unit that fails does not stop the others; the first failure is returned after all have run. A cancelled study ends with
-/// [`StudyError::Interrupted`]; whatever was finished is kept.
+/// A unit that fails does not stop the others; the first failure is returned after all have run. A
+/// cancelled study ends with [`StudyError::Interrupted`]; whatever was finished is kept.
 pub fn run(
     plan: &Plan,
     store: &Store,
@@ -116,8 +118,9 @@ pub fn run(
 
 /// Runs every group, as many at a time as there are threads.
 ///
-/// Each worker has a pool of its own for what happens within a group: a single thread where there are groups for all, more where there are not. In one pool
-/// for everything, a thread that waits for a part of its group would start another group in the meantime.
+/// Each worker has a pool of its own for what happens within a group: a single thread where there
+/// are groups for all, more where there are not. In one pool for everything, a thread that waits
+/// for a part of its group would start another group in the meantime.
 fn spread(threads: usize, groups: Vec<Vec<usize>>, one: impl Fn(Vec<usize>) + Sync) -> Result<()> {
     let workers = threads.min(groups.len()).max(1);
     let pool = |worker: usize| -> Result<ThreadPool> {

@@ -5,8 +5,9 @@
 //! times/ID.json   the seconds it took, a single number
 //! ```
 //!
-//! A record is written to a temporary file in the same folder, flushed to the disk and renamed. A file that cannot be read or whose
-//! content is not the unit asked for (a disk that lied) is computed again.
+//! A record is written to a temporary file in the same folder, flushed to the disk and renamed. A
+//! file that cannot be read or whose content is not the unit asked for (a disk that lied) is
+//! computed again.
 
 use crate::{Plan, Result, StudyError, UnitRecord};
 use serde::Serialize;
@@ -21,7 +22,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// The file of the resolved configuration: `study` for those who go on with it, `configuration` for the command line.
+    /// The file of the resolved configuration: `study` for those who go on with it, `configuration`
+    /// for the command line.
     pub const RESOLVED: &str = "study.json";
 
     /// Opens a folder, making it where it is missing.
@@ -47,7 +49,8 @@ impl Store {
     /// Opens the folder of a planned study and keeps there what was asked for.
     ///
     /// A folder that holds another study, or the same one on other data, is refused unless it may
-    /// be overwritten; units that both have are kept. `configuration` is what a program needs to ask for it again.
+    /// be overwritten; units that both have are kept. `configuration` is what a program needs to
+    /// ask for it again.
     pub fn claim(
         folder: impl Into<PathBuf>,
         plan: &Plan,

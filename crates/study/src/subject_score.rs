@@ -34,15 +34,27 @@ pub struct SubjectScore {
 ///
 /// ```
 /// use stiefel_eeg::load;
-/// use stiefel_study::{Cancel, Plan, Store, Study, StudyConfig, Unwatched, run, subject_scores};
+/// use stiefel_study::{
+///     Cancel, Plan, Store, Study, StudyConfig, Unwatched, run, subject_scores,
+/// };
 ///
-/// let mut config = StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=8");
+/// let mut config =
+///     StudyConfig::new(Study::Main, "synthetic:bnci2015001,subjects=2,trials=8");
 /// config.methods = vec!["mdm".into()];
 /// let plan = Plan::new(config.clone(), &load(&config.data, &config.choice)?)?;
 /// let folder = std::env::temp_dir().join(format!("stiefel-scores-{}", std::process::id()));
-/// let records = run(&plan, &Store::open(&folder)?, 1, &Cancel::default(), &Unwatched)?;
+/// let records = run(
+///     &plan,
+///     &Store::open(&folder)?,
+///     1,
+///     &Cancel::default(),
+///     &Unwatched,
+/// )?;
 /// let scores = subject_scores(&plan, &records)?;
-/// assert_eq!((scores[0].subject.as_str(), scores[0].session.as_str()), ("S01", "1"));
+/// assert_eq!(
+///     (scores[0].subject.as_str(), scores[0].session.as_str()),
+///     ("S01", "1")
+/// );
 /// # std::fs::remove_dir_all(&folder).ok();
 /// # Ok::<(), stiefel_study::StudyError>(())
 /// ```

@@ -123,8 +123,8 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// What a verdict on a method's routing reads: the figures of every unit, and how many different trials they judged (every seed
-/// judges them again).
+/// What a verdict on a method's routing reads: the figures of every unit, and how many different
+/// trials they judged (every seed judges them again).
 fn evidence(plan: &Plan, units: &[&UnitRecord]) -> RoutingEvidence {
     let Some(first) = units.first() else {
         return RoutingEvidence::default();

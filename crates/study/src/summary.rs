@@ -94,7 +94,8 @@ pub struct Comparison {
     pub subjects: usize,
     /// Mean difference.
     pub difference: f64,
-    /// The interval of the mean difference over people, see [`mean_interval`](crate::stats::mean_interval).
+    /// The interval of the mean difference over people, see
+    /// [`mean_interval`](crate::stats::mean_interval).
     #[serde(default)]
     pub interval: Option<(f64, f64)>,
     /// The difference of each subject, in the order of the dataset.
@@ -168,7 +169,8 @@ pub struct StudySummary {
     pub verdict: Vec<String>,
     /// The methods paragraph, ready to paste.
     pub methods: String,
-    /// When and where the summary was made; only [`conclude`](crate::conclude) says, for it differs from run to run.
+    /// When and where the summary was made; only [`conclude`](crate::conclude) says, for it
+    /// differs from run to run.
     #[serde(default)]
     pub made: Option<Made>,
     /// The records behind it.

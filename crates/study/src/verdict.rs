@@ -105,13 +105,13 @@ fn differences(comparisons: &[Comparison]) -> Vec<String> {
     let subjects = counted(subjects, "subject");
     vec![if smallest < SIGNIFICANT {
         format!(
-            "No difference is significant, paired by subject, after Holm's correction ({subjects} and {made} could have reached \
-             p = {smallest:.3})."
+            "No difference is significant, paired by subject, after Holm's correction ({subjects} \
+             and {made} could have reached p = {smallest:.3})."
         )
     } else {
         format!(
-            "With {subjects} and {made} no difference could have been significant: the smallest p after Holm's correction that they \
-             can reach is {smallest:.3}."
+            "With {subjects} and {made} no difference could have been significant: the smallest p \
+             after Holm's correction that they can reach is {smallest:.3}."
         )
     }]
 }
@@ -129,7 +129,8 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The null control: everything above chance is leakage. Subjects are tested, for folds share trials.
+/// The null control: everything above chance is leakage. Subjects are tested, for folds share
+/// trials.
 fn null(plan: &Plan, rows: &[Row]) -> Result<Vec<String>> {
     let chance = 1.0 / plan.summary.classes.len().max(1) as f64;
     let of_row = |row: &Row| row.per_subject.iter().map(|s| s.1).collect();
@@ -140,12 +141,14 @@ fn null(plan: &Plan, rows: &[Row]) -> Result<Vec<String>> {
         let smallest = attainable(subjects, rows.len(), 1);
         let told = match p {
             _ if smallest >= SIGNIFICANT => format!(
-                "with {} and {} nothing could have been called above chance (the smallest p they can reach is {smallest:.3})",
+                "with {} and {} nothing could have been called above chance (the smallest p they \
+                 can reach is {smallest:.3})",
                 counted(subjects, "subject"),
                 counted(rows.len(), "method")
             ),
             Some(p) if p < SIGNIFICANT => format!(
-                "it tells runs apart (p = {p:.3} by subject, after Holm): in a study split like this one, that much can be leakage"
+                "it tells runs apart (p = {p:.3} by subject, after Holm): in a study split like \
+                 this one, that much can be leakage"
             ),
             _ => "it cannot be told from chance by subject".into(),
         };
@@ -176,7 +179,8 @@ pub(crate) fn methods(plan: &Plan) -> String {
     if !d.rejected.is_empty() {
         let count: usize = d.rejected.iter().map(|(_, n)| n).sum();
         parts.push(format!(
-            "{count} trials were rejected by amplitude within their domain, before splitting and without reading labels. "
+            "{count} trials were rejected by amplitude within their domain, before splitting and \
+             without reading labels. "
         ));
     }
     parts.push(format!("Split: {}. ", plan.protocol));
@@ -191,11 +195,13 @@ pub(crate) fn methods(plan: &Plan) -> String {
         Scaling::None => "no scaling",
     };
     parts.push(format!(
-        "Pre-conditioning, fitted on the training trials of each domain: relative Tikhonov loading 1e-8, {whitening}, {scaling}. "
+        "Pre-conditioning, fitted on the training trials of each domain: relative Tikhonov \
+         loading 1e-8, {whitening}, {scaling}. "
     ));
     let t = &plan.config.training;
     parts.push(format!(
-        "Networks: Adam (lr {}, β {} and {}), batch {}, at most {} epochs, patience {} on validation balanced accuracy, best epoch restored, {}. ",
+        "Networks: Adam (lr {}, β {} and {}), batch {}, at most {} epochs, patience {} on \
+         validation balanced accuracy, best epoch restored, {}. ",
         t.adam.learning_rate,
         t.adam.beta1,
         t.adam.beta2,
@@ -222,8 +228,9 @@ pub(crate) fn methods(plan: &Plan) -> String {
     }
     let seeds: Vec<String> = plan.config.seeds.iter().map(u64::to_string).collect();
     parts.push(format!(
-        "Seeds {}. Tests are paired by subject (scores averaged over folds and seeds): Wilcoxon signed-rank and sign-flip permutation, Holm's \
-         correction; folds and seeds are described, not tested. stiefel {} (MIT or Apache-2.0).",
+        "Seeds {}. Tests are paired by subject (scores averaged over folds and seeds): Wilcoxon \
+         signed-rank and sign-flip permutation, Holm's correction; folds and seeds are described, \
+         not tested. stiefel {} (MIT or Apache-2.0).",
         seeds.join(", "),
         crate::CODE
     ));

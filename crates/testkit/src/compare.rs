@@ -23,7 +23,8 @@ pub fn relative_error<T: Scalar, U: Scalar>(a: &[T], b: &[U]) -> f64 {
             .max(if norm == 0.0 { 1.0 } else { 0.0 })
 }
 
-/// Panics with the figure where `actual` is farther than `tolerance` (relative, 2-norm) from `expected`.
+/// Panics with the figure where `actual` is farther than `tolerance` (relative, 2-norm) from
+/// `expected`.
 #[track_caller]
 pub fn assert_close<T: Scalar, U: Scalar>(
     what: &str,

@@ -5,7 +5,8 @@
 //! squared distance   d²_i = ‖log(A_i^{-1/2} B_i A_i^{-1/2})‖²_F
 //! ```
 //!
-//! A congruence takes any square matrices. Where all are symmetric its value is exactly so, and `G_W = X W (G + Gᵀ)` needs no further product with `X`.
+//! A congruence takes any square matrices. Where all are symmetric its value is exactly so, and
+//! `G_W = X W (G + Gᵀ)` needs no further product with `X`.
 
 use crate::ops::{common_count, wrong_shape};
 use crate::{Buffer, Forward, OpResult, Operation, PullBack, Shape};

@@ -146,7 +146,8 @@ impl<T: Scalar> Task<'_, T> {
         }
         let mut scratch = context.buffer(lanes::eigen_room::<T>(k, len)?);
         let done = lanes::eigen(k, len, self.y, self.values, self.u, &mut scratch);
-        // What is not finite leaves no eigenvalue of its matrix finite, or ends in no convergence; its place is looked for then.
+        // What is not finite leaves no eigenvalue of its matrix finite, or ends in no convergence;
+        // its place is looked for then.
         if done.is_err() || !sums::all_finite(self.values) {
             for (at, y) in self.y.chunks_exact(self.groups.square()).enumerate() {
                 check_finite(k, self.groups.width, y)
@@ -243,7 +244,8 @@ fn mix<T: Scalar>(
     lanes::mixture(&own, base.data(), directions.data(), out)
 }
 
-/// `W = qf(A)` of a group of `count` filters that `write` writes, and `L⁻¹`; where there is no room for that, `W = A`.
+/// `W = qf(A)` of a group of `count` filters that `write` writes, and `L⁻¹`; where there is no room
+/// for that, `W = A`.
 fn orthonormalise<T: Scalar>(
     groups: &Groups,
     count: usize,

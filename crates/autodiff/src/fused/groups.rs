@@ -55,7 +55,8 @@ impl Groups {
         group * self.width..((group + 1) * self.width).min(self.samples)
     }
 
-    /// The threads to use: more than one where the work is worth it. What is computed does not depend on it.
+    /// The threads to use: more than one where the work is worth it. What is computed does not
+    /// depend on it.
     pub(super) fn threads(&self) -> usize {
         let (n, k) = (self.n, self.k);
         let work = self.samples * k * (n * n + 3 * n * k + 10 * k * k) / 2;

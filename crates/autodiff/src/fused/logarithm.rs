@@ -5,8 +5,9 @@
 //! G_X = U (Λ ∘ UᵀG U) Uᵀ                            G: the symmetric matrix of ∂ℓ/∂z;  Λ: divided differences
 //! ```
 //!
-//! The tail of [`filtered_log_vectors`](crate::Tape::filtered_log_vectors) without a filter. Eigenvectors stay in lanes from the forward pass to the
-//! pull-back: nothing is laid out along rows in between.
+//! The tail of [`filtered_log_vectors`](crate::Tape::filtered_log_vectors) without a filter.
+//! Eigenvectors stay in lanes from the forward pass to the pull-back: nothing is laid out along
+//! rows in between.
 
 use super::forward::check_finite;
 use super::groups::{Groups, Parts};
@@ -147,7 +148,8 @@ impl<T: Scalar> Task<'_, T> {
     }
 }
 
-/// An error unless the eigenvalues of every matrix of a group, in no order, are positive beyond rounding; it names the matrix of the whole batch.
+/// An error unless the eigenvalues of every matrix of a group, in no order, are positive beyond
+/// rounding; it names the matrix of the whole batch.
 fn check_group<T: Scalar>(n: usize, width: usize, samples: Range<usize>, values: &[T]) -> OpResult {
     let floor = noise::<T>(n);
     for (lane, sample) in samples.enumerate() {

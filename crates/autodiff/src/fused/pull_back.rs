@@ -17,8 +17,9 @@ pub(super) fn run<T: Scalar>(
     let Groups { width, n, k, .. } = groups;
     let (of_filters, of_data) = pass.gradients.split_at_mut(op.filter_inputs());
     let wants_filters = of_filters.iter().any(Option::is_some);
-    // What is computed beside the place of the gradient: a filter that all samples share gets a sum, group by group, its parts in the order of the groups, whoever
-    // computed them; a mixture's parts get sums of the gradients of the filters, which stay in lanes.
+    // What is computed beside the place of the gradient: a filter that all samples share gets a
+    // sum, group by group, its parts in the order of the groups, whoever computed them; a
+    // mixture's parts get sums of the gradients of the filters, which stay in lanes.
     let beside = match (wants_filters, op.mixed, saved.shared) {
         (true, true, _) => groups.count() * groups.tall(),
         (true, false, true) => groups.count() * n * k,
@@ -49,7 +50,8 @@ pub(super) fn run<T: Scalar>(
             d_x: d_x.next(width * n * n),
         })
         .collect();
-    // The last groups were the last ones of the forward pass: more of them is still in the cache. With several threads, each takes the groups that it had there.
+    // The last groups were the last ones of the forward pass: more of them is still in the cache.
+    // With several threads, each takes the groups that it had there.
     if groups.threads() == 1 {
         tasks.reverse();
     }
@@ -82,7 +84,9 @@ pub(super) fn run<T: Scalar>(
     )
 }
 
-/// `G_Δ,j = Σ_i α_ij G_A,i` and `G_B = Σ_i G_A,i`. Directions go together, as many as there are lanes, or fewer where every thread then has some: a direction's sum does not depend on the others.
+/// `G_Δ,j = Σ_i α_ij G_A,i` and `G_B = Σ_i G_A,i`. Directions go together, as many as there are
+/// lanes, or fewer where every thread then has some: a direction's sum does not depend on the
+/// others.
 fn mixed_gradient<T: Scalar>(
     groups: &Groups,
     weights: MatView<'_, T>,
@@ -119,7 +123,8 @@ fn mixed_gradient<T: Scalar>(
     groups.run(tasks, |task| task.run(groups, weights, d_a, context))
 }
 
-/// Some directions, with their gradients; and the base, whose gradient is that of one more direction with ones for weights where a lane is left for it.
+/// Some directions, with their gradients; and the base, whose gradient is that of one more
+/// direction with ones for weights where a lane is left for it.
 struct DirectionTask<'a, 'g, T: Scalar> {
     directions: Range<usize>,
     d_directions: &'a mut [T],
@@ -266,7 +271,8 @@ struct Filtered<'a, T> {
     l_inv: Option<&'a [T]>,
 }
 
-/// `2 X W G_Y`, and where `W = qf(A)` its pull-back `X W B + W C` with `B = 2 G_Y R⁻ᵀ`, `C = low(M) R⁻ᵀ`.
+/// `2 X W G_Y`, and where `W = qf(A)` its pull-back `X W B + W C` with `B = 2 G_Y R⁻ᵀ`, `C = low(M)
+/// R⁻ᵀ`.
 fn filter_gradient<T: Scalar>(
     groups: &Groups,
     filtered: &Filtered<'_, T>,
@@ -309,7 +315,8 @@ fn filter_gradient<T: Scalar>(
     Ok(())
 }
 
-/// The symmetric gradients of matrices from those of their upper vectors, into lanes: off-diagonals carry `√2/2` on either side.
+/// The symmetric gradients of matrices from those of their upper vectors, into lanes: off-diagonals
+/// carry `√2/2` on either side.
 pub(super) fn from_upper_gradient<T: Scalar>(
     groups: &Groups,
     samples: std::ops::Range<usize>,

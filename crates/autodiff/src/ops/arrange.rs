@@ -1,5 +1,6 @@
-//! Operations that move entries without changing them: transpose, the lower triangle, the diagonal, columns side by side, and
-//! the symmetric part `(X + Xᵀ)/2`. Each is linear; its pull-back is its adjoint.
+//! Operations that move entries without changing them: transpose, the lower triangle, the diagonal,
+//! columns side by side, and the symmetric part `(X + Xᵀ)/2`. Each is linear; its pull-back is its
+//! adjoint.
 
 use super::wrong_shape;
 use crate::{Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
@@ -17,7 +18,8 @@ enum Arrange {
     ToDiagonal,
 }
 
-/// Calls `add(to, from)` for every entry of the output that reads an entry of the `rows × cols` input; both directions use it.
+/// Calls `add(to, from)` for every entry of the output that reads an entry of the `rows × cols`
+/// input; both directions use it.
 fn moves(kind: Arrange, rows: usize, cols: usize, mut add: impl FnMut(usize, usize)) {
     match kind {
         Arrange::Diagonal => (0..rows).for_each(|r| add(r, r * cols + r)),
@@ -185,7 +187,8 @@ impl<'t, T: Scalar> Var<'t, T> {
         self.tape.apply(Arrange::ToDiagonal, &[self])
     }
 
-    /// `tril(X, −1) + diag(exp(diag X))`: any square matrix to a lower-triangular one with positive diagonal.
+    /// `tril(X, −1) + diag(exp(diag X))`: any square matrix to a lower-triangular one with positive
+    /// diagonal.
     #[track_caller]
     pub fn lower_exp_diagonal(self) -> Result<Self> {
         let diagonal = self.diagonal()?.exp()?.to_diagonal()?;

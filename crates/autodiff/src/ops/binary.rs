@@ -1,6 +1,7 @@
 //! Entry-wise `a + b`, `a − b`, `a·b`, `a/b` with broadcasting over every axis of size one.
 //!
-//! Pull-backs for `g = ∂ℓ/∂y`: `(g, g)`, `(g, −g)`, `(g·b, g·a)`, `(g/b, −g·y/b)`, each summed over the axes that were broadcast.
+//! Pull-backs for `g = ∂ℓ/∂y`: `(g, g)`, `(g, −g)`, `(g·b, g·a)`, `(g/b, −g·y/b)`, each summed over
+//! the axes that were broadcast.
 
 use super::broadcast::{common, map, reduce};
 use crate::operation::view;

@@ -1,6 +1,8 @@
-//! Reading and writing with broadcasting: an axis of size one is used with every index of the other operand's axis.
+//! Reading and writing with broadcasting: an axis of size one is used with every index of the other
+//! operand's axis.
 //!
-//! The adjoint of reading an axis again and again is summing over it, in an order that depends on nothing but the shapes.
+//! The adjoint of reading an axis again and again is summing over it, in an order that depends on
+//! nothing but the shapes.
 
 use crate::{OpError, Shape};
 use stiefel_linalg::{MatView, Scalar};
@@ -37,7 +39,8 @@ fn strides((count, rows, cols): Shape) -> Strides {
     }
 }
 
-/// Calls `f(start, length, a, step_a, b, step_b)` for stretches of the output `full` over which both operands advance evenly.
+/// Calls `f(start, length, a, step_a, b, step_b)` for stretches of the output `full` over which
+/// both operands advance evenly.
 fn stretches(
     full: Shape,
     a: Shape,
@@ -88,7 +91,8 @@ pub(super) fn map<T: Scalar>(
     );
 }
 
-/// `target ← target + Σ f(g, other)` over the entries of `full` that read the same entry of the target.
+/// `target ← target + Σ f(g, other)` over the entries of `full` that read the same entry of the
+/// target.
 pub(super) fn reduce<T: Scalar>(
     target: &mut [T],
     target_shape: Shape,
@@ -126,7 +130,8 @@ pub(super) fn reduce<T: Scalar>(
     );
 }
 
-/// `Σ term(e)` in a fixed order: eight running sums, so that the additions need not wait for one another, then their sum.
+/// `Σ term(e)` in a fixed order: eight running sums, so that the additions need not wait for one
+/// another, then their sum.
 fn sum<T: Scalar>(len: usize, term: impl Fn(usize) -> T) -> T {
     const LANES: usize = 8;
     let mut lanes = [T::ZERO; LANES];

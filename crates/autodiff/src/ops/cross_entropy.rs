@@ -1,6 +1,8 @@
-//! Cross-entropy `Σ_i w_i (log Σ_c e^{z_ic} − z_{i,y_i}) / Σ_i w_i` of logits `z` (one row per sample) and labels `y`.
+//! Cross-entropy `Σ_i w_i (log Σ_c e^{z_ic} − z_{i,y_i}) / Σ_i w_i` of logits `z` (one row per
+//! sample) and labels `y`.
 //!
-//! Pull-back `g·w_i/Σw·(softmax(z_i) − e_{y_i})`. Without weights all are one: the mean over samples.
+//! Pull-back `g·w_i/Σw·(softmax(z_i) − e_{y_i})`. Without weights all are one: the mean over
+//! samples.
 
 use super::wrong_shape;
 use crate::{Buffer, Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
@@ -102,8 +104,8 @@ impl<T: Scalar> Operation<T> for CrossEntropy<T> {
 }
 
 impl<T: Scalar> Var<'_, T> {
-    /// The mean cross-entropy of logits (every row a sample, every column a class) and zero-based labels, weighted by sample
-    /// where weights are given (the weights need not sum to one).
+    /// The mean cross-entropy of logits (every row a sample, every column a class) and zero-based
+    /// labels, weighted by sample where weights are given (the weights need not sum to one).
     ///
     /// ```
     /// use stiefel_autodiff::Tape;
@@ -113,7 +115,13 @@ impl<T: Scalar> Var<'_, T> {
     /// let logits = tape.parameter(&MatBatch::from_vec(1, 2, 2, vec![0.0, 0.0, 1000.0, 0.0])?);
     /// let loss = logits.cross_entropy(&[1, 0], None)?;
     /// assert!((loss.item().unwrap() - 0.5 * 2_f64.ln()).abs() < 1e-15);
-    /// assert!(logits.cross_entropy(&[1, 2], None).unwrap_err().to_string().contains("label 2 at position 1"));
+    /// assert!(
+    ///     logits
+    ///         .cross_entropy(&[1, 2], None)
+    ///         .unwrap_err()
+    ///         .to_string()
+    ///         .contains("label 2 at position 1")
+    /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]

@@ -1,6 +1,8 @@
-//! A linear layer on inputs that stand side by side: `Y = [X_1 … X_p] Wᵀ + b`, with `X_i` of `1 × rows × c_i`, `W` of `1 × out × Σ c_i` and `b` of `1 × 1 × out`.
+//! A linear layer on inputs that stand side by side: `Y = [X_1 … X_p] Wᵀ + b`, with `X_i` of `1 ×
+//! rows × c_i`, `W` of `1 × out × Σ c_i` and `b` of `1 × 1 × out`.
 //!
-//! With `G = ∂ℓ/∂Y`: `∂ℓ/∂W = Gᵀ[X_1 … X_p]`, `∂ℓ/∂b = Σ_r G_r`, and `∂ℓ/∂X_i = G W_i` with the columns of `W` that go with `X_i`. An input whose gradient nobody wants, as that of data, costs
+//! With `G = ∂ℓ/∂Y`: `∂ℓ/∂W = Gᵀ[X_1 … X_p]`, `∂ℓ/∂b = Σ_r G_r`, and `∂ℓ/∂X_i = G W_i` with the
+//! columns of `W` that go with `X_i`. An input whose gradient nobody wants, as that of data, costs
 //! nothing beside another whose gradient is.
 
 use super::arrange::side_by_side;
@@ -22,7 +24,8 @@ impl<T: Scalar> Operation<T> for Linear<T> {
 
     fn shape(&self, inputs: &[Shape]) -> OpResult<Shape> {
         let misfit = || OpError::Shape {
-            needs: "inputs of one matrix each with as many rows, then weights with a column for each of their columns, and a bias",
+            needs: "inputs of one matrix each with as many rows, then weights with a column for \
+                    each of their columns, and a bias",
             found: inputs.to_vec(),
         };
         let [parts @ .., w, b] = inputs else {
@@ -109,7 +112,8 @@ fn columns<T: Scalar>(
 }
 
 impl<'t, T: Scalar> Var<'t, T> {
-    /// `[X_0 X_1 …] Wᵀ + b`: a linear layer on this value and others beside it, each `1 × rows × cols`, with weights `1 × out × Σ cols` and a bias `1 × 1 × out`.
+    /// `[X_0 X_1 …] Wᵀ + b`: a linear layer on this value and others beside it, each `1 × rows ×
+    /// cols`, with weights `1 × out × Σ cols` and a bias `1 × 1 × out`.
     ///
     /// ```
     /// use stiefel_autodiff::Tape;

@@ -1,8 +1,10 @@
-//! Products `C_i = op(A_i)·op(B_i)`; an operand with one matrix goes with every matrix of the other.
+//! Products `C_i = op(A_i)·op(B_i)`; an operand with one matrix goes with every matrix of the
+//! other.
 //!
-//! With `G = ∂ℓ/∂C`: `∂ℓ/∂A = G·op(B)ᵀ` (its transpose where `A` enters transposed), `∂ℓ/∂B = op(A)ᵀ·G` (likewise), summed in
-//! ascending order over the batch for an operand that was broadcast. `(B,r,c)·(1,c,p)` is computed as the one product
-//! `(B·r)×c · c×p`, forward and backward.
+//! With `G = ∂ℓ/∂C`: `∂ℓ/∂A = G·op(B)ᵀ` (its transpose where `A` enters transposed), `∂ℓ/∂B =
+//! op(A)ᵀ·G` (likewise), summed in ascending order over the batch for an operand that was
+//! broadcast. `(B,r,c)·(1,c,p)` is computed as the one product `(B·r)×c · c×p`, forward and
+//! backward.
 
 use crate::tape::misfit;
 use crate::{Forward, OpError, OpResult, Operation, PullBack, Result, Shape, Var};
@@ -122,7 +124,8 @@ impl<'t, T: Scalar> Var<'t, T> {
         self.matmul_tn(x.matmul(self)?)?.symmetrise()
     }
 
-    /// The weighted sums `Σ_j α_ij Δ_j` as one product: weights `B × 1 × K` (or `1 × B × K`), terms `K × n × k`, result `B × n × k`.
+    /// The weighted sums `Σ_j α_ij Δ_j` as one product: weights `B × 1 × K` (or `1 × B × K`), terms
+    /// `K × n × k`, result `B × n × k`.
     #[track_caller]
     pub fn mix(self, terms: Var<'t, T>) -> Result<Self> {
         let (count, rows, weights) = self.shape();

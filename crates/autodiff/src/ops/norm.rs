@@ -1,7 +1,7 @@
 //! Norms: `‖X_i‖_F²`, rows scaled to length one, cosines.
 //!
-//! For a row `x` with length `s = ‖x‖`, `y = x/s` and the pull-back is `(g − ⟨g, y⟩y)/s`. A row of zeros stays zero and
-//! passes no gradient.
+//! For a row `x` with length `s = ‖x‖`, `y = x/s` and the pull-back is `(g − ⟨g, y⟩y)/s`. A row of
+//! zeros stays zero and passes no gradient.
 
 use crate::{Axis, Buffer, Forward, OpResult, Operation, PullBack, Result, Var};
 use stiefel_linalg::Scalar;
@@ -78,7 +78,8 @@ impl<'t, T: Scalar> Var<'t, T> {
         self.tape.apply(NormaliseRows { inverse: None }, &[self])
     }
 
-    /// The cosine of the angle between matching rows, broadcast like [`mul`](Self::mul): `count × rows × 1`; 0 where a row is zero.
+    /// The cosine of the angle between matching rows, broadcast like [`mul`](Self::mul): `count ×
+    /// rows × 1`; 0 where a row is zero.
     #[track_caller]
     pub fn cosine(self, other: Var<'t, T>) -> Result<Self> {
         let product = self.normalise_rows()?.mul(other.normalise_rows()?)?;

@@ -1,4 +1,5 @@
-//! Sums and means over axes, the reduced axes staying with size one; pull-back: the gradient repeated along them.
+//! Sums and means over axes, the reduced axes staying with size one; pull-back: the gradient
+//! repeated along them.
 
 use super::broadcast::{map, reduce};
 use crate::operation::view;

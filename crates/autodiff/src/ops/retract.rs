@@ -1,6 +1,8 @@
-//! Retractions `W, Δ ↦ W_new` on St(n, k) and the factors they are made of; `W` and `Δ` are `count × n × k`, a single one is broadcast.
+//! Retractions `W, Δ ↦ W_new` on St(n, k) and the factors they are made of; `W` and `Δ` are `count
+//! × n × k`, a single one is broadcast.
 //!
-//! * QR: `qf(W + Δ)`, the orthonormal factor with positive diagonal of `R`; pull-back `[(I−QQᵀ)G + Q·tril(QᵀG−GᵀQ, −1)]·R⁻ᵀ`, to `W` as to `Δ`.
+//! * QR: `qf(W + Δ)`, the orthonormal factor with positive diagonal of `R`; pull-back `[(I−QQᵀ)G +
+//!   Q·tril(QᵀG−GᵀQ, −1)]·R⁻ᵀ`, to `W` as to `Δ`.
 //! * polar: `(W + Δ)((W + Δ)ᵀ(W + Δ))^{−1/2}`.
 //!
 //! Maps and pull-backs are those of `stiefel_geometry::stiefel`.

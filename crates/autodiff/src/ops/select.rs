@@ -1,5 +1,6 @@
-//! Choosing by index: whole matrices or rows (an embedding), one column per row (a class, a winner). Pull-back: the gradient is
-//! added to where the value was read, in the order of the indices.
+//! Choosing by index: whole matrices or rows (an embedding), one column per row (a class, a
+//! winner). Pull-back: the gradient is added to where the value was read, in the order of the
+//! indices.
 
 use super::check_indices;
 use crate::tape::Few;
@@ -103,8 +104,8 @@ impl<T: Scalar> Var<'_, T> {
         self.select(From::Count, indices)
     }
 
-    /// The rows at `indices` of every matrix, repetition allowed: `count × indices.len() × cols`. The lookup in an embedding
-    /// `1 × D × m`.
+    /// The rows at `indices` of every matrix, repetition allowed: `count × indices.len() × cols`.
+    /// The lookup in an embedding `1 × D × m`.
     ///
     /// ```
     /// use stiefel_autodiff::{Axis, Tape};
@@ -135,7 +136,8 @@ impl<T: Scalar> Var<'_, T> {
         self.tape.apply(Select { from, indices }, &[self])
     }
 
-    /// The column of the largest entry of every row, the first among equals: the winners of a routing. No gradient.
+    /// The column of the largest entry of every row, the first among equals: the winners of a
+    /// routing. No gradient.
     pub fn argmax(self) -> Vec<usize> {
         let value = self.value();
         let rows = value.data().chunks(value.cols().max(1));

@@ -1,6 +1,8 @@
-//! Softmax and its logarithm over the last axis, shifted by the row's maximum so that nothing overflows.
+//! Softmax and its logarithm over the last axis, shifted by the row's maximum so that nothing
+//! overflows.
 //!
-//! `y_c = e^{x_c}/Σ e^{x}`, pull-back `y∘(g − Σ g y)`; `y_c = x_c − log Σ e^{x}`, pull-back `g − e^{y} Σ g`.
+//! `y_c = e^{x_c}/Σ e^{x}`, pull-back `y∘(g − Σ g y)`; `y_c = x_c − log Σ e^{x}`, pull-back `g −
+//! e^{y} Σ g`.
 
 use super::wrong_shape;
 use crate::{Forward, OpResult, Operation, PullBack, Result, Shape, Var};
@@ -63,7 +65,8 @@ impl<T: Scalar> Operation<T> for Softmax {
             let entries = dx.iter_mut().zip(y).zip(g);
             match self {
                 Self::Plain => {
-                    // A common offset of g changes nothing; taking it out first makes equal entries give exactly zero.
+                    // A common offset of g changes nothing; taking it out first makes equal entries
+                    // give exactly zero.
                     let first = g[0];
                     let mean: T = y.iter().zip(g).map(|(&y, &g)| y * (g - first)).sum();
                     entries.for_each(|((d, &y), &g)| *d += y * ((g - first) - mean));

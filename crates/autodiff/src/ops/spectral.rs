@@ -1,7 +1,8 @@
 //! Spectral functions `f(X) = U f(λ) Uᵀ` of symmetric matrices `count × n × n`.
 //!
-//! Pull-back by divided differences (Daleckii–Krein): `U (L ∘ (Uᵀ sym(G) U)) Uᵀ`, finite for repeated eigenvalues, computed by
-//! `stiefel_geometry::spd`. Input must be symmetric to rounding; its gradient is exactly symmetric.
+//! Pull-back by divided differences (Daleckii–Krein): `U (L ∘ (Uᵀ sym(G) U)) Uᵀ`, finite for
+//! repeated eigenvalues, computed by `stiefel_geometry::spd`. Input must be symmetric to rounding;
+//! its gradient is exactly symmetric.
 
 use crate::{Forward, OpResult, Operation, PullBack, Result, Shape, Var, alone};
 use stiefel_geometry::spd::{self, SpectralFn};

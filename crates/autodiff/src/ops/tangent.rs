@@ -1,8 +1,9 @@
 //! Tangent vectors and coordinates of St(n, k).
 //!
-//! * Projection `Z − W sym(WᵀZ)` of `Z` to the tangent space at `W`, both `count × n × k`, a single one broadcast.
-//! * Cayley parametrisation `base·cayley(A)[:, :k]`, `A = tril(X, −1)` embedded in `n × n` minus its transpose, `X` `count × n × k`, `base` `n × n` and
-//!   constant.
+//! * Projection `Z − W sym(WᵀZ)` of `Z` to the tangent space at `W`, both `count × n × k`, a single
+//!   one broadcast.
+//! * Cayley parametrisation `base·cayley(A)[:, :k]`, `A = tril(X, −1)` embedded in `n × n` minus
+//!   its transpose, `X` `count × n × k`, `base` `n × n` and constant.
 
 use super::{tall_pairs, wrong_shape};
 use crate::operation::{view, view_mut};
@@ -109,7 +110,8 @@ impl<'t, T: Scalar> Var<'t, T> {
         self.tape.apply(Project { symmetric: None }, &[self, z])
     }
 
-    /// Points of St(n, k) from free coordinates: `self` is `X`, `base` is orthogonal `n × n` and gets no gradient.
+    /// Points of St(n, k) from free coordinates: `self` is `X`, `base` is orthogonal `n × n` and
+    /// gets no gradient.
     #[track_caller]
     pub fn cayley_parametrisation(self, base: Var<'t, T>) -> Result<Self> {
         self.tape

@@ -34,7 +34,8 @@ impl<T: Scalar> Operation<T> for StraightThrough {
 }
 
 impl<'t, T: Scalar> Var<'t, T> {
-    /// `soft + sg(hard − soft)`: the value is exactly that of `hard`, the gradient goes to `self` (soft) alone.
+    /// `soft + sg(hard − soft)`: the value is exactly that of `hard`, the gradient goes to `self`
+    /// (soft) alone.
     ///
     /// ```
     /// use stiefel_autodiff::{Axis, Tape};

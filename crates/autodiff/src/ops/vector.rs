@@ -1,5 +1,6 @@
-//! Symmetric matrices as vectors: the upper triangle row by row, off-diagonals times √2, `count × n × n` to `count × 1 × n(n+1)/2`, and back.
-//! Both keep inner products, so the two are mutually adjoint.
+//! Symmetric matrices as vectors: the upper triangle row by row, off-diagonals times √2, `count × n
+//! × n` to `count × 1 × n(n+1)/2`, and back. Both keep inner products, so the two are mutually
+//! adjoint.
 
 use super::wrong_shape;
 use crate::{Forward, OpResult, Operation, PullBack, Result, Shape, Var};

@@ -1,4 +1,5 @@
-//! The tape: the list of values in the order in which they were computed, each with the operation that made it.
+//! The tape: the list of values in the order in which they were computed, each with the operation
+//! that made it.
 
 mod var;
 
@@ -27,8 +28,9 @@ fn next_step() -> u64 {
 
 /// A recording of one forward computation.
 ///
-/// Every value is a batch `(count, rows, cols)`. Leaves are [`parameter`](Self::parameter)s and [`constant`](Self::constant)s;
-/// everything else is made by the methods of [`Var`] or by [`apply`](Self::apply). See the crate's page for a tour.
+/// Every value is a batch `(count, rows, cols)`. Leaves are [`parameter`](Self::parameter)s and
+/// [`constant`](Self::constant)s; everything else is made by the methods of [`Var`] or by
+/// [`apply`](Self::apply). See the crate's page for a tour.
 ///
 /// ```
 /// use stiefel_autodiff::{Axis, Tape};
@@ -78,7 +80,8 @@ pub(crate) struct Node<T: Scalar> {
     pub(crate) at: &'static Location<'static>,
 }
 
-/// How a node reads one of its inputs: shape and attachment belong to the reader, since `reshape` and `detach` copy nothing.
+/// How a node reads one of its inputs: shape and attachment belong to the reader, since `reshape`
+/// and `detach` copy nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Input {
     pub(crate) node: usize,
@@ -112,8 +115,8 @@ impl<T: Scalar> Tape<T> {
         self.leaf("parameter", batch.shape(), value, true)
     }
 
-    /// A leaf without gradient. The values are copied; nothing else is computed or stored for it in the backward pass, nor
-    /// for whatever depends on constants only.
+    /// A leaf without gradient. The values are copied; nothing else is computed or stored for it in
+    /// the backward pass, nor for whatever depends on constants only.
     #[track_caller]
     pub fn constant<'a>(&self, batch: impl Into<MatView<'a, T>>) -> Var<'_, T> {
         let batch = batch.into();
@@ -174,7 +177,8 @@ impl<T: Scalar> Tape<T> {
         self.apply_reading(operation, inputs, &[])
     }
 
-    /// The same for an operation whose forward pass reads more, behind its inputs: nothing of it is copied, and its pull-back sees the inputs alone.
+    /// The same for an operation whose forward pass reads more, behind its inputs: nothing of it is
+    /// copied, and its pull-back sees the inputs alone.
     #[track_caller]
     pub(crate) fn apply_reading<'t>(
         &'t self,
@@ -190,7 +194,8 @@ impl<T: Scalar> Tape<T> {
         Ok(Var::new(self, self.nodes.push(node), shape))
     }
 
-    /// The node of an operation's value, without the operation: all that is the same for every type of operation.
+    /// The node of an operation's value, without the operation: all that is the same for every type
+    /// of operation.
     fn computed(
         &self,
         operation: &mut dyn Operation<T>,
@@ -220,7 +225,8 @@ impl<T: Scalar> Tape<T> {
             context: &context,
         });
         if let Err(source) = done {
-            // A kernel that met a NaN knows only where it saw it; the tape knows where it came from.
+            // A kernel that met a NaN knows only where it saw it; the tape knows where it came
+            // from.
             inputs.iter().try_for_each(|v| self.trace(v.node))?;
             return Err(refuse(source));
         }
@@ -258,7 +264,10 @@ impl<T: Scalar> Tape<T> {
     /// use stiefel_linalg::MatBatch;
     ///
     /// let mut tape = Tape::<f64>::new();
-    /// let w = tape.constant(&MatBatch::from_vec(1, 1, 1, vec![3.0])?).square()?.mark();
+    /// let w = tape
+    ///     .constant(&MatBatch::from_vec(1, 1, 1, vec![3.0])?)
+    ///     .square()?
+    ///     .mark();
     /// tape.keep();
     /// for x in [1.0, 2.0] {
     ///     tape.rewind();

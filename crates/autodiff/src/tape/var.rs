@@ -9,8 +9,8 @@ use stiefel_linalg::{MatView, Scalar};
 
 /// A value on a tape: cheap to copy, used like a number.
 ///
-/// Every method that computes returns a new value or an error that names the operation, the line and the shapes. Methods
-/// never change a value.
+/// Every method that computes returns a new value or an error that names the operation, the line
+/// and the shapes. Methods never change a value.
 ///
 /// ```
 /// use stiefel_autodiff::Tape;
@@ -19,7 +19,10 @@ use stiefel_linalg::{MatView, Scalar};
 /// let tape = Tape::<f64>::new();
 /// let q = tape.parameter(&MatBatch::from_fn(1, 4, 3, |_, r, c| (r + c) as f64));
 /// let keys = tape.parameter(&MatBatch::from_fn(1, 2, 3, |_, r, c| (r * c) as f64));
-/// let alpha = q.matmul_nt(keys.detach())?.scale(1.0 / 3_f64.sqrt())?.softmax()?;
+/// let alpha = q
+///     .matmul_nt(keys.detach())?
+///     .scale(1.0 / 3_f64.sqrt())?
+///     .softmax()?;
 /// assert_eq!(alpha.shape(), (1, 4, 2));
 ///
 /// let error = q.matmul(keys).unwrap_err().to_string();
@@ -34,7 +37,8 @@ pub struct Var<'t, T: Scalar> {
     detached: bool,
 }
 
-/// Where a value stands on its tape, for those who keep the tape and not a borrow of it; see [`Tape::marked`].
+/// Where a value stands on its tape, for those who keep the tape and not a borrow of it; see
+/// [`Tape::marked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     pub(crate) step: u64,
@@ -82,7 +86,10 @@ impl<'t, T: Scalar> Var<'t, T> {
     /// use stiefel_linalg::MatBatch;
     ///
     /// let mut tape = Tape::<f64>::new();
-    /// let mark = tape.parameter(&MatBatch::from_vec(1, 1, 1, vec![3.0])?).square()?.mark();
+    /// let mark = tape
+    ///     .parameter(&MatBatch::from_vec(1, 1, 1, vec![3.0])?)
+    ///     .square()?
+    ///     .mark();
     /// assert_eq!(tape.marked(mark).and_then(|y| y.item()), Some(9.0));
     /// tape.reset();
     /// assert!(tape.marked(mark).is_none());
@@ -129,7 +136,8 @@ impl<'t, T: Scalar> Var<'t, T> {
         !self.detached && self.record().needs_gradient
     }
 
-    /// The same value as a constant: no gradient flows through what is computed from the result. Costs nothing.
+    /// The same value as a constant: no gradient flows through what is computed from the result.
+    /// Costs nothing.
     #[must_use]
     pub fn detach(self) -> Self {
         Self {

@@ -17,8 +17,8 @@ fn points(seed: u64, count: usize) -> MatBatch<f64> {
         .q
 }
 
-/// The largest relative difference between `⟨gradient, D⟩` and the central difference along random directions `D`, which are symmetric where
-/// `symmetric` says so.
+/// The largest relative difference between `⟨gradient, D⟩` and the central difference along random
+/// directions `D`, which are symmetric where `symmetric` says so.
 fn error(kernel: Kernel<f64>, inputs: &[MatBatch<f64>], symmetric: &[bool]) -> f64 {
     let arena = Arena::new();
     let views: Vec<MatView<'_, f64>> = inputs.iter().map(MatBatch::view).collect();
@@ -211,7 +211,8 @@ fn bad_input_is_an_error() {
 #[test]
 fn logeig_in_one_is_the_logarithm_and_its_vector() {
     let arena = Arena::new();
-    // More than one group of lanes with a part of one left, a single matrix, and large ones; a third with repeated eigenvalues.
+    // More than one group of lanes with a part of one left, a single matrix, and large ones; a
+    // third with repeated eigenvalues.
     for (count, n) in [(19, 7), (1, 5), (3, 70)] {
         let mut x = random_spd::<f64>(8, count, n);
         if count > 2 {

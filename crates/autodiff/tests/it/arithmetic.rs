@@ -1,4 +1,5 @@
-//! Every pull-back of the arithmetic operations against central differences, over random shapes with broadcasting.
+//! Every pull-back of the arithmetic operations against central differences, over random shapes
+//! with broadcasting.
 
 use proptest::prelude::*;
 use stiefel_autodiff::{Axis, Result, Shape, Var, gradient_error};

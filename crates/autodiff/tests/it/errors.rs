@@ -238,7 +238,8 @@ fn an_infinite_gradient_of_a_finite_loss_is_traced_to_its_pull_back() {
     );
 }
 
-/// A covariance with something that is not finite, or that overflows on the way, is named by its place in the batch, for any place in its group of lanes.
+/// A covariance with something that is not finite, or that overflows on the way, is named by its
+/// place in the batch, for any place in its group of lanes.
 fn check_named<T: Scalar>(k: usize, too_large: f64) {
     let (count, n) = (40, 5);
     let w = random_batch::<T>(1, 1, n, k);

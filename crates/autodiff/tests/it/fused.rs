@@ -145,7 +145,8 @@ fn the_bits_depend_neither_on_neighbours_nor_on_threads() {
     }
 }
 
-/// A mixture that is never written out, against the same by single operations: value, and gradients in weights, directions, base and covariances, on any number of threads.
+/// A mixture that is never written out, against the same by single operations: value, and gradients
+/// in weights, directions, base and covariances, on any number of threads.
 #[test]
 fn a_mixture_inside_equals_one_outside() {
     fn run(
@@ -195,7 +196,8 @@ fn a_mixture_inside_equals_one_outside() {
                 .collect()
         })
     }
-    // Of 61 samples, large enough for threads to be used; a register has 16, 8, 4 or 1 of the experts.
+    // Of 61 samples, large enough for threads to be used; a register has 16, 8, 4 or 1 of the
+    // experts.
     for case in [
         (1, 1, true),
         (5, 3, true),

@@ -1,4 +1,5 @@
-//! Whole models as forward expressions, against an independent implementation: outputs, losses and every gradient.
+//! Whole models as forward expressions, against an independent implementation: outputs, losses and
+//! every gradient.
 
 use stiefel_autodiff::{Axis, Result, Tape, Var};
 use stiefel_linalg::MatBatch;

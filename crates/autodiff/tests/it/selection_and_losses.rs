@@ -1,4 +1,5 @@
-//! Pull-backs of softmax, losses, selections, arrangements and norms against central differences, and their values by hand.
+//! Pull-backs of softmax, losses, selections, arrangements and norms against central differences,
+//! and their values by hand.
 
 use proptest::prelude::*;
 use std::slice::from_ref;

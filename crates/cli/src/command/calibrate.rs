@@ -15,10 +15,14 @@ use crate::table::entry;
 
 const HELP: &str = "\
 The data are labelled trials of one or several people, new or known: dataset files, public data
-sets, synthetic:…, or recordings, as many as you like. Recordings are prepared as the model's training
-trials were. Two trials of two classes are enough to begin with; more can follow, in one file or one
-after the other, with the same result. Take equally many trials of each class: --per-class takes that
-many of each, and refuses where there are fewer. Uneven trials calibrate worse, though the classes are
+sets, synthetic:…, or recordings, as many as you like. Recordings are prepared as the model's \
+                    training
+trials were. Two trials of two classes are enough to begin with; more can follow, in one file or \
+                    one
+after the other, with the same result. Take equally many trials of each class: --per-class takes \
+                    that
+many of each, and refuses where there are fewer. Uneven trials calibrate worse, though the classes \
+                    are
 weighted alike; a class without a trial is decided worse than before, and is named.
 
 Only what the model knows of these people changes; for everybody else it decides as before, to the
@@ -119,8 +123,8 @@ impl Arguments {
                     own.iter().copied().filter(|&i| truth[i] == class).collect();
                 let Some(first) = of_class.get(..wanted) else {
                     return Err(Failure::Misuse(format!(
-                        "--per-class {wanted}: there are {} trials of {name} of domain \"{}\"; give \
-                         further sources, or take fewer of each class",
+                        "--per-class {wanted}: there are {} trials of {name} of domain \"{}\"; \
+                         give further sources, or take fewer of each class",
                         of_class.len(),
                         trials.domains().name(domain)
                     )));

@@ -37,7 +37,8 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, output: &mut Output) -> Outcome {
         let clock = Instant::now();
-        // Half of the trials of BNCI2014-001's two sessions, simulated: 22 channels, right hand against feet.
+        // Half of the trials of BNCI2014-001's two sessions, simulated: 22 channels, right hand
+        // against feet.
         let source = format!(
             "synthetic:bnci2014001,subjects={},trials={},seed={}",
             self.subjects,

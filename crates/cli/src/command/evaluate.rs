@@ -19,11 +19,14 @@ use controls::Controls;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder). Recordings are prepared as the model's training
+The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder). \
+                        Recordings are prepared as the model's training
 trials were.
 
-A model knows the trials it was trained on, and those that chose its epoch or its penalty, whatever file they are in. They are counted and scored
-separately: only trials that are new to the model say how well it decides. Domains the model was not trained on need --adapt.
+A model knows the trials it was trained on, and those that chose its epoch or its penalty, \
+                        whatever file they are in. They are counted and scored
+separately: only trials that are new to the model say how well it decides. Domains the model was \
+                        not trained on need --adapt.
 
 With --controls the routing report follows. Δ_K1 is the model's balanced accuracy minus that of the
 same model with uniform routing. It does not show by itself that routing helps, so the controls
@@ -85,14 +88,16 @@ impl Arguments {
         let mut lines = vec![entry("judged", &judged.to_string(), 12)];
         lines.extend((judged.decided.notes.iter()).map(|u| entry("unseen", u, 12)));
         lines.extend(unfamiliar(&judged));
-        let none = "None of these trials is new to the model: there is no score. Train with --test 0.15 to hold some out.";
+        let none = "None of these trials is new to the model: there is no score. Train with \
+                    --test 0.15 to hold some out.";
         match &judged.new {
             Some(part) => lines.push(format!("\n{}", shown(part, classes))),
             None => lines.push(format!("\n{none}")),
         }
         let seen = [
             (
-                "trials that chose the epoch or the penalty: these figures are too good to be scores",
+                "trials that chose the epoch or the penalty: these figures are too good to be \
+                 scores",
                 &judged.stopped,
             ),
             (

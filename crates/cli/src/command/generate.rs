@@ -20,7 +20,8 @@ pub(crate) struct Arguments {
 enum Artefact {
     /// Print a completion script for a shell
     #[command(after_help = "\
-For instance: stiefel generate completions bash > ~/.local/share/bash-completion/completions/stiefel")]
+For instance: stiefel generate completions bash > \
+                            ~/.local/share/bash-completion/completions/stiefel")]
     Completions {
         /// The shell
         shell: Shell,

@@ -39,13 +39,15 @@ bytes (f64). The format is recognised. Channels are picked by name and put in th
 model; others are dropped.
 
 Rate, bands, windows, channels, unit and estimator are those the model was trained with; a stream
-or an option that says something else is refused. A model that was trained on covariances of unknown
+or an option that says something else is refused. A model that was trained on covariances of \
+                        unknown
 origin needs --rate, --band, --window and --estimator. The filter is causal. With cues (events of
 the recording, --markers) windows are those of the training trials; otherwise a window ends every
 --hop seconds.
 
 Output: a JSON line for every window, with the status decided, undecided, unfamiliar or rejected:
-  {\"type\": \"window\", \"time\": 3.0, \"sample\": 750, \"status\": \"decided\", \"class\": \"feet\", …}
+  {\"type\": \"window\", \"time\": 3.0, \"sample\": 750, \"status\": \"decided\", \"class\": \
+                        \"feet\", …}
 time and sample are those of the end of the window. The last line is a summary, which is also
 printed in words. The documentation has the schema (docs/live.md).")]
 pub(crate) struct Arguments {
@@ -54,11 +56,12 @@ pub(crate) struct Arguments {
     /// Where the signal comes from: stdin, tcp:HOST:PORT, replay:FILE or lsl:WHICH
     #[arg(long, value_name = "SOURCE")]
     from: String,
-    /// The LSL stream that has the markers: lsl:WHICH; or the column of text on the standard input or from TCP
+    /// The LSL stream that has the markers: lsl:WHICH; or the column of text on the standard input
+    /// or from TCP
     #[arg(long, value_name = "SOURCE")]
     markers: Option<String>,
-    /// Names of the channels of samples, in their order, separated by commas [default: the first line
-    /// of text, or the model's]
+    /// Names of the channels of samples, in their order, separated by commas [default: the first
+    /// line of text, or the model's]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     channels: Option<Vec<String>>,
     /// How samples are written [default: recognised from the first bytes]
@@ -67,7 +70,8 @@ pub(crate) struct Arguments {
     /// Samples read at a time [default: 1]
     #[arg(long, value_name = "SAMPLES", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     block: Option<u32>,
-    /// How fast a recording is played: 2 is twice as fast as it was recorded, max as fast as possible
+    /// How fast a recording is played: 2 is twice as fast as it was recorded, max as fast as
+    /// possible
     #[arg(long, value_name = "TIMES", value_parser = speed)]
     speed: Option<Speed>,
     /// Play a recording this many times, with a gap between
@@ -76,7 +80,8 @@ pub(crate) struct Arguments {
     /// Seconds to look for LSL streams
     #[arg(long, value_name = "SECONDS")]
     wait: Option<f64>,
-    /// Learn from the labelled cues of --domain, each after it was decided, and write the calibrated model to this file
+    /// Learn from the labelled cues of --domain, each after it was decided, and write the
+    /// calibrated model to this file
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
     /// Replace the file of --calibrate where it exists
@@ -120,7 +125,8 @@ impl Arguments {
             check_output(path, self.overwrite)?;
             if self.deciding.named().is_none() {
                 return Err(Failure::Misuse(
-                    "--calibrate needs the name of the person who is recorded; give it with --domain"
+                    "--calibrate needs the name of the person who is recorded; give it with \
+                     --domain"
                         .into(),
                 ));
             }
@@ -223,7 +229,8 @@ impl Arguments {
             Some(("lsl", query)) => From::Lsl(query.parse()?),
             _ => {
                 return Err(Failure::Misuse(format!(
-                    "--from {}: give stdin, tcp:HOST:PORT, replay:FILE or lsl:WHICH, for example lsl:type=EEG",
+                    "--from {}: give stdin, tcp:HOST:PORT, replay:FILE or lsl:WHICH, for example \
+                     lsl:type=EEG",
                     self.from
                 )));
             }
@@ -274,7 +281,8 @@ impl Arguments {
         };
         let Some(model) = calibration.model() else {
             return Err(Failure::Failed(format!(
-                "no model was written: labelled trials of every class are needed, but there were {:?}",
+                "no model was written: labelled trials of every class are needed, but there were \
+                 {:?}",
                 calibration.counts()
             )));
         };
@@ -291,7 +299,8 @@ impl Arguments {
 fn marker_stream(text: &str) -> Result<Query, Failure> {
     let query = text.strip_prefix("lsl:").ok_or_else(|| {
         Failure::Misuse(format!(
-            "--markers {text}: the markers of an LSL stream come from another LSL stream; give it, for example lsl:type=Markers"
+            "--markers {text}: the markers of an LSL stream come from another LSL stream; give \
+             it, for example lsl:type=Markers"
         ))
     })?;
     Ok(query.parse()?)
@@ -338,7 +347,8 @@ fn decide(
             ));
         }
         return Err(Failure::Failed(format!(
-            "the input ended after {} samples ({:.1} s), before a window was full; a window takes {} samples ({:.1} s), and the filter must settle before it",
+            "the input ended after {} samples ({:.1} s), before a window was full; a window takes \
+             {} samples ({:.1} s), and the filter must settle before it",
             summary.samples,
             summary.samples as f64 / timing.rate,
             timing.span(),

@@ -25,7 +25,8 @@ enum Format {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder). Recordings are prepared as the model's training
+The data are a dataset file, a public data set, synthetic:…, or recordings (a file or a folder). \
+                        Recordings are prepared as the model's training
 trials were.
 
 Every trial has one line: its place, domain, run and label, whether the model has seen it

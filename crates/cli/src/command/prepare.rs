@@ -17,12 +17,16 @@ use crate::table::{columns, entry};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files: EDF, BDF, GDF, BrainVision (.vhdr), FIF (raw and epochs), EEGLAB (.set), XDF, MATLAB 5 and 7.3 (BNCI, Weibo 2014, FieldTrip; any other
-layout with --mat), BCI2000 (.dat), CSV and TSV, .npz and .npy of trials; packed with gzip or not. Folders are searched for all of them; for CSV, TSV and
-text only where nothing else is found. `stiefel data list` has the names of the public data sets; weibo2014:paper, bnci2014001:paper and
+Files: EDF, BDF, GDF, BrainVision (.vhdr), FIF (raw and epochs), EEGLAB (.set), XDF, MATLAB 5 and \
+                        7.3 (BNCI, Weibo 2014, FieldTrip; any other
+layout with --mat), BCI2000 (.dat), CSV and TSV, .npz and .npy of trials; packed with gzip or not. \
+                        Folders are searched for all of them; for CSV, TSV and
+text only where nothing else is found. `stiefel data list` has the names of the public data sets; \
+                        weibo2014:paper, bnci2014001:paper and
 bnci2015001:paper are what the paper used.
 
-Events come from the file and from its marker channels (--markers). Where files have BIDS names, the events.tsv beside them takes the place of these
+Events come from the file and from its marker channels (--markers). Where files have BIDS names, \
+                        the events.tsv beside them takes the place of these
 events. `stiefel inspect FILE` shows what is there and how it was read.
 
 Whose recording a file is (--domain):
@@ -32,15 +36,20 @@ Whose recording a file is (--domain):
   session as auto, with the folder as session: day1/S001R04.edf is domain S001-day1
   folder  the name of the folder; the run is the file
   file    every file is a domain
-Equal names in several folders may be of several people: they are refused, unless they are BIDS names or --domain is person.
+Equal names in several folders may be of several people: they are refused, unless they are BIDS \
+                        names or --domain is person.
 
 Where every file is one trial, its name tells the class: --pattern '{subject}_{class}_{trial}.csv'.
 
-A label that never occurs is an error. So is a label that means two things in the chosen runs (T1 of EEGMMIDB: the left fist in runs 4, 8, 12, both fists in
-6, 10, 14): choose runs with --runs, or say what the label means in each run: --classes 'R0[48]:T1=left,R06:T1=both'.
+A label that never occurs is an error. So is a label that means two things in the chosen runs (T1 \
+                        of EEGMMIDB: the left fist in runs 4, 8, 12, both fists in
+6, 10, 14): choose runs with --runs, or say what the label means in each run: --classes \
+                        'R0[48]:T1=left,R06:T1=both'.
 
-The dataset file says how it was made, and every model trained on it keeps this. A dataset.json for people is written beside dataset.npz: steps,
-rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` repeats the preparation.")]
+The dataset file says how it was made, and every model trained on it keeps this. A dataset.json \
+                        for people is written beside dataset.npz: steps,
+rejected trials per domain, files with SHA-256. `stiefel prepare --config dataset.json` repeats \
+                        the preparation.")]
 pub(crate) struct Arguments {
     /// Files and folders of recordings, or one public data set
     #[arg(required = true, value_name = "SOURCE")]
@@ -51,13 +60,16 @@ pub(crate) struct Arguments {
     /// Replace the dataset file if it exists
     #[arg(long)]
     overwrite: bool,
-    /// Events and the class each stands for, for example T1=hands,T2=feet; R?4:T1=left is for those runs only [default: the classes of a public data set]
+    /// Events and the class each stands for, for example T1=hands,T2=feet; R?4:T1=left is for
+    /// those runs only [default: the classes of a public data set]
     #[arg(long, value_name = "LABEL=CLASS", value_delimiter = ',')]
     classes: Vec<String>,
-    /// What voltages are measured against: as-recorded, average (of the channels), or electrodes joined by +, for example M1+M2
+    /// What voltages are measured against: as-recorded, average (of the channels), or electrodes
+    /// joined by +, for example M1+M2
     #[arg(long, value_name = "REFERENCE", default_value = "as-recorded")]
     reference: Reference,
-    /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014, eegmmidb [default: all EEG]
+    /// Channels by name, separated by commas, or a montage: bnci2014001, bnci2015001, weibo2014,
+    /// eegmmidb [default: all EEG]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     channels: Option<Vec<String>>,
     /// Subjects, counted from 1: 3, 1-5 or 1-3,7 [default: all]
@@ -72,11 +84,13 @@ pub(crate) struct Arguments {
     /// Pass band in hertz [default: the data set's, or 8,32]
     #[arg(long, value_name = "LOW,HIGH", value_parser = band)]
     band: Option<[f64; 2]>,
-    /// Seconds from the event, or from the first sample where the data are trials [default: the data set's; 0.5,3.5 for files]
+    /// Seconds from the event, or from the first sample where the data are trials [default: the
+    /// data set's; 0.5,3.5 for files]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
-    /// Covariances of a trial: broad (--band and --window alone), choir (six bands and windows around them), or a list of bands and windows, the
-    /// broad one first, for example 8-32@0.5-3.5,10-14@0.5-3.5 [default: broad]
+    /// Covariances of a trial: broad (--band and --window alone), choir (six bands and windows
+    /// around them), or a list of bands and windows, the broad one first, for example
+    /// 8-32@0.5-3.5,10-14@0.5-3.5 [default: broad]
     #[arg(
         long,
         value_name = "VIEWS",
@@ -90,7 +104,8 @@ pub(crate) struct Arguments {
     /// Order of the Butterworth filter
     #[arg(long, value_name = "N", default_value_t = 4)]
     order: usize,
-    /// Which way the filter runs: zero (both ways) or causal (forwards only, as a live stream is filtered)
+    /// Which way the filter runs: zero (both ways) or causal (forwards only, as a live stream is
+    /// filtered)
     #[arg(long, value_name = "PHASE", default_value = "zero")]
     phase: Phase,
     /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer
@@ -105,7 +120,8 @@ pub(crate) struct Arguments {
     /// What the parts of file names mean, for example '{subject}_{class}_{trial}.csv'
     #[arg(long, value_name = "PATTERN")]
     pattern: Option<String>,
-    /// What is done about recordings and trials that occur twice, under whichever names: refuse, or keep the first
+    /// What is done about recordings and trials that occur twice, under whichever names: refuse,
+    /// or keep the first
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     duplicates: Duplicates,
     #[command(flatten)]

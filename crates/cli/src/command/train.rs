@@ -36,13 +36,16 @@ synthetic:bnci2014001 and synthetic:bnci2015001 (with ,subjects=4,trials=20 and 
 Models:
 MODELS
 
-Settings are given by name, --set filters=12 --set training.patience=5. `stiefel help settings dasp`
+Settings are given by name, --set filters=12 --set training.patience=5. `stiefel help settings \
+                    dasp`
 lists those of a model, with their defaults and values.
 
-With --fold the split is that of `stiefel study main` with the same --seed and --split: the model is
+With --fold the split is that of `stiefel study main` with the same --seed and --split: the model \
+                    is
 the one that the study judged.
 
-Ctrl-C ends training after the current step, with the exit code 130. Of a model with epochs the best
+Ctrl-C ends training after the current step, with the exit code 130. Of a model with epochs the \
+                    best
 one so far is written, of any other nothing. The model file holds everything a decision needs, how
 the trials were made, and which trials it has seen. A .json for people is written beside it: data,
 scores and options. `stiefel train --config model.stiefel.json` repeats the training.";
@@ -62,10 +65,12 @@ pub(crate) struct Arguments {
     part: Part,
     #[command(flatten)]
     options: Options,
-    /// Share of the trials of each domain and class for validation: they choose an epoch or a penalty, and give the model a score [default: 0.15]
+    /// Share of the trials of each domain and class for validation: they choose an epoch or a
+    /// penalty, and give the model a score [default: 0.15]
     #[arg(long, value_name = "SHARE")]
     validation: Option<f64>,
-    /// Share of the trials of each domain and class that are held out, for `evaluate` and `diagnose` [default: 0]
+    /// Share of the trials of each domain and class that are held out, for `evaluate` and
+    /// `diagnose` [default: 0]
     #[arg(long, value_name = "SHARE")]
     test: Option<f64>,
     /// Train on a fold of a study, counted from 0
@@ -104,7 +109,8 @@ impl Arguments {
         })?;
         if trials.views() > 1 && !spec.takes_views() {
             return Err(Failure::Misuse(format!(
-                "{} has {} views of every trial, but --model {} takes one; prepare the trials with --views broad, or train {}",
+                "{} has {} views of every trial, but --model {} takes one; prepare the trials \
+                 with --views broad, or train {}",
                 self.source,
                 trials.views(),
                 self.options.model,

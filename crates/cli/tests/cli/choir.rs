@@ -289,8 +289,8 @@ fn bad_input_at_every_door() {
         "train {DATA} -o n.stiefel --model spdnet --set epochs=1"
     ));
     home.text(
-        "prepare synthetic:bnci2014001,subjects=1,trials=6 -o slow.npz \
-         --channels bnci2015001 --classes right_hand,feet",
+        "prepare synthetic:bnci2014001,subjects=1,trials=6 -o slow.npz --channels bnci2015001 \
+         --classes right_hand,feet",
     );
     let mut said = Vec::new();
     for (arguments, exit, reason) in [

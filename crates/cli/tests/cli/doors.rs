@@ -85,7 +85,8 @@ fn fitted(home: &Home, method: &str) -> Vec<f64> {
 fn a_fold_is_the_same_bits_by_every_door() {
     let home = home();
     home.text(&format!(
-        "study main {DATA} --methods dasp,choir,ts+lr,mdm --set epochs={EPOCHS} --seeds {SEED} --set retrained=false --output s --quiet"
+        "study main {DATA} --methods dasp,choir,ts+lr,mdm --set epochs={EPOCHS} --seeds {SEED} \
+         --set retrained=false --output s --quiet"
     ));
     for (method, options) in [
         ("dasp", format!("--set epochs={EPOCHS}")),
@@ -101,7 +102,8 @@ fn a_fold_is_the_same_bits_by_every_door() {
     }
     // Another seed is another fold and another network.
     let record = json(&home.text(&format!(
-        "train {DATA} -o other.stiefel --model dasp --set epochs={EPOCHS} --fold {FOLD} --seed 4 --json"
+        "train {DATA} -o other.stiefel --model dasp --set epochs={EPOCHS} --fold {FOLD} --seed 4 \
+         --json"
     )));
     assert_eq!(record["model"]["settings"]["training"]["seed"], 4);
     let (exit, message) = code(&home.run(&format!("train {DATA} -o x.stiefel --fold 5")));
@@ -112,7 +114,8 @@ fn a_fold_is_the_same_bits_by_every_door() {
     );
 }
 
-/// People are domains as in the catalogue: those of BNCI 2014-001 are one domain on both days, those of BNCI 2015-001 one on each.
+/// People are domains as in the catalogue: those of BNCI 2014-001 are one domain on both days,
+/// those of BNCI 2015-001 one on each.
 #[test]
 fn simulated_people_are_the_same_domains_by_every_door() {
     for (name, config, expected) in [
@@ -158,7 +161,8 @@ fn simulated_people_are_the_same_domains_by_every_door() {
     }
 }
 
-/// `X.npy` of 32-bit numbers in the place of the 64-bit ones of a dataset file, rounded as another program would: both triangles by themselves.
+/// `X.npy` of 32-bit numbers in the place of the 64-bit ones of a dataset file, rounded as another
+/// program would: both triangles by themselves.
 fn single(from: &Path, to: &Path) {
     let trials = read(from).unwrap().into_trials().unwrap();
     let n = trials.channels_count();
@@ -313,7 +317,8 @@ fn a_window_is_advised_as_a_window() {
     }
 }
 
-/// A path in a TOML file is meant from the file's folder; the JSON beside a result works from any folder.
+/// A path in a TOML file is meant from the file's folder; the JSON beside a result works from any
+/// folder.
 #[test]
 fn configurations_work_from_any_folder() {
     let home = Home::new();
@@ -322,8 +327,8 @@ fn configurations_work_from_any_folder() {
     std::fs::create_dir(home.0.join("elsewhere")).unwrap();
     std::fs::write(
         inner.join("run.toml"),
-        "[prepare]\nsources = [\"eeg\"]\noutput = \"ds.npz\"\nclasses = [\"T1=hands\", \"T2=feet\"]\n\
-         [train]\nsource = \"ds.npz\"\noutput = \"m.stiefel\"\n",
+        "[prepare]\nsources = [\"eeg\"]\noutput = \"ds.npz\"\nclasses = [\"T1=hands\", \
+         \"T2=feet\"]\n[train]\nsource = \"ds.npz\"\noutput = \"m.stiefel\"\n",
     )
     .unwrap();
     let from = |folder: &str, arguments: &str| {

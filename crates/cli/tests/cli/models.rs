@@ -35,7 +35,8 @@ pub(super) fn json(text: &str) -> Value {
 fn trained(model: &str, options: &str) -> Home {
     let home = home();
     home.text(&format!(
-        "train {DATA} -o m.stiefel --model {model} --subjects 1-2 --set epochs=2 --test 0.2 {options}"
+        "train {DATA} -o m.stiefel --model {model} --subjects 1-2 --set epochs=2 --test 0.2 \
+         {options}"
     ));
     home
 }
@@ -209,7 +210,9 @@ fn people_the_model_never_saw_need_a_policy() {
 fn a_configuration_is_replayed_and_options_win() {
     let home = home();
     let file = format!(
-        "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \"a.stiefel\"\nmodel = \"dasp\"\nseed = 5\nset = [\"domain_embedding=false\", \"patience=1\"]\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
+        "epochs = 1\n[train]\nsource = \"{DATA}\"\nsubjects = \"1-2\"\noutput = \
+         \"a.stiefel\"\nmodel = \"dasp\"\nseed = 5\nset = [\"domain_embedding=false\", \
+         \"patience=1\"]\nclasses = [\"feet\", \"right_hand\"]\n[predict]\nformat = \"jsonl\"\n"
     );
     std::fs::write(home.0.join("run.toml"), file).unwrap();
     let first = json(&home.text("train --config run.toml --json"));
@@ -279,8 +282,8 @@ fn bad_input_at_every_door() {
     )
     .unwrap();
     home.text(
-        "prepare synthetic:bnci2014001,subjects=1,trials=6 -o slow.npz \
-         --channels bnci2015001 --classes right_hand,feet",
+        "prepare synthetic:bnci2014001,subjects=1,trials=6 -o slow.npz --channels bnci2015001 \
+         --classes right_hand,feet",
     );
     let mut said = Vec::new();
     for (arguments, exit, reason) in [
@@ -459,7 +462,8 @@ fn ctrl_c_keeps_the_best_epoch() {
             assert!(home.run("predict m.stiefel ds.npz").status.success());
             return;
         }
-        // Before the first epoch there is nothing to keep, and before training Ctrl-C ends the program as usual.
+        // Before the first epoch there is nothing to keep, and before training Ctrl-C ends the
+        // program as usual.
         assert!(!home.0.join("m.stiefel").exists());
     }
     panic!("no epoch was over after half a minute");

@@ -98,8 +98,8 @@ fn channels_rate_window_subjects_and_domains_are_chosen() {
     let home = Home::new();
     write_study(&home.0.join("eeg"));
     let json = home.text(&format!(
-        "prepare eeg -o a.npz {CLASSES} --channels C4,c3,CZ --rate 100 --window 1,2 --subjects 2 --reject off --band 10,20 \
-         --estimator ledoit-wolf --json"
+        "prepare eeg -o a.npz {CLASSES} --channels C4,c3,CZ --rate 100 --window 1,2 --subjects 2 \
+         --reject off --band 10,20 --estimator ledoit-wolf --json"
     ));
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
@@ -371,7 +371,8 @@ fn a_public_data_set_by_name() {
         )
         .unwrap();
     }
-    // Trials are filtered one by one, then cropped to 3–7 s; the paper compares right hand and feet.
+    // Trials are filtered one by one, then cropped to 3–7 s; the paper compares right hand and
+    // feet.
     let json = home.text("prepare weibo2014:paper --subjects 1-2 -o w.npz --json");
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
@@ -403,7 +404,10 @@ fn a_public_data_set_by_name() {
         ),
         (Some(2), Some("S02"))
     );
-    let json = home.text("prepare data/weibo2014/subject_1.mat -o p.npz --window 3,7 --classes right_hand,feet --channels weibo2014 --json");
+    let json = home.text(
+        "prepare data/weibo2014/subject_1.mat -o p.npz --window 3,7 --classes right_hand,feet \
+         --channels weibo2014 --json",
+    );
     let value: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["domains"][0]["domain"], "subject_1");
     let by_path = read(home.0.join("p.npz")).unwrap().into_trials().unwrap();
@@ -447,7 +451,8 @@ fn a_label_that_never_occurs_is_an_error() {
     assert_eq!(lines.lines().count(), 1 + one.events().len());
 }
 
-/// Runs of a person of EEGMMIDB: its 64 channels at 160 Hz, T1 and T2 in each, under the names of its files.
+/// Runs of a person of EEGMMIDB: its 64 channels at 160 Hz, T1 and T2 in each, under the names of
+/// its files.
 #[test]
 fn a_label_that_means_two_things_is_an_error() {
     let home = Home::new();

@@ -1,4 +1,5 @@
-//! Every command of the README and of the page "Install" runs, in its order, on synthetic recordings under the names that they use.
+//! Every command of the README and of the page "Install" runs, in its order, on synthetic
+//! recordings under the names that they use.
 
 use stiefel::eeg::montage::Montage;
 use stiefel::eeg::synthetic::{Imagery, Synthetic, SyntheticConfig};
@@ -11,8 +12,9 @@ const PAGES: [&str; 2] = [
     include_str!("../../../../docs/install.md"),
 ];
 
-/// Commands that are run elsewhere: by `cargo xtask test`, whose last steps install the package and whose tests run the demonstration; and, the
-/// one that compiles everything once more, before a release (`.github/workflows/release.yml`).
+/// Commands that are run elsewhere: by `cargo xtask test`, whose last steps install the package and
+/// whose tests run the demonstration; and, the one that compiles everything once more, before a
+/// release (`.github/workflows/release.yml`).
 const ELSEWHERE: [&str; 4] = [
     "pip install ./python",
     "cargo install --path crates/cli --features download",

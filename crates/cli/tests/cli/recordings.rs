@@ -107,9 +107,9 @@ pub(crate) fn write_xdf(path: &Path, r: &Recording, said: f64) {
     let channels: String = r.channels().iter().map(|c| channel(&c.name)).collect();
     let header = |name: &str, kind: &str, format: &str, count: usize, rate: f64, more: &str| {
         format!(
-            "<info><name>{name}</name><type>{kind}</type><channel_count>{count}</channel_count>\
-             <nominal_srate>{rate}</nominal_srate><channel_format>{format}</channel_format>{more}\
-             </info>"
+            "<info><name>{name}</name><type>{kind}</type><channel_count>{count}</\
+             channel_count><nominal_srate>{rate}</nominal_srate><channel_format>{format}</\
+             channel_format>{more}</info>"
         )
     };
     let described = format!("<desc><channels>{channels}</channels></desc>");

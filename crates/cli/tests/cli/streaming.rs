@@ -33,7 +33,8 @@ fn home_with(options: &str) -> Home {
     home
 }
 
-/// Windows of 3 s every half second, filtered as in training, once the filter has settled: where they end, and their covariances.
+/// Windows of 3 s every half second, filtered as in training, once the filter has settled: where
+/// they end, and their covariances.
 fn windows(samples: &[f64]) -> Vec<(u64, Vec<f64>)> {
     let filter = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 128.0).unwrap();
     let mut chain = Live::new(LiveConfig {
@@ -206,7 +207,8 @@ fn somebody_new_needs_a_policy() {
     assert!(message.contains("is for other domains"), "{message}");
 }
 
-/// CHOIR decides windows as it decides trials, of known people and of a new person under every policy.
+/// CHOIR decides windows as it decides trials, of known people and of a new person under every
+/// policy.
 #[test]
 fn choir_streams_what_it_evaluates() {
     let home = home_with("--model choir");
@@ -349,7 +351,8 @@ fn bad_samples_are_named_and_a_reader_that_leaves_is_no_error() {
     );
 }
 
-/// The recordings of the study with every event at a multiple of a quarter of a second, so that a window of the stream ends where a trial ends.
+/// The recordings of the study with every event at a multiple of a quarter of a second, so that a
+/// window of the stream ends where a trial ends.
 fn write_aligned(folder: &std::path::Path) {
     std::fs::create_dir_all(folder).unwrap();
     for item in study().recordings() {
@@ -374,7 +377,8 @@ fn a_stream_is_decoded_as_the_model_was_trained() {
         let home = Home::new();
         write_aligned(&home.0.join("eeg"));
         home.text(
-            "prepare eeg -o ds.npz --classes T1=hands,T2=feet --band 10,28 --window 0,2 --estimator oas",
+            "prepare eeg -o ds.npz --classes T1=hands,T2=feet --band 10,28 --window 0,2 \
+             --estimator oas",
         );
         home.text(&format!("train ds.npz -o m.stiefel --model {model}"));
         for (file, domain) in [("eeg/S01R1.edf", "S01"), ("eeg/S02R2.edf", "S02")] {
@@ -457,7 +461,8 @@ fn a_model_of_unknown_origin_must_be_told() {
     let samples = csv(&recording, true);
     let expected = lines(&stream(&home, "--domain S01", &samples));
     home.text(
-        "train bare.npz -o m.stiefel --model dasp --set epochs=1 --set precision=f64 --set domain_embedding=false --overwrite",
+        "train bare.npz -o m.stiefel --model dasp --set epochs=1 --set precision=f64 --set \
+         domain_embedding=false --overwrite",
     );
     let (exit, message) = code(&stream(&home, "--domain S01", &samples));
     assert_eq!(exit, 2);
@@ -478,7 +483,8 @@ fn a_model_of_unknown_origin_must_be_told() {
     assert!(message.contains("unknown origin"), "{message}");
 }
 
-/// One bad sample, one short line, a flat stretch: lines that say so, and decisions before and after.
+/// One bad sample, one short line, a flat stretch: lines that say so, and decisions before and
+/// after.
 #[test]
 fn bad_samples_are_rejected_and_the_stream_goes_on() {
     let home = home();
@@ -595,7 +601,10 @@ fn a_recording_is_replayed_trial_by_trial() {
     }
     assert_eq!(heard, replayed);
     // With hops there is accuracy against time.
-    let both = home.run("live m.stiefel --from replay:eeg/S01R1.edf --speed max --domain S01 --hop 0.5 --unfamiliar off");
+    let both = home.run(
+        "live m.stiefel --from replay:eeg/S01R1.edf --speed max --domain S01 --hop 0.5 \
+         --unfamiliar off",
+    );
     assert!(String::from_utf8(both.stderr).unwrap().contains("bits/min"));
     for (options, reason) in [
         (
@@ -643,7 +652,8 @@ fn a_recording_is_replayed_trial_by_trial() {
     }
 }
 
-/// Somebody new is calibrated on the spot; the model that was written decides for them, and their mean goes on where causal whitening says so.
+/// Somebody new is calibrated on the spot; the model that was written decides for them, and their
+/// mean goes on where causal whitening says so.
 #[test]
 fn who_was_calibrated_on_the_spot_goes_on_learning_where_asked() {
     let home = Home::new();

@@ -72,7 +72,8 @@ fn a_study_killed_at_ten_moments_ends_in_the_same_table() {
 #[test]
 fn units_run_singly_are_those_of_the_study() {
     let home = Home::new();
-    let study = "study main synthetic:bnci2015001,subjects=2,trials=8 --set epochs=1 --methods baseline,mdm";
+    let study = "study main synthetic:bnci2015001,subjects=2,trials=8 --set epochs=1 --methods \
+                 baseline,mdm";
     let plan = table(&home, &format!("{study} --output one --plan --json"));
     let plan: Value = serde_json::from_str(&plan).unwrap();
     let units = plan["units"].as_array().unwrap();

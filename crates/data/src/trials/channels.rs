@@ -12,8 +12,12 @@ impl Trials {
     /// use stiefel_linalg::MatBatch;
     ///
     /// let one = || Factor::from_labels(["a"]);
-    /// let trials = Trials::new(MatBatch::from_fn(1, 2, 2, |_, r, c| [2.0, 0.5, 3.0][r + c]), one(), one())?
-    ///     .with_channels(vec!["C3".into(), "CZ".into()])?;
+    /// let trials = Trials::new(
+    ///     MatBatch::from_fn(1, 2, 2, |_, r, c| [2.0, 0.5, 3.0][r + c]),
+    ///     one(),
+    ///     one(),
+    /// )?
+    /// .with_channels(vec!["C3".into(), "CZ".into()])?;
     /// let turned = trials.pick_named(&["Cz".into(), "C3".into()])?;
     /// assert_eq!(turned.covariances().matrix(0), [3.0, 0.5, 0.5, 2.0]);
     /// assert_eq!(turned.channels().unwrap(), ["Cz", "C3"]);
@@ -40,7 +44,10 @@ impl Trials {
 /// ```
 /// use stiefel_data::channel_places;
 ///
-/// assert_eq!(channel_places(&["C3", "CZ", "C4"], &["Cz", "C3"]), Ok(vec![1, 0]));
+/// assert_eq!(
+///     channel_places(&["C3", "CZ", "C4"], &["Cz", "C3"]),
+///     Ok(vec![1, 0])
+/// );
 /// assert_eq!(channel_places(&["C3"], &["C3", "Oz"]), Err("Oz".to_owned()));
 /// ```
 pub fn channel_places(

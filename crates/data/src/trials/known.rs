@@ -161,7 +161,13 @@ impl Trials {
     /// use stiefel_data::{Factor, Trials};
     /// use stiefel_linalg::MatBatch;
     ///
-    /// let entry = |i: usize, r, c| if r == c { 1.0 + ((i % 2) * r) as f64 } else { 0.1 };
+    /// let entry = |i: usize, r, c| {
+    ///     if r == c {
+    ///         1.0 + ((i % 2) * r) as f64
+    ///     } else {
+    ///         0.1
+    ///     }
+    /// };
     /// let x = MatBatch::from_fn(3, 3, 3, entry);
     /// let one = || Factor::from_labels(["a"; 3]);
     /// assert_eq!(Trials::new(x, one(), one())?.repeated(), [(2, 0)]);
@@ -234,7 +240,12 @@ impl Trials {
     /// };
     /// let blocks = order(["a", "a", "a", "a", "b", "b", "b", "b"])?.unwrap();
     /// assert!(blocks.correlation > 0.7 && blocks.pairs == 7);
-    /// assert!(order(["a", "b", "a", "b", "a", "b", "a", "b"])?.unwrap().correlation < -0.9);
+    /// assert!(
+    ///     order(["a", "b", "a", "b", "a", "b", "a", "b"])?
+    ///         .unwrap()
+    ///         .correlation
+    ///         < -0.9
+    /// );
     /// # Ok::<(), stiefel_data::DataError>(())
     /// ```
     pub fn label_order(&self) -> Option<LabelOrder> {

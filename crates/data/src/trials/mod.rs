@@ -1,10 +1,10 @@
-//! Trials `(X_i^(v), y_i, d_i)`: covariances `X_i^(v)` (`n × n`, symmetric, f64; one per view), a class, a domain, and where known subject,
-//! session, run and the names of the channels.
+//! Trials `(X_i^(v), y_i, d_i)`: covariances `X_i^(v)` (`n × n`, symmetric, f64; one per view), a
+//! class, a domain, and where known subject, session, run and the names of the channels.
 //!
 //! Everything is checked once, here: sizes, ranges, finite values, symmetry, and that matrices can
-//! be covariances. Raw covariances of re-referenced recordings lack full rank until they are loaded,
-//! and are taken; a negative eigenvalue, a zero matrix and a rank below half the channels are
-//! refused.
+//! be covariances. Raw covariances of re-referenced recordings lack full rank until they are
+//! loaded, and are taken; a negative eigenvalue, a zero matrix and a rank below half the channels
+//! are refused.
 
 mod channels;
 mod definite;
@@ -65,7 +65,8 @@ pub struct Origin {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trials {
-    // The broad one first. Shared: sets that differ only in what is known of their trials hold the same matrices.
+    // The broad one first. Shared: sets that differ only in what is known of their trials hold the
+    // same matrices.
     views: Vec<Arc<MatBatch<f64>>>,
     classes: Factor,
     domains: Factor,
@@ -82,8 +83,8 @@ pub struct Trials {
     origin: Arc<Origin>,
 }
 
-/// Places of trials in the set that they were selected from. They are no part of what a trial is: sets
-/// that differ in them alone are equal.
+/// Places of trials in the set that they were selected from. They are no part of what a trial is:
+/// sets that differ in them alone are equal.
 #[derive(Debug, Clone, Default)]
 struct Places(Option<Arc<Vec<usize>>>);
 
@@ -252,7 +253,8 @@ impl Trials {
         self.subjects.clone().unwrap_or_else(of_domain)
     }
 
-    /// The session of each trial: as given, or as the names of all domains (`S03-2`) or runs (`2/5`) say; none where they do not.
+    /// The session of each trial: as given, or as the names of all domains (`S03-2`) or runs
+    /// (`2/5`) say; none where they do not.
     pub fn sessions(&self) -> Option<Factor> {
         if self.sessions.is_some() || self.is_empty() {
             return self.sessions.clone();
@@ -367,8 +369,9 @@ impl Trials {
         })
     }
 
-    /// The trials at these places with the names that occur among them alone, in order of first appearance: a set of its own. Of the trials that were
-    /// left out it counts those of its domains.
+    /// The trials at these places with the names that occur among them alone, in order of first
+    /// appearance: a set of its own. Of the trials that were left out it counts those of its
+    /// domains.
     pub fn keep(&self, indices: &[usize]) -> Result<Self> {
         let mut part = self.select(indices)?;
         let again = |f: &Factor| Factor::from_labels(f.indices().iter().map(|&i| f.name(i)));
@@ -439,7 +442,8 @@ impl Trials {
         })
     }
 
-    /// Both sets, one after the other. They must be parts of one set: the same channels and the same lists of names.
+    /// Both sets, one after the other. They must be parts of one set: the same channels and the
+    /// same lists of names.
     pub fn joined(&self, other: &Self) -> Result<Self> {
         let names = |f: &Option<Factor>| f.as_ref().map(|f| f.names().to_vec());
         let same = self.channels_count() == other.channels_count()
@@ -452,7 +456,8 @@ impl Trials {
         if !same {
             return Err(DataError::Impossible {
                 op: OP,
-                why: "two sets with different channels, classes, domains, runs or preparations cannot be joined"
+                why: "two sets with different channels, classes, domains, runs or preparations \
+                      cannot be joined"
                     .into(),
                 remedy: "select both parts from one set of trials",
             });
@@ -504,8 +509,9 @@ impl Trials {
         })
     }
 
-    /// What is known of these trials, with other matrices in the place of all views: whitened ones, filtered ones. The names of the channels
-    /// stay where the size does; how the new matrices were made is not known.
+    /// What is known of these trials, with other matrices in the place of all views: whitened ones,
+    /// filtered ones. The names of the channels stay where the size does; how the new matrices
+    /// were made is not known.
     pub fn with_covariances(&self, covariances: MatBatch<f64>) -> Result<Self> {
         check_covariances(&covariances)?;
         check_count("covariances", self.len(), covariances.count())?;
@@ -576,7 +582,8 @@ fn check_covariances(x: &MatBatch<f64>) -> Result<()> {
     check_symmetric(x.view(), 0)
 }
 
-/// An error unless matrices are symmetric to the rounding of double precision; the first is trial `first`.
+/// An error unless matrices are symmetric to the rounding of double precision; the first is trial
+/// `first`.
 pub fn check_symmetric(x: MatView<'_, f64>, first: usize) -> Result<()> {
     let Some((i, row, col)) = asymmetry(x, tolerance::symmetry::<f64>()) else {
         return Ok(());

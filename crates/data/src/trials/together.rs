@@ -17,7 +17,11 @@ impl Trials {
     ///
     /// let set = |person: &str, scale: f64| {
     ///     let x = MatBatch::from_fn(1, 2, 2, |_, r, c| if r == c { scale } else { 0.0 });
-    ///     Trials::new(x, Factor::from_labels(["hands"]), Factor::from_labels([person]))
+    ///     Trials::new(
+    ///         x,
+    ///         Factor::from_labels(["hands"]),
+    ///         Factor::from_labels([person]),
+    ///     )
     /// };
     /// let both = Trials::together(&[set("anna", 1.0)?, set("bert", 2.0)?])?;
     /// assert_eq!(both.domains().names(), ["anna", "bert"]);

@@ -47,7 +47,8 @@ impl Trials {
     /// use stiefel_linalg::MatBatch;
     ///
     /// let one = || Factor::from_labels(["a", "a"]);
-    /// let trials = Trials::new(MatBatch::identity(2, 3), one(), one())?.with_view(MatBatch::identity(2, 3))?;
+    /// let trials = Trials::new(MatBatch::identity(2, 3), one(), one())?
+    ///     .with_view(MatBatch::identity(2, 3))?;
     /// let second = trials.pick_views(&[1])?;
     /// assert_eq!((second.views(), second.view(0)), (1, trials.view(1)));
     /// assert!(trials.pick_views(&[2]).is_err());

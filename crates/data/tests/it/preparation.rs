@@ -111,8 +111,8 @@ fn it_survives_a_file_and_reads_well() {
     assert_eq!(serde_json::from_str::<Preparation>(&text).unwrap(), made);
     assert_eq!(
         made.to_string(),
-        "160 Hz, 10–28 Hz (zero-phase Butterworth, order 4), 0–2 s, oas covariance, trials above median + 5 MAD of their domain's peaks left \
-         out (no label read)"
+        "160 Hz, 10–28 Hz (zero-phase Butterworth, order 4), 0–2 s, oas covariance, trials above \
+         median + 5 MAD of their domain's peaks left out (no label read)"
     );
 }
 

@@ -135,7 +135,8 @@ fn exact_shares_where_they_are_whole() {
 
 #[test]
 fn splits_stay_what_they_are() {
-    // The first fold of a small layout, written down: a change of the generator or of the shuffle would show here.
+    // The first fold of a small layout, written down: a change of the generator or of the shuffle
+    // would show here.
     let labels: Vec<usize> = (0..20).map(|i| i % 2).collect();
     let folds = cross_domain_folds(&labels, &[0; 20], 1).unwrap();
     let tests: Vec<&[usize]> = folds.iter().map(|f| &f.test[..]).collect();
@@ -152,7 +153,8 @@ const FROZEN: [&[usize]; 5] = [
 
 #[test]
 fn rounding_falls_to_different_folds() {
-    // Ten trials per cell: tests of two and of one in turn. Over five domains every fold tests equally many.
+    // Ten trials per cell: tests of two and of one in turn. Over five domains every fold tests
+    // equally many.
     let labels: Vec<usize> = (0..100).map(|i| i % 2).collect();
     let domains: Vec<usize> = (0..100).map(|i| i / 20).collect();
     let sizes: Vec<usize> = cross_domain_folds(&labels, &domains, 1)

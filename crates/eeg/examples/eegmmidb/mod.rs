@@ -1,4 +1,5 @@
-//! What the examples on PhysioNet's EEG Motor Movement/Imagery recordings share: `edf/SsssRrr.edf`, 64 channels, 160 Hz.
+//! What the examples on PhysioNet's EEG Motor Movement/Imagery recordings share: `edf/SsssRrr.edf`,
+//! 64 channels, 160 Hz.
 
 use std::path::{Path, PathBuf};
 use stiefel_eeg::recipe::Recipe;

@@ -23,7 +23,9 @@ use crate::io::{Source, detect, edf, fif, mat};
 /// use stiefel_eeg::catalogue::{Cache, Folders, Selection, find};
 /// let cache = Cache::new(Folders::only("somewhere/else"));
 /// let dataset = find("weibo2014")?;
-/// let error = cache.locate(dataset, &Selection::subjects([1])).unwrap_err();
+/// let error = cache
+///     .locate(dataset, &Selection::subjects([1]))
+///     .unwrap_err();
 /// assert!(error.to_string().contains("stiefel data fetch weibo2014"));
 /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
 /// ```
@@ -205,7 +207,8 @@ impl Kind {
             Ok(())
         } else {
             Err(format!(
-                "this file is not {kind}: it starts with \"{start}\" (a log-in page of the network looks like that)"
+                "this file is not {kind}: it starts with \"{start}\" (a log-in page of the \
+                 network looks like that)"
             ))
         })
     }

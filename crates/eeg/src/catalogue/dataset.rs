@@ -208,7 +208,10 @@ impl Dataset {
     /// ```
     /// use stiefel_eeg::catalogue::{DomainUnit, find};
     /// let dataset = find("bnci2015001")?;
-    /// assert_eq!(dataset.domain_name(8, "C", DomainUnit::SubjectSession), "S08-C");
+    /// assert_eq!(
+    ///     dataset.domain_name(8, "C", DomainUnit::SubjectSession),
+    ///     "S08-C"
+    /// );
     /// assert_eq!(dataset.domain_name(8, "C", DomainUnit::Subject), "S08");
     /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
     /// ```

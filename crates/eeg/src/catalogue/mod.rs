@@ -18,7 +18,10 @@
 //! ```
 //! use stiefel_eeg::catalogue::{Selection, find};
 //! let dataset = find("BNCI2014_001")?;
-//! assert_eq!((dataset.channels().len(), dataset.sampling_rate), (22, 250.0));
+//! assert_eq!(
+//!     (dataset.channels().len(), dataset.sampling_rate),
+//!     (22, 250.0)
+//! );
 //! let files = dataset.files(&Selection::subjects([1, 2]))?;
 //! assert_eq!(files.len(), 4);
 //! assert_eq!(files[1].name, "A01E.mat");
@@ -82,7 +85,12 @@ pub fn datasets() -> &'static [Dataset] {
 /// ```
 /// use stiefel_eeg::catalogue::find;
 /// assert_eq!(find("PhysionetMI")?.id, "eegmmidb");
-/// assert!(find("weibo2015").unwrap_err().to_string().contains("weibo2014"));
+/// assert!(
+///     find("weibo2015")
+///         .unwrap_err()
+///         .to_string()
+///         .contains("weibo2014")
+/// );
 /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
 /// ```
 pub fn find(name: &str) -> Result<&'static Dataset> {

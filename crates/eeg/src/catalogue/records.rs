@@ -57,9 +57,9 @@ pub(super) fn load(folder: &Path) -> Result<Records> {
     };
     parse(&text).ok_or_else(|| CatalogueError::Content {
         path,
-        reason:
-            "it is not a list of checksums that this version can read; delete it, and the checksums are recorded anew"
-                .into(),
+        reason: "it is not a list of checksums that this version can read; delete it, and the \
+                 checksums are recorded anew"
+            .into(),
     })
 }
 

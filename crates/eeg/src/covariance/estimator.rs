@@ -3,12 +3,13 @@
 //! With `C = Σ(x_t − x̄)(x_t − x̄)ᵀ / T` and `μ = tr C / n`:
 //!
 //! * **sample**: `T/(T−1) · C`;
-//! * **Ledoit–Wolf**: `(1−ρ)·C + ρ·μ·I`, `ρ = min(β, δ)/δ`, `δ = ‖C − μI‖²_F / n`,
-//!   `β = (Σ‖x_t − x̄‖⁴/T − ‖C‖²_F) / (n·T)`. J. Multivar. Anal. 88 (2004); scikit-learn's numbers;
-//! * **OAS**: the same form, `ρ = min(1, (α + μ²)/((T+1)(α − μ²/n)))`, `α` the mean square of the entries of `C`.
-//!   Chen, Wiesel, Eldar, Hero, IEEE TSP 58 (2010); scikit-learn's numbers;
-//! * **Schäfer–Strimmer**: off-diagonal entries of the sample covariance times `1−γ`,
-//!   `γ = Σ_{i≠j} Var(r_ij) / Σ_{i≠j} r_ij²` kept in 0…1. Stat. Appl. Genet. Mol. Biol. 4 (2005); pyRiemann's numbers.
+//! * **Ledoit–Wolf**: `(1−ρ)·C + ρ·μ·I`, `ρ = min(β, δ)/δ`, `δ = ‖C − μI‖²_F / n`, `β = (Σ‖x_t −
+//!   x̄‖⁴/T − ‖C‖²_F) / (n·T)`. J. Multivar. Anal. 88 (2004); scikit-learn's numbers;
+//! * **OAS**: the same form, `ρ = min(1, (α + μ²)/((T+1)(α − μ²/n)))`, `α` the mean square of the
+//!   entries of `C`. Chen, Wiesel, Eldar, Hero, IEEE TSP 58 (2010); scikit-learn's numbers;
+//! * **Schäfer–Strimmer**: off-diagonal entries of the sample covariance times `1−γ`, `γ = Σ_{i≠j}
+//!   Var(r_ij) / Σ_{i≠j} r_ij²` kept in 0…1. Stat. Appl. Genet. Mol. Biol. 4 (2005); pyRiemann's
+//!   numbers.
 
 use stiefel_data::Estimator;
 use stiefel_linalg::{Layout, Result, gram_lower};
@@ -21,7 +22,8 @@ pub(crate) struct Scratch {
     energy: Vec<f64>,
 }
 
-/// Writes the covariance of `rows` (`n` of `t ≥ 2` finite values, wherever they lie) to `out` (`n × n`).
+/// Writes the covariance of `rows` (`n` of `t ≥ 2` finite values, wherever they lie) to `out` (`n ×
+/// n`).
 pub(crate) fn estimate<'a>(
     estimator: Estimator,
     rows: impl Iterator<Item = &'a [f64]>,

@@ -1,7 +1,7 @@
 //! From trials to covariance matrices: `X_i` of `n × T` to `C_i` of `n × n`, in µV².
 //!
-//! The estimators and their formulas stand at the function that computes them ([`covariances`]); [`Rank`] says whether the matrices have an
-//! inverse and, where they have none, why.
+//! The estimators and their formulas stand at the function that computes them ([`covariances`]);
+//! [`Rank`] says whether the matrices have an inverse and, where they have none, why.
 
 mod estimator;
 mod rank;
@@ -18,12 +18,15 @@ use stiefel_linalg::MatBatch;
 use crate::{Channel, EegError, Epochs, Result, TrialInfo};
 use stiefel_formats::memory;
 
-/// Estimates the covariance of every trial `X` (`n × T`, `x_t` its columns, `x̄` their mean). With `C = Σ(x_t − x̄)(x_t − x̄)ᵀ / T` and `μ = tr C / n`:
+/// Estimates the covariance of every trial `X` (`n × T`, `x_t` its columns, `x̄` their mean). With
+/// `C = Σ(x_t − x̄)(x_t − x̄)ᵀ / T` and `μ = tr C / n`:
 ///
 /// * **sample**: `T/(T−1) · C`;
 /// * **Ledoit–Wolf**: `(1−ρ)·C + ρ·μ·I`, with scikit-learn's `ρ` (J. Multivar. Anal. 88, 2004);
-/// * **OAS**: the same form, with scikit-learn's `ρ` (Chen, Wiesel, Eldar, Hero, IEEE TSP 58, 2010);
-/// * **Schäfer–Strimmer**: off-diagonal entries of the sample covariance times `1−γ`, with pyRiemann's `γ` (Stat. Appl. Genet. Mol. Biol. 4, 2005).
+/// * **OAS**: the same form, with scikit-learn's `ρ` (Chen, Wiesel, Eldar, Hero, IEEE TSP 58,
+///   2010);
+/// * **Schäfer–Strimmer**: off-diagonal entries of the sample covariance times `1−γ`, with
+///   pyRiemann's `γ` (Stat. Appl. Genet. Mol. Biol. 4, 2005).
 ///
 /// Refuses trials of fewer than two samples and values that are not finite.
 ///
@@ -77,7 +80,8 @@ pub(crate) fn reduce<'a, R: Iterator<Item = &'a [f64]>>(
     if n == 0 || t < 2 {
         return Err(EegError::invalid(
             format!("a covariance cannot be estimated from {n} channels and {t} samples per trial"),
-            "keep at least one channel and two samples; several times more samples than channels are better",
+            "keep at least one channel and two samples; several times more samples than channels \
+             are better",
         ));
     }
     // Many channels make more of a file than it holds: n² numbers of n · t.

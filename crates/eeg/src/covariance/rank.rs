@@ -1,9 +1,9 @@
 //! The numerical rank of a covariance and the reasons it falls short.
 //!
-//! Eigenvalues `λ_i ≤ τ·λ_max` count as zero, `τ =` [`RANK_TOLERANCE`]. The causes are read off the matrix:
-//! average reference where `1ᵀC1 ≈ 0`, flat channels where `C_ii ≈ 0`, copies where `C_ii + C_jj ∓ 2C_ij ≈ 0`, too few samples
-//! where there are at most `n`; what is left unexplained is a linear combination, as interpolated channels and removed
-//! independent components leave behind.
+//! Eigenvalues `λ_i ≤ τ·λ_max` count as zero, `τ =` [`RANK_TOLERANCE`]. The causes are read off the
+//! matrix: average reference where `1ᵀC1 ≈ 0`, flat channels where `C_ii ≈ 0`, copies where `C_ii +
+//! C_jj ∓ 2C_ij ≈ 0`, too few samples where there are at most `n`; what is left unexplained is a
+//! linear combination, as interpolated channels and removed independent components leave behind.
 
 use std::fmt;
 use stiefel_linalg::{MatRef, eigenvalues};
@@ -42,7 +42,10 @@ pub enum RankLoss {
 /// let names = ["C3", "Cz", "C4"].map(String::from);
 /// let average_referenced = [2., -1., -1., -1., 2., -1., -1., -1., 2.];
 /// let rank = Rank::of(&average_referenced, &names, 500)?;
-/// assert_eq!((rank.rank, &rank.losses[..]), (2, &[RankLoss::AverageReference][..]));
+/// assert_eq!(
+///     (rank.rank, &rank.losses[..]),
+///     (2, &[RankLoss::AverageReference][..])
+/// );
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +67,8 @@ impl Rank {
         if n == 0 || matrix.len() != n * n || matrix.iter().any(|c| !c.is_finite()) {
             return Err(EegError::Invalid {
                 what: format!(
-                    "the rank of {} values as a {n}×{n} matrix was asked for, or some are not finite",
+                    "the rank of {} values as a {n}×{n} matrix was asked for, or some are not \
+                     finite",
                     matrix.len()
                 ),
                 remedy: "pass a finite square matrix with one channel name per row".into(),
@@ -143,20 +147,25 @@ impl fmt::Display for RankLoss {
         match self {
             Self::FewSamples { samples } => write!(
                 f,
-                "{samples} samples cannot span the channels: use a shrinkage estimator (Ledoit–Wolf or OAS) or longer trials"
+                "{samples} samples cannot span the channels: use a shrinkage estimator \
+                 (Ledoit–Wolf or OAS) or longer trials"
             ),
             Self::AverageReference => write!(
                 f,
-                "the channels are average-referenced and sum to zero: use a shrinkage estimator, drop one channel or reduce the rank by one"
+                "the channels are average-referenced and sum to zero: use a shrinkage estimator, \
+                 drop one channel or reduce the rank by one"
             ),
             Self::FlatChannel(name) => write!(f, "channel {name} is flat: drop it"),
             Self::Copies(a, b) => write!(
                 f,
-                "channels {a} and {b} carry the same signal (bridged or duplicated): drop one of them"
+                "channels {a} and {b} carry the same signal (bridged or duplicated): drop one of \
+                 them"
             ),
             Self::LinearCombination { directions } => write!(
                 f,
-                "{directions} direction(s) are combinations of other channels; interpolated channels or removed independent components cause this: use a shrinkage estimator or reduce the rank by {directions}"
+                "{directions} direction(s) are combinations of other channels; interpolated \
+                 channels or removed independent components cause this: use a shrinkage estimator \
+                 or reduce the rank by {directions}"
             ),
         }
     }

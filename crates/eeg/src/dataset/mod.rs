@@ -9,11 +9,11 @@
 //! | `identity` | (trials, 4) | the recording, the onset, where its windows begin and end; see below |
 //! | `stiefel` | (bytes,) | JSON in UTF-8: how the covariances were made, of which recordings |
 //!
-//! The recording of a trial is its place in the list of `stiefel`; the onset is a sample as recorded,
-//! and windows are counted in samples from it.
+//! The recording of a trial is its place in the list of `stiefel`; the onset is a sample as
+//! recorded, and windows are counted in samples from it.
 //!
-//! `prepare` writes `triangles`. `X` holds covariances when its matrices are square and all symmetric to the rounding of the type
-//! it is stored in, epochs otherwise.
+//! `prepare` writes `triangles`. `X` holds covariances when its matrices are square and all
+//! symmetric to the rounding of the type it is stored in, epochs otherwise.
 
 mod content;
 mod read;

@@ -53,7 +53,8 @@ impl Record {
             return Err(invalid(
                 path,
                 format!(
-                    "its record is of version {newer}, this version of stiefel reads up to {VERSION}"
+                    "its record is of version {newer}, this version of stiefel reads up to \
+                     {VERSION}"
                 ),
                 "use a newer stiefel",
             ));

@@ -19,8 +19,12 @@ use crate::{EegError, Result};
 /// use stiefel_linalg::MatBatch;
 ///
 /// let classes = Factor::from_labels(["hand", "feet"]);
-/// let trials = Trials::new(MatBatch::identity(2, 3), classes, Factor::from_labels(["S1", "S1"]))?
-///     .with_channels(["C3", "Cz", "C4"].map(String::from).to_vec())?;
+/// let trials = Trials::new(
+///     MatBatch::identity(2, 3),
+///     classes,
+///     Factor::from_labels(["S1", "S1"]),
+/// )?
+/// .with_channels(["C3", "Cz", "C4"].map(String::from).to_vec())?;
 /// let path = std::env::temp_dir().join(format!("stiefel-doc-{}.npz", std::process::id()));
 /// write_trials(&path, &trials)?;
 /// assert_eq!(read(&path)?.into_trials()?, trials);

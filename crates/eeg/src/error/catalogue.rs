@@ -42,13 +42,15 @@ pub enum CatalogueError {
     },
     /// There is no place to keep files.
     #[error(
-        "there is no folder for data: neither STIEFEL_DATA nor a home folder is set; set STIEFEL_DATA"
+        "there is no folder for data: neither STIEFEL_DATA nor a home folder is set; set \
+         STIEFEL_DATA"
     )]
     NoFolder,
     /// The server could not be reached, or kept failing.
     #[error(
-        "{url} could not be fetched in {attempts} attempts: {reason}; check the connection, set HTTPS_PROXY where a proxy is needed, \
-         or name a mirror (STIEFEL_MIRROR) (what has arrived is kept, and the next attempt continues from there)"
+        "{url} could not be fetched in {attempts} attempts: {reason}; check the connection, set \
+         HTTPS_PROXY where a proxy is needed, or name a mirror (STIEFEL_MIRROR) (what has arrived \
+         is kept, and the next attempt continues from there)"
     )]
     Network {
         /// The address.
@@ -134,7 +136,8 @@ pub enum CatalogueError {
     },
     /// Files that were never fetched.
     #[error(
-        "{missing} of {wanted} files of {dataset} are not here (the first: {first}); fetch them with: stiefel data fetch {dataset}"
+        "{missing} of {wanted} files of {dataset} are not here (the first: {first}); fetch them \
+         with: stiefel data fetch {dataset}"
     )]
     Missing {
         /// The data set.

@@ -83,7 +83,8 @@ impl EegError {
         text.strip_prefix(&name).unwrap_or(&text).to_owned()
     }
 
-    /// The reason in a few words, without the file's name and without advice: what a table has room for.
+    /// The reason in a few words, without the file's name and without advice: what a table has room
+    /// for.
     ///
     /// ```
     /// use stiefel_eeg::io::{Source, read_from};

@@ -1,4 +1,5 @@
-//! The filtered samples of one band, with the mean and the centred products of every block of them; the formulas are in the parent module.
+//! The filtered samples of one band, with the mean and the centred products of every block of them;
+//! the formulas are in the parent module.
 
 use crate::covariance::{Estimator, Scratch, estimate, mirror, oas, unbiased};
 use stiefel_linalg::{Layout, Result, gram_lower};
@@ -6,26 +7,30 @@ use stiefel_linalg::{Layout, Result, gram_lower};
 /// Samples of a block.
 pub const BLOCK: usize = 16;
 
-/// Blocks of every next size are four of the size before. A window of three seconds at 160 Hz is then made of about ten pieces; of blocks of one size it would be made
-/// of thirty or more, and adding them up was most of a decision at 64 channels.
+/// Blocks of every next size are four of the size before. A window of three seconds at 160 Hz is
+/// then made of about ten pieces; of blocks of one size it would be made of thirty or more, and
+/// adding them up was most of a decision at 64 channels.
 const SIZES: [usize; 3] = [BLOCK, 4 * BLOCK, 16 * BLOCK];
 
 /// The recent past of one band.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     n: usize,
-    /// The last samples, sample-major; sample `t` is at `t % capacity`, and `capacity` is a multiple of every size.
+    /// The last samples, sample-major; sample `t` is at `t % capacity`, and `capacity` is a
+    /// multiple of every size.
     ring: Vec<f64>,
     capacity: usize,
     levels: Vec<Level>,
-    /// Where the last block of the smallest size ended, and where its stretch began, as long as the larger blocks that end there too are not made.
+    /// Where the last block of the smallest size ended, and where its stretch began, as long as
+    /// the larger blocks that end there too are not made.
     due: Option<(u64, u64)>,
     /// Buffers of one block.
     centred: Vec<f64>,
     gram: Vec<f64>,
 }
 
-/// Of every block of one size its mean and the lower triangle of its centred products, row by row; block `b` is at `b % (capacity/size)`.
+/// Of every block of one size its mean and the lower triangle of its centred products, row by row;
+/// block `b` is at `b % (capacity/size)`.
 #[derive(Debug, Clone)]
 struct Level {
     size: usize,
@@ -44,14 +49,16 @@ impl Level {
     }
 }
 
-/// Samples in the ring. One block more than the memory: the one that is being filled must not overwrite what can still be asked for.
+/// Samples in the ring. One block more than the memory: the one that is being filled must not
+/// overwrite what can still be asked for.
 pub(super) fn capacity(memory: usize) -> usize {
     let largest = SIZES[SIZES.len() - 1];
     (memory.div_ceil(largest) + 1) * largest
 }
 
-/// The pieces of one window that have been added up so far: those before sample `at`. Which pieces a window is made of follows from where it begins and ends, and they are
-/// added in order, so that it makes no difference to the bit when that is done.
+/// The pieces of one window that have been added up so far: those before sample `at`. Which pieces
+/// a window is made of follows from where it begins and ends, and they are added in order, so that
+/// it makes no difference to the bit when that is done.
 #[derive(Debug, Clone)]
 pub(super) struct Pieces {
     start: u64,
@@ -147,7 +154,8 @@ impl Blocks {
         Ok(())
     }
 
-    /// Makes the larger blocks that ended with the last sample. No window that ends there has one among its [pieces](Self::advance): they can wait until it was decided.
+    /// Makes the larger blocks that ended with the last sample. No window that ends there has one
+    /// among its [pieces](Self::advance): they can wait until it was decided.
     pub(super) fn settle(&mut self) -> Result<()> {
         let Some((at, began)) = self.due.take() else {
             return Ok(());
@@ -162,7 +170,8 @@ impl Blocks {
         Ok(())
     }
 
-    /// Mean and products of the block of a level that begins at a sample: from its samples, or from the four blocks it is made of.
+    /// Mean and products of the block of a level that begins at a sample: from its samples, or from
+    /// the four blocks it is made of.
     fn finish(&mut self, level: usize, start: u64) -> Result<()> {
         let place = (start % self.capacity as u64) as usize;
         let (n, packed) = (self.n, triangle(self.n));
@@ -240,7 +249,8 @@ impl Blocks {
         }
     }
 
-    /// Adds up the pieces of a window that are whole by sample `now`: the largest blocks that fit, of which those larger than the smallest end a block before the window does.
+    /// Adds up the pieces of a window that are whole by sample `now`: the largest blocks that fit,
+    /// of which those larger than the smallest end a block before the window does.
     pub(super) fn advance(
         &mut self,
         (start, end): (u64, u64),
@@ -319,7 +329,8 @@ fn central_moments(sum: &mut Pieces, n: usize, mean: &mut [f64], out: &mut [f64]
 /// Pieces of a window whose products are added in one pass.
 const TOGETHER: usize = 16;
 
-/// `sum ← ((sum + x_1) + x_2) + …`, entry by entry: as one after the other, but the sum is read and written once.
+/// `sum ← ((sum + x_1) + x_2) + …`, entry by entry: as one after the other, but the sum is read and
+/// written once.
 fn add_all(sum: &mut [f64], pieces: &[&[f64]]) {
     pulp::Arch::new().dispatch(AddAll { sum, pieces });
 }

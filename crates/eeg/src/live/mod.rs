@@ -1,4 +1,5 @@
-//! The signal part of live decoding: blocks of samples in, the covariances of any window of the recent past out.
+//! The signal part of live decoding: blocks of samples in, the covariances of any window of the
+//! recent past out.
 //!
 //! ```text
 //!            ┌─ causal filter of band 1 ─▶ ring, sums of 16, 64, 256 samples ─┐
@@ -6,19 +7,22 @@
 //!            └─ causal filter of band 2 ─▶ ring, sums of 16, 64, 256 samples ─┘
 //! ```
 //!
-//! Bands are filtered once, however many views look at them. The work of a window is done while its samples arrive: of every [`BLOCK`]
-//! samples, and of every four and sixteen such blocks, the mean `m_b` and the centred products `G_b` are kept, and a window of `W` samples that consists of blocks `b`
-//! of `w_b` samples has
+//! Bands are filtered once, however many views look at them. The work of a window is done while its
+//! samples arrive: of every [`BLOCK`] samples, and of every four and sixteen such blocks, the mean
+//! `m_b` and the centred products `G_b` are kept, and a window of `W` samples that consists of
+//! blocks `b` of `w_b` samples has
 //!
 //! ```text
 //! m = Σ w_b m_b / W        C = (Σ G_b + Σ w_b (m_b − m)(m_b − m)ᵀ) / W
 //! ```
 //!
-//! (Chan, Golub, LeVeque, Am. Stat. 37, 1983). Nothing is ever taken off a sum, so rounding does not build up, and large offsets cancel within
-//! blocks. Ledoit–Wolf and Schäfer–Strimmer need fourth moments and are computed from the ring.
+//! (Chan, Golub, LeVeque, Am. Stat. 37, 1983). Nothing is ever taken off a sum, so rounding does
+//! not build up, and large offsets cancel within blocks. Ledoit–Wolf and Schäfer–Strimmer need
+//! fourth moments and are computed from the ring.
 //!
-//! What comes out does not depend on how the samples were cut into blocks, to the bit. Once made, the chain allocates nothing but at a restart. Samples are
-//! sample-major, as amplifiers deliver them: all channels of the first sample, then of the second.
+//! What comes out does not depend on how the samples were cut into blocks, to the bit. Once made,
+//! the chain allocates nothing but at a restart. Samples are sample-major, as amplifiers deliver
+//! them: all channels of the first sample, then of the second.
 
 mod blocks;
 
@@ -61,9 +65,28 @@ pub struct LiveConfig {
 /// use stiefel_eeg::live::{Live, LiveConfig, WindowSpec};
 /// use stiefel_eeg::signal::{Band, Sos};
 /// let filter = Sos::butterworth(4, Band::BandPass(8.0, 32.0), 250.0)?;
-/// let views = vec![WindowSpec { band: 0, samples: 500 }, WindowSpec { band: 0, samples: 250 }];
-/// let mut live = Live::new(LiveConfig { channels: 2, bands: vec![Some(filter)], views, memory: 600, estimator: Estimator::Sample })?;
-/// for block in (0..100).map(|b| (0..20).map(|i| f64::from((b * 20 + i) * 37 % 101)).collect::<Vec<_>>()) {
+/// let views = vec![
+///     WindowSpec {
+///         band: 0,
+///         samples: 500,
+///     },
+///     WindowSpec {
+///         band: 0,
+///         samples: 250,
+///     },
+/// ];
+/// let mut live = Live::new(LiveConfig {
+///     channels: 2,
+///     bands: vec![Some(filter)],
+///     views,
+///     memory: 600,
+///     estimator: Estimator::Sample,
+/// })?;
+/// for block in (0..100).map(|b| {
+///     (0..20)
+///         .map(|i| f64::from((b * 20 + i) * 37 % 101))
+///         .collect::<Vec<_>>()
+/// }) {
 ///     live.push(&block)?;
 /// }
 /// let mut covariance = [0.0; 4];
@@ -144,8 +167,8 @@ impl Live {
 
     /// Takes in a block of any number of samples.
     ///
-    /// Refuses a block that is no whole number of samples or holds a value that is not finite; the chain is
-    /// then as it was before.
+    /// Refuses a block that is no whole number of samples or holds a value that is not finite; the
+    /// chain is then as it was before.
     pub fn push(&mut self, block: &[f64]) -> Result<()> {
         let n = self.config.channels;
         self.check_block(block)?;
@@ -170,14 +193,16 @@ impl Live {
         Ok(())
     }
 
-    /// Samples are missing here: `count` are counted and none is made up. The filters start again, with the next sample.
+    /// Samples are missing here: `count` are counted and none is made up. The filters start again,
+    /// with the next sample.
     pub fn skip(&mut self, count: u64) {
         self.seen = self.seen.saturating_add(count);
         self.began = self.seen;
     }
 
-    /// Does what can be done by now of the covariance of a view over its window from sample `start` on, which will be asked for next. The
-    /// covariance is the same to the bit; it is there sooner after the last sample.
+    /// Does what can be done by now of the covariance of a view over its window from sample `start`
+    /// on, which will be asked for next. The covariance is the same to the bit; it is there
+    /// sooner after the last sample.
     pub fn anticipate(&mut self, view: usize, start: u64) {
         let Some(&WindowSpec { band, samples }) = self.config.views.get(view) else {
             return;
@@ -210,7 +235,8 @@ impl Live {
         if start < self.began.max(oldest) || end > self.seen || out.len() != n * n {
             return Err(EegError::invalid(
                 format!(
-                    "a window of samples {start} to {end} into {} values was asked for; there are samples {} to {} of {n} channels",
+                    "a window of samples {start} to {end} into {} values was asked for; there are \
+                     samples {} to {} of {n} channels",
                     out.len(),
                     self.began.max(oldest),
                     self.seen
@@ -233,7 +259,8 @@ impl Live {
         if !block.len().is_multiple_of(n) {
             return Err(EegError::invalid(
                 format!(
-                    "a block of {} values is not a whole number of samples of {n} channels (at sample {})",
+                    "a block of {} values is not a whole number of samples of {n} channels (at \
+                     sample {})",
                     block.len(),
                     self.seen
                 ),
@@ -267,7 +294,8 @@ const MAX_VALUES: usize = 1 << 28;
 
 fn check(config: &LiveConfig) -> Result<()> {
     let (n, memory, bands) = (config.channels, config.memory, config.bands.len());
-    // A memory beyond any bound is refused before the ring is rounded up to whole blocks; blocks of all sizes together are fewer than two for every sixteen samples.
+    // A memory beyond any bound is refused before the ring is rounded up to whole blocks; blocks of
+    // all sizes together are fewer than two for every sixteen samples.
     let ring = (memory <= MAX_VALUES).then(|| blocks::capacity(memory));
     let size = ring.and_then(|ring| {
         let products = n.checked_mul(n)?.checked_mul(2 * ring / BLOCK)?;
@@ -283,10 +311,12 @@ fn check(config: &LiveConfig) -> Result<()> {
     let views: Vec<usize> = config.views.iter().map(|v| v.samples).collect();
     Err(EegError::invalid(
         format!(
-            "a live chain of {n} channels, {bands} bands, windows of {views:?} samples and a memory of {memory} samples was asked for"
+            "a live chain of {n} channels, {bands} bands, windows of {views:?} samples and a \
+             memory of {memory} samples was asked for"
         ),
         format!(
-            "take at least one channel and one view, at least two samples per window and no more than the memory, and at most {MAX_VALUES} values in memory"
+            "take at least one channel and one view, at least two samples per window and no more \
+             than the memory, and at most {MAX_VALUES} values in memory"
         ),
     ))
 }
@@ -327,7 +357,8 @@ fn filter_frames(
 }
 
 impl Sos {
-    /// After how many samples what a filter remembers has fallen to [`SETTLED`] of itself: that of its slowest pole.
+    /// After how many samples what a filter remembers has fallen to [`SETTLED`] of itself: that of
+    /// its slowest pole.
     pub fn settling(&self) -> usize {
         let radius = |&[.., a1, a2]: &[f64; 6]| {
             let discriminant = a1 * a1 - 4.0 * a2;

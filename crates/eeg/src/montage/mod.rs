@@ -1,7 +1,8 @@
 //! Electrode names, their places on the head, and the channel sets of public datasets.
 //!
-//! Names are compared without regard to case, trailing dots (`"Fc5."`), an `EEG` prefix (`"EEG Fz"`, `"EEG-Fz"`), a
-//! reference suffix (`"C3-REF"`, `"C3-LE"`), and with the older 10–20 names `T3 = T7`, `T4 = T8`, `T5 = P7`, `T6 = P8`.
+//! Names are compared without regard to case, trailing dots (`"Fc5."`), an `EEG` prefix (`"EEG
+//! Fz"`, `"EEG-Fz"`), a reference suffix (`"C3-REF"`, `"C3-LE"`), and with the older 10–20 names
+//! `T3 = T7`, `T4 = T8`, `T5 = P7`, `T6 = P8`.
 
 mod positions;
 
@@ -72,14 +73,14 @@ impl Montage {
             }
             Self::Bnci2015001 => "FC3 FCz FC4 C5 C3 C1 Cz C2 C4 C6 CP3 CPz CP4",
             Self::Weibo2014 => {
-                "Fp1 Fpz Fp2 AF3 AF4 F7 F5 F3 F1 Fz F2 F4 F6 F8 FT7 FC5 FC3 FC1 FCz FC2 FC4 FC6 FT8 \
-                 T7 C5 C3 C1 Cz C2 C4 C6 T8 TP7 CP5 CP3 CP1 CPz CP2 CP4 CP6 TP8 \
-                 P7 P5 P3 P1 Pz P2 P4 P6 P8 PO7 PO5 PO3 POz PO4 PO6 PO8 O1 Oz O2"
+                "Fp1 Fpz Fp2 AF3 AF4 F7 F5 F3 F1 Fz F2 F4 F6 F8 FT7 FC5 FC3 FC1 FCz FC2 FC4 FC6 \
+                 FT8 T7 C5 C3 C1 Cz C2 C4 C6 T8 TP7 CP5 CP3 CP1 CPz CP2 CP4 CP6 TP8 P7 P5 P3 P1 Pz \
+                 P2 P4 P6 P8 PO7 PO5 PO3 POz PO4 PO6 PO8 O1 Oz O2"
             }
             Self::Eegmmidb => {
-                "FC5 FC3 FC1 FCz FC2 FC4 FC6 C5 C3 C1 Cz C2 C4 C6 CP5 CP3 CP1 CPz CP2 CP4 CP6 \
-                 Fp1 Fpz Fp2 AF7 AF3 AFz AF4 AF8 F7 F5 F3 F1 Fz F2 F4 F6 F8 FT7 FT8 T7 T8 T9 T10 TP7 TP8 \
-                 P7 P5 P3 P1 Pz P2 P4 P6 P8 PO7 PO3 POz PO4 PO8 O1 Oz O2 Iz"
+                "FC5 FC3 FC1 FCz FC2 FC4 FC6 C5 C3 C1 Cz C2 C4 C6 CP5 CP3 CP1 CPz CP2 CP4 CP6 Fp1 \
+                 Fpz Fp2 AF7 AF3 AFz AF4 AF8 F7 F5 F3 F1 Fz F2 F4 F6 F8 FT7 FT8 T7 T8 T9 T10 TP7 \
+                 TP8 P7 P5 P3 P1 Pz P2 P4 P6 P8 PO7 PO3 POz PO4 PO8 O1 Oz O2 Iz"
             }
         };
         names.split_ascii_whitespace().collect()

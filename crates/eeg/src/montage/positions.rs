@@ -1,12 +1,14 @@
 //! Where the electrodes of the 10–10 system are, on a unit sphere.
 //!
-//! The system divides arcs of the head. From nasion to inion over the vertex it steps by 18°: Fpz AFz Fz FCz
-//! Cz CPz Pz POz Oz Iz at polar angles 72 54 36 18 0 18 36 54 72 90. Around the head, 72° from the vertex, lie Fp1 AF7 F7
-//! FT7 T7 TP7 P7 PO7 O1 in steps of 18° of azimuth. Each coronal row is the circle through its left end, its midline
-//! electrode and its right end, cut into quarters on either side. Electrodes 9 and 10 and the ears lie on the equator.
+//! The system divides arcs of the head. From nasion to inion over the vertex it steps by 18°: Fpz
+//! AFz Fz FCz Cz CPz Pz POz Oz Iz at polar angles 72 54 36 18 0 18 36 54 72 90. Around the head,
+//! 72° from the vertex, lie Fp1 AF7 F7 FT7 T7 TP7 P7 PO7 O1 in steps of 18° of azimuth. Each
+//! coronal row is the circle through its left end, its midline electrode and its right end, cut
+//! into quarters on either side. Electrodes 9 and 10 and the ears lie on the equator.
 //!
-//! Axes: `x` to the right ear, `y` to the nasion, `z` to the vertex. Source: American Clinical Neurophysiology
-//! Society, Guideline 2 (2016); Oostenveld & Praamstra, Clin. Neurophysiol. 112 (2001).
+//! Axes: `x` to the right ear, `y` to the nasion, `z` to the vertex. Source: American Clinical
+//! Neurophysiology Society, Guideline 2 (2016); Oostenveld & Praamstra, Clin. Neurophysiol. 112
+//! (2001).
 
 use std::sync::LazyLock;
 
@@ -41,7 +43,8 @@ pub fn position(name: &str) -> Option<[f64; 3]> {
         .map(|p| p.at)
 }
 
-/// The point at polar angle `theta` and azimuth `phi` (from the nasion towards the right), in degrees.
+/// The point at polar angle `theta` and azimuth `phi` (from the nasion towards the right), in
+/// degrees.
 fn sphere(theta: f64, phi: f64) -> [f64; 3] {
     let (theta, phi) = (theta.to_radians(), phi.to_radians());
     [
@@ -52,7 +55,8 @@ fn sphere(theta: f64, phi: f64) -> [f64; 3] {
 }
 
 /// Coronal rows: the letters of the lateral end, of the rest, and the signed angle of the midline
-/// electrode (to the front positive); the ring electrode's azimuth follows from its place in the list.
+/// electrode (to the front positive); the ring electrode's azimuth follows from its place in the
+/// list.
 const ROWS: [(&str, &str, f64); 7] = [
     ("AF", "AF", 54.0),
     ("F", "F", 36.0),
@@ -101,11 +105,11 @@ fn midline(angle: f64) -> [f64; 3] {
     sphere(angle.abs(), if angle < 0.0 { 180.0 } else { 0.0 })
 }
 
-/// The point a part `f` of the way from `middle` to `end` on the circle through them and the mirror image
-/// of `end`.
+/// The point a part `f` of the way from `middle` to `end` on the circle through them and the mirror
+/// image of `end`.
 fn along_circle(middle: [f64; 3], end: [f64; 3], f: f64) -> [f64; 3] {
-    // The plane of the circle holds the x direction, along which the ends lie at ±half; v leads from
-    // the middle of that chord to the middle electrode.
+    // The plane of the circle holds the x direction, along which the ends lie at ±half; v leads
+    // from the middle of that chord to the middle electrode.
     let v = [middle[1] - end[1], middle[2] - end[2]];
     let (height, half) = (v[0].hypot(v[1]), end[0].abs());
     let radius = (half * half + height * height) / (2.0 * height);

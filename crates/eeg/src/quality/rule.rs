@@ -15,9 +15,18 @@ use crate::tolerance::{
 /// let rule = WindowRule::new(160.0, Some(1.0));
 /// // Ranges in microvolts beside the median of all electrodes, and runs of equal values.
 /// assert_eq!(rule.electrode(120.0, 100.0, 2, || 1), None);
-/// assert_eq!(rule.electrode(0.05, 100.0, 2, || 1), Some(FindingKind::Flat));
-/// assert_eq!(rule.electrode(9_000.0, 100.0, 2, || 1), Some(FindingKind::OutOfRange));
-/// assert_eq!(rule.electrode(400.0, 100.0, 9, || 9), Some(FindingKind::Saturated));
+/// assert_eq!(
+///     rule.electrode(0.05, 100.0, 2, || 1),
+///     Some(FindingKind::Flat)
+/// );
+/// assert_eq!(
+///     rule.electrode(9_000.0, 100.0, 2, || 1),
+///     Some(FindingKind::OutOfRange)
+/// );
+/// assert_eq!(
+///     rule.electrode(400.0, 100.0, 9, || 9),
+///     Some(FindingKind::Saturated)
+/// );
 /// assert_eq!(rule.all(1e-4), Some(FindingKind::Amplitude));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

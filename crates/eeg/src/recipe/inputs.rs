@@ -71,8 +71,8 @@ impl fmt::Debug for Inputs {
 impl Inputs {
     /// Finds files and folders, one public data set, or simulated people (`synthetic:GEOMETRY`).
     ///
-    /// Of the recipe, the classes are looked at: files of a public data set that hold none of them are
-    /// not read.
+    /// Of the recipe, the classes are looked at: files of a public data set that hold none of them
+    /// are not read.
     pub fn open(sources: &[String], input: &Input, recipe: &Recipe) -> Result<Self> {
         let mut found = match sources {
             [name] if name.starts_with("synthetic:") => of_synthetic(name, recipe)?,
@@ -206,7 +206,8 @@ fn of_catalogue(source: &str, input: &Input, recipe: &Recipe) -> Result<Inputs> 
         if given {
             return Err(EegError::setting(
                 format!(
-                    "the option {option} says how to read files, but stiefel knows how to read the files of {name}"
+                    "the option {option} says how to read files, but stiefel knows how to read \
+                     the files of {name}"
                 ),
                 "leave it out, or give the files by name",
             ));
@@ -570,7 +571,8 @@ fn signals(
         }
         Content::Recordings(recordings) => {
             let several = recordings.len() > 1;
-            // A MATLAB file holds the runs of a session; other formats one run, in stretches where it has gaps.
+            // A MATLAB file holds the runs of a session; other formats one run, in stretches where
+            // it has gaps.
             let join = if several_sessions { "/" } else { "." };
             let number = |i: usize| match &run {
                 Some(run) if several => Some(format!("{run}{join}{}", i + 1)),

@@ -1,8 +1,8 @@
 //! Labels that mean two things.
 //!
-//! `T1` of EEGMMIDB is the left fist in runs 4, 8, 12 and both fists in runs 6, 10, 14, and nothing in
-//! the files says so. The catalogue does: recordings that are files of a public data set, by name,
-//! channels and rate, are known by their task.
+//! `T1` of EEGMMIDB is the left fist in runs 4, 8, 12 and both fists in runs 6, 10, 14, and nothing
+//! in the files says so. The catalogue does: recordings that are files of a public data set, by
+//! name, channels and rate, are known by their task.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,8 @@ use crate::{EegError, Event, Recording, Result};
 /// A recording as a recipe takes it: its events carry the labels of the recipe, `R0[48]:T1` where a
 /// rule is about the label `T1` in runs that fit `R0[48]`.
 ///
-/// Whatever cuts trials out of a file, or plays it as if it were recorded now, finds its events here.
+/// Whatever cuts trials out of a file, or plays it as if it were recorded now, finds its events
+/// here.
 #[derive(Debug, Clone)]
 pub struct LabelledRecording {
     /// The signal, with the events as the recipe calls them.
@@ -44,8 +45,8 @@ pub struct Cue<'a> {
 }
 
 impl LabelledRecording {
-    /// Calls the events of a recording as the rules for its run say. A public data set that the file
-    /// is part of says what they mean.
+    /// Calls the events of a recording as the rules for its run say. A public data set that the
+    /// file is part of says what they mean.
     pub fn new(
         path: &Path,
         recording: Recording,
@@ -243,8 +244,8 @@ pub(super) fn check_meanings(heard: &Labels) -> Result<()> {
     Err(EegError::setting(
         format!("the label {label} means {}", each.join(" and ")),
         format!(
-            "choose the runs of one task, for example the runs {}, or say what it means in each run, \
-             for example with the class rule R0[48]:{label}=left",
+            "choose the runs of one task, for example the runs {}, or say what it means in each \
+             run, for example with the class rule R0[48]:{label}=left",
             both[0].runs.join(",")
         ),
     ))

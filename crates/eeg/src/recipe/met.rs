@@ -28,7 +28,8 @@ impl Met {
         }
     }
 
-    /// Takes a recording in. One that was met before is refused, or left out for the reason returned.
+    /// Takes a recording in. One that was met before is refused, or left out for the reason
+    /// returned.
     pub(super) fn recording(
         &mut self,
         found: &Fingerprint,
@@ -81,8 +82,8 @@ impl Met {
         Ok((recording.with_events(kept), Some(twice)))
     }
 
-    /// Takes trials in that came alone. Those of the chosen labels that were met before are refused,
-    /// or left out for the reason returned.
+    /// Takes trials in that came alone. Those of the chosen labels that were met before are
+    /// refused, or left out for the reason returned.
     pub(super) fn epochs(
         &mut self,
         epochs: Epochs,

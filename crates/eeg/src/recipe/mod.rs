@@ -6,11 +6,11 @@
 //!
 //! One recording is in memory at a time, and each file is read once: what is hashed is what was
 //! decoded. The [`Recipe`] says everything that changes numbers, the [`Input`] how files are read;
-//! both travel with the trials as their [`Provenance`]. What came of each file is the [`Record`], for
-//! people. The same recipe runs on a live signal: [`stream`].
+//! both travel with the trials as their [`Provenance`]. What came of each file is the [`Record`],
+//! for people. The same recipe runs on a live signal: [`stream`].
 //!
-//! A label that never occurs, and a label that means two things in the runs at hand, are errors with
-//! the counts.
+//! A label that never occurs, and a label that means two things in the runs at hand, are errors
+//! with the counts.
 
 mod examine;
 mod folders;
@@ -312,7 +312,8 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Whether a recording has none of the events; it is then noted. Without classes nothing can be a trial.
+    /// Whether a recording has none of the events; it is then noted. Without classes nothing can be
+    /// a trial.
     fn has_no_trial(
         &mut self,
         recording: &LabelledRecording,

@@ -86,7 +86,8 @@ fn in_session(subject: &str, session: &str) -> String {
     }
 }
 
-/// `sub-XX[_ses-YY]…[_run-ZZ]`; the task is part of the run where there is no number, since it tells files apart.
+/// `sub-XX[_ses-YY]…[_run-ZZ]`; the task is part of the run where there is no number, since it
+/// tells files apart.
 fn bids(stem: &str) -> Option<(String, Option<String>)> {
     let value = |key: &str| {
         stem.split('_')

@@ -1,7 +1,7 @@
 //! What readers noted on many files, told once.
 //!
-//! Notes that differ only in the name of the file they are on become one: `a.edf and 5 more: …`. Parts of that name in a note (a table that is called
-//! after its recording) are written `…`.
+//! Notes that differ only in the name of the file they are on become one: `a.edf and 5 more: …`.
+//! Parts of that name in a note (a table that is called after its recording) are written `…`.
 
 use std::path::Path;
 

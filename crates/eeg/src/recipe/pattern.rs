@@ -26,8 +26,9 @@ pub struct FileName {
     pub class: Option<String>,
 }
 
-/// A pattern of file names: text, and `{subject}`, `{session}`, `{run}`, `{class}`, `{trial}` and `{any}` in it. A pattern with a `/` is compared with
-/// as many folders of the path; one with a class says that every file is a trial.
+/// A pattern of file names: text, and `{subject}`, `{session}`, `{run}`, `{class}`, `{trial}` and
+/// `{any}` in it. A pattern with a `/` is compared with as many folders of the path; one with a
+/// class says that every file is a trial.
 ///
 /// ```
 /// use stiefel_eeg::recipe::NamePattern;
@@ -52,7 +53,8 @@ impl FromStr for NamePattern {
             EegError::setting(
                 format!("the pattern \"{text}\" {what}"),
                 format!(
-                    "give a pattern such as {{subject}}_{{class}}_{{trial}}.csv; the names are {names}"
+                    "give a pattern such as {{subject}}_{{class}}_{{trial}}.csv; the names are \
+                     {names}"
                 ),
             )
         };
@@ -126,7 +128,8 @@ impl NamePattern {
     }
 }
 
-/// The texts at the names of a pattern; a name stands for at least one letter and no folder's end, as few letters as fit.
+/// The texts at the names of a pattern; a name stands for at least one letter and no folder's end,
+/// as few letters as fit.
 fn fit(pieces: &[Piece], text: &str) -> Option<Vec<(&'static str, String)>> {
     match pieces {
         [] => text.is_empty().then(Vec::new),

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A trial has one covariance per view. A band is filtered once, however many windows look at it.
-//! Rejection needs all trials of a domain, but only their peaks in the first view. Data that comes in
-//! trials is filtered trial by trial, then cropped to the window.
+//! Rejection needs all trials of a domain, but only their peaks in the first view. Data that comes
+//! in trials is filtered trial by trial, then cropped to the window.
 //!
 //! A reference that is made of the recipe's own channels leaves these one direction short: their
 //! mean, weighted as the reference is, vanishes. A window without more samples than channels leaves
@@ -589,7 +589,8 @@ fn keep_all(domains: &[&str]) -> Rejection {
     }
 }
 
-/// Whether two recordings have the same channels. Case, and the dots that some recorders fill names with, are no difference; a reference in the name is one.
+/// Whether two recordings have the same channels. Case, and the dots that some recorders fill names
+/// with, are no difference; a reference in the name is one.
 fn alike(first: &[String], other: &[String]) -> bool {
     let same = |a: &str, b: &str| {
         let bare = |name: &str| name.trim_end_matches('.').to_ascii_lowercase();

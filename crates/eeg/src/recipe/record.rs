@@ -1,4 +1,5 @@
-//! What was made of what, for people: `dataset.json` beside `dataset.npz`. The dataset file needs nothing of it to be right.
+//! What was made of what, for people: `dataset.json` beside `dataset.npz`. The dataset file needs
+//! nothing of it to be right.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

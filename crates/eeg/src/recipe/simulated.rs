@@ -12,9 +12,16 @@ use crate::{EegError, Result};
 /// ```
 /// use stiefel_eeg::synthetic::SyntheticConfig;
 ///
-/// let config = SyntheticConfig { sessions: vec![1; 2], trials_per_class: 4, ..SyntheticConfig::bnci2015001() };
+/// let config = SyntheticConfig {
+///     sessions: vec![1; 2],
+///     trials_per_class: 4,
+///     ..SyntheticConfig::bnci2015001()
+/// };
 /// let trials = stiefel_eeg::recipe::simulate(&config)?;
-/// assert_eq!((trials.channels_count(), trials.domains().names().len()), (13, 2));
+/// assert_eq!(
+///     (trials.channels_count(), trials.domains().names().len()),
+///     (13, 2)
+/// );
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```
 pub fn simulate(config: &SyntheticConfig) -> Result<Trials> {
@@ -51,7 +58,8 @@ fn option(config: &mut SyntheticConfig, part: &str) -> Result<()> {
     let bad = || {
         EegError::setting(
             format!("\"{part}\" is not an option of a synthetic dataset"),
-            "the options are subjects=1…100, sessions=1…10, trials=2…1000 (per class and session), seed=N, anatomy=0…3",
+            "the options are subjects=1…100, sessions=1…10, trials=2…1000 (per class and \
+             session), seed=N, anatomy=0…3",
         )
     };
     let (key, value) = part.split_once('=').ok_or_else(bad)?;

@@ -1,8 +1,10 @@
 //! A recipe on a running signal: where the views of a trial lie, in samples, and the chain that
 //! computes them.
 //!
-//! View `v` of a trial at sample `s` begins at `s + round(from_v·fs)` and has `round((to_v − from_v)·fs)` samples, halves rounded to even, as trials are cut out of
-//! recordings. All views together span `s + first … s + last`; the trial is over, and is decided, with sample `s + last − 1`.
+//! View `v` of a trial at sample `s` begins at `s + round(from_v·fs)` and has `round((to_v −
+//! from_v)·fs)` samples, halves rounded to even, as trials are cut out of recordings. All views
+//! together span `s + first … s + last`; the trial is over, and is decided, with sample `s + last −
+//! 1`.
 
 use stiefel_data::{Provenance, Recipe, View};
 

@@ -5,8 +5,8 @@ use stiefel_data::{Origin, Recipe, Trials, View};
 use super::pipeline::Preparing;
 use crate::{EegError, Epochs, Result};
 
-/// Returns the views of CHOIR around a broad one: its band, 10–14 and 20–28 Hz in its window, and all
-/// three in a window of two thirds its length that begins a twelfth earlier (0.25–2.25 s for
+/// Returns the views of CHOIR around a broad one: its band, 10–14 and 20–28 Hz in its window, and
+/// all three in a window of two thirds its length that begins a twelfth earlier (0.25–2.25 s for
 /// 0.5–3.5 s), but not before `earliest`.
 pub fn choir_views(broad: View, earliest: f64) -> Vec<View> {
     let [from, to] = broad.window;
@@ -33,8 +33,14 @@ pub fn choir_views(broad: View, earliest: f64) -> Vec<View> {
 /// use stiefel_eeg::recipe::parse_views;
 ///
 /// let broad: View = "8-32@0.5-3.5".parse()?;
-/// assert_eq!(parse_views("8-30@0.5-3.5,10-14@0.5-2.5", broad, 0.0)?.len(), 2);
-/// assert_eq!(parse_views("choir", broad, 0.0)?[5].to_string(), "8–32 Hz, 0.25–2.25 s");
+/// assert_eq!(
+///     parse_views("8-30@0.5-3.5,10-14@0.5-2.5", broad, 0.0)?.len(),
+///     2
+/// );
+/// assert_eq!(
+///     parse_views("choir", broad, 0.0)?[5].to_string(),
+///     "8–32 Hz, 0.25–2.25 s"
+/// );
 /// assert!(parse_views("broadd", broad, 0.0).is_err());
 /// # Ok::<(), stiefel_eeg::EegError>(())
 /// ```

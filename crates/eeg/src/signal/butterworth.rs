@@ -1,13 +1,14 @@
 //! Butterworth filters as second-order sections.
 //!
-//! The analogue prototype of order `N` has the poles `p_m = −exp(iπm/2N)`, `m = −N+1, −N+3, …, N−1`, no
-//! zeros and unit gain. It is moved to the band (`s → s/ω₀`, `s → ω₀/s` or `s → (s² + ω₀²)/(B·s)`) with band
-//! edges pre-warped to `ω = 2·fs·tan(πf/fs)`, then made digital by the bilinear transform
-//! `z = (2·fs + s)/(2·fs − s)`.
+//! The analogue prototype of order `N` has the poles `p_m = −exp(iπm/2N)`, `m = −N+1, −N+3, …,
+//! N−1`, no zeros and unit gain. It is moved to the band (`s → s/ω₀`, `s → ω₀/s` or `s → (s² +
+//! ω₀²)/(B·s)`) with band edges pre-warped to `ω = 2·fs·tan(πf/fs)`, then made digital by the
+//! bilinear transform `z = (2·fs + s)/(2·fs − s)`.
 //!
-//! Poles and zeros are paired into sections as `scipy.signal.butter(…, output='sos')` does: the pole
-//! pair nearest the unit circle goes last and takes the zeros nearest to it, so the coefficients, not
-//! only the response, are SciPy's. Source: Oppenheim & Schafer, *Discrete-Time Signal Processing*, §7.
+//! Poles and zeros are paired into sections as `scipy.signal.butter(…, output='sos')` does: the
+//! pole pair nearest the unit circle goes last and takes the zeros nearest to it, so the
+//! coefficients, not only the response, are SciPy's. Source: Oppenheim & Schafer, *Discrete-Time
+//! Signal Processing*, §7.
 
 use num_complex::Complex64 as c64;
 use std::f64::consts::PI;
@@ -79,7 +80,8 @@ fn check(order: usize, band: Band, fs: f64) -> Result<()> {
     if edges.iter().any(|&f| !(f > 0.0 && f < fs / 2.0)) {
         return invalid(
             format!(
-                "the cut-off frequencies {edges:?} Hz do not all lie between 0 and {} Hz, half the sampling rate",
+                "the cut-off frequencies {edges:?} Hz do not all lie between 0 and {} Hz, half \
+                 the sampling rate",
                 fs / 2.0
             ),
             "choose cut-offs inside that range, or use a recording with a higher sampling rate",

@@ -1,7 +1,8 @@
 //! Cutting trials out of a recording.
 //!
-//! The trial of an event starts at sample `round(onset·fs) + round(tmin·fs)` and has `round((tmax − tmin)·fs)`
-//! samples, halves rounded to even. Events whose window leaves the recording are reported, not dropped in silence.
+//! The trial of an event starts at sample `round(onset·fs) + round(tmin·fs)` and has `round((tmax −
+//! tmin)·fs)` samples, halves rounded to even. Events whose window leaves the recording are
+//! reported, not dropped in silence.
 
 use std::collections::BTreeMap;
 
@@ -206,6 +207,7 @@ fn window_length(recording: &Recording, [from, to]: [f64; 2]) -> Result<usize> {
             "the window {from}–{to} s does not fit a recording of {} samples at {fs} Hz",
             recording.samples()
         ),
-        "give two times in seconds from the event, the smaller first, that a recording has room for",
+        "give two times in seconds from the event, the smaller first, that a recording has room \
+         for",
     ))
 }

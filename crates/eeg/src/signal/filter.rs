@@ -4,8 +4,8 @@
 //! * [`filter_zero_phase`]: forward, then backward over the signal extended at both ends by odd
 //!   reflection, `2x₀ − x_k`, each pass from its steady state (SciPy's `sosfiltfilt`).
 //!
-//! `rows` is `n × samples`, row-major; rows are independent, so they may be channels or the channels of
-//! several trials.
+//! `rows` is `n × samples`, row-major; rows are independent, so they may be channels or the
+//! channels of several trials.
 
 use super::Sos;
 use super::kernel::{CHUNK, Direction, LANES, Lane, State, ZERO, cascade};
@@ -64,10 +64,11 @@ impl FilterState {
     }
 }
 
-/// Filters rows in place, causally, carrying `state` on. Nothing is changed where an error is returned.
+/// Filters rows in place, causally, carrying `state` on. Nothing is changed where an error is
+/// returned.
 ///
 /// ```
-/// use stiefel_eeg::signal::{filter, Band, FilterState, Sos};
+/// use stiefel_eeg::signal::{Band, FilterState, Sos, filter};
 /// let sos = Sos::butterworth(2, Band::LowPass(10.0), 100.0)?;
 /// let mut state = FilterState::new(&sos, 1);
 /// let mut block = vec![1.0; 50];
@@ -81,7 +82,8 @@ pub fn filter(sos: &Sos, rows: &mut [f64], samples: usize, state: &mut FilterSta
     if state.rows != n || state.sections != sos.sections().len() {
         return Err(EegError::Invalid {
             what: format!(
-                "the filter state is for {} rows and {} sections, the data has {n} rows and the filter {} sections",
+                "the filter state is for {} rows and {} sections, the data has {n} rows and the \
+                 filter {} sections",
                 state.rows,
                 state.sections,
                 sos.sections().len()
@@ -106,7 +108,8 @@ pub fn filter(sos: &Sos, rows: &mut [f64], samples: usize, state: &mut FilterSta
     Ok(())
 }
 
-/// Filters rows in place without shifting their phase. Nothing is changed where an error is returned.
+/// Filters rows in place without shifting their phase. Nothing is changed where an error is
+/// returned.
 ///
 /// Refuses rows of [`Sos::padding`] samples or fewer, and values that are not finite.
 pub fn filter_zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<()> {
@@ -115,8 +118,8 @@ pub fn filter_zero_phase(sos: &Sos, rows: &mut [f64], samples: usize) -> Result<
     zero_phase(sos, rows, samples, row_not_finite)
 }
 
-/// [`filter_zero_phase`] in one sweep. Finds values that are not finite on its way, when rows before them are filtered
-/// already; `refuse(row, sample, value)` makes the error.
+/// [`filter_zero_phase`] in one sweep. Finds values that are not finite on its way, when rows
+/// before them are filtered already; `refuse(row, sample, value)` makes the error.
 fn zero_phase(
     sos: &Sos,
     rows: &mut [f64],
@@ -127,7 +130,8 @@ fn zero_phase(
     if samples <= edge {
         return Err(EegError::Invalid {
             what: format!(
-                "{samples} samples are too few for this zero-phase filter, which needs more than {edge}"
+                "{samples} samples are too few for this zero-phase filter, which needs more than \
+                 {edge}"
             ),
             remedy: "filter the continuous recording before cutting trials, or lower the order"
                 .into(),
@@ -147,7 +151,8 @@ fn zero_phase(
             cascade(sos.sections(), &mut states, lanes, Direction::Forward);
         }
         cascade(sos.sections(), &mut states, &mut tail, Direction::Forward);
-        // A recursion never gets rid of such a value: the last state tells, and the rows are not looked over.
+        // A recursion never gets rid of such a value: the last state tells, and the rows are not
+        // looked over.
         if !tail[edge - 1].iter().all(|y| y.is_finite())
             && let Some(at) = first_not_finite(block)
         {
@@ -192,7 +197,8 @@ pub(crate) fn into_zero_phase(mut recording: Recording, sos: &Sos) -> Result<Rec
     Ok(recording)
 }
 
-/// Filters every channel but trigger lines forwards, from the steady state of its first sample, as a live stream is filtered.
+/// Filters every channel but trigger lines forwards, from the steady state of its first sample, as
+/// a live stream is filtered.
 pub(crate) fn into_causal(mut recording: Recording, sos: &Sos) -> Result<Recording> {
     each_run(&mut recording, |_, rows, samples| {
         causal(sos, rows, samples)
@@ -296,7 +302,9 @@ fn channel_not_finite(channel: &Channel, sample: usize, value: f64) -> EegError 
 fn not_finite(place: &str, sample: usize, value: f64) -> EegError {
     EegError::Invalid {
         what: format!("{place}, sample {sample}: the value is {value}"),
-        remedy: "drop the channel or the trial, or repair the gap before filtering: a recursive filter would spread it over all samples after it".into(),
+        remedy: "drop the channel or the trial, or repair the gap before filtering: a recursive \
+                 filter would spread it over all samples after it"
+            .into(),
     }
 }
 
@@ -319,7 +327,8 @@ fn settle(steady: &[[f64; 2]], first: Lane, states: &mut [State]) {
     }
 }
 
-/// Interleaves samples `start..start + lanes.len()` of up to `LANES` rows; lanes without a row are 0.
+/// Interleaves samples `start..start + lanes.len()` of up to `LANES` rows; lanes without a row are
+/// 0.
 fn gather(block: &[f64], samples: usize, start: usize, lanes: &mut [Lane]) {
     if block.len() < LANES * samples {
         lanes.fill(ZERO);

@@ -1,9 +1,9 @@
 //! The recursion of second-order sections, several rows at a time.
 //!
 //! A recursive filter cannot be vectorised along time: each sample waits for the one before. Rows
-//! (channels) are independent, so [`LANES`] of them are interleaved and each step of the recursion is one
-//! vector instruction. A lane's arithmetic does not depend on its neighbours or on the processor (no
-//! fused multiply-add), so results are the same to the bit however rows are grouped.
+//! (channels) are independent, so [`LANES`] of them are interleaved and each step of the recursion
+//! is one vector instruction. A lane's arithmetic does not depend on its neighbours or on the
+//! processor (no fused multiply-add), so results are the same to the bit however rows are grouped.
 
 /// Rows filtered together.
 pub(crate) const LANES: usize = 8;

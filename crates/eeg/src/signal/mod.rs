@@ -1,7 +1,8 @@
 //! From a recording to clean trials: filters, resampling, references, epochs, rejection.
 //!
-//! The order used throughout: band-pass the continuous recording (zero phase), cut trials around the
-//! cues, reject by amplitude within each domain. Data that comes already cut is filtered trial by trial.
+//! The order used throughout: band-pass the continuous recording (zero phase), cut trials around
+//! the cues, reject by amplitude within each domain. Data that comes already cut is filtered trial
+//! by trial.
 
 mod butterworth;
 mod epoching;

@@ -1,9 +1,10 @@
 //! Adaptive rejection by amplitude, within each domain.
 //!
-//! The peak of trial `i` is `p_i = max |x|` over channels and samples. With `m` the median of the peaks of its
-//! domain and `MAD` the median of `|p_j − m|`, trial `i` is rejected where `p_i > m + c·MAD`. Labels are not read. At least half
-//! the trials of a domain lie at or below its median, so no domain is emptied; one in which no trial is
-//! finite is an error. A trial with a value that is not finite has an infinite peak and takes no part in the median.
+//! The peak of trial `i` is `p_i = max |x|` over channels and samples. With `m` the median of the
+//! peaks of its domain and `MAD` the median of `|p_j − m|`, trial `i` is rejected where `p_i > m +
+//! c·MAD`. Labels are not read. At least half the trials of a domain lie at or below its median, so
+//! no domain is emptied; one in which no trial is finite is an error. A trial with a value that is
+//! not finite has an infinite peak and takes no part in the median.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,8 @@ pub struct Rejection {
     pub domains: Vec<DomainRejection>,
 }
 
-/// Finds the trials whose peak stands out in their domain; see [`Epochs::select`] to drop the others.
+/// Finds the trials whose peak stands out in their domain; see [`Epochs::select`] to drop the
+/// others.
 ///
 /// ```
 /// # use stiefel_eeg::{Channel, ChannelKind, Epochs, TrialInfo};
@@ -63,11 +65,14 @@ pub fn reject_peaks(peaks: &[f64], domains: &[&str], c: f64) -> Result<Rejection
     if !(c.is_finite() && c >= 0.0) || peaks.len() != domains.len() {
         return Err(EegError::Invalid {
             what: format!(
-                "the rejection threshold is {c} median absolute deviations, for {} peaks and {} domains",
+                "the rejection threshold is {c} median absolute deviations, for {} peaks and {} \
+                 domains",
                 peaks.len(),
                 domains.len()
             ),
-            remedy: "give a finite number that is not negative (5 is the default) and one domain per peak".into(),
+            remedy: "give a finite number that is not negative (5 is the default) and one domain \
+                     per peak"
+                .into(),
         });
     }
     let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -106,7 +111,8 @@ pub fn reject_peaks(peaks: &[f64], domains: &[&str], c: f64) -> Result<Rejection
 
 /// The largest magnitude, infinite where a value is not a number.
 pub(crate) fn peak(x: &[f64]) -> f64 {
-    // Eight running maxima, so that no comparison waits for the one before. Zero times a value is zero only where it is finite.
+    // Eight running maxima, so that no comparison waits for the one before. Zero times a value is
+    // zero only where it is finite.
     let (mut largest, mut zero) = ([0.0_f64; 8], [0.0_f64; 8]);
     let (chunks, rest) = x.as_chunks::<8>();
     for chunk in chunks {

@@ -4,9 +4,10 @@
 //! y_m = Σ_j x_j · h(m·d − j·u),   0 ≤ m < ⌈T·u/d⌉,   x = 0 outside the signal
 //! ```
 //!
-//! `h` is a sinc with its cut-off at the lower of both Nyquist frequencies under a Kaiser window (β = 5) of `10·max(u, d)`
-//! samples to either side, scaled to a gain of `u` at zero frequency: `scipy.signal.resample_poly` with its defaults. Only the
-//! products with real samples are formed. Source: Vaidyanathan, *Multirate Systems and Filter Banks*, §4.3.
+//! `h` is a sinc with its cut-off at the lower of both Nyquist frequencies under a Kaiser window (β
+//! = 5) of `10·max(u, d)` samples to either side, scaled to a gain of `u` at zero frequency:
+//! `scipy.signal.resample_poly` with its defaults. Only the products with real samples are formed.
+//! Source: Vaidyanathan, *Multirate Systems and Filter Banks*, §4.3.
 
 use crate::{ChannelKind, EegError, Event, Recording, Result};
 
@@ -15,7 +16,8 @@ pub const MAX_FACTOR: usize = 100_000;
 
 const BETA: f64 = 5.0;
 
-/// The coefficients that meet the samples around `q`, for one phase: `taps[i]` goes with sample `q + first + i`.
+/// The coefficients that meet the samples around `q`, for one phase: `taps[i]` goes with sample `q
+/// + first + i`.
 struct Phase {
     first: isize,
     taps: Vec<f64>,
@@ -68,8 +70,8 @@ pub fn resample(rows: &[f64], samples: usize, up: usize, down: usize) -> Result<
     Ok((out, length))
 }
 
-/// The recording at `up/down` times its sampling rate. Events keep their onset in seconds; trigger lines take the nearest
-/// sample, everything else is filtered.
+/// The recording at `up/down` times its sampling rate. Events keep their onset in seconds; trigger
+/// lines take the nearest sample, everything else is filtered.
 pub fn resample_recording(recording: &Recording, up: usize, down: usize) -> Result<Recording> {
     let (up, down) = factors(up, down)?;
     let samples = recording.samples();
@@ -172,7 +174,8 @@ fn low_pass(up: usize, down: usize) -> (Vec<f64>, usize) {
     (h, half)
 }
 
-/// The modified Bessel function of order 0 by its power series `Σ (x²/4)ᵏ/k!²`; fast for the small arguments here.
+/// The modified Bessel function of order 0 by its power series `Σ (x²/4)ᵏ/k!²`; fast for the small
+/// arguments here.
 fn bessel_i0(x: f64) -> f64 {
     let quarter = x * x / 4.0;
     let (mut term, mut sum) = (1.0, 1.0);

@@ -1,7 +1,7 @@
 //! A recursive filter as a cascade of second-order sections.
 //!
-//! Section `s` is `H_s(z) = (b₀ + b₁z⁻¹ + b₂z⁻²)/(1 + a₁z⁻¹ + a₂z⁻²)` and the filter their product. A section
-//! runs in transposed direct form II:
+//! Section `s` is `H_s(z) = (b₀ + b₁z⁻¹ + b₂z⁻²)/(1 + a₁z⁻¹ + a₂z⁻²)` and the filter their product.
+//! A section runs in transposed direct form II:
 //!
 //! ```text
 //! y  = b₀x + z₀
@@ -9,8 +9,8 @@
 //! z₁ ← b₂x − a₂y
 //! ```
 //!
-//! The **steady state** of a section for a constant input `u` is the `(z₀, z₁)` that repeats itself;
-//! starting from it a filter shows no step response (SciPy's `sosfilt_zi`).
+//! The **steady state** of a section for a constant input `u` is the `(z₀, z₁)` that repeats
+//! itself; starting from it a filter shows no step response (SciPy's `sosfilt_zi`).
 
 use super::butterworth::{self, Band};
 use crate::{EegError, Result};
@@ -30,7 +30,8 @@ pub struct Sos {
 }
 
 impl Sos {
-    /// A Butterworth filter; the order is that of the prototype, so a band-pass has twice as many poles.
+    /// A Butterworth filter; the order is that of the prototype, so a band-pass has twice as many
+    /// poles.
     pub fn butterworth(order: usize, band: Band, sampling_rate: f64) -> Result<Self> {
         butterworth::design(order, band, sampling_rate)
     }
@@ -56,7 +57,8 @@ impl Sos {
             if !stable || section.iter().any(|c| !c.is_finite()) {
                 return Err(EegError::Invalid {
                     what: format!(
-                        "section {index} of the filter is {section:?}: it is not finite or not stable"
+                        "section {index} of the filter is {section:?}: it is not finite or not \
+                         stable"
                     ),
                     remedy: "give finite coefficients with all poles inside the unit circle".into(),
                 });

@@ -1,7 +1,8 @@
 //! Blinks and muscle bursts, at random times.
 //!
-//! Blink: `A·sin²(πt/D)`, `D` about 0.35 s, `A` about 120 µV at the forehead. Burst: white noise, differenced so that its power
-//! lies in the upper half of the spectrum, under `sin²(πt/D)`, `D` 0.3…1.5 s, about 12 µV at one of four places on the temples.
+//! Blink: `A·sin²(πt/D)`, `D` about 0.35 s, `A` about 120 µV at the forehead. Burst: white noise,
+//! differenced so that its power lies in the upper half of the spectrum, under `sin²(πt/D)`, `D`
+//! 0.3…1.5 s, about 12 µV at one of four places on the temples.
 
 use super::random::Stream;
 use super::subject::MUSCLES;

@@ -41,8 +41,8 @@ pub enum SyntheticReference {
     Average,
 }
 
-/// A study to generate: its geometry, its people and how hard it is. Amplitudes are root-mean-square
-/// microvolts at the electrode where a source is strongest.
+/// A study to generate: its geometry, its people and how hard it is. Amplitudes are
+/// root-mean-square microvolts at the electrode where a source is strongest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyntheticConfig {
     /// Names of the channels, each an electrode of the 10–10 system.
@@ -67,14 +67,16 @@ pub struct SyntheticConfig {
     pub reference: SyntheticReference,
     /// Same seed, same configuration: same bits on the same kind of machine.
     pub seed: u64,
-    /// How much people differ in where their sources lie and how these are turned, and how differently the cap
-    /// sits from session to session. 1 is plausible for adults (7° of place, 20° of direction, 1.5° of cap); at 0 all recordings
-    /// share one geometry, so a spatial filter made for one subject has nothing to gain over a common one.
+    /// How much people differ in where their sources lie and how these are turned, and how
+    /// differently the cap sits from session to session. 1 is plausible for adults (7° of
+    /// place, 20° of direction, 1.5° of cap); at 0 all recordings share one geometry, so a
+    /// spatial filter made for one subject has nothing to gain over a common one.
     pub anatomy_spread: f64,
     /// How much people differ in the strength of their rhythms, background and noise: the standard
     /// deviation of the natural logarithm, and with it that of peak frequencies (2 Hz at 1).
     pub strength_spread: f64,
-    /// Mean depth of desynchronisation: during imagery the amplitude of the area concerned falls by `1 − exp(−depth)`.
+    /// Mean depth of desynchronisation: during imagery the amplitude of the area concerned falls
+    /// by `1 − exp(−depth)`.
     pub depth: f64,
     /// The chance that the subject really imagines in a trial; otherwise the trial says nothing.
     pub engagement: f64,
@@ -105,7 +107,8 @@ impl SyntheticConfig {
         )
     }
 
-    /// The geometry of BNCI 2015-001: 13 channels, 512 Hz, 12 subjects with 28 sessions, 100 trials per class and session.
+    /// The geometry of BNCI 2015-001: 13 channels, 512 Hz, 12 subjects with 28 sessions, 100 trials
+    /// per class and session.
     pub fn bnci2015001() -> Self {
         let sessions = vec![2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 2];
         let mut config = Self::of(
@@ -121,7 +124,8 @@ impl SyntheticConfig {
         config
     }
 
-    /// The geometry of BNCI 2014-001: 22 channels, 250 Hz, 9 subjects with 2 sessions, 72 trials per class and session in 6 runs.
+    /// The geometry of BNCI 2014-001: 22 channels, 250 Hz, 9 subjects with 2 sessions, 72 trials
+    /// per class and session in 6 runs.
     pub fn bnci2014001() -> Self {
         let classes = [
             Imagery::LeftHand,

@@ -1,15 +1,16 @@
 //! The potential of a current dipole on the outside of a head of concentric shells.
 //!
-//! A dipole `q` at radius `r₀` in the innermost shell (conductivity `σ₁`) makes, at an electrode in direction `e` on
-//! the unit sphere,
+//! A dipole `q` at radius `r₀` in the innermost shell (conductivity `σ₁`) makes, at an electrode in
+//! direction `e` on the unit sphere,
 //!
 //! ```text
 //! V(e) = 1/(4πσ₁) Σ_n h_n · r₀ⁿ⁻¹ · [ n·(q·r̂₀)·P_n(cos γ) + P_n′(cos γ)·q·(e − cos γ·r̂₀) ],   cos γ = e·r̂₀
 //! ```
 //!
-//! where `h_n` is how much of the `n`-th term of the unbounded medium reaches the surface: within a shell the
-//! potential is `A·rⁿ + B·r⁻ⁿ⁻¹`, it and the radial current `σ·∂V/∂r` are continuous from shell to shell, and no current
-//! leaves the head. One shell gives `h_n = (2n+1)/n`. Source: de Munck, J. Appl. Phys. 64 (1988).
+//! where `h_n` is how much of the `n`-th term of the unbounded medium reaches the surface: within a
+//! shell the potential is `A·rⁿ + B·r⁻ⁿ⁻¹`, it and the radial current `σ·∂V/∂r` are continuous from
+//! shell to shell, and no current leaves the head. One shell gives `h_n = (2n+1)/n`. Source: de
+//! Munck, J. Appl. Phys. 64 (1988).
 
 use super::geometry::{Vec3, dot, scale, sub};
 

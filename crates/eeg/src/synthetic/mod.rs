@@ -4,20 +4,24 @@
 //! x(t) = L · s(t) + drift(t) + noise(t)          channels ← lead field × sources
 //! ```
 //!
-//! `L` is the potential of current dipoles on a head of three spherical shells, seen by electrodes of the 10–10 system
-//! against linked ears or their own average. The sources `s` are 40 dipoles with a 1/f spectrum; a mu (8–13 Hz) and a beta
-//! (16–26 Hz) rhythm in the left and right hand, foot and tongue areas, which desynchronise during imagery of that part of
-//! the body; occipital alpha; blinks; temporal muscles. People differ in where the dipoles lie and point
-//! ([`SyntheticConfig::anatomy_spread`]), in peak frequencies, strengths and noise ([`SyntheticConfig::strength_spread`]); sessions in how the cap sits and in
-//! strengths. Not every trial holds imagery ([`SyntheticConfig::engagement`]).
+//! `L` is the potential of current dipoles on a head of three spherical shells, seen by electrodes
+//! of the 10–10 system against linked ears or their own average. The sources `s` are 40 dipoles
+//! with a 1/f spectrum; a mu (8–13 Hz) and a beta (16–26 Hz) rhythm in the left and right hand,
+//! foot and tongue areas, which desynchronise during imagery of that part of the body; occipital
+//! alpha; blinks; temporal muscles. People differ in where the dipoles lie and point
+//! ([`SyntheticConfig::anatomy_spread`]), in peak frequencies, strengths and noise
+//! ([`SyntheticConfig::strength_spread`]); sessions in how the cap sits and in strengths. Not every
+//! trial holds imagery ([`SyntheticConfig::engagement`]).
 //!
-//! **What the knobs mean for studies of adaptation.** Nothing in the generator knows of routing or experts. How much the subspace
-//! that tells classes apart differs between people is `anatomy_spread` alone: at 0 every recording has the same lead field, and
-//! what is gained by a subject's own spatial filter is the answer to differences in noise and strength, which
+//! **What the knobs mean for studies of adaptation.** Nothing in the generator knows of routing or
+//! experts. How much the subspace that tells classes apart differs between people is
+//! `anatomy_spread` alone: at 0 every recording has the same lead field, and what is gained by a
+//! subject's own spatial filter is the answer to differences in noise and strength, which
 //! `strength_spread = 0` removes as well.
 //!
-//! Recordings are made one at a time, each from its own random streams: any of them can be made alone, in any order
-//! or in parallel, and subject `s` is the same in a study of ten as in a study of a hundred.
+//! Recordings are made one at a time, each from its own random streams: any of them can be made
+//! alone, in any order or in parallel, and subject `s` is the same in a study of ten as in a study
+//! of a hundred.
 //!
 //! ```
 //! use stiefel_eeg::montage::Montage;
@@ -27,7 +31,13 @@
 //! let study = Synthetic::new(config)?;
 //! let first = study.recordings().next().expect("two subjects")?;
 //! assert_eq!((first.subject, first.session, first.run), (0, 0, 0));
-//! assert_eq!((first.recording.channels().len(), first.recording.events().len()), (13, 4));
+//! assert_eq!(
+//!     (
+//!         first.recording.channels().len(),
+//!         first.recording.events().len()
+//!     ),
+//!     (13, 4)
+//! );
 //! assert_eq!(study.recordings().count(), 6);
 //! # Ok::<(), stiefel_eeg::EegError>(())
 //! ```
@@ -85,7 +95,8 @@ impl Synthetic {
             session >= sessions || run >= self.config.runs,
             || {
                 format!(
-                    "there is no subject {subject}, session {session}, run {run}: {} subjects, {sessions} sessions of this one, {} runs",
+                    "there is no subject {subject}, session {session}, run {run}: {} subjects, \
+                     {sessions} sessions of this one, {} runs",
                     self.config.sessions.len(),
                     self.config.runs
                 )

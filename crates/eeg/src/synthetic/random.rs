@@ -1,8 +1,9 @@
 //! Random numbers: one `ChaCha8` stream for each purpose, and normal deviates by the ziggurat.
 //!
-//! A stream is chosen by what it is for, so the numbers for subject 3 do not depend on how many subjects,
-//! sessions or channels there are. The ziggurat cuts the density into 256 layers of equal area; 99 % of the draws are one
-//! product and one comparison. Source: Marsaglia & Tsang, J. Stat. Softw. 5 (2000), in the form of Doornik (2005).
+//! A stream is chosen by what it is for, so the numbers for subject 3 do not depend on how many
+//! subjects, sessions or channels there are. The ziggurat cuts the density into 256 layers of equal
+//! area; 99 % of the draws are one product and one comparison. Source: Marsaglia & Tsang, J. Stat.
+//! Softw. 5 (2000), in the form of Doornik (2005).
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
@@ -151,7 +152,8 @@ mod tests {
         let s = 5.0 / (n as f64).sqrt();
         assert!(moment(1).abs() < s && (moment(2) - 1.0).abs() < 1.5 * s);
         assert!(moment(3).abs() < 3.9 * s && (moment(4) - 3.0).abs() < 9.8 * s);
-        // Kolmogorov–Smirnov at the quantiles of the normal distribution, and the weight of the tail.
+        // Kolmogorov–Smirnov at the quantiles of the normal distribution, and the weight of the
+        // tail.
         x.sort_by(f64::total_cmp);
         for (z, p) in [
             (-3.0, 0.001_349_898),

@@ -1,9 +1,10 @@
 //! The order of trials in a run and what imagery does to the rhythms of each area.
 //!
-//! During imagery the amplitude of a rhythm is multiplied by `exp(depth · g(t) · m[class][area] · κ)`: `g` rises from 0 at
-//! 0.3 s after the cue to 1 at 1 s and falls over half a second after the end; `κ` varies from trial to trial and is 0 in
-//! trials without imagery. `m` is negative where the area desynchronises (Pfurtscheller & Lopes da Silva, Clin. Neurophysiol. 110
-//! (1999)) and slightly positive where its neighbour does (Pfurtscheller et al., NeuroImage 31 (2006)).
+//! During imagery the amplitude of a rhythm is multiplied by `exp(depth · g(t) · m[class][area] ·
+//! κ)`: `g` rises from 0 at 0.3 s after the cue to 1 at 1 s and falls over half a second after the
+//! end; `κ` varies from trial to trial and is 0 in trials without imagery. `m` is negative where
+//! the area desynchronises (Pfurtscheller & Lopes da Silva, Clin. Neurophysiol. 110 (1999)) and
+//! slightly positive where its neighbour does (Pfurtscheller et al., NeuroImage 31 (2006)).
 
 use super::config::{Imagery, SyntheticConfig};
 use super::random::{Purpose, Stream};

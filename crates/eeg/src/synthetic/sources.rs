@@ -1,9 +1,10 @@
 //! Time courses of the sources, sample by sample.
 //!
-//! * Background: `Σ_k s_k`, `s_k ← ρ_k s_k + √(1−ρ_k²)·w` with corner frequencies 0.5, 2, 8 and 32 Hz and one white `w`: its power
-//!   falls as 1/f from half a hertz up.
-//! * Rhythm: the real part of `z ← ρ·e^{iω}·z + √(1−ρ²)·w`, complex `w`: a spectral line at `ω` with a half-power width of
-//!   `Δf`, `ρ = exp(−πΔf/fs)`, times `exp(a)` where `a` wanders slowly (3 s, 0.3) as rhythms wax and wane.
+//! * Background: `Σ_k s_k`, `s_k ← ρ_k s_k + √(1−ρ_k²)·w` with corner frequencies 0.5, 2, 8 and 32
+//!   Hz and one white `w`: its power falls as 1/f from half a hertz up.
+//! * Rhythm: the real part of `z ← ρ·e^{iω}·z + √(1−ρ²)·w`, complex `w`: a spectral line at `ω`
+//!   with a half-power width of `Δf`, `ρ = exp(−πΔf/fs)`, times `exp(a)` where `a` wanders slowly
+//!   (3 s, 0.3) as rhythms wax and wane.
 
 use super::random::Stream;
 use super::subject::{BACKGROUND, RHYTHMS, Rhythm};

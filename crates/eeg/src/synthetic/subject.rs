@@ -1,8 +1,8 @@
 //! One person: where the sources lie, how strong they are, and what the electrodes see of them.
 //!
-//! The lead field `L` (channels × sources) of a session is `V(e_c; r_s, q_s)` less the reference, each column divided by
-//! its largest magnitude over all electrodes of the 10–10 system, so an amplitude is in µV at the best electrode
-//! and a person is the same seen through any montage.
+//! The lead field `L` (channels × sources) of a session is `V(e_c; r_s, q_s)` less the reference,
+//! each column divided by its largest magnitude over all electrodes of the 10–10 system, so an
+//! amplitude is in µV at the best electrode and a person is the same seen through any montage.
 
 use super::config::{SyntheticConfig, SyntheticReference};
 use super::geometry::{Vec3, dot, rotate, scale, small_rotation, sub, unit};
@@ -12,7 +12,8 @@ use crate::montage::{position, positions};
 
 /// Number of 1/f sources.
 pub(super) const BACKGROUND: usize = 40;
-/// Areas of the motor cortex, in this order: left hand area, right hand area, feet, left and right tongue.
+/// Areas of the motor cortex, in this order: left hand area, right hand area, feet, left and right
+/// tongue.
 pub(super) const AREAS: usize = 5;
 /// Occipital alpha sources.
 pub(super) const ALPHA: usize = 2;
@@ -103,7 +104,8 @@ impl Subject {
         }
     }
 
-    /// Channels × [`SOURCES`], row-major, for a cap turned by `cap`; the reference is already taken off.
+    /// Channels × [`SOURCES`], row-major, for a cap turned by `cap`; the reference is already taken
+    /// off.
     pub(super) fn lead_field(&self, config: &SyntheticConfig, cap: Vec3) -> Vec<f64> {
         let head = Head::three_shells();
         let n = config.channels.len();
@@ -182,8 +184,8 @@ fn population(seed: u64) -> Vec<Dipole> {
         }
     };
     let front = [0.0, 1.0, 0.0];
-    // Hand areas under C3 and C4 in the anterior bank of the sulcus, feet on the medial wall under Cz,
-    // tongue low on the side.
+    // Hand areas under C3 and C4 in the anterior bank of the sulcus, feet on the medial wall under
+    // Cz, tongue low on the side.
     for (x, y, z, radial, lean) in [
         (-0.59, -0.05, 0.80, 1.2, front),
         (0.59, -0.05, 0.80, 1.2, front),

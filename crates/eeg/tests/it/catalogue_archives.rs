@@ -64,7 +64,8 @@ fn an_archive_is_unpacked_and_removed() {
     run(&fetcher, &[1, 2, 3, 4], &diary).unwrap();
     assert_eq!(server.count(), 1);
 
-    // One file lost: the archive comes again and must give the same file; the others stay as they are.
+    // One file lost: the archive comes again and must give the same file; the others stay as they
+    // are.
     std::fs::remove_file(sandbox.0.join("weibo2014/subject_2.mat")).unwrap();
     run(&fetcher, &[2], &diary).unwrap();
     assert_eq!(server.count(), 2);

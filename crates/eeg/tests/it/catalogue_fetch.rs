@@ -155,7 +155,8 @@ fn without_ranges_a_server_that_always_cuts_is_given_up() {
 
 #[test]
 fn a_file_that_changed_is_not_joined_with_its_past() {
-    // A server that heeds If-Range, one that ignores it and sends the part of another version, one that only tells sizes.
+    // A server that heeds If-Range, one that ignores it and sends the part of another version, one
+    // that only tells sizes.
     for manner in 0..3 {
         let (sandbox, diary) = (Sandbox::new(), Diary::default());
         let server = Server::new(move |r| {
@@ -222,7 +223,8 @@ fn old_bytes_that_spoil_the_file_are_dropped() {
     // As if power had failed: the right length, the wrong bytes.
     sandbox.write(&format!("{T}.part"), &vec![0; 100_000]);
     let version = format!(
-        "{{\"url\": \"{}/~bci/database/001-2014/A01T.mat\", \"etag\": \"\\\"v1\\\"\", \"total\": {SIZE}}}",
+        "{{\"url\": \"{}/~bci/database/001-2014/A01T.mat\", \"etag\": \"\\\"v1\\\"\", \"total\": \
+         {SIZE}}}",
         server.url
     );
     sandbox.write(&format!("{T}.part.json"), version.as_bytes());

@@ -1,4 +1,5 @@
-//! Files of the data sets become EEG with class names. Sample s of channel c is c·100 + s (see `make_catalogue.py`).
+//! Files of the data sets become EEG with class names. Sample s of channel c is c·100 + s (see
+//! `make_catalogue.py`).
 
 use crate::support::Sandbox;
 use stiefel_eeg::catalogue::{CatalogueError, DatasetRun, DomainUnit, Selection, Signal, find};
@@ -136,7 +137,8 @@ fn trials_keep_their_length_and_lose_four_channels() {
     assert_eq!((trials.channels().len(), trials.samples()), (60, 12));
     let names: Vec<_> = trials.channels().iter().map(|c| c.name.as_str()).collect();
     assert_eq!(names, find("weibo2014").unwrap().channels());
-    // O1 is channel 58 of the file (CB1 is 57) and 57 here; the last trial was number 4 in the file.
+    // O1 is channel 58 of the file (CB1 is 57) and 57 here; the last trial was number 4 in the
+    // file.
     assert_eq!(names[57], "O1");
     assert_eq!(trials.trial(3)[57 * 12 + 2], 40_000.0 + 5_802.0);
     assert!(

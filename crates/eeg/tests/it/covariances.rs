@@ -223,7 +223,8 @@ proptest! {
     }
 }
 
-/// Few numbers of many channels have more covariances than any machine holds: that is said before they are reserved.
+/// Few numbers of many channels have more covariances than any machine holds: that is said before
+/// they are reserved.
 #[test]
 fn more_than_the_memory_is_an_error() {
     let n = 400_000;

@@ -1,4 +1,5 @@
-//! Dataset files, signals, estimators and the catalogue, one file per subject. What counts its allocations has a process of its own beside this.
+//! Dataset files, signals, estimators and the catalogue, one file per subject. What counts its
+//! allocations has a process of its own beside this.
 
 mod catalogue_archives;
 mod catalogue_fetch;

@@ -1,4 +1,5 @@
-//! What the synthetic study promises: the same bits, independent subjects, the right shape, plausible physiology.
+//! What the synthetic study promises: the same bits, independent subjects, the right shape,
+//! plausible physiology.
 
 use stiefel_data::Trials;
 use stiefel_eeg::covariance::{self, Estimator, Rank, RankLoss};

@@ -123,7 +123,8 @@ fn joining_and_selecting() {
 
 #[test]
 fn rejection_is_per_domain() {
-    // S1: median 12, MAD 1 → threshold 17; S2 is ten times louder and keeps all but its own outlier.
+    // S1: median 12, MAD 1 → threshold 17; S2 is ten times louder and keeps all but its own
+    // outlier.
     let set = peaks(&[
         (10.0, "S1"),
         (120.0, "S2"),

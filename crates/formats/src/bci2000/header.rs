@@ -86,7 +86,8 @@ impl Header {
             || len as u64 > LONGEST
         {
             let reason = format!(
-                "the first line gives {channels} channels, {vector} bytes of states and a header of {len} bytes, which cannot be"
+                "the first line gives {channels} channels, {vector} bytes of states and a header \
+                 of {len} bytes, which cannot be"
             );
             return Err(source.malformed(0, reason));
         }
@@ -231,9 +232,9 @@ mod tests {
     #[test]
     fn lists_end_with_their_default_and_range() {
         let read = header(
-            "Filtering floatlist SourceChGain= 2 0.01617 0.5mV 0.003 -500 500 // gain\r\n\
-             Filtering floatlist SourceChOffset= 2 43 -55 0 -500 500 // offset\r\n\
-             Source list ChannelNames= 2 C%20z %ce%bc1 // names\r\n",
+            "Filtering floatlist SourceChGain= 2 0.01617 0.5mV 0.003 -500 500 // \
+             gain\r\nFiltering floatlist SourceChOffset= 2 43 -55 0 -500 500 // offset\r\nSource \
+             list ChannelNames= 2 C%20z %ce%bc1 // names\r\n",
         )
         .unwrap();
         assert_eq!(read.gains, [0.01617, 500.0]);

@@ -72,7 +72,10 @@ fn recording(source: &mut Source<'_>, header: &Header, options: &ReadOptions) ->
         if !options.partial {
             return Err(source.malformed(
                 source.len(),
-                format!("the file ends inside a sample: {what}; fetch it again, or keep what is there with the option `partial`"),
+                format!(
+                    "the file ends inside a sample: {what}; fetch it again, or keep what is there \
+                     with the option `partial`"
+                ),
             ));
         }
         notes.push(what);

@@ -135,7 +135,8 @@ impl Sidecars {
             let own = recording.sampling_rate();
             if let Some(rate) = rate.filter(|r| (r - own).abs() > 1e-6 * own) {
                 notes.push(format!(
-                    "{name} says {rate} Hz, but the recording says {own} Hz; the rate of the recording was taken"
+                    "{name} says {rate} Hz, but the recording says {own} Hz; the rate of the \
+                     recording was taken"
                 ));
             }
         }

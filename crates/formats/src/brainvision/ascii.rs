@@ -53,7 +53,8 @@ pub(super) fn read(
         return Err(data.malformed(
             data.len(),
             format!(
-                "the header announces {channels} channels{announced}, but the text has {} lines of {} numbers",
+                "the header announces {channels} channels{announced}, but the text has {} lines \
+                 of {} numbers",
                 rows.len(),
                 rows.first().map_or(0, Vec::len)
             ),

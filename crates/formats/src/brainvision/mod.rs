@@ -150,7 +150,8 @@ fn count_samples(
         return Ok(announced as usize);
     }
     let what = format!(
-        "the header announces {announced} samples of {frame} bytes, but the file has {samples} complete ones and {rest} bytes"
+        "the header announces {announced} samples of {frame} bytes, but the file has {samples} \
+         complete ones and {rest} bytes"
     );
     // Where a vectorised channel starts is known only when all samples are there.
     if !options.partial || header.vectorized {

@@ -199,7 +199,8 @@ impl<'t> Table<'t> {
             None => rate_of(&times, &mut notes).ok_or_else(|| {
                 FormatError::setting(
                     format!(
-                        "{}: the file does not give its rate, and no column holds times that increase",
+                        "{}: the file does not give its rate, and no column holds times that \
+                         increase",
                         source.path().display()
                     ),
                     "give the option `sampling_rate`",

@@ -28,8 +28,9 @@ pub(super) fn columns(first: &[&str], count: Option<usize>) -> Result<Vec<Column
         }
         None => left.filter(|n| BOARDS.contains(n)).ok_or_else(|| {
             format!(
-                "the columns have no names and the number of channels is not told; {values} values \
-                 in a row fit no board of OpenBCI: put a line of names before the first sample"
+                "the columns have no names and the number of channels is not told; {values} \
+                 values in a row fit no board of OpenBCI: put a line of names before the first \
+                 sample"
             )
         })?,
     };

@@ -45,7 +45,8 @@ pub(super) fn read(
         return Err(source.malformed(
             data.at,
             format!(
-                "{} events, {channels} channels and {samples} samples make {} values, there are {values}",
+                "{} events, {channels} channels and {samples} samples make {} values, there are \
+                 {values}",
                 codes.len(),
                 codes.len() as f64 * per_trial
             ),

@@ -98,7 +98,10 @@ fn follow(
             Err(error) => {
                 return Err(source.malformed(
                     source.len(),
-                    format!("{missing}, should lie beside it: {error}; keep what is there with the option `partial`"),
+                    format!(
+                        "{missing}, should lie beside it: {error}; keep what is there with the \
+                         option `partial`"
+                    ),
                 ));
             }
         };
@@ -180,7 +183,8 @@ fn stretches(
                         return Err(source.malformed(
                             entry.at,
                             format!(
-                                "a buffer of type {} and {} bytes does not hold whole samples of {} channels (int16, int32, float32 and float64 are read)",
+                                "a buffer of type {} and {} bytes does not hold whole samples of \
+                                 {} channels (int16, int32, float32 and float64 are read)",
                                 entry.form,
                                 entry.size,
                                 info.channels.len()

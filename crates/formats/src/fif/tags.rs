@@ -97,7 +97,8 @@ impl Directory {
                     return Err(source.malformed(
                         position,
                         format!(
-                            "{what} (kind {kind}, {size} bytes); fetch it again, or keep what is there with the option `partial`"
+                            "{what} (kind {kind}, {size} bytes); fetch it again, or keep what is \
+                             there with the option `partial`"
                         ),
                     ));
                 }
@@ -142,8 +143,8 @@ impl Directory {
                 next if next > 0 && next as u64 >= at + size as u64 => next as u64,
                 other => {
                     let reason = format!(
-                        "the tag after this one is said to start at byte {other}, this one ends at {}; \
-                         read this FIF file with MNE and save it again",
+                        "the tag after this one is said to start at byte {other}, this one ends \
+                         at {}; read this FIF file with MNE and save it again",
                         at + size as u64
                     );
                     return Err(source.malformed(position + 12, reason));

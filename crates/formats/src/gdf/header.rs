@@ -144,7 +144,8 @@ impl GdfHeader {
             return Err(source.malformed(
                 184,
                 format!(
-                    "{count} channels need a header of {needed} bytes or more, it says {header_bytes} in a file of {}",
+                    "{count} channels need a header of {needed} bytes or more, it says \
+                     {header_bytes} in a file of {}",
                     source.len()
                 ),
             ));

@@ -81,7 +81,8 @@ impl File<'_, '_> {
         let Some(layout) = layout else {
             return Err(self.malformed(
                 at,
-                "a dataset of this layout cannot be read; save it with MATLAB's -v7.3, or h5py's default version of HDF5",
+                "a dataset of this layout cannot be read; save it with MATLAB's -v7.3, or h5py's \
+                 default version of HDF5",
             ));
         };
         let bytes = match layout {

@@ -29,7 +29,8 @@ impl File<'_, '_> {
                 0x02 if self.is_dense(&message.bytes) => {
                     return Err(self.malformed(
                         group.address,
-                        "a group whose links are in a fractal heap cannot be read; save the file with h5py's default version of HDF5",
+                        "a group whose links are in a fractal heap cannot be read; save the file \
+                         with h5py's default version of HDF5",
                     ));
                 }
                 _ => {}

@@ -21,7 +21,8 @@ const MONTAGES: [Montage; 4] = [
         data_set: "001-2014",
         channels: 25,
         rate: 250.0,
-        names: "Fz FC3 FC1 FCz FC2 FC4 C5 C3 C1 Cz C2 C4 C6 CP3 CP1 CPz CP2 CP4 P1 Pz P2 POz EOG1 EOG2 EOG3",
+        names: "Fz FC3 FC1 FCz FC2 FC4 C5 C3 C1 Cz C2 C4 C6 CP3 CP1 CPz CP2 CP4 P1 Pz P2 POz EOG1 \
+                EOG2 EOG3",
     },
     Montage {
         data_set: "004-2014",
@@ -39,7 +40,8 @@ const MONTAGES: [Montage; 4] = [
         data_set: "004-2015",
         channels: 30,
         rate: 256.0,
-        names: "AFz F7 F3 Fz F4 F8 FC3 FCz FC4 T3 C3 Cz C4 T4 CP3 CPz CP4 P7 P5 P3 P1 Pz P2 P4 P6 P8 PO3 PO4 O1 O2",
+        names: "AFz F7 F3 Fz F4 F8 FC3 FCz FC4 T3 C3 Cz C4 T4 CP3 CPz CP4 P7 P5 P3 P1 Pz P2 P4 P6 \
+                P8 PO3 PO4 O1 O2",
     },
 ];
 
@@ -207,7 +209,8 @@ impl Run<'_> {
             (Some(names), _) => names,
             (None, Some(montage)) => {
                 notes.push(format!(
-                    "{count} channels at {rate} Hz were named as in BNCI {}: the file does not name them",
+                    "{count} channels at {rate} Hz were named as in BNCI {}: the file does not \
+                     name them",
                     montage.data_set
                 ));
                 montage.names.split(' ').map(str::to_string).collect()

@@ -139,7 +139,8 @@ impl Eeg {
                 path,
                 self.offset,
                 format!(
-                    "data should be [{channels} × {samples} × {trials}] real numbers, its size is {:?}",
+                    "data should be [{channels} × {samples} × {trials}] real numbers, its size is \
+                     {:?}",
                     array.dims
                 ),
             ));
@@ -217,7 +218,8 @@ impl Eeg {
         }
         if unsure > 0 {
             notes.push(format!(
-                "{unsure} of {trials} trials have no event at their time zero: their class is `unknown`"
+                "{unsure} of {trials} trials have no event at their time zero: their class is \
+                 `unknown`"
             ));
         }
         if zero > 0.0 {
@@ -252,7 +254,8 @@ fn continuous(
     let cuts = events.iter().filter(|e| e.label == "boundary").count();
     if cuts > 0 {
         notes.push(format!(
-            "the signal was cut at {cuts} places (events `boundary`): filters and windows reach across them"
+            "the signal was cut at {cuts} places (events `boundary`): filters and windows reach \
+             across them"
         ));
     }
     let marker = |e: Event| Marker {
@@ -325,7 +328,8 @@ fn fit(
         return Ok(());
     }
     let what = format!(
-        "{channels} channels × {samples} samples × {trials} trials take {bytes} bytes, the file has {}",
+        "{channels} channels × {samples} samples × {trials} trials take {bytes} bytes, the file \
+         has {}",
         file.len()
     );
     // Where a channel starts is known only when all samples of those before it are there.

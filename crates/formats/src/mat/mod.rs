@@ -20,8 +20,7 @@
 //!   names: they follow from the number of channels and the rate where those tell the data set
 //!   (001-2014, 004-2014, 001-2015, 004-2015), with a note, and are `EEG1`, `EEG2`, … otherwise.
 //! * **Weibo 2014**: `data` [64 channels × samples × trials] in µV and `label`, and nothing else,
-//!   become
-//!   [`Epochs`](crate::Epochs) at 200 Hz, in the domain named like the file.
+//!   become [`Epochs`](crate::Epochs) at 200 Hz, in the domain named like the file.
 //!
 //! Source: MathWorks, *MAT-File Format*, version 5; EEGLAB's and FieldTrip's documentation; channel
 //! names as MOABB assigns them.

@@ -167,7 +167,8 @@ fn item(descr: &str) -> std::result::Result<(Item, bool), String> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let unread = || {
         format!(
-            "items of type {} cannot be read; convert them with NumPy, for example x.astype('f8') or y.astype('U')",
+            "items of type {} cannot be read; convert them with NumPy, for example x.astype('f8') \
+             or y.astype('U')",
             excerpt(descr)
         )
     };

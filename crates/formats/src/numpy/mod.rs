@@ -14,9 +14,13 @@
 //! file.strings("y", &["left", "right"])?;
 //! file.finish()?;
 //!
-//! let mut arrays = Arrays::open(Source::from_bytes("a.npz", &bytes), &ReadOptions::default())?;
+//! let mut arrays =
+//!     Arrays::open(Source::from_bytes("a.npz", &bytes), &ReadOptions::default())?;
 //! let x = arrays.array("x")?.expect("it was written");
-//! assert_eq!((x.shape, x.values), (vec![2, 1], Values::Numbers(vec![1.5, 2.5])));
+//! assert_eq!(
+//!     (x.shape, x.values),
+//!     (vec![2, 1], Values::Numbers(vec![1.5, 2.5]))
+//! );
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -14,8 +14,8 @@ const KEYS: [&str; 9] = [
     "X", "y", "domain", "groups", "subject", "session", "run", "ch_names", "sfreq",
 ];
 
-/// The trials of a file by the keys of [`npz`](crate::npz), whatever `X` holds of each: a signal, or
-/// one or several square matrices.
+/// The trials of a file by the keys of [`npz`](crate::npz), whatever `X` holds of each: a signal,
+/// or one or several square matrices.
 #[derive(Debug)]
 pub struct Table {
     path: PathBuf,
@@ -42,8 +42,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads `X` and what the keys beside it say of each trial. An array of another name is refused:
-    /// under which name its values would count is not known.
+    /// Reads `X` and what the keys beside it say of each trial. An array of another name is
+    /// refused: under which name its values would count is not known.
     pub fn read(arrays: &mut Arrays<'_>, options: &ReadOptions) -> Result<Self> {
         Self::read_beside(arrays, options, None, &[])
     }

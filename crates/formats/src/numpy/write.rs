@@ -10,12 +10,21 @@ use crate::{Epochs, FormatError, Result, TrialInfo};
 /// Writes epochs to a `.npz`: `X` as (trials, channels, samples) in µV, and what is known of them.
 ///
 /// ```
-/// use stiefel_formats::{read, write_epochs};
 /// use stiefel_formats::{Channel, ChannelKind, Epochs, TrialInfo};
-/// let cz = Channel { name: "Cz".into(), kind: ChannelKind::Eeg, unit: "µV".into() };
-/// let trial = TrialInfo { label: "feet".into(), domain: "7".into(), run: None };
+/// use stiefel_formats::{read, write_epochs};
+/// let cz = Channel {
+///     name: "Cz".into(),
+///     kind: ChannelKind::Eeg,
+///     unit: "µV".into(),
+/// };
+/// let trial = TrialInfo {
+///     label: "feet".into(),
+///     domain: "7".into(),
+///     run: None,
+/// };
 /// let epochs = Epochs::new(vec![cz], 250.0, 2, vec![4.0, 5.0], vec![trial])?;
-/// let path = std::env::temp_dir().join(format!("stiefel-doc-epochs-{}.npz", std::process::id()));
+/// let path =
+///     std::env::temp_dir().join(format!("stiefel-doc-epochs-{}.npz", std::process::id()));
 /// write_epochs(&path, &epochs)?;
 /// assert_eq!(read(&path)?.into_epochs()?, epochs);
 /// # let _ = std::fs::remove_file(path);

@@ -233,7 +233,8 @@ impl Stream {
         let extra = self.samples - told;
         self.samples = told;
         Some(format!(
-            "{extra} samples of the stream {} and its last clock offset were written when it ended, and were left out",
+            "{extra} samples of the stream {} and its last clock offset were written when it \
+             ended, and were left out",
             excerpt(&self.name)
         ))
     }

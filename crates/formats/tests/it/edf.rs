@@ -38,7 +38,8 @@ fn a_channel_of_another_rate_is_left_out_and_noted() {
     assert_eq!(
         recording.notes(),
         [
-            "channel Resp oro-nasal has 16 samples per second and was left out of a recording at 64 Hz"
+            "channel Resp oro-nasal has 16 samples per second and was left out of a recording at \
+             64 Hz"
         ]
     );
     assert_eq!(recording.channels()[3].kind, ChannelKind::Eog);

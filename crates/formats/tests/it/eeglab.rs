@@ -149,7 +149,8 @@ fn any_layout_by_a_rule() {
     // Runs in cells: signal, rate, onsets and labels by path.
     let one = by_rule(
         "any.mat",
-        "signal=runs{2}.EEG.x,rate=runs{2}.EEG.Fs,onsets=runs{2}.onset,labels=runs{2}.label,axis=time,names=names",
+        "signal=runs{2}.EEG.x,rate=runs{2}.EEG.Fs,onsets=runs{2}.onset,labels=runs{2}.label,\
+         axis=time,names=names",
     );
     let one = one.unwrap().into_recordings().unwrap();
     assert_eq!(

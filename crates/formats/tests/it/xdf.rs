@@ -122,8 +122,9 @@ fn a_cut_file_is_refused_or_read_as_far_as_it_goes() {
 /// A stream whose header tells another rate than its time stamps do.
 fn telling(rate: f64) -> Recording {
     let header = format!(
-        "<info><name>amp</name><type>EEG</type><channel_count>1</channel_count>\
-         <nominal_srate>{rate}</nominal_srate><channel_format>float32</channel_format></info>"
+        "<info><name>amp</name><type>EEG</type><channel_count>1</\
+         channel_count><nominal_srate>{rate}</nominal_srate><channel_format>float32</\
+         channel_format></info>"
     );
     let mut bytes = b"XDF:".to_vec();
     let mut chunk = |tag: u16, content: &[u8]| {

@@ -1,14 +1,16 @@
 //! The check at the door: finite, symmetric, and positive definite beyond rounding.
 //!
 //! An eigenvalue counts as positive where `λ > n·ε·λ_max`: below it, it is rounding
-//! noise of the largest one (the eigen-decomposition's error is of order `ε·‖X‖`), and so is its logarithm.
+//! noise of the largest one (the eigen-decomposition's error is of order `ε·‖X‖`), and so is its
+//! logarithm.
 
 use crate::error::shape_error;
 use crate::{GeometryError, Result, SpdDefect};
 use stiefel_linalg::tolerance::{noise, symmetry};
 use stiefel_linalg::{MatView, Scalar, asymmetry, eigh};
 
-/// An error unless every matrix of the batch is finite, symmetric and positive definite beyond rounding.
+/// An error unless every matrix of the batch is finite, symmetric and positive definite beyond
+/// rounding.
 ///
 /// ```
 /// use stiefel_geometry::{GeometryError, SpdDefect, spd::check_spd};
@@ -19,7 +21,11 @@ use stiefel_linalg::{MatView, Scalar, asymmetry, eigh};
 /// let error = check_spd(x.view()).unwrap_err();
 /// assert!(matches!(
 ///     error,
-///     GeometryError::NotSpd { trial: 0, defect: SpdDefect::RankDeficient { rank: 1 }, .. }
+///     GeometryError::NotSpd {
+///         trial: 0,
+///         defect: SpdDefect::RankDeficient { rank: 1 },
+///         ..
+///     }
 /// ));
 /// # Ok::<(), GeometryError>(())
 /// ```
@@ -30,8 +36,8 @@ pub fn check_spd<T: Scalar>(x: MatView<'_, T>) -> Result<()> {
     check_spectrum(OP, x.rows(), &eigen.values)
 }
 
-/// An error unless all eigenvalues (ascending within each matrix of size `n`) are positive beyond rounding: for callers that have
-/// the decomposition already. `op` names the operation in errors.
+/// An error unless all eigenvalues (ascending within each matrix of size `n`) are positive beyond
+/// rounding: for callers that have the decomposition already. `op` names the operation in errors.
 pub fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Result<()> {
     let floor = noise::<T>(n);
     if n == 0 {
@@ -62,7 +68,8 @@ pub fn check_spectrum<T: Scalar>(op: &'static str, n: usize, values: &[T]) -> Re
     Ok(())
 }
 
-/// An error unless the matrices are square, not empty, finite and symmetric to rounding; gives their size.
+/// An error unless the matrices are square, not empty, finite and symmetric to rounding; gives
+/// their size.
 pub fn check_symmetric<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<usize> {
     let n = x.check_square(op)?;
     if n == 0 {

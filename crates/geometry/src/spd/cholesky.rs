@@ -1,15 +1,17 @@
 //! The Cholesky and the log-Cholesky metric: Euclidean geometry of the Cholesky factor.
 //!
-//! `X = L Lᵀ` (`n × n`, `L` lower triangular with a positive diagonal) has two charts `φ`, both onto lower triangular matrices. `⌊·⌋` is the part below the
-//! diagonal, `D(·)` the diagonal.
+//! `X = L Lᵀ` (`n × n`, `L` lower triangular with a positive diagonal) has two charts `φ`, both
+//! onto lower triangular matrices. `⌊·⌋` is the part below the diagonal, `D(·)` the diagonal.
 //!
 //! | chart | `φ(X)` | source |
 //! |---|---|---|
 //! | [`CholeskyChart::Factor`] | `L` | Dryden, Koloydenko & Zhou 2009 |
 //! | [`CholeskyChart::LogFactor`] | `⌊L⌋ + log D(L)` | Lin 2019 |
 //!
-//! In a chart everything is flat: the distance is `‖φ(A) − φ(B)‖_F`, the geodesic `φ⁻¹((1 − t)φ(A) + tφ(B))`, the mean `φ⁻¹(Σ w_i φ(X_i))`. Of the log-Cholesky
-//! metric, whose chart has no border, there are also tangent spaces. With `S = L⁻¹VL⁻ᵀ`, `S_½` its lower triangle with half the diagonal, and `T = L S_½`:
+//! In a chart everything is flat: the distance is `‖φ(A) − φ(B)‖_F`, the geodesic `φ⁻¹((1 − t)φ(A)
+//! + tφ(B))`, the mean `φ⁻¹(Σ w_i φ(X_i))`. Of the log-Cholesky metric, whose chart has no border,
+//! there are also tangent spaces. With `S = L⁻¹VL⁻ᵀ`, `S_½` its lower triangle with half the
+//! diagonal, and `T = L S_½`:
 //!
 //! | verb | formula |
 //! |---|---|
@@ -36,7 +38,8 @@ use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product, symmetrise};
 pub enum CholeskyChart {
     /// The factor.
     Factor,
-    /// The factor with the logarithms of its diagonal: every lower triangular matrix belongs to one SPD matrix.
+    /// The factor with the logarithms of its diagonal: every lower triangular matrix belongs to one
+    /// SPD matrix.
     LogFactor,
 }
 
@@ -82,7 +85,10 @@ fn on_diagonals<T: Scalar>(x: &mut MatBatch<T>, f: impl Fn(T) -> T) {
 /// use stiefel_linalg::MatBatch;
 ///
 /// let x = MatBatch::from_vec(2, 1, 1, vec![1.0_f64, 9.0])?;
-/// assert_eq!(mean_cholesky(CholeskyChart::Factor, x.view(), None)?.data(), [4.0]);
+/// assert_eq!(
+///     mean_cholesky(CholeskyChart::Factor, x.view(), None)?.data(),
+///     [4.0]
+/// );
 /// let geometric = mean_cholesky(CholeskyChart::LogFactor, x.view(), None)?;
 /// assert!((geometric.get(0, 0, 0) - 3.0).abs() < 1e-14);
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
@@ -98,7 +104,8 @@ pub fn mean_cholesky<T: Scalar>(
     from_coordinates(chart, mean)
 }
 
-/// The point at `t` of the geodesic from `A_i` to `B_i`; `t` is one number for all pairs, or one for each.
+/// The point at `t` of the geodesic from `A_i` to `B_i`; `t` is one number for all pairs, or one
+/// for each.
 pub fn geodesic_cholesky<T: Scalar>(
     chart: CholeskyChart,
     a: MatView<'_, T>,
@@ -130,7 +137,8 @@ fn geodesic_of_part<T: Scalar>(
     from_coordinates(chart, out)
 }
 
-/// `Dφ(C_i)[V_i]` of the log-Cholesky chart, lower triangular: coordinates in which the metric is that of Euclid.
+/// `Dφ(C_i)[V_i]` of the log-Cholesky chart, lower triangular: coordinates in which the metric is
+/// that of Euclid.
 pub fn to_log_cholesky<T: Scalar>(c: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
     const OP: &str = "log-Cholesky coordinates";
     in_parts([c, v], |_, [c, v]| {
@@ -216,7 +224,12 @@ fn inverse_derivative<T: Scalar>(at: &Factor<T>, w: MatView<'_, T>) -> Result<Ma
 /// let x = MatBatch::from_vec(1, 2, 2, vec![4.0, 2.0, 2.0, 2.0])?;
 /// let v = log_map_log_cholesky(c.view(), x.view())?;
 /// let back = exp_map_log_cholesky(c.view(), v.view())?;
-/// assert!(back.data().iter().zip(x.data()).all(|(a, b)| (a - b).abs() < 1e-14));
+/// assert!(
+///     back.data()
+///         .iter()
+///         .zip(x.data())
+///         .all(|(a, b)| (a - b).abs() < 1e-14)
+/// );
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn log_map_log_cholesky<T: Scalar>(
@@ -234,7 +247,8 @@ pub fn log_map_log_cholesky<T: Scalar>(
     })
 }
 
-/// The end of the log-Cholesky geodesic that leaves `C_i` with velocity `V_i` (symmetric), at time 1.
+/// The end of the log-Cholesky geodesic that leaves `C_i` with velocity `V_i` (symmetric), at time
+/// 1.
 pub fn exp_map_log_cholesky<T: Scalar>(
     c: MatView<'_, T>,
     v: MatView<'_, T>,

@@ -12,8 +12,9 @@
 //! | Cholesky, log-Cholesky | `‖φ(A) − φ(B)‖_F` of the [charts](CholeskyChart) | Dryden et al. 2009, Lin 2019 |
 //! | Thompson | `max |ln λ(A⁻¹B)|` | Thompson 1963 |
 //!
-//! The Bures–Wasserstein distance is taken as `‖L_A − L_B O‖_F` over Cholesky factors with `O` the polar factor of `L_Bᵀ L_A`,
-//! the same number without the cancellation between nearby matrices; `tr(B⁻¹A)` as `‖L_B⁻¹L_A‖²_F`.
+//! The Bures–Wasserstein distance is taken as `‖L_A − L_B O‖_F` over Cholesky factors with `O` the
+//! polar factor of `L_Bᵀ L_A`, the same number without the cancellation between nearby matrices;
+//! `tr(B⁻¹A)` as `‖L_B⁻¹L_A‖²_F`.
 
 use super::cholesky::{CholeskyChart, in_chart};
 use super::fast::{mutual_riemann, of_metric, pairwise_riemann};
@@ -41,7 +42,8 @@ pub enum Metric {
     BuresWasserstein,
     /// The Frobenius norm of the difference of the inverses.
     Harmonic,
-    /// The divergence of the second centred Gaussian from the first, which is not symmetric in the two.
+    /// The divergence of the second centred Gaussian from the first, which is not symmetric in the
+    /// two.
     KullbackLeibler,
     /// The sum of the divergences in both directions.
     SymmetrisedKullbackLeibler,
@@ -51,7 +53,8 @@ pub enum Metric {
     Cholesky,
     /// The same with the logarithms of their diagonals.
     LogCholesky,
-    /// The largest logarithm of a ratio of variances, whatever the direction; invariant as the affine-invariant one is.
+    /// The largest logarithm of a ratio of variances, whatever the direction; invariant as the
+    /// affine-invariant one is.
     Thompson,
 }
 
@@ -81,8 +84,8 @@ pub fn distance<T: Scalar>(metric: Metric, a: MatView<'_, T>, b: MatView<'_, T>)
 
 /// `d(A_i, B_i)` by the short formula, or nothing where a matrix does not allow it.
 ///
-/// For callers with a careful way of their own, such as one for matrices that are invertible and not
-/// positive definite. The Euclidean distance is that of any square matrices.
+/// For callers with a careful way of their own, such as one for matrices that are invertible and
+/// not positive definite. The Euclidean distance is that of any square matrices.
 ///
 /// ```
 /// use stiefel_geometry::spd::{Metric, short_distance};
@@ -90,7 +93,10 @@ pub fn distance<T: Scalar>(metric: Metric, a: MatView<'_, T>, b: MatView<'_, T>)
 ///
 /// let a = MatBatch::from_vec(1, 1, 1, vec![1.0])?;
 /// let b = MatBatch::from_vec(1, 1, 1, vec![-0.25])?;
-/// assert_eq!(short_distance(Metric::Harmonic, a.view(), a.view()), Some(vec![0.0]));
+/// assert_eq!(
+///     short_distance(Metric::Harmonic, a.view(), a.view()),
+///     Some(vec![0.0])
+/// );
 /// assert_eq!(short_distance(Metric::Harmonic, a.view(), b.view()), None);
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
@@ -141,8 +147,8 @@ pub fn pairwise_distances<T: Scalar>(
     Ok(out)
 }
 
-/// The matrix of all distances within one batch. Where the metric is symmetric, so is the matrix, with zeros on the diagonal, for half the
-/// work of [`pairwise_distances`].
+/// The matrix of all distances within one batch. Where the metric is symmetric, so is the matrix,
+/// with zeros on the diagonal, for half the work of [`pairwise_distances`].
 pub fn mutual_distances<T: Scalar>(metric: Metric, x: MatView<'_, T>) -> Result<MatBatch<T>> {
     if metric == Metric::KullbackLeibler {
         return pairwise_distances(metric, x, x);
@@ -175,7 +181,8 @@ fn of_pair_spectrum(metric: Metric) -> bool {
 /// A batch with what its metric needs once per matrix.
 struct Prepared<T> {
     metric: Metric,
-    /// What Euclidean distances are taken of: the matrices, their logarithms, inverses or Cholesky coordinates.
+    /// What Euclidean distances are taken of: the matrices, their logarithms, inverses or Cholesky
+    /// coordinates.
     x: MatBatch<T>,
     /// Cholesky factors where the metric uses them.
     factor: Option<Factor<T>>,
@@ -260,7 +267,8 @@ fn bures_wasserstein<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Result<
             };
             (0..m.count()).map(one).collect()
         }
-        // cond(A)·cond(B) beyond 1/ε: no polar factor, but the sum of singular values still has its digits.
+        // cond(A)·cond(B) beyond 1/ε: no polar factor, but the sum of singular values still has its
+        // digits.
         Err(GeometryError::RankDeficient { .. }) => {
             let square = |x: MatView<'_, T>| x.data().iter().map(|&v| v * v).sum::<T>();
             let nuclear: T = singular_values(m.view())?.into_iter().sum();
@@ -301,7 +309,8 @@ fn log_det<T: Scalar>(
     Ok((0..middle.count()).map(one).collect())
 }
 
-/// `Σ_r ln L_rr` of matrix `i`, or of the only one: half of the logarithm of the determinant of `LLᵀ`.
+/// `Σ_r ln L_rr` of matrix `i`, or of the only one: half of the logarithm of the determinant of
+/// `LLᵀ`.
 fn log_diagonal<T: Scalar>(l: &MatBatch<T>, i: usize) -> T {
     let diagonal = broadcast(l.view(), i).iter().step_by(l.rows() + 1);
     diagonal.map(|&x| Scalar::ln(x)).sum()

@@ -1,16 +1,20 @@
-//! The Fréchet (Karcher, geometric) mean: the minimiser of `f(M) = ½ Σ w_i d²(M, X_i)` in the affine-invariant metric.
+//! The Fréchet (Karcher, geometric) mean: the minimiser of `f(M) = ½ Σ w_i d²(M, X_i)` in the
+//! affine-invariant metric.
 //!
-//! Newton's method on the manifold. With `M = S Sᵀ` and `C_i = S⁻¹X_iS⁻ᵀ = U_i diag(λ) U_iᵀ`, in the chart `Z ↦ S exp(Z) Sᵀ`
+//! Newton's method on the manifold. With `M = S Sᵀ` and `C_i = S⁻¹X_iS⁻ᵀ = U_i diag(λ) U_iᵀ`, in
+//! the chart `Z ↦ S exp(Z) Sᵀ`
 //! * the gradient is `−J`, `J = Σ w_i log C_i`;
-//! * the Hessian acts as `Z ↦ Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with `K_rc = (u/2)coth(u/2)`, `u = ln λ_r − ln λ_c`
-//!   (both in `spectra.rs`).
+//! * the Hessian acts as `Z ↦ Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with `K_rc = (u/2)coth(u/2)`, `u
+//!   = ln λ_r − ln λ_c` (both in `spectra.rs`).
 //!
-//! Its eigenvalues start at 1, so that a few conjugate-gradient steps solve for `Z`; then `S ← S exp(Z/2)`. Convergence is
-//! quadratic: 3 or 4 evaluations (one batched eigen-decomposition each) for well-conditioned trials, about 10 where the
-//! whitened ones spread over ten decades. A step that does not reduce `‖J‖` is halved. The start is the log-Euclidean mean, or a matrix given;
-//! of many well-conditioned matrices in f64, the way to the neighbourhood of the mean is gone in f32 ([`coarse`]).
-//! Matrices too ill-conditioned after whitening go through one-sided Jacobi on `S⁻¹L_i`, `X_i = L_iL_iᵀ`, which keeps the
-//! digits of small eigenvalues; where rounding stops the iteration short of the tolerance, all of them do.
+//! Its eigenvalues start at 1, so that a few conjugate-gradient steps solve for `Z`; then `S ← S
+//! exp(Z/2)`. Convergence is quadratic: 3 or 4 evaluations (one batched eigen-decomposition each)
+//! for well-conditioned trials, about 10 where the whitened ones spread over ten decades. A step
+//! that does not reduce `‖J‖` is halved. The start is the log-Euclidean mean, or a matrix given; of
+//! many well-conditioned matrices in f64, the way to the neighbourhood of the mean is gone in f32
+//! ([`coarse`]). Matrices too ill-conditioned after whitening go through one-sided Jacobi on
+//! `S⁻¹L_i`, `X_i = L_iL_iᵀ`, which keeps the digits of small eigenvalues; where rounding stops the
+//! iteration short of the tolerance, all of them do.
 //!
 //! Sources: Moakher 2005; Ferreira et al. 2013 (Hessian); Jeuris, Vandebril & Vandereycken 2012.
 
@@ -107,7 +111,8 @@ pub struct FrechetMean<T> {
     pub report: FrechetReport,
 }
 
-/// The Fréchet mean of SPD matrices. Where it does not converge, the report says so; the matrix is the best one found.
+/// The Fréchet mean of SPD matrices. Where it does not converge, the report says so; the matrix is
+/// the best one found.
 ///
 /// ```
 /// use stiefel_geometry::spd::{FrechetOptions, frechet_mean};
@@ -199,8 +204,9 @@ fn single_mean<T: Scalar>(x: MatView<'_, T>) -> Result<FrechetMean<T>> {
 struct Point<T> {
     s: MatBatch<T>,
     s_inv: MatBatch<T>,
-    /// For the ill-conditioned: `F_i` with `C_i = F_iF_iᵀ` and orthogonal columns, transposed. They are carried from point to
-    /// point: each step is nearly the identity, which harms no digit of a matrix with orthogonal columns.
+    /// For the ill-conditioned: `F_i` with `C_i = F_iF_iᵀ` and orthogonal columns, transposed.
+    /// They are carried from point to point: each step is nearly the identity, which harms no
+    /// digit of a matrix with orthogonal columns.
     factors: Vec<Option<MatBatch<T>>>,
     /// `J = Σ w_i log C_i`.
     gradient: MatBatch<T>,
@@ -303,7 +309,8 @@ impl<T: Scalar> Problem<'_, T> {
     }
 }
 
-/// The fraction of the gradient at which conjugate gradients stop: that of the residual, so that convergence is quadratic; or, where that is about as much work, what is enough for this
+/// The fraction of the gradient at which conjugate gradients stop: that of the residual, so that
+/// convergence is quadratic; or, where that is about as much work, what is enough for this
 /// step to be the last one. An evaluation costs as much as ten of their steps.
 fn forcing<T: Scalar>(residual: T, tolerance: T) -> T {
     let most = T::from_f64(NEWTON_FORCING);

@@ -1,10 +1,11 @@
 //! Scalar functions of eigenvalues and their divided differences.
 //!
-//! `f[a, b] = (f(a) − f(b))/(a − b)`, and `f′(a)` where `a = b`: the entries of the Loewner matrix in the
-//! Daleckii–Krein derivative of `X ↦ U f(λ) Uᵀ` (Bhatia, *Matrix Analysis*, V.3).
+//! `f[a, b] = (f(a) − f(b))/(a − b)`, and `f′(a)` where `a = b`: the entries of the Loewner matrix
+//! in the Daleckii–Krein derivative of `X ↦ U f(λ) Uᵀ` (Bhatia, *Matrix Analysis*, V.3).
 //!
-//! The quotient itself cancels for nearly equal eigenvalues. Each function therefore has a form without
-//! cancellation, exact to rounding for every pair by itself: no threshold decides when two eigenvalues are "equal".
+//! The quotient itself cancels for nearly equal eigenvalues. Each function therefore has a form
+//! without cancellation, exact to rounding for every pair by itself: no threshold decides when two
+//! eigenvalues are "equal".
 //!
 //! | f | `f[a, b]`, `a ≥ b` |
 //! |---|---|
@@ -173,8 +174,8 @@ impl<T: Scalar> SpectralFn<T> {
         self.divided_difference(lambda, lambda)
     }
 
-    /// `(f(a) − f(b))/(a − b)`, and `f′(a)` where `a = b`; symmetric in its arguments and exact to a few
-    /// roundings for every gap.
+    /// `(f(a) − f(b))/(a − b)`, and `f′(a)` where `a = b`; symmetric in its arguments and exact to
+    /// a few roundings for every gap.
     #[inline]
     pub fn divided_difference(&self, a: T, b: T) -> T {
         let (a, b) = if a < b { (b, a) } else { (a, b) };
@@ -206,8 +207,9 @@ impl<T: Scalar> SpectralFn<T> {
         }
     }
 
-    /// The Loewner matrix `L_rc = f[λ_r, λ_c]` of one matrix, row-major, into `out`; what [`divided_difference`] gives pair by
-    /// pair, to rounding, with the logarithms taken once per eigenvalue where they do not cancel.
+    /// The Loewner matrix `L_rc = f[λ_r, λ_c]` of one matrix, row-major, into `out`; what
+    /// [`divided_difference`] gives pair by pair, to rounding, with the logarithms taken once
+    /// per eigenvalue where they do not cancel.
     ///
     /// [`divided_difference`]: Self::divided_difference
     ///
@@ -240,8 +242,8 @@ impl<T: Scalar> SpectralFn<T> {
     }
 }
 
-/// `(x − y)/(a − b)` where neither difference cancels: `|x − y|` is at least half of `|x| + |y|`, and `a`, `b` are far apart
-/// as their logarithms `x`, `y` are.
+/// `(x − y)/(a − b)` where neither difference cancels: `|x − y|` is at least half of `|x| + |y|`,
+/// and `a`, `b` are far apart as their logarithms `x`, `y` are.
 #[inline]
 fn quotient<T: Scalar>(a: T, b: T, x: T, y: T) -> Option<T> {
     let gap = x - y;

@@ -1,11 +1,13 @@
-//! The Mahalanobis distance of vectors to a centred Gaussian: `(xᵀC⁻¹x)^{1/2} = ‖L⁻¹x‖`, `C = LLᵀ` (`n × n`), for each column `x` of `n × m` matrices (Mahalanobis 1936).
+//! The Mahalanobis distance of vectors to a centred Gaussian: `(xᵀC⁻¹x)^{1/2} = ‖L⁻¹x‖`, `C = LLᵀ`
+//! (`n × n`), for each column `x` of `n × m` matrices (Mahalanobis 1936).
 
 use super::whiten::factor;
 use crate::Result;
 use crate::error::shape_error;
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product};
 
-/// The distances of the columns of each `X_i` to the Gaussian of covariance `C_i`, `count × 1 × m`; a single one of either is broadcast.
+/// The distances of the columns of each `X_i` to the Gaussian of covariance `C_i`, `count × 1 × m`;
+/// a single one of either is broadcast.
 ///
 /// ```
 /// use stiefel_geometry::spd::mahalanobis;

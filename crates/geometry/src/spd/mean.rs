@@ -1,6 +1,7 @@
 //! Means that need no iteration.
 //!
-//! Euclidean `Σ w_i X_i`, and log-Euclidean `exp(Σ w_i log X_i)` (Arsigny et al. 2007), weights normalised to sum one.
+//! Euclidean `Σ w_i X_i`, and log-Euclidean `exp(Σ w_i log X_i)` (Arsigny et al. 2007), weights
+//! normalised to sum one.
 
 use super::{check_symmetric, exp, log};
 use crate::batch::zip_with;

@@ -25,8 +25,8 @@
 //! | two-sided products | `E X Eᵀ` | [`sandwich`] |
 //!
 //! Every function takes the fast way over the batch, and a careful one for the whole batch where a
-//! matrix is too badly conditioned for it. Both agree to rounding, not to the bit. Fits, and decisions
-//! that must have the same bits alone and among others, are made of [`spectral_map`],
+//! matrix is too badly conditioned for it. Both agree to rounding, not to the bit. Fits, and
+//! decisions that must have the same bits alone and among others, are made of [`spectral_map`],
 //! [`pair_spectrum`] and [`frechet_mean`].
 
 mod check;

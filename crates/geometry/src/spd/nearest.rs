@@ -1,7 +1,8 @@
 //! The nearest SPD matrix of any square matrix.
 //!
-//! In the Frobenius norm the nearest positive semi-definite matrix of `X` (`n × n`) is `U max(λ, 0) Uᵀ`, `U diag(λ) Uᵀ = (X + Xᵀ)/2` (Higham 1988). Where its
-//! smallest eigenvalue is less than `r` times the largest, `r` is added to all of them.
+//! In the Frobenius norm the nearest positive semi-definite matrix of `X` (`n × n`) is `U max(λ, 0)
+//! Uᵀ`, `U diag(λ) Uᵀ = (X + Xᵀ)/2` (Higham 1988). Where its smallest eigenvalue is less than `r`
+//! times the largest, `r` is added to all of them.
 
 use crate::error::shape_error;
 use crate::{GeometryError, Result};

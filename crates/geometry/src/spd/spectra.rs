@@ -2,12 +2,13 @@
 //!
 //! With `C_i = U_i diag(e^l) U_iᵀ` (`n × n`) and weights `w_i`
 //! * the mean logarithm `Σ w_i U_i diag(l) U_iᵀ`;
-//! * the Hessian of `½ Σ w_i d²(·, C_i)` at the identity (Ferreira et al. 2013): `Z ↦ Σ w_i U_i (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with
-//!   `K_rc = (u/2)coth(u/2)`, `u = l_r − l_c`.
+//! * the Hessian of `½ Σ w_i d²(·, C_i)` at the identity (Ferreira et al. 2013): `Z ↦ Σ w_i U_i
+//!   (K_i ∘ (U_iᵀ Z U_i)) U_iᵀ` with `K_rc = (u/2)coth(u/2)`, `u = l_r − l_c`.
 //!
-//! Matrices stay in lanes from the data to the sum ([`stiefel_linalg::lanes`]): eigenvectors are neither sorted nor written out, and the lanes are added up once,
-//! at the end. Lanes that are not used have the weight zero. The memory for the whole batch is asked for once: fresh pages for every intermediate batch
-//! cost as much as the eigen-decompositions.
+//! Matrices stay in lanes from the data to the sum ([`stiefel_linalg::lanes`]): eigenvectors are
+//! neither sorted nor written out, and the lanes are added up once, at the end. Lanes that are not
+//! used have the weight zero. The memory for the whole batch is asked for once: fresh pages for
+//! every intermediate batch cost as much as the eigen-decompositions.
 
 use crate::Result;
 use stiefel_linalg::lanes::{self, BAND, Laid, Product, Sums, Terms};
@@ -68,7 +69,8 @@ impl<T: Scalar> Spectra<T> {
         self.weights.len() / self.width
     }
 
-    /// Decomposes `A X_i Aᵀ`, or `X_i` where there is no `A`. `judge(i, λ)` sees the eigenvalues, the smallest first and the largest last, and may give something better.
+    /// Decomposes `A X_i Aᵀ`, or `X_i` where there is no `A`. `judge(i, λ)` sees the eigenvalues,
+    /// the smallest first and the largest last, and may give something better.
     pub(super) fn decompose(
         &mut self,
         a: Option<&MatBatch<T>>,
@@ -128,7 +130,8 @@ impl<T: Scalar> Spectra<T> {
         Ok(())
     }
 
-    /// Lanes without a matrix repeat the last one; their weight is zero, and so are their logarithms, lest zero times infinity be added.
+    /// Lanes without a matrix repeat the last one; their weight is zero, and so are their
+    /// logarithms, lest zero times infinity be added.
     fn clear_unused(&mut self) {
         let (n, width, used) = (self.n, self.width, self.count % self.width);
         if used > 0 {
@@ -171,7 +174,8 @@ impl<T: Scalar> Spectra<T> {
         let logs = self.logs.get(groups * n * width).chunks_exact(n * width);
         let pairs = logs.zip(curvatures.chunks_exact_mut(square));
         for ((l, k), w) in pairs.zip(self.weights.chunks_exact(width)) {
-            // coth(u/2) = (λ_r + λ_c)/(λ_r − λ_c): an exponential per eigenvalue, not per pair. Scaled, none overflows.
+            // coth(u/2) = (λ_r + λ_c)/(λ_r − λ_c): an exponential per eigenvalue, not per pair.
+            // Scaled, none overflows.
             for lane in 0..width {
                 let of = |r: usize| l[r * width + lane];
                 let largest = (0..n).map(of).fold(of(0), Scalar::max);
@@ -220,7 +224,8 @@ fn extremes_outside<T: Scalar>(x: &mut [T]) {
     }
 }
 
-/// `A C Aᵀ` in the place of `C`, of which the lower triangle and [`BAND`] entries right of the diagonal are read.
+/// `A C Aᵀ` in the place of `C`, of which the lower triangle and [`BAND`] entries right of the
+/// diagonal are read.
 fn congruence<T: Scalar>(n: usize, a: &[T], half: &mut [T], c: &mut [T]) -> Result<()> {
     let (shape, a) = ((n, n, n), Laid::new(a, n));
     lanes::product(Product {

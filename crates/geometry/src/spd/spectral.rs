@@ -1,9 +1,10 @@
 //! Functions of symmetric matrices through their eigenvalues, and their adjoints.
 //!
-//! `f(X) = U f(λ) Uᵀ` where `X = U diag(λ) Uᵀ`; batches of `n × n`. The pull-back of a gradient `G` is
-//! `U (L ∘ (Uᵀ sym(G) U)) Uᵀ` with the Loewner matrix `L_rc = f[λ_r, λ_c]` (Daleckii & Krein 1965; Ionescu et al. 2015
-//! for networks). The divided differences are exact for repeated and nearly equal eigenvalues (see [`SpectralFn`]), so
-//! the gradient is finite everywhere. Values and gradients are exactly symmetric.
+//! `f(X) = U f(λ) Uᵀ` where `X = U diag(λ) Uᵀ`; batches of `n × n`. The pull-back of a gradient `G`
+//! is `U (L ∘ (Uᵀ sym(G) U)) Uᵀ` with the Loewner matrix `L_rc = f[λ_r, λ_c]` (Daleckii & Krein
+//! 1965; Ionescu et al. 2015 for networks). The divided differences are exact for repeated and
+//! nearly equal eigenvalues (see [`SpectralFn`]), so the gradient is finite everywhere. Values and
+//! gradients are exactly symmetric.
 //!
 //! [`map`] and its short names compute the value alone, a few matrices at a time. [`spectral_map`]
 //! keeps the decomposition; its values agree with those of [`map`] to rounding, not to the bit.
@@ -66,7 +67,8 @@ pub fn apply<T: Scalar>(f: SpectralFn<T>, eigen: &Eigen<T>) -> Result<MatBatch<T
     Ok(eigen.map(|lambda| f.value(lambda))?)
 }
 
-/// `U (L ∘ (Uᵀ sym(G) U)) Uᵀ`: the gradient in `X` of a scalar whose gradient in `f(X)` is `g`, exactly symmetric.
+/// `U (L ∘ (Uᵀ sym(G) U)) Uᵀ`: the gradient in `X` of a scalar whose gradient in `f(X)` is `g`,
+/// exactly symmetric.
 pub fn pull_back<T: Scalar>(
     f: SpectralFn<T>,
     eigen: &Eigen<T>,

@@ -1,6 +1,8 @@
-//! Squared affine-invariant distances and their adjoint: `d² = Σ ln² λ(A⁻¹B)` of `n × n` matrices (Moakher 2005).
+//! Squared affine-invariant distances and their adjoint: `d² = Σ ln² λ(A⁻¹B)` of `n × n` matrices
+//! (Moakher 2005).
 //!
-//! With `A = LLᵀ` and `C = L⁻¹BL⁻ᵀ` the symmetric gradients are `−2 L⁻ᵀ log(C) L⁻¹` in `A` and `2 L⁻ᵀ log(C)C⁻¹ L⁻¹` in `B`.
+//! With `A = LLᵀ` and `C = L⁻¹BL⁻ᵀ` the symmetric gradients are `−2 L⁻ᵀ log(C) L⁻¹` in `A` and `2
+//! L⁻ᵀ log(C)C⁻¹ L⁻¹` in `B`.
 
 use super::distance::{FIRST, SECOND};
 use super::whiten::{factor, log_spectrum};
@@ -19,7 +21,8 @@ pub struct SquaredDistance<T> {
     logs: Eigen<T>,
 }
 
-/// `d²(A_i, B_i)` in the affine-invariant metric, differentiable in both arguments; a single one is broadcast.
+/// `d²(A_i, B_i)` in the affine-invariant metric, differentiable in both arguments; a single one is
+/// broadcast.
 pub fn squared_distance<T: Scalar>(
     a: MatView<'_, T>,
     b: MatView<'_, T>,
@@ -37,8 +40,9 @@ pub fn squared_distance<T: Scalar>(
 }
 
 impl<T: Scalar> SquaredDistance<T> {
-    /// The symmetric gradients `(in A, in B)` of a scalar whose gradient in the squared distances is `g`:
-    /// `−2g L⁻ᵀ log(C) L⁻¹` and `2g L⁻ᵀ log(C)C⁻¹ L⁻¹`, `C = L⁻¹BL⁻ᵀ`; summed where an argument was broadcast.
+    /// The symmetric gradients `(in A, in B)` of a scalar whose gradient in the squared distances
+    /// is `g`: `−2g L⁻ᵀ log(C) L⁻¹` and `2g L⁻ᵀ log(C)C⁻¹ L⁻¹`, `C = L⁻¹BL⁻ᵀ`; summed where an
+    /// argument was broadcast.
     pub fn pull_back(&self, g: &[T]) -> Result<(MatBatch<T>, MatBatch<T>)> {
         if g.len() != self.value.len() {
             let expected = format!("{} gradients", self.value.len());

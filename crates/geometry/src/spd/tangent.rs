@@ -1,4 +1,5 @@
-//! SPD(n) with the affine-invariant metric `⟨U, V⟩_M = tr(M⁻¹ U M⁻¹ V)`: geodesics, tangent spaces, transport.
+//! SPD(n) with the affine-invariant metric `⟨U, V⟩_M = tr(M⁻¹ U M⁻¹ V)`: geodesics, tangent spaces,
+//! transport.
 //!
 //! | map | formula |
 //! |---|---|
@@ -9,9 +10,10 @@
 //! | recentring | `M^{-1/2} X M^{-1/2}` |
 //! | tangent vector at M | `upper(log(M^{-1/2} X M^{-1/2}))` |
 //!
-//! The first four do not depend on which square root of `M` is used and take the Cholesky factor; the last two are
-//! defined with the symmetric one (pyRiemann's `tangent_space`, metric `riemann`). Sources: Pennec, Fillard & Ayache 2006;
-//! Barachant et al. 2013; transport: Sra & Hosseini 2015. A single operand is broadcast everywhere.
+//! The first four do not depend on which square root of `M` is used and take the Cholesky factor;
+//! the last two are defined with the symmetric one (pyRiemann's `tangent_space`, metric `riemann`).
+//! Sources: Pennec, Fillard & Ayache 2006; Barachant et al. 2013; transport: Sra & Hosseini 2015. A
+//! single operand is broadcast everywhere.
 
 use super::fast::{self, around, chain};
 use super::pair::PairSpectrum;
@@ -21,7 +23,8 @@ use crate::Result;
 use crate::batch::{common_count, zip_with};
 use stiefel_linalg::{MatBatch, MatView, Scalar, congruence};
 
-/// The point at `t` on the geodesic with `γ_0 = A`, `γ_1 = B`; `t = ½` is the geometric mean, any real `t` is allowed.
+/// The point at `t` on the geodesic with `γ_0 = A`, `γ_1 = B`; `t = ½` is the geometric mean, any
+/// real `t` is allowed.
 ///
 /// ```
 /// use stiefel_geometry::spd::geodesic;
@@ -92,7 +95,10 @@ pub fn transport<T: Scalar>(
 ///
 /// let m = MatBatch::from_vec(1, 1, 1, vec![4.0])?;
 /// let u = MatBatch::from_vec(2, 1, 1, vec![8.0, 12.0])?;
-/// assert_eq!(inner_product(m.view(), u.view(), Some(m.view()))?, [2.0, 3.0]);
+/// assert_eq!(
+///     inner_product(m.view(), u.view(), Some(m.view()))?,
+///     [2.0, 3.0]
+/// );
 /// assert_eq!(inner_product(m.view(), u.view(), None)?, [4.0, 9.0]);
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
@@ -125,7 +131,8 @@ pub fn sandwich<T: Scalar>(e: MatView<'_, T>, x: MatView<'_, T>) -> Option<MatBa
     chain(Some(e), x, None, None)
 }
 
-/// `M^{-1/2} X_i M^{-1/2}`, which moves `M` to the identity: what makes people and sessions comparable.
+/// `M^{-1/2} X_i M^{-1/2}`, which moves `M` to the identity: what makes people and sessions
+/// comparable.
 pub fn recentre<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
     let root = inv_sqrt(m)?;
     if let Some(short) = sandwich(root.view(), x) {
@@ -143,7 +150,8 @@ pub fn whitened_log<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<M
     chain(Some(root.view()), x, Some(SpectralFn::Log), None).map_or_else(careful, Ok)
 }
 
-/// Tangent vectors `upper(log(M^{-1/2} X_i M^{-1/2}))` at `M`, `count × 1 × n(n+1)/2`: an isometry at `M`.
+/// Tangent vectors `upper(log(M^{-1/2} X_i M^{-1/2}))` at `M`, `count × 1 × n(n+1)/2`: an isometry
+/// at `M`.
 pub fn tangent_space<T: Scalar>(m: MatView<'_, T>, x: MatView<'_, T>) -> Result<MatBatch<T>> {
     let root = inv_sqrt(m)?;
     fast::tangent(root.view(), x).map_or_else(|| log_vectors(recentre(m, x)?.view()), Ok)
@@ -156,7 +164,8 @@ pub fn coloured_exp<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<M
     chain(None, v, Some(SpectralFn::Exp), Some(root.view())).map_or_else(careful, Ok)
 }
 
-/// The SPD matrices `M^{1/2} exp(from_upper(v_i)) M^{1/2}` of tangent vectors at `M`: the inverse of [`tangent_space`].
+/// The SPD matrices `M^{1/2} exp(from_upper(v_i)) M^{1/2}` of tangent vectors at `M`: the inverse
+/// of [`tangent_space`].
 pub fn untangent_space<T: Scalar>(m: MatView<'_, T>, v: MatView<'_, T>) -> Result<MatBatch<T>> {
     let root = sqrt(m)?;
     if let Some(short) = fast::untangent(root.view(), v) {

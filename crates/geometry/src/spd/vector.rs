@@ -1,11 +1,12 @@
 //! Symmetric matrices as vectors.
 //!
-//! `upper(S)` lists the upper triangle of an `n × n` matrix row by row, off-diagonals times √2: `n(n+1)/2` values, and an
-//! isometry, `‖upper(S)‖₂ = ‖S‖_F`. It is linear; on symmetric matrices [`from_upper`] is both its inverse and its
-//! adjoint. A batch of vectors is `count × 1 × n(n+1)/2`.
+//! `upper(S)` lists the upper triangle of an `n × n` matrix row by row, off-diagonals times √2:
+//! `n(n+1)/2` values, and an isometry, `‖upper(S)‖₂ = ‖S‖_F`. It is linear; on symmetric matrices
+//! [`from_upper`] is both its inverse and its adjoint. A batch of vectors is `count × 1 ×
+//! n(n+1)/2`.
 //!
-//! `upper` reads the upper triangle only. Its pull-back gives the *symmetric* gradient, the one that belongs to
-//! symmetric matrices.
+//! `upper` reads the upper triangle only. Its pull-back gives the *symmetric* gradient, the one
+//! that belongs to symmetric matrices.
 
 use super::{SpectralFn, spectral_map};
 use crate::Result;
@@ -47,7 +48,8 @@ pub fn upper<T: Scalar>(s: MatView<'_, T>) -> Result<MatBatch<T>> {
     Ok(out)
 }
 
-/// The vectors of `n × n` matrices, one after the other, into `out`: `n(n+1)/2` numbers for every `n·n`.
+/// The vectors of `n × n` matrices, one after the other, into `out`: `n(n+1)/2` numbers for every
+/// `n·n`.
 ///
 /// ```
 /// let mut out = [0.0; 3];
@@ -118,7 +120,8 @@ pub fn upper_pull_back<T: Scalar>(g: MatView<'_, T>) -> Result<MatBatch<T>> {
     from_upper(g)
 }
 
-/// The gradient in `v` of a scalar whose gradient in `from_upper(v)` is `g`, symmetric or not: `upper(sym(g))`.
+/// The gradient in `v` of a scalar whose gradient in `from_upper(v)` is `g`, symmetric or not:
+/// `upper(sym(g))`.
 pub fn from_upper_pull_back<T: Scalar>(g: MatView<'_, T>) -> Result<MatBatch<T>> {
     let mut sym = g.to_owned();
     stiefel_linalg::symmetrise(&mut sym.view_mut())?;

@@ -1,7 +1,8 @@
 //! The Bures–Wasserstein geometry of SPD(n): optimal transport between centred Gaussians.
 //!
-//! `T = A^{-1/2}(A^{1/2} B A^{1/2})^{1/2} A^{-1/2}` is the one SPD matrix with `T A T = B`, the map that carries the first Gaussian to the second at the least
-//! cost. With a Cholesky factor `A = L Lᵀ` it is `L⁻ᵀ (LᵀBL)^{1/2} L⁻¹`. All matrices are `n × n`.
+//! `T = A^{-1/2}(A^{1/2} B A^{1/2})^{1/2} A^{-1/2}` is the one SPD matrix with `T A T = B`, the map
+//! that carries the first Gaussian to the second at the least cost. With a Cholesky factor `A = L
+//! Lᵀ` it is `L⁻ᵀ (LᵀBL)^{1/2} L⁻¹`. All matrices are `n × n`.
 //!
 //! | verb | formula |
 //! |---|---|
@@ -9,8 +10,9 @@
 //! | logarithm at A | `(T − I)A + A(T − I)` |
 //! | exponential at A | `(I + H)A(I + H)`, `HA + AH = V` |
 //!
-//! The Lyapunov equation is solved in the basis of `A = U diag(λ) Uᵀ`: `(UᵀHU)_rc = (UᵀVU)_rc/(λ_r + λ_c)`. Sources: Malagò, Montrucchio & Pistone 2018;
-//! Bhatia, Jain & Lim 2019. A single operand is broadcast everywhere.
+//! The Lyapunov equation is solved in the basis of `A = U diag(λ) Uᵀ`:
+//! `(UᵀHU)_rc = (UᵀVU)_rc/(λ_r + λ_c)`. Sources: Malagò, Montrucchio & Pistone 2018; Bhatia, Jain & Lim 2019. A single operand
+//! is broadcast everywhere.
 
 use super::fast::{self, in_parts, of_range};
 use super::whiten::{Factor, at_trial, factor, is_resolved, sandwich};
@@ -45,7 +47,8 @@ fn root_between<T: Scalar>(
     Ok([root, c])
 }
 
-/// The point at `t` of the Bures–Wasserstein geodesic from `A_i` to `B_i`; `t` is one number for all pairs, or one for each.
+/// The point at `t` of the Bures–Wasserstein geodesic from `A_i` to `B_i`; `t` is one number for
+/// all pairs, or one for each.
 ///
 /// ```
 /// use stiefel_geometry::spd::geodesic_wasserstein;
@@ -54,7 +57,9 @@ fn root_between<T: Scalar>(
 /// let a = MatBatch::from_vec(1, 1, 1, vec![1.0_f64])?;
 /// let b = MatBatch::from_vec(1, 1, 1, vec![9.0])?;
 /// // Of commuting matrices the roots go in a straight line.
-/// assert!((geodesic_wasserstein(a.view(), b.view(), &[0.5])?.get(0, 0, 0) - 4.0).abs() < 1e-14);
+/// assert!(
+///     (geodesic_wasserstein(a.view(), b.view(), &[0.5])?.get(0, 0, 0) - 4.0).abs() < 1e-14
+/// );
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn geodesic_wasserstein<T: Scalar>(

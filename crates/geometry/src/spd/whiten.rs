@@ -1,8 +1,10 @@
-//! Whitening by a Cholesky factor: `C = L⁻¹ B L⁻ᵀ` for `A = L Lᵀ`, with the logarithms of its eigenvalues.
+//! Whitening by a Cholesky factor: `C = L⁻¹ B L⁻ᵀ` for `A = L Lᵀ`, with the logarithms of its
+//! eigenvalues.
 //!
-//! `C` is similar to `A⁻¹B`, so whatever is invariant to congruence (distance, geodesic, transport) can be taken from it.
-//! Where `C` is so ill-conditioned that the eigen kernel loses the digits of the smallest eigenvalues, they come from the
-//! singular values of `L_A⁻¹ L_B`, whose squares they are.
+//! `C` is similar to `A⁻¹B`, so whatever is invariant to congruence (distance, geodesic, transport)
+//! can be taken from it. Where `C` is so ill-conditioned that the eigen kernel loses the digits of
+//! the smallest eigenvalues, they come from the singular values of `L_A⁻¹ L_B`, whose squares they
+//! are.
 
 use super::{SpectralFn, apply, check_spectrum, check_symmetric};
 use crate::singular::norm;
@@ -33,7 +35,8 @@ pub(crate) fn factor<T: Scalar>(op: &'static str, x: MatView<'_, T>) -> Result<F
         Err(other) => return Err(other.into()),
     };
     let l_inv = invert_lower(l.view())?;
-    // 1/(tr X · tr X⁻¹) ≤ λ_min/λ_max: only where this bound does not settle it are eigenvalues needed.
+    // 1/(tr X · tr X⁻¹) ≤ λ_min/λ_max: only where this bound does not settle it are eigenvalues
+    // needed.
     let floor = tolerance::trace_bound::<T>(n);
     let sizes = trace(x)?.into_iter().zip(frobenius_norm(l_inv.view()));
     if sizes
@@ -68,7 +71,8 @@ pub(crate) fn sandwich<T: Scalar>(
     Ok(y)
 }
 
-/// Eigenvectors of `C = L⁻¹BL⁻ᵀ` with the *logarithms* of its eigenvalues in place of the eigenvalues.
+/// Eigenvectors of `C = L⁻¹BL⁻ᵀ` with the *logarithms* of its eigenvalues in place of the
+/// eigenvalues.
 pub(crate) fn log_spectrum<T: Scalar>(
     op: &'static str,
     a: &Factor<T>,
@@ -99,7 +103,8 @@ pub(crate) fn log_eigenvalues<T: Scalar>(
     Ok(values)
 }
 
-/// The eigenvalues of a pair become their logarithms. Where the kernel did not resolve the smallest, both are computed again, eigenvectors too.
+/// The eigenvalues of a pair become their logarithms. Where the kernel did not resolve the
+/// smallest, both are computed again, eigenvectors too.
 fn logarithms<T: Scalar>(
     op: &'static str,
     (a, b, i): (&Factor<T>, MatView<'_, T>, usize),

@@ -1,8 +1,8 @@
 //! Principal angles between the column spaces of `V`, `W` in St(n, k).
 //!
-//! `cos θ = σ(VᵀW)` loses angles below √ε and `sin θ = σ(W − V VᵀW)` those near 90°; each angle is taken from the one that
-//! is exact there, with the change at 45° (Björck & Golub 1973; Knyazev & Argentati 2002; SciPy's `subspace_angles`).
-//! Angles are in radians, ascending.
+//! `cos θ = σ(VᵀW)` loses angles below √ε and `sin θ = σ(W − V VᵀW)` those near 90°; each angle is
+//! taken from the one that is exact there, with the change at 45° (Björck & Golub 1973; Knyazev &
+//! Argentati 2002; SciPy's `subspace_angles`). Angles are in radians, ascending.
 
 use super::point::check_orthonormal;
 use crate::Result;
@@ -13,8 +13,8 @@ use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product};
 
 const OP: &str = "principal angles";
 
-/// The k principal angles of each pair `(V_i, W_i)`, as `count × 1 × k`, ascending, in radians; a single `V` or `W` is
-/// broadcast.
+/// The k principal angles of each pair `(V_i, W_i)`, as `count × 1 × k`, ascending, in radians; a
+/// single `V` or `W` is broadcast.
 ///
 /// ```
 /// use stiefel_geometry::stiefel::principal_angles;

@@ -1,15 +1,18 @@
 //! The Cayley transform `cayley(A) = (I − A/2)⁻¹(I + A/2)` of a skew `A`, as a
 //! parametrisation of St(n, k).
 //!
-//! It needs only the first k columns for `A = [[A₁, −Bᵀ], [B, 0]]` with `A₁` of size `k × k`. Eliminating the lower block,
+//! It needs only the first k columns for `A = [[A₁, −Bᵀ], [B, 0]]` with `A₁` of size `k × k`.
+//! Eliminating the lower block,
 //!
 //! `cayley(A)[:, :k] = [2N − I; B N]`, `N = (I + ¼BᵀB − ½A₁)⁻¹`:
 //!
-//! one `k × k` inverse instead of an `n × n` one, and a tame one (`‖N‖₂ ≤ 1`, for the symmetric part of its inverse is at
-//! least `I`). It is taken through a Householder QR. The columns are orthonormal to `ε(1 + ‖A‖²)`.
+//! one `k × k` inverse instead of an `n × n` one, and a tame one (`‖N‖₂ ≤ 1`, for the symmetric
+//! part of its inverse is at least `I`). It is taken through a Householder QR. The columns are
+//! orthonormal to `ε(1 + ‖A‖²)`.
 //!
 //! As in PyTorch's `orthogonal`, orthogonal_map = cayley, `W = base·cayley(A)[:, :k]` with
-//! `A₁ = tril(X₁, −1) − tril(X₁, −1)ᵀ`, `B` the lower `n − k` rows of the free `n × k` matrix `X`; `base` is `n × n`.
+//! `A₁ = tril(X₁, −1) − tril(X₁, −1)ᵀ`, `B` the lower `n − k` rows of the free `n × k` matrix `X`;
+//! `base` is `n × n`.
 
 use super::qr::check_columns;
 use crate::Result;
@@ -86,8 +89,9 @@ pub struct CayleyParametrisation<T> {
     n: MatBatch<T>,
 }
 
-/// Points of St(n, k) from free `n × k` matrices `X`, of which the strictly lower triangle counts; `base` is orthogonal
-/// `n × n`, and `X = 0` gives its first k columns. A single `base` is broadcast.
+/// Points of St(n, k) from free `n × k` matrices `X`, of which the strictly lower triangle counts;
+/// `base` is orthogonal `n × n`, and `X = 0` gives its first k columns. A single `base` is
+/// broadcast.
 ///
 /// ```
 /// use stiefel_geometry::stiefel::cayley_parametrisation;
@@ -132,7 +136,8 @@ pub fn cayley_parametrisation<T: Scalar>(
 }
 
 impl<T: Scalar> CayleyParametrisation<T> {
-    /// The gradient in `X` (zero on and above the diagonal) of a scalar whose gradient in `W` is `g`.
+    /// The gradient in `X` (zero on and above the diagonal) of a scalar whose gradient in `W` is
+    /// `g`.
     pub fn pull_back(&self, g: MatView<'_, T>) -> Result<MatBatch<T>> {
         if g.shape() != self.w.shape() {
             let expected = format!("a gradient of shape {:?}", self.w.shape());

@@ -1,4 +1,5 @@
-//! Points of St(n, k): drawing them uniformly, averaging them, and how far a matrix is from being one.
+//! Points of St(n, k): drawing them uniformly, averaging them, and how far a matrix is from being
+//! one.
 
 use super::qr::check_columns;
 use super::{orthonormal_factor, project, retract_qr};
@@ -8,7 +9,8 @@ use crate::{GeometryError, Result};
 use rand::{Rng, RngExt};
 use stiefel_linalg::{MatBatch, MatView, Op, Scalar, product};
 
-/// `count` points drawn uniformly (Haar measure): `qf` of matrices with independent standard normal entries.
+/// `count` points drawn uniformly (Haar measure): `qf` of matrices with independent standard normal
+/// entries.
 ///
 /// Drawn and orthonormalised in `f64`, so that a seed gives the same points in both precisions.
 ///
@@ -78,7 +80,8 @@ pub fn check_orthonormal<T: Scalar>(op: &'static str, w: MatView<'_, T>) -> Resu
     Ok(())
 }
 
-/// The one-step barycenter `qf(W_1 + Σ_j w_j P_{W_1}(W_j))` of a batch; without weights `w_j = 1/K`.
+/// The one-step barycenter `qf(W_1 + Σ_j w_j P_{W_1}(W_j))` of a batch; without weights `w_j =
+/// 1/K`.
 ///
 /// The weights are used as they are: they should sum to one.
 pub fn barycenter<T: Scalar>(w: MatView<'_, T>, weights: Option<&[T]>) -> Result<MatBatch<T>> {

@@ -1,9 +1,10 @@
-//! The polar factor `Q = A(AᵀA)^{-1/2}`, the orthonormal matrix nearest to `A`, and the retraction by it.
+//! The polar factor `Q = A(AᵀA)^{-1/2}`, the orthonormal matrix nearest to `A`, and the retraction
+//! by it.
 //!
 //! With `A = QP`, `P = (AᵀA)^{1/2} = U diag(p) Uᵀ` and `M = QᵀG`, the pull-back is
-//! `(G − QM)P⁻¹ + Q U[(Uᵀ(M − Mᵀ)U) ∘ 1/(p_r + p_c)]Uᵀ`: from `dQ = (I − QQᵀ)dA P⁻¹ + QΩ` where the skew Ω solves
-//! `PΩ + ΩP = QᵀdA − dAᵀQ`. For `W` on the manifold and Δ tangent there, `AᵀA = I + ΔᵀΔ` at `A = W + Δ` (Absil,
-//! Mahony & Sepulchre 2008, eq. 4.7).
+//! `(G − QM)P⁻¹ + Q U[(Uᵀ(M − Mᵀ)U) ∘ 1/(p_r + p_c)]Uᵀ`: from `dQ = (I − QQᵀ)dA P⁻¹ + QΩ` where the
+//! skew Ω solves `PΩ + ΩP = QᵀdA − dAᵀQ`. For `W` on the manifold and Δ tangent there, `AᵀA = I +
+//! ΔᵀΔ` at `A = W + Δ` (Absil, Mahony & Sepulchre 2008, eq. 4.7).
 
 use super::qr::check_columns;
 use crate::batch::{with_transpose, zip_with};
@@ -27,7 +28,8 @@ pub struct PolarFactor<T> {
 }
 
 impl<T: Scalar> PolarFactor<T> {
-    /// The gradient in `A` (for a retraction: in `W` as in `Δ`) of a scalar whose gradient in `Q` is `g`.
+    /// The gradient in `A` (for a retraction: in `W` as in `Δ`) of a scalar whose gradient in `Q`
+    /// is `g`.
     pub fn pull_back(&self, g: MatView<'_, T>) -> Result<MatBatch<T>> {
         let q = self.q.view();
         if g.shape() != q.shape() {
@@ -108,7 +110,8 @@ pub fn polar_factor<T: Scalar>(a: MatView<'_, T>) -> Result<PolarFactor<T>> {
     Ok(PolarFactor { q, gram, p_inv })
 }
 
-/// `Q ← Q(3I − QᵀQ)/2` for the ill-conditioned matrices: the error in `QᵀQ`, of order `ε·cond(A)²`, is squared.
+/// `Q ← Q(3I − QᵀQ)/2` for the ill-conditioned matrices: the error in `QᵀQ`, of order `ε·cond(A)²`,
+/// is squared.
 fn newton_schulz<T: Scalar>(gram: &Eigen<T>, q: &mut MatBatch<T>) -> Result<()> {
     let limit = T::from_f64(tolerance::CHOLESKY_QR_CONDITION * tolerance::CHOLESKY_QR_CONDITION);
     let (half, k) = (T::from_f64(0.5), q.cols());
@@ -140,7 +143,13 @@ fn newton_schulz<T: Scalar>(gram: &Eigen<T>, q: &mut MatBatch<T>) -> Result<()> 
 /// let delta = MatBatch::from_vec(1, 2, 1, vec![0.0, 1.0])?;
 /// let moved = retract_polar(w.view(), delta.view())?;
 /// let half = 0.5_f64.sqrt();
-/// assert!(moved.q.data().iter().all(|q: &f64| (q - half).abs() < 1e-15));
+/// assert!(
+///     moved
+///         .q
+///         .data()
+///         .iter()
+///         .all(|q: &f64| (q - half).abs() < 1e-15)
+/// );
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn retract_polar<T: Scalar>(

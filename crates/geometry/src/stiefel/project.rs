@@ -1,7 +1,7 @@
 //! The orthogonal projection to the tangent space, `P_W(Z) = Z − W sym(WᵀZ)`, for `n × k` matrices.
 //!
-//! With `S = sym(WᵀZ)` and `H = sym(WᵀG)`, the gradients of `⟨G, P_W(Z)⟩` are `G − W H` in `Z` and `−(G S + Z H)` in
-//! `W` (ambient, for any `W`). Edelman, Arias & Smith 1998, eq. 2.4.
+//! With `S = sym(WᵀZ)` and `H = sym(WᵀG)`, the gradients of `⟨G, P_W(Z)⟩` are `G − W H` in `Z` and
+//! `−(G S + Z H)` in `W` (ambient, for any `W`). Edelman, Arias & Smith 1998, eq. 2.4.
 
 use crate::Result;
 use crate::batch::common_count;
@@ -50,7 +50,8 @@ pub fn project_in_place<T: Scalar>(w: MatView<'_, T>, z: &mut MatViewMut<'_, T>)
     project_keeping(w, z, &mut s.view_mut())
 }
 
-/// [`project_in_place`] that leaves `S = sym(WᵀZ)` of every pair in `s`, for [`project_pull_back`]; an `s` of one matrix is used again and again.
+/// [`project_in_place`] that leaves `S = sym(WᵀZ)` of every pair in `s`, for [`project_pull_back`];
+/// an `s` of one matrix is used again and again.
 pub fn project_keeping<T: Scalar>(
     w: MatView<'_, T>,
     z: &mut MatViewMut<'_, T>,
@@ -90,7 +91,8 @@ fn work((count, n, k): (usize, usize, usize)) -> usize {
     2 * count * n * k * k
 }
 
-/// The gradients that are wanted, given `W`, `Z` and what [`project_keeping`] left, into their places.
+/// The gradients that are wanted, given `W`, `Z` and what [`project_keeping`] left, into their
+/// places.
 pub fn project_pull_back<T: Scalar>(
     (w, z, s): (MatView<'_, T>, MatView<'_, T>, MatView<'_, T>),
     g: MatView<'_, T>,

@@ -1,12 +1,14 @@
-//! The orthonormal factor `qf(A) = Q` of `A = QR`, positive diagonal of R, and the retraction `qf(W + Δ)`.
+//! The orthonormal factor `qf(A) = Q` of `A = QR`, positive diagonal of R, and the retraction `qf(W
+//! + Δ)`.
 //!
-//! With `M = QᵀG` the pull-back is `[(I − QQᵀ)G + Q·tril(M − Mᵀ, −1)]·R⁻ᵀ` (Walter, Lehmann & Lamour 2012). The sign
-//! convention makes `qf(W) = W` on the manifold and the map differentiable.
+//! With `M = QᵀG` the pull-back is `[(I − QQᵀ)G + Q·tril(M − Mᵀ, −1)]·R⁻ᵀ` (Walter, Lehmann &
+//! Lamour 2012). The sign convention makes `qf(W) = W` on the manifold and the map differentiable.
 //!
 //! * [`orthonormal_factor`]: Householder reflections, for any `A` of full column rank.
-//! * [`retract_qr`]: CholeskyQR, half the work. On the manifold `(W + Δ)ᵀ(W + Δ) = I + ΔᵀΔ`, so it is well conditioned;
-//!   its error grows with cond(A)², so a matrix with a condition beyond
-//!   [`CHOLESKY_QR_CONDITION`](crate::tolerance::CHOLESKY_QR_CONDITION) takes the Householder path by itself.
+//! * [`retract_qr`]: CholeskyQR, half the work. On the manifold `(W + Δ)ᵀ(W + Δ) = I + ΔᵀΔ`, so it
+//!   is well conditioned; its error grows with cond(A)², so a matrix with a condition beyond
+//!   [`CHOLESKY_QR_CONDITION`](crate::tolerance::CHOLESKY_QR_CONDITION) takes the Householder path
+//!   by itself.
 
 use crate::batch::{with_transpose, zip_with};
 use crate::error::shape_error;
@@ -30,7 +32,8 @@ pub struct OrthonormalFactor<T> {
 }
 
 impl<T: Scalar> OrthonormalFactor<T> {
-    /// The gradient in `A` (for a retraction: in `W` as in `Δ`) of a scalar whose gradient in `Q` is `g`.
+    /// The gradient in `A` (for a retraction: in `W` as in `Δ`) of a scalar whose gradient in `Q`
+    /// is `g`.
     pub fn pull_back(&self, g: MatView<'_, T>) -> Result<MatBatch<T>> {
         let q = self.q.view();
         if g.shape() != q.shape() {
@@ -62,7 +65,14 @@ impl<T: Scalar> OrthonormalFactor<T> {
 /// let a = MatBatch::from_vec(1, 2, 2, vec![0.0, -2.0, 3.0, 5.0])?;
 /// let factor = orthonormal_factor(a.view())?;
 /// let expected = [0.0, -1.0, 1.0, 0.0];
-/// assert!(factor.q.data().iter().zip(expected).all(|(q, e): (&f64, f64)| (q - e).abs() < 1e-15));
+/// assert!(
+///     factor
+///         .q
+///         .data()
+///         .iter()
+///         .zip(expected)
+///         .all(|(q, e): (&f64, f64)| (q - e).abs() < 1e-15)
+/// );
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn orthonormal_factor<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFactor<T>> {
@@ -109,7 +119,13 @@ pub fn orthonormal_factor<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFac
 /// let delta = MatBatch::from_vec(1, 2, 1, vec![0.0, 1.0])?;
 /// let moved = retract_qr(w.view(), delta.view())?;
 /// let half = 0.5_f64.sqrt();
-/// assert!(moved.q.data().iter().all(|q: &f64| (q - half).abs() < 1e-15));
+/// assert!(
+///     moved
+///         .q
+///         .data()
+///         .iter()
+///         .all(|q: &f64| (q - half).abs() < 1e-15)
+/// );
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn retract_qr<T: Scalar>(
@@ -132,8 +148,8 @@ fn retracted<T: Scalar>(a: MatView<'_, T>) -> Result<OrthonormalFactor<T>> {
             repair(a, &mut factor)?;
             Ok(factor)
         }
-        // Some Gram matrix is singular to rounding, or not finite. Each matrix by itself, so that none depends on its
-        // neighbours.
+        // Some Gram matrix is singular to rounding, or not finite. Each matrix by itself, so that
+        // none depends on its neighbours.
         Err(LinalgError::NotPositiveDefinite { .. }) => {
             a.check_finite(OP)?;
             if a.count() > 1 {

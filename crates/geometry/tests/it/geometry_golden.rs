@@ -62,8 +62,8 @@ fn golden_distances() {
         let x = input::<f64>(case);
         let d = spd::mutual_distances(Metric::AffineInvariant, x.view()).unwrap();
         let expected = golden.vec(&format!("{case}__airm_mat"));
-        // The golden distances of the ill-conditioned case are themselves 2e-9 from the 40-digit truth, which
-        // `distances` meets to 1e-10.
+        // The golden distances of the ill-conditioned case are themselves 2e-9 from the 40-digit
+        // truth, which `distances` meets to 1e-10.
         let limit = if case == "ill" { 1e-8 } else { 1e-10 };
         assert_close(case, d.data(), &expected, limit);
         let first = golden.scalar(&format!("{case}__airm01"));

@@ -215,7 +215,8 @@ fn squared_distance_in_both_arguments() {
     }
 }
 
-/// Nearby matrices: the Bures–Wasserstein distance keeps its digits where the textbook formula has none.
+/// Nearby matrices: the Bures–Wasserstein distance keeps its digits where the textbook formula has
+/// none.
 #[test]
 fn bures_wasserstein_of_nearby_matrices() {
     for gap in [1e-3, 1e-6, 1e-9, 1e-12_f64] {

@@ -1,4 +1,5 @@
-//! Means and medians that are found step by step: they minimise what they say, agree where matrices commute, and refuse what they have no place for.
+//! Means and medians that are found step by step: they minimise what they say, agree where matrices
+//! commute, and refuse what they have no place for.
 
 use proptest::prelude::*;
 use stiefel_geometry::spd::{

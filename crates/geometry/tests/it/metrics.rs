@@ -1,4 +1,5 @@
-//! The geometries besides the affine-invariant one: laws of their distances, geodesics, maps and transports, against naive references.
+//! The geometries besides the affine-invariant one: laws of their distances, geodesics, maps and
+//! transports, against naive references.
 
 use crate::support::{dot, with_spectrum};
 use proptest::prelude::*;
@@ -232,7 +233,8 @@ fn thompson_geodesics_of_proportional_matrices() {
     }
 }
 
-/// A good matrix seen from a bad one: the product of the condition numbers is beyond rounding, and neither is refused.
+/// A good matrix seen from a bad one: the product of the condition numbers is beyond rounding, and
+/// neither is refused.
 #[test]
 fn ill_conditioned_matrices_have_optimal_maps() {
     let a = with_spectrum(1, 1, &[1e-9, 1.0, 10.0]);

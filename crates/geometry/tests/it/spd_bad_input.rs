@@ -1,4 +1,5 @@
-//! Bad input at the door of every spectral function: typed errors that name the trial and the numbers.
+//! Bad input at the door of every spectral function: typed errors that name the trial and the
+//! numbers.
 
 use crate::support::with_spectrum;
 use stiefel_geometry::spd::{self, SpectralFn};

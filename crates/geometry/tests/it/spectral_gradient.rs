@@ -1,4 +1,5 @@
-//! Pull-backs of spectral functions against central differences, and what they must do on whole batches.
+//! Pull-backs of spectral functions against central differences, and what they must do on whole
+//! batches.
 
 use crate::support::{check_gradient, with_spectrum};
 use proptest::prelude::*;

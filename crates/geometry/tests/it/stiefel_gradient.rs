@@ -20,7 +20,8 @@ fn unit_tangent(seed: u64, w: &MatBatch<f64>) -> MatBatch<f64> {
 #[test]
 fn projection_in_both_arguments() {
     for (n, k) in SHAPES {
-        // Any W, not only orthonormal ones: the gradient is the ambient one. Each side broadcast in turn.
+        // Any W, not only orthonormal ones: the gradient is the ambient one. Each side broadcast in
+        // turn.
         for (count_w, count_z) in [(2, 2), (1, 3), (3, 1)] {
             let w = random_batch::<f64>(1, count_w, n, k);
             let z = random_batch::<f64>(2, count_z, n, k);

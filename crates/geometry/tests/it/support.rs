@@ -32,8 +32,8 @@ pub(crate) fn tangent(seed: u64, w: &MatBatch<f64>) -> MatBatch<f64> {
     stiefel::project(w.view(), z.view()).unwrap()
 }
 
-/// Compares `⟨gradient, direction⟩` with central differences of `x ↦ ⟨cotangent, f(x)⟩` along three random
-/// directions, symmetric ones where `symmetric` asks for it. The error is relative to
+/// Compares `⟨gradient, direction⟩` with central differences of `x ↦ ⟨cotangent, f(x)⟩` along three
+/// random directions, symmetric ones where `symmetric` asks for it. The error is relative to
 /// `‖gradient‖·‖direction‖`.
 #[track_caller]
 pub(crate) fn check_gradient(

@@ -1,7 +1,7 @@
 //! A batch of equally sized small matrices: contiguous, matrix after matrix, each row-major.
 //!
-//! Entry `(r, c)` of matrix `i` is at `(i·rows + r)·cols + c`, the layout of a C-ordered NumPy array of
-//! shape `(count, rows, cols)`.
+//! Entry `(r, c)` of matrix `i` is at `(i·rows + r)·cols + c`, the layout of a C-ordered NumPy
+//! array of shape `(count, rows, cols)`.
 
 mod single;
 pub mod sums;

@@ -1,4 +1,5 @@
-//! Sums and multiples over entries, with several running sums so that additions overlap, compiled for the instructions of the processor.
+//! Sums and multiples over entries, with several running sums so that additions overlap, compiled
+//! for the instructions of the processor.
 //!
 //! | | formula |
 //! |---|---|
@@ -9,7 +10,8 @@
 //! | [`add_scaled`] | `y_i ← y_i + t x_i` |
 //! | [`scale`] | `x_i ← a x_i` |
 //!
-//! The order of additions depends on the length alone, and nothing is fused: the same bits with every instruction set. What runs off the end of the shorter operand is left out.
+//! The order of additions depends on the length alone, and nothing is fused: the same bits with
+//! every instruction set. What runs off the end of the shorter operand is left out.
 
 use crate::{MatBatch, MatView, Scalar, kernel};
 
@@ -75,7 +77,8 @@ pub fn all_finite<T: Scalar>(x: &[T]) -> bool {
     total(x, x, Term::Nothing) == T::ZERO
 }
 
-/// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays one.
+/// `Σ X_i / N`, added in the order of the stack, as NumPy does; a value that is not finite stays
+/// one.
 pub fn mean<T: Scalar>(x: MatView<'_, T>) -> MatBatch<T> {
     let mut sum = MatBatch::zeros(1, x.rows(), x.cols());
     add(sum.data_mut(), x.data());

@@ -1,8 +1,9 @@
 //! Cholesky and triangular inverse, one matrix per lane.
 //!
 //! Row by row: `L_rc = (X_rc − Σ_{k<c} L_rk L_ck)/L_cc`, and the inverse `M = L⁻¹` by
-//! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; four columns (eight for the inverse, where there are registers) at a
-//! time share the loads of row `r`, and their sums do not wait for each other.
+//! `M_rc = −(Σ_{c≤k<r} L_rk M_kc)/L_rr`, `M_rr = 1/L_rr`. Rows are contiguous registers; four
+//! columns (eight for the inverse, where there are registers) at a time share the loads of row `r`,
+//! and their sums do not wait for each other.
 
 use crate::gather::{Form, IntoLanes};
 use crate::simd::{Lanes, V, store};
@@ -129,7 +130,8 @@ pub(crate) fn factor<S: Simd, T: Scalar>(
     }
 }
 
-/// `C` columns of a row, from `first` on, left of the diagonal, and what they take from its pivot. The sums of the columns do not wait for each other.
+/// `C` columns of a row, from `first` on, left of the diagonal, and what they take from its pivot.
+/// The sums of the columns do not wait for each other.
 #[inline(always)]
 #[allow(
     clippy::manual_memcpy,
@@ -165,7 +167,8 @@ fn factor_columns<S: Simd, T: Scalar, const C: usize>(
     store(own, &sums);
 }
 
-/// An error that names the first pivot, of the first of `count` matrices, that is not a positive, finite number.
+/// An error that names the first pivot, of the first of `count` matrices, that is not a positive,
+/// finite number.
 #[inline(always)]
 pub(crate) fn check<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -220,7 +223,8 @@ fn invert_diagonal<S: Simd, T: Scalar>(
     }
 }
 
-/// `m = L⁻¹`, lower triangle, from `L` with an inverted diagonal. Columns go in blocks whose sums stay in registers.
+/// `m = L⁻¹`, lower triangle, from `L` with an inverted diagonal. Columns go in blocks whose sums
+/// stay in registers.
 #[inline(always)]
 pub(crate) fn invert<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -287,7 +291,8 @@ fn mirror<T: Scalar>(n: usize, x: &mut [T]) {
     }
 }
 
-/// `out = MᵀM`, lower triangle, of a lower triangular `M`. Columns go in blocks whose sums stay in registers.
+/// `out = MᵀM`, lower triangle, of a lower triangular `M`. Columns go in blocks whose sums stay in
+/// registers.
 #[inline(always)]
 fn gram<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, m: &[V<S, T>], out: &mut [V<S, T>]) {
     for r in 0..n {

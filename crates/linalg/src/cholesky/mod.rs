@@ -1,6 +1,7 @@
 //! Cholesky factors `X = L Lᵀ`, triangular inverses and triangular solves.
 //!
-//! The factorisation and the inverse run with one matrix per SIMD lane, like the eigen-decomposition.
+//! The factorisation and the inverse run with one matrix per SIMD lane, like the
+//! eigen-decomposition.
 
 pub(crate) mod kernel;
 
@@ -52,15 +53,19 @@ pub fn inverse_cholesky_into<T: Scalar>(
     run(x, Lower::InverseOfFactor, out, scratch)
 }
 
-/// `X_i⁻¹ = L_i⁻ᵀ L_i⁻¹` where `X_i = L_i L_iᵀ`, exactly symmetric, into a given buffer; only lower triangles are read. Nothing is
-/// allocated once `scratch` has seen the size.
+/// `X_i⁻¹ = L_i⁻ᵀ L_i⁻¹` where `X_i = L_i L_iᵀ`, exactly symmetric, into a given buffer; only lower
+/// triangles are read. Nothing is allocated once `scratch` has seen the size.
 ///
 /// ```
 /// use stiefel_linalg::{CholeskyScratch, MatBatch, symmetric_inverse_into};
 ///
 /// let x = MatBatch::from_vec(1, 2, 2, vec![4.0, 2.0, 2.0, 2.0])?;
 /// let mut inverse = MatBatch::zeros(1, 2, 2);
-/// symmetric_inverse_into(x.view(), inverse.view_mut(), &mut CholeskyScratch::default())?;
+/// symmetric_inverse_into(
+///     x.view(),
+///     inverse.view_mut(),
+///     &mut CholeskyScratch::default(),
+/// )?;
 /// assert_eq!(inverse.data(), [0.5, -0.5, -0.5, 1.0]);
 /// # Ok::<(), stiefel_linalg::LinalgError>(())
 /// ```

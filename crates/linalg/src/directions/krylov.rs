@@ -1,8 +1,9 @@
-//! A few leading eigenvectors of a large symmetric positive semi-definite matrix `G` by block Krylov iteration (block Lanczos,
-//! Golub & Underwood 1977; randomised start, Musco & Musco 2015).
+//! A few leading eigenvectors of a large symmetric positive semi-definite matrix `G` by block
+//! Krylov iteration (block Lanczos, Golub & Underwood 1977; randomised start, Musco & Musco 2015).
 //!
-//! `K = [Q_1, Q_2, …]` (`size × dim`, orthonormal, fully re-orthogonalised) with `Q_{j+1} R_{j+1} = G Q_j − K KᵀG Q_j`. The eigenvectors `y` of
-//! `KᵀGK` give `u = K y`, whose residual is `‖G u − θ u‖ = ‖R_{j+1} y_last‖`.
+//! `K = [Q_1, Q_2, …]` (`size × dim`, orthonormal, fully re-orthogonalised) with `Q_{j+1} R_{j+1} =
+//! G Q_j − K KᵀG Q_j`. The eigenvectors `y` of `KᵀGK` give `u = K y`, whose residual is `‖G u − θ
+//! u‖ = ‖R_{j+1} y_last‖`.
 //!
 //! The start is a fixed pseudo-random block: the result is the same on every run.
 
@@ -13,8 +14,8 @@ use rand::RngExt;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
-/// The `most` leading eigenpairs, or nothing where a whole decomposition is the better way: small matrices, many vectors asked for,
-/// low rank, or a spectrum too flat for quick convergence.
+/// The `most` leading eigenpairs, or nothing where a whole decomposition is the better way: small
+/// matrices, many vectors asked for, low rank, or a spectrum too flat for quick convergence.
 pub(crate) fn leading(g: MatView<'_, f64>, most: usize) -> Result<Option<Leading>> {
     let size = g.rows();
     let block = most + KRYLOV_OVERSAMPLING;
@@ -46,7 +47,8 @@ pub(crate) fn leading(g: MatView<'_, f64>, most: usize) -> Result<Option<Leading
             if ritz.residual <= KRYLOV_RESIDUAL {
                 return Ok(Some(ritz.leading));
             }
-            // Convergence speeds up: half of the digits after half of the way is a sign that it will get there.
+            // Convergence speeds up: half of the digits after half of the way is a sign that it
+            // will get there.
             if 2 * space.dim >= limit && ritz.residual > KRYLOV_RESIDUAL.sqrt() {
                 return Ok(None);
             }
@@ -99,7 +101,8 @@ impl Space {
         Ok(image)
     }
 
-    /// The leading Ritz pairs; `r` is the triangular factor of what is outside the space. Nothing where all is zero.
+    /// The leading Ritz pairs; `r` is the triangular factor of what is outside the space. Nothing
+    /// where all is zero.
     fn ritz(&self, r: &MatBatch<f64>, most: usize) -> Result<Option<Ritz>> {
         let basis = self.basis();
         let images = MatRef::new(self.dim, self.size, &self.images).view();
@@ -124,7 +127,8 @@ impl Space {
     }
 }
 
-/// Approximate eigenpairs, and the largest of their residuals as a fraction of the largest eigenvalue.
+/// Approximate eigenpairs, and the largest of their residuals as a fraction of the largest
+/// eigenvalue.
 struct Ritz {
     residual: f64,
     leading: Leading,

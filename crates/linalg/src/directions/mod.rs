@@ -1,9 +1,11 @@
-//! Leading right singular directions of `m` rows of length `p`, without ever forming more than a `min(m, p)`-square matrix.
+//! Leading right singular directions of `m` rows of length `p`, without ever forming more than a
+//! `min(m, p)`-square matrix.
 //!
-//! 1. Eigenvectors of the smaller Gram matrix, `A Aᵀ` or `AᵀA`, largest first, decide the rank and span the directions; where
-//!    few are needed of many, a block Krylov iteration finds them.
-//! 2. Squaring costs half the digits of the small ones. A Rayleigh–Ritz step gives them back: `Q` an orthonormal basis of that
-//!    span, the singular value decomposition `A Q = U Σ Vᵀ` (`m × s`), directions `Q V`.
+//! 1. Eigenvectors of the smaller Gram matrix, `A Aᵀ` or `AᵀA`, largest first, decide the rank and
+//!    span the directions; where few are needed of many, a block Krylov iteration finds them.
+//! 2. Squaring costs half the digits of the small ones. A Rayleigh–Ritz step gives them back: `Q`
+//!    an orthonormal basis of that span, the singular value decomposition `A Q = U Σ Vᵀ` (`m × s`),
+//!    directions `Q V`.
 
 mod krylov;
 
@@ -18,9 +20,10 @@ use crate::{
 
 const OP: &str = "leading directions";
 
-/// At most `most` directions of the rows of `a` (one `m × p` matrix) as orthonormal columns (`1 × p × s`), largest first, orthogonal to the columns of `taken`
-/// (one `p × t` matrix, orthonormal). `total` is the sum of squares of the rows before anything was removed from them: what is below its rounding is no
-/// direction.
+/// At most `most` directions of the rows of `a` (one `m × p` matrix) as orthonormal columns (`1 × p
+/// × s`), largest first, orthogonal to the columns of `taken` (one `p × t` matrix, orthonormal).
+/// `total` is the sum of squares of the rows before anything was removed from them: what is below
+/// its rounding is no direction.
 ///
 /// ```
 /// use stiefel_linalg::{MatBatch, leading_directions};
@@ -105,7 +108,8 @@ fn first_columns(x: &MatBatch<f64>, count: usize) -> MatBatch<f64> {
     MatBatch::from_fn(1, x.rows(), count, |_, r, c| x.get(0, r, c))
 }
 
-/// `V` of `A = U Σ Vᵀ` (one matrix), the largest singular value first: rotations of the columns of `R`, where `A = Q R`.
+/// `V` of `A = U Σ Vᵀ` (one matrix), the largest singular value first: rotations of the columns of
+/// `R`, where `A = Q R`.
 fn right_vectors(a: MatView<'_, f64>) -> Result<MatBatch<f64>> {
     let factor = if a.rows() > a.cols() {
         triangular_factor(a)?

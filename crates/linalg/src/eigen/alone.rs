@@ -1,9 +1,13 @@
-//! One matrix with the operations of the batched kernel ([`crate::lanes::eigen()`]) in their order, and so with its bits, but lanes along the rows of the matrix:
-//! a register of matrices of which only one or two are there is mostly empty.
+//! One matrix with the operations of the batched kernel ([`crate::lanes::eigen()`]) in their order,
+//! and so with its bits, but lanes along the rows of the matrix: a register of matrices of which
+//! only one or two are there is mostly empty.
 //!
-//! Whatever a lane computes there for one matrix is computed here for one matrix. What makes the bits agree:
-//! * a sum is made of the same terms in the same order: lanes are neighbouring sums, never parts of one;
-//! * the update `a − v_i w_j − w_i v_j` subtracts first the product with the smaller index in front, on both sides of the diagonal;
+//! Whatever a lane computes there for one matrix is computed here for one matrix. What makes the
+//! bits agree:
+//! * a sum is made of the same terms in the same order: lanes are neighbouring sums, never parts of
+//!   one;
+//! * the update `a − v_i w_j − w_i v_j` subtracts first the product with the smaller index in
+//!   front, on both sides of the diagonal;
 //! * rotations, reflectors and shifts are the same formulas, fused where those are.
 
 use super::ql::{first, iterate};
@@ -126,7 +130,8 @@ fn dot<S: Simd, T: Scalar>(l: Lanes<S, T>, x: &[T], y: &[T]) -> T {
     first(l.add(l.add(sums[0], sums[1]), l.add(sums[2], sums[3])))
 }
 
-/// Householder's reduction of both triangles of `a`: row `k` becomes `v_k`, zero up to the diagonal. `d` and `e` come in reversed order. `room` holds the numbers of the columns, and
+/// Householder's reduction of both triangles of `a`: row `k` becomes `v_k`, zero up to the
+/// diagonal. `d` and `e` come in reversed order. `room` holds the numbers of the columns, and
 /// two rows for `w` and `p`.
 #[inline(always)]
 fn reduce<S: Simd, T: Scalar>(
@@ -222,7 +227,8 @@ struct Rows<'a, T> {
 }
 
 impl<T: Scalar> Rows<'_, T> {
-    /// One column of registers: the update, and `A x`. `trailing` starts with the first row of the range.
+    /// One column of registers: the update, and `A x`. `trailing` starts with the first row of the
+    /// range.
     #[inline(always)]
     fn multiply<S: Simd>(&self, l: Lanes<S, T>, trailing: &mut [T], register: usize) -> V<S, T> {
         let width = Lanes::<S, T>::width();
@@ -301,7 +307,8 @@ fn accumulate<S: Simd, T: Scalar>(
             second: (two, h_inv[k - 1]),
             cross: first(cross),
         };
-        // Beyond this column the rows of the block are zero, and stay so; there, its first row has a one, and the others nothing.
+        // Beyond this column the rows of the block are zero, and stay so; there, its first row has
+        // a one, and the others nothing.
         let end = n - 1 - k;
         let registers = (end + 1).div_ceil(width);
         let mut at = 0;
@@ -326,7 +333,8 @@ fn accumulate<S: Simd, T: Scalar>(
     }
 }
 
-/// `Z ← Z − v (vᵀZ)/h` on the rows from `from` on, of which only the last two have entries: those of the identity.
+/// `Z ← Z − v (vᵀZ)/h` on the rows from `from` on, of which only the last two have entries: those
+/// of the identity.
 #[inline(always)]
 fn reflect<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -350,7 +358,8 @@ fn reflect<S: Simd, T: Scalar>(
     }
 }
 
-/// Two reflectors, `H₂ H₁`, each as its vector and `1/h`; the second vector is one entry longer, at its front, which belongs to row `row`.
+/// Two reflectors, `H₂ H₁`, each as its vector and `1/h`; the second vector is one entry longer, at
+/// its front, which belongs to row `row`.
 struct Pair<'a, T> {
     row: usize,
     stride: usize,
@@ -396,7 +405,8 @@ impl<T: Scalar> Pair<'_, T> {
     }
 }
 
-/// The lower triangle of `U f Uᵀ` into `out`: eigenvectors are the rows of `z`, in the order in which QL left them.
+/// The lower triangle of `U f Uᵀ` into `out`: eigenvectors are the rows of `z`, in the order in
+/// which QL left them.
 #[inline(always)]
 fn recompose<S: Simd, T: Scalar>(
     l: Lanes<S, T>,

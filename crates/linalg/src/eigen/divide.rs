@@ -1,13 +1,17 @@
-//! A tridiagonal matrix by divide and conquer: `T = S diag(λ) Sᵀ` (J. J. M. Cuppen, Numerische Mathematik 36, 1981; LAPACK's `stedc`).
+//! A tridiagonal matrix by divide and conquer: `T = S diag(λ) Sᵀ` (J. J. M. Cuppen, Numerische
+//! Mathematik 36, 1981; LAPACK's `stedc`).
 //!
-//! Leaves of at most [`LEAF`] rows are cut off by corrections of rank one and go through QL; two neighbours are joined by
+//! Leaves of at most [`LEAF`] rows are cut off by corrections of rank one and go through QL; two
+//! neighbours are joined by
 //!
 //! ```text
 //! T = diag(T₁, T₂) + β u uᵀ = (S₁ ⊕ S₂) (D + ρ z zᵀ) (S₁ ⊕ S₂)ᵀ,    S = (S₁ ⊕ S₂) V
 //! ```
 //!
-//! with `V` from [`secular`]. The recurrence of QL waits for a root and a division at every rotation, which nothing can hurry; here it runs over
-//! short leaves, all of them at once, one in a lane, and the rest is work for all lanes. Poles that coincide, or that `z` does not see, are already eigenvalues ("deflation").
+//! with `V` from [`secular`]. The recurrence of QL waits for a root and a division at every
+//! rotation, which nothing can hurry; here it runs over short leaves, all of them at once, one in a
+//! lane, and the rest is work for all lanes. Poles that coincide, or that `z` does not see, are
+//! already eigenvalues ("deflation").
 //!
 //! A segment's `S` stands in its rows of `s`, from column 0 on.
 
@@ -59,8 +63,9 @@ fn segment(n: usize, count: usize, at: usize) -> Range<usize> {
     at * n / count..(at + 1) * n / count
 }
 
-/// Eigenvalues into `d`, in no order, and where it is `wanted` `S` into `s`, rows of `stride` registers. `e[i]` couples `i` and `i + 1`. False where an iteration did not
-/// end. The values have the same bits either way.
+/// Eigenvalues into `d`, in no order, and where it is `wanted` `S` into `s`, rows of `stride`
+/// registers. `e[i]` couples `i` and `i + 1`. False where an iteration did not end. The values have
+/// the same bits either way.
 #[inline(always)]
 pub(super) fn diagonalise<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -219,7 +224,8 @@ fn join<S: Simd, T: Scalar>(
             secular::vectors(l, &matrix, wide, gaps, squares);
         }
     }
-    // V with the rows of D and, behind the new eigenvalues, a unit vector for each that was one already.
+    // V with the rows of D and, behind the new eigenvalues, a unit vector for each that was one
+    // already.
     values.extend(deflated.iter().map(|&j| d[j]));
     d.copy_from_slice(values);
     if needed == Rows::None {
@@ -266,7 +272,8 @@ fn join<S: Simd, T: Scalar>(
     true
 }
 
-/// Which poles the secular equation has (`kept`, ascending), and which are eigenvalues already; `d` and `z` follow the rotations.
+/// Which poles the secular equation has (`kept`, ascending), and which are eigenvalues already; `d`
+/// and `z` follow the rotations.
 fn deflate<T: Scalar>(rho: T, d: &mut [T], scratch: &mut DivideScratch<T>) {
     let DivideScratch {
         z,
@@ -328,7 +335,8 @@ const ROWS: usize = 4;
 /// Registers of each row computed together.
 const REGISTERS: usize = 4;
 
-/// `S ← S V` in place: `count` rows of `k` numbers, `row` apart, become rows of `wide` registers. `old` holds [`ROWS`] rows.
+/// `S ← S V` in place: `count` rows of `k` numbers, `row` apart, become rows of `wide` registers.
+/// `old` holds [`ROWS`] rows.
 #[inline(always)]
 fn multiply<S: Simd, T: Scalar>(
     l: Lanes<S, T>,

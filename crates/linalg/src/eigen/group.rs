@@ -1,4 +1,5 @@
-//! Batches group by group: gather into lanes, decompose, sort, scatter. A group with hardly a matrix is decomposed [one by one](super::alone), to the same bits.
+//! Batches group by group: gather into lanes, decompose, sort, scatter. A group with hardly a
+//! matrix is decomposed [one by one](super::alone), to the same bits.
 
 use super::Wanted;
 use super::alone::{AloneScratch, decompose_alone};
@@ -86,7 +87,8 @@ const FEW: usize = 2;
 /// The size from which that is so: below, registers along the rows would be empty, too.
 const ROWS_OF_ONE: usize = 12;
 
-/// One matrix after the other, by what decomposes one: it is given the matrix, and places for its values and for its vectors, and says whether it converged.
+/// One matrix after the other, by what decomposes one: it is given the matrix, and places for its
+/// values and for its vectors, and says whether it converged.
 pub(super) fn one_by_one<T: Scalar>(
     n: usize,
     input: &[T],

@@ -1,4 +1,5 @@
-//! Householder reduction of one matrix along its rows, `T = Qᵀ X Q` with `Q = H_{n−1} ⋯ H_1`, `H = I − τ v vᵀ`, and what is made of its reflectors.
+//! Householder reduction of one matrix along its rows, `T = Qᵀ X Q` with `Q = H_{n−1} ⋯ H_1`, `H =
+//! I − τ v vᵀ`, and what is made of its reflectors.
 
 use crate::simd::{Lanes, V, store};
 use crate::{Scalar, tolerance};
@@ -22,10 +23,12 @@ fn dot<S: Simd, T: Scalar>(l: Lanes<S, T>, x: &[V<S, T>], y: &[V<S, T>]) -> T {
     total
 }
 
-/// Tridiagonal `d`, `e` (`e[i]` couples `i` and `i + 1`); row `m` of `a` becomes the vector `v` of reflector `m`, `H = I − τ v vᵀ`.
+/// Tridiagonal `d`, `e` (`e[i]` couples `i` and `i + 1`); row `m` of `a` becomes the vector `v` of
+/// reflector `m`, `H = I − τ v vᵀ`.
 ///
-/// The update `A ← A − v wᵀ − w vᵀ` of a step waits for the next one: row by row it is made where the new vector is multiplied with the row. `p` has room for
-/// two rows, `w` of the last step and `A v` of this one.
+/// The update `A ← A − v wᵀ − w vᵀ` of a step waits for the next one: row by row it is made where
+/// the new vector is multiplied with the row. `p` has room for two rows, `w` of the last step and
+/// `A v` of this one.
 #[inline(always)]
 pub(super) fn reduce<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -112,7 +115,8 @@ fn update_row<S: Simd, T: Scalar>(l: Lanes<S, T>, x: &mut [T], v: &[T], w: &[T],
     }
 }
 
-/// The leading `count` rows, an update that waits (where `v` is not empty), and the vector to multiply with.
+/// The leading `count` rows, an update that waits (where `v` is not empty), and the vector to
+/// multiply with.
 struct Rows<'a, T> {
     count: usize,
     stride: usize,
@@ -254,7 +258,8 @@ pub(super) fn reflect<S: Simd, T: Scalar>(
     s: &mut [T],
 ) {
     let s = T::view_mut::<S>(s);
-    // Block by block of columns: a block stays in the second-level cache while all reflectors pass, where `S` as a whole would not.
+    // Block by block of columns: a block stays in the second-level cache while all reflectors pass,
+    // where `S` as a whole would not.
     let mut at = 0;
     while at + BLOCKS <= stride {
         reflect_columns::<S, T, BLOCKS>(l, n, stride, a, tau, s, at);

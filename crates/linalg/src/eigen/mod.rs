@@ -38,14 +38,17 @@ impl<T: Scalar> Eigen<T> {
         &self.values[i * n..(i + 1) * n]
     }
 
-    /// `U f(λ) Uᵀ`, exactly symmetric: several functions of the same matrix share one decomposition.
+    /// `U f(λ) Uᵀ`, exactly symmetric: several functions of the same matrix share one
+    /// decomposition.
     ///
     /// ```
     /// use stiefel_linalg::{MatBatch, eigh};
     ///
     /// let x = MatBatch::from_vec(1, 2, 2, vec![2.0, 1.0, 1.0, 2.0])?;
     /// let squared = eigh(x.view())?.map(|l: f64| l * l)?;
-    /// assert!((squared.data()[0] - 5.0).abs() < 1e-14 && (squared.data()[1] - 4.0).abs() < 1e-14);
+    /// assert!(
+    ///     (squared.data()[0] - 5.0).abs() < 1e-14 && (squared.data()[1] - 4.0).abs() < 1e-14
+    /// );
     /// # Ok::<(), stiefel_linalg::LinalgError>(())
     /// ```
     pub fn map(&self, f: impl Fn(T) -> T) -> Result<MatBatch<T>> {
@@ -86,7 +89,8 @@ pub fn eigh<T: Scalar>(x: MatView<'_, T>) -> Result<Eigen<T>> {
     Ok(Eigen { values, vectors })
 }
 
-/// The ascending eigenvalues alone, `count × n`: a third of the work of [`eigh`], and the same bits.
+/// The ascending eigenvalues alone, `count × n`: a third of the work of [`eigh`], and the same
+/// bits.
 pub fn eigenvalues<T: Scalar>(x: MatView<'_, T>) -> Result<Vec<T>> {
     let mut values = vec![T::ZERO; x.count() * x.rows()];
     EigenWorkspace::default().decompose(x, &mut values, Wanted::Values)?;
@@ -124,7 +128,8 @@ impl<T> Wanted<'_, T> {
 
 impl<T: Scalar> EigenWorkspace<T> {
     /// Decomposes every matrix of a batch, one per SIMD lane: ascending eigenvalues into `values`
-    /// (`count × n`), and what else is wanted. Nothing is allocated once the workspace has seen the size.
+    /// (`count × n`), and what else is wanted. Nothing is allocated once the workspace has seen the
+    /// size.
     ///
     /// ```
     /// use stiefel_linalg::{EigenWorkspace, MatBatch, Wanted};
@@ -156,8 +161,8 @@ impl<T: Scalar> EigenWorkspace<T> {
         done.map_err(|matrix| LinalgError::NoConvergence { matrix, sweeps })
     }
 
-    /// Decomposes one matrix along its rows instead of one per lane: for decisions one by one. Agrees
-    /// with [`decompose`](Self::decompose) to rounding, not to the bit.
+    /// Decomposes one matrix along its rows instead of one per lane: for decisions one by one.
+    /// Agrees with [`decompose`](Self::decompose) to rounding, not to the bit.
     ///
     /// ```
     /// use stiefel_linalg::{EigenWorkspace, MatRef, Wanted};
@@ -206,8 +211,10 @@ fn checked<T: Scalar>(x: MatView<'_, T>, values: &[T], wanted: &Wanted<'_, T>) -
     })
 }
 
-/// The size from which matrices are decomposed one by one, along their rows. A register full of smaller ones fits the second-level cache; from here on lanes lose what they gain, and where there
-/// is only one matrix they are mostly empty. The size alone decides, so that a matrix gives the same bits in a batch of any size.
+/// The size from which matrices are decomposed one by one, along their rows. A register full of
+/// smaller ones fits the second-level cache; from here on lanes lose what they gain, and where
+/// there is only one matrix they are mostly empty. The size alone decides, so that a matrix gives
+/// the same bits in a batch of any size.
 const LARGE: usize = 64;
 
 /// The same on this thread.
@@ -227,8 +234,8 @@ fn decompose_here<T: Scalar>(
     }
 }
 
-/// The same in chunks of whole groups over the threads of the current rayon pool. A matrix's result does not depend on
-/// its neighbours, so neither does it on the number of threads.
+/// The same in chunks of whole groups over the threads of the current rayon pool. A matrix's result
+/// does not depend on its neighbours, so neither does it on the number of threads.
 fn decompose_in_parallel<T: Scalar>(
     n: usize,
     input: &[T],

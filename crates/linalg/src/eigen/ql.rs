@@ -1,6 +1,8 @@
-//! Implicit QL with Wilkinson's shift on one tridiagonal matrix (EISPACK `tql2`); the rows that become eigenvectors are turned along.
+//! Implicit QL with Wilkinson's shift on one tridiagonal matrix (EISPACK `tql2`); the rows that
+//! become eigenvectors are turned along.
 //!
-//! The operations are those of a lane of the [batched kernel](crate::lanes::eigen()), in their order and fused where those are, so that the bits are the same.
+//! The operations are those of a lane of the [batched kernel](crate::lanes::eigen()), in their
+//! order and fused where those are, so that the bits are the same.
 
 use crate::lanes::eigen::rotate as turn;
 use crate::simd::{Lanes, V, store};
@@ -17,7 +19,8 @@ pub(super) fn first<X: pulp::bytemuck::Pod, T: Scalar>(register: X) -> T {
     cast_slice::<X, T>(&[register])[0]
 }
 
-/// Sweep by sweep over the first stretch of off-diagonals that are not negligible, until there is none; rows of `z` are rotated along, where there are any. False where that takes too long.
+/// Sweep by sweep over the first stretch of off-diagonals that are not negligible, until there is
+/// none; rows of `z` are rotated along, where there are any. False where that takes too long.
 #[inline(always)]
 pub(super) fn iterate<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -57,7 +60,8 @@ pub(super) fn iterate<S: Simd, T: Scalar>(
     false
 }
 
-/// One sweep over rows `low..=high`; rotation `i` is of rows `i` and `i + 1`, its sine and the tangent of half its angle.
+/// One sweep over rows `low..=high`; rotation `i` is of rows `i` and `i + 1`, its sine and the
+/// tangent of half its angle.
 #[inline(always)]
 fn sweep<S: Simd, T: Scalar>(
     l: Lanes<S, T>,

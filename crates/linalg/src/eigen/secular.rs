@@ -1,14 +1,18 @@
-//! Eigenvalues and eigenvectors of a diagonal matrix plus one of rank one: `diag(d) + ρ z zᵀ`, `d` ascending and distinct, no `z_j` zero, `ρ > 0`.
+//! Eigenvalues and eigenvectors of a diagonal matrix plus one of rank one: `diag(d) + ρ z zᵀ`, `d`
+//! ascending and distinct, no `z_j` zero, `ρ > 0`.
 //!
-//! Eigenvalue `i` is the root between `d_i` and `d_{i+1}` (the last one above `d_{k−1}`) of the secular function
+//! Eigenvalue `i` is the root between `d_i` and `d_{i+1}` (the last one above `d_{k−1}`) of the
+//! secular function
 //!
 //! ```text
 //! f(λ) = 1/ρ + ψ(λ) + φ(λ),   ψ = Σ_{j ≤ i} z_j²/(d_j − λ),   φ = Σ_{j > i} z_j²/(d_j − λ)
 //! ```
 //!
-//! One root per lane. A root is kept as its distance `η` to the nearer of the two poles, so that `d_j − λ = (d_j − d_o) − η` has all its digits; steps
-//! interpolate `ψ` and `φ` by one pole each ("the middle way", R.-C. Li, LAPACK Working Note 89), and a bracket catches those that leave it. Eigenvectors are
-//! those of the matrix that has the computed roots exactly (M. Gu and S. C. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), with entries
+//! One root per lane. A root is kept as its distance `η` to the nearer of the two poles, so that
+//! `d_j − λ = (d_j − d_o) − η` has all its digits; steps interpolate `ψ` and `φ` by one pole each
+//! ("the middle way", R.-C. Li, LAPACK Working Note 89), and a bracket catches those that leave it.
+//! Eigenvectors are those of the matrix that has the computed roots exactly (M. Gu and S. C.
+//! Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), with entries
 //!
 //! ```text
 //! ẑ_j² = (λ_j − d_j) Π_{i ≠ j} (λ_i − d_j)/(d_i − d_j),   v_ji ∝ ẑ_j/(d_j − λ_i)
@@ -116,7 +120,8 @@ impl<S: Simd, T: Scalar> Roots<'_, S, T> {
     }
 }
 
-/// All roots into `values`, and `d_j − λ_i` into row `j` of `gaps`, whose rows have `stride` registers. False where a root was not found.
+/// All roots into `values`, and `d_j − λ_i` into row `j` of `gaps`, whose rows have `stride`
+/// registers. False where a root was not found.
 #[inline(always)]
 pub(super) fn roots<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -156,7 +161,8 @@ pub(super) fn roots<S: Simd, T: Scalar>(
     true
 }
 
-/// `η` of every lane; the origins become the nearer poles. `distance` is that of the two poles, for `last` ones that of the bound above.
+/// `η` of every lane; the origins become the nearer poles. `distance` is that of the two poles, for
+/// `last` ones that of the bound above.
 #[inline(always)]
 fn solve<S: Simd, T: Scalar>(
     roots: &mut Roots<'_, S, T>,
@@ -226,7 +232,8 @@ fn solve<S: Simd, T: Scalar>(
         let next = l.add(eta, l.div(top, bottom));
         let inside = l.and(l.less(low, next), l.less(next, high));
         let next = l.select(inside, next, l.mul(half, l.add(low, high)));
-        // Where nothing moves any more, the bracket is as narrow as numbers are. A short step squares the error, which is then below rounding: the next step would only confirm it.
+        // Where nothing moves any more, the bracket is as narrow as numbers are. A short step
+        // squares the error, which is then below rounding: the next step would only confirm it.
         let moved = l.abs(l.sub(next, eta));
         let short = l.and(inside, l.less_equal(moved, l.mul(short, l.abs(next))));
         let still = l.equal(next, eta);
@@ -240,7 +247,8 @@ fn solve<S: Simd, T: Scalar>(
     None
 }
 
-/// Turns `gaps` into the eigenvectors, `v_ji` in row `j`: unit columns, as many as there are poles; what lies beyond is of no use. `scratch` holds three rows of registers.
+/// Turns `gaps` into the eigenvectors, `v_ji` in row `j`: unit columns, as many as there are poles;
+/// what lies beyond is of no use. `scratch` holds three rows of registers.
 #[inline(always)]
 pub(super) fn vectors<S: Simd, T: Scalar>(
     l: Lanes<S, T>,

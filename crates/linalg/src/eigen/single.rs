@@ -1,11 +1,14 @@
 //! One matrix alone, vectorised along its rows: `X = U diag(λ) Uᵀ` of one symmetric `n × n` matrix.
 //!
-//! Householder reduction `T = Qᵀ X Q` from the last row up (EISPACK `tred2`). From [`DIVIDED`] rows on the tridiagonal matrix is [divided](super::divide), and the
-//! reflectors are applied to its eigenvectors; below, implicit QL with Wilkinson's shift (`tql2`) turns `Qᵀ`, whose rows become the eigenvectors: a rotation
-//! then touches two contiguous rows, and a whole sweep runs through a few registers of columns with one load and one store per rotation.
+//! Householder reduction `T = Qᵀ X Q` from the last row up (EISPACK `tred2`). From [`DIVIDED`] rows
+//! on the tridiagonal matrix is [divided](super::divide), and the reflectors are applied to its
+//! eigenvectors; below, implicit QL with Wilkinson's shift (`tql2`) turns `Qᵀ`, whose rows become
+//! the eigenvectors: a rotation then touches two contiguous rows, and a whole sweep runs through a
+//! few registers of columns with one load and one store per rotation.
 //!
-//! The lanes of a register hold neighbouring columns; rows are padded with zeros to whole registers, so that no loop has a remainder. The
-//! batched kernel wins where a register full of matrices is there; this one where there is one.
+//! The lanes of a register hold neighbouring columns; rows are padded with zeros to whole
+//! registers, so that no loop has a remainder. The batched kernel wins where a register full of
+//! matrices is there; this one where there is one.
 
 use super::divide::{self, DivideScratch};
 use super::householder::{accumulate, reduce, reflect};
@@ -134,7 +137,8 @@ kernel! {
     }
 }
 
-/// Copies the lower triangle to both, scaled by a power of two so that the largest entry is near one; gives the scale.
+/// Copies the lower triangle to both, scaled by a power of two so that the largest entry is near
+/// one; gives the scale.
 #[inline(always)]
 pub(super) fn load<T: Scalar>(n: usize, input: &[T], a: &mut [T], row: usize) -> T {
     let scale = T::power_of_two_below(largest(n, input));
@@ -153,7 +157,8 @@ pub(super) fn load<T: Scalar>(n: usize, input: &[T], a: &mut [T], row: usize) ->
     scale
 }
 
-/// The largest magnitude of the lower triangle. A single running maximum would wait for itself at every entry.
+/// The largest magnitude of the lower triangle. A single running maximum would wait for itself at
+/// every entry.
 #[inline(always)]
 fn largest<T: Scalar>(n: usize, input: &[T]) -> T {
     const SIDE_BY_SIDE: usize = 32;

@@ -20,8 +20,9 @@ fn half(n: usize) -> usize {
     (n / 2).next_multiple_of(FEW)
 }
 
-/// `L` in the place of the lower triangle of `G`, `n` rows that are `ld` apart; `Ok(Err(pivot))` where a pivot is not positive. `room` holds `n²/4` numbers and what rounding
-/// to whole tiles adds.
+/// `L` in the place of the lower triangle of `G`, `n` rows that are `ld` apart; `Ok(Err(pivot))`
+/// where a pivot is not positive. `room` holds `n²/4` numbers and what rounding to whole tiles
+/// adds.
 pub(super) fn factor(
     g: &mut [f64],
     ld: usize,

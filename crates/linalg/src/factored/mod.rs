@@ -1,6 +1,8 @@
-//! One large symmetric positive definite matrix `G = L Lᵀ`, factored in blocks, for many right-hand sides.
+//! One large symmetric positive definite matrix `G = L Lᵀ`, factored in blocks, for many right-hand
+//! sides.
 //!
-//! [`cholesky`](crate::cholesky()) takes many small matrices at once, one per lane; this takes one that may be hundreds of rows wide.
+//! [`cholesky`](crate::cholesky()) takes many small matrices at once, one per lane; this takes one
+//! that may be hundreds of rows wide.
 
 mod blocks;
 

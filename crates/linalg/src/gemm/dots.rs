@@ -1,4 +1,5 @@
-//! `C_rc = Σ_t A_rt B_tc` where `A` and `B` both lie along `t`: lanes are neighbouring terms, which are added up at the end.
+//! `C_rc = Σ_t A_rt B_tc` where `A` and `B` both lie along `t`: lanes are neighbouring terms, which
+//! are added up at the end.
 //!
 //! The last register overlaps the one before; lanes that have been counted are zeros there.
 
@@ -16,7 +17,8 @@ const MORE_COLUMNS: usize = 4;
 /// Columns of `B`.
 const COLUMNS: usize = 2;
 
-/// Whether `k` is long: adding up lanes takes less time than a copy of `B` by rows, which `m` rows of `A` share.
+/// Whether `k` is long: adding up lanes takes less time than a copy of `B` by rows, which `m` rows
+/// of `A` share.
 #[inline(always)]
 pub(super) fn pays<S: Simd, T: Scalar>(m: usize, n: usize, k: usize) -> bool {
     // The fewer rows share a copy, the shorter the sums that do without it.
@@ -51,7 +53,8 @@ fn rows<S: Simd, T: Scalar, const C: usize>(l: Lanes<S, T>, one: &mut One<'_, T>
     }
 }
 
-/// Blocks of `R` rows and `C` columns; the last ones overlap those before, and what they have in common is stored once.
+/// Blocks of `R` rows and `C` columns; the last ones overlap those before, and what they have in
+/// common is stored once.
 #[inline(always)]
 fn blocks<S: Simd, T: Scalar, const R: usize, const C: usize>(
     l: Lanes<S, T>,

@@ -5,8 +5,9 @@
 //! | [`tile`] | `B` by rows | an entry of `A` in all lanes, lanes are neighbouring columns of `C`; every sum runs over `k` in order |
 //! | [`dots`] | both along `k`, which is long | lanes are neighbouring terms of one sum |
 //!
-//! A transposed `B` is copied by rows; so is one that is too large for the caches, and an `A` like it, block by block ([`pack`]). Copies change no bit. The shape of
-//! one matrix alone decides how its sums are made, so that its bits depend neither on its batch nor on threads.
+//! A transposed `B` is copied by rows; so is one that is too large for the caches, and an `A` like
+//! it, block by block ([`pack`]). Copies change no bit. The shape of one matrix alone decides how
+//! its sums are made, so that its bits depend neither on its batch nor on threads.
 
 mod dots;
 mod pack;

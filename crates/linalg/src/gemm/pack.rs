@@ -6,7 +6,8 @@ use crate::Scalar;
 use crate::tiles::transpose;
 use pulp::Simd;
 
-/// Terms `from..from + k` of a panel of `B`: `width` columns per register, term after term. Where `n` is less than a register, zeros follow.
+/// Terms `from..from + k` of a panel of `B`: `width` columns per register, term after term. Where
+/// `n` is less than a register, zeros follow.
 #[inline(always)]
 pub(super) fn panel<S: Simd, T: Scalar>(
     simd: S,
@@ -44,7 +45,8 @@ pub(super) fn panel<S: Simd, T: Scalar>(
     }
 }
 
-/// Rows `rows.0..rows.0 + rows.1` and terms `terms.0..terms.0 + terms.1` of `A`, as they lie: by rows or by terms.
+/// Rows `rows.0..rows.0 + rows.1` and terms `terms.0..terms.0 + terms.1` of `A`, as they lie: by
+/// rows or by terms.
 #[inline(always)]
 pub(super) fn block<'o, T: Scalar>(
     a: Strided<'_, T>,

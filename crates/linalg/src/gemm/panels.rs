@@ -1,5 +1,5 @@
-//! `C = A B` in panels of `B`, up to [`REGISTERS`] registers wide, and blocks: `k` is cut so that a panel stays close, `m` so that a block of `A` stays in the second-level
-//! cache.
+//! `C = A B` in panels of `B`, up to [`REGISTERS`] registers wide, and blocks: `k` is cut so that a
+//! panel stays close, `m` so that a block of `A` stays in the second-level cache.
 
 use super::tile::{Tile, column, row, together};
 use super::{One, pack};
@@ -10,9 +10,11 @@ use pulp::Simd;
 
 /// Registers of a row computed together.
 pub(super) const REGISTERS: usize = 3;
-/// The same of a product of one row: there are registers for more, and what is far from the processor is read as it lies.
+/// The same of a product of one row: there are registers for more, and what is far from the
+/// processor is read as it lies.
 const REGISTERS_OF_ONE: usize = 6;
-/// Terms of a block: a panel of so many is read from the first-level cache, or from the second while sums are added up.
+/// Terms of a block: a panel of so many is read from the first-level cache, or from the second
+/// while sums are added up.
 const TERMS: usize = 256;
 /// Rows of a block of `A`.
 const BLOCK: usize = 128;
@@ -70,7 +72,8 @@ impl Panel {
     }
 }
 
-/// One product. Gives whether all of `B` has been copied into the room, where it then is (and `copied` says that it still is).
+/// One product. Gives whether all of `B` has been copied into the room, where it then is (and
+/// `copied` says that it still is).
 #[inline(always)]
 pub(super) fn run<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -180,7 +183,8 @@ pub(super) fn run<S: Simd, T: Scalar>(
                             match panel.registers {
                                 2 => column::<S, T, 2>(l, &tile, rows, one.c),
                                 3 => column::<S, T, 3>(l, &tile, rows, one.c),
-                                // So many only where registers are wide; elsewhere this is not even compiled.
+                                // So many only where registers are wide; elsewhere this is not even
+                                // compiled.
                                 more if Lanes::<S, T>::WIDE => row::<S, T>(l, &tile, more, one.c),
                                 more => unreachable!("{more} registers of narrow lanes"),
                             }

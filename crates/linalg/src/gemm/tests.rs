@@ -107,7 +107,8 @@ fn check<T: Scalar>((m, n, k): (usize, usize, usize), sums: Sums) {
 
 #[test]
 fn agrees_with_the_sums_as_written() {
-    // Around the boundaries of tiles, registers and panels of every set, and of the blocks of terms.
+    // Around the boundaries of tiles, registers and panels of every set, and of the blocks of
+    // terms.
     for m in [1, 2, 3, 4, 5, 7, 8, 9, 15, 17] {
         for n in [
             1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 25, 31, 32, 33, 47, 48, 49, 65,

@@ -1,7 +1,9 @@
-//! A tile of `C = A B` whose sums stay in registers: an entry of `A` in all lanes times registers of a row of `B`.
+//! A tile of `C = A B` whose sums stay in registers: an entry of `A` in all lanes times registers
+//! of a row of `B`.
 //!
-//! A tile has up to [`MORE_ROWS`] rows and as many registers as a panel. The last register of a row overlaps the one before, and so does the last tile of a column; what they
-//! have in common is stored once.
+//! A tile has up to [`MORE_ROWS`] rows and as many registers as a panel. The last register of a row
+//! overlaps the one before, and so does the last tile of a column; what they have in common is
+//! stored once.
 
 use super::Strided;
 use super::panels::REGISTERS;
@@ -16,7 +18,8 @@ const MORE_ROWS: usize = 8;
 /// Rows computed together.
 const ROWS: usize = 4;
 
-/// Something for every row of a tile, written out: a loop over so many rows is not unrolled, and sums that a running index picks live in memory.
+/// Something for every row of a tile, written out: a loop over so many rows is not unrolled, and
+/// sums that a running index picks live in memory.
 macro_rules! each_row {
     ($i:ident < $count:ident => $what:block) => {
         each_row!(@ $i $count $what 0 1 2 3 4 5 6 7)
@@ -39,7 +42,8 @@ pub(super) struct Tile<'a, T> {
     pub(super) last: usize,
     pub(super) add: bool,
     pub(super) alpha: T,
-    /// The first row and column, rows that are stored already, lanes of the last register that are.
+    /// The first row and column, rows that are stored already, lanes of the last register that
+    /// are.
     pub(super) row: usize,
     pub(super) col: usize,
     pub(super) skip: (usize, usize),
@@ -51,7 +55,8 @@ pub(super) struct Tile<'a, T> {
     pub(super) sums: Sums,
 }
 
-/// Registers of a row computed together: one where a register is one number, as nobody waits for that.
+/// Registers of a row computed together: one where a register is one number, as nobody waits for
+/// that.
 #[inline(always)]
 pub(super) const fn together<S: Simd, T: Scalar>() -> usize {
     if size_of::<V<S, T>>() == size_of::<T>() {

@@ -10,10 +10,12 @@
 //! P(q)    = 1 + q/3 + q²/5 + …                          atanh(s)/s: ln(a′/b′) = 2 atanh(s)
 //! ```
 //!
-//! No form cancels: logarithms enter as two numbers each, whose sum has the digits that the difference needs. Every pair is exact to a few
-//! roundings, as in `spd::SpectralFn::divided_difference`, without a logarithm per pair.
+//! No form cancels: logarithms enter as two numbers each, whose sum has the digits that the
+//! difference needs. Every pair is exact to a few roundings, as in
+//! `spd::SpectralFn::divided_difference`, without a logarithm per pair.
 //!
-//! [`curvatures`] are `(u/2)coth(u/2)` of the differences `u` of logarithms, `½u(λ_r + λ_c)/(λ_r − λ_c)`: without an exponential per pair.
+//! [`curvatures`] are `(u/2)coth(u/2)` of the differences `u` of logarithms, `½u(λ_r + λ_c)/(λ_r −
+//! λ_c)`: without an exponential per pair.
 
 use crate::simd::{Lanes, V};
 use crate::tolerance::{ATANH_SERIES, CLOSE_LOGARITHMS};

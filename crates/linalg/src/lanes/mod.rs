@@ -1,8 +1,11 @@
-//! Matrices that stay in lanes over several steps ("compact" batches): entry `(r, c)` of all matrices of a group is one register.
+//! Matrices that stay in lanes over several steps ("compact" batches): entry `(r, c)` of all
+//! matrices of a group is one register.
 //!
-//! A group has [`width`] matrices. A `rows × cols` matrix of a group is a slice of `rows·cols·width` numbers, `x[(r·cols + c)·width + lane]`. Products
-//! in this layout need no packing and no masks, whatever the sizes: every entry is a whole register, so a transpose is a change of strides and a
-//! triangle saves exactly its half. [`gather()`] and [`scatter`] are the ways in and out. Lanes that are not used repeat the last matrix.
+//! A group has [`width`] matrices. A `rows × cols` matrix of a group is a slice of
+//! `rows·cols·width` numbers, `x[(r·cols + c)·width + lane]`. Products in this layout need no
+//! packing and no masks, whatever the sizes: every entry is a whole register, so a transpose is a
+//! change of strides and a triangle saves exactly its half. [`gather()`] and [`scatter`] are the
+//! ways in and out. Lanes that are not used repeat the last matrix.
 //!
 //! Buffers should start at a cache line ([`Aligned`](crate::Aligned)).
 
@@ -34,8 +37,9 @@ pub fn width<T: Scalar>() -> Result<usize> {
     Ok(instruction_set()?.lanes::<T>())
 }
 
-/// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower triangles are read, and spoilt. The first `count` lanes must
-/// be positive definite. `pivots` gets `n` registers.
+/// `L_i⁻¹` of a group of `n × n` matrices `X_i = L_i L_iᵀ`, zeros above the diagonal; only lower
+/// triangles are read, and spoilt. The first `count` lanes must be positive definite. `pivots` gets
+/// `n` registers.
 pub fn inverse_cholesky<T: Scalar>(
     n: usize,
     count: usize,

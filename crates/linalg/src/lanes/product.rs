@@ -120,7 +120,8 @@ kernel! {
     }
 }
 
-/// Blocks of at most [`ROWS`] rows, and of columns as even as they come: no entry is computed twice, and of a symmetric product hardly one above the diagonal.
+/// Blocks of at most [`ROWS`] rows, and of columns as even as they come: no entry is computed
+/// twice, and of a symmetric product hardly one above the diagonal.
 #[inline(always)]
 fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
     let (_, n, _) = product.shape;
@@ -151,7 +152,8 @@ fn run<S: Simd, T: Scalar>(l: Lanes<S, T>, product: Product<'_, T>) {
         },
     };
     let most = match terms {
-        // Of a block on the diagonal of a triangular factor a part is zeros: the fewer columns, the smaller it is.
+        // Of a block on the diagonal of a triangular factor a part is zeros: the fewer columns, the
+        // smaller it is.
         Terms::UpperRight | Terms::LowerRight => COLUMNS,
         _ if Lanes::<S, T>::WIDE => MORE_COLUMNS,
         _ => COLUMNS,
@@ -281,7 +283,8 @@ fn block<S: Simd, T: Scalar, const R: usize, const C: usize, const LOWER: bool>(
     }
 }
 
-/// Adds terms `from..to` of `R × C` sums. They come and go by value, so that they stay in registers.
+/// Adds terms `from..to` of `R × C` sums. They come and go by value, so that they stay in
+/// registers.
 #[inline(always)]
 fn accumulate<S: Simd, T: Scalar, const R: usize, const C: usize, const LOWER: bool>(
     l: Lanes<S, T>,

@@ -26,8 +26,8 @@ pub fn recompose<T: Scalar>(
 }
 
 /// `U (Λ ∘ UᵀG U) Uᵀ` of a group: the derivative of a function of symmetric matrices, applied to
-/// symmetric `G_i` (Daleckii and Krein). `divided` holds the lower triangles of the divided differences
-/// `Λ_i`; `scratch` holds two squares.
+/// symmetric `G_i` (Daleckii and Krein). `divided` holds the lower triangles of the divided
+/// differences `Λ_i`; `scratch` holds two squares.
 pub fn spectral_derivative<T: Scalar>(
     n: usize,
     u: &[T],

@@ -1,7 +1,8 @@
-//! `A = Q R` of one `m × k` matrix by reflections `H_j = I − τ_j v_j v_jᵀ`: `H_{k−1} ⋯ H_0 A = R`, `Q = H_0 ⋯ H_{k−1} I`.
+//! `A = Q R` of one `m × k` matrix by reflections `H_j = I − τ_j v_j v_jᵀ`: `H_{k−1} ⋯ H_0 A = R`,
+//! `Q = H_0 ⋯ H_{k−1} I`.
 //!
-//! Columns lie one after the other, padded with zeros to whole registers; lanes are neighbouring rows. The matrix is scaled by a power of two, so that squares neither overflow
-//! nor vanish.
+//! Columns lie one after the other, padded with zeros to whole registers; lanes are neighbouring
+//! rows. The matrix is scaled by a power of two, so that squares neither overflow nor vanish.
 
 use crate::simd::{Lanes, V};
 use crate::tiles::transpose;
@@ -74,7 +75,8 @@ kernel! {
     }
 }
 
-/// The vector of the reflection that takes `x = v[j..]` to a multiple of the first axis, in its place; gives that multiple and `τ`.
+/// The vector of the reflection that takes `x = v[j..]` to a multiple of the first axis, in its
+/// place; gives that multiple and `τ`.
 #[inline(always)]
 fn reflector<S: Simd, T: Scalar>(l: Lanes<S, T>, v: &mut [T], j: usize) -> (T, T) {
     let first = v[j];

@@ -1,9 +1,9 @@
 //! Thin QR factorisations `A = Q R` with a positive diagonal of `R`.
 //!
 //! * [`qr`] by Householder reflections: backward stable for every full-rank `A`.
-//! * [`cholesky_qr`] by `AᵀA = RᵀR`, `Q = A R⁻¹`: half the work, and as accurate where `A` is well conditioned, as
-//!   `W + Δ` is for `W` on the Stiefel manifold and `Δ` tangent there (`AᵀA = I + ΔᵀΔ`). The error in `QᵀQ` grows with
-//!   cond(A)².
+//! * [`cholesky_qr`] by `AᵀA = RᵀR`, `Q = A R⁻¹`: half the work, and as accurate where `A` is well
+//!   conditioned, as `W + Δ` is for `W` on the Stiefel manifold and `Δ` tangent there (`AᵀA = I +
+//!   ΔᵀΔ`). The error in `QᵀQ` grows with cond(A)².
 
 mod householder;
 

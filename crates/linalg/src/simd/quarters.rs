@@ -1,7 +1,10 @@
-//! What lies in rows into lanes and back, a quarter of a register at a time, where registers have 512 bits.
+//! What lies in rows into lanes and back, a quarter of a register at a time, where registers have
+//! 512 bits.
 //!
-//! A quarter has 16 bytes: `p` numbers, four or two. [`quarters`] makes a register of four such stretches, each of another matrix; of `p` such registers [`turn_fours`] and [`turn_twos`] transpose every quarter, `p × p`
-//! numbers, so that a register becomes one entry of all matrices. The way back is the same.
+//! A quarter has 16 bytes: `p` numbers, four or two. [`quarters`] makes a register of four such
+//! stretches, each of another matrix; of `p` such registers [`turn_fours`] and [`turn_twos`]
+//! transpose every quarter, `p × p` numbers, so that a register becomes one entry of all matrices.
+//! The way back is the same.
 
 use super::Lane;
 use pulp::Simd;
@@ -39,7 +42,8 @@ fn stretch<T: Lane, const P: usize>(from: &[T; P]) -> __m128 {
     pulp::bytemuck::pod_read_unaligned(pulp::bytemuck::cast_slice(from))
 }
 
-/// Four times four numbers are transposed in every quarter; what it is given where registers have no 512 bits.
+/// Four times four numbers are transposed in every quarter; what it is given where registers have
+/// no 512 bits.
 #[inline(always)]
 pub(super) fn turn_fours<S: Simd>(simd: S, x: [S::f32s; 4]) -> [S::f32s; 4] {
     #[cfg(target_arch = "x86_64")]
@@ -60,7 +64,8 @@ pub(super) fn turn_fours<S: Simd>(simd: S, x: [S::f32s; 4]) -> [S::f32s; 4] {
     x
 }
 
-/// Two times two numbers are transposed in every quarter of the first two; what it is given where registers have no 512 bits.
+/// Two times two numbers are transposed in every quarter of the first two; what it is given where
+/// registers have no 512 bits.
 #[inline(always)]
 pub(super) fn turn_twos<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     #[cfg(target_arch = "x86_64")]

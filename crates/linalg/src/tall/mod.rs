@@ -6,8 +6,8 @@
 //! pull back   H = sym(WᵀG),   ∂Z ← ∂Z + G − W H,   ∂W ← ∂W − (Z H + G S)
 //! ```
 //!
-//! A matrix is copied to rows of whole registers once, and no product packs anything. The result for a
-//! point does not depend on the others. Edelman, Arias & Smith 1998.
+//! A matrix is copied to rows of whole registers once, and no product packs anything. The result
+//! for a point does not depend on the others. Edelman, Arias & Smith 1998.
 
 pub(crate) mod product;
 mod rows;
@@ -38,13 +38,17 @@ fn broadcast<T: Scalar>(x: MatView<'_, T>, i: usize) -> &[T] {
     x.matrix(if x.count() == 1 { 0 } else { i })
 }
 
-/// `Z_i ← Z_i − W_i S_i` with `S_i = sym(W_iᵀZ_i)`, which stays in `s`. A single `W` serves all of `Z`; a single `S` is overwritten again and again.
+/// `Z_i ← Z_i − W_i S_i` with `S_i = sym(W_iᵀZ_i)`, which stays in `s`. A single `W` serves all of
+/// `Z`; a single `S` is overwritten again and again.
 ///
 /// ```
 /// use stiefel_linalg::{MatBatch, project_tall};
 ///
 /// let w = MatBatch::from_vec(1, 2, 1, vec![1.0, 0.0])?;
-/// let (mut z, mut s) = (MatBatch::from_vec(1, 2, 1, vec![3.0, 4.0])?, MatBatch::zeros(1, 1, 1));
+/// let (mut z, mut s) = (
+///     MatBatch::from_vec(1, 2, 1, vec![3.0, 4.0])?,
+///     MatBatch::zeros(1, 1, 1),
+/// );
 /// project_tall(w.view(), &mut z.view_mut(), &mut s.view_mut())?;
 /// assert_eq!((z.data(), s.data()), (&[0.0, 4.0][..], &[3.0][..]));
 /// # Ok::<(), stiefel_linalg::LinalgError>(())
@@ -71,7 +75,8 @@ pub fn project_tall<T: Scalar>(
     })
 }
 
-/// `Q = A R⁻¹` with the upper triangular `R`, diagonal positive, of `AᵀA = RᵀR`: CholeskyQR of one `n × k` matrix, `n ≥ k`, that is well conditioned.
+/// `Q = A R⁻¹` with the upper triangular `R`, diagonal positive, of `AᵀA = RᵀR`: CholeskyQR of one
+/// `n × k` matrix, `n ≥ k`, that is well conditioned.
 ///
 /// ```
 /// let mut q = [0.0; 4];
@@ -147,11 +152,13 @@ kernel! {
     }
 }
 
-/// The places of the gradients `(in W, in Z)` of a projection that are wanted. That in `W` is added to what is there, that in `Z` where its flag says so, and written otherwise.
+/// The places of the gradients `(in W, in Z)` of a projection that are wanted. That in `W` is added
+/// to what is there, that in `Z` where its flag says so, and written otherwise.
 pub type ProjectionGradients<'a, T> =
     (Option<MatViewMut<'a, T>>, Option<(MatViewMut<'a, T>, bool)>);
 
-/// The gradients of what [`project_tall`] gave, from its gradient `g` and the `s` that it left, one for each matrix; a single `W` or a single `Z` gets a sum.
+/// The gradients of what [`project_tall`] gave, from its gradient `g` and the `s` that it left, one
+/// for each matrix; a single `W` or a single `Z` gets a sum.
 ///
 /// # Errors
 /// Shapes that do not fit.

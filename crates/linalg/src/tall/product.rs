@@ -1,6 +1,8 @@
-//! `C = [C −] A B` of one small matrix in padded rows: lanes are neighbouring columns of `C`, an entry of `A` is in all of them.
+//! `C = [C −] A B` of one small matrix in padded rows: lanes are neighbouring columns of `C`, an
+//! entry of `A` is in all of them.
 //!
-//! Rows of `B` and `C` have whole registers, zeros at their end; every sum runs over its terms in order.
+//! Rows of `B` and `C` have whole registers, zeros at their end; every sum runs over its terms in
+//! order.
 
 use crate::parts::{Sums, Terms};
 use crate::simd::{Lanes, store};
@@ -44,8 +46,8 @@ kernel! {
 }
 
 impl<'a, T: Scalar> Product<'a, T> {
-    /// `C = A B` of `rows` rows and sums of `inner` terms; rows and terms of `A` are so many numbers
-    /// apart.
+    /// `C = A B` of `rows` rows and sums of `inner` terms; rows and terms of `A` are so many
+    /// numbers apart.
     #[inline(always)]
     pub(crate) fn new(
         (rows, inner): (usize, usize),
@@ -70,7 +72,8 @@ impl<'a, T: Scalar> Product<'a, T> {
     #[inline(always)]
     fn run<S: Simd>(mut self, l: Lanes<S, T>) {
         let stride = self.c.len() / self.rows.max(1) / Lanes::<S, T>::width();
-        // Of a column of registers on a diagonal a part is not needed: the narrower it is, the less.
+        // Of a column of registers on a diagonal a part is not needed: the narrower it is, the
+        // less.
         let most = if self.sums == Sums::Upper || self.terms == Terms::UpperRight {
             2
         } else if Lanes::<S, T>::WIDE {

@@ -13,7 +13,8 @@ const ROWS: usize = 4;
 /// A pivot that is not positive: its number and its value.
 pub type BadPivot<T> = (usize, T);
 
-/// The arithmetic of matrices `n × k`, and `k × k`, in padded rows: whole registers, zeros at their ends.
+/// The arithmetic of matrices `n × k`, and `k × k`, in padded rows: whole registers, zeros at their
+/// ends.
 ///
 /// ```
 /// use stiefel_linalg::tall::{Tall, room_for};
@@ -156,9 +157,11 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         self.subtract((w, self.row()), s, z);
     }
 
-    /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `unit` are squares, the second with one row more.
+    /// `Q ← A R⁻¹` with the upper triangular `R` of `AᵀA = RᵀR`; `g` and `unit` are squares, the
+    /// second with one row more.
     ///
-    /// `AᵀA = UᵀDU` with ones on the diagonal of `U`, so that `R⁻¹ = U⁻¹D^{-1/2}`: a column waits for a division alone, and all roots are taken at once.
+    /// `AᵀA = UᵀDU` with ones on the diagonal of `U`, so that `R⁻¹ = U⁻¹D^{-1/2}`: a column waits
+    /// for a division alone, and all roots are taken at once.
     #[inline(always)]
     pub fn orthonormalise(
         &self,
@@ -176,7 +179,8 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         Ok(())
     }
 
-    /// `U` and the pivots `D` of `G = UᵀDU`, of which the upper triangle is read, and spoilt. Pivots are ones beyond the columns.
+    /// `U` and the pivots `D` of `G = UᵀDU`, of which the upper triangle is read, and spoilt.
+    /// Pivots are ones beyond the columns.
     #[inline(always)]
     fn factor(&self, g: &mut [T], unit: &mut [T], pivots: &mut [T]) -> Result<(), BadPivot<T>> {
         let (l, k, row, width) = (self.l, self.k, self.row(), Lanes::<S, T>::width());
@@ -203,7 +207,8 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         Ok(())
     }
 
-    /// `X ← U⁻¹D^{-1/2}` of what [`factor`](Self::factor) left, zeros below the diagonal, a column of registers after the other, the last rows first: `X_j = e_j − Σ_{t > j} U_jt X_t`, then
+    /// `X ← U⁻¹D^{-1/2}` of what [`factor`](Self::factor) left, zeros below the diagonal, a column
+    /// of registers after the other, the last rows first: `X_j = e_j − Σ_{t > j} U_jt X_t`, then
     /// columns are scaled.
     #[inline(always)]
     fn invert(&self, unit: &[T], pivots: &mut [T], x: &mut [T]) {
@@ -233,7 +238,8 @@ impl<S: Simd, T: Scalar> Tall<S, T> {
         }
     }
 
-    /// `R` rows from `first` on of `X`, in a column of registers, from the rows up to `end` after them.
+    /// `R` rows from `first` on of `X`, in a column of registers, from the rows up to `end` after
+    /// them.
     #[inline(always)]
     fn substitute<const R: usize>(
         &self,

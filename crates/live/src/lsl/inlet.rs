@@ -26,7 +26,8 @@ const CHUNK: usize = 256;
 /// How long to wait, in seconds.
 pub type Timeout = f64;
 
-/// Which stream is meant: `type=EEG`, `name=Amplifier`, `source_id=a1b2`, several with commas between, or a name alone.
+/// Which stream is meant: `type=EEG`, `name=Amplifier`, `source_id=a1b2`, several with commas
+/// between, or a name alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query(Vec<(String, String)>);
 
@@ -35,7 +36,10 @@ impl FromStr for Query {
 
     /// ```
     /// use stiefel_live::lsl::Query;
-    /// assert_eq!("type=EEG,name=Amp".parse::<Query>()?.predicate(), "type='EEG' and name='Amp'");
+    /// assert_eq!(
+    ///     "type=EEG,name=Amp".parse::<Query>()?.predicate(),
+    ///     "type='EEG' and name='Amp'"
+    /// );
     /// assert!("colour=red".parse::<Query>().is_err());
     /// # Ok::<(), stiefel_live::LiveError>(())
     /// ```
@@ -81,7 +85,8 @@ pub struct LslStream {
 
 impl Drop for LslStream {
     fn drop(&mut self) {
-        // SAFETY: the handle came from the library, is owned by this value alone and is not used afterwards.
+        // SAFETY: the handle came from the library, is owned by this value alone and is not used
+        // afterwards.
         unsafe { (self.lsl.0.destroy_streaminfo)(self.info) }
     }
 }
@@ -97,7 +102,8 @@ impl Lsl {
         const MOST: usize = 32;
         let predicate = text(&query.predicate())?;
         let mut found = [ptr::null_mut(); MOST];
-        // SAFETY: the buffer has as many places as are told, and the predicate is a C string that outlives the call.
+        // SAFETY: the buffer has as many places as are told, and the predicate is a C string that
+        // outlives the call.
         let count = unsafe {
             (self.0.resolve_bypred)(
                 found.as_mut_ptr(),
@@ -134,7 +140,8 @@ impl LslStream {
     /// Opens it for reading.
     pub fn open(&self, timeout: Timeout) -> Result<Inlet> {
         const BUFFER_SECONDS: c_int = 60;
-        // SAFETY: the handle is valid. Without recovery by the library: a lost stream is told, and looked for by whoever reads.
+        // SAFETY: the handle is valid. Without recovery by the library: a lost stream is told, and
+        // looked for by whoever reads.
         let inlet = unsafe { (self.lsl.0.create_inlet)(self.info, BUFFER_SECONDS, 0, 0) };
         if inlet.is_null() {
             return Err(refused("the stream could not be opened"));
@@ -177,7 +184,8 @@ pub struct Inlet {
 
 impl Drop for Inlet {
     fn drop(&mut self) {
-        // SAFETY: the handle came from the library, is owned by this value alone and is not used afterwards.
+        // SAFETY: the handle came from the library, is owned by this value alone and is not used
+        // afterwards.
         unsafe { (self.lsl.0.destroy_inlet)(self.handle) }
     }
 }
@@ -230,7 +238,8 @@ impl Inlet {
         Ok(())
     }
 
-    /// Appends the samples that are there, and their times on this machine's clock; waits for the first where there is none. How many there were.
+    /// Appends the samples that are there, and their times on this machine's clock; waits for the
+    /// first where there is none. How many there were.
     pub fn pull(
         &mut self,
         samples: &mut Vec<f64>,
@@ -258,7 +267,8 @@ impl Inlet {
             };
         }
         times.push(stamp);
-        // Others may be there already. They come into buffers of their own: to clear room for a whole chunk at every sample would take longer than to read it.
+        // Others may be there already. They come into buffers of their own: to clear room for a
+        // whole chunk at every sample would take longer than to read it.
         let (chunk, stamps) = (&mut self.chunk.0, &mut self.chunk.1);
         chunk.resize(CHUNK * width, 0.0);
         stamps.resize(CHUNK, 0.0);
@@ -298,7 +308,8 @@ impl Inlet {
                     &raw mut error,
                 )
             };
-            // SAFETY: texts that were filled in are C strings of ours, to be given back to the library; the others are null.
+            // SAFETY: texts that were filled in are C strings of ours, to be given back to the
+            // library; the others are null.
             let label = unsafe { copied(texts.first().copied().unwrap_or(ptr::null_mut())) };
             for text in texts.into_iter().filter(|t| !t.is_null()) {
                 // SAFETY: the text came from the library and is not used afterwards.
@@ -336,7 +347,8 @@ fn channels(stream: &LslStream, count: usize) -> Result<Vec<Channel>> {
     let (list, one) = (text("channels")?, text("channel")?);
     let keys = [text("label")?, text("unit")?, text("type")?];
     let mut found = Vec::with_capacity(count);
-    // SAFETY: nodes are valid as long as the description is; an empty node stands for one that is missing, and may be asked.
+    // SAFETY: nodes are valid as long as the description is; an empty node stands for one that is
+    // missing, and may be asked.
     unsafe {
         let mut node = (f.child)(
             (f.child)((f.get_desc)(stream.info), list.as_ptr()),
@@ -368,7 +380,8 @@ fn channels(stream: &LslStream, count: usize) -> Result<Vec<Channel>> {
 
 /// What a description says of itself.
 fn said(get: unsafe extern "C" fn(Handle) -> *const c_char, info: Handle) -> String {
-    // SAFETY: the handle is valid and the text is valid until the handle is destroyed; it is copied here.
+    // SAFETY: the handle is valid and the text is valid until the handle is destroyed; it is copied
+    // here.
     unsafe { copied(get(info)) }
 }
 

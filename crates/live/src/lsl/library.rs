@@ -36,7 +36,8 @@ for name in ('pylsl', 'mne_lsl'):
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for place, _, files in os.walk(folder):
             for file in sorted(files):
-                if 'lsl' in file and ('.so' in file or file.endswith(('.dylib', '.dll'))) and 'lib' in os.path.basename(place):
+                if 'lsl' in file and ('.so' in file or file.endswith(('.dylib', '.dll'))) and \
+                        'lib' in os.path.basename(place):
                     print(os.path.join(place, file))
 ";
 
@@ -105,8 +106,9 @@ impl std::fmt::Debug for Lsl {
 }
 
 impl Lsl {
-    /// Loads the library: from a path that is given, from the variable `STIEFEL_LIBLSL`, by the names systems know it under, or from the packages `pylsl` and
-    /// `mne-lsl` of the Python at hand.
+    /// Loads the library: from a path that is given, from the variable `STIEFEL_LIBLSL`, by the
+    /// names systems know it under, or from the packages `pylsl` and `mne-lsl` of the Python at
+    /// hand.
     pub fn load(path: Option<&Path>) -> Result<Self> {
         let variable = std::env::var_os("STIEFEL_LIBLSL").filter(|v| !v.is_empty());
         let named = match (path, variable) {
@@ -124,7 +126,8 @@ impl Lsl {
                         "{} is not an LSL library that can be loaded: {why}",
                         name.to_string_lossy()
                     ),
-                    "give the file of liblsl, or leave the option out: then the program looks for the library",
+                    "give the file of liblsl, or leave the option out: then the program looks for \
+                     the library",
                 )
             });
         }
@@ -162,7 +165,8 @@ impl Lsl {
 }
 
 fn open(name: &std::ffi::OsStr) -> std::result::Result<Lsl, libloading::Error> {
-    // SAFETY: loading runs the initialisers of a library that the user named or that is called liblsl; they set up its own state only.
+    // SAFETY: loading runs the initialisers of a library that the user named or that is called
+    // liblsl; they set up its own state only.
     let library = unsafe { Library::new(name)? };
     Ok(Lsl(Arc::new(Functions::of(library)?)))
 }

@@ -1,7 +1,8 @@
 //! Decisions as a stream of their own.
 //!
-//! An irregular stream of doubles, one sample per window: the status (0 decided, 1 undecided, 2 unfamiliar, 3 rejected), the class that was decided (−1 for none),
-//! the probability of every class, and of every class the evidence over time; NaN where there is none.
+//! An irregular stream of doubles, one sample per window: the status (0 decided, 1 undecided, 2
+//! unfamiliar, 3 rejected), the class that was decided (−1 for none), the probability of every
+//! class, and of every class the evidence over time; NaN where there is none.
 
 #![allow(
     unsafe_code,
@@ -26,7 +27,8 @@ pub struct Outlet {
 
 impl Drop for Outlet {
     fn drop(&mut self) {
-        // SAFETY: the handle came from the library, is owned by this value alone and is not used afterwards.
+        // SAFETY: the handle came from the library, is owned by this value alone and is not used
+        // afterwards.
         unsafe { (self.lsl.0.destroy_outlet)(self.handle) }
     }
 }
@@ -44,7 +46,8 @@ impl Outlet {
             text(&format!("stiefel {name}"))?,
         ];
         let f = &lsl.0;
-        // SAFETY: the texts are C strings that outlive the calls; the description is owned here until it is destroyed below.
+        // SAFETY: the texts are C strings that outlive the calls; the description is owned here
+        // until it is destroyed below.
         let outlet = unsafe {
             let info = (f.create_streaminfo)(
                 name.as_ptr(),

@@ -34,7 +34,8 @@ impl Session {
             .verdict(self.raw.frames(start as u64, end as u64))
     }
 
-    /// Does what can be done by now of the next window, so that less is left to do after its last sample.
+    /// Does what can be done by now of the next window, so that less is left to do after its last
+    /// sample.
     pub(super) fn anticipate(&mut self) {
         let end = self.next.min(self.cues.next_end());
         if end == i64::MAX {
@@ -53,8 +54,10 @@ impl Session {
         }
     }
 
-    /// Decides the last window once more, for nobody, where the next block will bring the end of a window. Between two windows a processor forgets what it needs for a decision, and
-    /// to fetch it again takes as long as to decide. For callers that have to wait for the next block anyway.
+    /// Decides the last window once more, for nobody, where the next block will bring the end of a
+    /// window. Between two windows a processor forgets what it needs for a decision, and
+    /// to fetch it again takes as long as to decide. For callers that have to wait for the next
+    /// block anyway.
     pub fn rehearse(&mut self) {
         let end = self.next.min(self.cues.next_end());
         let left = end.saturating_sub(self.chain.samples() as i64);
@@ -163,8 +166,9 @@ impl Session {
         }
     }
 
-    /// Covariances, familiarity and probabilities of the window of an event. With a cue it is a trial, and one that is learnt from enters the running mean before it is
-    /// decided, as trials do that are decided offline.
+    /// Covariances, familiarity and probabilities of the window of an event. With a cue it is a
+    /// trial, and one that is learnt from enters the running mean before it is decided, as
+    /// trials do that are decided offline.
     fn judged(&mut self, sample: i64, start: i64, cued: bool) -> Result<Judged> {
         let size = self.channels.len() * self.channels.len();
         self.decided = false;
@@ -178,7 +182,8 @@ impl Session {
             None => None,
         };
         let strange = familiarity.is_some_and(|f| f.unfamiliar);
-        // Windows that overlap would be counted several times, and what is strange is learnt from by nobody.
+        // Windows that overlap would be counted several times, and what is strange is learnt from
+        // by nobody.
         let learns = !strange
             && !self.options.freeze
             && start >= self.learnt.0
@@ -198,7 +203,8 @@ impl Session {
         })
     }
 
-    /// Learns from the window that was decided last. Its line has been written: to take a window into the mean of somebody new takes ten times as long as to decide it.
+    /// Learns from the window that was decided last. Its line has been written: to take a window
+    /// into the mean of somebody new takes ten times as long as to decide it.
     fn learn(&mut self, start: i64, judged: Judged) {
         let causal = matches!(self.decider.whitening(), Some(Adaptation::Causal { .. }));
         if causal && !judged.entered {

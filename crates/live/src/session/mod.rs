@@ -6,9 +6,10 @@
 //! marker ─────────────────────────────────────────▶ cued window ────┘
 //! ```
 //!
-//! Without markers a window ends at every multiple of the hop; with them, where the window of a training trial would end after the cue. What comes out does
-//! not depend on how samples were cut into blocks. After the first window nothing is allocated for a decision that is not rejected (a new domain's running mean
-//! excepted, which a window without a cue enters after it was told).
+//! Without markers a window ends at every multiple of the hop; with them, where the window of a
+//! training trial would end after the cue. What comes out does not depend on how samples were cut
+//! into blocks. After the first window nothing is allocated for a decision that is not rejected (a
+//! new domain's running mean excepted, which a window without a cue enters after it was told).
 
 mod decide;
 mod options;
@@ -54,7 +55,8 @@ pub struct Session {
     next: i64,
     /// Why the present stretch did not begin earlier.
     broken: (Reason, Option<usize>),
-    /// Windows that begin before this overlap the last one that was learnt from, and how many these were.
+    /// Windows that begin before this overlap the last one that was learnt from, and how many
+    /// these were.
     learnt: (i64, usize),
     /// Samples whose place is not clear yet, and whether each is short.
     waiting: (Vec<f64>, Vec<bool>),
@@ -63,7 +65,8 @@ pub struct Session {
     good: Vec<f64>,
     /// Of every sample that waits for the chain, the mean that the reference takes off.
     shifts: Vec<f64>,
-    /// Samples of the last block, and whether the covariances are those of a window that was decided.
+    /// Samples of the last block, and whether the covariances are those of a window that was
+    /// decided.
     arrived: usize,
     decided: bool,
     covariances: Vec<f64>,
@@ -72,8 +75,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session of a model on a stream. `decider` says whose signal it is ([`FittedModel::session`]), `made` how the signal is treated: as the
-    /// model's training trials were, where it knows that.
+    /// A session of a model on a stream. `decider` says whose signal it is
+    /// ([`FittedModel::session`]), `made` how the signal is treated: as the model's training
+    /// trials were, where it knows that.
     pub fn new(
         model: &FittedModel,
         decider: stiefel_model::DecisionSession,
@@ -155,8 +159,8 @@ impl Session {
 
     /// Starts on the signal of a domain whose stream somebody describes, treated as the model says.
     /// `adapt` is what is done for a domain that the model does not know, and lets the mean of one
-    /// that it knows from calibration alone go on ([`FittedModel::policy_applies`]); for others it is
-    /// not looked at.
+    /// that it knows from calibration alone go on ([`FittedModel::policy_applies`]); for others it
+    /// is not looked at.
     pub fn for_stream(
         model: &FittedModel,
         domain: &str,
@@ -167,7 +171,8 @@ impl Session {
         let Some(made) = model.preparation().known() else {
             return Err(LiveError::setting(
                 "the model does not know how its training trials were made from a signal",
-                "train it on trials that know this (load_dataset or from_epochs in Python, `stiefel prepare`)",
+                "train it on trials that know this (load_dataset or from_epochs in Python, \
+                 `stiefel prepare`)",
             ));
         };
         let mut made = made.clone();
@@ -186,7 +191,9 @@ impl Session {
         notes.extend(self.decider.note());
         if self.options.unfamiliar.is_some() && self.familiar.is_none() {
             notes.push(
-                "the model does not know how far its training trials lie from their mean; the check whether windows are familiar is not made".into(),
+                "the model does not know how far its training trials lie from their mean; the \
+                 check whether windows are familiar is not made"
+                    .into(),
             );
         }
         notes
@@ -242,7 +249,8 @@ impl Session {
         self.options.freeze = frozen;
     }
 
-    /// Goes on with another model of the same trials, from the next window on: one that was calibrated.
+    /// Goes on with another model of the same trials, from the next window on: one that was
+    /// calibrated.
     pub fn exchange(
         &mut self,
         model: &FittedModel,
@@ -272,11 +280,13 @@ impl Session {
         if block.samples.len() != count * width || !(stamps.is_empty() || stamps.len() == count) {
             return Err(LiveError::failed(
                 format!(
-                    "a block of {} values and {} time stamps is not a whole number of samples of {width} channels",
+                    "a block of {} values and {} time stamps is not a whole number of samples of \
+                     {width} channels",
                     block.samples.len(),
                     stamps.len()
                 ),
-                "pass all channels of the first sample, then of the second, and a stamp for each or none",
+                "pass all channels of the first sample, then of the second, and a stamp for each \
+                 or none",
             ));
         }
         for marker in block
@@ -306,7 +316,8 @@ impl Session {
         Ok(())
     }
 
-    /// The stream was lost: before the next sample at least one is missing, whatever its stamp says.
+    /// The stream was lost: before the next sample at least one is missing, whatever its stamp
+    /// says.
     pub fn interrupt(&mut self) {
         self.interrupted = true;
     }
@@ -334,7 +345,8 @@ impl Session {
         self.chain.samples() as i64 + (self.good.len() / self.channels.len()) as i64
     }
 
-    /// Takes the next sample with its stamp. It waits until it has its place; what is missing before it becomes a gap.
+    /// Takes the next sample with its stamp. It waits until it has its place; what is missing
+    /// before it becomes a gap.
     fn place(
         &mut self,
         stamp: f64,

@@ -15,7 +15,8 @@ pub struct Options {
     pub threshold: Option<f64>,
     /// Time constant of the evidence over time, in seconds.
     pub time_constant: f64,
-    /// How many times the distance of 99 % of the training trials is unfamiliar; none checks nothing.
+    /// How many times the distance of 99 % of the training trials is unfamiliar; none checks
+    /// nothing.
     pub unfamiliar: Option<f64>,
     /// Whether a new domain's running mean stays as it is.
     pub freeze: bool,

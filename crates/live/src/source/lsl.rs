@@ -1,4 +1,5 @@
-//! An LSL stream, with another of markers beside it. A stream that is lost is looked for again, for as long as it takes.
+//! An LSL stream, with another of markers beside it. A stream that is lost is looked for again, for
+//! as long as it takes.
 
 use std::time::{Duration, Instant};
 
@@ -81,7 +82,8 @@ impl LslSource {
         Ok(Flow::Found(format!("{} is back", self.description.name)))
     }
 
-    /// Markers that have arrived. A marker stream that was lost is looked for quietly: nothing is decided by its absence.
+    /// Markers that have arrived. A marker stream that was lost is looked for quietly: nothing is
+    /// decided by its absence.
     fn hear(&mut self, block: &mut Block) -> Result<()> {
         let Some(query) = &self.options.markers else {
             return Ok(());

@@ -1,4 +1,5 @@
-//! Where samples come from: standard input or a TCP connection, a recording that is played again, an LSL stream.
+//! Where samples come from: standard input or a TCP connection, a recording that is played again,
+//! an LSL stream.
 
 mod lsl;
 mod recognise;
@@ -35,6 +36,7 @@ pub trait Source {
     /// What it says of its samples.
     fn description(&self) -> &Description;
 
-    /// Fills an empty block with what comes next; comes back within a fraction of a second even where nothing comes.
+    /// Fills an empty block with what comes next; comes back within a fraction of a second even
+    /// where nothing comes.
     fn next(&mut self, block: &mut Block) -> Result<Flow>;
 }

@@ -1,8 +1,10 @@
 //! What bytes on the standard input are: text, or numbers of four or eight bytes.
 //!
-//! Text has hardly any control characters. Numbers of a signal are finite and of one order of magnitude: read with the wrong width, their exponents scatter
-//! over hundreds of powers of two. The spread of `log₂|x|` tells the widths apart. Doubles of whole numbers, as converters give them, have a lower half of zeros: every second word is
-//! 0, and the others would pass for a signal.
+//! Text has hardly any control characters. Numbers of a signal are finite and of one order of
+//! magnitude: read with the wrong width, their exponents scatter over hundreds of powers of two.
+//! The spread of `log₂|x|` tells the widths apart. Doubles of whole numbers, as converters give
+//! them, have a lower half of zeros: every second word is 0, and the others would pass for a
+//! signal.
 
 use crate::{LiveError, Result};
 
@@ -30,12 +32,15 @@ impl Format {
         }
     }
 
-    /// The format of bytes that begin like this; `given` is what somebody said, and is refused where the bytes say otherwise.
+    /// The format of bytes that begin like this; `given` is what somebody said, and is refused
+    /// where the bytes say otherwise.
     ///
     /// ```
     /// use stiefel_live::source::Format;
     /// assert_eq!(Format::of(b"C3,C4\n1.5,2\n", None)?, Format::Csv);
-    /// let bytes: Vec<u8> = (1..99).flat_map(|i| (f64::from(i) * 0.37).to_le_bytes()).collect();
+    /// let bytes: Vec<u8> = (1..99)
+    ///     .flat_map(|i| (f64::from(i) * 0.37).to_le_bytes())
+    ///     .collect();
     /// assert_eq!(Format::of(&bytes, None)?, Format::F64);
     /// assert!(Format::of(b"1.5,2.5\n3,4\n", Some(Format::F32)).is_err());
     /// # Ok::<(), stiefel_live::LiveError>(())
@@ -88,7 +93,8 @@ impl Format {
     }
 }
 
-/// Text has no zeros and few characters that cannot be printed; a line that was damaged may have some.
+/// Text has no zeros and few characters that cannot be printed; a line that was damaged may have
+/// some.
 pub(super) fn is_text(head: &[u8]) -> bool {
     let odd = |b: &u8| *b >= 0x7f || (*b < b' ' && !(9..=13).contains(b));
     let printable = std::str::from_utf8(head).is_ok() && head.iter().all(|b| *b >= 9);
@@ -96,7 +102,8 @@ pub(super) fn is_text(head: &[u8]) -> bool {
     !head.contains(&0) && (printable || 10 * odd <= head.len())
 }
 
-/// Whether most of the lower halves of doubles are 0 and most of the upper ones are not. Those of 0 itself say nothing.
+/// Whether most of the lower halves of doubles are 0 and most of the upper ones are not. Those of 0
+/// itself say nothing.
 fn is_half_empty(head: &[u8]) -> bool {
     let halves = head.as_chunks::<8>().0.iter().map(|b| {
         let [a, b] = [0, 4].map(|at| b[at..at + 4] == [0; 4]);

@@ -1,8 +1,8 @@
 //! A recording played again, as fast as it was recorded or as fast as the machine can.
 //!
-//! Its events become markers at their samples; those that stand for a class are the cues that a score
-//! of the same file counts. Stretches of a file with gaps, and runs of a file with several, are played one after the other with a gap
-//! between them.
+//! Its events become markers at their samples; those that stand for a class are the cues that a
+//! score of the same file counts. Stretches of a file with gaps, and runs of a file with several,
+//! are played one after the other with a gap between them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ pub struct Replay {
     markers: Vec<Vec<(i64, String, Option<TrialId>)>>,
     description: Description,
     speed: Speed,
-    /// The recording that is played, the next sample of it, its next event, and its first sample on the grid.
+    /// The recording that is played, the next sample of it, its next event, and its first sample
+    /// on the grid.
     at: (usize, usize, usize),
     offset: i64,
     piece: usize,

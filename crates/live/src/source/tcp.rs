@@ -1,4 +1,5 @@
-//! Samples over TCP, as on the standard input: lines of text, or little-endian numbers. The sender listens, and is connected to.
+//! Samples over TCP, as on the standard input: lines of text, or little-endian numbers. The sender
+//! listens, and is connected to.
 
 use std::io::BufReader;
 use std::net::{TcpStream, ToSocketAddrs};

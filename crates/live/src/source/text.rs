@@ -1,7 +1,9 @@
 //! Samples from a stream of bytes: lines of text, or binary values.
 //!
-//! A line that holds too few or too many values, or something that is no number, is a sample that could not be read: its windows are rejected and the stream goes
-//! on. A column of the text may hold markers: a label where something happens, empty or 0 elsewhere; a label that stays counts once.
+//! A line that holds too few or too many values, or something that is no number, is a sample that
+//! could not be read: its windows are rejected and the stream goes on. A column of the text may
+//! hold markers: a label where something happens, empty or 0 elsewhere; a label that stays counts
+//! once.
 
 use std::io::{BufRead, Cursor, ErrorKind, Read};
 
@@ -22,7 +24,8 @@ const HEAD: usize = 4096;
 pub struct SamplesOptions {
     /// The format, where somebody says it.
     pub format: Option<Format>,
-    /// Names of the channels in the order of the input; without them the first line of text, or `own`.
+    /// Names of the channels in the order of the input; without them the first line of text, or
+    /// `own`.
     pub names: Option<Vec<String>>,
     /// The channels of the model.
     pub own: Vec<String>,
@@ -103,9 +106,11 @@ impl<'a> Samples<'a> {
             if found != own && own > 0 {
                 return Err(LiveError::mismatch(
                     format!(
-                        "the first line of the input has {found} values, and the model takes {own} channels"
+                        "the first line of the input has {found} values, and the model takes \
+                         {own} channels"
                     ),
-                    "name the channels of the input, in the first line of text or beside it; those the model does not need are left out",
+                    "name the channels of the input, in the first line of text or beside it; \
+                     those the model does not need are left out",
                 ));
             }
         }
@@ -307,7 +312,8 @@ fn eeg(name: String, unit: &str) -> Channel {
     }
 }
 
-/// The values of a line: between commas, semicolons or tabs, or between blanks where there is none of these.
+/// The values of a line: between commas, semicolons or tabs, or between blanks where there is none
+/// of these.
 fn fields(line: &str) -> Vec<&str> {
     match line.chars().find(|c| [',', ';', '\t'].contains(c)) {
         Some(by) => {

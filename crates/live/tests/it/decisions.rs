@@ -70,7 +70,8 @@ fn blocks_of_any_size_say_the_same_to_the_bit() {
     }
 }
 
-/// What is rehearsed while nothing arrives is for nobody: neither the decisions nor what is learnt from windows change.
+/// What is rehearsed while nothing arrives is for nobody: neither the decisions nor what is learnt
+/// from windows change.
 #[test]
 fn a_rehearsal_changes_nothing() {
     let samples = frames(&STUDY.recording);
@@ -264,7 +265,8 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
         play(&mut session, &samples, None, 64).0
     };
     let (learnt, frozen) = (play_as(false), play_as(true));
-    // A window without a cue is learnt from after its line: the first is decided by what was known before it.
+    // A window without a cue is learnt from after its line: the first is decided by what was known
+    // before it.
     assert_eq!(learnt[0].probabilities, frozen[0].probabilities);
     assert_ne!(learnt[20].probabilities, frozen[20].probabilities);
     // Before anything was learnt, the pooled mean whitens.
@@ -289,7 +291,8 @@ fn somebody_new_is_learnt_from_until_it_is_frozen() {
     assert!(learnt[0].quantile.is_none() && learnt.last().unwrap().quantile.is_some());
 }
 
-/// A cued window of somebody new is a trial, and enters the running mean before it is decided, as it does offline.
+/// A cued window of somebody new is a trial, and enters the running mean before it is decided, as
+/// it does offline.
 #[test]
 fn trials_of_somebody_new_are_decided_as_offline() {
     let unseen = AdaptPolicy::from(Adaptation::Causal { kappa: 10.0 });
@@ -354,7 +357,8 @@ fn a_labelled_replay_is_scored_beside_the_offline_decisions() {
         .enumerate()
         .filter(|&(i, &c)| STUDY.model.classes()[c] == truth(i));
     assert_eq!(summary.decided.right, right.count() as u64);
-    // Cues do not come at multiples of the hop, and every trial has one window in every row all the same.
+    // Cues do not come at multiples of the hop, and every trial has one window in every row all the
+    // same.
     let offsets: std::collections::BTreeSet<usize> = (STUDY.recording.events().iter())
         .map(|e| e.sample % 32)
         .collect();

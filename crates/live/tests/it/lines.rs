@@ -19,7 +19,8 @@ fn lines(options: Options, block: &Block) -> Vec<Value> {
     all
 }
 
-/// The keys of every kind of line, as documented; a question mark stands for a key that may be missing.
+/// The keys of every kind of line, as documented; a question mark stands for a key that may be
+/// missing.
 const SCHEMA: &str = include_str!("../../../../docs/live.md");
 
 fn documented(kind: &str) -> Vec<(String, bool)> {

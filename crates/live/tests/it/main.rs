@@ -1,4 +1,5 @@
-//! Live decoding against decisions on whole recordings, and everything that can go wrong with a stream.
+//! Live decoding against decisions on whole recordings, and everything that can go wrong with a
+//! stream.
 
 mod clock;
 mod decisions;

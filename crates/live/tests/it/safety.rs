@@ -16,7 +16,8 @@ fn changed(change: impl Fn(&mut Vec<f64>)) -> (Vec<Said>, Vec<Said>) {
     )
 }
 
-/// Windows that have a sample from `from` to `to` are rejected for the reason and the channel; after `rest` more, all are decided as if nothing had been.
+/// Windows that have a sample from `from` to `to` are rejected for the reason and the channel;
+/// after `rest` more, all are decided as if nothing had been.
 fn check(
     found: &[Said],
     clean: &[Said],

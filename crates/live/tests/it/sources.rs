@@ -68,7 +68,8 @@ fn lines_that_are_no_samples_are_bad_samples() {
     );
 }
 
-/// Without names, a stream with another number of values than the model takes could only be rejected, window after window.
+/// Without names, a stream with another number of values than the model takes could only be
+/// rejected, window after window.
 #[test]
 fn the_first_line_tells_how_many_values_there_are() {
     let message = all(b"1,2,3\n4,5,6\n", &options(&["a", "b"])).unwrap_err();

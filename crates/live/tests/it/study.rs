@@ -120,7 +120,8 @@ pub(crate) struct Said {
     pub(crate) quantile: Option<f64>,
 }
 
-/// Pushes samples in blocks of a length, each with its stamp where there are stamps, and gathers what is said.
+/// Pushes samples in blocks of a length, each with its stamp where there are stamps, and gathers
+/// what is said.
 pub(crate) fn play(
     session: &mut Session,
     samples: &[f64],

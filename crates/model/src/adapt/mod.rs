@@ -4,10 +4,11 @@
 //! e* = argmin_e  mean_i H(softmax(q_i Eᵀ/√m))/log K,   q_i = MLP([x̃_i; e])        a few steps of Adam from a named start
 //! ```
 //!
-//! `e` has `m` values; queries see `x̃_i` (`N × 1 × r`) of the new domain's pre-conditioned trials. Nothing but `e` moves, and no label can be
-//! read: [`Unlabelled`] has none. Routing becomes sharper, which helps where the experts are right for the new domain and sharpness was
-//! what the missing embedding took away; it cannot tell a right expert from a wrong one. The entropy is that of the softmax, also where
-//! routing keeps only the best experts.
+//! `e` has `m` values; queries see `x̃_i` (`N × 1 × r`) of the new domain's pre-conditioned trials.
+//! Nothing but `e` moves, and no label can be read: [`Unlabelled`] has none. Routing becomes
+//! sharper, which helps where the experts are right for the new domain and sharpness was
+//! what the missing embedding took away; it cannot tell a right expert from a wrong one. The
+//! entropy is that of the softmax, also where routing keeps only the best experts.
 
 use crate::error::check_count;
 use crate::net::{Bound, Network, Router};
@@ -29,7 +30,8 @@ pub enum StartRow {
     /// Zeros: the mean of the distribution embeddings are drawn from.
     #[default]
     Zero,
-    /// A row of the embedding: the untrained one of a domain that was held out, or that of a similar training domain.
+    /// A row of the embedding: the untrained one of a domain that was held out, or that of a
+    /// similar training domain.
     Row(usize),
 }
 
@@ -65,7 +67,8 @@ pub struct Unlabelled<T> {
 }
 
 impl<T: Scalar> Unlabelled<T> {
-    /// From pre-conditioned covariances `N × n × n`: `upper(log X)`, projected by the encoder where there is one.
+    /// From pre-conditioned covariances `N × n × n`: `upper(log X)`, projected by the encoder where
+    /// there is one.
     pub fn new(whitened: MatView<'_, f64>, encoder: Option<&DspEncoder>) -> Result<Self> {
         let tangent = log_vectors(whitened)?;
         let encoded = match encoder {
@@ -107,18 +110,38 @@ pub struct AdaptedEmbedding<T> {
     pub entropy_after: f64,
 }
 
-/// Finds an embedding row that routes the trials sharply; `parameters` are those of a routed network with a domain embedding, and stay as
-/// they are.
+/// Finds an embedding row that routes the trials sharply; `parameters` are those of a routed
+/// network with a domain embedding, and stay as they are.
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
 /// use stiefel_model::adapt::{TransductiveConfig, Unlabelled, adapt_embedding};
 /// use stiefel_model::net::{DaspConfig, DaspNet, Network, Sizes};
 ///
-/// let sizes = Sizes { channels: 2, classes: 2, domains: 3, encoded: 3, views: 1 };
-/// let net = DaspNet::new(sizes, DaspConfig { filters: 1, experts: 2, embedding: 4, ..DaspConfig::default() })?;
+/// let sizes = Sizes {
+///     channels: 2,
+///     classes: 2,
+///     domains: 3,
+///     encoded: 3,
+///     views: 1,
+/// };
+/// let net = DaspNet::new(
+///     sizes,
+///     DaspConfig {
+///         filters: 1,
+///         experts: 2,
+///         embedding: 4,
+///         ..DaspConfig::default()
+///     },
+/// )?;
 /// let parameters = Network::<f64>::initial(&net, 1);
-/// let whitened = MatBatch::from_fn(5, 2, 2, |i, r, c| if r == c { 1.0 + 0.1 * (i + r) as f64 } else { 0.05 });
+/// let whitened = MatBatch::from_fn(5, 2, 2, |i, r, c| {
+///     if r == c {
+///         1.0 + 0.1 * (i + r) as f64
+///     } else {
+///         0.05
+///     }
+/// });
 /// let trials = Unlabelled::new(whitened.view(), None)?;
 /// let adapted = adapt_embedding(&net, &parameters, &trials, &TransductiveConfig::default())?;
 /// assert!(adapted.row.len() == 4 && adapted.entropy_after <= adapted.entropy_before);

@@ -1,7 +1,8 @@
 //! A few labelled trials of a person: `δ` as the exact MAP given `w_0`, everything else untouched.
 //!
-//! A person of the training set keeps frame and centre, and the new rows join theirs. A new person gets the mean and the centre of a newcomer from
-//! the labelled trials alone; their covariances are kept, so that more trials give the same as all of them at once.
+//! A person of the training set keeps frame and centre, and the new rows join theirs. A new person
+//! gets the mean and the centre of a newcomer from the labelled trials alone; their covariances are
+//! kept, so that more trials give the same as all of them at once.
 
 use super::OP;
 use super::features::{Frame, place, shrunk};
@@ -14,13 +15,15 @@ use crate::{ModelError, Result, Trials};
 use stiefel_linalg::{Mat, MatBatch, MatView};
 
 impl Choir {
-    /// The same model after labelled trials of one or several domains, whose classes are among its own. A domain needs two trials of two classes in all.
+    /// The same model after labelled trials of one or several domains, whose classes are among its
+    /// own. A domain needs two trials of two classes in all.
     pub fn calibrate(&self, trials: &Trials) -> Result<Self> {
         let trials = &weighty(trials)?;
         if trials.is_empty() {
             return Err(ModelError::Empty {
                 op: OP,
-                remedy: "calibration needs at least two labelled trials of a domain, of two classes",
+                remedy: "calibration needs at least two labelled trials of a domain, of two \
+                         classes",
             });
         }
         let mut model = self.clone();
@@ -125,7 +128,8 @@ impl Choir {
                         .first()
                         .map_or("no class", |&l| &self.names.classes[l])
                 ),
-                remedy: "calibrate with trials of at least two classes, equally many of each if you can",
+                remedy: "calibrate with trials of at least two classes, equally many of each if \
+                         you can",
             });
         }
         let mut means = ViewMeans::new(&self.typical, self.config.kappa)?;
@@ -153,7 +157,8 @@ impl Choir {
     }
 }
 
-/// `Σ z/(1 + t)` over labelled trials, the classes alike, and unlabelled ones of which the sum is known.
+/// `Σ z/(1 + t)` over labelled trials, the classes alike, and unlabelled ones of which the sum is
+/// known.
 pub(super) fn labelled_centre(
     z: &MatBatch<f64>,
     rows: &Rows,

@@ -13,9 +13,15 @@ use stiefel_data::settings;
 /// let choir = ChoirConfig::default();
 /// assert_eq!((choir.filters_of(0, 22), choir.filters_of(5, 22)), (16, 12));
 /// // Nobody has weights of their own:
-/// let shared = ChoirConfig { own: 0.0, ..ChoirConfig::default() };
+/// let shared = ChoirConfig {
+///     own: 0.0,
+///     ..ChoirConfig::default()
+/// };
 /// assert!(shared.check().is_ok());
-/// let none = ChoirConfig { filters: 0, ..ChoirConfig::default() };
+/// let none = ChoirConfig {
+///     filters: 0,
+///     ..ChoirConfig::default()
+/// };
 /// assert!(none.check().is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -20,7 +20,8 @@ pub(super) fn shrink(x: &mut [f64], n: usize, share: f64) {
     }
 }
 
-/// The same of every matrix of a batch, each checked: size, finite values, symmetry, a positive trace. Errors name the trials at these places.
+/// The same of every matrix of a batch, each checked: size, finite values, symmetry, a positive
+/// trace. Errors name the trials at these places.
 pub(super) fn shrunk(
     x: MatView<'_, f64>,
     n: usize,
@@ -50,7 +51,8 @@ pub(super) fn check(x: &[f64], n: usize, place: usize) -> Result<()> {
     Ok(())
 }
 
-/// The matrices at these places, shrunk; they have been checked. A copy of one person's trials of one view stays in the cache, a copy of everybody's does not.
+/// The matrices at these places, shrunk; they have been checked. A copy of one person's trials of
+/// one view stays in the cache, a copy of everybody's does not.
 pub(super) fn shrunk_at(x: &MatBatch<f64>, at: &[usize], share: f64) -> MatBatch<f64> {
     let mut out = x.select(at);
     let n = out.rows();
@@ -120,7 +122,8 @@ impl Frame {
         each.map(|u| upper_len(u.cols())).collect()
     }
 
-    /// `upper(log β(Uᵀ X U))` of shrunk covariances, one batch per view: rows of `p` numbers, neither centred nor scaled.
+    /// `upper(log β(Uᵀ X U))` of shrunk covariances, one batch per view: rows of `p` numbers,
+    /// neither centred nor scaled.
     pub(super) fn rows(&self, views: &[MatView<'_, f64>]) -> Result<MatBatch<f64>> {
         let count = views.first().map_or(0, MatView::count);
         let mut out = MatBatch::zeros(1, count, self.lengths().iter().sum());
@@ -129,7 +132,8 @@ impl Frame {
         Ok(out)
     }
 
-    /// The same of matrices that are made view by view: none has to be kept while the next one is at work.
+    /// The same of matrices that are made view by view: none has to be kept while the next one is
+    /// at work.
     pub(super) fn rows_of(
         &self,
         count: usize,
@@ -148,8 +152,9 @@ impl Frame {
         Ok(out)
     }
 
-    /// The same of `count` trials, the matrix of view `v` of trial `i` being `matrix(v, i)`. Of several trials, views of as many directions are decomposed together;
-    /// a single one is decomposed along its rows, and nothing is allocated for it.
+    /// The same of `count` trials, the matrix of view `v` of trial `i` being `matrix(v, i)`. Of
+    /// several trials, views of as many directions are decomposed together; a single one is
+    /// decomposed along its rows, and nothing is allocated for it.
     pub(super) fn rows_into<'a>(
         &self,
         count: usize,
@@ -199,7 +204,8 @@ impl RowScratch {
         spectrum.vector(SpectralFn::Log, &self.inside, out)
     }
 
-    /// The upper vectors of what [`logarithms`](Self::logarithms) left, into rows of `p` numbers, from number `from` on.
+    /// The upper vectors of what [`logarithms`](Self::logarithms) left, into rows of `p` numbers,
+    /// from number `from` on.
     fn write(&self, k: usize, (count, p, from): (usize, usize, usize), out: &mut [f64]) {
         let length = upper_len(k);
         for (place, log) in self.logs.chunks_exact((k * k).max(1)).enumerate() {
@@ -208,7 +214,8 @@ impl RowScratch {
         }
     }
 
-    /// `log β(U_vᵀ X U_v)` of every trial under every filter, all `n × k`: view by view into `logs`.
+    /// `log β(U_vᵀ X U_v)` of every trial under every filter, all `n × k`: view by view into
+    /// `logs`.
     fn logarithms<'a>(
         &mut self,
         filters: &[MatBatch<f64>],

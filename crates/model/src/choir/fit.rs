@@ -12,8 +12,9 @@ use crate::{ModelError, Result, Trials};
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
 use stiefel_linalg::{MatBatch, MatRef};
 
-/// One person's training trials on the way: where they are, and what is made of them. The shrunk matrices are made again where they are needed, person by
-/// person and view by view: to keep them all would cost more than to make them.
+/// One person's training trials on the way: where they are, and what is made of them. The shrunk
+/// matrices are made again where they are needed, person by person and view by view: to keep them
+/// all would cost more than to make them.
 struct Gathered {
     domain: usize,
     at: Vec<usize>,
@@ -23,7 +24,8 @@ struct Gathered {
 }
 
 impl Choir {
-    /// Fits on labelled trials of one or several people. Exact and without a seed; trials of weight 0 are left out.
+    /// Fits on labelled trials of one or several people. Exact and without a seed; trials of weight
+    /// 0 are left out.
     pub fn fit(training: &Trials, config: &ChoirConfig) -> Result<Self> {
         Self::fit_while(training, config, &|| true)
     }
@@ -156,7 +158,8 @@ fn gather(training: &Trials, domain: usize, shrinkage: f64) -> Result<Gathered> 
     })
 }
 
-/// The directions in which the classes differ within people, in the broad view, each person whitened by their mean.
+/// The directions in which the classes differ within people, in the broad view, each person
+/// whitened by their mean.
 fn anchor(
     training: &Trials,
     people: &[Gathered],
@@ -199,7 +202,8 @@ fn typical(people: &[Gathered], n: usize) -> MatBatch<f64> {
     all
 }
 
-/// `√(ω_v/(Σω·mean‖z_v‖²))`, once per feature; a view whose features are all zero says nothing and gets 0.
+/// `√(ω_v/(Σω·mean‖z_v‖²))`, once per feature; a view whose features are all zero says nothing and
+/// gets 0.
 fn scales(people: &[(Frame, Vec<f64>, MatBatch<f64>)], config: &ChoirConfig) -> Vec<f64> {
     let lengths = people
         .first()

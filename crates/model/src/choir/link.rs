@@ -1,8 +1,10 @@
-//! From scores to probabilities: `P = softmax(a·g)`, `g = (−s/2, s/2)` for two classes, else the scores themselves.
+//! From scores to probabilities: `P = softmax(a·g)`, `g = (−s/2, s/2)` for two classes, else the
+//! scores themselves.
 //!
-//! The slope `a` minimises the cross-entropy of scores that did not know their labels, with Platt's targets (`(N_y + 1)/(N_y + C)` for the true class, the
-//! rest divided among the others), so that it is finite whatever the scores. It depends on how many labelled trials stand behind a person's own
-//! weights: few make them uncertain.
+//! The slope `a` minimises the cross-entropy of scores that did not know their labels, with Platt's
+//! targets (`(N_y + 1)/(N_y + C)` for the true class, the rest divided among the others), so that
+//! it is finite whatever the scores. It depends on how many labelled trials stand behind a person's
+//! own weights: few make them uncertain.
 
 use super::ridge::{Rows, Shared, balanced, held_out};
 use crate::Result;
@@ -21,13 +23,19 @@ pub struct Link {
 }
 
 impl Link {
-    /// The slope of a person with so many labelled trials: that of the largest number known up to it.
+    /// The slope of a person with so many labelled trials: that of the largest number known up to
+    /// it.
     ///
     /// ```
     /// use stiefel_model::choir::Link;
     ///
-    /// let link = Link { slopes: vec![(0, 2.0), (4, 1.5), (31, 2.5)] };
-    /// assert_eq!((link.slope(0), link.slope(3), link.slope(8), link.slope(40)), (2.0, 2.0, 1.5, 2.5));
+    /// let link = Link {
+    ///     slopes: vec![(0, 2.0), (4, 1.5), (31, 2.5)],
+    /// };
+    /// assert_eq!(
+    ///     (link.slope(0), link.slope(3), link.slope(8), link.slope(40)),
+    ///     (2.0, 2.0, 1.5, 2.5)
+    /// );
     /// ```
     pub fn slope(&self, labels: usize) -> f64 {
         let below = self.slopes.iter().rev().find(|(n, _)| *n <= labels);
@@ -124,7 +132,8 @@ fn slope_of(
     Ok(Some(slope(&g, &truth, &weights)))
 }
 
-/// The slope with the least cross-entropy: the root of its derivative, which ascends, by Newton's steps kept inside a bracket.
+/// The slope with the least cross-entropy: the root of its derivative, which ascends, by Newton's
+/// steps kept inside a bracket.
 fn slope(g: &MatBatch<f64>, truth: &[usize], weights: &[f64]) -> f64 {
     let classes = g.cols();
     let mut counts = vec![0.0; classes];

@@ -1,6 +1,8 @@
-//! CHOIR, *Common Head, Own Increments, Riemannian*: one model for people it knows, people it has never seen, and people it has just met.
+//! CHOIR, *Common Head, Own Increments, Riemannian*: one model for people it knows, people it has
+//! never seen, and people it has just met.
 //!
-//! A trial has `V ≥ 1` views `X_v` (`n × n`; [`Trials`](crate::Trials)), each shrunk, `X ← (1−s)X + s·(tr X/n)·I`. With `β(A) = A·tr A/‖A‖_F²`:
+//! A trial has `V ≥ 1` views `X_v` (`n × n`; [`Trials`](crate::Trials)), each shrunk, `X ← (1−s)X +
+//! s·(tr X/n)·I`. With `β(A) = A·tr A/‖A‖_F²`:
 //!
 //! ```text
 //! person    M_v = mean of X_v over their trials
@@ -12,24 +14,29 @@
 //! decision  s = (w_0 + δ)·z,   P(class) = softmax(a·s),  a slope `a` for the number of labelled trials behind δ
 //! ```
 //!
-//! `w_0` is everybody's, `δ` is what the labelled trials of one person add: for a person of the training set all of them, for a new one those of
-//! [`Choir::calibrate`], from two on, and none at all. Two classes have one score (that of class 1), more have one each. Classes are
+//! `w_0` is everybody's, `δ` is what the labelled trials of one person add: for a person of the
+//! training set all of them, for a new one those of [`Choir::calibrate`], from two on, and none at
+//! all. Two classes have one score (that of class 1), more have one each. Classes are
 //! weighted alike within each person. Everything is solved in closed form, without a seed.
 //!
-//! **A new person** has no mean of their own yet. With `M̄_v` the training people's mean of `M_v/tr M_v`, `m` the mean of the `t` trials
-//! known so far and `κ` trials' worth of trust in the others ([`Adaptation`](crate::precondition::Adaptation)):
+//! **A new person** has no mean of their own yet. With `M̄_v` the training people's mean of `M_v/tr
+//! M_v`, `m` the mean of the `t` trials known so far and `κ` trials' worth of trust in the others
+//! ([`Adaptation`](crate::precondition::Adaptation)):
 //!
 //! ```text
 //! M_v = (κ·tr(m_v)·M̄_v + Σ_{i≤t} X_i)/(κ + t),    centre = Σ_{i≤t} z_i/(1 + t)
 //! ```
 //!
-//! Own-mean takes all trials at hand, causal those up to the one decided, pooled none (`M̄_v`, and no centre). Features of trials that were seen before are
-//! computed again whenever the frame moves.
+//! Own-mean takes all trials at hand, causal those up to the one decided, pooled none (`M̄_v`, and
+//! no centre). Features of trials that were seen before are computed again whenever the frame
+//! moves.
 //!
-//! **Probabilities.** The slopes come from training people held out in turn: with `A_pp` a person's block of the hat matrix of `w_0`, `t − (I − A_pp)⁻¹ r_p`
-//! are the scores of weights fitted without that person, exactly; to them `δ` of a part of the person's trials is added and the others are
-//! scored, or each trial in turn. The anchor and the scales are not fitted again for it. A single person cannot be held out from others:
-//! their trials are then left out one by one, with `w_0 = 0`, and that slope is taken for everybody.
+//! **Probabilities.** The slopes come from training people held out in turn: with `A_pp` a person's
+//! block of the hat matrix of `w_0`, `t − (I − A_pp)⁻¹ r_p` are the scores of weights fitted
+//! without that person, exactly; to them `δ` of a part of the person's trials is added and the
+//! others are scored, or each trial in turn. The anchor and the scales are not fitted again for it.
+//! A single person cannot be held out from others: their trials are then left out one by one, with
+//! `w_0 = 0`, and that slope is taken for everybody.
 
 mod calibrate;
 mod config;

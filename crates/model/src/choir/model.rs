@@ -25,7 +25,8 @@ pub struct Person {
     pub(super) own: Vec<f64>,
     /// The labelled rows behind `δ`.
     pub(super) rows: Rows,
-    /// The shrunk covariances behind the rows, one batch per view, of a person whose mean is made of them alone and moves when more come.
+    /// The shrunk covariances behind the rows, one batch per view, of a person whose mean is made
+    /// of them alone and moves when more come.
     pub(super) trials: Option<Vec<MatBatch<f64>>>,
 }
 
@@ -50,11 +51,21 @@ impl Person {
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
-/// use stiefel_model::choir::{ChoirConfig, Choir};
+/// use stiefel_model::choir::{Choir, ChoirConfig};
 /// use stiefel_model::{Factor, Trials};
 ///
-/// let x = |shift: usize| MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r + shift) % 5) as f64 } else { 0.2 });
-/// let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
+/// let x = |shift: usize| {
+///     MatBatch::from_fn(8, 3, 3, |i, r, c| {
+///         if r == c {
+///             1.0 + ((i * 3 + r + shift) % 5) as f64
+///         } else {
+///             0.2
+///         }
+///     })
+/// };
+/// let classes = Factor::from_labels([
+///     "hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet",
+/// ]);
 /// let people = Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]);
 /// let trials = Trials::new(x(0), classes, people)?.with_view(x(1))?;
 /// let model = Choir::fit(&trials, &ChoirConfig::default())?;
@@ -97,7 +108,8 @@ impl Choir {
         self.names.channel_count
     }
 
-    /// Returns the anchor `W`, `1 × n × k`: most discriminative direction first, of whitened signals.
+    /// Returns the anchor `W`, `1 × n × k`: most discriminative direction first, of whitened
+    /// signals.
     pub fn anchor(&self) -> &MatBatch<f64> {
         &self.anchor
     }
@@ -138,7 +150,8 @@ impl Choir {
         self.filters().into_iter().map(one).collect()
     }
 
-    /// The probability of every class for one raw trial of a known domain: its covariances, `n × n` each, one view after the other.
+    /// The probability of every class for one raw trial of a known domain: its covariances, `n × n`
+    /// each, one view after the other.
     pub fn decide(&self, domain: usize, covariances: &[f64]) -> Result<Vec<f64>> {
         let mut workspace = Workspace::new(self);
         self.decide_into(domain, covariances, &mut workspace)?;
@@ -158,8 +171,9 @@ impl Choir {
         workspace.decide(self, &person.frame, &person.centre, own)
     }
 
-    /// A domain without labelled trials, or with few: its mean is made of the trials `seen`, one batch per view, as the policy says, and under the
-    /// causal policy of every trial that is decided. The labelled trials of a calibrated domain count among them.
+    /// A domain without labelled trials, or with few: its mean is made of the trials `seen`, one
+    /// batch per view, as the policy says, and under the causal policy of every trial that is
+    /// decided. The labelled trials of a calibrated domain count among them.
     pub fn new_person(
         &self,
         domain: Option<usize>,

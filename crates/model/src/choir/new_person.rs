@@ -4,9 +4,11 @@
 //! M_v = (κ·tr(m_v)·M̄_v + Σ_{i≤t} X_i)/(κ + t),    centre = Σ_{i≤t} z_i/(1 + t)
 //! ```
 //!
-//! The sums run over every trial. Features of earlier trials, which the centre needs again whenever the frame moves, are computed from covariances that
-//! are kept: all of the first [`KEPT`], later every second, every fourth, … one, so that they stay spread over the whole session and memory and time
-//! are bounded. The labelled trials of a calibrated person are always kept, and `δ` follows the frame.
+//! The sums run over every trial. Features of earlier trials, which the centre needs again whenever
+//! the frame moves, are computed from covariances that are kept: all of the first [`KEPT`], later
+//! every second, every fourth, … one, so that they stay spread over the whole session and memory
+//! and time are bounded. The labelled trials of a calibrated person are always kept, and `δ`
+//! follows the frame.
 
 use super::OP;
 use super::calibrate::labelled_centre;
@@ -143,7 +145,8 @@ impl NewPerson {
         self.policy
     }
 
-    /// Whether a causal mean stays as it is from now on: trials are decided with it and not taken in. The others never change.
+    /// Whether a causal mean stays as it is from now on: trials are decided with it and not taken
+    /// in. The others never change.
     pub fn freeze(&mut self, frozen: bool) {
         self.frozen = frozen;
     }
@@ -153,7 +156,8 @@ impl NewPerson {
         self.labelled.as_ref().map_or(0, |(_, rows)| rows.len())
     }
 
-    /// The probability of every class for one raw trial; under the causal policy it first enters the mean. A trial that is refused changes nothing.
+    /// The probability of every class for one raw trial; under the causal policy it first enters
+    /// the mean. A trial that is refused changes nothing.
     pub fn decide(&mut self, model: &Choir, trial: &[f64]) -> Result<Vec<f64>> {
         let mut workspace = Workspace::new(model);
         self.decide_into(model, trial, &mut workspace)?;
@@ -196,7 +200,8 @@ impl NewPerson {
         workspace.decide(model, &self.frame, &self.centre, own)
     }
 
-    /// Whether a shrunk trial is one of those that calibrated the model: these are in the sums, and a trial counts once.
+    /// Whether a shrunk trial is one of those that calibrated the model: these are in the sums, and
+    /// a trial counts once.
     fn is_labelled(&self, trial: &[f64]) -> bool {
         let broad = (self.labelled.as_ref()).and_then(|(trials, _)| trials.first());
         broad.is_some_and(|x| {
@@ -243,8 +248,8 @@ impl NewPerson {
     }
 
     /// Returns frame, centre and own weights from these means and the trials that are kept, `trial`
-    /// among them where it is not in yet; none as long as a causal mean without trust in the others has
-    /// too few trials, for which `decide` asks.
+    /// among them where it is not in yet; none as long as a causal mean without trust in the others
+    /// has too few trials, for which `decide` asks.
     fn settled(
         &mut self,
         model: &Choir,
@@ -324,8 +329,8 @@ impl NewPerson {
     }
 }
 
-/// The means of a person's views, which trials join: `(κ·tr(m_v)·M̄_v + Σ X)/(κ + t)`. No scale of a mean
-/// changes a feature.
+/// The means of a person's views, which trials join: `(κ·tr(m_v)·M̄_v + Σ X)/(κ + t)`. No scale of a
+/// mean changes a feature.
 #[derive(Debug, Clone)]
 pub(super) struct ViewMeans(Vec<RunningMean>);
 

@@ -1,11 +1,14 @@
-//! What the model does and why: does routing the head by person help, and which electrodes of which view carry the decision?
+//! What the model does and why: does routing the head by person help, and which electrodes of which
+//! view carry the decision?
 //!
-//! The routing is hard, one expert per person. The K = 1 proxy has `w_0 + mean δ`, *permuted* the `δ` of another trial's person.
+//! The routing is hard, one expert per person. The K = 1 proxy has `w_0 + mean δ`, *permuted* the
+//! `δ` of another trial's person.
 //!
-//! **Patterns.** The weights of a view are a symmetric matrix, `w_v·z_v = ⟨Ω_v, log β(U_vᵀ X U_v)⟩`: its eigenvectors `q_j` are source directions, its
-//! eigenvalues `λ_j` say whether power along them speaks for class 1 (or, with more classes, for the class of the score) or against it. The activation
-//! pattern of `U_v q_j` on the sensors is `M_v U_v q_j` (Haufe et al. 2014; `U_vᵀ M_v U_v = I`), here times `√|λ_j|·sign λ_j`, its largest entry
-//! having the sign of `λ_j`.
+//! **Patterns.** The weights of a view are a symmetric matrix, `w_v·z_v = ⟨Ω_v, log β(U_vᵀ X
+//! U_v)⟩`: its eigenvectors `q_j` are source directions, its eigenvalues `λ_j` say whether power
+//! along them speaks for class 1 (or, with more classes, for the class of the score) or against it.
+//! The activation pattern of `U_v q_j` on the sensors is `M_v U_v q_j` (Haufe et al. 2014; `U_vᵀ
+//! M_v U_v = I`), here times `√|λ_j|·sign λ_j`, its largest entry having the sign of `λ_j`.
 
 use super::features::{Frame, mean, shrunk};
 use super::link::Link;
@@ -87,7 +90,8 @@ impl Choir {
         (0..self.shared.data().len()).map(mean).collect()
     }
 
-    /// The patterns of the shared weights on the sensors of a typical person, `V·L × count × n`: for every view, and in it for every score, most important first.
+    /// The patterns of the shared weights on the sensors of a typical person, `V·L × count × n`:
+    /// for every view, and in it for every score, most important first.
     pub fn patterns(&self, count: usize) -> Result<MatBatch<f64>> {
         let means: Vec<Vec<f64>> = (0..self.view_count())
             .map(|v| self.typical.matrix(v).to_vec())
@@ -156,7 +160,8 @@ impl Choir {
         Ok(all)
     }
 
-    /// How much of the shared decision comes from each view: the variance of its part of the score over the training people's rows, as shares of their sum.
+    /// How much of the shared decision comes from each view: the variance of its part of the score
+    /// over the training people's rows, as shares of their sum.
     pub fn shares(&self) -> Vec<f64> {
         let trained = self.people.iter().flatten();
         let rows = trained.filter(|p| !p.is_calibrated()).map(|p| &p.rows);

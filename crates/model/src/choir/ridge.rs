@@ -1,4 +1,5 @@
-//! The weights everybody shares, and what the labelled trials of one person add: ridge regressions in closed form.
+//! The weights everybody shares, and what the labelled trials of one person add: ridge regressions
+//! in closed form.
 //!
 //! ```text
 //! w_0 = (F̃ᵀF̃ + I/v_0)⁻¹ F̃ᵀ t̃,        F̃ = √ω F,  t̃ = √ω t                            ω: weights of the trials
@@ -7,8 +8,9 @@
 //! with δ of all their others   t_i − [N e]_i/(N_ii √ω_i),  e = (I − A_pp)⁻¹ r̃_p,  N = (I + v_δ F̃_p F̃_pᵀ)⁻¹
 //! ```
 //!
-//! The last two lines are leave-one-out identities: nothing is fitted twice. All of them solve with `I + c F Fᵀ`, through its `m × m` side or, where a person has more
-//! trials than there are features, through the `p × p` one ([`Kernel`]): the work is linear in the trials.
+//! The last two lines are leave-one-out identities: nothing is fitted twice. All of them solve with
+//! `I + c F Fᵀ`, through its `m × m` side or, where a person has more trials than there are
+//! features, through the `p × p` one ([`Kernel`]): the work is linear in the trials.
 
 use crate::Result;
 use stiefel_linalg::sums::dot;
@@ -121,7 +123,8 @@ impl Shared {
         })
     }
 
-    /// `e = (I − A_pp)⁻¹ r̃_p`: the weighted residuals of a person under weights fitted on the others, `m × L`.
+    /// `e = (I − A_pp)⁻¹ r̃_p`: the weighted residuals of a person under weights fitted on the
+    /// others, `m × L`.
     pub(super) fn without(&self, rows: &Rows) -> Result<MatBatch<f64>> {
         let roots = rows.roots(self.classes);
         let mut half = rows.weighted(&roots).transposed();
@@ -149,7 +152,8 @@ pub(super) fn own(
     Ok(delta.into_vec())
 }
 
-/// `I + c F Fᵀ`, factored, with `F` of `m × p`. Where `m > p` it is solved by Woodbury's identity, `(I + c F Fᵀ)⁻¹ = I − c F (I + c FᵀF)⁻¹ Fᵀ`.
+/// `I + c F Fᵀ`, factored, with `F` of `m × p`. Where `m > p` it is solved by Woodbury's identity,
+/// `(I + c F Fᵀ)⁻¹ = I − c F (I + c FᵀF)⁻¹ Fᵀ`.
 struct Kernel<'a> {
     f: &'a MatBatch<f64>,
     c: f64,
@@ -204,9 +208,10 @@ impl<'a> Kernel<'a> {
     }
 }
 
-/// Scores of a person's rows, `m × L`, none of which knew its own label: by the weights of the others, whose residuals `e` are those of
-/// [`Shared::without`], and, with `labels = Some(n)`, `δ` of their first `n` rows, the classes in turn (only the remaining rows are scored); with `None`, `δ` of all
-/// rows but the scored one. With the places of the rows.
+/// Scores of a person's rows, `m × L`, none of which knew its own label: by the weights of the
+/// others, whose residuals `e` are those of [`Shared::without`], and, with `labels = Some(n)`, `δ`
+/// of their first `n` rows, the classes in turn (only the remaining rows are scored); with `None`,
+/// `δ` of all rows but the scored one. With the places of the rows.
 pub(super) fn held_out(
     e: &MatBatch<f64>,
     rows: &Rows,
@@ -257,7 +262,8 @@ pub(super) fn held_out(
     Ok(Some((rest, found)))
 }
 
-/// `count` places, the classes in turn, each in its order, and the places that remain; none where the classes have too few, or nothing remains.
+/// `count` places, the classes in turn, each in its order, and the places that remain; none where
+/// the classes have too few, or nothing remains.
 fn first_of_each(
     labels: &[usize],
     count: usize,
@@ -317,7 +323,8 @@ mod tests {
         }
     }
 
-    /// What the identities say is what fitting without the person gives, whether people have more trials than there are features or fewer.
+    /// What the identities say is what fitting without the person gives, whether people have more
+    /// trials than there are features or fewer.
     #[test]
     fn scores_without_a_person_are_those_of_a_fit_without_them() {
         for p in [5, 14] {

@@ -1,11 +1,13 @@
-//! One raw trial after the other, in buffers that are used again: nothing is allocated after the first.
+//! One raw trial after the other, in buffers that are used again: nothing is allocated after the
+//! first.
 //!
 //! ```text
 //! X_v ─▶ shrunk ─▶ z ─▶ s = (w_0 + δ)·z ─▶ P = softmax(a·s)
 //!                  └──▶ c_v = a·(w_0 + δ)_v·z_v, of the class that is decided against the others
 //! ```
 //!
-//! The contributions `c_v` of two classes add up to the log-odds of the one that is decided; of more, to its score above the mean of the others', times the slope.
+//! The contributions `c_v` of two classes add up to the log-odds of the one that is decided; of
+//! more, to its score above the mean of the others', times the slope.
 
 use super::OP;
 use super::features::{Frame, RowScratch, shrink};

@@ -1,12 +1,14 @@
-//! Common spatial patterns of one domain (Koles 1990; Ramoser, Müller-Gerking & Pfurtscheller 2000), as a subspace.
+//! Common spatial patterns of one domain (Koles 1990; Ramoser, Müller-Gerking & Pfurtscheller
+//! 2000), as a subspace.
 //!
 //! ```text
 //! C_c w = λ (C_c + C_rest) w        λ in [0, 1]: the share of class c in the power of source w
 //! ```
 //!
-//! `C_c` is the mean covariance of a class, `C_rest` the mean over the other classes, both `n × n`. The leading filters are those whose λ is
-//! farthest from ½. With two classes one problem has them all; with more, the classes take turns (one against the rest). Their span is
-//! given as an orthonormal basis, `n × s`.
+//! `C_c` is the mean covariance of a class, `C_rest` the mean over the other classes, both `n × n`.
+//! The leading filters are those whose λ is farthest from ½. With two classes one problem has them
+//! all; with more, the classes take turns (one against the rest). Their span is given as an
+//! orthonormal basis, `n × s`.
 
 use crate::tolerance;
 use crate::{ModelError, Result};
@@ -14,8 +16,8 @@ use stiefel_linalg::{MatBatch, MatView, Op, congruence, eigh, inverse_cholesky, 
 
 const OP: &str = "CSP filters";
 
-/// Solutions of `A_i w = λ (A_i + B_i) w` for batches `count × n × n`, `λ` ascending: the values, `n` per problem, and the vectors as columns,
-/// `count × n × n`, with `wᵀ(A + B)w = 1`.
+/// Solutions of `A_i w = λ (A_i + B_i) w` for batches `count × n × n`, `λ` ascending: the values,
+/// `n` per problem, and the vectors as columns, `count × n × n`, with `wᵀ(A + B)w = 1`.
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
@@ -47,14 +49,23 @@ pub fn generalised_eigen(
     Ok((eigen.values, vectors))
 }
 
-/// An orthonormal basis `1 × n × s` of the `s` leading CSP filters of class means `C × n × n`, at least two classes, `1 ≤ s ≤ n`.
+/// An orthonormal basis `1 × n × s` of the `s` leading CSP filters of class means `C × n × n`, at
+/// least two classes, `1 ≤ s ≤ n`.
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
 /// use stiefel_model::csp::csp_basis;
 ///
 /// // The classes differ in the power of the second channel.
-/// let means = MatBatch::from_fn(2, 3, 3, |k, r, c| if r != c { 0.0 } else if r == 1 { 1.0 + k as f64 } else { 1.0 });
+/// let means = MatBatch::from_fn(2, 3, 3, |k, r, c| {
+///     if r != c {
+///         0.0
+///     } else if r == 1 {
+///         1.0 + k as f64
+///     } else {
+///         1.0
+///     }
+/// });
 /// let basis = csp_basis(&means, 1)?;
 /// assert!((basis.get(0, 1, 0).abs() - 1.0).abs() < 1e-12);
 /// # Ok::<(), stiefel_model::ModelError>(())
@@ -63,7 +74,8 @@ pub fn csp_basis(means: &MatBatch<f64>, s: usize) -> Result<MatBatch<f64>> {
     csp_bases(std::slice::from_ref(means), s)
 }
 
-/// The bases of several domains, `domains × n × s`: their eigenproblems are solved together, side by side in the processor's lanes.
+/// The bases of several domains, `domains × n × s`: their eigenproblems are solved together, side
+/// by side in the processor's lanes.
 pub(super) fn csp_bases(domains: &[MatBatch<f64>], s: usize) -> Result<MatBatch<f64>> {
     let n = domains.first().map_or(0, MatBatch::rows);
     for means in domains {
@@ -102,7 +114,8 @@ pub(super) fn csp_bases(domains: &[MatBatch<f64>], s: usize) -> Result<MatBatch<
     Ok(bases)
 }
 
-/// How many problems a domain has: with two classes, "the second against the rest" has the same filters as the first.
+/// How many problems a domain has: with two classes, "the second against the rest" has the same
+/// filters as the first.
 fn turns(means: &MatBatch<f64>) -> usize {
     if means.count() == 2 { 1 } else { means.count() }
 }
@@ -159,7 +172,8 @@ fn order(values: &[f64]) -> Vec<usize> {
     order
 }
 
-/// The part of a vector orthogonal to the basis, of length one; nothing where there is none. Twice is enough (Kahan).
+/// The part of a vector orthogonal to the basis, of length one; nothing where there is none. Twice
+/// is enough (Kahan).
 fn what_is_new(basis: &[Vec<f64>], mut x: Vec<f64>) -> Option<Vec<f64>> {
     let length = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
     let whole = length(&x);

@@ -1,4 +1,5 @@
-//! Per-domain CSP targets: filters are drawn towards what separates the classes of their own domain.
+//! Per-domain CSP targets: filters are drawn towards what separates the classes of their own
+//! domain.
 //!
 //! ```text
 //! M_dc ← (1 − μ) M_dc + μ·mean{X_i : d_i = d, y_i = c} over the batch      the first batch sets M_dc
@@ -6,9 +7,10 @@
 //! L_csp = λ·mean_i ‖(I − W_i W_iᵀ) U_{d_i}‖_F²/s                           W_i: orthonormal basis of the sample's filter
 //! ```
 //!
-//! The loss is the mean squared sine of the angles between the CSP subspace and the filter: 0 where the filter keeps it whole, 1 where
-//! it is lost. It reads the labels of training trials only. Filters that are not orthonormal enter with the span of their columns. A domain
-//! of which fewer than two classes have been seen has no target yet; its samples are left out of the mean.
+//! The loss is the mean squared sine of the angles between the CSP subspace and the filter: 0 where
+//! the filter keeps it whole, 1 where it is lost. It reads the labels of training trials only.
+//! Filters that are not orthonormal enter with the span of their columns. A domain of which fewer
+//! than two classes have been seen has no target yet; its samples are left out of the mean.
 
 mod filters;
 
@@ -56,7 +58,8 @@ pub struct CspTerm {
     pub sizes: Sizes,
 }
 
-/// Running class means of every domain: part of the state of training, like the optimiser's moments.
+/// Running class means of every domain: part of the state of training, like the optimiser's
+/// moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CspState {
     sizes: Sizes,
@@ -92,7 +95,8 @@ impl CspState {
                 return Err(ModelError::Impossible {
                     op: OP,
                     why: format!(
-                        "trial {i} is of domain {} and class {} with {} channels, the targets are for {:?}",
+                        "trial {i} is of domain {} and class {} with {} channels, the targets are \
+                         for {:?}",
                         domains[at],
                         labels[at],
                         data.rows(),
@@ -141,7 +145,8 @@ impl CspState {
         Ok(Some(MatBatch::from_vec(seen.len(), n, n, seen.concat())?))
     }
 
-    /// The loss of a batch whose filters span `directions`, `B × n × k` with orthonormal columns; not weighted.
+    /// The loss of a batch whose filters span `directions`, `B × n × k` with orthonormal columns;
+    /// not weighted.
     pub(crate) fn loss<'t, T: Scalar>(
         &self,
         directions: Var<'t, T>,
@@ -167,7 +172,8 @@ impl CspState {
     }
 }
 
-/// `mean_i ‖(I − W_i W_iᵀ) U_i‖_F²/s` of orthonormal `W_i` (`B × n × k`) and targets `U_i` (`B × n × s`).
+/// `mean_i ‖(I − W_i W_iᵀ) U_i‖_F²/s` of orthonormal `W_i` (`B × n × k`) and targets `U_i` (`B × n
+/// × s`).
 pub fn csp_loss<'t, T: Scalar>(
     directions: Var<'t, T>,
     targets: &MatBatch<T>,

@@ -1,8 +1,9 @@
 //! Whose trial it is: a training domain, or a new one under policies that the caller names.
 //!
-//! A network trained with domains has two questions about a new one: what whitens its trials ([`Adaptation`]) and what stands in
-//! for its row of the embedding ([`AdaptEmbedding`]; both are [`AdaptPolicy`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for all
-//! decisions that follow.
+//! A network trained with domains has two questions about a new one: what whitens its trials
+//! ([`Adaptation`]) and what stands in for its row of the embedding ([`AdaptEmbedding`]; both are
+//! [`AdaptPolicy`]). [`Decoder::adapt_domain`] answers both once and gives a [`DomainHandle`] for
+//! all decisions that follow.
 
 use super::{Decoder, OP};
 use crate::adapt::{AdaptedEmbedding, TransductiveConfig, Unlabelled, adapt_embedding};
@@ -21,8 +22,8 @@ pub enum Domain<'a, T> {
     Known(usize),
     /// A domain with training trials, by its name.
     Named(&'a str),
-    /// A domain without training trials; the handle comes from [`Decoder::adapt_domain`] and changes under
-    /// [`Adaptation::Causal`], which learns from every trial decoded.
+    /// A domain without training trials; the handle comes from [`Decoder::adapt_domain`] and
+    /// changes under [`Adaptation::Causal`], which learns from every trial decoded.
     New(&'a mut DomainHandle<T>),
 }
 
@@ -35,7 +36,8 @@ pub struct Nearest {
     pub distances: Vec<(usize, f64)>,
 }
 
-/// A new domain, ready for decisions; made by [`Decoder::adapt_domain`], valid for models with the same pre-conditioning and embedding.
+/// A new domain, ready for decisions; made by [`Decoder::adapt_domain`], valid for models with the
+/// same pre-conditioning and embedding.
 #[derive(Debug, Clone)]
 pub struct DomainHandle<T> {
     whitening: DomainState,
@@ -85,11 +87,13 @@ impl<T: Scalar> DomainHandle<T> {
 impl<T: Scalar> Decoder<T> {
     /// Prepares decisions for a domain without training trials.
     ///
-    /// `trials` are raw, unlabelled covariances of the new domain, `count × n × n`. Own-mean whitening takes its mean from them, causal
-    /// whitening starts with them in the order given, a nearest domain or an adapted row is found with them; the other policies do not look at
-    /// them, and an empty batch will do. Where the network has batch normalisation, the trials also give the new domain's statistics, drawn
-    /// towards the mean over training domains with the policy's κ; under the pooled policy, or without trials, that mean stands in.
-    /// A model of several views needs them all: [`adapt_views`](Self::adapt_views).
+    /// `trials` are raw, unlabelled covariances of the new domain, `count × n × n`. Own-mean
+    /// whitening takes its mean from them, causal whitening starts with them in the order
+    /// given, a nearest domain or an adapted row is found with them; the other policies do not look
+    /// at them, and an empty batch will do. Where the network has batch normalisation, the
+    /// trials also give the new domain's statistics, drawn towards the mean over training
+    /// domains with the policy's κ; under the pooled policy, or without trials, that mean stands
+    /// in. A model of several views needs them all: [`adapt_views`](Self::adapt_views).
     pub fn adapt_domain(
         &self,
         name: &str,
@@ -99,7 +103,8 @@ impl<T: Scalar> Decoder<T> {
         self.adapt_views(name, &[trials], adapt)
     }
 
-    /// The same with a batch of raw trials for every view, the broad one first; none at all is an empty list.
+    /// The same with a batch of raw trials for every view, the broad one first; none at all is an
+    /// empty list.
     pub fn adapt_views(
         &self,
         name: &str,
@@ -140,7 +145,8 @@ impl<T: Scalar> Decoder<T> {
         if trials.count() == 0 && (own_mean || embedding.uses_target_data()) {
             return Err(ModelError::Empty {
                 op: OP,
-                remedy: "own-mean whitening, nearest domains and adapted embeddings need unlabelled trials of the new domain",
+                remedy: "own-mean whitening, nearest domains and adapted embeddings need \
+                         unlabelled trials of the new domain",
             });
         }
         let mut state = (self.model.frontend.whitener).adapt_fresh(trials, whitening)?;
@@ -261,14 +267,18 @@ impl<T: Scalar> Decoder<T> {
         match embedding {
             AdaptEmbedding::InputOnly if has => Err(ModelError::Impossible {
                 op: OP,
-                why: "the network was trained with a domain embedding, so its query needs one".into(),
-                remedy: "choose zero, initial, nearest-tangent, nearest-riemannian or transductive, or train without an embedding",
+                why: "the network was trained with a domain embedding, so its query needs one"
+                    .into(),
+                remedy: "choose zero, initial, nearest-tangent, nearest-riemannian or \
+                         transductive, or train without an embedding",
             }),
             AdaptEmbedding::InputOnly => Ok(()),
             AdaptEmbedding::Transductive(_) if self.model.network.routing_count() > 1 => {
                 Err(ModelError::Impossible {
                     op: OP,
-                    why: "an embedding is adapted by the entropy of one routing, but here every view has its own routing".into(),
+                    why: "an embedding is adapted by the entropy of one routing, but here every \
+                          view has its own routing"
+                        .into(),
                     remedy: "choose zero, initial, nearest-tangent or nearest-riemannian",
                 })
             }
@@ -305,8 +315,8 @@ impl<T: Scalar> Decoder<T> {
         }
     }
 
-    /// Whitens every view of a trial into the decoder's buffer, and returns the number of its domain,
-    /// zero for a new one.
+    /// Whitens every view of a trial into the decoder's buffer, and returns the number of its
+    /// domain, zero for a new one.
     pub(super) fn whiten(&mut self, trial: &[f64], domain: &mut Domain<'_, T>) -> Result<usize> {
         let frontend = &self.model.frontend;
         let n = self.model.sizes.channels;

@@ -4,32 +4,51 @@
 //! covariance (n × n, f64) ─▶ whitener ─▶ upper(log X) P ─▶ query ─▶ α ─▶ W = R(W_base + Σ_j α_j Δ_j) ─▶ upper(log WᵀXW) ─▶ class
 //! ```
 //!
-//! A [`Decoder`] owns a fitted [`Model`] and every buffer a decision needs: after the first decision
-//! nothing is allocated (causal whitening, which updates a mean, excepted). The network is the one that
-//! was trained: its parameters, and what depends on them alone, stay on a tape, and every decision is a
-//! forward pass of one sample behind them. [`Model::evaluate`] gives the same numbers to rounding, for
-//! it fills registers with matrices of several samples.
+//! A [`Decoder`] owns a fitted [`Model`] and every buffer a decision needs: after the first
+//! decision nothing is allocated (causal whitening, which updates a mean, excepted). The network is
+//! the one that was trained: its parameters, and what depends on them alone, stay on a tape, and
+//! every decision is a forward pass of one sample behind them. [`Model::evaluate`] gives the same
+//! numbers to rounding, for it fills registers with matrices of several samples.
 //!
 //! ```
 //! use stiefel_linalg::MatBatch;
 //! use stiefel_model::decoder::{Decoder, Domain};
 //! use stiefel_model::net::DaspConfig;
-//! use stiefel_model::precondition::{Preconditioning, Adaptation};
+//! use stiefel_model::precondition::{Adaptation, Preconditioning};
 //! use stiefel_model::train::{Silent, TrainConfig};
-//! use stiefel_model::{Architecture, Factor, Model, ModelConfig, Trials, AdaptPolicy, AdaptEmbedding};
+//! use stiefel_model::{
+//!     AdaptEmbedding, AdaptPolicy, Architecture, Factor, Model, ModelConfig, Trials,
+//! };
 //!
-//! let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r == c { 1.0 + ((i * 3 + r) % 5) as f64 } else { 0.2 });
-//! let classes = Factor::from_labels(["hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet"]);
+//! let x = MatBatch::from_fn(8, 3, 3, |i, r, c| {
+//!     if r == c {
+//!         1.0 + ((i * 3 + r) % 5) as f64
+//!     } else {
+//!         0.2
+//!     }
+//! });
+//! let classes = Factor::from_labels([
+//!     "hand", "feet", "hand", "feet", "hand", "feet", "hand", "feet",
+//! ]);
 //! let domains = Factor::from_labels(["s1", "s1", "s1", "s1", "s2", "s2", "s2", "s2"]);
 //! let trials = Trials::new(x, classes, domains)?;
 //! let config = ModelConfig {
 //!     preconditioning: Preconditioning::default(),
 //!     encoder: None,
-//!     architecture: Architecture::Dasp(DaspConfig { filters: 2, experts: 2, embedding: 4, ..DaspConfig::default() }),
-//!     training: TrainConfig { epochs: 2, ..TrainConfig::default() },
+//!     architecture: Architecture::Dasp(DaspConfig {
+//!         filters: 2,
+//!         experts: 2,
+//!         embedding: 4,
+//!         ..DaspConfig::default()
+//!     }),
+//!     training: TrainConfig {
+//!         epochs: 2,
+//!         ..TrainConfig::default()
+//!     },
 //!     frechet_means: false,
 //! };
-//! let mut decoder = Decoder::new(Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?)?;
+//! let mut decoder =
+//!     Decoder::new(Model::<f64>::fit(&trials, &trials, &config, &mut Silent)?)?;
 //!
 //! let covariance = [1.5, 0.2, 0.1, 0.2, 2.0, 0.0, 0.1, 0.0, 1.0];
 //! let decision = decoder.decide(&covariance, Domain::Named("s2"))?;
@@ -38,7 +57,10 @@
 //!
 //! // A new person: say what whitens their trials and what stands in for their embedding.
 //! let unlabelled = MatBatch::from_vec(1, 3, 3, covariance.to_vec())?;
-//! let adapt = AdaptPolicy { whitening: Adaptation::OwnMean { kappa: 10.0 }, embedding: AdaptEmbedding::NearestTangent };
+//! let adapt = AdaptPolicy {
+//!     whitening: Adaptation::OwnMean { kappa: 10.0 },
+//!     embedding: AdaptEmbedding::NearestTangent,
+//! };
 //! let mut new = decoder.adapt_domain("s3", unlabelled.view(), &adapt)?;
 //! let decision = decoder.decide(&covariance, Domain::New(&mut new))?;
 //! assert!(decision.class < 2);
@@ -126,7 +148,8 @@ impl<T: Scalar> Decoder<T> {
         &self.model
     }
 
-    /// Decodes one raw covariance, `n × n` row-major; of a model of several views all of them, one after the other.
+    /// Decodes one raw covariance, `n × n` row-major; of a model of several views all of them, one
+    /// after the other.
     pub fn decide(&mut self, covariance: &[f64], domain: Domain<'_, T>) -> Result<Decision<'_>> {
         self.decide_with(covariance, domain, Routing::Learnt)
     }

@@ -24,8 +24,8 @@ pub struct CarriedBy {
     /// The share of each view in the variance of the score.
     pub shares: Vec<f64>,
     /// For every view the leading activation patterns on the sensors, one value per channel. Where
-    /// the largest value of a pattern is positive, power of that source speaks for the second class
-    /// (with more classes than two, for the first), where it is negative, against it.
+    /// the largest value of a pattern is positive, power of that source speaks for the second
+    /// class (with more classes than two, for the first), where it is negative, against it.
     pub patterns: Vec<Vec<Vec<f64>>>,
 }
 

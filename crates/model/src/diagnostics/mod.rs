@@ -1,13 +1,14 @@
 //! Does routing help, and is it routing that helps?
 //!
-//! `Δ_K1 = bAcc(adaptive) − bAcc(W†)`, where `W†` is the same model with `α = 1/K` everywhere. A positive gap alone does not show that
-//! routing helps: the averaged filter may simply be bad. So every [`RoutingReport`] has controls beside it, on the same weights and
-//! the same test trials:
+//! `Δ_K1 = bAcc(adaptive) − bAcc(W†)`, where `W†` is the same model with `α = 1/K` everywhere. A
+//! positive gap alone does not show that routing helps: the averaged filter may simply be bad. So
+//! every [`RoutingReport`] has controls beside it, on the same weights and the same test trials:
 //!
 //! * *permuted*: each sample gets another one's weights;
 //! * *domain mean*: each sample gets the mean weights of its domain's training trials;
 //! * *hard top-1*: the winner alone;
-//! * *retrained K = 1*: the same layer with one expert, trained from scratch ([`FittedModel::retrain_single`](crate::FittedModel::retrain_single)), where asked for.
+//! * *retrained K = 1*: the same layer with one expert, trained from scratch
+//!   ([`FittedModel::retrain_single`](crate::FittedModel::retrain_single)), where asked for.
 //!
 //! What they mean together is a [`RoutingVerdict`], by one rule for all who ask.
 
@@ -31,8 +32,9 @@ use crate::{ModelError, Parameters, Result, random};
 use std::collections::BTreeMap;
 use stiefel_linalg::{MatBatch, Scalar};
 
-/// The routing report of whatever decides labelled test trials: `decide` gives probabilities and weights under a routing. `means` are the mean weights
-/// of each domain over its training trials, none where it had none; `experts` are any bases `K × n × k` of what the experts see.
+/// The routing report of whatever decides labelled test trials: `decide` gives probabilities and
+/// weights under a routing. `means` are the mean weights of each domain over its training trials,
+/// none where it had none; `experts` are any bases `K × n × k` of what the experts see.
 ///
 /// For networks that live elsewhere, in another framework; fitted models have
 /// [`FittedModel::report`](crate::FittedModel::report).
@@ -68,8 +70,9 @@ pub type Assessed = (MatBatch<f64>, Option<MatBatch<f64>>);
 /// Diversity and rank of the experts.
 pub(crate) type Traits = (Option<ExpertDiversity>, Option<FilterRank>);
 
-/// The report, from whatever decides the test trials under given weights of the experts. `mean` is the mean weights of a trial's domain over its
-/// training trials, none where it had none: the trial then keeps its own.
+/// The report, from whatever decides the test trials under given weights of the experts. `mean` is
+/// the mean weights of a trial's domain over its training trials, none where it had none: the trial
+/// then keeps its own.
 pub(crate) fn assess<'a>(
     truth: &[usize],
     domains: &[usize],
@@ -114,8 +117,9 @@ pub(crate) fn assess<'a>(
     Ok(RoutingReport { rank, ..report })
 }
 
-/// How different the experts of a network are, and how far they are from losing a direction. Of several views, whose experts stand one view after the
-/// other, those of the broad one: across views there is nothing to compare.
+/// How different the experts of a network are, and how far they are from losing a direction. Of
+/// several views, whose experts stand one view after the other, those of the broad one: across
+/// views there is nothing to compare.
 pub(crate) fn traits_of<T: Scalar>(
     network: &dyn Network<T>,
     parameters: &Parameters<T>,

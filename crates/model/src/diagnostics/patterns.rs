@@ -1,16 +1,19 @@
 //! What a filter sees: its activation patterns on the sensors.
 //!
-//! A filter `W` (`n × k`) of whitened signals `Zx` is `F = ZᵀW` on the sensors. Its patterns (Haufe et al. 2014) are the columns of
-//! `A = M F (Fᵀ M F)⁻¹`, `M` the mean covariance; where `Z` whitens it, `A = M^{1/2} W`. Within the subspace a filter keeps, the basis
-//! is arbitrary: patterns are those of the directions `WV` along which the classes differ, most first, with `V` the eigenvectors of
-//! `Σ_c (Wᵀ(X̄_c − X̄)W)²` over whitened training trials. A pattern's sign has no meaning; the largest entry is positive.
+//! A filter `W` (`n × k`) of whitened signals `Zx` is `F = ZᵀW` on the sensors. Its patterns (Haufe
+//! et al. 2014) are the columns of `A = M F (Fᵀ M F)⁻¹`, `M` the mean covariance; where `Z` whitens
+//! it, `A = M^{1/2} W`. Within the subspace a filter keeps, the basis is arbitrary: patterns are
+//! those of the directions `WV` along which the classes differ, most first, with `V` the
+//! eigenvectors of `Σ_c (Wᵀ(X̄_c − X̄)W)²` over whitened training trials. A pattern's sign has no
+//! meaning; the largest entry is positive.
 
 use crate::{Result, Trials, Whitener};
 use stiefel_geometry::spd::{SpectralFn, spectral_map};
 use stiefel_geometry::stiefel;
 use stiefel_linalg::{MatBatch, MatRef, MatView, Op, congruence, eigh, peak, product};
 
-/// The `count` leading patterns of each filter, `K × min(count, k) × n`; `M` and `Z` are those of all training domains together.
+/// The `count` leading patterns of each filter, `K × min(count, k) × n`; `M` and `Z` are those of
+/// all training domains together.
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
@@ -18,7 +21,15 @@ use stiefel_linalg::{MatBatch, MatRef, MatView, Op, congruence, eigh, peak, prod
 /// use stiefel_model::{Factor, Preconditioning, Trials};
 ///
 /// // The classes differ in the second of three channels.
-/// let x = MatBatch::from_fn(8, 3, 3, |i, r, c| if r != c { 0.0 } else if r == 1 { 1.0 + (i % 2) as f64 } else { 2.0 });
+/// let x = MatBatch::from_fn(8, 3, 3, |i, r, c| {
+///     if r != c {
+///         0.0
+///     } else if r == 1 {
+///         1.0 + (i % 2) as f64
+///     } else {
+///         2.0
+///     }
+/// });
 /// let of = |names: [&str; 2]| Factor::from_labels((0..8).map(move |i| names[i % 2]));
 /// let trials = Trials::new(x, of(["hand", "feet"]), Factor::from_labels(["anna"; 8]))?;
 /// let whitener = Preconditioning::default().fit(&trials)?;

@@ -1,25 +1,32 @@
 //! What the routing figures mean: the one rule of the program, the study and Python.
 //!
-//! With `a_f` the balanced accuracy on the set `f` of test trials (one set, or the folds of a study) and `c_f` that of a control on the
-//! same trials, `Δ_c = mean_f(a_f − c_f)`. Trials of `C` classes, the smallest of `n_min` trials, cannot tell a difference below
+//! With `a_f` the balanced accuracy on the set `f` of test trials (one set, or the folds of a
+//! study) and `c_f` that of a control on the same trials, `Δ_c = mean_f(a_f − c_f)`. Trials of `C`
+//! classes, the smallest of `n_min` trials, cannot tell a difference below
 //!
 //! ```text
 //! resolution = 6/(C·n_min)
 //! ```
 //!
-//! from none: one trial is worth at most `1/(C·n_min)`, and a sign test of five trials that differ is never significant
-//! ([`tolerance::TELLING_TRIALS`]). It is the best case: a difference above it may still be chance. The rule, first match wins:
+//! from none: one trial is worth at most `1/(C·n_min)`, and a sign test of five trials that differ
+//! is never significant ([`tolerance::TELLING_TRIALS`]). It is the best case: a difference above it
+//! may still be chance. The rule, first match wins:
 //!
-//! 1. the model does not route, or its trials also chose the epoch: there is nothing to tell, or it cannot be told;
-//! 2. `Δ_K1 ≤ 0.01` in more than 40 % of the sets: no (consistent) gain. Otherwise the paper calls the routing genuine;
-//! 3. `Δ_K1` below the resolution: cannot be told. `Δ_c ≤ 0.01` for one expert trained from scratch, or for the weights of other
-//!    trials: it is not the routing that helps;
+//! 1. the model does not route, or its trials also chose the epoch: there is nothing to tell, or it
+//!    cannot be told;
+//! 2. `Δ_K1 ≤ 0.01` in more than 40 % of the sets: no (consistent) gain. Otherwise the paper calls
+//!    the routing genuine;
+//! 3. `Δ_K1` below the resolution: cannot be told. `Δ_c ≤ 0.01` for one expert trained from
+//!    scratch, or for the weights of other trials: it is not the routing that helps;
 //! 4. `Δ_c` of these controls below the resolution: cannot be told;
-//! 5. `Δ_c ≤ 0.01` for the mean weights of the domain, or the model routes by domain alone: routing by domain;
-//! 6. `Δ_c` of the domain's mean weights below the resolution: cannot be told; otherwise routing by trial.
+//! 5. `Δ_c ≤ 0.01` for the mean weights of the domain, or the model routes by domain alone: routing
+//!    by domain;
+//! 6. `Δ_c` of the domain's mean weights below the resolution: cannot be told; otherwise routing by
+//!    trial.
 //!
-//! Hard top-1 is shown beside the verdict and does not change it: a sharp router loses nothing by it. Source: the paper's "Routing
-//! Diagnostics" (rule 2); the controls and the resolution are ours.
+//! Hard top-1 is shown beside the verdict and does not change it: a sharp router loses nothing by
+//! it. Source: the paper's "Routing Diagnostics" (rule 2); the controls and the resolution are
+//! ours.
 
 use super::{RoutingReport, balanced};
 use crate::tolerance::{self, EQUAL_SCORES, ROUTING_GAIN};
@@ -35,7 +42,8 @@ pub struct RoutingFigures {
     pub proxy: f64,
     /// With the weights of other trials.
     pub permuted: f64,
-    /// With the mean weights of each trial's domain; nothing where the domains had no training trials.
+    /// With the mean weights of each trial's domain; nothing where the domains had no training
+    /// trials.
     #[serde(default)]
     pub domain_mean: Option<f64>,
     /// With the strongest expert alone.
@@ -67,7 +75,8 @@ pub struct RoutingEvidence {
     /// What routing depends on.
     #[serde(default)]
     pub routed_by: RoutedBy,
-    /// Whether the trials also trained the model or chose its epoch or penalty, which makes its figures too good.
+    /// Whether the trials also trained the model or chose its epoch or penalty, which makes its
+    /// figures too good.
     #[serde(default)]
     pub chosen: bool,
 }
@@ -137,7 +146,8 @@ impl RoutingEvidence {
         }
     }
 
-    /// The smallest difference of balanced accuracy that these trials could tell from none; above one where they are too few for any.
+    /// The smallest difference of balanced accuracy that these trials could tell from none; above
+    /// one where they are too few for any.
     pub fn resolution(&self) -> f64 {
         let present = self.trials.iter().filter(|n| **n > 0);
         let smallest = present.clone().min().copied().unwrap_or(0);
@@ -168,7 +178,8 @@ impl RoutingEvidence {
         let Some(proxy) = self.control("uniform weights", |s| Some(s.proxy)) else {
             return RoutingVerdict {
                 finding: RoutingFinding::Unrouted,
-                sentence: "The model does not route: all trials have the same weights, and there are only its scores to judge."
+                sentence: "The model does not route: all trials have the same weights, and there \
+                           are only its scores to judge."
                     .into(),
             };
         };
@@ -188,8 +199,9 @@ impl RoutingEvidence {
 
     fn in_chosen_trials(&self, proxy: &Control) -> Option<Said> {
         let text = format!(
-            "Whether routing helps cannot be told from trials that also trained the model or chose its epoch or penalty (Δ_K1 = {:+.3} \
-             on them): judge it on trials that were held out.",
+            "Whether routing helps cannot be told from trials that also trained the model or \
+             chose its epoch or penalty (Δ_K1 = {:+.3} on them): judge it on trials that were \
+             held out.",
             proxy.difference
         );
         self.chosen.then_some((RoutingFinding::CannotTell, text))
@@ -215,7 +227,8 @@ impl RoutingEvidence {
             _ => String::new(),
         };
         let text = format!(
-            "Routing is not what helps here: with uniform weights the model scores {:.3} ({gain}).{unseen}",
+            "Routing is not what helps here: with uniform weights the model scores {:.3} \
+             ({gain}).{unseen}",
             proxy.accuracy
         );
         Some((RoutingFinding::NoGain, text))
@@ -229,7 +242,8 @@ impl RoutingEvidence {
         }
         if let Some(c) = controls.iter().find(|c| c.is_as_good()) {
             let text = format!(
-                "Routing is not what helps here: uniform weights are worse ({}), but {} score {:.3}.",
+                "Routing is not what helps here: uniform weights are worse ({}), but {} score \
+                 {:.3}.",
                 self.gain(proxy),
                 c.name,
                 c.accuracy
@@ -266,7 +280,8 @@ impl RoutingEvidence {
         };
         if mean.is_as_good() {
             let text = format!(
-                "Routing is used {used}, by the domain rather than by the trial: {} score {:.3}.{proof}",
+                "Routing is used {used}, by the domain rather than by the trial: {} score \
+                 {:.3}.{proof}",
                 mean.name, mean.accuracy
             );
             return (RoutingFinding::ByDomain, text);
@@ -293,7 +308,8 @@ impl RoutingEvidence {
         let small = |c: &&Control| c.difference < resolution;
         let c = controls.into_iter().find(small)?;
         Some(format!(
-            "{question} cannot be told: the difference to {1} is {0:+.3}, and {2} trials cannot tell less than {3:.3} from none.",
+            "{question} cannot be told: the difference to {1} is {0:+.3}, and {2} trials cannot \
+             tell less than {3:.3} from none.",
             c.difference,
             c.name,
             self.trials.iter().sum::<usize>(),

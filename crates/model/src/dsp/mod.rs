@@ -1,12 +1,16 @@
-//! The frozen query encoder: `x̃ = x P`, `P` of size `p × r` with orthonormal columns, `p = n(n+1)/2`.
+//! The frozen query encoder: `x̃ = x P`, `P` of size `p × r` with orthonormal columns, `p =
+//! n(n+1)/2`.
 //!
-//! The columns of `P` are, for training tangent vectors `x_i` of domains `d` with `n_d` trials and means `μ_d`:
-//! 1. eigenvectors of the between-domain scatter `S_B = Σ_d n_d (μ_d − μ)(μ_d − μ)ᵀ`, largest first; its rank is at most D − 1;
-//! 2. beyond that rank, the leading principal directions of the within-domain scatter `Σ_i (x_i − μ_{d_i})(x_i − μ_{d_i})ᵀ` in the
-//!    orthogonal complement of the first ([`Fill::Within`]), or nothing ([`Fill::BetweenOnly`]).
+//! The columns of `P` are, for training tangent vectors `x_i` of domains `d` with `n_d` trials and
+//! means `μ_d`:
+//! 1. eigenvectors of the between-domain scatter `S_B = Σ_d n_d (μ_d − μ)(μ_d − μ)ᵀ`, largest
+//!    first; its rank is at most D − 1;
+//! 2. beyond that rank, the leading principal directions of the within-domain scatter `Σ_i (x_i −
+//!    μ_{d_i})(x_i − μ_{d_i})ᵀ` in the orthogonal complement of the first ([`Fill::Within`]), or
+//!    nothing ([`Fill::BetweenOnly`]).
 //!
-//! The entry of largest magnitude of each column is positive. Vectors are not centred when they are encoded. Source: the
-//! paper, equation (DSP), and its "additional within-domain structure".
+//! The entry of largest magnitude of each column is positive. Vectors are not centred when they are
+//! encoded. Source: the paper, equation (DSP), and its "additional within-domain structure".
 //!
 //! Fitted on training tangent vectors only, then frozen.
 
@@ -66,16 +70,23 @@ impl DspConfig {
     /// use stiefel_model::dsp::DspConfig;
     ///
     /// // Two domains that differ along the second axis, and vary along the first.
-    /// let x = MatBatch::from_vec(4, 1, 3, vec![
-    ///     1.0, 5.0, 0.0, //
-    ///     -1.0, 5.0, 0.0, //
-    ///     2.0, -5.0, 0.0, //
-    ///     -2.0, -5.0, 0.0,
-    /// ])?;
+    /// let x = MatBatch::from_vec(
+    ///     4,
+    ///     1,
+    ///     3,
+    ///     vec![
+    ///         1.0, 5.0, 0.0, //
+    ///         -1.0, 5.0, 0.0, //
+    ///         2.0, -5.0, 0.0, //
+    ///         -2.0, -5.0, 0.0,
+    ///     ],
+    /// )?;
     /// let encoder = DspConfig::default().fit(x.view(), &[0, 0, 1, 1])?;
     /// assert_eq!((encoder.outputs(), encoder.between()), (2, 1));
     /// let code = encoder.encode(x.view())?;
-    /// assert!((code.get(3, 0, 0) + 5.0).abs() < 1e-14 && (code.get(3, 0, 1) + 2.0).abs() < 1e-14);
+    /// assert!(
+    ///     (code.get(3, 0, 0) + 5.0).abs() < 1e-14 && (code.get(3, 0, 1) + 2.0).abs() < 1e-14
+    /// );
     /// # Ok::<(), stiefel_model::ModelError>(())
     /// ```
     pub fn fit(&self, training: MatView<'_, f64>, domains: &[usize]) -> Result<DspEncoder> {
@@ -119,9 +130,11 @@ impl DspConfig {
             Fill::BetweenOnly => ModelError::Impossible {
                 op: OP,
                 why: format!(
-                    "the means of {domains} domain(s) do not differ, so there is no between-domain direction"
+                    "the means of {domains} domain(s) do not differ, so there is no \
+                     between-domain direction"
                 ),
-                remedy: "train on at least two domains, fill with within-domain directions, or turn the encoder off",
+                remedy: "train on at least two domains, fill with within-domain directions, or \
+                         turn the encoder off",
             },
             Fill::Within => ModelError::Impossible {
                 op: OP,

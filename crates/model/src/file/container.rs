@@ -1,7 +1,9 @@
-//! The safetensors container: named tensors behind a JSON header, every length checked before it is used.
+//! The safetensors container: named tensors behind a JSON header, every length checked before it is
+//! used.
 //!
-//! The rules: the header's length fits into the file; a tensor's `data_offsets` hold exactly its shape times the size of its
-//! type; sorted by offset, the tensors cover the rest of the file without gap or overlap; no name occurs twice.
+//! The rules: the header's length fits into the file; a tensor's `data_offsets` hold exactly its
+//! shape times the size of its type; sorted by offset, the tensors cover the rest of the file
+//! without gap or overlap; no name occurs twice.
 
 use super::FileProblem;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
@@ -25,8 +27,9 @@ pub(super) const BLANK: &str = "000000000000000000000000000000000000000000000000
 /// The key of the checksum.
 pub(super) const CHECKSUM: &str = "checksum";
 
-/// Puts the checksum of a model file into its place: SHA-256 of the whole file with 64 zeros there. For tools that write or change model files;
-/// bytes whose header has no place for a checksum, as those of version 1, stay as they are.
+/// Puts the checksum of a model file into its place: SHA-256 of the whole file with 64 zeros there.
+/// For tools that write or change model files; bytes whose header has no place for a checksum, as
+/// those of version 1, stay as they are.
 pub fn seal(bytes: &mut [u8]) {
     let Some(prefix) = bytes.first_chunk::<{ PREFIX as usize }>() else {
         return;
@@ -39,7 +42,8 @@ pub fn seal(bytes: &mut [u8]) {
     }
 }
 
-/// SHA-256 of length and header of a file, and of its tensors, with zeros in the place of the checksum, as hexadecimal digits. Leaves the zeros.
+/// SHA-256 of length and header of a file, and of its tensors, with zeros in the place of the
+/// checksum, as hexadecimal digits. Leaves the zeros.
 pub(super) fn checksum(head: &mut [u8], data: &[u8]) -> String {
     if let Some(place) = checksum_place(head) {
         head[place].copy_from_slice(BLANK.as_bytes());
@@ -50,7 +54,8 @@ pub(super) fn checksum(head: &mut [u8], data: &[u8]) -> String {
     hex(&hash.finalize())
 }
 
-/// Where the digits of the checksum are: `"checksum": "…"`. Within a text of the header quotes are escaped, so that this is a key.
+/// Where the digits of the checksum are: `"checksum": "…"`. Within a text of the header quotes are
+/// escaped, so that this is a key.
 fn checksum_place(head: &[u8]) -> Option<Range<usize>> {
     let key = format!("\"{CHECKSUM}\"");
     let skip = |at: usize, wanted: u8| {
@@ -150,7 +155,8 @@ impl<'de> Visitor<'de> for TensorTableVisitor {
 }
 
 impl TensorTable {
-    /// Checks every tensor against the bytes behind the header, which starts at [`PREFIX`] and ends at `start`; `length` is the file's.
+    /// Checks every tensor against the bytes behind the header, which starts at [`PREFIX`] and ends
+    /// at `start`; `length` is the file's.
     pub(super) fn check(&self, start: u64, length: u64) -> Result<(), FileProblem> {
         let mut order: Vec<_> = self.tensors.iter().collect();
         order.sort_by_key(|(_, info)| info.data_offsets);

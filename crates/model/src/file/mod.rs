@@ -8,10 +8,10 @@
 //! ```
 //!
 //! `kind` is the name of the model's [`Kind`](crate::kind::Kind), `names` its
-//! [`Names`](crate::kind::Names) as JSON text. `model` is JSON text too: settings, sizes, how it was
-//! trained. `about` says how the training trials were made, which they were, and the type of the
-//! classes ([`About`](crate::fitted::About)). `checksum` is the SHA-256 of the whole file with zeros
-//! in its own place. The tensors of a network:
+//! [`Names`](crate::kind::Names) as JSON text. `model` is JSON text too: settings, sizes, how it
+//! was trained. `about` says how the training trials were made, which they were, and the type of
+//! the classes ([`About`](crate::fitted::About)). `checksum` is the SHA-256 of the whole file with
+//! zeros in its own place. The tensors of a network:
 //!
 //! | name | shape | |
 //! |---|---|---|
@@ -27,12 +27,12 @@
 //! | `base.NAME` | `count × n × n` | for parameters in Cayley coordinates |
 //!
 //! CHOIR has `anchor` (`n × k`), `typical` (`V × n × n`), `scale` (`p`), `shared` (`L × p`) and, of
-//! every domain `d` with labelled trials, `person.d.frame.v` (`n × k_v`), `person.d.mean` (`n × n`),
-//! `person.d.centre` (`p`), `person.d.own` (`L × p`), `person.d.rows` (`m × p`), `person.d.weights`
-//! (`m`), and `person.d.trials.v` (`m × n × n`) where the domain calibrated the model. A peer has the
-//! `whitener` tensors too, `pooled.weights` and `pooled.intercepts` of its regression (`domain.d.…`
-//! of those of single domains) or the `means` of its classes. Everything but the parameters of a
-//! network is f64.
+//! every domain `d` with labelled trials, `person.d.frame.v` (`n × k_v`), `person.d.mean` (`n ×
+//! n`), `person.d.centre` (`p`), `person.d.own` (`L × p`), `person.d.rows` (`m × p`),
+//! `person.d.weights` (`m`), and `person.d.trials.v` (`m × n × n`) where the domain calibrated the
+//! model. A peer has the `whitener` tensors too, `pooled.weights` and `pooled.intercepts` of its
+//! regression (`domain.d.…` of those of single domains) or the `means` of its classes. Everything
+//! but the parameters of a network is f64.
 //!
 //! Nothing in a file is trusted: no memory is reserved beyond a multiple of the file's size, every
 //! shape is checked against the settings, every number is finite, every filter orthonormal that

@@ -1,11 +1,12 @@
-//! A model of a network that was trained elsewhere: its parameters come from outside, everything around them is fitted here.
+//! A model of a network that was trained elsewhere: its parameters come from outside, everything
+//! around them is fitted here.
 //!
 //! ```text
 //! training trials ─▶ whitener, means of the domains, mean routing, distances     parameters, encoder ─▶ network
 //! ```
 //!
-//! The parameters must have the names and shapes of the network ([`Network::initial`]), finite values, and orthonormal columns where they live on
-//! the Stiefel manifold.
+//! The parameters must have the names and shapes of the network ([`Network::initial`]), finite
+//! values, and orthonormal columns where they live on the Stiefel manifold.
 
 use super::{About, Distances, FittedModel};
 use crate::model::{mean_routing, sizes};
@@ -25,24 +26,58 @@ const OP: &str = "network from elsewhere";
 pub type Named<T> = Vec<(String, MatBatch<T>)>;
 
 impl FittedModel {
-    /// The model of a network whose parameters were learnt elsewhere, on these training trials: whitening, the means of the domains, their mean
-    /// routing and what is familiar are fitted on them. The encoder is the one the network was trained with, where its query has one.
+    /// The model of a network whose parameters were learnt elsewhere, on these training trials:
+    /// whitening, the means of the domains, their mean routing and what is familiar are fitted
+    /// on them. The encoder is the one the network was trained with, where its query has one.
     ///
     /// ```
     /// use stiefel_linalg::MatBatch;
     /// use stiefel_model::net::{Network, Sizes, SpdNetConfig};
     /// use stiefel_model::train::TrainConfig;
-    /// use stiefel_model::{Architecture, Factor, FittedModel, ModelConfig, Preconditioning, Trials};
+    /// use stiefel_model::{
+    ///     Architecture, Factor, FittedModel, ModelConfig, Preconditioning, Trials,
+    /// };
     ///
-    /// let x = MatBatch::from_fn(4, 3, 3, |i, r, c| if r == c { 1.0 + ((i + r) % 3) as f64 } else { 0.2 });
-    /// let trials = Trials::new(x, Factor::from_labels(["a", "b", "a", "b"]), Factor::from_labels(["s", "s", "t", "t"]))?;
-    /// let architecture = Architecture::Spdnet(SpdNetConfig { filters: 2, ..SpdNetConfig::default() });
-    /// let config = ModelConfig { preconditioning: Preconditioning::default(), encoder: None, architecture, training: TrainConfig::default(), frechet_means: false };
-    /// let sizes = Sizes { channels: 3, classes: 2, domains: 2, encoded: 6, views: 1 };
+    /// let x = MatBatch::from_fn(4, 3, 3, |i, r, c| {
+    ///     if r == c {
+    ///         1.0 + ((i + r) % 3) as f64
+    ///     } else {
+    ///         0.2
+    ///     }
+    /// });
+    /// let trials = Trials::new(
+    ///     x,
+    ///     Factor::from_labels(["a", "b", "a", "b"]),
+    ///     Factor::from_labels(["s", "s", "t", "t"]),
+    /// )?;
+    /// let architecture = Architecture::Spdnet(SpdNetConfig {
+    ///     filters: 2,
+    ///     ..SpdNetConfig::default()
+    /// });
+    /// let config = ModelConfig {
+    ///     preconditioning: Preconditioning::default(),
+    ///     encoder: None,
+    ///     architecture,
+    ///     training: TrainConfig::default(),
+    ///     frechet_means: false,
+    /// };
+    /// let sizes = Sizes {
+    ///     channels: 3,
+    ///     classes: 2,
+    ///     domains: 2,
+    ///     encoded: 6,
+    ///     views: 1,
+    /// };
     /// let learnt = architecture.network::<f64>(sizes)?.initial(7);
-    /// let learnt = learnt.iter().map(|p| (p.name.to_owned(), p.value.clone())).collect();
+    /// let learnt = learnt
+    ///     .iter()
+    ///     .map(|p| (p.name.to_owned(), p.value.clone()))
+    ///     .collect();
     /// let model = FittedModel::assemble::<f64>(&trials, &config, None, learnt)?;
-    /// assert_eq!(model.decide(&trials, None)?.probabilities.shape(), (1, 4, 2));
+    /// assert_eq!(
+    ///     model.decide(&trials, None)?.probabilities.shape(),
+    ///     (1, 4, 2)
+    /// );
     /// # Ok::<(), stiefel_model::ModelError>(())
     /// ```
     pub fn assemble<T: Scalar>(

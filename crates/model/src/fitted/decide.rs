@@ -8,9 +8,9 @@ use stiefel_data::{Preparation, Trials, channel_places};
 use stiefel_linalg::{Mat, MatBatch, MatView};
 
 impl FittedModel {
-    /// Returns trials as the model takes them: its channels in its order, where both have names, and
-    /// its views among those of the trials, where both say how they were made. Refuses other channels,
-    /// other views, and matrices that were made another way.
+    /// Returns trials as the model takes them: its channels in its order, where both have names,
+    /// and its views among those of the trials, where both say how they were made. Refuses
+    /// other channels, other views, and matrices that were made another way.
     pub fn accept(&self, trials: &Trials) -> Result<Trials> {
         let trials = self.own_channels(self.own_views(trials)?)?;
         if let Some(c) = self.about.preparation.contradiction(trials.preparation()) {
@@ -80,7 +80,8 @@ impl FittedModel {
         }
     }
 
-    /// Decides every trial, in order within each domain. Domains are known by name; those without training trials are decoded as `adapt` says.
+    /// Decides every trial, in order within each domain. Domains are known by name; those without
+    /// training trials are decoded as `adapt` says.
     pub fn decide(&self, trials: &Trials, adapt: Option<&AdaptPolicy>) -> Result<Decided> {
         self.decide_with(&self.accept(trials)?, adapt, Routing::Learnt)
     }
@@ -137,8 +138,8 @@ impl FittedModel {
         })
     }
 
-    /// A domain whose trials are all at hand, one batch per view: own means and nearest domains look at all of them, a causal mean at none before
-    /// it decides.
+    /// A domain whose trials are all at hand, one batch per view: own means and nearest domains
+    /// look at all of them, a causal mean at none before it decides.
     pub fn session_for(
         &self,
         domain: &str,
@@ -149,16 +150,19 @@ impl FittedModel {
         if causal && adapt.is_some_and(|u| u.embedding.uses_target_data()) && !self.knows(domain) {
             return Err(ModelError::Impossible {
                 op: OP,
-                why: "a nearest or adapted embedding is found with all trials, but causal whitening knows only the trials so far".into(),
+                why: "a nearest or adapted embedding is found with all trials, but causal \
+                      whitening knows only the trials so far"
+                    .into(),
                 remedy: "choose own-mean whitening, or the embedding zero",
             });
         }
         self.session(domain, adapt, if causal { &[] } else { trials })
     }
 
-    /// Decisions for one domain, trial by trial, with whatever they change (a causal mean) kept from one to the next. `seen` are unlabelled trials
-    /// of a domain without training trials that are known beforehand, one batch `count × n × n` per view; none at all is an empty list, and a
-    /// training domain needs none.
+    /// Decisions for one domain, trial by trial, with whatever they change (a causal mean) kept
+    /// from one to the next. `seen` are unlabelled trials of a domain without training trials
+    /// that are known beforehand, one batch `count × n × n` per view; none at all is an empty list,
+    /// and a training domain needs none.
     pub fn session(
         &self,
         domain: &str,

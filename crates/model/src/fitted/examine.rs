@@ -20,8 +20,8 @@ impl FittedModel {
         Ok(self.examine(test, adapt, seed)?.0)
     }
 
-    /// Returns the report, and the decisions it is about. What routes by domain routes nothing where a
-    /// domain had no training trials.
+    /// Returns the report, and the decisions it is about. What routes by domain routes nothing
+    /// where a domain had no training trials.
     pub fn examine(
         &self,
         test: &Trials,
@@ -60,7 +60,8 @@ impl FittedModel {
         Ok((report, decided))
     }
 
-    /// The control *retrained K = 1*: balanced accuracy of the same network with one expert, trained from scratch. None where nothing is routed.
+    /// The control *retrained K = 1*: balanced accuracy of the same network with one expert,
+    /// trained from scratch. None where nothing is routed.
     pub fn retrain_single(
         &self,
         (training, validation, test): (&Trials, &Trials, &Trials),
@@ -83,8 +84,8 @@ impl FittedModel {
         self.model.pictures(&self.accept(training)?, count)
     }
 
-    /// Returns which views and electrodes carry the decisions, where the model tells; with `people`,
-    /// whose training trials give their means, person by person too.
+    /// Returns which views and electrodes carry the decisions, where the model tells; with
+    /// `people`, whose training trials give their means, person by person too.
     pub fn carried(&self, training: &Trials, people: bool) -> Result<Option<Carried>> {
         self.model.carried(&self.accept(training)?, people)
     }

@@ -1,12 +1,15 @@
 //! How far a trial lies from the mean of its domain, beside the training trials.
 //!
-//! `δ(X, M) = ‖log(L⁻¹ X L⁻ᵀ)‖_F` with `M = L Lᵀ`: the affine-invariant distance of the broad view, both matrices with the loading of the
-//! pre-conditioning. The shrinkage of CHOIR, `(1−s)X + s·(tr X/n)·I`, is `1−s` times a relative loading of `s/(1−s)`, and a factor that both have
-//! leaves the distance as it is. Of a training trial `X_i` it is the distance to the mean of the **other** training trials of its domain, `(T·M − X_i)/(T − 1)`: a trial
-//! that is part of a mean is nearer to it than any later one can be.
+//! `δ(X, M) = ‖log(L⁻¹ X L⁻ᵀ)‖_F` with `M = L Lᵀ`: the affine-invariant distance of the broad view,
+//! both matrices with the loading of the pre-conditioning. The shrinkage of CHOIR, `(1−s)X + s·(tr
+//! X/n)·I`, is `1−s` times a relative loading of `s/(1−s)`, and a factor that both have leaves the
+//! distance as it is. Of a training trial `X_i` it is the distance to the mean of the **other**
+//! training trials of its domain, `(T·M − X_i)/(T − 1)`: a trial that is part of a mean is nearer
+//! to it than any later one can be.
 //!
-//! People differ: half of the trials of one lie beyond 4.6, of another beyond 9.1. So distances are told as multiples of the median of their own domain, which all
-//! people have alike, and what share of the training trials stays below a multiple is counted over all of them.
+//! People differ: half of the trials of one lie beyond 4.6, of another beyond 9.1. So distances are
+//! told as multiples of the median of their own domain, which all people have alike, and what share
+//! of the training trials stays below a multiple is counted over all of them.
 
 use super::FittedModel;
 use crate::precondition::Tikhonov;
@@ -23,7 +26,8 @@ const OP: &str = "distance to training";
 /// Training trials that are looked at: they tell one in a hundred apart.
 const KEPT: usize = 1000;
 
-/// The distances of training trials to the mean of their domain, every domain by its own measure: `δ/median_d δ` of all of them, in ascending order, and the medians.
+/// The distances of training trials to the mean of their domain, every domain by its own measure:
+/// `δ/median_d δ` of all of them, in ascending order, and the medians.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct Distances {
@@ -51,13 +55,20 @@ impl TryFrom<Stored> for Distances {
 }
 
 impl Distances {
-    /// From the distances of the trials of every domain, in any order; none where there is none, or one is not above 0.
+    /// From the distances of the trials of every domain, in any order; none where there is none, or
+    /// one is not above 0.
     ///
     /// ```
     /// use stiefel_model::fitted::Distances;
     /// let d = Distances::new(vec![vec![3.0, 1.0, 2.0], vec![], vec![30.0, 10.0, 20.0]]).unwrap();
-    /// assert_eq!((d.scale(Some(0)), d.scale(Some(2)), d.scale(None)), (2.0, 20.0, 11.0));
-    /// assert_eq!((d.quantile_of(25.0 / d.scale(Some(2))), d.at(1.0)), (4.0 / 6.0, 1.5));
+    /// assert_eq!(
+    ///     (d.scale(Some(0)), d.scale(Some(2)), d.scale(None)),
+    ///     (2.0, 20.0, 11.0)
+    /// );
+    /// assert_eq!(
+    ///     (d.quantile_of(25.0 / d.scale(Some(2))), d.at(1.0)),
+    ///     (4.0 / 6.0, 1.5)
+    /// );
     /// ```
     pub fn new(by_domain: Vec<Vec<f64>>) -> Option<Self> {
         let (mut ratios, mut medians) = (Vec::new(), Vec::with_capacity(by_domain.len()));
@@ -71,7 +82,8 @@ impl Distances {
         sound.then_some(Self { ratios, medians })
     }
 
-    /// What the distances of a domain are measured by, by number: their median, and where it has none the median of all domains.
+    /// What the distances of a domain are measured by, by number: their median, and where it has
+    /// none the median of all domains.
     pub fn scale(&self, domain: Option<usize>) -> f64 {
         let own = domain.and_then(|d| *self.medians.get(d)?);
         own.unwrap_or_else(|| self.typical())
@@ -83,7 +95,8 @@ impl Distances {
         median(&mut all).unwrap_or(f64::INFINITY)
     }
 
-    /// The share of the training trials that are nearer than this many times the measure of their domain.
+    /// The share of the training trials that are nearer than this many times the measure of their
+    /// domain.
     pub fn quantile_of(&self, ratio: f64) -> f64 {
         self.ratios.partition_point(|d| *d < ratio) as f64 / self.ratios.len() as f64
     }
@@ -98,7 +111,8 @@ impl Distances {
             .unwrap_or(f64::INFINITY)
     }
 
-    /// Of the training trials of a model; none where matrices are singular, or every domain has one trial only.
+    /// Of the training trials of a model; none where matrices are singular, or every domain has one
+    /// trial only.
     pub(super) fn from_training(model: &FittedModel, training: &Trials) -> Option<Self> {
         let (x, n) = (training.covariances(), training.channels_count());
         let tikhonov = model.model.loading();
@@ -209,7 +223,8 @@ impl FittedModel {
         self.about.distances.as_ref()
     }
 
-    /// Distances to the mean of a training domain, or to a mean of raw covariances that is given; none where the domain is not known and none is given.
+    /// Distances to the mean of a training domain, or to a mean of raw covariances that is given;
+    /// none where the domain is not known and none is given.
     ///
     /// ```
     /// # use stiefel_linalg::MatBatch;

@@ -10,8 +10,8 @@ use stiefel_data::{Seen, Trials};
 
 impl FittedModel {
     /// Fits on training trials; validation trials choose the epoch of a network or a penalty, and
-    /// give the model a score. An observer that stops a network gets the best epoch so far; stopping
-    /// what has no epochs is [`ModelError::Cancelled`].
+    /// give the model a score. An observer that stops a network gets the best epoch so far;
+    /// stopping what has no epochs is [`ModelError::Cancelled`].
     pub fn fit(
         training: &Trials,
         validation: &Trials,

@@ -1,7 +1,8 @@
 //! Scores that say what they are scores of.
 //!
-//! A trial that a model was trained on, or that chose when to stop, tells nothing of how well it decides new ones. Trials are known by their
-//! identity, whatever file they come in: each set is divided into what is new to the model and what is not, and scored apart.
+//! A trial that a model was trained on, or that chose when to stop, tells nothing of how well it
+//! decides new ones. Trials are known by their identity, whatever file they come in: each set is
+//! divided into what is new to the model and what is not, and scored apart.
 
 use super::{Familiarity, FittedModel};
 use crate::kind::Decided;
@@ -30,8 +31,8 @@ pub struct Judged {
     pub stopped: Option<JudgedPart>,
     /// Trials it was trained on: no score.
     pub trained: Option<JudgedPart>,
-    /// Whether the model remembers its trials; a model that was put together elsewhere may not, and
-    /// everything is then called new.
+    /// Whether the model remembers its trials; a model that was put together elsewhere may not,
+    /// and everything is then called new.
     pub remembers: bool,
     /// The decisions, of all trials.
     pub decided: Decided,
@@ -115,7 +116,8 @@ impl fmt::Display for Judged {
         if !self.remembers {
             return write!(
                 f,
-                "{new} {trials}; the model file does not say which trials it was trained on, so these trials may be among them"
+                "{new} {trials}; the model file does not say which trials it was trained on, so \
+                 these trials may be among them"
             );
         }
         let are = if new == 1 { "is" } else { "are" };

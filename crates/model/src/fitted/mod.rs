@@ -1,4 +1,5 @@
-//! A fitted model of any kind: the one type that studies, the program, Python and live decoding hold.
+//! A fitted model of any kind: the one type that studies, the program, Python and live decoding
+//! hold.
 //!
 //! ```text
 //! Trials ──fit──▶ FittedModel ──decide──▶ probabilities, routing
@@ -6,8 +7,10 @@
 //!                 save│  │load          a file that needs nothing beside it
 //! ```
 //!
-//! With the parameters travel the names of classes, domains and channels, the [`Preparation`] that made the training trials, and which trials
-//! these were (`stiefel_data::Seen`): a model refuses matrices that were made another way, and says of every score how many of the judged trials it knew.
+//! With the parameters travel the names of classes, domains and channels, the [`Preparation`] that
+//! made the training trials, and which trials these were (`stiefel_data::Seen`): a model refuses
+//! matrices that were made another way, and says of every score how many of the judged trials it
+//! knew.
 
 mod about;
 mod assembled;
@@ -86,8 +89,8 @@ impl FittedModel {
     }
 
     /// Gives each class a weight that its probability is multiplied by before they add up to 1: the
-    /// odds of two classes change by the ratio of their weights. A kind whose fit weighs all classes
-    /// alike prefers a class in this way.
+    /// odds of two classes change by the ratio of their weights. A kind whose fit weighs all
+    /// classes alike prefers a class in this way.
     pub fn with_class_weights(self, weights: Vec<f64>) -> Result<Self> {
         let (expected, found) = (self.classes().len(), weights.len());
         if expected != found {
@@ -204,8 +207,8 @@ impl FittedModel {
         self.model.expert_count()
     }
 
-    /// Returns the filters as points, `K × n × k`, where it has any: the experts of the broad view of
-    /// a network that routes, or the one filter of everybody.
+    /// Returns the filters as points, `K × n × k`, where it has any: the experts of the broad view
+    /// of a network that routes, or the one filter of everybody.
     pub fn filters(&self) -> Result<Option<MatBatch<f64>>> {
         self.model.filters()
     }

@@ -43,8 +43,8 @@ impl FittedModel {
         Ok(Self { model, about })
     }
 
-    /// Writes the model file, whole or not at all. Symbolic links are followed; what is there and is
-    /// no regular file is refused, and so is a file that is there already, unless it may be
+    /// Writes the model file, whole or not at all. Symbolic links are followed; what is there and
+    /// is no regular file is refused, and so is a file that is there already, unless it may be
     /// overwritten.
     ///
     /// ```no_run

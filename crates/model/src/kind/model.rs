@@ -72,7 +72,8 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
         false
     }
 
-    /// Counts the labelled trials of a domain, by number, class by class, where it can be calibrated.
+    /// Counts the labelled trials of a domain, by number, class by class, where it can be
+    /// calibrated.
     fn balance(&self, _domain: usize) -> Option<Balance> {
         None
     }
@@ -155,7 +156,8 @@ pub struct Start<'a> {
     pub known: Option<usize>,
     /// What is done about its mean and embedding, where that is not settled by training trials.
     pub adapt: Option<&'a AdaptPolicy>,
-    /// Unlabelled trials of it that are known beforehand, one batch per view; none is an empty list.
+    /// Unlabelled trials of it that are known beforehand, one batch per view; none is an empty
+    /// list.
     pub seen: &'a [MatView<'a, f64>],
     /// The domains that had training trials, for messages.
     pub known_domains: &'a [&'a str],

@@ -51,9 +51,11 @@ pub enum HeadKind {
     /// `w·z + b`, the same for every sample.
     #[default]
     Shared,
-    /// `(w_0 + Σ_j α_ij δ_j)·z + b`: every expert has weights of its own, which start at zero and are drawn towards it.
+    /// `(w_0 + Σ_j α_ij δ_j)·z + b`: every expert has weights of its own, which start at zero and
+    /// are drawn towards it.
     Routed {
-        /// The weight of `Σ_j ‖δ_j‖²` in the loss; with `N` training trials, `1/(2Nτ²)` is a prior variance of τ².
+        /// The weight of `Σ_j ‖δ_j‖²` in the loss; with `N` training trials, `1/(2Nτ²)` is a prior
+        /// variance of τ².
         #[serde(default = "head_ridge")]
         #[schemars(range(min = 0.0))]
         ridge: f64,
@@ -67,8 +69,9 @@ pub enum InitialAnchor {
     /// At a random point.
     #[default]
     Random,
-    /// At the discriminative directions of the training trials ([`crate::anchor::discriminative_basis`]). Under an anchor without a point
-    /// of its own, the first expert starts there.
+    /// At the discriminative directions of the training trials
+    /// ([`crate::anchor::discriminative_basis`]). Under an anchor without a point of its own,
+    /// the first expert starts there.
     Discriminative,
 }
 
@@ -79,7 +82,8 @@ pub enum InitialExperts {
     /// At random points.
     #[default]
     Random,
-    /// At the anchor (the first expert, where the anchor has no point of its own), moved along a random tangent vector.
+    /// At the anchor (the first expert, where the anchor has no point of its own), moved along a
+    /// random tangent vector.
     NearAnchor {
         /// The root mean square of the tangent vector's columns.
         #[serde(default = "anchor_noise")]
@@ -152,11 +156,33 @@ impl Default for LossWeights {
 /// ```
 /// use stiefel_model::net::{DaspConfig, DaspNet, Network, Sizes};
 ///
-/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253, views: 1 };
-/// let net = DaspNet::new(sizes, DaspConfig { filters: 20, experts: 8, ..DaspConfig::default() })?;
+/// let sizes = Sizes {
+///     channels: 22,
+///     classes: 2,
+///     domains: 9,
+///     encoded: 253,
+///     views: 1,
+/// };
+/// let net = DaspNet::new(
+///     sizes,
+///     DaspConfig {
+///         filters: 20,
+///         experts: 8,
+///         ..DaspConfig::default()
+///     },
+/// )?;
 /// assert_eq!(<DaspNet as Network<f32>>::expert_count(&net), 8);
 /// // A filter cannot keep more directions than there are channels.
-/// assert!(DaspNet::new(sizes, DaspConfig { filters: 23, ..DaspConfig::default() }).is_err());
+/// assert!(
+///     DaspNet::new(
+///         sizes,
+///         DaspConfig {
+///             filters: 23,
+///             ..DaspConfig::default()
+///         }
+///     )
+///     .is_err()
+/// );
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

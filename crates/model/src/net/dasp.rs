@@ -1,4 +1,5 @@
-//! The Domain-Adaptive Stiefel Pool: a filter for every sample, routed from a pool of experts (the paper's §3).
+//! The Domain-Adaptive Stiefel Pool: a filter for every sample, routed from a pool of experts (the
+//! paper's §3).
 //!
 //! ```text
 //! one view       W_i = R(W_base + Σ_j α_ij Δ_j),            z_i = upper(log max(W_iᵀ X_i W_i, ε))
@@ -6,7 +7,8 @@
 //! per view       α_iv = softmax(q_i E_vᵀ/√m) in place of α_i                                                   keys per view
 //! ```
 //!
-//! Shapes: `n × k` filters, experts `V·K × n × k` and anchors `V × n × k` view by view, keys `1 × K × m` or `1 × V·K × m`. The query `q_i` sees the broad view.
+//! Shapes: `n × k` filters, experts `V·K × n × k` and anchors `V × n × k` view by view, keys `1 × K
+//! × m` or `1 × V·K × m`. The query `q_i` sees the broad view.
 
 use super::batch_norm::{self, Norm};
 use super::bound::{Bound, Points};

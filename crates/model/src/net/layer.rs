@@ -1,4 +1,5 @@
-//! The routed layer by itself, for engines that keep a graph of their own, as PyTorch does: a forward pass now, its pull-back later.
+//! The routed layer by itself, for engines that keep a graph of their own, as PyTorch does: a
+//! forward pass now, its pull-back later.
 //!
 //! ```text
 //! q = MLP([x̃; Emb(d)]),  α = softmax(q Eᵀ/√m),  W_i from α_i as the options say       (`experts`, `layers`)
@@ -8,7 +9,8 @@
 //! loss      the weighted losses of the router and its pool, 1 × 1 × 1
 //! ```
 //!
-//! All of it is one recording, so that the engine around it has one operation to call and one to pull back. Somebody new has no embedding: zeros.
+//! All of it is one recording, so that the engine around it has one operation to call and one to
+//! pull back. Somebody new has no embedding: zeros.
 
 use super::bound::{Bound, Points};
 use super::{DaspConfig, DaspNet, Losses, Router, Routing, Sizes};
@@ -30,7 +32,8 @@ pub struct RoutedLayer {
 /// A batch for a forward pass.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerInput<'a, T> {
-    /// The parameters, in the order of [`RoutedLayer::parameters`], each a value and whether its gradient is wanted.
+    /// The parameters, in the order of [`RoutedLayer::parameters`], each a value and whether its
+    /// gradient is wanted.
     pub parameters: &'a [(MatView<'a, T>, bool)],
     /// What the query sees of every sample, `1 × B × r`, and whether its gradient is wanted.
     pub rows: (MatView<'a, T>, bool),
@@ -209,8 +212,9 @@ fn query<'t, T: Scalar>(
 }
 
 impl<T: Scalar> Recorded<T> {
-    /// The gradients of a number in the parameters, the rows and, where theirs were wanted, the covariances, in that order, given its gradients in value,
-    /// weights and loss; `None` where none was wanted, and where the number does not depend on it.
+    /// The gradients of a number in the parameters, the rows and, where theirs were wanted, the
+    /// covariances, in that order, given its gradients in value, weights and loss; `None` where
+    /// none was wanted, and where the number does not depend on it.
     pub fn pull_back(
         &self,
         value: Option<MatView<'_, T>>,

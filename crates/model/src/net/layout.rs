@@ -1,7 +1,7 @@
 //! What a network learns, said once: name, shape, first value and manifold of every parameter.
 //!
-//! A layer declares its parameters in a [`Layout`] and keeps their [`Slot`]s; values, tapes, files and
-//! optimisers follow the order of the layout.
+//! A layer declares its parameters in a [`Layout`] and keeps their [`Slot`]s; values, tapes, files
+//! and optimisers follow the order of the layout.
 
 use crate::parameters::Slot;
 use crate::{Manifold, Parameter, Parameters, random};

@@ -32,8 +32,8 @@ impl<'t, T: Scalar> Losses<'t, T> {
         })
     }
 
-    /// The same losses with the cross-entropy `Σ w_i ℓ_i/Σ w_i`; a batch whose weights are all zero has nothing to say and
-    /// counts nothing.
+    /// The same losses with the cross-entropy `Σ w_i ℓ_i/Σ w_i`; a batch whose weights are all zero
+    /// has nothing to say and counts nothing.
     pub(crate) fn with_sample_weights(
         mut self,
         outputs: &Outputs<'t, T>,
@@ -71,7 +71,8 @@ impl<'t, T: Scalar> Losses<'t, T> {
         Ok(self)
     }
 
-    /// Adds the routing terms: of every routing, and of the experts of every view; their means where there are several.
+    /// Adds the routing terms: of every routing, and of the experts of every view; their means
+    /// where there are several.
     pub(super) fn add_routing(
         self,
         weights: LossWeights,
@@ -135,8 +136,8 @@ pub fn balance<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
     Ok(load.sum(Axis::All)?.scale(experts as f64)?)
 }
 
-/// `mean_i H(α_i)/log K`; zero for one expert. Of the softmax itself where routing is sparse: behind a mask of one expert the entropy
-/// is zero whatever the router does.
+/// `mean_i H(α_i)/log K`; zero for one expert. Of the softmax itself where routing is sparse:
+/// behind a mask of one expert the entropy is zero whatever the router does.
 pub fn entropy<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
     let (_, samples, experts) = r.soft.shape();
     let log_alpha = r.scores.log_softmax()?;
@@ -145,7 +146,8 @@ pub fn entropy<'t, T: Scalar>(r: &Routed<'t, T>) -> Result<Var<'t, T>> {
     Ok(r.soft.mul(log_alpha)?.sum(Axis::All)?.scale(scale)?)
 }
 
-/// `−Σ_j log det(W_jᵀW_j)` of experts `K × n × k`, bounded or not; an error of the tape where an expert has lost its rank.
+/// `−Σ_j log det(W_jᵀW_j)` of experts `K × n × k`, bounded or not; an error of the tape where an
+/// expert has lost its rank.
 pub fn barrier<T: Scalar>(kind: BarrierKind, experts: Var<'_, T>) -> Result<Var<'_, T>> {
     let log_det = experts.matmul_tn(experts)?.symmetrise()?.log_det()?;
     let open = log_det.sum(Axis::All)?.neg()?;

@@ -1,7 +1,8 @@
 //! Networks: a composition of layers that reads like the equations.
 //!
-//! A [`Network`] is an architecture: sizes and options, no numbers. Its numbers are [`Parameters`], kept apart so that the
-//! optimiser, checkpoints and model files treat every network alike. `forward` writes the computation on a tape.
+//! A [`Network`] is an architecture: sizes and options, no numbers. Its numbers are [`Parameters`],
+//! kept apart so that the optimiser, checkpoints and model files treat every network alike.
+//! `forward` writes the computation on a tape.
 
 pub mod batch_norm;
 mod bound;
@@ -99,12 +100,14 @@ pub enum Routing<'a, T> {
 pub struct Outputs<'t, T: Scalar> {
     /// Class scores before the softmax, `1 × B × C`.
     pub logits: Var<'t, T>,
-    /// What happened in the router, where the network has one; with several views, to the experts of the broad one.
+    /// What happened in the router, where the network has one; with several views, to the experts
+    /// of the broad one.
     pub routed: Option<Routed<'t, T>>,
     /// Those of the further views, in order. With one routing per trial they differ in the experts
     /// alone.
     pub further: SmallVec<[Routed<'t, T>; 7]>,
-    /// The weights of the experts, `1 × B × K`; with one routing per view `1 × B × V·K`, those of a view summing to one.
+    /// The weights of the experts, `1 × B × K`; with one routing per view `1 × B × V·K`, those of
+    /// a view summing to one.
     pub weights: Option<Var<'t, T>>,
     /// Penalties on parameters, by name and already weighted.
     pub penalties: Vec<(&'static str, Var<'t, T>)>,
@@ -125,10 +128,11 @@ pub struct Routed<'t, T: Scalar> {
     pub soft: Var<'t, T>,
     /// Routing weights in use, `1 × B × K`.
     pub alpha: Var<'t, T>,
-    /// What is mixed, `K × n × k`: experts as tangent vectors at the anchor (as seen from the first sample's where each has its own), or
-    /// unconstrained experts as they are.
+    /// What is mixed, `K × n × k`: experts as tangent vectors at the anchor (as seen from the
+    /// first sample's where each has its own), or unconstrained experts as they are.
     pub tangents: Var<'t, T>,
-    /// The filters `W_i`, `B × n × k`, where they are a value of their own: the fused Stiefel layer keeps them to itself.
+    /// The filters `W_i`, `B × n × k`, where they are a value of their own: the fused Stiefel
+    /// layer keeps them to itself.
     pub filters: Option<Var<'t, T>>,
     /// Orthonormal bases of the filters' columns, `B × n × k`, where the CSP loss needs them.
     pub directions: Option<Var<'t, T>>,
@@ -169,7 +173,8 @@ pub trait Network<T: Scalar>: Layers<T> + std::fmt::Debug + Send + Sync {
     /// Fresh parameters from a seed.
     fn initial(&self, seed: u64) -> Parameters<T>;
 
-    /// First parameters for this training set: [`initial`](Self::initial), with what the options say is fitted on the data.
+    /// First parameters for this training set: [`initial`](Self::initial), with what the options
+    /// say is fitted on the data.
     fn initial_for(&self, seed: u64, _training: &Prepared<T>) -> Result<Parameters<T>> {
         Ok(self.initial(seed))
     }
@@ -202,7 +207,8 @@ pub trait Network<T: Scalar>: Layers<T> + std::fmt::Debug + Send + Sync {
     /// The losses of a forward pass.
     fn losses<'t>(&self, outputs: &Outputs<'t, T>, labels: &[usize]) -> Result<Losses<'t, T>>;
 
-    /// The CSP targets its filters are drawn to; training keeps them and adds the term. `None` where it has no such term.
+    /// The CSP targets its filters are drawn to; training keeps them and adds the term. `None`
+    /// where it has no such term.
     fn csp(&self) -> Option<CspTerm> {
         None
     }

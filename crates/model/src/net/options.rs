@@ -12,8 +12,9 @@ pub enum RoutingRule {
     /// All of them, weighted by the softmax.
     #[default]
     Soft,
-    /// The `p` with the largest scores, weighted by the softmax over these alone; learnt straight through. `p = K` equals
-    /// [`Soft`](Self::Soft) to the bit, `p = 1` costs one expert's work per decision.
+    /// The `p` with the largest scores, weighted by the softmax over these alone; learnt straight
+    /// through. `p = K` equals [`Soft`](Self::Soft) to the bit, `p = 1` costs one expert's work
+    /// per decision.
     TopP {
         /// How many experts are kept, from 1 to `K`.
         #[schemars(range(min = 1))]
@@ -50,7 +51,8 @@ pub enum ViewRouting {
     /// All: a trial has one set of weights.
     #[default]
     Trial,
-    /// None: every view has keys of its own, and with them weights of its own. The query is the trial's, of the broad view.
+    /// None: every view has keys of its own, and with them weights of its own. The query is the
+    /// trial's, of the broad view.
     View,
 }
 
@@ -71,10 +73,11 @@ pub enum ExpertKind {
     /// Orthonormal columns, mixed in the tangent space of the anchor.
     #[default]
     Stiefel,
-    /// `W_j = Q_j P_j^{1/2}`: orthonormal columns and an SPD scale of each expert's own, which can follow differences in amplitude.
+    /// `W_j = Q_j P_j^{1/2}`: orthonormal columns and an SPD scale of each expert's own, which can
+    /// follow differences in amplitude.
     Polar,
-    /// Any `n × k` matrix, mixed as it is; a barrier in the loss keeps the rank full. Anchor, retraction and the way filters stay
-    /// orthonormal do not matter then.
+    /// Any `n × k` matrix, mixed as it is; a barrier in the loss keeps the rank full. Anchor,
+    /// retraction and the way filters stay orthonormal do not matter then.
     Barrier {
         /// Which barrier.
         #[serde(default)]

@@ -8,9 +8,9 @@
 //! anchor    W_base   a point of its own, the first expert, or a one-step barycenter of the experts
 //! ```
 //!
-//! Shapes: weights `1 × B × K`, experts `K × n × k`, scales `K × k × k`, filters `B × n × k`; of several
-//! views, pools stand one after the other in one parameter. Source: the paper's "Full-Rank Rectangular
-//! Extension".
+//! Shapes: weights `1 × B × K`, experts `K × n × k`, scales `K × k × k`, filters `B × n × k`; of
+//! several views, pools stand one after the other in one parameter. Source: the paper's "Full-Rank
+//! Rectangular Extension".
 
 use super::bound::Points;
 use super::config::{Anchor, DaspConfig, Orthogonality, Retraction};

@@ -5,8 +5,8 @@
 //! routing   α = softmax(q Eᵀ/√m)                        of the p best experts alone under top-p
 //! ```
 //!
-//! Shapes: rows `x̃` of the data `1 × B × r`, queries `1 × B × m`, keys `1 × K × m`, one set of keys for
-//! every routing of a trial.
+//! Shapes: rows `x̃` of the data `1 × B × r`, queries `1 × B × m`, keys `1 × K × m`, one set of keys
+//! for every routing of a trial.
 
 use super::bound::Points;
 use super::layout::{Initial, Layout};

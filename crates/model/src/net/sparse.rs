@@ -6,8 +6,9 @@
 //! α         = α^soft + sg(α^m − α^soft)                     value of the mask, gradient of the softmax
 //! ```
 //!
-//! Shapes: scores and weights `1 × B × K`. The straight-through estimator (Bengio, Léonard & Courville 2013) lets an expert outside the
-//! mask win its way in: its gradient is that of the soft weight. `p = K` is the softmax itself, to the bit.
+//! Shapes: scores and weights `1 × B × K`. The straight-through estimator (Bengio, Léonard &
+//! Courville 2013) lets an expert outside the mask win its way in: its gradient is that of the soft
+//! weight. `p = K` is the softmax itself, to the bit.
 
 use super::RoutingRule;
 use crate::Result;
@@ -37,8 +38,8 @@ pub(super) fn weights<'t, T: Scalar>(
 /// Turns the scores of one sample into weights of its `p` best experts, in place.
 fn masked_softmax<T: Scalar>(row: &mut [T], p: usize) {
     let mut order: PerSample<usize> = (0..row.len()).collect();
-    // By score, then by number: a total order, so that equal scores give the same mask on every machine. Adding zero makes the two
-    // zeros one.
+    // By score, then by number: a total order, so that equal scores give the same mask on every
+    // machine. Adding zero makes the two zeros one.
     let score = |j: usize| row[j].to_f64() + 0.0;
     order.sort_unstable_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
     let p = p.clamp(1, row.len());

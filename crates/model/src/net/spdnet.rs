@@ -1,4 +1,5 @@
-//! The baseline: the single-stage SPDNet, one BiMap for everybody and the same tail (Huang & Van Gool 2017).
+//! The baseline: the single-stage SPDNet, one BiMap for everybody and the same tail (Huang & Van
+//! Gool 2017).
 //!
 //! ```text
 //! z = [upper(log max(W_vᵀ X_v W_v, ε))]_v,   scores = z·wᵀ + b          one filter n × k per view, one head over all of them
@@ -21,7 +22,8 @@ use stiefel_autodiff::{Tape, Var};
 use stiefel_data::settings;
 use stiefel_linalg::Scalar;
 
-/// `upper(log max(WᵀXW, ε))·wᵀ + b`; with several views, one filter for each and their features side by side.
+/// `upper(log max(WᵀXW, ε))·wᵀ + b`; with several views, one filter for each and their features
+/// side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpdNet {
     sizes: Sizes,

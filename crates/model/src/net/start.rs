@@ -1,11 +1,13 @@
-//! Where filters start when the training set has a say: at discriminative directions, experts near the anchor.
+//! Where filters start when the training set has a say: at discriminative directions, experts near
+//! the anchor.
 //!
 //! ```text
 //! anchor    W_base = top-k eigenvectors of mean_d S_d²            (see `anchor`)
 //! experts   W_j = qf(W_base + Δ_j)                                Δ_j a random tangent vector, columns of root mean square length `noise`
 //! ```
 //!
-//! Filters in Cayley coordinates start there too: the fixed orthogonal `B` gets the point as its first `k` columns.
+//! Filters in Cayley coordinates start there too: the fixed orthogonal `B` gets the point as its
+//! first `k` columns.
 
 use super::config::{DaspConfig, InitialAnchor, InitialExperts};
 use super::pool::Pool;
@@ -21,7 +23,8 @@ pub(super) fn discriminative<T: Scalar>(training: &Prepared<T>) -> Result<MatBat
     discriminative_basis(x.view(), training.labels(), training.domains())
 }
 
-/// Puts the first columns of orthogonal bases (`n × n`, one per matrix) in the place of a filter's points.
+/// Puts the first columns of orthogonal bases (`n × n`, one per matrix) in the place of a filter's
+/// points.
 pub(super) fn place<T: Scalar>(
     parameters: &mut Parameters<T>,
     slot: Slot,

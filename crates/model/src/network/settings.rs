@@ -96,7 +96,8 @@ pub struct NetworkSettings {
     pub architecture: Architecture,
     /// The protocol of training.
     pub training: TrainConfig,
-    /// Whether the Fréchet means of the training domains are kept, which `riemannian-nearest` needs.
+    /// Whether the Fréchet means of the training domains are kept, which `riemannian-nearest`
+    /// needs.
     pub frechet_means: bool,
 }
 

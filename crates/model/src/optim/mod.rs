@@ -1,4 +1,5 @@
-//! Adam on a product of manifolds (Kingma & Ba 2015; Bécigneul & Ganea 2019 for the Riemannian form).
+//! Adam on a product of manifolds (Kingma & Ba 2015; Bécigneul & Ganea 2019 for the Riemannian
+//! form).
 //!
 //! Per parameter, with gradient `g` (on St(n,k) projected to the tangent space first):
 //!
@@ -8,8 +9,9 @@
 //! Stiefel     W ← qf(W − η P_W(s)),  m ← P_W(m)       P_W(Z) = Z − W sym(WᵀZ)
 //! ```
 //!
-//! On the Stiefel manifold the second moment is kept entry by entry, as in the Euclidean case, and the scaled direction is projected
-//! back to the tangent space; the first moment is carried to the new point by projection. No weight decay.
+//! On the Stiefel manifold the second moment is kept entry by entry, as in the Euclidean case, and
+//! the scaled direction is projected back to the tangent space; the first moment is carried to the
+//! new point by projection. No weight decay.
 
 use crate::{Manifold, ModelError, Parameter, Parameters, Result};
 use schemars::JsonSchema;
@@ -53,8 +55,9 @@ impl AdamConfig {
         Ok(settings::check("Adam", self)?)
     }
 
-    /// One step of points on the Stiefel manifold, `count × n × k`, with their moments, all where they lie; `steps` were taken before. For optimisers that keep
-    /// their state elsewhere: [`Adam`] moves its points by the same function.
+    /// One step of points on the Stiefel manifold, `count × n × k`, with their moments, all where
+    /// they lie; `steps` were taken before. For optimisers that keep their state elsewhere:
+    /// [`Adam`] moves its points by the same function.
     ///
     /// ```
     /// use stiefel_linalg::MatBatch;
@@ -63,7 +66,13 @@ impl AdamConfig {
     /// let mut w = MatBatch::from_vec(1, 2, 1, vec![1.0_f64, 0.0])?;
     /// let g = MatBatch::from_vec(1, 2, 1, vec![5.0, -1.0])?;
     /// let (mut first, mut second) = (MatBatch::zeros(1, 2, 1), MatBatch::zeros(1, 2, 1));
-    /// AdamConfig::default().move_points(&mut w.view_mut(), g.view(), &mut first.view_mut(), &mut second.view_mut(), 0)?;
+    /// AdamConfig::default().move_points(
+    ///     &mut w.view_mut(),
+    ///     g.view(),
+    ///     &mut first.view_mut(),
+    ///     &mut second.view_mut(),
+    ///     0,
+    /// )?;
     /// assert!(w.data()[1] > 0.0 && (w.data()[0].hypot(w.data()[1]) - 1.0_f64).abs() < 1e-15);
     /// # Ok::<(), stiefel_model::ModelError>(())
     /// ```
@@ -111,8 +120,9 @@ impl AdamConfig {
         done.into_iter().collect()
     }
 
-    /// One step of numbers of a Euclidean space, with their moments, all where they lie; `steps` were taken before. A gradient that is not finite makes the
-    /// numbers so, as in other optimisers.
+    /// One step of numbers of a Euclidean space, with their moments, all where they lie; `steps`
+    /// were taken before. A gradient that is not finite makes the numbers so, as in other
+    /// optimisers.
     ///
     /// ```
     /// use stiefel_model::AdamConfig;

@@ -119,7 +119,8 @@ impl PeerEngine {
     }
 }
 
-/// Returns the labelled trials of a view, and after them the unlabelled ones that are not among them.
+/// Returns the labelled trials of a view, and after them the unlabelled ones that are not among
+/// them.
 fn together(
     calibrated: Option<&Calibrated>,
     seen: &[MatView<'_, f64>],

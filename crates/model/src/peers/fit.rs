@@ -10,8 +10,9 @@ use crate::{ModelError, Result, Trials};
 use stiefel_linalg::MatBatch;
 
 impl Peer {
-    /// Fits on training trials, and chooses on validation trials where there is something to choose.
-    /// Both are selections from one set. `asked` ends the fit with its error between two steps.
+    /// Fits on training trials, and chooses on validation trials where there is something to
+    /// choose. Both are selections from one set. `asked` ends the fit with its error between
+    /// two steps.
     pub(super) fn fit(
         kind: &'static PeerKind,
         settings: PeerSettings,

@@ -1,5 +1,6 @@
-//! Minimum distance to mean: `argmin_c δ(X, M_c)`, `M_c` the Fréchet mean of class `c`'s training trials, `δ` affine-invariant;
-//! probabilities `softmax_c(−δ²)`. Source: Barachant, Bonnet, Congedo & Jutten 2012; pyRiemann's `MDM`.
+//! Minimum distance to mean: `argmin_c δ(X, M_c)`, `M_c` the Fréchet mean of class `c`'s training
+//! trials, `δ` affine-invariant; probabilities `softmax_c(−δ²)`. Source: Barachant, Bonnet, Congedo
+//! & Jutten 2012; pyRiemann's `MDM`.
 
 use crate::file::{Archive, Found};
 use crate::{ModelError, Result, Trials};
@@ -60,7 +61,8 @@ fn class_mean(op: &'static str, training: &Trials, class: usize) -> Result<Vec<f
         return Err(ModelError::Impossible {
             op,
             why: format!(
-                "the Fréchet mean of class \"{}\" did not converge: residual {:e} after {} evaluations",
+                "the Fréchet mean of class \"{}\" did not converge: residual {:e} after {} \
+                 evaluations",
                 classes.name(class),
                 found.report.residual,
                 found.report.iterations

@@ -9,11 +9,11 @@
 //! | `recentred-mdm` | as `recentred-ts+lr` | as `mdm` |
 //! | `fb-ts+lr`, `fb-ts+lr-per-domain`, `fb-recentred-ts+lr` | every view of a trial, pre-conditioned or recentred on its own | as without `fb-`, on the tangent vectors of all views one after the other |
 //!
-//! All means are of **training** trials. The inverse penalty `C` of a logistic regression is the one
-//! of [`C_GRID`] with the best balanced accuracy on validation, the smaller one where several are
-//! best. Probabilities of `mdm` are `softmax(−δ²)`, as pyRiemann's. A few labelled trials of a person
-//! move the regressions ([`LogisticModel::updated`](logistic::LogisticModel::updated)). Predictions
-//! are those of scikit-learn 1.9 and pyRiemann 0.12.
+//! All means are of **training** trials. The inverse penalty `C` of a logistic regression is the
+//! one of [`C_GRID`] with the best balanced accuracy on validation, the smaller one where several
+//! are best. Probabilities of `mdm` are `softmax(−δ²)`, as pyRiemann's. A few labelled trials of a
+//! person move the regressions ([`LogisticModel::updated`](logistic::LogisticModel::updated)).
+//! Predictions are those of scikit-learn 1.9 and pyRiemann 0.12.
 //!
 //! ```
 //! use stiefel_linalg::MatBatch;
@@ -21,7 +21,8 @@
 //! use stiefel_model::{Factor, FittedModel, ModelSpec, Trials, kind::DataSizes};
 //!
 //! // Class "hand" is weak on the first channel, class "feet" on the second.
-//! let level = |i: usize, r: usize| 1.0 + (i % 5) as f64 / 9.0 + f64::from(u8::from(i % 2 == r));
+//! let level =
+//!     |i: usize, r: usize| 1.0 + (i % 5) as f64 / 9.0 + f64::from(u8::from(i % 2 == r));
 //! let x = MatBatch::from_fn(24, 2, 2, |i, r, c| if r == c { level(i, r) } else { 0.2 });
 //! let classes = Factor::from_labels((0..24).map(|i| ["hand", "feet"][i % 2]));
 //! let domains = Factor::from_labels((0..24).map(|i| ["s1", "s2"][i / 12]));
@@ -29,10 +30,20 @@
 //! let part = |k: usize| (0..24).filter(|i| i / 2 % 3 == k).collect::<Vec<_>>();
 //! let [training, validation, test] = [0, 1, 2].map(|k| trials.select(&part(k)));
 //!
-//! let spec = ModelSpec::named("mdm", &().into(), DataSizes { channels: 2, domains: 2 })?;
+//! let spec = ModelSpec::named(
+//!     "mdm",
+//!     &().into(),
+//!     DataSizes {
+//!         channels: 2,
+//!         domains: 2,
+//!     },
+//! )?;
 //! let fitted = FittedModel::fit(&training?, &validation?, &spec, &mut Silent)?;
 //! let test = test?;
-//! assert_eq!(fitted.decide(&test, None)?.classes(), test.classes().indices());
+//! assert_eq!(
+//!     fitted.decide(&test, None)?.classes(),
+//!     test.classes().indices()
+//! );
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -169,8 +180,8 @@ impl PeerKind {
         settings::parse(self.name, settings)
     }
 
-    /// Returns what whitens each view. What takes covariances as they are has it too: it tells which
-    /// trials are familiar.
+    /// Returns what whitens each view. What takes covariances as they are has it too: it tells
+    /// which trials are familiar.
     fn preconditioning(&self, settings: &PeerSettings) -> Preconditioning {
         match self.front {
             Front::Recentred => Preconditioning {

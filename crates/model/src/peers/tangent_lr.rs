@@ -1,4 +1,5 @@
-//! Tangent vectors at the identity and logistic regression: `C` by validation, pooled or per domain.
+//! Tangent vectors at the identity and logistic regression: `C` by validation, pooled or per
+//! domain.
 
 use super::logistic::{Logistic, LogisticModel};
 use crate::file::{Archive, Found};
@@ -129,8 +130,8 @@ impl Regressions {
         match own {
             None => vec![describe(&self.pooled)],
             Some((c, accuracy)) => vec![format!(
-                "One regression per domain, C = {c} for all, chosen on the validation trials of all \
-                 (balanced accuracy {accuracy:.3})."
+                "One regression per domain, C = {c} for all, chosen on the validation trials of \
+                 all (balanced accuracy {accuracy:.3})."
             )],
         }
     }

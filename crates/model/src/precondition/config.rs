@@ -45,8 +45,8 @@ pub enum Reference {
 pub enum Whitening {
     /// `Z = M^{-1/2}`: channels stay where they are.
     Symmetric,
-    /// `Z = Λ^{-1/2} Uᵀ`, eigenvalues of `M = U Λ Uᵀ` descending, the largest entry of each row positive: channels become
-    /// principal components.
+    /// `Z = Λ^{-1/2} Uᵀ`, eigenvalues of `M = U Λ Uᵀ` descending, the largest entry of each row
+    /// positive: channels become principal components.
     Pca,
     /// `Z = I`: no whitening, for networks with batch normalisation of their own.
     None,
@@ -72,7 +72,8 @@ pub enum Scaling {
 pub enum Adaptation {
     /// The pooled mean of the training domains.
     Pooled,
-    /// The mean of all the given trials, shrunk towards the pooled mean: `(κ·M_pooled + Σ X)/(κ + t)`.
+    /// The mean of all the given trials, shrunk towards the pooled mean: `(κ·M_pooled + Σ X)/(κ +
+    /// t)`.
     OwnMean {
         /// How many trials the pooled mean counts for; 10 is usual.
         #[serde(default = "kappa")]
@@ -94,7 +95,10 @@ pub enum Adaptation {
 /// use stiefel_model::precondition::{Preconditioning, Tikhonov};
 ///
 /// // The paper, as written:
-/// let paper = Preconditioning { tikhonov: Tikhonov::Absolute(1e-8), ..Preconditioning::default() };
+/// let paper = Preconditioning {
+///     tikhonov: Tikhonov::Absolute(1e-8),
+///     ..Preconditioning::default()
+/// };
 /// assert_ne!(paper, Preconditioning::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -160,7 +164,8 @@ impl fmt::Display for Adaptation {
             ),
             Self::Causal { kappa } => write!(
                 f,
-                "causal (κ = {kappa}): uses the unlabelled trials of the new domain up to and including the current one"
+                "causal (κ = {kappa}): uses the unlabelled trials of the new domain up to and \
+                 including the current one"
             ),
         }
     }

@@ -5,11 +5,11 @@
 //! running                   M_t = (κ·M_pooled + Σ_{s≤t} X_s)/(κ + t)
 //! ```
 //!
-//! The running mean that whitens trial `t` **includes trial `t`**: it is known when the decision is made,
-//! and no later one is. The log-Euclidean reference has the same sum of logarithms; the Riemannian one
-//! takes a step along the geodesic, `M_t = M_{t−1} #_{1/(κ+t)} X_t` (Ho et al. 2013). A per-domain scale
-//! runs the same way, `β_t = (κ·tr_pooled + Σ tr Y_s)/(κ·sq_pooled + Σ ‖Y_s‖²)`, each `Y_s` as it was
-//! whitened.
+//! The running mean that whitens trial `t` **includes trial `t`**: it is known when the decision is
+//! made, and no later one is. The log-Euclidean reference has the same sum of logarithms; the
+//! Riemannian one takes a step along the geodesic, `M_t = M_{t−1} #_{1/(κ+t)} X_t` (Ho et al.
+//! 2013). A per-domain scale runs the same way, `β_t = (κ·tr_pooled + Σ tr Y_s)/(κ·sq_pooled + Σ
+//! ‖Y_s‖²)`, each `Y_s` as it was whitened.
 
 use super::config::Scaling;
 use super::frame::{Frame, WhitenScratch, check_single, scale_of, trace_and_square};
@@ -20,17 +20,18 @@ use crate::error::check_count;
 use crate::{ModelError, Result};
 use stiefel_linalg::MatView;
 
-/// The whitening of a domain without training trials; made by [`Whitener::adapt`]. A causal one learns
-/// from every trial that it whitens.
+/// The whitening of a domain without training trials; made by [`Whitener::adapt`]. A causal one
+/// learns from every trial that it whitens.
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
-/// use stiefel_model::precondition::{Preconditioning, Adaptation};
+/// use stiefel_model::precondition::{Adaptation, Preconditioning};
 /// use stiefel_model::{Factor, Trials};
 ///
 /// let x = MatBatch::from_fn(3, 2, 2, |i, r, c| if r == c { (1 + i) as f64 } else { 0.3 });
 /// let labels = || Factor::from_labels(["a", "b", "a"]);
-/// let whitener = Preconditioning::default().fit(&Trials::new(x.clone(), labels(), labels())?)?;
+/// let whitener =
+///     Preconditioning::default().fit(&Trials::new(x.clone(), labels(), labels())?)?;
 /// let mut new = whitener.adapt(x.view(), Adaptation::OwnMean { kappa: 10.0 })?;
 /// let mut whitened = [0.0; 4];
 /// new.transform_into(x.matrix(0), &mut whitened)?;
@@ -58,8 +59,8 @@ struct Running {
 }
 
 impl Whitener {
-    /// Returns the whitening of a new domain of which some raw trials are known: own-mean takes its mean
-    /// from them, causal goes on from them in the order given, pooled does not look.
+    /// Returns the whitening of a new domain of which some raw trials are known: own-mean takes its
+    /// mean from them, causal goes on from them in the order given, pooled does not look.
     pub fn adapt(&self, seen: MatView<'_, f64>, policy: Adaptation) -> Result<DomainState> {
         let mut state = self.adapt_fresh(seen, policy)?;
         state.observe_all(seen)?;
@@ -118,8 +119,8 @@ impl DomainState {
         }
     }
 
-    /// Stops, or continues, learning: where it is frozen, trials are whitened by the mean so far and not
-    /// taken in. Only a causal one ever changes.
+    /// Stops, or continues, learning: where it is frozen, trials are whitened by the mean so far
+    /// and not taken in. Only a causal one ever changes.
     pub fn freeze(&mut self, frozen: bool) {
         self.frozen = frozen;
     }
@@ -166,8 +167,8 @@ impl DomainState {
         done
     }
 
-    /// Takes a trial into the running mean, whitens it by that into `out`, unscaled, and returns its
-    /// scale.
+    /// Takes a trial into the running mean, whitens it by that into `out`, unscaled, and returns
+    /// its scale.
     fn advance(&mut self, x: &[f64], out: &mut [f64]) -> Result<f64> {
         let Some(running) = &self.running else {
             return Ok(1.0);

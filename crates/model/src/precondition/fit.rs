@@ -11,7 +11,8 @@ use stiefel_linalg::MatBatch;
 impl Preconditioning {
     /// Fits on training trials, and on nothing else.
     ///
-    /// Every domain with at least one trial gets its own frame; the other names of the list are unseen domains.
+    /// Every domain with at least one trial gets its own frame; the other names of the list are
+    /// unseen domains.
     pub fn fit(&self, training: &Trials) -> Result<Whitener> {
         self.check()?;
         if training.is_empty() {

@@ -20,7 +20,8 @@ pub(crate) fn mean(reference: Reference, x: &MatBatch<f64>) -> Result<Vec<f64>> 
     weighted_mean(reference, x, &vec![1.0; x.count()])
 }
 
-/// The mean of a batch and of a prior that counts for κ matrices: `(κ·prior + Σ X)/(κ + t)` for the Euclidean reference.
+/// The mean of a batch and of a prior that counts for κ matrices: `(κ·prior + Σ X)/(κ + t)` for the
+/// Euclidean reference.
 pub(crate) fn shrunk_mean(
     reference: Reference,
     prior: &[f64],
@@ -63,7 +64,8 @@ fn weighted_mean(reference: Reference, x: &MatBatch<f64>, weights: &[f64]) -> Re
                 return Err(ModelError::Impossible {
                     op: OP,
                     why: format!(
-                        "the Riemannian mean of {} matrices did not converge: residual {:e} after {} evaluations",
+                        "the Riemannian mean of {} matrices did not converge: residual {:e} after \
+                         {} evaluations",
                         x.count(),
                         found.report.residual,
                         found.report.iterations

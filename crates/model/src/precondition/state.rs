@@ -113,7 +113,8 @@ impl Whitener {
                 op: OP,
                 name: "a stored value",
                 value,
-                expected: "a finite number, positive where it is a scale (is the model file damaged?)",
+                expected: "a finite number, positive where it is a scale (is the model file \
+                           damaged?)",
             }),
         }
     }

@@ -12,7 +12,8 @@ use stiefel_linalg::{MatBatch, MatView};
 /// Named in errors.
 pub(crate) const OUTPUT: &str = "values of the output";
 
-/// The frame of the mean of all training domains, and what the per-domain scale of a new domain starts from.
+/// The frame of the mean of all training domains, and what the per-domain scale of a new domain
+/// starts from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Pooled {
     pub(crate) frame: Frame,
@@ -90,7 +91,8 @@ impl Whitener {
         Ok(trials.with_covariances(out)?)
     }
 
-    /// Pre-conditions one covariance of a known domain: the online path. Nothing is allocated once `scratch` has seen the size.
+    /// Pre-conditions one covariance of a known domain: the online path. Nothing is allocated once
+    /// `scratch` has seen the size.
     ///
     /// The values are those of [`Whitener::transform`], to the bit.
     pub fn transform_into(
@@ -106,8 +108,8 @@ impl Whitener {
         frame.apply_into(&self.config, self.n, 0, x, out, scratch)
     }
 
-    /// Pre-conditions the trials of **one** domain that had no training trials, under a named policy;
-    /// `Causal` takes them in in the order given. No label is read.
+    /// Pre-conditions the trials of **one** domain that had no training trials, under a named
+    /// policy; `Causal` takes them in in the order given. No label is read.
     pub fn transform_new(&self, trials: &Trials, policy: Adaptation) -> Result<Trials> {
         self.check_montage(trials)?;
         self.check_new(trials)?;
@@ -116,8 +118,8 @@ impl Whitener {
         Ok(trials.with_covariances(transform_all(state, x.view())?)?)
     }
 
-    /// Whitens trials `x` of one domain without training trials with what the trials `seen` of it tell:
-    /// own-mean whitens by their mean, causal goes on from them, pooled does not look.
+    /// Whitens trials `x` of one domain without training trials with what the trials `seen` of it
+    /// tell: own-mean whitens by their mean, causal goes on from them, pooled does not look.
     ///
     /// With `seen` the same as `x`, own-mean is that of [`transform_new`](Self::transform_new); so
     /// is causal with none.

@@ -90,7 +90,10 @@ pub fn about(name: &str) -> Option<&'static str> {
 /// ```
 /// use stiefel_model::{kind::DataSizes, registry};
 ///
-/// let sizes = DataSizes { channels: 22, domains: 9 };
+/// let sizes = DataSizes {
+///     channels: 22,
+///     domains: 9,
+/// };
 /// let settings = registry::settings("choir", sizes)?;
 /// assert_eq!(settings.find("shared")?.values, "a number above 0");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,7 +1,8 @@
 //! A toy among the kinds, in no release: tests add a kind in this file and find it at every door.
 //!
-//! The class of the nearest mean in log-Euclidean distance, `argmin_c ‖log X − L_c‖_F` with `L_c` the
-//! mean logarithm of the training trials of class `c`; probabilities `softmax_c(−s·‖log X − L_c‖²)`.
+//! The class of the nearest mean in log-Euclidean distance, `argmin_c ‖log X − L_c‖_F` with `L_c`
+//! the mean logarithm of the training trials of class `c`; probabilities `softmax_c(−s·‖log X −
+//! L_c‖²)`.
 
 use crate::decoder::Decision;
 use crate::file::{Archive, Found, inconsistent};

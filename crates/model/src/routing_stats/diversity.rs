@@ -1,11 +1,13 @@
 //! How different the experts' subspaces are.
 //!
-//! The mean over all pairs of experts `W_a, W_b` in St(n, k) of the mean of their k principal angles, in degrees; beside it
-//! * as a share of the largest possible mean, `90°·min(k, n−k)/k`: in `n` dimensions two k-dimensional subspaces share at least
-//!   `2k − n`, whose angles are zero (7.5° for 13 → 12);
-//! * the average for independent uniformly random subspaces of that size, by simulation with a fixed seed to a standard error of
-//!   0.1°. By invariance one of the two may stay fixed, and by duality only `q = min(k, n−k)` angles need drawing: the non-zero
-//!   angles of two subspaces are those of their orthogonal complements.
+//! The mean over all pairs of experts `W_a, W_b` in St(n, k) of the mean of their k principal
+//! angles, in degrees; beside it
+//! * as a share of the largest possible mean, `90°·min(k, n−k)/k`: in `n` dimensions two
+//!   k-dimensional subspaces share at least `2k − n`, whose angles are zero (7.5° for 13 → 12);
+//! * the average for independent uniformly random subspaces of that size, by simulation with a
+//!   fixed seed to a standard error of 0.1°. By invariance one of the two may stay fixed, and by
+//!   duality only `q = min(k, n−k)` angles need drawing: the non-zero angles of two subspaces are
+//!   those of their orthogonal complements.
 
 use super::OP;
 use crate::{Measure, ModelError, Result};
@@ -71,13 +73,14 @@ pub fn expert_diversity<T: Scalar>(experts: MatView<'_, T>) -> Result<ExpertDive
     })
 }
 
-/// The largest mean of the principal angles of two k-dimensional subspaces of n dimensions, in degrees.
+/// The largest mean of the principal angles of two k-dimensional subspaces of n dimensions, in
+/// degrees.
 pub fn largest_mean_angle(n: usize, k: usize) -> f64 {
     90.0 * k.min(n.saturating_sub(k)) as f64 / k.max(1) as f64
 }
 
-/// The average, over independent uniformly random k-dimensional subspaces of n dimensions, of the mean of their principal angles,
-/// in degrees, to a standard error of 0.1°; the same on every run.
+/// The average, over independent uniformly random k-dimensional subspaces of n dimensions, of the
+/// mean of their principal angles, in degrees, to a standard error of 0.1°; the same on every run.
 pub fn random_mean_angle(n: usize, k: usize) -> Result<f64> {
     if k == 0 || k > n {
         return Err(ModelError::Impossible {
@@ -95,7 +98,8 @@ pub fn random_mean_angle(n: usize, k: usize) -> Result<f64> {
     let scale = q as f64 / k as f64;
     while draws < MOST_DRAWS {
         let w = random_points::<f64, _>(&mut rng, ROUND, n, q)?;
-        // Against the span of the first q axes, the cosines are the singular values of the upper q × q block.
+        // Against the span of the first q axes, the cosines are the singular values of the upper q
+        // × q block.
         let block = MatBatch::from_fn(ROUND, q, q, |i, r, c| w.get(i, r, c));
         let gram = product(block.view(), Op::T, block.view(), Op::N)?;
         for squared_cosines in eigenvalues(gram.view())?.chunks_exact(q) {

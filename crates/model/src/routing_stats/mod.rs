@@ -2,13 +2,16 @@
 //!
 //! For weights `α` (`N × K`, rows on the simplex) and domains `d_i`:
 //! * entropy `H̄ = mean_i H(α_i)/log K` in `[0, 1]`; sharp below 0.70;
-//! * domain alignment `r_d = Σ_d n_d‖ᾱ_d − ᾱ‖²/Σ_i‖α_i − ᾱ‖²` in `[0, 1]`, the share of the weights' variance that the domains
-//!   explain; structured above 0.10. The paper's `Var_d(ᾱ_d)/Var_i(α_i)` counts every domain alike above and every trial alike below,
-//!   and exceeds 1 where domains differ in size; it is kept beside, to be compared with the paper's figures;
+//! * domain alignment `r_d = Σ_d n_d‖ᾱ_d − ᾱ‖²/Σ_i‖α_i − ᾱ‖²` in `[0, 1]`, the share of the
+//!   weights' variance that the domains explain; structured above 0.10. The paper's
+//!   `Var_d(ᾱ_d)/Var_i(α_i)` counts every domain alike above and every trial alike below, and
+//!   exceeds 1 where domains differ in size; it is kept beside, to be compared with the paper's
+//!   figures;
 //! * expert diversity: see [`expert_diversity`];
 //! * smallest singular values of full-rank experts: see [`filter_rank`];
 //!
-//! Source: the paper's "Routing Diagnostics". What does not exist is undefined with a reason, never NaN.
+//! Source: the paper's "Routing Diagnostics". What does not exist is undefined with a reason, never
+//! NaN.
 
 mod diversity;
 mod rank;
@@ -39,8 +42,9 @@ pub struct RoutingStats {
 
 impl RoutingStats {}
 
-/// The statistics of weights, as one `N × K` matrix or `N` rows of `1 × K`, and one domain per sample. A row may hold several routings of the same size side by side,
-/// one per view: it then sums to their number, and `H̄` is their mean.
+/// The statistics of weights, as one `N × K` matrix or `N` rows of `1 × K`, and one domain per
+/// sample. A row may hold several routings of the same size side by side, one per view: it then
+/// sums to their number, and `H̄` is their mean.
 ///
 /// ```
 /// use stiefel_linalg::MatBatch;
@@ -49,7 +53,10 @@ impl RoutingStats {}
 /// // Each domain has its own expert: sharp, and wholly explained by the domain.
 /// let alpha = MatBatch::from_vec(1, 4, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0])?;
 /// let stats = routing_stats(alpha.view(), &[0, 1, 0, 1])?;
-/// assert_eq!((stats.entropy.value(), stats.domain_alignment.value()), (Some(0.0), Some(1.0)));
+/// assert_eq!(
+///     (stats.entropy.value(), stats.domain_alignment.value()),
+///     (Some(0.0), Some(1.0))
+/// );
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```
 pub fn routing_stats<T: Scalar>(alpha: MatView<'_, T>, domains: &[usize]) -> Result<RoutingStats> {
@@ -77,7 +84,8 @@ pub fn routing_stats<T: Scalar>(alpha: MatView<'_, T>, domains: &[usize]) -> Res
     })
 }
 
-/// How many routings stand in a row of `k` weights that sums to this; one where the sum makes no sense, which is said of the weights then.
+/// How many routings stand in a row of `k` weights that sums to this; one where the sum makes no
+/// sense, which is said of the weights then.
 fn routings(sum: f64, k: usize) -> usize {
     let near = sum.round();
     let whole = (sum - near).abs() <= tolerance::SIMPLEX_SUM * near && near >= 1.0;

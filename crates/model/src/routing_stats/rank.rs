@@ -5,7 +5,8 @@
 //! polar     σ_min(Q_j P_j^{1/2}) = σ_min(L_j)  and  σ_min(W_i) = exp(½ λ_min(Σ_j α_ij log P_j))
 //! ```
 //!
-//! Experts are `K × n × k` (their scales `K × k × k`), weights `1 × N × K`. Experts with orthonormal columns have ones only, and no report.
+//! Experts are `K × n × k` (their scales `K × k × k`), weights `1 × N × K`. Experts with
+//! orthonormal columns have ones only, and no report.
 
 use crate::net::pool::{factors, log_scales_of};
 use crate::net::{FilterSlots, Network};
@@ -34,8 +35,8 @@ impl FilterRank {
     }
 }
 
-/// The smallest singular value of every expert and of every sample's filter under weights `alpha`; `None` where experts are orthonormal
-/// or there are none.
+/// The smallest singular value of every expert and of every sample's filter under weights `alpha`;
+/// `None` where experts are orthonormal or there are none.
 pub fn filter_rank<T: Scalar>(
     network: &dyn Network<T>,
     parameters: &Parameters<T>,

@@ -11,7 +11,8 @@ use stiefel_linalg::{MatBatch, Scalar, argmax};
 pub struct Evaluation {
     /// `1 × N × C`.
     pub probabilities: MatBatch<f64>,
-    /// `1 × N × K`, where the network routes; `1 × N × V·K` where every view has weights of its own.
+    /// `1 × N × K`, where the network routes; `1 × N × V·K` where every view has weights of its
+    /// own.
     pub alpha: Option<MatBatch<f64>>,
     /// Queries, `1 × N × m`, where the network routes.
     pub queries: Option<MatBatch<f64>>,

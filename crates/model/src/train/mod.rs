@@ -1,7 +1,8 @@
 //! Training: mini-batches, early stopping on the validation set, the best epoch restored.
 //!
-//! Progress, logging and checkpoints are [`Observer`]s; the algorithm knows none of them. Every epoch draws its order from a stream
-//! of its own, so a run resumed from a [`Checkpoint`] ends in the same bits as one that was never stopped.
+//! Progress, logging and checkpoints are [`Observer`]s; the algorithm knows none of them. Every
+//! epoch draws its order from a stream of its own, so a run resumed from a [`Checkpoint`] ends in
+//! the same bits as one that was never stopped.
 
 mod config;
 mod evaluate;
@@ -186,7 +187,8 @@ impl<T: Scalar> Run<'_, T> {
             .map(|indices| training.batch(indices))
             .peekable();
         let work = batches.peek().map_or(0, Batch::work);
-        // Threads stay awake between steps, and are called again at each: an observer may have tried their patience.
+        // Threads stay awake between steps, and are called again at each: an observer may have
+        // tried their patience.
         let flow = with_threads_spinning(work, || -> Result<Flow> {
             for batch in batches {
                 with_threads_spinning(work, || {
@@ -246,7 +248,8 @@ impl<T: Scalar> Run<'_, T> {
     }
 }
 
-/// One step of training on one batch, for benchmarks and tests: forward, backward, update. Gives the loss.
+/// One step of training on one batch, for benchmarks and tests: forward, backward, update. Gives
+/// the loss.
 #[derive(Debug)]
 pub struct Stepper<T: Scalar> {
     tape: Tape<T>,

@@ -18,14 +18,16 @@ pub enum Flow {
     Stop,
 }
 
-/// Someone who watches training, whatever is trained and in whatever precision: a progress bar, a log, a writer of checkpoints, a stop button.
+/// Someone who watches training, whatever is trained and in whatever precision: a progress bar, a
+/// log, a writer of checkpoints, a stop button.
 pub trait Observer {
     /// After every step; of the preset, which has no epochs, many times a second.
     fn step(&mut self, _epoch: usize) -> Flow {
         Flow::Continue
     }
 
-    /// After every epoch; `state` is the [`Checkpoint`](super::Checkpoint) in the precision of the network, which [`resume`](super::resume) needs.
+    /// After every epoch; `state` is the [`Checkpoint`](super::Checkpoint) in the precision of the
+    /// network, which [`resume`](super::resume) needs.
     fn epoch(&mut self, _record: &EpochRecord, _state: &dyn Any) -> Flow {
         Flow::Continue
     }
@@ -48,18 +50,21 @@ pub struct EpochRecord {
     pub validation_loss: f64,
     /// Balanced accuracy on the validation set.
     pub validation_accuracy: f64,
-    /// Normalised routing entropy on the validation set, where there is routing among several experts.
+    /// Normalised routing entropy on the validation set, where there is routing among several
+    /// experts.
     pub routing_entropy: Option<f64>,
     /// Mean `‖Δ_j − Δ̄‖_F` over experts at the last step: zero where the experts have collapsed.
     pub expert_spread: Option<f64>,
-    /// Mean norm per sample of the loss's gradient in the routing scores: zero where routing cannot learn.
+    /// Mean norm per sample of the loss's gradient in the routing scores: zero where routing
+    /// cannot learn.
     pub routing_gradient: Option<f64>,
     /// `max |WᵀW − I|` over all filters.
     pub orthonormality: f64,
     /// Smallest singular value of every expert, where experts need not be orthonormal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expert_singular: Option<Vec<f64>>,
-    /// Smallest singular value over the routed filters of the validation set, where experts need not be orthonormal.
+    /// Smallest singular value over the routed filters of the validation set, where experts need
+    /// not be orthonormal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routed_singular: Option<f64>,
 }

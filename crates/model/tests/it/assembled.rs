@@ -1,4 +1,5 @@
-//! Models of networks that were trained elsewhere: the same decisions as the model they come from, and bad input.
+//! Models of networks that were trained elsewhere: the same decisions as the model they come from,
+//! and bad input.
 
 use stiefel_linalg::MatBatch;
 use stiefel_model::fitted::{Named, initial};

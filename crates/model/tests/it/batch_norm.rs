@@ -189,7 +189,8 @@ fn exact(x: MatView<'_, f64>) -> (MatBatch<f64>, f64) {
 fn running_statistics_walk_to_the_exact_ones() {
     let data = data(45);
     let net = SpdNet::new(sizes(2), plain(NormPosition::Before)).expect("valid");
-    // From the identity, not from the fitted start, and with a standstill of everything that is learnt.
+    // From the identity, not from the fitted start, and with a standstill of everything that is
+    // learnt.
     let adam = AdamConfig {
         learning_rate: 1e-300,
         ..AdamConfig::default()

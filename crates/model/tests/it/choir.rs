@@ -356,7 +356,8 @@ fn a_long_session_stays_close_to_the_mean_of_all() {
     assert!(last[0].is_finite() && last != pooled);
 }
 
-/// A trial that is refused changes nothing, to the bit, also where it is found out only under the new mean.
+/// A trial that is refused changes nothing, to the bit, also where it is found out only under the
+/// new mean.
 #[test]
 fn a_refused_trial_leaves_the_mean_as_it_was() {
     let model = Choir::fit(&several(3, 36, 3, 2), &small()).unwrap();

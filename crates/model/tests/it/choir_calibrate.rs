@@ -136,7 +136,8 @@ fn the_mean_of_a_calibrated_person_goes_on_where_asked() {
     assert_eq!(pooled, fixed);
 }
 
-/// Labelled trials are part of the mean: seen again among the trials at hand they do not count twice.
+/// Labelled trials are part of the mean: seen again among the trials at hand they do not count
+/// twice.
 #[test]
 fn a_labelled_trial_counts_once_in_the_mean() {
     let (model, _) = model();

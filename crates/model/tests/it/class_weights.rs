@@ -1,4 +1,5 @@
-//! Weights of classes: the odds of two classes change by the ratio of their weights, for every kind.
+//! Weights of classes: the odds of two classes change by the ratio of their weights, for every
+//! kind.
 
 use crate::models::{of_domain, trials};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! What the extensions cost, printed: `cargo test -p stiefel-model --test it cost -- --ignored --nocapture`.
+//! What the extensions cost, printed: `cargo test -p stiefel-model --test it cost -- --ignored
+//! --nocapture`.
 
 use std::time::{Duration, Instant};
 use stiefel_model::adapt::{TransductiveConfig, Unlabelled, adapt_embedding};

@@ -184,7 +184,8 @@ fn its_gradient_reaches_every_parameter_of_the_filters() {
         let without = net.losses(&out, data.labels()).unwrap().total;
         let whole = total(&net, &parameters, &data);
         assert!((whole - without.item().unwrap() - 0.7 * term).abs() < 1e-12);
-        // Finite differences of the whole objective, along random directions of the filters' parameters.
+        // Finite differences of the whole objective, along random directions of the filters'
+        // parameters.
         let loss = without
             .add(
                 csp_loss(r.directions.unwrap(), &targets)

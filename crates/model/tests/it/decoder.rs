@@ -96,7 +96,8 @@ fn tape(model: &Model<f64>, whitened: &Trials, row: &[f64]) -> Vec<f64> {
     result.probabilities.data().to_vec()
 }
 
-/// The naive reading of "nearest": mean tangent vectors, or brute force over the affine-invariant distance of Fréchet means.
+/// The naive reading of "nearest": mean tangent vectors, or brute force over the affine-invariant
+/// distance of Fréchet means.
 fn naive_nearest(model: &Model<f64>, training: &Trials, new: &Trials, riemannian: bool) -> usize {
     use stiefel_geometry::spd;
     let centre = |x: &MatBatch<f64>| {

@@ -97,7 +97,8 @@ fn naive(x: &MatBatch<f64>, domains: &[usize], between: usize, r: usize) -> MatB
     MatBatch::from_fn(1, p, r, |_, row, c| sign(c) * all.get(0, row, c))
 }
 
-/// Vectors with distinct domain means and a spread-out spectrum, so that directions are well defined.
+/// Vectors with distinct domain means and a spread-out spectrum, so that directions are well
+/// defined.
 fn vectors(seed: u64, count: usize, p: usize, domains: usize) -> (MatBatch<f64>, Vec<usize>) {
     let noise = random_batch::<f64>(seed, count, 1, p);
     let means = random_batch::<f64>(seed + 1, domains, 1, p);
@@ -161,7 +162,8 @@ fn small_directions_keep_their_digits() {
             .unwrap();
         assert_eq!(encoder.outputs(), p.min(count - 1));
         let code = encoder.encode(part.view()).unwrap();
-        // Principal components are uncorrelated: correlations of the codes vanish, also of the smallest.
+        // Principal components are uncorrelated: correlations of the codes vanish, also of the
+        // smallest.
         let r = encoder.outputs();
         let all: Vec<usize> = (0..count).collect();
         let mean = crate::support::mean_of(&code, &all);
@@ -264,7 +266,8 @@ fn columns_from_elsewhere_are_checked() {
     }
 }
 
-/// 64 channels, 1300 trials, 40 domains: the size at which a `p × p` decomposition would take many seconds.
+/// 64 channels, 1300 trials, 40 domains: the size at which a `p × p` decomposition would take many
+/// seconds.
 #[test]
 fn large_fits_hold_the_whole_between_domain_scatter() {
     let (x, d) = vectors(4, 1300, 2080, 40);

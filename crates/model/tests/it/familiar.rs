@@ -1,4 +1,5 @@
-//! Distances to training: held-out trials of somebody known are spread evenly over the ranks, whoever it is.
+//! Distances to training: held-out trials of somebody known are spread evenly over the ranks,
+//! whoever it is.
 
 use stiefel_linalg::MatBatch;
 use stiefel_model::fitted::{Distances, FamiliarityCheck};

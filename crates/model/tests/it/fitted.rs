@@ -1,4 +1,5 @@
-//! The fitted model: the same decisions whoever asks, whatever else is in the set, before and after a file.
+//! The fitted model: the same decisions whoever asks, whatever else is in the set, before and after
+//! a file.
 
 use crate::models::{all, dasp, fit, of_domain, spdnet, through_file, trials};
 use crate::support::mixed_trials;
@@ -360,7 +361,8 @@ fn counts(model: &FittedModel, trials: &Trials) -> (usize, usize, usize) {
     counts
 }
 
-/// The same trials as another file would have them: other names, numbers and order, and nothing known of how they were made.
+/// The same trials as another file would have them: other names, numbers and order, and nothing
+/// known of how they were made.
 fn another_file(trials: &Trials, at: &[usize]) -> Trials {
     let some = trials.select(at).unwrap();
     let turned = |f: &Factor| {
@@ -767,7 +769,8 @@ fn a_fit_can_be_stopped() {
     assert!(stopped.decide(&training, None).is_ok());
 }
 
-/// A matrix that cannot be is named by its place in the file, whichever part of a fold it fell into.
+/// A matrix that cannot be is named by its place in the file, whichever part of a fold it fell
+/// into.
 #[test]
 fn an_impossible_matrix_is_numbered_as_in_the_file() {
     let all = of_domain(&trials(), 3, false);

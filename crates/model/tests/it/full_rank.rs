@@ -1,4 +1,5 @@
-//! Experts that are not orthonormal: what they equal, that they keep their rank, and that all doors know them.
+//! Experts that are not orthonormal: what they equal, that they keep their rank, and that all doors
+//! know them.
 
 use crate::models::{dasp, fit, full_rank, through_file, trials};
 use stiefel_autodiff::{Axis, gradient_error};
@@ -64,7 +65,8 @@ fn the_proxy_of_polar_experts_has_the_log_euclidean_mean_scale() {
     let net = network(ExpertKind::Polar);
     let mut parameters = Network::<f64>::initial(&net, 3);
     parameters.set("scales", random_batch(8, 3, 4, 4)).unwrap();
-    // One expert with the mean scale and the same columns at every place gives the same as K with their own.
+    // One expert with the mean scale and the same columns at every place gives the same as K with
+    // their own.
     let scales = &parameters.get("scales").unwrap().value;
     let l = MatBatch::from_fn(3, 4, 4, |j, r, c| match r.cmp(&c) {
         std::cmp::Ordering::Less => 0.0,
@@ -143,7 +145,8 @@ fn rank_stays_full_through_training() {
             assert_eq!(experts.len(), 3);
             let smallest = experts.iter().copied().fold(f64::INFINITY, f64::min);
             assert!(smallest > 0.05, "{kind:?} {}: {experts:?}", record.epoch);
-            // The barrier is on the experts; a mixture of them may come closer to losing a direction, but does not lose it.
+            // The barrier is on the experts; a mixture of them may come closer to losing a
+            // direction, but does not lose it.
             let routed = record.routed_singular.unwrap();
             let bound = if kind == ExpertKind::Polar {
                 0.05

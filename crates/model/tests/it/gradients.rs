@@ -1,4 +1,5 @@
-//! Gradients of whole networks against finite differences, each parameter along a direction of its manifold.
+//! Gradients of whole networks against finite differences, each parameter along a direction of its
+//! manifold.
 
 use stiefel_autodiff::Tape;
 use stiefel_geometry::stiefel;

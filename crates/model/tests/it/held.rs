@@ -1,4 +1,5 @@
-//! What a fitted network holds and what it does not: no training data, means where they were asked for.
+//! What a fitted network holds and what it does not: no training data, means where they were asked
+//! for.
 
 use crate::models::{dasp, fit, spdnet, trials};
 use crate::support::mixed_trials;

@@ -1,4 +1,5 @@
-//! Logistic regression against scikit-learn, against the conditions of its minimum, and under bad input.
+//! Logistic regression against scikit-learn, against the conditions of its minimum, and under bad
+//! input.
 
 use crate::peers::{cases, whitened_rows};
 use proptest::prelude::*;
@@ -77,7 +78,8 @@ fn naive_gradient(m: &LogisticModel, x: &[f64], labels: &[usize], classes: usize
 
 #[test]
 fn the_gradient_vanishes_with_and_without_a_factor() {
-    // Many more features than trials (factored), about as many, and few; with one thread's work and with several's.
+    // Many more features than trials (factored), about as many, and few; with one thread's work and
+    // with several's.
     for (rows, features, classes) in [
         (30, 300, 2),
         (60, 40, 3),
@@ -203,7 +205,8 @@ fn bad_input_is_an_error() {
 #[ignore = "a measurement, not a check"]
 fn seconds_for_64_channels() {
     let (unit, labels) = random_problem(1, 1700, 2080, 2);
-    // Tangent vectors of pre-conditioned EEG have a squared norm of some tens, a Gaussian one of 2080: the harder case.
+    // Tangent vectors of pre-conditioned EEG have a squared norm of some tens, a Gaussian one of
+    // 2080: the harder case.
     for (norm, size) in [("of EEG", 0.2), ("unit variance", 1.0)] {
         let x: Vec<f64> = unit.iter().map(|x| size * x).collect();
         for (classes, labels) in [(2, labels.clone()), (4, (0..1700).map(|i| i % 4).collect())] {

@@ -1,4 +1,5 @@
-//! The model file: what comes back is what was saved, and no damage gets through or runs away with memory.
+//! The model file: what comes back is what was saved, and no damage gets through or runs away with
+//! memory.
 
 use crate::models;
 use rand::RngExt;

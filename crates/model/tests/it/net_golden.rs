@@ -1,4 +1,5 @@
-//! Networks against an independent implementation: outputs, losses, every gradient, and 15 steps of Adam.
+//! Networks against an independent implementation: outputs, losses, every gradient, and 15 steps of
+//! Adam.
 
 use stiefel_autodiff::Tape;
 use stiefel_linalg::MatBatch;

@@ -1,4 +1,5 @@
-//! Networks of several views: gradients, the decoder against the tape, the file, new domains, controls, and what is refused.
+//! Networks of several views: gradients, the decoder against the tape, the file, new domains,
+//! controls, and what is refused.
 
 use crate::choir::{several, trial};
 use crate::decoder::agrees;
@@ -200,7 +201,8 @@ fn somebody_new_is_whitened_in_every_view() {
         model.decide(trials, Some(&unseen)).unwrap().probabilities
     };
     let own = Adaptation::OwnMean { kappa: 0.0 };
-    // A factor of the amplifier in one of the views goes away with that view's own mean, and does not with everybody's.
+    // A factor of the amplifier in one of the views goes away with that view's own mean, and does
+    // not with everybody's.
     let louder = |trials: &Trials| {
         let x = trials.view(1);
         let loud = MatBatch::from_fn(x.count(), 5, 5, |i, r, c| {
@@ -300,7 +302,8 @@ fn controls_and_statistics_know_one_routing_per_view() {
         assert_eq!(decided.routing.as_ref().unwrap().cols(), weights);
         let entropy = report.stats.as_ref().unwrap().entropy.value().unwrap();
         assert!((0.0..=1.0).contains(&entropy));
-        // The experts of the broad view are compared with each other, not with those of another view.
+        // The experts of the broad view are compared with each other, not with those of another
+        // view.
         assert_eq!(model.filters().unwrap().unwrap().count(), 3);
         // Given weights are obeyed: those the router found give what it said.
         let again = model.decide(&trials, None).unwrap();
@@ -359,7 +362,8 @@ fn options_of_one_view_are_refused_with_several() {
     };
     let error = SpdNet::new(SIZES, norm).unwrap_err();
     assert!(error.to_string().contains("these have 3"), "{error}");
-    // A model of three views does not go on with two, nor learn a domain more, nor is it judged on one.
+    // A model of three views does not go on with two, nor learn a domain more, nor is it judged on
+    // one.
     let trials = trials();
     let config = spdnet(Orthogonality::Riemannian);
     let model = fit::<f64>(&trials, &config);

@@ -331,7 +331,8 @@ fn domains_are_found_by_name_and_new_ones_take_the_policy() {
     let test = part(&case.fold.test);
     let named = |name: &dyn Fn(usize) -> String| {
         let own = test.domains().indices().iter();
-        // Numbered in the order in which they come, with names of other classes too: only domains are read.
+        // Numbered in the order in which they come, with names of other classes too: only domains
+        // are read.
         let domains = Factor::from_labels(own.rev().map(|&d| name(d)));
         let at: Vec<usize> = (0..test.len()).rev().collect();
         let x = test.covariances().select(&at);

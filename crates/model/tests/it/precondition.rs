@@ -36,7 +36,8 @@ fn with_unseen(seed: u64, n: usize) -> (Trials, Trials, Trials) {
     (all.select(&known).unwrap(), unseen, all)
 }
 
-/// What rounding may do to `M^{-1/2} X M^{-1/2}`: a multiple of `ε` times the condition number of `M`.
+/// What rounding may do to `M^{-1/2} X M^{-1/2}`: a multiple of `ε` times the condition number of
+/// `M`.
 fn rounding_of(mean: &[f64], n: usize) -> f64 {
     let mean = MatBatch::from_vec(1, n, n, mean.to_vec()).unwrap();
     let spectrum = stiefel_linalg::eigenvalues(mean.view()).unwrap();
@@ -128,7 +129,8 @@ fn riemannian_and_log_euclidean_means_whiten_their_own_mean() {
             .unwrap();
         let white = fitted.transform(&training).unwrap();
         let own: Vec<usize> = (0..8).map(|j| 3 * j).collect();
-        // The affine-invariant mean of the whitened trials is the identity: their logarithms average to zero.
+        // The affine-invariant mean of the whitened trials is the identity: their logarithms
+        // average to zero.
         let logs = spd::log(white.covariances().select(&own).view()).unwrap();
         let mean = mean_of(&logs, &(0..8).collect::<Vec<_>>());
         assert!(mean.iter().all(|x| x.abs() < 1e-8), "{mean:?}");
@@ -158,7 +160,8 @@ fn test_trials_reach_nothing_that_is_fitted() {
     let fitted = Preconditioning::default()
         .fit(&all.select(&train).unwrap())
         .unwrap();
-    // Other test trials: the same training trials give the same whitener, and a test trial the same result whatever is beside it.
+    // Other test trials: the same training trials give the same whitener, and a test trial the same
+    // result whatever is beside it.
     let mut changed = all.covariances().clone();
     for i in 21..30 {
         changed.matrix_mut(i).iter_mut().for_each(|x| *x *= 1e3);
@@ -254,7 +257,8 @@ fn causal_whitening_includes_the_current_trial_and_no_later_one() {
     let policy = Adaptation::Causal { kappa: 10.0 };
     let found = fitted.transform_new(&unseen, policy).unwrap();
     for t in 1..=unseen.len() {
-        // Trial t of the causal policy is the last trial of the own-mean policy on the first t trials.
+        // Trial t of the causal policy is the last trial of the own-mean policy on the first t
+        // trials.
         let first: Vec<usize> = (0..t).collect();
         let own = fitted
             .transform_new(
@@ -286,7 +290,8 @@ fn causal_and_own_mean_agree_for_every_reference_and_scale() {
             let own = fitted
                 .transform_new(&first, Adaptation::OwnMean { kappa: 3.0 })
                 .unwrap();
-            // With one trial all definitions coincide, the Riemannian recursion included (the mean of two is on the geodesic).
+            // With one trial all definitions coincide, the Riemannian recursion included (the mean
+            // of two is on the geodesic).
             let error = relative_error(causal.covariances().data(), own.covariances().data());
             assert!(error < 1e-8, "{reference:?} {scaling:?} {error:e}");
         }

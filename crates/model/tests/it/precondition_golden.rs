@@ -1,4 +1,5 @@
-//! Against `golden/ops_precond_dsp`: 40 trials of 6 channels, 4 domains, 28 of them for training, absolute loading.
+//! Against `golden/ops_precond_dsp`: 40 trials of 6 channels, 4 domains, 28 of them for training,
+//! absolute loading.
 
 use stiefel_linalg::MatBatch;
 use stiefel_model::precondition::{Preconditioning, Scaling, Tikhonov, Whitening};

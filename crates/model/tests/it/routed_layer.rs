@@ -1,4 +1,5 @@
-//! The routed layer by itself: its values are the network's, its gradients central differences in everything it takes, and what it refuses.
+//! The routed layer by itself: its values are the network's, its gradients central differences in
+//! everything it takes, and what it refuses.
 
 use stiefel_autodiff::Arena;
 use stiefel_geometry::{spd, stiefel};

@@ -91,7 +91,8 @@ proptest! {
 
 #[test]
 fn a_large_domain_near_the_mean_drives_the_papers_alignment_above_one() {
-    // Nine trials of one domain, one of the other, each domain with one vector of weights: the domain explains everything.
+    // Nine trials of one domain, one of the other, each domain with one vector of weights: the
+    // domain explains everything.
     let alpha = MatBatch::from_fn(10, 1, 2, |i, _, j| f64::from(u8::from((i < 9) == (j == 0))));
     let domains: Vec<usize> = (0..10).map(|i| usize::from(i == 9)).collect();
     let stats = routing_stats(alpha.view(), &domains).unwrap();
@@ -135,7 +136,8 @@ fn random_angles_are_those_of_pairs_drawn_and_measured() {
     // Known: lines in the plane 45°, lines in space 1 radian.
     assert!((random_mean_angle(2, 1).unwrap() - 45.0).abs() < 0.4);
     assert!((random_mean_angle(3, 1).unwrap() - 57.2958).abs() < 0.4);
-    // By duality planes in space have half of that (one of two angles is zero), and by definition k = n has none.
+    // By duality planes in space have half of that (one of two angles is zero), and by definition k
+    // = n has none.
     assert!((random_mean_angle(3, 2).unwrap() - 28.6479).abs() < 0.4);
     assert_eq!(random_mean_angle(4, 4).unwrap(), 0.0);
     // Against many experts drawn at random, all their pairs measured.

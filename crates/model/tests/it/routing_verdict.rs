@@ -33,7 +33,8 @@ fn check(evidence: &RoutingEvidence, expected: RoutingFinding, words: &[&str]) {
 
 #[test]
 fn one_trial_of_37_tells_nothing() {
-    // The figures of a validation set of 37 trials on which the program once saw routing "trial by trial".
+    // The figures of a validation set of 37 trials on which the program once saw routing "trial by
+    // trial".
     let one = 1.0 / 37.0;
     let mut evidence = RoutingEvidence {
         sets: vec![figures(0.811, 0.811 - one, 0.811 - one, 0.811 - one)],

@@ -162,16 +162,21 @@ fn nothing_is_not_recommended_for() {
 
 #[test]
 fn the_explanation_reads() {
-    assert_eq!(auto(64, 40).to_string(), "\
+    assert_eq!(
+        auto(64, 40).to_string(),
+        "\
 64 channels and 40 training domain(s), by the scaling rule
 ρ = n(n+1)/(2D) = 52.0, above the threshold 50
   routing        on         40 training domains
   experts K      20         D ≥ 20: half of the domains, because more capacity helps less and less
   filters k      32         n ≥ 40: half of the channels
   embedding m    20         the same for every dataset
-  DSP columns r  40         ρ > 50: domain identity is spread over 2080 tangent dimensions, the encoder finds it (fewer columns where the data span fewer)
+  DSP columns r  40         ρ > 50: domain identity is spread over 2080 tangent dimensions, the \
+         encoder finds it (fewer columns where the data span fewer)
   λ_align        0.05       ρ > 50: keys are drawn to the queries
-  keys           decoupled  the alignment loss alone moves the keys, towards stable domain attractors");
+  keys           decoupled  the alignment loss alone moves the keys, towards stable domain \
+         attractors"
+    );
     assert_eq!(
         auto(13, 15).to_string(),
         "\

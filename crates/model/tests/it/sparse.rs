@@ -133,7 +133,8 @@ fn the_decoder_routes_as_the_network_does() {
             let routing = decision.unwrap().routing.unwrap();
             let row = &alpha.data()[3 * i..3 * i + 3];
             for (a, b) in routing.iter().zip(row) {
-                // Zeros, and the one of p = 1, are the same bits; a softmax of two has the rounding of its scores.
+                // Zeros, and the one of p = 1, are the same bits; a softmax of two has the rounding
+                // of its scores.
                 let exact = p == 1 || *a == 0.0;
                 assert!(
                     if exact { a == b } else { (a - b).abs() < 1e-13 },

@@ -4,7 +4,8 @@ use stiefel_linalg::MatBatch;
 use stiefel_model::{Factor, Trials};
 use stiefel_testkit::{random_batch, random_spd};
 
-/// `count` trials that go round the domains; each domain has its own mixing, so that their means differ.
+/// `count` trials that go round the domains; each domain has its own mixing, so that their means
+/// differ.
 pub(crate) fn mixed_trials(seed: u64, count: usize, n: usize, domains: usize) -> Trials {
     let raw = random_spd::<f64>(seed, count, n);
     let mixing = random_batch::<f64>(seed + 1, domains, n, n);

@@ -73,7 +73,8 @@ fn entropy_falls_and_is_the_network_s_own() {
             assert_eq!(found.row, [0.0; 5]);
         }
     }
-    // The first step of Adam is η against the sign of the gradient: check it against finite differences.
+    // The first step of Adam is η against the sign of the gradient: check it against finite
+    // differences.
     let one = TransductiveConfig {
         steps: 1,
         learning_rate: 1e-4,

@@ -1,15 +1,18 @@
-//! The report of a study: one self-contained HTML file, the same figures as SVG files and its tables as CSV files.
+//! The report of a study: one self-contained HTML file, the same figures as SVG files and its
+//! tables as CSV files.
 //!
 //! ```text
 //! StudySummary ─▶ figures (base: text, colours, SVG; chart: rows, matrix, lines, scatter, heads) ─▶ page ─▶ report.html, *.csv, figures/*.svg
 //! ```
 //!
-//! Nothing is loaded from elsewhere. One script of a few lines sorts tables; without it everything is there. Light and dark follow the reader's setting; print is light. Colours are
-//! told apart by colour-blind readers, each figure has alternative text, every name is escaped, and a value that does not exist
-//! reads `–`.
+//! Nothing is loaded from elsewhere. One script of a few lines sorts tables; without it everything
+//! is there. Light and dark follow the reader's setting; print is light. Colours are told apart by
+//! colour-blind readers, each figure has alternative text, every name is escaped, and a value that
+//! does not exist reads `–`.
 //!
-//! Experts of different folds and seeds have nothing to do with each other, so the figures of a router (weights by domain, queries,
-//! angles, scalp maps) show one unit, the first fold of the first seed, and say so.
+//! Experts of different folds and seeds have nothing to do with each other, so the figures of a
+//! router (weights by domain, queries, angles, scalp maps) show one unit, the first fold of the
+//! first seed, and say so.
 
 mod base;
 mod chart;
@@ -53,15 +56,17 @@ fn files(gallery: &Gallery) -> Vec<(String, String)> {
     gallery.figures.iter().map(file).collect()
 }
 
-/// The tables of the report as CSV files: name and text. Figures are those of the page, with all their digits.
+/// The tables of the report as CSV files: name and text. Figures are those of the page, with all
+/// their digits.
 pub fn tables(summary: &StudySummary) -> Vec<(&'static str, String)> {
     page::csv_files(summary)
 }
 
-/// Writes `report.html`, its tables (`results.csv`, `tests.csv`, `subjects.csv`) and `figures/*.svg` into a folder, which is made where it does not exist, and gives the page's path.
+/// Writes `report.html`, its tables (`results.csv`, `tests.csv`, `subjects.csv`) and
+/// `figures/*.svg` into a folder, which is made where it does not exist, and gives the page's path.
 ///
-/// Each file is written under another name and renamed: a reader never sees half a file. The page comes last, and does not need
-/// the figures' files.
+/// Each file is written under another name and renamed: a reader never sees half a file. The page
+/// comes last, and does not need the figures' files.
 pub fn write(summary: &StudySummary, folder: impl AsRef<Path>) -> Result<PathBuf> {
     let folder = folder.as_ref();
     let gallery = Gallery::new(summary);

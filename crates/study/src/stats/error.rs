@@ -16,7 +16,8 @@ pub enum StatsError {
     },
     /// Two lists that come one per subject and do not.
     #[error(
-        "{first} scores of the one method, {second} of the other; pass one of each per subject, in the same order"
+        "{first} scores of the one method, {second} of the other; pass one of each per subject, \
+         in the same order"
     )]
     Unpaired {
         /// Scores of the one.

@@ -2,7 +2,8 @@
 
 use super::{StatsError, sign_flip_above};
 
-/// Corrected p-values, in the order given: with `p_(0) ≤ … ≤ p_(m−1)`, `max_{j≤i} min(1, (m − j) p_(j))`.
+/// Corrected p-values, in the order given: with `p_(0) ≤ … ≤ p_(m−1)`, `max_{j≤i} min(1, (m − j)
+/// p_(j))`.
 ///
 /// A comparison without a p-value was not made: it stays without one and does not count in `m`.
 ///
@@ -34,8 +35,9 @@ pub fn holm(p: &[Option<f64>]) -> Result<Vec<Option<f64>>, StatsError> {
     Ok(corrected)
 }
 
-/// Is a method above chance? For each method the one-sided sign-flip p-value of its scores minus chance, one score per subject,
-/// after Holm's correction over the methods; nothing for fewer than two subjects.
+/// Is a method above chance? For each method the one-sided sign-flip p-value of its scores minus
+/// chance, one score per subject, after Holm's correction over the methods; nothing for fewer than
+/// two subjects.
 ///
 /// ```
 /// use stiefel_study::stats::above_chance;

@@ -1,17 +1,20 @@
 //! Intervals that hold the true value with probability [`CONFIDENCE`].
 //!
-//! **Over people**, of a mean difference: `d̄ ± t sd(d)/√S`, `t` the two-sided quantile of Student's distribution with `S − 1` degrees of freedom.
+//! **Over people**, of a mean difference: `d̄ ± t sd(d)/√S`, `t` the two-sided quantile of Student's
+//! distribution with `S − 1` degrees of freedom.
 //!
-//! **Within a person**, of the difference of two methods' balanced accuracies over that person's trials. With `e_i ∈ [−1, 1]` how much more often the
-//! one method was right on trial `i` than the other (over the units that tested it), `n_c` the trials of class `c` of `C`:
+//! **Within a person**, of the difference of two methods' balanced accuracies over that person's
+//! trials. With `e_i ∈ [−1, 1]` how much more often the one method was right on trial `i` than the
+//! other (over the units that tested it), `n_c` the trials of class `c` of `C`:
 //!
 //! ```text
 //! d ± t (Σ_c v_c/(C² (m_c − 1)))^{1/2},   v_c = (Σ e_i² + 1/C)/m_c − (Σ e_i/m_c)²,   m_c = n_c + 2/C,   Σ over the trials of class c
 //! ```
 //!
-//! which is Wald's interval of paired proportions with half a trial added to each of the four ways in which two decisions can turn out (Agresti &
-//! Min 2005), spread over the classes: without them, two methods that agree on a handful of trials would seem to agree for certain.
-//! It speaks of the trials of one person under the models as they were trained, not of other people.
+//! which is Wald's interval of paired proportions with half a trial added to each of the four ways
+//! in which two decisions can turn out (Agresti & Min 2005), spread over the classes: without them,
+//! two methods that agree on a handful of trials would seem to agree for certain. It speaks of the
+//! trials of one person under the models as they were trained, not of other people.
 
 use super::{StatsError, check_finite, mean_std};
 use crate::tolerance::SIGNIFICANT;
@@ -83,7 +86,8 @@ pub fn mean_interval(differences: &[f64]) -> Result<Option<(f64, f64)>, StatsErr
     Ok(Some((m.mean - half, m.mean + half)))
 }
 
-/// Half the width of the interval of a person's difference: `classes[c]` holds `e_i` of the trials of class `c`; nothing for fewer than two trials.
+/// Half the width of the interval of a person's difference: `classes[c]` holds `e_i` of the trials
+/// of class `c`; nothing for fewer than two trials.
 ///
 /// ```
 /// use stiefel_study::stats::trial_interval;

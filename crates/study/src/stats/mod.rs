@@ -1,8 +1,9 @@
 //! Statistics of a table: descriptions over folds and seeds, tests over **subjects**.
 //!
-//! Folds share training trials and seeds share everything, so neither is a sample of anything: their spread is described
-//! ([`mean_std`]) and never tested. Subjects are independent. With `d_s` the difference of two methods' scores on subject `s`
-//! (scores averaged over folds and seeds first), `S` subjects:
+//! Folds share training trials and seeds share everything, so neither is a sample of anything:
+//! their spread is described ([`mean_std`]) and never tested. Subjects are independent. With `d_s`
+//! the difference of two methods' scores on subject `s` (scores averaged over folds and seeds
+//! first), `S` subjects:
 //!
 //! | | what is asked | value |
 //! |---|---|---|
@@ -11,10 +12,13 @@
 //! | [`effect_size`] | how large, in units of its spread? | `d_z = mean(d)/sd(d)`, sd with `S − 1` (Cohen 1988) |
 //! | [`holm()`] | … after looking at `m` comparisons | step-down `max_{j≤i} min(1, (m − j) p_(j))`, `j` from 0 (Holm 1979) |
 //!
-//! [`compare`] gives the first three at once, [`mean_interval`] says how far the mean difference is known and [`trial_interval`] the same of one person, [`attainable`] the
-//! smallest p that so many subjects can reach after Holm, and [`above_chance`] tests methods against chance. A value that does not exist (one subject, no difference anywhere) is a
-//! [`Measure::Undefined`](stiefel_model::Measure) with its reason; input that is not a number is an error. Differences that differ
-//! by less than `1e-12` of the largest are ties: they are what averaging in another order makes of equal scores.
+//! [`compare`] gives the first three at once, [`mean_interval`] says how far the mean difference is
+//! known and [`trial_interval`] the same of one person, [`attainable`] the smallest p that so many
+//! subjects can reach after Holm, and [`above_chance`] tests methods against chance. A value that
+//! does not exist (one subject, no difference anywhere) is a
+//! [`Measure::Undefined`](stiefel_model::Measure) with its reason; input that is not a number is an
+//! error. Differences that differ by less than `1e-12` of the largest are ties: they are what
+//! averaging in another order makes of equal scores.
 
 mod describe;
 mod error;

@@ -1,9 +1,11 @@
-//! The sign-flip permutation test of a mean difference, two-sided: where two methods are equally good, `d_s` and `−d_s` are equally
-//! likely, so the observed mean is one of `2^S` equally likely ones (Fisher 1935).
+//! The sign-flip permutation test of a mean difference, two-sided: where two methods are equally
+//! good, `d_s` and `−d_s` are equally likely, so the observed mean is one of `2^S` equally likely
+//! ones (Fisher 1935).
 //!
-//! `p = #{σ ∈ {±1}^S : |Σ σ_s d_s| ≥ |Σ d_s|}/2^S` by enumeration for up to [`EXACT_SIGN_FLIPS`] subjects; beyond, with `m =`
-//! [`RANDOM_SIGN_FLIPS`] random choices of signs of which `b` reach the observed value, `p = (b + 1)/(m + 1)`, which is never zero and
-//! never too small on average (Phipson & Smyth 2010).
+//! `p = #{σ ∈ {±1}^S : |Σ σ_s d_s| ≥ |Σ d_s|}/2^S` by enumeration for up to [`EXACT_SIGN_FLIPS`]
+//! subjects; beyond, with `m =` [`RANDOM_SIGN_FLIPS`] random choices of signs of which `b` reach
+//! the observed value, `p = (b + 1)/(m + 1)`, which is never zero and never too small on average
+//! (Phipson & Smyth 2010).
 
 use super::{StatsError, check_finite, too_few};
 use rand::rngs::ChaCha8Rng;
@@ -17,7 +19,8 @@ pub const EXACT_SIGN_FLIPS: usize = 16;
 /// Random choices of signs beyond.
 pub const RANDOM_SIGN_FLIPS: usize = 20_000;
 
-/// The two-sided p-value of paired differences, one per subject. The seed matters beyond [`EXACT_SIGN_FLIPS`] subjects only.
+/// The two-sided p-value of paired differences, one per subject. The seed matters beyond
+/// [`EXACT_SIGN_FLIPS`] subjects only.
 ///
 /// Undefined for fewer than two subjects and where all differences are zero.
 ///
@@ -25,27 +28,35 @@ pub const RANDOM_SIGN_FLIPS: usize = 20_000;
 /// use stiefel_study::stats::sign_flip;
 ///
 /// // All better: only "all plus" and "all minus" of the 2⁵ choices reach the mean.
-/// assert_eq!(sign_flip(&[0.01, 0.03, 0.02, 0.05, 0.08], 0)?.value(), Some(2.0 / 32.0));
+/// assert_eq!(
+///     sign_flip(&[0.01, 0.03, 0.02, 0.05, 0.08], 0)?.value(),
+///     Some(2.0 / 32.0)
+/// );
 /// # Ok::<(), stiefel_study::stats::StatsError>(())
 /// ```
 pub fn sign_flip(differences: &[f64], seed: u64) -> Result<Measure, StatsError> {
     tested(differences, seed, f64::abs)
 }
 
-/// The one-sided p-value of "the mean is above zero": the share of choices of signs with `mean(±d) ≥ mean(d)`.
+/// The one-sided p-value of "the mean is above zero": the share of choices of signs with `mean(±d)
+/// ≥ mean(d)`.
 ///
 /// ```
 /// use stiefel_study::stats::sign_flip_above;
 ///
 /// // All better: only "all plus" of the 2⁵ choices reaches the mean.
-/// assert_eq!(sign_flip_above(&[0.01, 0.03, 0.02, 0.05, 0.08], 0)?.value(), Some(1.0 / 32.0));
+/// assert_eq!(
+///     sign_flip_above(&[0.01, 0.03, 0.02, 0.05, 0.08], 0)?.value(),
+///     Some(1.0 / 32.0)
+/// );
 /// # Ok::<(), stiefel_study::stats::StatsError>(())
 /// ```
 pub fn sign_flip_above(differences: &[f64], seed: u64) -> Result<Measure, StatsError> {
     tested(differences, seed, |sum| sum)
 }
 
-/// The smallest p-value after Holm's correction that so many subjects and comparisons can reach, with tests of one side or two.
+/// The smallest p-value after Holm's correction that so many subjects and comparisons can reach,
+/// with tests of one side or two.
 ///
 /// ```
 /// use stiefel_study::stats::attainable;
@@ -72,7 +83,8 @@ fn tested(d: &[f64], seed: u64, side: fn(f64) -> f64) -> Result<Measure, StatsEr
     if total == 0.0 {
         return Ok(Measure::undefined("all differences are zero"));
     }
-    // Sums of equal terms in another order are equal but for rounding, and count as reaching the observed one.
+    // Sums of equal terms in another order are equal but for rounding, and count as reaching the
+    // observed one.
     let threshold = side(d.iter().sum()) - EQUAL_SCORES * total;
     let reaches = |signs: &[u64]| side(flipped_sum(d, signs)) >= threshold;
     if d.len() <= EXACT_SIGN_FLIPS {

@@ -1,9 +1,12 @@
-//! Wilcoxon's signed-rank test, two-sided: with `r_s` the mid-rank of `|d_s|` among the non-zero differences, `W⁺ = Σ_{d_s>0} r_s`.
+//! Wilcoxon's signed-rank test, two-sided: with `r_s` the mid-rank of `|d_s|` among the non-zero
+//! differences, `W⁺ = Σ_{d_s>0} r_s`.
 //!
-//! Zeros are dropped (Wilcoxon's own rule). Under the null hypothesis every sign is a fair coin, so that `W⁺ = Σ r_s B_s`:
-//! * its distribution is summed up exactly, rank by rank, for up to 50 pairs without ties and zeros, and up to 13 with them;
-//! * otherwise it is taken as normal with mean `n(n+1)/4` and variance `n(n+1)(2n+1)/24 − Σ(t³ − t)/48` (`t` the sizes of groups of
-//!   ties), without continuity correction.
+//! Zeros are dropped (Wilcoxon's own rule). Under the null hypothesis every sign is a fair coin, so
+//! that `W⁺ = Σ r_s B_s`:
+//! * its distribution is summed up exactly, rank by rank, for up to 50 pairs without ties and
+//!   zeros, and up to 13 with them;
+//! * otherwise it is taken as normal with mean `n(n+1)/4` and variance `n(n+1)(2n+1)/24 − Σ(t³ −
+//!   t)/48` (`t` the sizes of groups of ties), without continuity correction.
 //!
 //! These are the rules of SciPy 1.17's `wilcoxon(d)`, and the same numbers.
 

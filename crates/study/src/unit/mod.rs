@@ -1,7 +1,8 @@
 //! A unit of work: one method on one fold with one seed.
 //!
-//! Its identity is the SHA-256 of everything that decides the result: code version, instruction set, matrices and labels, the method's whole
-//! configuration, the trials of each part, fold and seed. The same identity means the same result to the bit.
+//! Its identity is the SHA-256 of everything that decides the result: code version, instruction
+//! set, matrices and labels, the method's whole configuration, the trials of each part, fold and
+//! seed. The same identity means the same result to the bit.
 
 mod model;
 mod pictures;
@@ -35,7 +36,8 @@ pub(crate) fn version() -> Result<String> {
 pub struct Identity {
     /// Of the unit.
     pub unit: String,
-    /// Of what is trained: units that differ only in how an unseen domain's embedding is filled share it.
+    /// Of what is trained: units that differ only in how an unseen domain's embedding is filled
+    /// share it.
     pub training: String,
 }
 
@@ -46,7 +48,8 @@ pub struct Unit {
     pub ids: Identity,
     /// What the table calls the method.
     pub name: String,
-    /// The part of the data it runs on, where a study has several (the scaling study); methods are compared within one.
+    /// The part of the data it runs on, where a study has several (the scaling study); methods are
+    /// compared within one.
     pub cell: Option<String>,
     /// The method.
     pub method: Method,
@@ -160,7 +163,8 @@ pub fn execute(units: &[Unit], cancel: &Cancel) -> Result<Vec<UnitRecord>> {
 }
 
 impl Unit {
-    /// The test trials and the labelled ones of the same people, with the views that the method takes.
+    /// The test trials and the labelled ones of the same people, with the views that the method
+    /// takes.
     fn tested(&self) -> Result<[Trials; 2]> {
         let trials = self.method.views_of(&self.trials)?;
         Ok([

@@ -1,5 +1,5 @@
-//! A model on one fold: fitted once, then asked under every policy and with every number of labelled
-//! trials.
+//! A model on one fold: fitted once, then asked under every policy and with every number of
+//! labelled trials.
 
 use super::pictures::{filters, pictures};
 use super::{Cancel, Found, Unit};

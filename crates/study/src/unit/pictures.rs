@@ -1,5 +1,5 @@
-//! What a report draws of a router: weights per domain, queries in the plane, angles between experts, and the two leading
-//! [`pictures`](FittedModel::pictures) of each.
+//! What a report draws of a router: weights per domain, queries in the plane, angles between
+//! experts, and the two leading [`pictures`](FittedModel::pictures) of each.
 
 use crate::{Patterns, Result, RoutingRecord};
 use stiefel_data::Trials;
@@ -12,8 +12,8 @@ use stiefel_model::{Decided, FittedModel, ModelError};
 /// Patterns shown of each filter.
 const PATTERNS: usize = 2;
 
-/// What the filters of a model see: the leading patterns of each. Of a model on several views nothing,
-/// for it has figures of its own.
+/// What the filters of a model see: the leading patterns of each. Of a model on several views
+/// nothing, for it has figures of its own.
 pub(super) fn filters(model: &FittedModel, training: &Trials) -> Result<Vec<Patterns>> {
     if model.view_count() > 1 {
         return Ok(Vec::new());
@@ -29,7 +29,8 @@ pub(super) fn filters(model: &FittedModel, training: &Trials) -> Result<Vec<Patt
     Ok(all.map(one).collect())
 }
 
-/// Pictures of a router on its test trials. What routes by domain has one filter: there is nothing to draw but its figures.
+/// Pictures of a router on its test trials. What routes by domain has one filter: there is nothing
+/// to draw but its figures.
 pub(super) fn pictures(
     model: &FittedModel,
     decided: &Decided,

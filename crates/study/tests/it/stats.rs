@@ -187,7 +187,8 @@ fn random_decisions_raise_about_as_many_alarms_as_the_level_says() {
         }));
     }
     let rate = |count: usize| count as f64 / f64::from(repetitions);
-    // Three standard deviations of a rate of .05 over the repetitions are .015; ties make the test a little cautious.
+    // Three standard deviations of a rate of .05 over the repetitions are .015; ties make the test
+    // a little cautious.
     assert!((0.03..0.065).contains(&rate(single)), "{}", rate(single));
     assert!((0.02..0.065).contains(&rate(family)), "{}", rate(family));
     assert!(rate(old) > 1.0 / 7.0, "{}", rate(old));

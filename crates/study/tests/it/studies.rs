@@ -54,7 +54,8 @@ fn timeless(mut record: UnitRecord) -> UnitRecord {
     record
 }
 
-/// The same trials with the matrices of some replaced. Labels stay: the split is made by (domain, class).
+/// The same trials with the matrices of some replaced. Labels stay: the split is made by (domain,
+/// class).
 fn tampered(trials: &Trials, which: &[usize]) -> Trials {
     let x = trials.covariances();
     let n = x.rows();
@@ -508,7 +509,8 @@ fn networks_of_several_views_have_rows_and_the_report_says_which_views_decide() 
     assert!(page.contains("which views carry the decision") && page.contains("everybody"));
 }
 
-/// The first sentence is about the strongest peer, and its picture is made of the pairs of the tests.
+/// The first sentence is about the strongest peer, and its picture is made of the pairs of the
+/// tests.
 #[test]
 fn the_first_sentence_sets_choir_against_the_strongest_peer() {
     let folder = Folder::new("headline");
@@ -577,7 +579,8 @@ fn the_first_sentence_sets_choir_against_the_strongest_peer() {
         }
     }
     assert!(summary.dataset.places.iter().all(Option::is_some));
-    // Date and machine differ from run to run: they are in what is written, not in what is compared.
+    // Date and machine differ from run to run: they are in what is written, not in what is
+    // compared.
     assert_eq!(summary.made, None);
     let concluded = conclude(&plan, &store, records).unwrap();
     assert!(concluded.made.is_some());

@@ -11,8 +11,10 @@ use crate::output::Output;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Trials (.npy, .npz, MATLAB of Weibo 2014) and covariances (.npy, .npz) are written with the arrays X, y, subject,
-run, ch_names and sfreq, which NumPy reads. Continuous recordings become trials with `stiefel prepare`.")]
+Trials (.npy, .npz, MATLAB of Weibo 2014) and covariances (.npy, .npz) are written with the arrays \
+                        X, y, subject,
+run, ch_names and sfreq, which NumPy reads. Continuous recordings become trials with `stiefel \
+                        prepare`.")]
 pub(crate) struct Arguments {
     /// The file to read
     input: PathBuf,
@@ -51,7 +53,8 @@ impl Arguments {
             }
             Content::Recordings(_) => {
                 return Err(Failure::Failed(format!(
-                    "{} holds continuous recordings; cut and filter them with: stiefel prepare {} --classes … -o {}",
+                    "{} holds continuous recordings; cut and filter them with: stiefel prepare {} \
+                     --classes … -o {}",
                     self.input.display(),
                     self.input.display(),
                     self.output.display()

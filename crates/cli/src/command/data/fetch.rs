@@ -11,15 +11,18 @@ use crate::output::Output;
 #[cfg(feature = "download")]
 const MORE: &str = "\
 If a download is stopped, what has arrived is kept: run the same command again, and it continues
-from there. If all files are here, no network is needed. Every file is compared with its published SHA-256, or with the one recorded at the
+from there. If all files are here, no network is needed. Every file is compared with its published \
+                    SHA-256, or with the one recorded at the
 first fetch.
 
-Environment: STIEFEL_DATA (folder for data), STIEFEL_MIRROR (like --mirror), MNE_DATA (files of MNE and
+Environment: STIEFEL_DATA (folder for data), STIEFEL_MIRROR (like --mirror), MNE_DATA (files of \
+                    MNE and
 MOABB), HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE.";
 
 #[cfg(not(feature = "download"))]
 const MORE: &str = "\
-This program was built without downloads: it says which files are here, and where those that are missing belong. To build it with downloads:
+This program was built without downloads: it says which files are here, and where those that are \
+                    missing belong. To build it with downloads:
 cargo build --release --features download
 
 Environment: STIEFEL_DATA (folder for data), MNE_DATA (files of MNE and MOABB).";
@@ -120,19 +123,22 @@ fn present(
 ) -> Result<Vec<LocalFile>, Failure> {
     use stiefel::eeg::catalogue::CatalogueError;
 
-    let files = cache.locate(dataset, selection).map_err(|error| match error {
-        CatalogueError::Missing {
-            missing, wanted, ..
-        } => {
-            let says = format!(
-                "{missing} of {wanted} files of {} are not here, and this program was built without downloads. To build it with them: \
-                 cargo build --release --features download",
-                dataset.id,
-            );
-            by_hand(&says, "it checks them", cache, dataset, selection)
-        }
-        other => other.into(),
-    })?;
+    let files = cache
+        .locate(dataset, selection)
+        .map_err(|error| match error {
+            CatalogueError::Missing {
+                missing, wanted, ..
+            } => {
+                let says = format!(
+                    "{missing} of {wanted} files of {} are not here, and this program was built \
+                     without downloads. To build it with them: cargo build --release --features \
+                     download",
+                    dataset.id,
+                );
+                by_hand(&says, "it checks them", cache, dataset, selection)
+            }
+            other => other.into(),
+        })?;
     for file in &files {
         file.verify(cache)?;
     }
@@ -152,8 +158,8 @@ fn by_hand(
         return Failure::Failed(says.into());
     };
     Failure::Failed(format!(
-        "{says}\n\
-         If you have the files from elsewhere, put them into {} under their own names (the first of {} is {}), and give the same command again: {then}.",
+        "{says}\nIf you have the files from elsewhere, put them into {} under their own names \
+         (the first of {} is {}), and give the same command again: {then}.",
         cache.folder(dataset).display(),
         files.len(),
         first.name,

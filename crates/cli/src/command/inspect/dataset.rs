@@ -111,7 +111,8 @@ fn figures(t: &Trials, domain: usize, bar: &Bar) -> Result<DomainFigures, Failur
     let mut mean = vec![0.0; n * n];
     let mut conditions = Vec::with_capacity(at.len());
     let mut counts = vec![0; t.classes().names().len()];
-    // How many samples a covariance came from is not known here; a loss of rank is put down to other causes.
+    // How many samples a covariance came from is not known here; a loss of rank is put down to
+    // other causes.
     let rank = |matrix: &[f64]| Rank::of(matrix, &channels, usize::MAX);
     for &i in &at {
         counts[t.classes().indices()[i]] += 1;

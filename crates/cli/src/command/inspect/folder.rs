@@ -246,7 +246,8 @@ fn beside(path: &Path, error: &EegError) -> Option<String> {
     ) {
         return None;
     }
-    // README, LICENSE, CHANGES: no recorder names a recording without an ending, unless its content says so.
+    // README, LICENSE, CHANGES: no recorder names a recording without an ending, unless its content
+    // says so.
     let Some(ending) = path.extension() else {
         return Some("no ending".into());
     };

@@ -37,10 +37,12 @@ pub(crate) struct Deciding {
     /// Time constant of the evidence over time, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     time_constant: f64,
-    /// A window is "unfamiliar" when it lies more than this many times as far from the mean of its domain as 99 % of the training trials do: a number, or off
+    /// A window is "unfamiliar" when it lies more than this many times as far from the mean of its
+    /// domain as 99 % of the training trials do: a number, or off
     #[arg(long, value_name = "LIMIT", default_value = "1.5", value_parser = limit)]
     unfamiliar: Limit,
-    /// Labels of markers that are cues without a class, separated by commas; labels of the model's classes always are cues
+    /// Labels of markers that are cues without a class, separated by commas; labels of the model's
+    /// classes always are cues
     #[arg(long, value_name = "LABELS", value_delimiter = ',')]
     cues: Vec<String>,
     /// Samples per second [default: the model's]
@@ -52,7 +54,8 @@ pub(crate) struct Deciding {
     /// The samples are filtered already, in the model's band
     #[arg(long, conflicts_with = "band")]
     filtered: bool,
-    /// The window of the training trials; windows of the stream have the same length [default: the model's]
+    /// The window of the training trials; windows of the stream have the same length [default: the
+    /// model's]
     #[arg(long, value_name = "FROM,TO", value_parser = window, allow_hyphen_values = true)]
     window: Option<[f64; 2]>,
     /// Covariance estimator: sample, ledoit-wolf, oas, schaefer-strimmer [default: the model's]
@@ -109,29 +112,36 @@ impl Deciding {
         let known = model.knows(name);
         if self.domain.is_none() && unseen.is_none() {
             return Err(Failure::Misuse(format!(
-                "whose signal is it? Give --domain with one of {}; for somebody else --adapt says what whitens the signal (causal learns it as it goes)",
+                "whose signal is it? Give --domain with one of {}; for somebody else --adapt says \
+                 what whitens the signal (causal learns it as it goes)",
                 model.known_domains().join(", ")
             )));
         }
-        // Somebody who is known from calibration alone goes on learning: as they go, or from unlabelled trials that are given.
+        // Somebody who is known from calibration alone goes on learning: as they go, or from
+        // unlabelled trials that are given.
         let given = self.calibration.is_some();
         let heeded = (unseen.as_ref()).is_some_and(|u| model.policy_applies(name, u, given));
         if unseen.is_some() && !heeded {
             let why = if model.is_calibrated(name) {
-                "the model was calibrated for domain \"{name}\"; only causal whitening, or own-mean with --calibration, goes on learning from unlabelled signal"
+                "the model was calibrated for domain \"{name}\"; only causal whitening, or \
+                 own-mean with --calibration, goes on learning from unlabelled signal"
             } else {
-                "the model was trained on domain \"{name}\"; --adapt is for other domains, leave it out"
+                "the model was trained on domain \"{name}\"; --adapt is for other domains, leave \
+                 it out"
             };
             return Err(Failure::Misuse(why.replace("{name}", name)));
         }
         if known && !heeded && self.calibration.is_some() {
             return Err(Failure::Misuse(format!(
-                "the model was trained on domain \"{name}\"; --calibration is for other domains, leave it out"
+                "the model was trained on domain \"{name}\"; --calibration is for other domains, \
+                 leave it out"
             )));
         }
         if self.freeze && !unseen.as_ref().is_some_and(AdaptPolicy::is_causal) {
             return Err(Failure::Misuse(
-                "--freeze keeps the running mean of causal whitening as it is; without causal whitening nothing learns from unlabelled windows, so leave it out".into(),
+                "--freeze keeps the running mean of causal whitening as it is; without causal \
+                 whitening nothing learns from unlabelled windows, so leave it out"
+                    .into(),
             ));
         }
         let trials = match &self.calibration {
@@ -180,7 +190,8 @@ impl Deciding {
         for (option, given, own) in said {
             if let Some(given) = given.filter(|given| *given != own) {
                 return Err(Failure::Misuse(format!(
-                    "{option} {given}: the model was trained with {own}; leave the option out, or train a model on trials made that way"
+                    "{option} {given}: the model was trained with {own}; leave the option out, or \
+                     train a model on trials made that way"
                 )));
             }
         }
@@ -191,7 +202,8 @@ impl Deciding {
         Ok(made)
     }
 
-    /// Returns what the options state, for a model that was trained on covariances of unknown origin.
+    /// Returns what the options state, for a model that was trained on covariances of unknown
+    /// origin.
     fn stated(
         &self,
         model: &FittedModel,

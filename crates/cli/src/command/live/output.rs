@@ -16,7 +16,8 @@ pub(crate) struct Sinks {
     /// Also send decisions as an LSL stream of this name
     #[arg(long, value_name = "NAME")]
     outlet: Option<String>,
-    /// The file of the LSL library [default: STIEFEL_LIBLSL, the system's, or that of the Python package pylsl or mne-lsl]
+    /// The file of the LSL library [default: STIEFEL_LIBLSL, the system's, or that of the Python
+    /// package pylsl or mne-lsl]
     #[arg(long, value_name = "FILE")]
     liblsl: Option<PathBuf>,
     /// Serve a live page on this machine; its address is printed

@@ -17,7 +17,8 @@ use options::Options;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "If a study is stopped, give the same command again: it continues where it stopped."
+    after_help = "If a study is stopped, give the same command again: it continues where it \
+                  stopped."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -161,7 +162,8 @@ fn list(plan: &Plan, folder: &std::path::Path, json: bool, output: &mut Output) 
         ))?;
     }
     output.line(&format!(
-        "\n{} units in {}; run one with `stiefel study run-unit {} INDEX`, and all that are missing with the same command without --plan",
+        "\n{} units in {}; run one with `stiefel study run-unit {} INDEX`, and all that are \
+         missing with the same command without --plan",
         plan.units.len(),
         folder.display(),
         folder.display()

@@ -36,7 +36,8 @@ impl Arguments {
         };
         let [unit] = found[..] else {
             return Err(Failure::Misuse(format!(
-                "\"{}\" names {} units; give a number below {} or more letters of an identity (see --plan)",
+                "\"{}\" names {} units; give a number below {} or more letters of an identity \
+                 (see --plan)",
                 self.unit,
                 found.len(),
                 plan.units.len()

@@ -83,6 +83,8 @@ fn check_or_record(folder: &Path, records: &Records, member: &Member, url: &str)
         expected: expected.to_string(),
         found: found.to_string(),
         because,
-        action: "the unpacked file was deleted. If the publisher has replaced it, delete its entry in checksums.json".into(),
+        action: "the unpacked file was deleted. If the publisher has replaced it, delete its \
+                 entry in checksums.json"
+            .into(),
     })
 }

@@ -106,8 +106,8 @@ impl<'d> Download<'d> {
                 expected: expected.to_string(),
                 found: found.to_string(),
                 because,
-                action: "the download was deleted; try again or another --mirror. If the publisher has replaced the file, delete \
-                         its entry in checksums.json"
+                action: "the download was deleted; try again or another --mirror. If the \
+                         publisher has replaced the file, delete its entry in checksums.json"
                     .into(),
             });
         }
@@ -134,7 +134,8 @@ impl<'d> Download<'d> {
                 Err(Ended::Final(error)) => return Err(error),
                 Err(Ended::Passing(reason, asked)) => (reason, asked),
             };
-            // Only ground that was never reached before counts as progress: without ranges every attempt brings bytes.
+            // Only ground that was never reached before counts as progress: without ranges every
+            // attempt brings bytes.
             let reached = self.part.len();
             if reached > furthest {
                 (furthest, failures) = (reached, 0);
@@ -202,7 +203,10 @@ impl<'d> Download<'d> {
                 return self.receive(answer, *len);
             }
             if answer.status == 200 {
-                self.restart("the server sent the whole file: it has changed there, or the server cannot send parts");
+                self.restart(
+                    "the server sent the whole file: it has changed there, or the server cannot \
+                     send parts",
+                );
             } else if matches!(answer.status, 206 | 416) {
                 self.restart("the file has changed on the server");
                 answer = self.ask(None)?;
@@ -212,7 +216,8 @@ impl<'d> Download<'d> {
             200 if answer.is_page => Err(Ended::Final(CatalogueError::Content {
                 path: self.target.to_path_buf(),
                 reason: format!(
-                    "{} answered with a web page instead of the file: the network may need a log-in; open the address in a browser",
+                    "{} answered with a web page instead of the file: the network may need a \
+                     log-in; open the address in a browser",
                     self.url
                 ),
             })),
@@ -313,7 +318,8 @@ impl<'d> Download<'d> {
                     left_behind: if written == 0 {
                         "nothing was left behind"
                     } else {
-                        "only the bytes that have arrived are kept, and the next attempt continues from there"
+                        "only the bytes that have arrived are kept, and the next attempt continues \
+                         from there"
                     },
                 }
             }
@@ -322,7 +328,8 @@ impl<'d> Download<'d> {
     }
 }
 
-/// The pause after so many failures: doubling, and a random part so that clients do not come in step.
+/// The pause after so many failures: doubling, and a random part so that clients do not come in
+/// step.
 fn backoff(first: Duration, failures: u32) -> Duration {
     let doubled = first.saturating_mul(1 << (failures - 1).min(16));
     let share = (RandomState::new().hash_one(failures) % 512) as f64 / 1024.0;

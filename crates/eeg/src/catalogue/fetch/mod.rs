@@ -1,11 +1,13 @@
-//! Downloads: what is missing is fetched, what is here is checked, and nothing half-done is ever taken for a file.
+//! Downloads: what is missing is fetched, what is here is checked, and nothing half-done is ever
+//! taken for a file.
 //!
 //! For every file, in this order:
 //!
-//! 1. the own copy, if its SHA-256 is the published one or the one recorded at the first fetch (a file that differs is set aside as
-//!    `NAME.damaged`);
+//! 1. the own copy, if its SHA-256 is the published one or the one recorded at the first fetch (a
+//!    file that differs is set aside as `NAME.damaged`);
 //! 2. a copy of MNE's or MOABB's, under the same condition where a checksum is known;
-//! 3. the network: under a lock, into `NAME.part`, going on where an earlier attempt was cut; then checked, synced, renamed.
+//! 3. the network: under a lock, into `NAME.part`, going on where an earlier attempt was cut; then
+//!    checked, synced, renamed.
 //!
 //! Steps 1 and 2 open no connection.
 
@@ -42,11 +44,15 @@ use crate::error::catalogue::{CatalogueError, Result};
 /// ```no_run
 /// use stiefel_eeg::catalogue::{Cache, FetchOptions, Fetcher, Progress, Selection, find};
 /// let fetcher = Fetcher::new(Cache::from_env()?, FetchOptions::from_env())?;
-/// let files = fetcher.fetch(find("bnci2014001")?, &Selection::subjects([1]), &|progress: &Progress<'_>| {
-///     if let Progress::Finished { name, bytes, .. } = progress {
-///         println!("{name}: {bytes} bytes");
-///     }
-/// })?;
+/// let files = fetcher.fetch(
+///     find("bnci2014001")?,
+///     &Selection::subjects([1]),
+///     &|progress: &Progress<'_>| {
+///         if let Progress::Finished { name, bytes, .. } = progress {
+///             println!("{name}: {bytes} bytes");
+///         }
+///     },
+/// )?;
 /// # Ok::<(), stiefel_eeg::catalogue::CatalogueError>(())
 /// ```
 #[derive(Debug)]

@@ -10,7 +10,8 @@ pub trait Observer: Sync {
     /// Something happened.
     fn progress(&self, progress: &Progress<'_>);
 
-    /// Asked often; the fetch ends with [`CatalogueError::Stopped`](super::super::CatalogueError::Stopped) when this turns true.
+    /// Asked often; the fetch ends with
+    /// [`CatalogueError::Stopped`](super::super::CatalogueError::Stopped) when this turns true.
     fn stop(&self) -> bool {
         false
     }

@@ -10,7 +10,11 @@ use crate::error::catalogue::{CatalogueError, Result};
 ///
 /// ```
 /// use stiefel_eeg::catalogue::FetchOptions;
-/// let options = FetchOptions { jobs: 1, mirror: Some("https://mirror.example.org/eeg".into()), ..FetchOptions::default() };
+/// let options = FetchOptions {
+///     jobs: 1,
+///     mirror: Some("https://mirror.example.org/eeg".into()),
+///     ..FetchOptions::default()
+/// };
 /// assert_eq!(options.attempts, 5);
 /// ```
 #[derive(Debug, Clone)]
@@ -19,7 +23,8 @@ pub struct FetchOptions {
     pub mirror: Option<String>,
     /// Files fetched at the same time.
     pub jobs: usize,
-    /// Failed attempts in a row before a file is given up. An attempt that brought new bytes starts the count again.
+    /// Failed attempts in a row before a file is given up. An attempt that brought new bytes
+    /// starts the count again.
     pub attempts: u32,
     /// The pause after the first failure; it doubles with each further one, up to 30 s.
     pub backoff: Duration,

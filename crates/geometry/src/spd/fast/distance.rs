@@ -111,7 +111,8 @@ pub(in crate::spd) fn inner_product<T: Scalar>(
         for (out, (u, v)) in out.iter_mut().zip(pairs) {
             *out = dot(u, v);
         }
-        // The last entry of a whitened matrix is made of all of them: what is not finite has come through.
+        // The last entry of a whitened matrix is made of all of them: what is not finite has come
+        // through.
         all_finite(out).then_some(())
     })
 }
@@ -140,7 +141,8 @@ impl<T: Scalar> Steps<T> {
         values.chunks_exact(n).all(resolved).then_some(values)
     }
 
-    /// `(Σ ln² λ)^{1/2}` of each matrix in the buffer, or the largest `|ln λ|` for Thompson's distance.
+    /// `(Σ ln² λ)^{1/2}` of each matrix in the buffer, or the largest `|ln λ|` for Thompson's
+    /// distance.
     fn norms_of_logarithms(&mut self, metric: Metric, n: usize, out: &mut [T]) -> Option<()> {
         let values = self.spectra(n, out.len())?;
         for (out, lambda) in out.iter_mut().zip(values.chunks_exact(n)) {
@@ -185,8 +187,8 @@ pub(in crate::spd) fn mutual_riemann<T: Scalar>(
     Some(out)
 }
 
-/// `δ(A_i, B_j)` row after row: row `i` begins at place `starts[i]` of the result and at column `first(i)`. Parts run over the ends
-/// of rows, so that short rows leave no lane empty.
+/// `δ(A_i, B_j)` row after row: row `i` begins at place `starts[i]` of the result and at column
+/// `first(i)`. Parts run over the ends of rows, so that short rows leave no lane empty.
 fn rows_of_pairs<T: Scalar>(
     metric: Metric,
     (a, b): (MatView<'_, T>, MatView<'_, T>),
@@ -282,7 +284,8 @@ fn cholesky<T: Scalar>(
         let (a, b) = both(a, b, &range)?;
         let Scratch { l, l_inv, steps } = scratch;
         let coordinates = |x: MatView<'_, T>, buffer: &mut Vec<T>, steps: &mut Steps<T>| {
-            // Only matrices that certainly are positive definite; the inverse factor is not needed otherwise.
+            // Only matrices that certainly are positive definite; the inverse factor is not needed
+            // otherwise.
             inverse_factor(x, buffer, steps)?;
             let len = factor(x, buffer, steps)?.data().len();
             if chart == CholeskyChart::LogFactor {
@@ -366,7 +369,8 @@ pub(super) fn inverse_into<T: Scalar>(
     conditioned(x.data(), out, n, share, |x| trace(x, n)).then_some(())
 }
 
-/// `X_i⁻¹` of SPD matrices, exactly symmetric; nothing where one is not positive definite or too badly conditioned for its digits.
+/// `X_i⁻¹` of SPD matrices, exactly symmetric; nothing where one is not positive definite or too
+/// badly conditioned for its digits.
 pub fn inverses<T: Scalar>(x: MatView<'_, T>) -> Option<MatBatch<T>> {
     let n = x.rows();
     let count = common(&[Some(x)])?;
@@ -418,8 +422,8 @@ fn logdet<T: Scalar>(a: MatView<'_, T>, b: MatView<'_, T>) -> Option<Vec<T>> {
     })
 }
 
-/// `log det X = 2 Σ log L_rr` of each matrix, where it keeps the digits of a comparison with another way to it: a pivot `L_rr²` is
-/// seldom more than `n` times the smallest eigenvalue.
+/// `log det X = 2 Σ log L_rr` of each matrix, where it keeps the digits of a comparison with
+/// another way to it: a pivot `L_rr²` is seldom more than `n` times the smallest eigenvalue.
 fn log_determinants<T: Scalar>(
     x: MatView<'_, T>,
     buffer: &mut Vec<T>,

@@ -7,11 +7,12 @@
 //! | `point` | derivatives of functions of eigenvalues at one point, and maps made of them |
 //! | `parts` | any function part by part, and weighted sums |
 //!
-//! A few matrices at a time go through all steps, in buffers that stay in the cache, over the threads
-//! of the current rayon pool. A fast way refuses (`None`) matrices that are not symmetric, not finite,
-//! not positive definite or badly conditioned; its caller then takes the careful formula for the whole
-//! batch, or says what is wrong with it. Both agree to rounding, not to the bit. As long as all
-//! matrices take the same way, a result depends neither on neighbours nor on the number of threads.
+//! A few matrices at a time go through all steps, in buffers that stay in the cache, over the
+//! threads of the current rayon pool. A fast way refuses (`None`) matrices that are not symmetric,
+//! not finite, not positive definite or badly conditioned; its caller then takes the careful
+//! formula for the whole batch, or says what is wrong with it. Both agree to rounding, not to the
+//! bit. As long as all matrices take the same way, a result depends neither on neighbours nor on
+//! the number of threads.
 
 mod distance;
 mod parts;

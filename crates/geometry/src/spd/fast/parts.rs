@@ -6,7 +6,8 @@
 //! | [`sum_spectral`] | `Σ w_i f(R X_i Rᵀ)` |
 //! | [`sum_inverses`] | `Σ w_i ((X_i + M)/2)⁻¹`, or that of the `X_i` alone |
 //!
-//! Sums are taken part by part and then in the order of the parts: they do not depend on the number of threads.
+//! Sums are taken part by part and then in the order of the parts: they do not depend on the number
+//! of threads.
 
 use super::distance::inverse_into;
 use super::steps::{Scratch, Steps, common, part, room, squares, stream, symmetric, together};
@@ -18,8 +19,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 use stiefel_linalg::{MatBatch, MatView, Outer, Scalar, congruence};
 
-/// `f` of a range and of the matrices of every stack that belong to it, `n × n` results. Where a part fails, the whole stack goes through `f`, whose error then
-/// names the right trial.
+/// `f` of a range and of the matrices of every stack that belong to it, `n × n` results. Where a
+/// part fails, the whole stack goes through `f`, whose error then names the right trial.
 pub(in crate::spd) fn in_parts<T: Scalar, const K: usize>(
     stacks: [MatView<'_, T>; K],
     f: impl Fn(Range<usize>, [MatView<'_, T>; K]) -> Result<MatBatch<T>> + Sync,
@@ -84,7 +85,8 @@ fn check_weights<T: Scalar>(op: &'static str, x: MatView<'_, T>, weights: &[T]) 
     ))
 }
 
-/// `Σ w_i f(R X_i Rᵀ)` with weights as they are, as a batch of one; without `R`, of the matrices themselves.
+/// `Σ w_i f(R X_i Rᵀ)` with weights as they are, as a batch of one; without `R`, of the matrices
+/// themselves.
 pub(in crate::spd) fn sum_spectral<T: Scalar>(
     root: Option<MatView<'_, T>>,
     x: MatView<'_, T>,
@@ -107,7 +109,8 @@ pub(in crate::spd) fn sum_spectral<T: Scalar>(
     Ok(weighted_sum(map(f, seen.view())?.view(), weights))
 }
 
-/// `Σ w_i ((X_i + M)/2)⁻¹` with weights as they are, as a batch of one; without `M`, of the `X_i` themselves.
+/// `Σ w_i ((X_i + M)/2)⁻¹` with weights as they are, as a batch of one; without `M`, of the `X_i`
+/// themselves.
 pub(in crate::spd) fn sum_inverses<T: Scalar>(
     x: MatView<'_, T>,
     m: Option<MatView<'_, T>>,

@@ -1,5 +1,6 @@
-//! `U g(L ∘ (Uᵀ f(X_i) U) + D) Uᵀ`: derivatives of functions of eigenvalues at one point, in many directions, and the maps that are made of the like: the
-//! log-Euclidean ones, and the Bures–Wasserstein exponential, where `L_rc = 1/(λ_r + λ_c)`.
+//! `U g(L ∘ (Uᵀ f(X_i) U) + D) Uᵀ`: derivatives of functions of eigenvalues at one point, in many
+//! directions, and the maps that are made of the like: the log-Euclidean ones, and the
+//! Bures–Wasserstein exponential, where `L_rc = 1/(λ_r + λ_c)`.
 
 use super::steps::{common, part, room, squares, squares_mut, stream, symmetric};
 use crate::Result;
@@ -7,7 +8,8 @@ use crate::batch::{broadcast, common_count, zip_with};
 use crate::spd::{SpectralFn, check_spectrum, check_symmetric, exp, log, pull_back, spectral_map};
 use stiefel_linalg::{Eigen, MatBatch, MatView, Op, Outer, Scalar, eigh, product_into};
 
-/// A point with the derivative of a function there: eigenvectors `U`, the Loewner matrix `L`, and a diagonal `D`.
+/// A point with the derivative of a function there: eigenvectors `U`, the Loewner matrix `L`, and a
+/// diagonal `D`.
 struct Point<T> {
     /// `U`, and its transpose.
     u: MatBatch<T>,
@@ -94,7 +96,8 @@ fn tilted<T: Scalar>(
     MatBatch::from_vec(count, n, n, data).ok()
 }
 
-/// The derivative of a function of eigenvalues at `C_i` in the directions `X_i`, `U (L ∘ (Uᵀ X_i U)) Uᵀ`.
+/// The derivative of a function of eigenvalues at `C_i` in the directions `X_i`, `U (L ∘ (Uᵀ X_i
+/// U)) Uᵀ`.
 ///
 /// ```
 /// use stiefel_geometry::spd::{SpectralFn, differential};
@@ -102,7 +105,10 @@ fn tilted<T: Scalar>(
 ///
 /// let c = MatBatch::from_vec(1, 1, 1, vec![4.0])?;
 /// let x = MatBatch::from_vec(2, 1, 1, vec![1.0, 2.0])?;
-/// assert_eq!(differential(SpectralFn::Log, c.view(), x.view())?.data(), [0.25, 0.5]);
+/// assert_eq!(
+///     differential(SpectralFn::Log, c.view(), x.view())?.data(),
+///     [0.25, 0.5]
+/// );
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn differential<T: Scalar>(
@@ -182,8 +188,9 @@ pub fn exp_map_log_euclidean<T: Scalar>(
     exp(sum.view())
 }
 
-/// `(I + H_i) M (I + H_i)` with `H_i M + M H_i = V_i`, at one point `M = U diag(λ) Uᵀ` that is decomposed once: `U K Kᵀ Uᵀ` with
-/// `K = Uᵀ(I + H_i)U diag(√λ)`, `K_rc = (UᵀV_iU)_rc √λ_c/(λ_r + λ_c) + δ_rc √λ_c`.
+/// `(I + H_i) M (I + H_i)` with `H_i M + M H_i = V_i`, at one point `M = U diag(λ) Uᵀ` that is
+/// decomposed once: `U K Kᵀ Uᵀ` with `K = Uᵀ(I + H_i)U diag(√λ)`, `K_rc = (UᵀV_iU)_rc √λ_c/(λ_r +
+/// λ_c) + δ_rc √λ_c`.
 pub(in crate::spd) fn exp_map_wasserstein<T: Scalar>(
     m: MatView<'_, T>,
     v: MatView<'_, T>,

@@ -21,7 +21,8 @@ pub(super) fn symmetric<T: Scalar>(x: MatView<'_, T>) -> bool {
     sums::all_finite(x.data()) && asymmetry(x, symmetry::<T>()).is_none()
 }
 
-/// Matrices of size `n` that go through all steps together: about 128 KB in double precision, in whole groups of lanes.
+/// Matrices of size `n` that go through all steps together: about 128 KB in double precision, in
+/// whole groups of lanes.
 pub(super) fn together(n: usize) -> usize {
     ((16 * 1024 / (n * n).max(1)) & !15).clamp(16, 512)
 }
@@ -49,7 +50,8 @@ pub(super) struct Steps<T> {
 /// An outer factor of a two-sided product, one for all matrices or one for each.
 pub(super) type Factor<'a, T> = Option<(MatView<'a, T>, Outer)>;
 
-/// `size` values for each of `count` matrices `n × n`, part by part, over the threads of the pool; `None` where a part gives up.
+/// `size` values for each of `count` matrices `n × n`, part by part, over the threads of the pool;
+/// `None` where a part gives up.
 pub(super) fn stream<T: Scalar>(
     n: usize,
     count: usize,
@@ -139,7 +141,8 @@ impl<T: Scalar> Steps<T> {
             let value = |lambda: T| f.value(lambda);
             let wanted = Wanted::Map(&value, target);
             self.eigen.decompose(x, values, wanted).ok()?;
-            // A Cholesky factor whitens pairs, whose small eigenvalues the careful functions have another way to.
+            // A Cholesky factor whitens pairs, whose small eigenvalues the careful functions have
+            // another way to.
             let pairs = matches!(before, Some((_, Outer::Lower)));
             if f.needs_spd() {
                 check_spectrum(f.name(), n, values).ok()?;
@@ -157,7 +160,8 @@ impl<T: Scalar> Steps<T> {
     }
 }
 
-/// `A f(R X_i Rᵀ) Aᵀ` of symmetric matrices, each step where it is given; a single factor or matrix is broadcast.
+/// `A f(R X_i Rᵀ) Aᵀ` of symmetric matrices, each step where it is given; a single factor or matrix
+/// is broadcast.
 pub(in crate::spd) fn chain<T: Scalar>(
     before: Option<MatView<'_, T>>,
     x: MatView<'_, T>,
@@ -233,7 +237,8 @@ pub(in crate::spd) fn untangent<T: Scalar>(
     MatBatch::from_vec(count, n, n, data).ok()
 }
 
-/// `L f(L⁻¹ X_i L⁻ᵀ) Lᵀ`, `M = LLᵀ`: the geodesic for a power, the logarithmic map for `log`, the exponential map for `exp`.
+/// `L f(L⁻¹ X_i L⁻ᵀ) Lᵀ`, `M = LLᵀ`: the geodesic for a power, the logarithmic map for `log`, the
+/// exponential map for `exp`.
 pub(in crate::spd) fn around<T: Scalar>(
     m: MatView<'_, T>,
     x: MatView<'_, T>,
@@ -286,7 +291,8 @@ pub(super) fn inverse_factor<'a, T: Scalar>(
     squares(n, l_inv)
 }
 
-/// Whether the smallest eigenvalue of each matrix certainly exceeds a share of the largest: `1/(tr M · tr M⁻¹) ≤ λ_min/λ_max`.
+/// Whether the smallest eigenvalue of each matrix certainly exceeds a share of the largest: `1/(tr
+/// M · tr M⁻¹) ≤ λ_min/λ_max`.
 pub(super) fn conditioned<T: Scalar>(
     m: &[T],
     inverse: &[T],
@@ -305,7 +311,8 @@ pub(super) fn trace<T: Scalar>(x: &[T], n: usize) -> T {
     x.iter().step_by(n + 1).copied().sum()
 }
 
-/// The count of stacks of square matrices of one size, all of one count or of a single matrix; nothing is empty.
+/// The count of stacks of square matrices of one size, all of one count or of a single matrix;
+/// nothing is empty.
 pub(super) fn common<T: Scalar>(stacks: &[Option<MatView<'_, T>>]) -> Option<usize> {
     let stacks = || stacks.iter().flatten();
     let count = stacks().map(MatView::count).max()?;

@@ -1,4 +1,5 @@
-//! The fast ways against the careful formulas, over random matrices and over badly conditioned ones.
+//! The fast ways against the careful formulas, over random matrices and over badly conditioned
+//! ones.
 
 use super::{sum_inverses, sum_spectral};
 use crate::batch::broadcast;
@@ -27,7 +28,8 @@ const METRICS: [Metric; 11] = [
 
 type Map = fn(MatView<'_, f64>, MatView<'_, f64>) -> Result<MatBatch<f64>>;
 
-/// A function of a foot point and a matrix, its careful formula, and whether it takes tangent vectors.
+/// A function of a foot point and a matrix, its careful formula, and whether it takes tangent
+/// vectors.
 const MAPS: [(Map, Map, bool); 8] = [
     (
         |m, x| spd::geodesic(m, x, -0.3),
@@ -217,7 +219,8 @@ fn badly_conditioned_matrices_take_the_careful_way() {
             "{metric:?}"
         );
     }
-    // The divergence of Gaussians with known spectra: tr(B⁻¹A) − n + ln det B − ln det A, halved, with B the identity.
+    // The divergence of Gaussians with known spectra: tr(B⁻¹A) − n + ln det B − ln det A, halved,
+    // with B the identity.
     let one = MatBatch::<f64>::identity(1, 4);
     let found = spd::distance(Metric::KullbackLeibler, bad.view(), one.view()).unwrap();
     let exact = 0.5 * (3.5 + 1e-9 - 4.0 - 1e-9_f64.ln());

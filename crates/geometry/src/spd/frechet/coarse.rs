@@ -1,7 +1,9 @@
 //! The neighbourhood of a mean in half the digits: twice as many matrices in a register.
 //!
-//! Newton's method forgets where it came from, so that the first evaluations need not be exact: in f32 they lead to a residual `r` whose square f32 hardly
-//! resolves, and the step from there is the start in f64. Matrices that f32 does not resolve stop this at once, and the search starts in f64.
+//! Newton's method forgets where it came from, so that the first evaluations need not be exact: in
+//! f32 they lead to a residual `r` whose square f32 hardly resolves, and the step from there is the
+//! start in f64. Matrices that f32 does not resolve stop this at once, and the search starts in
+//! f64.
 
 use super::super::spectra::Spectra;
 use super::super::whiten::exp_scaled;
@@ -19,8 +21,9 @@ pub(super) struct Near<T> {
     pub(super) evaluations: usize,
 }
 
-/// A matrix near the mean of `x`, after fewer than `most` evaluations; nothing where f64 is the better or the only way: few matrices, a spectrum that f32 does not resolve, or
-/// steps that do not lead down.
+/// A matrix near the mean of `x`, after fewer than `most` evaluations; nothing where f64 is the
+/// better or the only way: few matrices, a spectrum that f32 does not resolve, or steps that do not
+/// lead down.
 pub(super) fn near<T: Scalar>(x: MatView<'_, T>, weights: &[T], most: usize) -> Option<Near<T>> {
     if T::NAME != "f64" || x.count() < COARSE_FEWEST {
         return None;
@@ -82,7 +85,8 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Decomposes all matrices; an error where one of them is too ill-conditioned for its smallest eigenvalue to mean something.
+    /// Decomposes all matrices; an error where one of them is too ill-conditioned for its smallest
+    /// eigenvalue to mean something.
     fn decompose(&mut self, a: Option<&MatBatch<f32>>) -> Result<()> {
         self.spectra.decompose(a, self.x, |_, lambda| {
             let (smallest, largest) = (lambda[0], lambda[lambda.len() - 1]);

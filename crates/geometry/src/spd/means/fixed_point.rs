@@ -7,11 +7,13 @@
 //! | power, `0 < p < 1` | `R H^{3/(4p)} R`, `H = Σ w_i (R⁻¹X_iR⁻¹)^p` | `‖H − I‖_F/√n` |
 //! | Thompson | the point at `1/(k + 2)` from `M` to `X_{k mod N}`, step `k` | `‖step(M) − M‖_F` |
 //!
-//! The first two minimise `Σ w_i d²(M, X_i)` of their distances. The power mean solves `M = Σ w_i M #_p X_i`; for negative exponents it is the inverse of the mean
-//! of the inverses, for `p → 0` the Fréchet mean. The mean of Thompson's geodesics is inductive: it depends on the order of the matrices, has no weights and
-//! converges like `1/k`.
+//! The first two minimise `Σ w_i d²(M, X_i)` of their distances. The power mean solves `M = Σ w_i M
+//! #_p X_i`; for negative exponents it is the inverse of the mean of the inverses, for `p → 0` the
+//! Fréchet mean. The mean of Thompson's geodesics is inductive: it depends on the order of the
+//! matrices, has no weights and converges like `1/k`.
 //!
-//! Sources: Álvarez-Esteban et al. 2016; Chebbi & Moakher 2012; Lim & Pálfia 2012, Congedo, Barachant & Kharati Koopaei 2017; Mostajeran et al. 2024.
+//! Sources: Álvarez-Esteban et al. 2016; Chebbi & Moakher 2012; Lim & Pálfia 2012, Congedo,
+//! Barachant & Kharati Koopaei 2017; Mostajeran et al. 2024.
 
 use super::{Step, given_start, iterate, size};
 use crate::spd::fast::{sum_inverses, sum_spectral};
@@ -33,7 +35,8 @@ fn roots<T: Scalar>(op: &'static str, m: &MatBatch<T>) -> Result<(MatBatch<T>, M
     ))
 }
 
-/// The matrix to start from: the one given, or the Euclidean mean. The matrices are checked to be SPD.
+/// The matrix to start from: the one given, or the Euclidean mean. The matrices are checked to be
+/// SPD.
 fn start<T: Scalar>(
     op: &'static str,
     x: MatView<'_, T>,
@@ -104,7 +107,8 @@ pub fn mean_log_det<T: Scalar>(
     })
 }
 
-/// The power mean of exponent `p` in [−1, 1]: 1 is the arithmetic, −1 the harmonic, 0 the Fréchet mean.
+/// The power mean of exponent `p` in [−1, 1]: 1 is the arithmetic, −1 the harmonic, 0 the Fréchet
+/// mean.
 ///
 /// ```
 /// use stiefel_geometry::spd::{FrechetOptions, mean_power};
@@ -113,6 +117,7 @@ pub fn mean_log_det<T: Scalar>(
 /// let x = MatBatch::from_vec(2, 1, 1, vec![1.0_f64, 9.0])?;
 /// let found = mean_power(x.view(), 0.5, &FrechetOptions::default())?;
 /// assert!((found.mean.get(0, 0, 0) - 4.0).abs() < 1e-8); // ((1 + 3)/2)²
+///     
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn mean_power<T: Scalar>(

@@ -1,11 +1,13 @@
 //! The log-Euclidean mean in the basis of an approximate joint diagonaliser (ALE).
 //!
-//! `B` (`n × n`, invertible) makes all `B X_i Bᵀ` as diagonal as it can; in that basis matrices nearly commute, and the log-Euclidean mean is close to the Fréchet
-//! mean: `M = B⁻¹ E B⁻ᵀ`, `E = exp(Σ w_i log(B X_i Bᵀ))`. The rows of `B` are scaled until the diagonal `δ` of `E` is one: `B ← δ^{-1/2} B`. The residual is
-//! `(Σ ln² δ)^{1/2}`.
+//! `B` (`n × n`, invertible) makes all `B X_i Bᵀ` as diagonal as it can; in that basis matrices
+//! nearly commute, and the log-Euclidean mean is close to the Fréchet mean: `M = B⁻¹ E B⁻ᵀ`, `E =
+//! exp(Σ w_i log(B X_i Bᵀ))`. The rows of `B` are scaled until the diagonal `δ` of `E` is one: `B ←
+//! δ^{-1/2} B`. The residual is `(Σ ln² δ)^{1/2}`.
 //!
-//! The diagonaliser minimises `Σ_i (log det D(B X_i Bᵀ) − log det B X_i Bᵀ)`, pair of rows by pair of rows, until a sweep gains little (Pham's rule); matrices that commute are
-//! made diagonal to rounding. Sources: Pham 2001; Congedo, Afsari, Barachant & Moakher 2015.
+//! The diagonaliser minimises `Σ_i (log det D(B X_i Bᵀ) − log det B X_i Bᵀ)`, pair of rows by pair
+//! of rows, until a sweep gains little (Pham's rule); matrices that commute are made diagonal to
+//! rounding. Sources: Pham 2001; Congedo, Afsari, Barachant & Moakher 2015.
 
 use super::{Step, given_start, iterate};
 use crate::Result;
@@ -103,7 +105,8 @@ fn diagonaliser<T: Scalar>(x: MatView<'_, T>) -> Basis<T> {
     basis
 }
 
-/// Whether no entry off a diagonal is larger, beside those of its row and its column on it, than sweeps that stop would leave it.
+/// Whether no entry off a diagonal is larger, beside those of its row and its column on it, than
+/// sweeps that stop would leave it.
 fn is_diagonal<T: Scalar>(a: &MatBatch<T>) -> bool {
     let n = a.rows();
     let small = |m: &[T], i: usize, j: usize| {
@@ -130,7 +133,8 @@ fn turn<T: Scalar>(a: &mut MatBatch<T>, basis: &mut Basis<T>, i: usize, j: usize
     let omega = (o_ij * o_ji).sqrt();
     let ratio = (o_ji / o_ij).sqrt();
     let even = (ratio * g_ij + g_ji) / (omega + 1.0);
-    // Where the diagonals are proportional, the difference is not determined, and the floor leaves it small.
+    // Where the diagonals are proportional, the difference is not determined, and the floor leaves
+    // it small.
     let odd = (ratio * g_ij - g_ji) / (omega - 1.0).max(tolerance::JOINT_CURVATURE);
     let (h_ij, h_ji) = (even + odd, (even - odd) / ratio);
     let scale = 1.0 + (1.0 - h_ij * h_ji).max(0.0).sqrt();

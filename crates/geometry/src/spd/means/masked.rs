@@ -1,9 +1,10 @@
 //! The Fréchet mean of SPD matrices of which parts are known.
 //!
-//! `P_i` (`n × k_i`, orthonormal columns) says which part of `X_i` is known: for missing channels, the columns of the identity that belong to the channels that are there.
-//! The mean minimises `f(M) = ½ Σ w_i d²(P_iᵀMP_i, P_iᵀX_iP_i)` in the affine-invariant metric. With `M_i = P_iᵀMP_i`, `Q_i = M P_i M_i⁻¹` and
-//! `V_i = log_{M_i}(P_iᵀX_iP_i)` the negative gradient is `J = Σ w_i Q_i V_i Q_iᵀ`; the step is `exp_M(ν J)`, the residual `‖J‖_F`, and ν is halved where the residual
-//! grows.
+//! `P_i` (`n × k_i`, orthonormal columns) says which part of `X_i` is known: for missing channels,
+//! the columns of the identity that belong to the channels that are there. The mean minimises `f(M)
+//! = ½ Σ w_i d²(P_iᵀMP_i, P_iᵀX_iP_i)` in the affine-invariant metric. With `M_i = P_iᵀMP_i`, `Q_i
+//! = M P_i M_i⁻¹` and `V_i = log_{M_i}(P_iᵀX_iP_i)` the negative gradient is `J = Σ w_i Q_i V_i
+//! Q_iᵀ`; the step is `exp_M(ν J)`, the residual `‖J‖_F`, and ν is halved where the residual grows.
 //!
 //! Source: Yger, Chevallier, Barthélemy & Sra 2020.
 
@@ -19,7 +20,8 @@ use stiefel_linalg::{MatBatch, MatView, Op, Scalar, congruence, eigh, product, p
 
 const OP: &str = "masked mean";
 
-/// The Fréchet mean of the known parts; `masks` has one `n × k_i` matrix for each of `X`. Without a start, the search begins at the identity.
+/// The Fréchet mean of the known parts; `masks` has one `n × k_i` matrix for each of `X`. Without a
+/// start, the search begins at the identity.
 ///
 /// ```
 /// use stiefel_geometry::spd::{FrechetOptions, masked_mean};
@@ -27,9 +29,22 @@ const OP: &str = "masked mean";
 ///
 /// // Of the second matrix only the second channel is known.
 /// let x = MatBatch::from_vec(2, 2, 2, vec![4.0_f64, 0.0, 0.0, 1.0, 7.0, 0.0, 0.0, 9.0])?;
-/// let masks = [MatBatch::identity(1, 2), MatBatch::from_vec(1, 2, 1, vec![0.0, 1.0])?];
-/// let found = masked_mean(x.view(), &masks, &FrechetOptions { max_iterations: 200, ..FrechetOptions::default() })?;
-/// assert!((found.mean.get(0, 0, 0) - 4.0).abs() < 1e-7 && (found.mean.get(0, 1, 1) - 3.0).abs() < 1e-7);
+/// let masks = [
+///     MatBatch::identity(1, 2),
+///     MatBatch::from_vec(1, 2, 1, vec![0.0, 1.0])?,
+/// ];
+/// let found = masked_mean(
+///     x.view(),
+///     &masks,
+///     &FrechetOptions {
+///         max_iterations: 200,
+///         ..FrechetOptions::default()
+///     },
+/// )?;
+/// assert!(
+///     (found.mean.get(0, 0, 0) - 4.0).abs() < 1e-7
+///         && (found.mean.get(0, 1, 1) - 3.0).abs() < 1e-7
+/// );
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```
 pub fn masked_mean<T: Scalar>(

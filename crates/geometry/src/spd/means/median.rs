@@ -5,8 +5,9 @@
 //! | Euclidean, of any `n × m` matrices | `Σ v_i X_i`, `v_i ∝ w_i/‖X_i − M‖_F` | `‖step(M) − M‖_F` |
 //! | affine-invariant | `M^{1/2} exp(s J) M^{1/2}`, `J = Σ v_i log(M^{-1/2}X_iM^{-1/2})`, `v_i ∝ w_i/d(M, X_i)` | `‖J‖_F` |
 //!
-//! Matrices at distance zero have no direction and are left out of the sums. The Euclidean step is then shortened by their weight `η` as Vardi & Zhang do:
-//! `max(0, 1 − η/r)` of it, `r = ‖Σ w_i (X_i − M)/‖X_i − M‖‖`. Sources: Vardi & Zhang 2000; Fletcher, Venkatasubramanian & Joshi 2009.
+//! Matrices at distance zero have no direction and are left out of the sums. The Euclidean step is
+//! then shortened by their weight `η` as Vardi & Zhang do: `max(0, 1 − η/r)` of it, `r = ‖Σ w_i
+//! (X_i − M)/‖X_i − M‖‖`. Sources: Vardi & Zhang 2000; Fletcher, Venkatasubramanian & Joshi 2009.
 
 use super::{Step, given_start, iterate, size};
 use crate::spd::mean::{normalised, weighted_sum};
@@ -24,7 +25,13 @@ use stiefel_linalg::{MatBatch, MatView, Scalar, frobenius_norm, sums};
 /// use stiefel_linalg::MatBatch;
 ///
 /// let x = MatBatch::from_vec(3, 1, 1, vec![1.0_f64, 2.0, 90.0])?;
-/// let found = median_euclidean(x.view(), &FrechetOptions { max_iterations: 500, ..FrechetOptions::default() })?;
+/// let found = median_euclidean(
+///     x.view(),
+///     &FrechetOptions {
+///         max_iterations: 500,
+///         ..FrechetOptions::default()
+///     },
+/// )?;
 /// assert!((found.mean.get(0, 0, 0) - 2.0).abs() < 1e-6);
 /// # Ok::<(), stiefel_geometry::GeometryError>(())
 /// ```

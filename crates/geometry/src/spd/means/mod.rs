@@ -1,7 +1,8 @@
 //! Means and medians that are found step by step.
 //!
-//! Every search goes `M ← step(M)` on `n × n` matrices until the residual that the step tells is at most the tolerance; each file says what its residual is.
-//! Where the tolerance is below what rounding leaves of a residual, that rounding stands in its place.
+//! Every search goes `M ← step(M)` on `n × n` matrices until the residual that the step tells is at
+//! most the tolerance; each file says what its residual is. Where the tolerance is below what
+//! rounding leaves of a residual, that rounding stands in its place.
 //!
 //! | file | what it finds |
 //! |---|---|

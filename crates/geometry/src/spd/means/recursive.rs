@@ -1,4 +1,5 @@
-//! Geometric means by recursion: each matrix is replaced by a mean of it and the others, until all are equal.
+//! Geometric means by recursion: each matrix is replaced by a mean of it and the others, until all
+//! are equal.
 //!
 //! | mean | step, for each `h` of `N` matrices |
 //! |---|---|
@@ -6,9 +7,10 @@
 //! | Bini, Meini & Poloni 2010 | the point at `(N − 1)/N` from `X_h` to the mean of the others, by recursion |
 //! | cheap (Bini & Iannazzo 2011) | `exp_{X_h}(Σ_j log_{X_h}(X_j)/N)` |
 //!
-//! Two matrices have the middle of their affine-invariant geodesic as mean. The residual is `‖step(X_1) − X_1‖_F/‖X_1‖_F`. The first two take a time that grows like
-//! the factorial of `N`; the first gains one binary digit a step, the others three times the digits. None has weights: where matrices count differently, the
-//! Fréchet mean is the one to take.
+//! Two matrices have the middle of their affine-invariant geodesic as mean. The residual is
+//! `‖step(X_1) − X_1‖_F/‖X_1‖_F`. The first two take a time that grows like the factorial of `N`;
+//! the first gains one binary digit a step, the others three times the digits. None has weights:
+//! where matrices count differently, the Fréchet mean is the one to take.
 
 use crate::batch::zip_with;
 use crate::spd::{

@@ -13,15 +13,16 @@ use pulp::bytemuck::{cast_slice, cast_slice_mut};
 pub(crate) use rotations::rotate;
 use rotations::{MOST, Rotations};
 
-/// How many sweeps are recorded before they are applied: about a first-level cache full of rotations. They are read in a stream, over and over, for blocks of rows that stay there; the fewer sweeps at a
-/// time, the more often those come and go.
+/// How many sweeps are recorded before they are applied: about a first-level cache full of
+/// rotations. They are read in a stream, over and over, for blocks of rows that stay there; the
+/// fewer sweeps at a time, the more often those come and go.
 fn recorded_sweeps<T>(n: usize, width: usize) -> usize {
     let bytes = 2 * n * width * size_of::<T>();
     (32 * 1024 / bytes.max(1)).clamp(2, MOST) & !1
 }
 
-/// From upper triangles `a` to eigenvalues `d` and, where `z` is not empty, eigenvectors: `R` squares of registers. False where a lane does not
-/// converge; its off-diagonals are then in `e`.
+/// From upper triangles `a` to eigenvalues `d` and, where `z` is not empty, eigenvectors: `R`
+/// squares of registers. False where a lane does not converge; its off-diagonals are then in `e`.
 #[inline(always)]
 fn diagonalise<S: Simd, T: Scalar, const R: usize>(
     l: Lanes<S, T>,
@@ -52,7 +53,8 @@ pub(crate) fn room_for_rotations<T>(n: usize, width: usize) -> usize {
     2 * n * recorded_sweeps::<T>(n, width)
 }
 
-/// Eigenvalues of one register of tridiagonal matrices in the place of their diagonals `d`; `e[i]` couples `i` and `i + 1`, and is spoilt. The columns of `z` are turned along, so that from
+/// Eigenvalues of one register of tridiagonal matrices in the place of their diagonals `d`; `e[i]`
+/// couples `i` and `i + 1`, and is spoilt. The columns of `z` are turned along, so that from
 /// the identity they become the eigenvectors. False where a lane does not converge.
 #[inline(always)]
 pub(crate) fn tridiagonal<S: Simd, T: Scalar>(
@@ -71,12 +73,13 @@ pub fn eigen_room<T: Scalar>(n: usize, groups: usize) -> Result<usize> {
     Ok(room_in_lanes::<T>(n, groups, width::<T>()?))
 }
 
-/// Eigenvalues and eigenvectors of one or two groups of symmetric `n × n` matrices, in no particular
-/// order: `values` gets `n` registers per group, `u` a square per group with eigenvectors as columns.
-/// Only lower triangles are read. Two groups at once take less time than one after the other.
+/// Eigenvalues and eigenvectors of one or two groups of symmetric `n × n` matrices, in no
+/// particular order: `values` gets `n` registers per group, `u` a square per group with
+/// eigenvectors as columns. Only lower triangles are read. Two groups at once take less time than
+/// one after the other.
 ///
-/// `scratch` holds [`eigen_room`] numbers. The bits of the values and, up to their order, of the vectors
-/// are those of [`eigh`](crate::eigh) below 64 rows.
+/// `scratch` holds [`eigen_room`] numbers. The bits of the values and, up to their order, of the
+/// vectors are those of [`eigh`](crate::eigh) below 64 rows.
 pub fn eigen<T: Scalar>(
     n: usize,
     groups: usize,
@@ -124,7 +127,8 @@ pub(crate) fn room_in_lanes<T>(n: usize, groups: usize, width: usize) -> usize {
     (groups * n * n + groups * n * 2 + 2 * n + sweeps * groups * n * 2) * width
 }
 
-/// The decomposition of `R` groups that are in lanes already, lower triangles of `x`, and stay there; an empty `u` asks for values alone. The error is the first group's lane that did not
+/// The decomposition of `R` groups that are in lanes already, lower triangles of `x`, and stay
+/// there; an empty `u` asks for values alone. The error is the first group's lane that did not
 /// converge.
 #[inline(always)]
 fn decompose_lanes<S: Simd, T: Scalar, const R: usize>(
@@ -165,8 +169,8 @@ fn decompose_lanes<S: Simd, T: Scalar, const R: usize>(
     Ok(())
 }
 
-/// A lower triangle into the upper one of `a`, scaled by a power of two so that the largest entry of every lane is near one: squares neither
-/// overflow nor vanish. Gives the scales.
+/// A lower triangle into the upper one of `a`, scaled by a power of two so that the largest entry
+/// of every lane is near one: squares neither overflow nor vanish. Gives the scales.
 #[inline(always)]
 fn load<S: Simd, T: Scalar>(l: Lanes<S, T>, n: usize, x: &[V<S, T>], a: &mut [V<S, T>]) -> V<S, T> {
     let mut largest = [l.splat(T::ZERO)];

@@ -1,10 +1,10 @@
 //! Implicit QL on symmetric tridiagonal matrices, one per lane, in lock-step.
 //!
-//! Each lane has its own window `[first, last]`: the first stretch of off-diagonals that are not negligible.
-//! One sweep chases the bulge through all lanes' windows at once; outside its window a lane gets the
-//! identity rotation, which changes nothing, so what a lane computes never depends on its neighbours.
-//! The rotations are not applied here but recorded ([`Rotations`]), to be applied to the eigenvectors
-//! many sweeps at a time.
+//! Each lane has its own window `[first, last]`: the first stretch of off-diagonals that are not
+//! negligible. One sweep chases the bulge through all lanes' windows at once; outside its window a
+//! lane gets the identity rotation, which changes nothing, so what a lane computes never depends on
+//! its neighbours. The rotations are not applied here but recorded ([`Rotations`]), to be applied
+//! to the eigenvectors many sweeps at a time.
 //!
 //! EISPACK `tql2`, LAPACK `dsteqr`; shift of Wilkinson.
 
@@ -116,7 +116,8 @@ fn chase<S: Simd, T: Scalar>(
     ]
 }
 
-/// The same where `i` lies inside the windows of all lanes, which is where most rotations are: half of the operations.
+/// The same where `i` lies inside the windows of all lanes, which is where most rotations are: half
+/// of the operations.
 #[inline(always)]
 fn chase_inside<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -134,14 +135,16 @@ fn chase_inside<S: Simd, T: Scalar>(
     [bulge.s, tangent]
 }
 
-/// What a rotation leaves behind: the off-diagonal above it, the diagonal, and the tangent of half its angle.
+/// What a rotation leaves behind: the off-diagonal above it, the diagonal, and the tangent of half
+/// its angle.
 struct Turned<X> {
     r: X,
     diagonal: X,
     tangent: X,
 }
 
-/// One rotation of the bulge, given `d[i]`, `d[i + 1]` and `e[i]`. The root has the sign of `g`, so that no cosine is negative.
+/// One rotation of the bulge, given `d[i]`, `d[i + 1]` and `e[i]`. The root has the sign of `g`, so
+/// that no cosine is negative.
 #[inline(always)]
 fn turn<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -154,7 +157,8 @@ fn turn<S: Simd, T: Scalar>(
     let b = l.mul(c, e);
     let square = l.mul_add(f, f, l.mul(g, g));
     let negligible = l.less(square, l.splat(tolerance::negligible_square::<T>()));
-    // A sweep waits for the root, and for as little as can be after it: 1/r is r/r², whose division does not wait for the root, and signs are set beside it.
+    // A sweep waits for the root, and for as little as can be after it: 1/r is r/r², whose division
+    // does not wait for the root, and signs are set beside it.
     let reciprocal = l.div(one, square);
     let root = l.sqrt(square);
     let negative = l.less(g, zero);
@@ -176,8 +180,9 @@ fn turn<S: Simd, T: Scalar>(
     }
 }
 
-/// Iterates until every lane of `R` registers is diagonal. `d` and `e` hold `R` stretches of `n`, `z` holds `R` squares whose
-/// columns are rotated along (or nothing). False where a lane needs more than the allowed sweeps.
+/// Iterates until every lane of `R` registers is diagonal. `d` and `e` hold `R` stretches of `n`,
+/// `z` holds `R` squares whose columns are rotated along (or nothing). False where a lane needs
+/// more than the allowed sweeps.
 ///
 /// No closure here or below: a closure is a function of its own, compiled without the CPU feature.
 #[inline(always)]
@@ -248,10 +253,12 @@ pub(super) fn iterate<S: Simd, T: Scalar, const R: usize>(
 
 /// Where a sweep runs.
 struct Extent {
-    /// The smallest `first` and the largest `last` over all lanes; `low ≥ high` when every lane is done.
+    /// The smallest `first` and the largest `last` over all lanes; `low ≥ high` when every lane is
+    /// done.
     low: usize,
     high: usize,
-    /// Rotations that are inside all windows, neither the first nor the last of any; empty, and then at `high`, where a lane is done.
+    /// Rotations that are inside all windows, neither the first nor the last of any; empty, and
+    /// then at `high`, where a lane is done.
     inside: (usize, usize),
 }
 

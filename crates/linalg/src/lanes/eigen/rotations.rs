@@ -1,15 +1,17 @@
 //! Plane rotations recorded by the QL sweeps and applied to the eigenvectors many sweeps at a time.
 //!
 //! Rotation `i` mixes columns `i` and `i + 1` of every row of `Z`:
-//! `z_{i+1} ← s z_i + c z_{i+1}`, `z_i ← c z_i − s z_{i+1}`, for `i` from high to low within a sweep. It is three shears, of one
-//! fused operation each, with `t = s/(1 + c)`, the tangent of half the angle; `c ≥ 0`, so that `|t| ≤ 1` and no shear magnifies:
+//! `z_{i+1} ← s z_i + c z_{i+1}`, `z_i ← c z_i − s z_{i+1}`, for `i` from high to low within a
+//! sweep. It is three shears, of one fused operation each, with `t = s/(1 + c)`, the tangent of
+//! half the angle; `c ≥ 0`, so that `|t| ≤ 1` and no shear magnifies:
 //!
 //! ```text
 //! z_i ← z_i − t z_{i+1},   z_{i+1} ← z_{i+1} + s z_i,   z_i ← z_i − t z_{i+1}
 //! ```
 //!
-//! Two sweeps run through a block of rows together, the second one column behind the first: each entry is loaded and stored once for both.
-//! A block of rows stays in the first-level cache while all recorded sweeps pass over it.
+//! Two sweeps run through a block of rows together, the second one column behind the first: each
+//! entry is loaded and stored once for both. A block of rows stays in the first-level cache while
+//! all recorded sweeps pass over it.
 
 use crate::Scalar;
 use crate::simd::{Lane, Lanes, V};
@@ -71,8 +73,8 @@ impl<'a, X: Copy> Rotations<'a, X> {
         self.recorded = 0;
     }
 
-    /// Opens a sweep over rotations `low..high`. Two sweeps that run together need one range: what lies
-    /// outside the narrower one is filled with zeros.
+    /// Opens a sweep over rotations `low..high`. Two sweeps that run together need one range: what
+    /// lies outside the narrower one is filled with zeros.
     pub(super) fn begin(&mut self, low: usize, high: usize) -> Sweep<'_, X> {
         let (size, at) = (self.registers * self.n, self.recorded);
         let (mut low, mut high) = (low, high);
@@ -99,7 +101,8 @@ impl<'a, X: Copy> Rotations<'a, X> {
         }
     }
 
-    /// Applies everything recorded to the rows of `z`, one square per register; an empty `z` asks for nothing.
+    /// Applies everything recorded to the rows of `z`, one square per register; an empty `z` asks
+    /// for nothing.
     #[inline(always)]
     pub(super) fn apply<S: Simd, T: Scalar + Lane<V<S> = X>>(&self, l: Lanes<S, T>, z: &mut [X]) {
         for (register, square) in z.chunks_exact_mut(self.n * self.n).enumerate() {

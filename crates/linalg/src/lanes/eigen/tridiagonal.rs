@@ -1,13 +1,14 @@
 //! Householder tridiagonalisation `A = Q T Qᵀ`, one matrix per lane.
 //!
-//! The upper triangle is stored row-major in an `n × n` square of registers, so that the vector of each
-//! reflector, the rest of row `k`, is contiguous. Step `k` with `x = A[k, k+1..]`:
+//! The upper triangle is stored row-major in an `n × n` square of registers, so that the vector of
+//! each reflector, the rest of row `k`, is contiguous. Step `k` with `x = A[k, k+1..]`:
 //!
 //! `α = −sign(x₀)‖x‖`, `v = x − α e₀`, `h = ‖x‖² + |x₀|‖x‖`, `H = I − v vᵀ/h`, and then
 //! `A₂₂ ← H A₂₂ H = A₂₂ − v wᵀ − w vᵀ` with `p = A₂₂ v/h`, `w = p − (pᵀv/2h) v`.
 //!
-//! The first rows of `T` collect the large eigenvalues of a graded spectrum. QL is accurate for the small ones when
-//! these come first, so `T` and the columns of `Q` are handed on in **reversed order**: `d[n−1−k] = T_kk`.
+//! The first rows of `T` collect the large eigenvalues of a graded spectrum. QL is accurate for the
+//! small ones when these come first, so `T` and the columns of `Q` are handed on in **reversed
+//! order**: `d[n−1−k] = T_kk`.
 //!
 //! Golub & Van Loan, *Matrix Computations*, §8.3.1.
 
@@ -18,11 +19,13 @@ use pulp::Simd;
 /// Rows (or columns) handled at a time: their coefficients stay in registers.
 const BLOCK: usize = 4;
 
-/// Reduces the upper triangle `a`; on return row `k` of `a` right of the diagonal holds `v_k`, `h_inv[k]`
-/// holds `1/h_k`, and `d`, `e` the diagonal and off-diagonal of `T`, reversed. `p` is scratch of `2n`.
+/// Reduces the upper triangle `a`; on return row `k` of `a` right of the diagonal holds `v_k`,
+/// `h_inv[k]` holds `1/h_k`, and `d`, `e` the diagonal and off-diagonal of `T`, reversed. `p` is
+/// scratch of `2n`.
 ///
-/// The update of a step waits for the next one: row `k + 1` is brought up to date first, its reflector made, and then one pass over the rest
-/// updates every entry and multiplies it with the new vector.
+/// The update of a step waits for the next one: row `k + 1` is brought up to date first, its
+/// reflector made, and then one pass over the rest updates every entry and multiplies it with the
+/// new vector.
 #[inline(always)]
 pub(super) fn reduce<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -101,8 +104,8 @@ fn dot<S: Simd, T: Scalar>(l: Lanes<S, T>, x: &[V<S, T>], y: &[V<S, T>]) -> V<S,
     l.add(l.add(sums[0], sums[1]), l.add(sums[2], sums[3]))
 }
 
-/// The part of row `i` of the trailing matrix that starts at its column `from`; the trailing matrix is the
-/// last `m` columns of rows of length `n`.
+/// The part of row `i` of the trailing matrix that starts at its column `from`; the trailing matrix
+/// is the last `m` columns of rows of length `n`.
 #[inline(always)]
 fn row<X>(a: &[X], n: usize, m: usize, i: usize, from: usize) -> &[X] {
     &a[i * n + n - m + from..(i + 1) * n]
@@ -283,7 +286,8 @@ fn update_and_times<S: Simd, T: Scalar>(
     }
 }
 
-/// `Q = H_0 H_1 … H_{n−3}` from what [`reduce`] left in `a` and `h_inv`, into `z`, row-major, its columns reversed. Two reflectors go through `z` together.
+/// `Q = H_0 H_1 … H_{n−3}` from what [`reduce`] left in `a` and `h_inv`, into `z`, row-major, its
+/// columns reversed. Two reflectors go through `z` together.
 #[inline(always)]
 pub(super) fn accumulate<S: Simd, T: Scalar>(
     l: Lanes<S, T>,
@@ -311,7 +315,8 @@ pub(super) fn accumulate<S: Simd, T: Scalar>(
             first: (&a[k * n + k + 1..(k + 1) * n], h_inv[k]),
             second: (&a[(k - 1) * n + k..k * n], h_inv[k - 1]),
         };
-        // Reflector k touches columns k+1.. of Q: here the first ones. The one before it touches one column more.
+        // Reflector k touches columns k+1.. of Q: here the first ones. The one before it touches
+        // one column more.
         let (block, end) = (&mut z[k * n..], n - 1 - k);
         let mut column = 0;
         if Lanes::<S, T>::WIDE {
@@ -333,7 +338,8 @@ pub(super) fn accumulate<S: Simd, T: Scalar>(
     }
 }
 
-/// Two reflectors, `H₂ H₁`, each as its vector and `1/h`; the second vector is one entry longer, at its front.
+/// Two reflectors, `H₂ H₁`, each as its vector and `1/h`; the second vector is one entry longer, at
+/// its front.
 struct Pair<'a, X> {
     first: (&'a [X], X),
     second: (&'a [X], X),

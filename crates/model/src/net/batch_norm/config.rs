@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NormPosition {
-    /// In front of the filter, on `n × n` matrices: takes the place of whitening outside the network.
+    /// In front of the filter, on `n × n` matrices: takes the place of whitening outside the
+    /// network.
     Before,
     /// Behind the filter, on `k × k` matrices.
     After,
@@ -18,9 +19,24 @@ pub enum NormPosition {
 /// ```
 /// use stiefel_model::net::{BatchNormConfig, Network, Sizes, SpdNet, SpdNetConfig};
 ///
-/// let sizes = Sizes { channels: 22, classes: 2, domains: 9, encoded: 253, views: 1 };
-/// let config = SpdNetConfig { batch_norm: Some(BatchNormConfig::default()), ..SpdNetConfig::default() };
-/// let net = SpdNet::new(sizes, SpdNetConfig { filters: 20, ..config })?;
+/// let sizes = Sizes {
+///     channels: 22,
+///     classes: 2,
+///     domains: 9,
+///     encoded: 253,
+///     views: 1,
+/// };
+/// let config = SpdNetConfig {
+///     batch_norm: Some(BatchNormConfig::default()),
+///     ..SpdNetConfig::default()
+/// };
+/// let net = SpdNet::new(
+///     sizes,
+///     SpdNetConfig {
+///         filters: 20,
+///         ..config
+///     },
+/// )?;
 /// assert_eq!(Network::<f32>::name(&net), "spdnet+bn");
 /// # Ok::<(), stiefel_model::ModelError>(())
 /// ```

@@ -12,15 +12,16 @@
 //! both        Y_i = B^{1/2} exp(s·V_i/√(u_d + ε)) B^{1/2}
 //! ```
 //!
-//! `γ` is the momentum; the scale `s > 0` (as its logarithm) and the SPD bias `B` (as its logarithm, a
-//! symmetric matrix) are learnt and shared by all domains. As in Kobler et al. the trials of a batch are
-//! normalised by the running statistics *after* the step, so that a domain with one trial in a batch is
-//! not erased. Gradients flow through the step, the mean and the dispersion; the statistics before the
-//! step are constants.
+//! `γ` is the momentum; the scale `s > 0` (as its logarithm) and the SPD bias `B` (as its
+//! logarithm, a symmetric matrix) are learnt and shared by all domains. As in Kobler et al. the
+//! trials of a batch are normalised by the running statistics *after* the step, so that a domain
+//! with one trial in a batch is not erased. Gradients flow through the step, the mean and the
+//! dispersion; the statistics before the step are constants.
 //!
 //! The statistics are state, not parameters: no gradient, no optimiser, but they travel with the
-//! parameters in checkpoints and model files. They start at the exact Fréchet mean and dispersion of the
-//! training set under the first filter; domains without training trials get the mean over domains.
+//! parameters in checkpoints and model files. They start at the exact Fréchet mean and dispersion
+//! of the training set under the first filter; domains without training trials get the mean over
+//! domains.
 
 mod config;
 mod statistics;

@@ -1,4 +1,5 @@
-//! Exact statistics: the Fréchet mean of a domain's matrices and their mean squared distance from it.
+//! Exact statistics: the Fréchet mean of a domain's matrices and their mean squared distance from
+//! it.
 
 use super::Norm;
 use crate::net::Network;
@@ -53,7 +54,8 @@ impl NormStatistics {
         })
     }
 
-    /// What stands in for a domain nobody has seen: the Fréchet mean of the domains' means and the mean of their dispersions.
+    /// What stands in for a domain nobody has seen: the Fréchet mean of the domains' means and the
+    /// mean of their dispersions.
     pub fn pooled(all: &[Self]) -> Result<Self> {
         let m = all.first().map_or(0, |s| s.mean.rows());
         let means = all.iter().flat_map(|s| s.mean.data()).copied().collect();
@@ -131,8 +133,8 @@ pub(in crate::net) fn start_statistics<T: Scalar>(
     parameters.update(&NormStatistics::pooled(&all)?.updates(norm, &others))
 }
 
-/// Returns the matrices that enter batch normalisation, one per sample and in evaluation, of a domain
-/// without training trials where one is given.
+/// Returns the matrices that enter batch normalisation, one per sample and in evaluation, of a
+/// domain without training trials where one is given.
 pub(crate) fn norm_input<T: Scalar>(
     network: &dyn Network<T>,
     norm: &Norm,

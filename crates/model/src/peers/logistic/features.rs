@@ -1,8 +1,10 @@
-//! Features `X` (`N × p`) as the solver sees them, `Z` (`N × r`): `X` itself, or where trials are few (`2N ≤ p`) the factor of
-//! `X Xᵀ = Z Zᵀ` (Cholesky, `r = N`), which has the same inner products and so the same regression in fewer coordinates.
+//! Features `X` (`N × p`) as the solver sees them, `Z` (`N × r`): `X` itself, or where trials are
+//! few (`2N ≤ p`) the factor of `X Xᵀ = Z Zᵀ` (Cholesky, `r = N`), which has the same inner
+//! products and so the same regression in fewer coordinates.
 //!
-//! One pass over the rows does it all: decision values `V z_i + b`, a function of them, and the sums `Σ_i h_i z_iᵀ`, `Σ_i h_i`. Sums are taken in
-//! blocks of a fixed size and order, so that results do not depend on the number of threads.
+//! One pass over the rows does it all: decision values `V z_i + b`, a function of them, and the
+//! sums `Σ_i h_i z_iᵀ`, `Σ_i h_i`. Sums are taken in blocks of a fixed size and order, so that
+//! results do not depend on the number of threads.
 
 use rayon::prelude::*;
 use std::ops::Range;
@@ -70,8 +72,8 @@ impl Features {
         }
     }
 
-    /// For every row `i`, `f(i, V z_i + b)` turns decision values into `h_i` in place and returns a number to sum. `theta` is `V` (`m`
-    /// rows of `r`), then `b` (`m`).
+    /// For every row `i`, `f(i, V z_i + b)` turns decision values into `h_i` in place and returns a
+    /// number to sum. `theta` is `V` (`m` rows of `r`), then `b` (`m`).
     pub(super) fn pass<F>(&self, theta: &[f64], f: F) -> Result<Pass, LinalgError>
     where
         F: Fn(usize, &mut [f64]) -> f64 + Sync,
@@ -123,8 +125,8 @@ impl Features {
         Ok(out)
     }
 
-    /// The weights of the given features (`m` rows of `p`) at the minimum `theta`, where `h` is the gradient of the loss in the
-    /// decision values: there `W = −C hᵀ X`.
+    /// The weights of the given features (`m` rows of `p`) at the minimum `theta`, where `h` is the
+    /// gradient of the loss in the decision values: there `W = −C hᵀ X`.
     pub(super) fn weights(&self, theta: &[f64], c: f64, h: &[f64]) -> Vec<f64> {
         let m = theta.len() / (self.cols() + 1);
         if self.factor.is_none() {
@@ -140,8 +142,9 @@ impl Features {
     }
 }
 
-/// The lower factor of a positive semi-definite matrix (row-major, in place). A pivot below rounding becomes rounding: that is a
-/// change of the diagonal by as much, where dropping it would lose the column.
+/// The lower factor of a positive semi-definite matrix (row-major, in place). A pivot below
+/// rounding becomes rounding: that is a change of the diagonal by as much, where dropping it would
+/// lose the column.
 fn semidefinite_factor(mut k: Vec<f64>, n: usize) -> Vec<f64> {
     let largest = (0..n).map(|i| k[i * n + i]).fold(0.0, f64::max);
     let floor = (tolerance::noise::<f64>(n) * largest).max(f64::MIN_POSITIVE);

@@ -5,7 +5,8 @@
 //! | 2 | `log(1 + e^z) − y z` | `σ(z) − y` | `σ(1 − σ) v` |
 //! | more | `log Σ e^{z_c} − z_y` | `π − e_y`, `π = softmax(z)` | `π∘v − π(πᵀv)` |
 //!
-//! The gradient holds everything the Hessian needs, without cancellation where a probability is close to one.
+//! The gradient holds everything the Hessian needs, without cancellation where a probability is
+//! close to one.
 
 /// Which loss, on which classes.
 #[derive(Debug)]

@@ -1,13 +1,17 @@
-//! Logistic regression with an L2 penalty, to the minimum: `min ½‖W‖² + C Σ_i loss(y_i, W x_i + b)`, the intercept free.
+//! Logistic regression with an L2 penalty, to the minimum: `min ½‖W‖² + C Σ_i loss(y_i, W x_i +
+//! b)`, the intercept free.
 //!
-//! Two classes: one row of weights, `loss = log(1 + e^z) − y z`. More: one row per class, `loss = log Σ_c e^{z_c} − z_y`. This is
-//! scikit-learn's `LogisticRegression(C=…)`, conventions included (with two classes the two forms differ in their penalty).
+//! Two classes: one row of weights, `loss = log(1 + e^z) − y z`. More: one row per class, `loss =
+//! log Σ_c e^{z_c} − z_y`. This is scikit-learn's `LogisticRegression(C=…)`, conventions included
+//! (with two classes the two forms differ in their penalty).
 //!
 //! # How
-//! Newton's method; the steps by conjugate gradients, one pass over the features each (`newton.rs`). The penalty bounds the condition
-//! of the Hessian `I + C Xᵀ D X`. Where trials are few, the features are first replaced by a square factor of their Gram matrix, which
+//! Newton's method; the steps by conjugate gradients, one pass over the features each
+//! (`newton.rs`). The penalty bounds the condition of the Hessian `I + C Xᵀ D X`. Where trials are
+//! few, the features are first replaced by a square factor of their Gram matrix, which
 //! does not depend on `C` (`features.rs`).
-//! Each fit ends where the gradient is at most [`LOGISTIC_GRADIENT`](crate::tolerance::LOGISTIC_GRADIENT) of the one at `W = 0, b = 0`.
+//! Each fit ends where the gradient is at most
+//! [`LOGISTIC_GRADIENT`](crate::tolerance::LOGISTIC_GRADIENT) of the one at `W = 0, b = 0`.
 //!
 //! ```
 //! use stiefel_model::peers::logistic::Logistic;
@@ -141,7 +145,8 @@ impl LogisticModel {
         self.intercepts.len().max(2)
     }
 
-    /// `W x + b`: one number per trial for two classes (above zero: class 1), else one row of `C` numbers.
+    /// `W x + b`: one number per trial for two classes (above zero: class 1), else one row of `C`
+    /// numbers.
     pub fn decisions(&self, x: &[f64]) -> Result<Vec<f64>> {
         let m = self.intercepts.len();
         let p = self.weights.len() / m;

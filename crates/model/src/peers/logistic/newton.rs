@@ -1,11 +1,12 @@
 //! Newton's method with conjugate gradients for `φ(V, b) = ½‖V‖² + C Σ_i loss_i(V z_i + b)`.
 //!
-//! With `h_i` the gradient of a loss in its decision values and `H_i` its Hessian, the gradient is `(V + C Σ h_i z_iᵀ, C Σ h_i)`, and the
-//! Hessian takes `(U, u)` to `(U + C Σ g_i z_iᵀ, C Σ g_i)` with `g_i = H_i(U z_i + u)`: one pass over the features each.
+//! With `h_i` the gradient of a loss in its decision values and `H_i` its Hessian, the gradient is
+//! `(V + C Σ h_i z_iᵀ, C Σ h_i)`, and the Hessian takes `(U, u)` to `(U + C Σ g_i z_iᵀ, C Σ g_i)`
+//! with `g_i = H_i(U z_i + u)`: one pass over the features each.
 //!
-//! The penalty keeps the Hessian's eigenvalues above one, and few are large. The intercepts are scaled by their curvature. Steps
-//! are halved until the objective falls; the conjugate gradients stop at the share of the gradient that keeps convergence
-//! quadratic.
+//! The penalty keeps the Hessian's eigenvalues above one, and few are large. The intercepts are
+//! scaled by their curvature. Steps are halved until the objective falls; the conjugate gradients
+//! stop at the share of the gradient that keeps convergence quadratic.
 
 use super::features::Features;
 use super::loss::Loss;
@@ -83,9 +84,9 @@ pub(super) fn minimise(
         return Err(ModelError::Impossible {
             op: super::OP,
             why: format!(
-                "with C = {c} the gradient is {gradient:e} of the one at zero after {steps} steps, \
-                 expected at most 1e-10; features of very different sizes cause this, or a C that is \
-                 far too large"
+                "with C = {c} the gradient is {gradient:e} of the one at zero after {steps} \
+                 steps, expected at most 1e-10; features of very different sizes cause this, or a \
+                 C that is far too large"
             ),
             remedy: "use the default pre-conditioning and grid",
         });

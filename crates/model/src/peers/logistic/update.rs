@@ -1,11 +1,13 @@
-//! A few more trials: the maximum a posteriori of a regression of two classes around the one that is there.
+//! A few more trials: the maximum a posteriori of a regression of two classes around the one that
+//! is there.
 //!
 //! ```text
 //! min_δ Σ_i ω_i log(1 + e^{−t_i (w·x_i + b + δ·[x_i; 1])}) + ‖δ‖²/(2v),   v = 8 C
 //! ```
 //!
-//! `v` is the variance that CHOIR's own weights have beside the shared ones of variance `C`; the classes count alike. With `δ = v Xᵀa` the minimum is
-//! found in `a`, one number per trial, by Newton's steps (Rasmussen & Williams 2006, algorithm 3.1).
+//! `v` is the variance that CHOIR's own weights have beside the shared ones of variance `C`; the
+//! classes count alike. With `δ = v Xᵀa` the minimum is found in `a`, one number per trial, by
+//! Newton's steps (Rasmussen & Williams 2006, algorithm 3.1).
 
 use super::loss::sigmoid;
 use super::{LogisticModel, OP, check_features};
@@ -17,12 +19,14 @@ use stiefel_linalg::{Factored, MatBatch};
 const RATIO: f64 = 8.0;
 
 impl LogisticModel {
-    /// The regression after labelled trials more; as it is without any, and with more than two classes.
+    /// The regression after labelled trials more; as it is without any, and with more than two
+    /// classes.
     ///
     /// ```
     /// use stiefel_model::peers::logistic::Logistic;
     ///
-    /// let model = &Logistic::new(vec![-2.0, -1.0, 1.0, 2.0], 1, &[0, 0, 1, 1], 2)?.fit(&[1.0])?[0];
+    /// let model =
+    ///     &Logistic::new(vec![-2.0, -1.0, 1.0, 2.0], 1, &[0, 0, 1, 1], 2)?.fit(&[1.0])?[0];
     /// // For somebody else it is the other way round.
     /// let moved = model.updated(&[-1.0, 1.0], &[1, 0])?;
     /// assert!(moved.weights[0] < model.weights[0]);

@@ -1,8 +1,9 @@
 //! Colours that a colour-blind reader tells apart.
 //!
-//! Categories: Okabe & Ito (2008) without yellow (too faint on paper), with the ink itself as the seventh; a marker's shape says
-//! the same once more. Ordered values: lightness rising evenly in OKLab (Ottosson 2020), hue from violet over blue and green to yellow,
-//! like viridis. Signed values: blue and vermilion arms of equal lightness that meet in a near-white.
+//! Categories: Okabe & Ito (2008) without yellow (too faint on paper), with the ink itself as the
+//! seventh; a marker's shape says the same once more. Ordered values: lightness rising evenly in
+//! OKLab (Ottosson 2020), hue from violet over blue and green to yellow, like viridis. Signed
+//! values: blue and vermilion arms of equal lightness that meet in a near-white.
 
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,8 @@ impl Rgb {
 
     /// Black or white, whichever reads better on it.
     pub(in crate::report) fn ink(self) -> &'static str {
-        // Contrast (L + 0.05)/(0.05) with black against 1.05/(L + 0.05) with white: equal at L = 0.179.
+        // Contrast (L + 0.05)/(0.05) with black against 1.05/(L + 0.05) with white: equal at L =
+        // 0.179.
         if self.luminance() > 0.179 {
             "#000000"
         } else {
@@ -33,7 +35,8 @@ impl Rgb {
 /// How many categories have a colour of their own.
 pub(in crate::report) const CATEGORIES: usize = 7;
 
-/// The colour of a category; the seventh is the ink, which the dark style sheet turns white (class `s6`).
+/// The colour of a category; the seventh is the ink, which the dark style sheet turns white (class
+/// `s6`).
 pub(in crate::report) fn category(i: usize) -> Rgb {
     const OKABE_ITO: [Rgb; CATEGORIES] = [
         Rgb(0x00, 0x72, 0xb2),
@@ -52,7 +55,8 @@ pub(in crate::report) fn ordered(t: f64) -> Rgb {
     let t = unit(t);
     let lightness = 0.28 + 0.64 * t;
     let hue = (310.0 - 205.0 * t).to_radians();
-    // As strong as the screen can show along this path: beyond, clipping would put steps into the scale.
+    // As strong as the screen can show along this path: beyond, clipping would put steps into the
+    // scale.
     let chroma = 0.12 - 0.12 * t + 0.16 * t * t;
     oklab(lightness, chroma * hue.cos(), chroma * hue.sin())
 }

@@ -1,10 +1,10 @@
-//! Small pictures of indexed colours as `data:` addresses: PNG (W3C, third edition) with an uncompressed zlib stream (RFC 1950, 1951),
-//! then base64 (RFC 4648).
+//! Small pictures of indexed colours as `data:` addresses: PNG (W3C, third edition) with an
+//! uncompressed zlib stream (RFC 1950, 1951), then base64 (RFC 4648).
 
 use super::colour::Rgb;
 
-/// A square picture of `side × side` palette indices, rows from the top; index 0 is transparent, index `i` has colour `palette[i − 1]`.
-/// At most 255 colours and a side of at most 255.
+/// A square picture of `side × side` palette indices, rows from the top; index 0 is transparent,
+/// index `i` has colour `palette[i − 1]`. At most 255 colours and a side of at most 255.
 pub(in crate::report) fn data_url(side: usize, indices: &[u8], palette: &[Rgb]) -> String {
     format!(
         "data:image/png;base64,{}",

@@ -1,8 +1,8 @@
 //! Values at electrodes, interpolated over the head by spherical splines:
 //!
-//! `f(x) = c₀ + Σ_i c_i g(x·x_i)`, `g(t) = 1/(4π) Σ_{n≥1} (2n+1)/(n(n+1))^m P_n(t)`, with `(G + λI) c + c₀ 1 = v` and `1ᵀ c = 0`,
-//! m = 4 and λ = 1e-5 (places that coincide do no harm). Source: Perrin, Pernier, Bertrand & Echallier, Electroencephalogr. Clin.
-//! Neurophysiol. 72 (1989).
+//! `f(x) = c₀ + Σ_i c_i g(x·x_i)`, `g(t) = 1/(4π) Σ_{n≥1} (2n+1)/(n(n+1))^m P_n(t)`, with `(G + λI)
+//! c + c₀ 1 = v` and `1ᵀ c = 0`, m = 4 and λ = 1e-5 (places that coincide do no harm). Source:
+//! Perrin, Pernier, Bertrand & Echallier, Electroencephalogr. Clin. Neurophysiol. 72 (1989).
 
 const TERMS: usize = 50;
 const LAMBDA: f64 = 1e-5;

@@ -1,5 +1,5 @@
-//! SVG elements written to a string. Colours are attributes, so that any program shows the light version; the style sheet
-//! turns classes dark where the reader's screen is.
+//! SVG elements written to a string. Colours are attributes, so that any program shows the light
+//! version; the style sheet turns classes dark where the reader's screen is.
 
 use super::colour;
 use super::text::{escape, width};
@@ -8,19 +8,22 @@ use std::fmt::Write;
 /// Size of the text in figures.
 pub(in crate::report) const TEXT: f64 = 11.0;
 
-/// How much a figure may shrink. Figures are at most [`WIDTH`] wide where their content allows it, and 360 px is what a phone leaves to them.
+/// How much a figure may shrink. Figures are at most [`WIDTH`] wide where their content allows it,
+/// and 360 px is what a phone leaves to them.
 const LEAST: f64 = 0.75;
 
 /// How wide most figures are: two stand side by side on a screen and on paper, one fits a phone.
 pub(in crate::report) const WIDTH: f64 = 480.0;
 
 /// What figures look like in the dark; part of the page and of every file.
-pub(in crate::report) const DARK_RULES: &str = ".ink{fill:#e8e8e8}.muted{fill:#b0b4b8}.axis{stroke:#9a9ea3}.grid{stroke:#3a3f44}\
-.s6{color:#e8e8e8}.head{stroke:#d0d0d0}.band{fill:#e8e8e8}.paper-bg{fill:#16191c}.on-paper{stroke:#16191c}";
+pub(in crate::report) const DARK_RULES: &str = ".ink{fill:#e8e8e8}.muted{fill:#b0b4b8}.axis{stroke:#9a9ea3}.grid{stroke:#3a3f44}.s6{color:#\
+     e8e8e8}.head{stroke:#d0d0d0}.band{fill:#e8e8e8}.paper-bg{fill:#16191c}.on-paper{stroke:#\
+     16191c}";
 
 /// What figures share in any light.
-pub(in crate::report) const RULES: &str = "svg.figure text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:11px}\
-svg.figure .bold{font-weight:600}svg.figure .small{font-size:8.5px}";
+pub(in crate::report) const RULES: &str = "svg.figure text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu \
+     Sans',sans-serif;font-size:11px}svg.figure .bold{font-weight:600}svg.figure \
+     .small{font-size:8.5px}";
 
 /// Size of small text.
 pub(in crate::report) const SMALL: f64 = 8.5;
@@ -136,11 +139,13 @@ impl Svg {
         let (size, seam) = match tone {
             Tone::Label => (
                 SMALL,
-                " stroke=\"#ffffff\" stroke-opacity=\"0.75\" stroke-width=\"2\" paint-order=\"stroke\" stroke-linejoin=\"round\"",
+                " stroke=\"#ffffff\" stroke-opacity=\"0.75\" stroke-width=\"2\" \
+                 paint-order=\"stroke\" stroke-linejoin=\"round\"",
             ),
             Tone::Small => (
                 SMALL,
-                " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" stroke-linejoin=\"round\"",
+                " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" \
+                 stroke-linejoin=\"round\"",
             ),
             _ => (TEXT, ""),
         };
@@ -150,7 +155,8 @@ impl Svg {
             String::new()
         };
         self.add(format_args!(
-            "<text x=\"{}\" y=\"{}\"{anchor}{class}{seam}{turn} fill=\"{fill}\" font-size=\"{}\">{}</text>",
+            "<text x=\"{}\" y=\"{}\"{anchor}{class}{seam}{turn} fill=\"{fill}\" \
+             font-size=\"{}\">{}</text>",
             n(x),
             n(y),
             n(size),
@@ -204,7 +210,8 @@ impl Svg {
     /// An empty field: its frame alone.
     pub(in crate::report) fn frame(&mut self, [x, y, w, h]: [f64; 4]) {
         self.add(format_args!(
-            "<rect class=\"grid\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#dcdfe3\"/>",
+            "<rect class=\"grid\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" \
+             stroke=\"#dcdfe3\"/>",
             n(x),
             n(y),
             n(w.max(0.0)),
@@ -227,7 +234,8 @@ impl Svg {
             format!(" stroke-dasharray=\"{} 3\"", 2 * style.dash)
         };
         self.add(format_args!(
-            "<path{} stroke=\"currentColor\" stroke-width=\"{}\" stroke-opacity=\"{}\" stroke-linejoin=\"round\"{dash} fill=\"none\" d=\"{d}\"/>",
+            "<path{} stroke=\"currentColor\" stroke-width=\"{}\" stroke-opacity=\"{}\" \
+             stroke-linejoin=\"round\"{dash} fill=\"none\" d=\"{d}\"/>",
             paint(style.category),
             n(style.width),
             n(style.opacity)
@@ -285,7 +293,8 @@ fn paint(category: Option<usize>) -> String {
     }
 }
 
-/// Full markers for the first 56 categories (each pair of a colour and a shape once), hollow ones for the next 56.
+/// Full markers for the first 56 categories (each pair of a colour and a shape once), hollow ones
+/// for the next 56.
 fn filling(category: usize) -> &'static str {
     if (category / 56).is_multiple_of(2) {
         "fill=\"currentColor\" fill-opacity=\"0.85\""
@@ -353,7 +362,8 @@ impl Drawing {
 
     /// As part of a page, whose style sheet has the rules.
     pub(in crate::report) fn inline(&self, title: &str, alt: &str) -> String {
-        // On a narrow screen a figure shrinks before it has to be scrolled; smaller, its text could not be read.
+        // On a narrow screen a figure shrinks before it has to be scrolled; smaller, its text could
+        // not be read.
         let least = format!(" style=\"min-width:{}px\"", n((LEAST * self.width).floor()));
         self.element(&least, title, alt, "")
     }
@@ -361,8 +371,9 @@ impl Drawing {
     /// As a file of its own.
     pub(in crate::report) fn standalone(&self, title: &str, alt: &str) -> String {
         let style = format!(
-            "<style>{RULES}@media screen and (prefers-color-scheme:dark){{{DARK_RULES}}}</style>\
-             <rect class=\"paper-bg\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
+            "<style>{RULES}@media screen and \
+             (prefers-color-scheme:dark){{{DARK_RULES}}}</style><rect class=\"paper-bg\" \
+             width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
         );
         self.element(" xmlns=\"http://www.w3.org/2000/svg\"", title, alt, &style)
     }
@@ -371,8 +382,9 @@ impl Drawing {
         let (w, h) = (n(self.width.ceil()), n(self.height.ceil()));
         let (title, alt) = (escape(title), escape(alt));
         format!(
-            "<svg{attributes} class=\"figure\" role=\"img\" aria-label=\"{title}. {alt}\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\">\
-             <title>{title}</title><desc>{alt}</desc>{style}{}</svg>",
+            "<svg{attributes} class=\"figure\" role=\"img\" aria-label=\"{title}. {alt}\" \
+             width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} \
+             {h}\"><title>{title}</title><desc>{alt}</desc>{style}{}</svg>",
             self.body
         )
     }

@@ -2,8 +2,8 @@
 
 pub(in crate::report) use crate::table::{figure, signed};
 
-/// Text for an element or a quoted attribute of HTML or XML. What XML forbids (control characters) and what turns text around
-/// (directional overrides) becomes `�`.
+/// Text for an element or a quoted attribute of HTML or XML. What XML forbids (control characters)
+/// and what turns text around (directional overrides) becomes `�`.
 pub(in crate::report) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -45,7 +45,8 @@ pub(in crate::report) fn capital(text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Width of a text in a sans-serif font of that size, estimated for a wide one (`DejaVu` Sans, Verdana).
+/// Width of a text in a sans-serif font of that size, estimated for a wide one (`DejaVu` Sans,
+/// Verdana).
 pub(in crate::report) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum::<f64>() * size
 }

@@ -1,5 +1,5 @@
-//! Differences between two methods, person by person, largest first, each with its interval, and their mean: a row per person where there are few, a
-//! column per person where there are many.
+//! Differences between two methods, person by person, largest first, each with its interval, and
+//! their mean: a row per person where there are few, a column per person where there are many.
 
 use super::super::base::axis::{Scale, extent};
 use super::super::base::svg::{Anchor, Drawing, Stroke, Svg, TEXT, Tone, WIDTH, n};
@@ -63,7 +63,8 @@ impl Forest {
     /// The mean's band, behind everything.
     fn band(svg: &mut Svg, [x, y, w, h]: [f64; 4]) {
         svg.raw(&format!(
-            "<rect class=\"band\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#1a1a1a\" fill-opacity=\"0.09\"/>",
+            "<rect class=\"band\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#1a1a1a\" \
+             fill-opacity=\"0.09\"/>",
             n(x),
             n(y),
             n(w.max(0.0)),

@@ -1,5 +1,6 @@
-//! Rows of points on one axis: a row per method (or subject, or control), a marker per series, lines between a series' markers
-//! where they belong together. Names stand to the left, so that long ones need no turning.
+//! Rows of points on one axis: a row per method (or subject, or control), a marker per series,
+//! lines between a series' markers where they belong together. Names stand to the left, so that
+//! long ones need no turning.
 
 use super::super::base::axis::{Scale, extent};
 use super::super::base::legend::{Key, legend, mean};

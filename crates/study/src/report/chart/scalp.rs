@@ -1,5 +1,6 @@
-//! Values at electrodes as maps of the head, seen from above, nose up: azimuthal equidistant projection (the polar angle is the
-//! distance from the vertex, 90° at the outline), interpolated by spherical splines, drawn only within 30° of an electrode.
+//! Values at electrodes as maps of the head, seen from above, nose up: azimuthal equidistant
+//! projection (the polar angle is the distance from the vertex, 90° at the outline), interpolated
+//! by spherical splines, drawn only within 30° of an electrode.
 
 use super::super::base::colour;
 use super::super::base::png::data_url;
@@ -123,8 +124,8 @@ impl Scalps {
         self.names(svg, Tone::Label, wanted, room);
     }
 
-    /// Writes the names of electrodes centred at their places, those first that come first; a name that would cover another is left out. Gives the
-    /// electrodes that have none.
+    /// Writes the names of electrodes centred at their places, those first that come first; a name
+    /// that would cover another is left out. Gives the electrodes that have none.
     fn names(
         &self,
         svg: &mut Svg,
@@ -153,7 +154,8 @@ impl Scalps {
     }
 }
 
-/// A head with the name of every electrode; where names would cover each other, a dot stands for the later one.
+/// A head with the name of every electrode; where names would cover each other, a dot stands for
+/// the later one.
 pub(in crate::report) fn electrodes(electrodes: &[Electrode]) -> Drawing {
     let side = 2.0 * (1.32 * LARGE);
     let mut svg = Svg::new(side);
@@ -193,7 +195,8 @@ fn dots(svg: &mut Svg, places: impl Iterator<Item = (f64, f64)>) {
     }
     if !d.is_empty() {
         svg.raw(&format!(
-            "<path class=\"dots\" d=\"{d}\" stroke=\"#000000\" stroke-opacity=\"0.55\" stroke-width=\"1.6\" stroke-linecap=\"round\" fill=\"none\"/>"
+            "<path class=\"dots\" d=\"{d}\" stroke=\"#000000\" stroke-opacity=\"0.55\" \
+             stroke-width=\"1.6\" stroke-linecap=\"round\" fill=\"none\"/>"
         ));
     }
 }
@@ -217,7 +220,8 @@ fn outline((cx, cy): (f64, f64), radius: f64) -> String {
         )
     };
     format!(
-        "<path class=\"head\" fill=\"none\" stroke=\"#333333\" stroke-width=\"1.2\" d=\"M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0ZM{} {}L{} {}L{} {}{}{}\"/>",
+        "<path class=\"head\" fill=\"none\" stroke=\"#333333\" stroke-width=\"1.2\" d=\"M{} \
+         {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0ZM{} {}L{} {}L{} {}{}{}\"/>",
         n(cx - radius),
         n(cy),
         n(cx - 6.0 * unit),

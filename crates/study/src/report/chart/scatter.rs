@@ -1,4 +1,5 @@
-//! Points in the plane, coloured by group; a unit is as long across as up, so that distances can be compared.
+//! Points in the plane, coloured by group; a unit is as long across as up, so that distances can be
+//! compared.
 
 use super::super::base::axis::{Scale, extent};
 use super::super::base::legend::{Key, legend};
@@ -68,7 +69,8 @@ impl Scatter {
         let entries: Vec<(Key, String)> = self
             .groups
             .iter()
-            // Nobody finds one of so many signs in a legend; the groups say their names under the pointer.
+            // Nobody finds one of so many signs in a legend; the groups say their names under the
+            // pointer.
             .filter(|_| self.groups.len() <= LEGEND)
             .map(|(group, name)| (Key::Marker(Some(*group)), name.clone()))
             .collect();

@@ -1,4 +1,5 @@
-//! Many people in a row per method: a dot each, pushed aside where others have the same score, with the quartiles below.
+//! Many people in a row per method: a dot each, pushed aside where others have the same score, with
+//! the quartiles below.
 
 use super::super::base::axis::{Scale, extent};
 use super::super::base::legend::mean;
@@ -90,7 +91,8 @@ fn quartiles(people: &[&(String, f64)]) -> Option<[f64; 3]> {
     }))
 }
 
-/// How far each of the sorted places is pushed aside so that dots of that size do not cover each other, as far as there is room.
+/// How far each of the sorted places is pushed aside so that dots of that size do not cover each
+/// other, as far as there is room.
 fn aside(sorted: &[f64], size: f64, room: f64) -> Vec<f64> {
     let mut placed: Vec<(f64, f64)> = Vec::with_capacity(sorted.len());
     for &x in sorted {

@@ -82,8 +82,8 @@ pub(super) fn folds(summary: &StudySummary) -> Option<Figure> {
         name: "folds".into(),
         title: "Balanced accuracy per fold".into(),
         caption: format!(
-            "{} × {}{}. \
-             Folds and seeds share trials and are not independent: they are described here, not tested. Folds are counted from 0.",
+            "{} × {}{}. Folds and seeds share trials and are not independent: they are described \
+             here, not tested. Folds are counted from 0.",
             count(folds.len(), "fold"),
             count(seeds.len(), "seed"),
             if lined {
@@ -116,7 +116,8 @@ pub(super) fn subjects(summary: &StudySummary) -> Option<Figure> {
     let shown = if names.len() <= NAMED {
         "Each line follows one subject from method to method."
     } else {
-        "A dot is a subject (point at it for the name). The quartiles are below the dots, the median is at the right."
+        "A dot is a subject (point at it for the name). The quartiles are below the dots, the \
+         median is at the right."
     };
     Some(Figure {
         section: Section::Subjects,
@@ -127,7 +128,8 @@ pub(super) fn subjects(summary: &StudySummary) -> Option<Figure> {
             "{shown} Averaged over folds and seeds: these are the pairs of the tests."
         ),
         alt: format!(
-            "A row for each of {} with a marker for each of {}; the figures are in the table below it.",
+            "A row for each of {} with a marker for each of {}; the figures are in the table \
+             below it.",
             count(summary.rows.len(), "method"),
             count(names.len(), "subject")
         ),

@@ -88,9 +88,10 @@ pub(super) fn per_fold(summary: &StudySummary, method: &str) -> Option<Figure> {
         name: file_name("controls", method),
         title: format!("{method}: Δ_K1 and the controls per fold"),
         caption: format!(
-            "Same trained weights with the routing replaced, on the same test trials ({}); the retrained control is a layer with one \
-             expert trained from scratch. To the right of 0 the model's own routing is better. A Δ_K1 above 0 alone does not show \
-             that routing helps: the averaged filter may simply be bad.",
+            "Same trained weights with the routing replaced, on the same test trials ({}); the \
+             retrained control is a layer with one expert trained from scratch. To the right of 0 \
+             the model's own routing is better. A Δ_K1 above 0 alone does not show that routing \
+             helps: the averaged filter may simply be bad.",
             count(units.len(), "unit")
         ),
         alt: format!("Mean gain over each control: {}.", alt.join(", ")),

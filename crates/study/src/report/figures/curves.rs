@@ -123,7 +123,8 @@ pub(super) fn training(summary: &StudySummary, method: &str) -> Option<Figure> {
             }
         ),
         alt: format!(
-            "Loss on training and validation and balanced accuracy on validation{entropy} over {least} to {most} epochs."
+            "Loss on training and validation and balanced accuracy on validation{entropy} over \
+             {least} to {most} epochs."
         ),
         drawing: draw(&panels, "epoch"),
     })

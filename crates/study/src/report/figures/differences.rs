@@ -53,8 +53,9 @@ pub(super) fn headline(summary: &StudySummary) -> Option<Figure> {
         name: "differences".into(),
         title: format!("{method} minus {against}, person by person"),
         caption: format!(
-            "Circles gain, squares lose. Thin lines: {percent:.0} % intervals, each from the person's own test trials. The thick mark and the grey band: the mean \
-             over people and its {percent:.0} % interval."
+            "Circles gain, squares lose. Thin lines: {percent:.0} % intervals, each from the \
+             person's own test trials. The thick mark and the grey band: the mean over people and \
+             its {percent:.0} % interval."
         ),
         alt,
         drawing: chart.draw(),

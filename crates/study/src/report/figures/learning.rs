@@ -1,4 +1,5 @@
-//! Balanced accuracy over what there is to learn from: labelled trials of a new person, or the number of people.
+//! Balanced accuracy over what there is to learn from: labelled trials of a new person, or the
+//! number of people.
 
 use super::super::base::legend::Key;
 use super::super::base::svg::{Drawing, Stroke};
@@ -16,8 +17,9 @@ pub(super) fn labels(summary: &StudySummary) -> Option<Figure> {
         method: None,
         name: "calibration".into(),
         title: "A few labelled trials of a new person".into(),
-        caption: "Mean over people who had no trial in training. The first trials of each person, in recording order, are labelled; the others are \
-                  tested. Everybody is recentred by the mean of all their trials, which needs no label."
+        caption: "Mean over people who had no trial in training. The first trials of each person, \
+                  in recording order, are labelled; the others are tested. Everybody is recentred \
+                  by the mean of all their trials, which needs no label."
             .into(),
         alt: format!("Balanced accuracy over the number of labelled trials. {told}."),
         drawing,

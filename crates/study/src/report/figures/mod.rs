@@ -132,8 +132,8 @@ fn units_of<'a>(
     summary.units.iter().filter(move |u| u.method == method)
 }
 
-/// The unit whose filters are shown: experts of different units have nothing to do with each other, so none are averaged. The first
-/// fold, and in it the first seed.
+/// The unit whose filters are shown: experts of different units have nothing to do with each other,
+/// so none are averaged. The first fold, and in it the first seed.
 fn shown_unit<'a>(summary: &'a StudySummary, method: &'a str) -> Option<&'a UnitRecord> {
     // `min_by_key` keeps the first of equals: the seed that the study ran first.
     units_of(summary, method).min_by_key(|u| u.fold)

@@ -110,7 +110,8 @@ fn weights(summary: &StudySummary, unit: &UnitRecord, routing: &RoutingRecord) -
             unit_name(unit)
         ),
         alt: format!(
-            "A field for each domain and each of {experts_count} experts. Expert with the largest mean weight by domain: {}.",
+            "A field for each domain and each of {experts_count} experts. Expert with the largest \
+             mean weight by domain: {}.",
             strongest.join(", ")
         ),
         drawing: chart.draw(),
@@ -189,7 +190,8 @@ fn angles(unit: &UnitRecord, routing: &RoutingRecord) -> Option<Figure> {
             None => "–".into(),
         };
         words = format!(
-            " Mean over pairs {} (random subspaces of this size: {}; share of the largest possible: {}).",
+            " Mean over pairs {} (random subspaces of this size: {}; share of the largest \
+             possible: {}).",
             degrees(&diversity.mean_angle),
             degrees(&diversity.random_mean_angle),
             figure(diversity.share_of_largest.value(), 2)

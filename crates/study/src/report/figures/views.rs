@@ -1,5 +1,5 @@
-//! Which views and electrodes carry the decision of a model on several views: patterns of everybody's weights, shares of the views person by person,
-//! and each person's leading pattern.
+//! Which views and electrodes carry the decision of a model on several views: patterns of
+//! everybody's weights, shares of the views person by person, and each person's leading pattern.
 
 use super::super::base::colour;
 use super::super::base::text::{count, figure};
@@ -73,7 +73,11 @@ fn shared(summary: &StudySummary, unit: &UnitRecord, carried: &Carried) -> Optio
         name: file_name("views", &unit.method),
         title: format!("{}: what everybody's weights look at", unit.method),
         caption: format!(
-            "Activation patterns of the shared weights on a typical head, the two leading ones of every view, seen from above, nose up; {}. A map is one source. Where its largest value is positive, power of that source speaks for {}; where it is negative, against it. Other signs within a map are other phases. Each map is scaled by its largest value. The share of a view in the variance of the score stands after its name.",
+            "Activation patterns of the shared weights on a typical head, the two leading ones of \
+             every view, seen from above, nose up; {}. A map is one source. Where its largest \
+             value is positive, power of that source speaks for {}; where it is negative, against \
+             it. Other signs within a map are other phases. Each map is scaled by its largest \
+             value. The share of a view in the variance of the score stands after its name.",
             unit_name(unit),
             towards(summary)
         ),
@@ -123,7 +127,10 @@ fn shares(unit: &UnitRecord, carried: &Carried) -> Option<Figure> {
         name: file_name("shares", &unit.method),
         title: format!("{}: which views carry the decision", unit.method),
         caption: format!(
-            "How much of the score's variance over the training trials comes from each view: under the weights everybody shares, and under each person's own; {}. Views that carry the same information divide it between them: a small share does not prove that a view could be left out. The views: {}.",
+            "How much of the score's variance over the training trials comes from each view: \
+             under the weights everybody shares, and under each person's own; {}. Views that \
+             carry the same information divide it between them: a small share does not prove that \
+             a view could be left out. The views: {}.",
             unit_name(unit),
             numbered(carried)
         ),
@@ -151,8 +158,9 @@ fn people(summary: &StudySummary, unit: &UnitRecord, carried: &Carried) -> Optio
         name: file_name("people", &unit.method),
         title: format!("{}: what each person's weights look at", unit.method),
         caption: format!(
-            "The leading activation pattern of each person's own weights, in the view that carries most of their decision (its number stands after the name); {}. Signs \
-             as above. The views: {}.",
+            "The leading activation pattern of each person's own weights, in the view that \
+             carries most of their decision (its number stands after the name); {}. Signs as \
+             above. The views: {}.",
             unit_name(unit),
             numbered(carried)
         ),

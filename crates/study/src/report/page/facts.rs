@@ -7,8 +7,8 @@ use askama::Template;
 use std::collections::BTreeMap;
 
 const PAPER: &str = "I. Costa Maia, P. L. C. Rodrigues, S. Said, M. Congedo: Routing on the \
-                     Stiefel Manifold: When Does Adaptive Subspace Selection Help for Cross-Domain \
-                     EEG Decoding? Preprint, 2026.";
+                     Stiefel Manifold: When Does Adaptive Subspace Selection Help for \
+                     Cross-Domain EEG Decoding? Preprint, 2026.";
 
 /// Facts under headings, and what is folded away below them.
 #[derive(Template)]

@@ -60,8 +60,8 @@ impl Figure {
 /// Details folded away, also from paper.
 #[derive(Template)]
 #[template(
-    source = "<details class=\"long\"{% if open %} open{% endif %}>\
-              <summary>{{ self::short(title) }}</summary>{{ body|safe }}</details>",
+    source = "<details class=\"long\"{% if open %} open{% endif %}><summary>{{ self::short(title) \
+              }}</summary>{{ body|safe }}</details>",
     ext = "html"
 )]
 struct Details<'a> {
@@ -271,8 +271,8 @@ fn confusion(summary: &StudySummary, gallery: &Gallery) -> Result<String, StudyE
         return words("No confusion matrices.");
     }
     figures.sort_by_key(named);
-    let about = "Test trials of all folds and seeds: the share of the true class, and below it the \
-                 number of trials.";
+    let about = "Test trials of all folds and seeds: the share of the true class, and below it \
+                 the number of trials.";
     Ok(note(about)? + &first_open(&figures, 4, "Confusion matrices of the other methods")?)
 }
 
@@ -282,10 +282,10 @@ fn scalp(gallery: &Gallery) -> Result<String, StudyError> {
     let mut out = String::new();
     if !heads.is_empty() {
         out += &note(
-            "What filters see. The maps are activation patterns, not filters: the two leading ones \
-             of each filter, with the names of their strongest electrodes where there is room. The \
-             sign of a pattern has no meaning; each map is scaled by its largest value and \
-             interpolated by spherical splines within 30° of an electrode.",
+            "What filters see. The maps are activation patterns, not filters: the two leading \
+             ones of each filter, with the names of their strongest electrodes where there is \
+             room. The sign of a pattern has no meaning; each map is scaled by its largest value \
+             and interpolated by spherical splines within 30° of an electrode.",
         )?;
         out += &row(&heads)?;
     }

@@ -1,5 +1,6 @@
-//! How Chromium sees the report: no console message, every SVG file parses, and within each figure no text lies over another or is cut
-//! off, measured by the browser's own boxes (`getBoundingClientRect`), in a wide and a narrow window.
+//! How Chromium sees the report: no console message, every SVG file parses, and within each figure
+//! no text lies over another or is cut off, measured by the browser's own boxes
+//! (`getBoundingClientRect`), in a wide and a narrow window.
 
 use super::build::{Shape, names, study, with_views};
 use super::edges;
@@ -193,12 +194,20 @@ fn the_browser_sees_faults() {
         std::env::temp_dir().join(format!("stiefel-browser-faults-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let page = folder.join("faults.html");
-    let svg = "<svg class=\"figure\" aria-label=\"f\" width=\"100\" height=\"40\"><text x=\"5\" y=\"20\">one</text><text x=\"8\" y=\"21\">two</text>\
-               <text x=\"90\" y=\"36\">far out</text></svg>";
+    let svg = "<svg class=\"figure\" aria-label=\"f\" width=\"100\" height=\"40\"><text x=\"5\" \
+               y=\"20\">one</text><text x=\"8\" y=\"21\">two</text><text x=\"90\" y=\"36\">far \
+               out</text></svg>";
     let script =
         format!("const SVGS = [[\"x\", \"<svg><p></svg>\"]];console.error(\"seen\");{SCRIPT}")
             .replace("</svg>", "<\\/svg>");
-    std::fs::write(&page, format!("<!doctype html><html><body><main data-study=\"s\">{svg}</main><script>{script}</script></body></html>")).unwrap();
+    std::fs::write(
+        &page,
+        format!(
+            "<!doctype html><html><body><main \
+             data-study=\"s\">{svg}</main><script>{script}</script></body></html>"
+        ),
+    )
+    .unwrap();
     let (found, console) = look(&browser, &folder, &page, 800);
     let faults = found["faults"].to_string();
     for part in ["one over two", "cut off: far out", "x: not XML"] {

@@ -9,7 +9,8 @@ pub(super) fn check(markup: &str) -> Result<(), String> {
     let mut rest = markup;
     while let Some(start) = rest.find('<') {
         let text = &rest[..start];
-        // The style sheet has child selectors, the script arrows; everything else must have escaped its brackets.
+        // The style sheet has child selectors, the script arrows; everything else must have escaped
+        // its brackets.
         if text.contains('>') && !matches!(open.last(), Some(&("style" | "script"))) {
             return Err(format!("a bare > in {text:?}"));
         }

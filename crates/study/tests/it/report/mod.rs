@@ -1,4 +1,5 @@
-//! The report: what it says, that it stays whole with hostile names and missing values, and how a browser sees it.
+//! The report: what it says, that it stays whole with hostile names and missing values, and how a
+//! browser sees it.
 
 mod browser;
 mod build;
@@ -13,7 +14,8 @@ use stiefel_study::{StudySummary, report};
 
 /// Studies at the edges, by name.
 fn edges() -> Vec<(&'static str, StudySummary)> {
-    let hostile = "<script>alert(1)</script> \"quoted\" 'single' & \u{0}\u{202e}\n]]> --> &amp; </svg></style>";
+    let hostile = "<script>alert(1)</script> \"quoted\" 'single' & \u{0}\u{202e}\n]]> --> &amp; \
+                   </svg></style>";
     let long = "a very long name ".repeat(20);
     let shape = Shape::default();
     let methods = |names: &[(&str, bool)]| names.iter().map(|n| (n.0.to_owned(), n.1)).collect();
@@ -234,7 +236,8 @@ fn the_page_says_what_it_must() {
     let summary = study(&Shape::default());
     let page = report::html(&summary).unwrap();
     for words in [
-        "<tr class=\"theirs\"><th scope=\"row\">in the paper</th><td data-v=\"0.823\">0.823 ± 0.011</td>",
+        "<tr class=\"theirs\"><th scope=\"row\">in the paper</th><td data-v=\"0.823\">0.823 ± \
+         0.011</td>",
         "<td data-v=\"0.029\">+0.029</td><td data-v=\"4\">4/5</td><td data-v=\"0.674\">0.674</td>",
         "<p class=\"result\">DASP is better than baseline.</p>",
         "DASP minus baseline, person by person",
@@ -565,7 +568,10 @@ fn what_cannot_be_drawn_is_said() {
         ..Shape::default()
     }))
     .unwrap();
-    assert!(page.contains("no scalp maps, because they need at least 3 electrodes. Left out, because their place on the head is not known: 1, 2, 3, 4, 5, 6, 7 (7 of 7 channels)"));
+    assert!(page.contains(
+        "no scalp maps, because they need at least 3 electrodes. Left out, because their place on \
+         the head is not known: 1, 2, 3, 4, 5, 6, 7 (7 of 7 channels)"
+    ));
     let mut summary = study(&Shape::default());
     for unit in &mut summary.units {
         for filter in &mut unit.outcome.patterns {
